@@ -1,0 +1,1 @@
+//! An offline CPU path tracer that shades with SSL.

@@ -1,0 +1,109 @@
+//! One call of a shader: what goes in, what comes out, and the C struct that carries both.
+
+use super::{LANES, ParameterBlock, Row, host::HostServices, host::TextureRequest};
+use std::ffi::c_void;
+
+/// Iterations and calls that one lane may spend before it is ended.
+pub const DEFAULT_FUEL: u32 = 1 << 22;
+
+/// Calls of recursive functions that may be open at once.
+pub const MAX_RECURSION: u32 = 256;
+
+/// A call of a shader on a block of points.
+pub struct Block<'a> {
+    /// As many rows as the layout has; those that the shader does not read may hold anything.
+    pub globals: &'a [Row],
+    pub parameters: &'a ParameterBlock,
+    pub host: &'a dyn HostServices,
+    /// At least `output_rows` rows. Lanes outside the mask are left alone.
+    pub outputs: &'a mut [Row],
+    /// Bit i is set where lane i takes part.
+    pub mask: u32,
+    /// [`DEFAULT_FUEL`] unless a caller wants another bound.
+    pub fuel: u32,
+}
+
+/// Why a lane was ended early; its outputs are zero then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneError {
+    OutOfFuel,
+    RecursionTooDeep,
+}
+
+impl std::fmt::Display for LaneError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            LaneError::OutOfFuel => "a loop or call chain did not end within its allowance",
+            LaneError::RecursionTooDeep => "a function called itself more than 256 levels deep",
+        })
+    }
+}
+
+/// How a call went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockStatus {
+    pub errors: [Option<LaneError>; LANES],
+    /// Array accesses whose index was outside the array and was clamped.
+    pub clamped_indices: u32,
+    /// Derivatives that were not finite where they were asked for, and became 0.
+    pub non_finite_derivatives: u32,
+}
+
+impl BlockStatus {
+    pub fn is_clean(&self) -> bool {
+        self.errors.iter().all(Option::is_none)
+    }
+
+    pub fn first_error(&self) -> Option<LaneError> {
+        self.errors.iter().flatten().next().copied()
+    }
+}
+
+/// The C face of a [`Block`], which compiled code gets as its only argument.
+///
+/// `control` starts with the fuel of each lane and ends with its final [token](crate::ir): fuel in the
+/// low 32 bits, the number of open recursive calls above it, [`TOO_DEEP`] as a flag.
+#[repr(C)]
+pub struct BlockContext {
+    pub globals: *const Row,
+    pub parameters: *const u32,
+    pub outputs: *mut Row,
+    /// Points to a `&dyn HostServices`.
+    pub host: *const c_void,
+    pub texture: *mut TextureRequest,
+    pub mask: u32,
+    pub clamped_indices: u32,
+    pub non_finite_derivatives: u32,
+    pub fuel: u32,
+    pub control: [u64; LANES],
+}
+
+/// Bit of a token that is set when recursion went too deep.
+pub const TOO_DEEP: u64 = 1 << 63;
+/// What one open recursive call adds to a token.
+pub const DEPTH_UNIT: u64 = 1 << 32;
+/// The bits of a token that hold the remaining fuel.
+pub const FUEL_MASK: u64 = 0xffff_ffff;
+
+/// What a lane's final token says.
+pub fn lane_error(token: u64) -> Option<LaneError> {
+    match (token & TOO_DEEP != 0, token & FUEL_MASK == 0) {
+        (true, _) => Some(LaneError::RecursionTooDeep),
+        (false, true) => Some(LaneError::OutOfFuel),
+        _ => None,
+    }
+}
+
+/// Called by compiled code to sample a texture: `context.texture` holds the request.
+///
+/// # Safety
+/// `context` is the live context that the caller was given, built from a [`Block`].
+pub unsafe extern "C" fn texture_service(context: *mut BlockContext) {
+    // SAFETY: the context's pointers were made from references that outlive the call, and the request
+    // belongs to this call alone.
+    let (host, request) = unsafe { (*(*context).host.cast::<&dyn HostServices>(), &mut *(*context).texture) };
+    // A panic must not unwind into compiled code, which has no unwind tables.
+    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| host.texture(request))).is_err() {
+        std::process::abort();
+    }
+}

@@ -1,0 +1,111 @@
+//! Closure types, as the host registers them. The compiler knows none by name.
+
+use crate::types::Type;
+
+/// Index of a closure type in its registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClosureId(pub u32);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClosureParameter {
+    pub name: &'static str,
+    /// A scalar, a vector, or `closure` for what lies under a layer.
+    pub ty: Type,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClosureType {
+    pub name: &'static str,
+    pub parameters: Vec<ClosureParameter>,
+}
+
+/// The closure types that a host's shaders may make.
+#[derive(Clone, Debug, Default)]
+pub struct ClosureRegistry {
+    types: Vec<ClosureType>,
+}
+
+impl ClosureRegistry {
+    pub fn new() -> ClosureRegistry {
+        ClosureRegistry::default()
+    }
+
+    /// Registers a type; a second one of the same name replaces the first.
+    pub fn register(&mut self, closure: ClosureType) -> ClosureId {
+        let at = self.types.iter().position(|t| t.name == closure.name);
+        match at {
+            Some(i) => self.types[i] = closure,
+            None => self.types.push(closure),
+        }
+        ClosureId(at.unwrap_or(self.types.len() - 1) as u32)
+    }
+
+    pub fn find(&self, name: &str) -> Option<(ClosureId, &ClosureType)> {
+        let at = self.types.iter().position(|t| t.name == name)?;
+        Some((ClosureId(at as u32), &self.types[at]))
+    }
+
+    pub fn get(&self, id: ClosureId) -> &ClosureType {
+        &self.types[id.0 as usize]
+    }
+
+    pub fn types(&self) -> &[ClosureType] {
+        &self.types
+    }
+}
+
+/// Declares a closure type: the Rust struct of its parameters, its registration, and how a lane's
+/// parameters are read from the output rows. Parameter types are those of the language.
+///
+/// ```
+/// use ssl_compiler::runtime::{ClosureRegistry, Row};
+/// ssl_compiler::closure_type! {
+///     /// Ideal diffuse reflection.
+///     pub struct Lambert { albedo: color, normal: normal }
+/// }
+/// let mut registry = ClosureRegistry::new();
+/// let id = registry.register(Lambert::closure_type());
+/// assert_eq!(registry.get(id).name, "Lambert");
+/// let rows = [Row::splat(0.5); 6];
+/// assert_eq!(Lambert::read(&rows, 0).albedo, [0.5; 3]);
+/// ```
+#[macro_export]
+macro_rules! closure_type {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ident),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name {
+            $($(#[$fmeta])* pub $field: $crate::closure_type!(@rust $ty),)*
+        }
+        impl $name {
+            /// What the compiler must know of this closure.
+            pub fn closure_type() -> $crate::runtime::ClosureType {
+                $crate::runtime::ClosureType {
+                    name: stringify!($name),
+                    parameters: vec![$($crate::runtime::ClosureParameter {
+                        name: stringify!($field),
+                        ty: $crate::shader_globals!(@type $ty),
+                    }),*],
+                }
+            }
+            /// The parameters of one lane; `rows` starts at the lobe's first parameter row.
+            #[allow(unused_assignments, unused_mut, unused_variables)]
+            pub fn read(rows: &[$crate::runtime::Row], lane: usize) -> $name {
+                let mut at = 0;
+                $(
+                    let $field = $crate::closure_type!(@read $ty, rows, at, lane);
+                    at += $crate::shader_globals!(@components $ty);
+                )*
+                $name { $($field),* }
+            }
+        }
+    };
+    (@rust float) => { f32 };
+    (@rust int) => { i32 };
+    (@rust bool) => { bool };
+    (@rust $three:ident) => { [f32; 3] };
+    (@read float, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].0[$lane] };
+    (@read int, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].int($lane) };
+    (@read bool, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].int($lane) != 0 };
+    (@read $three:ident, $rows:ident, $at:ident, $lane:ident) => { $crate::runtime::read3($rows, $at, $lane) };
+}

@@ -1,0 +1,210 @@
+//! The layout of the globals block: which row holds which component of which global, and its partials.
+//!
+//! A host declares its globals once, with [`shader_globals!`](crate::shader_globals): the macro makes
+//! the Rust struct that the host fills and the layout that the compiler reads, so the two cannot
+//! differ. A scene, or a test, appends further fields at run time.
+
+use crate::types::Type;
+
+/// Which derivative of a global a row holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Order {
+    Value,
+    /// ∂/∂x, per pixel; x grows to the right.
+    Ddx,
+    /// ∂/∂y, per pixel; y grows downwards.
+    Ddy,
+    Dxx,
+    Dxy,
+    Dyy,
+}
+
+impl Order {
+    pub const ALL: [Order; 6] = [Order::Value, Order::Ddx, Order::Ddy, Order::Dxx, Order::Dxy, Order::Dyy];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Value => "value",
+            Order::Ddx => "ddx",
+            Order::Ddy => "ddy",
+            Order::Dxx => "dxx",
+            Order::Dxy => "dxy",
+            Order::Dyy => "dyy",
+        }
+    }
+}
+
+/// How far a host fills in a global's derivatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {
+    /// Only the value: the global has no lineage, everything computed from it alone has zero derivatives.
+    Value,
+    /// Value, ∂/∂x, ∂/∂y.
+    First,
+    /// First, and ∂²/∂x², ∂²/∂x∂y, ∂²/∂y².
+    Second,
+}
+
+impl Orders {
+    pub const fn count(self) -> usize {
+        match self {
+            Orders::Value => 1,
+            Orders::First => 3,
+            Orders::Second => 6,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct GlobalField {
+    pub name: String,
+    pub ty: Type,
+    pub orders: Orders,
+    pub first_row: usize,
+}
+
+impl GlobalField {
+    /// The row of one component's value or partial; `None` where the host keeps no such partial.
+    pub fn row(&self, component: usize, order: Order) -> Option<usize> {
+        let order = order as usize;
+        (order < self.orders.count()).then(|| self.first_row + component * self.orders.count() + order)
+    }
+
+    pub fn components(&self) -> usize {
+        self.ty.components().unwrap_or(0)
+    }
+}
+
+/// The fields of a globals block, in row order.
+#[derive(Clone, Debug, Default)]
+pub struct GlobalsLayout {
+    fields: Vec<GlobalField>,
+    rows: usize,
+}
+
+impl GlobalsLayout {
+    pub fn new() -> GlobalsLayout {
+        GlobalsLayout::default()
+    }
+
+    /// Appends a field and returns its index.
+    ///
+    /// Integers and booleans keep their value only. Fails when the name is taken, or when the type is
+    /// not a scalar or vector.
+    pub fn add(&mut self, name: &str, ty: Type, orders: Orders) -> Result<usize, LayoutError> {
+        if self.find(name).is_some() {
+            return Err(LayoutError::Duplicate(name.to_owned()));
+        }
+        let Some(components) = ty.components() else {
+            return Err(LayoutError::Type(name.to_owned()));
+        };
+        let orders = if matches!(ty, Type::Int | Type::Bool) { Orders::Value } else { orders };
+        self.fields.push(GlobalField { name: name.to_owned(), ty, orders, first_row: self.rows });
+        self.rows += components * orders.count();
+        Ok(self.fields.len() - 1)
+    }
+
+    pub fn find(&self, name: &str) -> Option<(usize, &GlobalField)> {
+        self.fields.iter().enumerate().find(|(_, f)| f.name == name)
+    }
+
+    pub fn field(&self, index: usize) -> &GlobalField {
+        &self.fields[index]
+    }
+
+    pub fn fields(&self) -> &[GlobalField] {
+        &self.fields
+    }
+
+    /// Rows of a whole block.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayoutError {
+    Duplicate(String),
+    Type(String),
+}
+
+impl std::fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LayoutError::Duplicate(name) => write!(f, "the global `{name}` is declared twice"),
+            LayoutError::Type(name) => write!(f, "the global `{name}` must be a scalar or a vector"),
+        }
+    }
+}
+
+impl std::error::Error for LayoutError {}
+
+/// Declares a host's globals: a `repr(C)` struct of rows, and the layout that describes it.
+///
+/// Each field is `name: type, orders;` with `type` a variant path of [`Type`] as the language spells
+/// it (`float`, `point`, …) and `orders` one of `value`, `first`, `second`. In the struct a field is
+/// `[[Row; ORDERS]; COMPONENTS]`.
+///
+/// ```
+/// ssl_compiler::shader_globals! {
+///     /// What a hit offers.
+///     pub struct HitGlobals {
+///         position: point, first;
+///         object_id: int, value;
+///     }
+/// }
+/// let layout = HitGlobals::layout();
+/// assert_eq!(layout.rows(), 10);
+/// let mut globals = HitGlobals::default();
+/// globals.position[1][0].0[3] = 2.0; // y of lane 3
+/// assert_eq!(globals.rows()[3].0[3], 2.0);
+/// ```
+#[macro_export]
+macro_rules! shader_globals {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ident, $orders:ident;)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Default)]
+        #[repr(C)]
+        pub struct $name {
+            $($(#[$fmeta])* pub $field: [[$crate::runtime::Row; $crate::shader_globals!(@orders $orders).count()];
+                $crate::shader_globals!(@components $ty)],)*
+        }
+        impl $name {
+            /// The layout that a compiler needs to read this struct.
+            pub fn layout() -> $crate::runtime::GlobalsLayout {
+                let mut layout = $crate::runtime::GlobalsLayout::new();
+                $(
+                    // Field names of a struct differ and the types are scalars or vectors, so adding cannot fail.
+                    layout.add(stringify!($field), $crate::shader_globals!(@type $ty), $crate::shader_globals!(@orders $orders))
+                        .expect("field names are unique");
+                )*
+                layout
+            }
+            /// The struct as the rows that a block holds.
+            pub fn rows(&self) -> &[$crate::runtime::Row] {
+                let count = ::std::mem::size_of::<Self>() / ::std::mem::size_of::<$crate::runtime::Row>();
+                // SAFETY: the struct is `repr(C)` and made of nothing but rows, all of one size and alignment.
+                unsafe { ::std::slice::from_raw_parts((self as *const Self).cast(), count) }
+            }
+        }
+    };
+    (@orders value) => { $crate::runtime::Orders::Value };
+    (@orders first) => { $crate::runtime::Orders::First };
+    (@orders second) => { $crate::runtime::Orders::Second };
+    (@components float) => { 1 };
+    (@components int) => { 1 };
+    (@components bool) => { 1 };
+    (@components float2) => { 2 };
+    (@components float4) => { 4 };
+    (@components $three:ident) => { 3 };
+    (@type float) => { $crate::types::Type::Float };
+    (@type int) => { $crate::types::Type::Int };
+    (@type bool) => { $crate::types::Type::Bool };
+    (@type float2) => { $crate::types::Type::Vector($crate::types::VectorKind::Float2) };
+    (@type float3) => { $crate::types::Type::Vector($crate::types::VectorKind::Float3) };
+    (@type float4) => { $crate::types::Type::Vector($crate::types::VectorKind::Float4) };
+    (@type color) => { $crate::types::Type::Vector($crate::types::VectorKind::Color) };
+    (@type vector) => { $crate::types::Type::Vector($crate::types::VectorKind::Vector) };
+    (@type point) => { $crate::types::Type::Vector($crate::types::VectorKind::Point) };
+    (@type normal) => { $crate::types::Type::Vector($crate::types::VectorKind::Normal) };
+}

@@ -1,0 +1,80 @@
+//! What a shader asks of its host while it runs.
+
+use super::{LANES, Row};
+
+/// One texture look-up of up to 16 lanes. The compiled shader fills the upper part for every lane in
+/// `mask`, the host fills `result`, and `gradient` where `wants_gradient` is not 0.
+///
+/// Coordinates are in texture space: (0,0) the lower left, (1,1) the upper right corner of the image.
+/// Partials are per pixel of the film.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct TextureRequest {
+    pub u: Row,
+    pub v: Row,
+    pub dudx: Row,
+    pub dudy: Row,
+    pub dvdx: Row,
+    pub dvdy: Row,
+    /// Red, green, blue, alpha of the filtered texture.
+    pub result: [Row; 4],
+    /// ∂/∂u of red, green, blue, alpha, then ∂/∂v, of the filtered texture at a fixed footprint.
+    pub gradient: [Row; 8],
+    /// What the parameter block holds for the slot; the host's own number for a texture, or
+    /// [`TextureRequest::UNBOUND`].
+    pub texture: u32,
+    /// Bit i is set where lane i takes part.
+    pub mask: u32,
+    pub wants_gradient: u32,
+}
+
+impl TextureRequest {
+    /// The slot's word while nothing is bound to it.
+    pub const UNBOUND: u32 = u32::MAX;
+
+    pub fn new() -> TextureRequest {
+        TextureRequest {
+            u: Row::ZERO,
+            v: Row::ZERO,
+            dudx: Row::ZERO,
+            dudy: Row::ZERO,
+            dvdx: Row::ZERO,
+            dvdy: Row::ZERO,
+            result: [Row::ZERO; 4],
+            gradient: [Row::ZERO; 8],
+            texture: Self::UNBOUND,
+            mask: 0,
+            wants_gradient: 0,
+        }
+    }
+
+    /// The lanes that take part.
+    pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.mask;
+        (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+    }
+}
+
+impl Default for TextureRequest {
+    fn default() -> Self {
+        TextureRequest::new()
+    }
+}
+
+/// The host's side of a running shader. One object serves any number of threads.
+pub trait HostServices: Sync {
+    /// Filters a texture for every lane of `request.mask`. It may take its time (and later suspend the
+    /// caller's fiber); it must not panic. Lanes outside the mask are left alone.
+    fn texture(&self, request: &mut TextureRequest);
+}
+
+/// A host without textures: every look-up is black and flat.
+pub struct NoTextures;
+
+impl HostServices for NoTextures {
+    fn texture(&self, request: &mut TextureRequest) {
+        for lane in request.lanes() {
+            request.result.iter_mut().chain(&mut request.gradient).for_each(|row| row.0[lane] = 0.0);
+        }
+    }
+}

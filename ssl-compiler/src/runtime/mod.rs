@@ -1,0 +1,53 @@
+//! What compiled shaders meet at run time: the globals block, the parameter block, the host's
+//! services, the lobe table, and the C ABI that ties them together.
+//!
+//! A shader runs on a *block* of up to [`LANES`] points. Every input and output is a [`Row`]: one
+//! 32-bit word a lane, 64 bytes, one cache line. A scalar back end walks the lanes one after the
+//! other, a SIMD back end takes a row in one register; both meet the same memory.
+//!
+//! Nothing here knows of the compiler, so a renderer may hold these types in its inner loops.
+
+pub mod block;
+pub mod closures;
+pub mod globals;
+pub mod host;
+pub mod interface;
+pub mod math;
+pub mod parameters;
+
+pub use block::{Block, BlockContext, BlockStatus, LaneError};
+pub use closures::{ClosureId, ClosureParameter, ClosureRegistry, ClosureType};
+pub use globals::{GlobalField, GlobalsLayout, Order, Orders};
+pub use host::{HostServices, NoTextures, TextureRequest};
+pub use interface::{GlobalRead, Layer, LobeDesc, OutputDesc, ParameterDesc, ShaderInterface, TextureDesc};
+pub use parameters::{ParameterBlock, ParameterValue};
+
+/// How many points a shader is called on at once.
+pub const LANES: usize = 16;
+
+/// One scalar of every lane; a float, or the bits of an `int` or of a `bool` (0 or 1).
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[repr(C, align(64))]
+pub struct Row(pub [f32; LANES]);
+
+impl Row {
+    pub const ZERO: Row = Row([0.0; LANES]);
+
+    pub fn splat(value: f32) -> Row {
+        Row([value; LANES])
+    }
+
+    /// The lane's word as an integer.
+    pub fn int(&self, lane: usize) -> i32 {
+        self.0[lane].to_bits() as i32
+    }
+
+    pub fn set_int(&mut self, lane: usize, value: i32) {
+        self.0[lane] = f32::from_bits(value as u32);
+    }
+}
+
+/// Three consecutive rows read as a vector or color.
+pub fn read3(rows: &[Row], first: usize, lane: usize) -> [f32; 3] {
+    [rows[first].0[lane], rows[first + 1].0[lane], rows[first + 2].0[lane]]
+}

@@ -1,0 +1,65 @@
+//! The parameter block: a material instance's parameter values and texture slots, one 32-bit word each.
+//!
+//! Compiled code reads parameters from memory, so that materials of one shape share one function.
+
+use super::{TextureRequest, interface::ShaderInterface};
+
+/// A value given to a parameter by a scene, a test or the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterValue {
+    Bool(bool),
+    Int(i32),
+    Float(f32),
+    /// 2, 3 or 4 components.
+    Vector(Vec<f32>),
+    /// The host's number of a texture.
+    Texture(u32),
+}
+
+/// The words of one material instance, laid out by the shader's interface.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterBlock {
+    pub words: Vec<u32>,
+}
+
+/// Why a value does not fit its parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterError {
+    /// The shader has no parameter of that name; the names it has.
+    Unknown(Vec<String>),
+    /// The parameter's type as an author writes it.
+    Type(String),
+}
+
+impl ParameterBlock {
+    /// Every parameter at its default, every texture slot unbound.
+    pub fn new(interface: &ShaderInterface) -> ParameterBlock {
+        let mut words = vec![0; interface.parameter_words];
+        for p in &interface.parameters {
+            words[p.first_word..p.first_word + p.default.len()].copy_from_slice(&p.default);
+        }
+        for t in &interface.textures {
+            words[t.word] = TextureRequest::UNBOUND;
+        }
+        ParameterBlock { words }
+    }
+
+    /// Sets a parameter or binds a texture slot by name. Integers are accepted for floats, one number
+    /// for all components of a vector.
+    pub fn set(&mut self, interface: &ShaderInterface, name: &str, value: &ParameterValue) -> Result<(), ParameterError> {
+        if let Some(t) = interface.textures.iter().find(|t| t.name == name) {
+            let ParameterValue::Texture(id) = value else {
+                return Err(ParameterError::Type("texture2d".to_owned()));
+            };
+            self.words[t.word] = *id;
+            return Ok(());
+        }
+        let Some(p) = interface.parameters.iter().find(|p| p.name == name) else {
+            let names = interface.parameters.iter().map(|p| &p.name).chain(interface.textures.iter().map(|t| &t.name));
+            return Err(ParameterError::Unknown(names.cloned().collect()));
+        };
+        let words = p.encode(value).ok_or_else(|| ParameterError::Type(p.type_name.clone()))?;
+        self.words[p.first_word..p.first_word + words.len()].copy_from_slice(&words);
+        Ok(())
+    }
+}

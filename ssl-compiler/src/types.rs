@@ -1,0 +1,272 @@
+//! The language's types, and how a value of each is taken apart into scalars.
+//!
+//! Vectors, structs and constant-indexed arrays exist only up to lowering: the IR knows scalars and
+//! flat arrays. [`TypeTable::leaves`] is the one place that says in which order the parts follow.
+
+use std::fmt;
+
+/// What a register of the compiled shader can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scalar {
+    Bool,
+    Int,
+    Float,
+}
+
+impl Scalar {
+    pub fn name(self) -> &'static str {
+        match self {
+            Scalar::Bool => "bool",
+            Scalar::Int => "int",
+            Scalar::Float => "float",
+        }
+    }
+}
+
+/// The float vectors. Those of three components convert into each other freely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VectorKind {
+    Float2,
+    Float3,
+    Float4,
+    Color,
+    Vector,
+    Point,
+    Normal,
+}
+
+impl VectorKind {
+    pub const ALL: [VectorKind; 7] = [
+        VectorKind::Float2,
+        VectorKind::Float3,
+        VectorKind::Float4,
+        VectorKind::Color,
+        VectorKind::Vector,
+        VectorKind::Point,
+        VectorKind::Normal,
+    ];
+
+    pub fn len(self) -> usize {
+        match self {
+            VectorKind::Float2 => 2,
+            VectorKind::Float4 => 4,
+            _ => 3,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            VectorKind::Float2 => "float2",
+            VectorKind::Float3 => "float3",
+            VectorKind::Float4 => "float4",
+            VectorKind::Color => "color",
+            VectorKind::Vector => "vector",
+            VectorKind::Point => "point",
+            VectorKind::Normal => "normal",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StructId(pub u32);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    Void,
+    Bool,
+    Int,
+    Float,
+    Vector(VectorKind),
+    Closure,
+    Texture2d,
+    Struct(StructId),
+    Array(Box<Type>, u32),
+    /// The type of an expression that was already reported; it agrees with everything.
+    Error,
+}
+
+pub const FLOAT3: Type = Type::Vector(VectorKind::Float3);
+pub const COLOR: Type = Type::Vector(VectorKind::Color);
+
+impl Type {
+    /// The type that `name` spells, structs aside.
+    pub fn from_name(name: &str) -> Option<Type> {
+        Some(match name {
+            "void" => Type::Void,
+            "bool" => Type::Bool,
+            "int" => Type::Int,
+            "float" => Type::Float,
+            "closure" => Type::Closure,
+            "texture2d" => Type::Texture2d,
+            _ => return VectorKind::ALL.into_iter().find(|k| k.name() == name).map(Type::Vector),
+        })
+    }
+
+    pub fn scalar(&self) -> Option<Scalar> {
+        match self {
+            Type::Bool => Some(Scalar::Bool),
+            Type::Int => Some(Scalar::Int),
+            Type::Float => Some(Scalar::Float),
+            _ => None,
+        }
+    }
+
+    pub fn is_numeric(&self) -> bool {
+        matches!(self, Type::Int | Type::Float | Type::Vector(_))
+    }
+
+    /// Components of a scalar or vector; `None` for everything else.
+    pub fn components(&self) -> Option<usize> {
+        match self {
+            Type::Vector(kind) => Some(kind.len()),
+            _ => self.scalar().map(|_| 1),
+        }
+    }
+
+    /// The type of one component of a scalar or vector.
+    pub fn component_scalar(&self) -> Option<Scalar> {
+        match self {
+            Type::Vector(_) => Some(Scalar::Float),
+            _ => self.scalar(),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct StructField {
+    pub name: String,
+    pub ty: Type,
+}
+
+#[derive(Clone, Debug)]
+pub struct StructType {
+    pub name: String,
+    pub fields: Vec<StructField>,
+}
+
+/// One scalar position inside a type; arrays on the way to it are its dimensions, outermost first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    pub kind: LeafKind,
+    pub dims: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeafKind {
+    Scalar(Scalar),
+    Closure,
+    Texture2d,
+}
+
+impl Leaf {
+    /// How many scalars the leaf stands for; 1 outside arrays.
+    pub fn count(&self) -> usize {
+        self.dims.iter().map(|&n| n as usize).product()
+    }
+}
+
+/// The structs of a program, and what needs them.
+#[derive(Clone, Debug, Default)]
+pub struct TypeTable {
+    pub structs: Vec<StructType>,
+}
+
+impl TypeTable {
+    pub fn get(&self, id: StructId) -> &StructType {
+        &self.structs[id.0 as usize]
+    }
+
+    /// The parts of a type in memory order: struct fields in order, vector components in order, an
+    /// array's dimensions attached to each part of its element.
+    pub fn leaves(&self, ty: &Type) -> Vec<Leaf> {
+        let mut out = Vec::new();
+        self.collect_leaves(ty, &mut Vec::new(), &mut out);
+        out
+    }
+
+    /// How many leaves [`TypeTable::leaves`] would return.
+    pub fn leaf_count(&self, ty: &Type) -> usize {
+        match ty {
+            Type::Void | Type::Error => 0,
+            Type::Vector(kind) => kind.len(),
+            Type::Struct(id) => self.get(*id).fields.iter().map(|f| self.leaf_count(&f.ty)).sum(),
+            Type::Array(element, _) => self.leaf_count(element),
+            _ => 1,
+        }
+    }
+
+    fn collect_leaves(&self, ty: &Type, dims: &mut Vec<u32>, out: &mut Vec<Leaf>) {
+        let mut push = |kind| out.push(Leaf { kind, dims: dims.clone() });
+        match ty {
+            Type::Void | Type::Error => {}
+            Type::Bool => push(LeafKind::Scalar(Scalar::Bool)),
+            Type::Int => push(LeafKind::Scalar(Scalar::Int)),
+            Type::Float => push(LeafKind::Scalar(Scalar::Float)),
+            Type::Closure => push(LeafKind::Closure),
+            Type::Texture2d => push(LeafKind::Texture2d),
+            Type::Vector(kind) => (0..kind.len()).for_each(|_| push(LeafKind::Scalar(Scalar::Float))),
+            Type::Struct(id) => {
+                for field in &self.get(*id).fields {
+                    self.collect_leaves(&field.ty, dims, out);
+                }
+            }
+            Type::Array(element, n) => {
+                dims.push(*n);
+                self.collect_leaves(element, dims, out);
+                dims.pop();
+            }
+        }
+    }
+
+    /// Bytes that a value takes when nothing is taken apart.
+    pub fn byte_size(&self, ty: &Type) -> u64 {
+        match ty {
+            Type::Array(element, n) => self.byte_size(element).saturating_mul(u64::from(*n)),
+            Type::Struct(id) => {
+                self.get(*id).fields.iter().fold(0u64, |sum, f| sum.saturating_add(self.byte_size(&f.ty)))
+            }
+            _ => 4 * self.leaf_count(ty) as u64,
+        }
+    }
+
+    pub fn contains(&self, ty: &Type, wanted: &Type) -> bool {
+        ty == wanted
+            || match ty {
+                Type::Struct(id) => self.get(*id).fields.iter().any(|f| self.contains(&f.ty, wanted)),
+                Type::Array(element, _) => self.contains(element, wanted),
+                _ => false,
+            }
+    }
+
+    pub fn display<'a>(&'a self, ty: &'a Type) -> TypeDisplay<'a> {
+        TypeDisplay { table: self, ty }
+    }
+}
+
+/// A type as an author writes it.
+pub struct TypeDisplay<'a> {
+    table: &'a TypeTable,
+    ty: &'a Type,
+}
+
+impl fmt::Display for TypeDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ty {
+            Type::Void => f.write_str("void"),
+            Type::Closure => f.write_str("closure"),
+            Type::Texture2d => f.write_str("texture2d"),
+            Type::Vector(kind) => f.write_str(kind.name()),
+            Type::Struct(id) => f.write_str(&self.table.get(*id).name),
+            Type::Array(..) => {
+                let (mut element, mut dims) = (self.ty, String::new());
+                while let Type::Array(inner, n) = element {
+                    dims.push_str(&format!("[{n}]"));
+                    element = inner;
+                }
+                write!(f, "{}{dims}", self.table.display(element))
+            }
+            Type::Error => f.write_str("?"),
+            scalar => f.write_str(scalar.scalar().map_or("?", Scalar::name)),
+        }
+    }
+}
