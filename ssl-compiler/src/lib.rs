@@ -1,48 +1,26 @@
 //! SSL: a material shading language, compiled to native code at run time, with exact derivatives of
 //! anything, emitted only where something asks for them.
+//!
+//! The way of a shader: [`syntax`] → [`sema`] → [`lower`] → [`ir`], the passes of [`pipeline`]
+//! (differentiation among them), then a [`backend`]. [`compile`] walks it whole.
 
+pub mod analysis;
+pub mod backend;
+pub mod builtins;
 pub mod diagnostics;
+pub mod interp;
+pub mod ir;
+pub mod jit;
+pub mod lower;
+pub mod passes;
+pub mod pipeline;
 pub mod runtime;
+pub mod sema;
 pub mod source;
+pub mod syntax;
 pub mod types;
 
-use diagnostics::Diagnostics;
-use runtime::{Block, BlockStatus, ClosureRegistry, GlobalsLayout, ShaderInterface};
-use source::{FileId, SourceMap};
+mod facade;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum BackendKind {
-    Interpreter,
-    #[default]
-    Cranelift,
-}
-
-pub struct CompileOptions<'a> {
-    pub globals: &'a GlobalsLayout,
-    pub closures: &'a ClosureRegistry,
-    pub backend: BackendKind,
-}
-
-pub struct Shader {
-    interface: ShaderInterface,
-}
-
-impl Shader {
-    pub fn interface(&self) -> &ShaderInterface {
-        &self.interface
-    }
-    /// Runs the shader on a block. `Shader` is `Send + Sync`; any number of threads may run it at once.
-    pub fn run(&self, _block: &mut Block<'_>) -> BlockStatus {
-        unimplemented!()
-    }
-}
-
-/// Compiles the shader `entry` of a file (or its only shader). Warnings come back beside the shader.
-pub fn compile(
-    _sources: &SourceMap,
-    _file: FileId,
-    _entry: Option<&str>,
-    _options: &CompileOptions<'_>,
-) -> Result<(Shader, Diagnostics), Diagnostics> {
-    unimplemented!()
-}
+pub use facade::{BackendKind, Checked, CompileOptions, check, compile, compile_checked, lower_checked};
+pub use jit::Shader;

@@ -75,8 +75,8 @@ codes! {
         "A shader may have at most 64 lobes in all its outputs. Mix parameters instead of closures where you can.";
     TOO_LARGE = "E0304", "too large",
         "The shader's arrays would not fit the memory that a running shader is given (4 MiB on its deepest call chain, recursion counted to its limit of 256), or its calls nest too deeply. Use smaller arrays or fewer levels.";
-    CONSTANT_COORDINATES = "W0401", "texture coordinates that never vary",
-        "Nothing that varies over the surface reaches these coordinates, so the same texel is read everywhere and no footprint can be known.";
+    UNBOUNDED_ORDER = "E0305", "derivative of unbounded order",
+        "A loop or recursion derives what it derived before, so the order of the derivative grows with every round. Only a fixed number of nested `ddx` and `ddy`, at most six, can be compiled.";
     UNUSED_RESULT = "W0402", "the value is not used",
         "The statement computes a value and throws it away.";
     TEST_SETUP = "E0501", "test that cannot run",

@@ -11,7 +11,7 @@ unary! {
     ssl_sin = sin, ssl_cos = cos, ssl_tan = tan,
     ssl_asin = asin, ssl_acos = acos, ssl_atan = atan,
     ssl_sinh = sinh, ssl_cosh = cosh, ssl_tanh = tanh,
-    ssl_exp = exp, ssl_log = ln,
+    ssl_exp = exp, ssl_log = ln, ssl_round = round,
 }
 
 pub extern "C" fn ssl_atan2(y: f32, x: f32) -> f32 {

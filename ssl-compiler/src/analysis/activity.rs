@@ -1,0 +1,142 @@
+//! Which values of a function carry shadows, for one way of calling it.
+//!
+//! Lineage runs forwards from seeded globals and shadowed parameters, demand (the AD literature's
+//! *useful*) backwards from sinks and demanded results; a shadow exists only where both hold. Both
+//! are per value and direction, so flow-sensitive, and exact per component, struct member and
+//! constant-indexed element, since lowering took those apart.
+//!
+//! It over-estimates where a sink is reached in only one branch: `ddx` under an `if` demands its
+//! operand's shadow wherever the operand is computed.
+
+use super::lineage::{Lineage, origins};
+use crate::ir::{FuncId, Module, Op, Value};
+
+/// What crosses a call besides the values: for each parameter and result, its shadows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Signature {
+    pub params: Vec<Carried>,
+    pub results: Vec<Shadows>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Shadows {
+    pub x: bool,
+    pub y: bool,
+}
+
+/// A parameter's shadows, and whether it traces back to an unresolved derivative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Carried {
+    pub shadows: Shadows,
+    pub derived: bool,
+}
+
+impl Shadows {
+    pub fn any(self) -> bool {
+        self.x || self.y
+    }
+
+    pub fn get(self, direction: usize) -> bool {
+        [self.x, self.y][direction]
+    }
+
+    pub fn or(self, other: Shadows) -> Shadows {
+        Shadows { x: self.x || other.x, y: self.y || other.y }
+    }
+}
+
+impl Signature {
+    /// A signature that serves both.
+    pub fn join(&self, other: &Signature) -> Signature {
+        let carried = |a: &Carried, b: &Carried| Carried { shadows: a.shadows.or(b.shadows), derived: a.derived || b.derived };
+        Signature {
+            params: self.params.iter().zip(&other.params).map(|(a, b)| carried(a, b)).collect(),
+            results: self.results.iter().zip(&other.results).map(|(a, b)| a.or(*b)).collect(),
+        }
+    }
+
+    /// Whether nothing but values crosses.
+    pub fn is_plain(&self) -> bool {
+        self.params.iter().all(|p| !p.shadows.any()) && self.results.iter().all(|r| !r.any())
+    }
+}
+
+/// The facts of one function under one signature, by value.
+pub struct Activity {
+    varied: [Vec<bool>; 2],
+    demanded: [Vec<bool>; 2],
+    derived: Vec<bool>,
+}
+
+impl Activity {
+    pub fn of(module: &Module, lineage: &Lineage, id: FuncId, signature: &Signature) -> Activity {
+        let f = module.function(id);
+        let graph = &lineage.graphs[id.index()];
+        let (mut x, mut derived) = origins(module, f, &lineage.summaries);
+        let mut y = x.clone();
+        for (&param, carried) in f.params().iter().zip(&signature.params) {
+            x[param.index()] |= carried.shadows.x;
+            y[param.index()] |= carried.shadows.y;
+            derived[param.index()] |= carried.derived;
+        }
+        for marks in [&mut x, &mut y, &mut derived] {
+            graph.forward.spread(marks);
+        }
+        let mut demanded = [vec![false; f.types.len()], vec![false; f.types.len()]];
+        let mut ask = |v: Value, shadows: Shadows| {
+            demanded[0][v.index()] |= shadows.x;
+            demanded[1][v.index()] |= shadows.y;
+        };
+        for sink in graph.flow.sinks.iter().filter(|s| !postponed(f.inst(s.inst), &derived)) {
+            ask(sink.value, Shadows { x: sink.x, y: sink.y });
+        }
+        for &inst in &graph.flow.calls {
+            let data = f.inst(inst);
+            if let Op::Call(callee) = data.op {
+                let sinks = &lineage.summaries[callee.index()].sinks;
+                for (p, &arg) in data.args.iter().enumerate() {
+                    ask(arg, Shadows { x: sinks[0].contains(p), y: sinks[1].contains(p) });
+                }
+            }
+        }
+        for (&result, &shadows) in f.region(f.body).results.iter().zip(&signature.results) {
+            ask(result, shadows);
+        }
+        for marks in &mut demanded {
+            graph.backward.spread(marks);
+        }
+        Activity { varied: [x, y], demanded, derived }
+    }
+
+    pub fn is_varied(&self, v: Value) -> bool {
+        self.varied[0][v.index()] || self.varied[1][v.index()]
+    }
+
+    pub fn is_derived(&self, v: Value) -> bool {
+        self.derived[v.index()]
+    }
+
+    pub fn demand(&self, v: Value) -> Shadows {
+        Shadows { x: self.demanded[0][v.index()], y: self.demanded[1][v.index()] }
+    }
+
+    /// The shadows that exist.
+    pub fn shadows(&self, v: Value) -> Shadows {
+        let i = v.index();
+        Shadows { x: self.varied[0][i] && self.demanded[0][i], y: self.varied[1][i] && self.demanded[1][i] }
+    }
+
+    /// Whether a sink must wait for the derivatives that its operands are made of.
+    pub fn postponed(&self, data: &crate::ir::InstData) -> bool {
+        postponed(data, &self.derived)
+    }
+}
+
+fn postponed(data: &crate::ir::InstData, derived: &[bool]) -> bool {
+    let operands = match data.op {
+        Op::Derivative(_) => &data.args[..],
+        Op::Sample { .. } => &data.args[1..],
+        _ => &[],
+    };
+    operands.iter().any(|v| derived[v.index()])
+}

@@ -1,0 +1,9 @@
+//! Facts about the IR that passes and back ends share. Analyses change nothing.
+
+pub mod activity;
+pub mod bits;
+pub mod call_graph;
+pub mod flow;
+pub mod lineage;
+pub mod stack;
+pub mod storage;

@@ -1,0 +1,70 @@
+//! The reference interpreter behind the interface of a back end: lane by lane, in f32.
+
+use super::{Backend, BackendError, Code};
+use crate::interp::{Inputs, Program};
+use crate::ir::Module;
+use crate::runtime::host::HostServices;
+use crate::runtime::{BlockContext, LANES, Order, Row};
+
+pub struct Interpreter;
+
+impl Backend for Interpreter {
+    fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
+        Ok(Box::new(Interpreted { program: Program::new(module.clone()) }))
+    }
+}
+
+struct Interpreted {
+    program: Program,
+}
+
+/// One lane of a block.
+struct Lane<'a> {
+    program: &'a Program,
+    globals: *const Row,
+    parameters: *const u32,
+    lane: usize,
+}
+
+impl Lane<'_> {
+    fn word(&self, field: usize, component: usize, order: Order) -> f32 {
+        match self.program.module().globals[field].row(component, order) {
+            // SAFETY: `Code::run` promises all rows that the module reads.
+            Some(row) => unsafe { (*self.globals.add(row)).0[self.lane] },
+            None => 0.0,
+        }
+    }
+}
+
+impl Inputs<f32> for Lane<'_> {
+    fn global(&self, field: usize, component: usize, order: Order) -> f32 {
+        self.word(field, component, order)
+    }
+
+    fn global_bits(&self, field: usize, component: usize) -> u32 {
+        self.word(field, component, Order::Value).to_bits()
+    }
+
+    fn parameter(&self, word: usize) -> u32 {
+        // SAFETY: `Code::run` promises all words that the module has.
+        unsafe { *self.parameters.add(word) }
+    }
+}
+
+impl Code for Interpreted {
+    unsafe fn run(&self, context: &mut BlockContext) {
+        for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
+            let inputs = Lane { program: &self.program, globals: context.globals, parameters: context.parameters, lane };
+            // SAFETY: the caller promises a live host behind the pointer.
+            let host = unsafe { *context.host.cast::<&dyn HostServices>() };
+            let outcome = self.program.run::<f32>(&inputs, host, context.fuel);
+            for (row, cell) in outcome.results.iter().enumerate() {
+                // SAFETY: the caller promises a row for each of the entry's results.
+                unsafe { (*context.outputs.add(row)).0[lane] = f32::from_bits(cell.bits()) };
+            }
+            context.control[lane] = outcome.token;
+            context.clamped_indices = context.clamped_indices.wrapping_add(outcome.clamped_indices);
+            context.non_finite_derivatives = context.non_finite_derivatives.wrapping_add(outcome.non_finite_derivatives);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What makes a module run. Back ends take verified IR, know nothing of derivatives or of each other,
+//! and add no semantics of their own.
+
+pub mod cranelift;
+pub mod interpreter;
+
+use crate::ir::Module;
+use crate::runtime::BlockContext;
+use std::time::Duration;
+
+/// A module that can be called.
+pub trait Code: Send + Sync {
+    /// Runs every lane of the context's mask.
+    ///
+    /// # Safety
+    /// The context's pointers are valid: globals as many rows as the module reads, parameters as many
+    /// words as it has, outputs as many rows as its entry gives, a host and a texture request.
+    unsafe fn run(&self, context: &mut BlockContext);
+
+    /// Bytes of machine code; 0 where there is none.
+    fn code_bytes(&self) -> usize {
+        0
+    }
+
+    /// How long making it took, by stage.
+    fn timings(&self) -> &[(&'static str, Duration)] {
+        &[]
+    }
+}
+
+/// Why a back end refused a module.
+#[derive(Clone, Debug)]
+pub struct BackendError(pub String);
+
+/// Turns a module into something that runs.
+pub trait Backend {
+    fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError>;
+}

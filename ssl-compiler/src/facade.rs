@@ -1,0 +1,230 @@
+//! The library's front door: from a file to a shader that runs.
+
+use crate::backend::cranelift::{Cranelift, Effort};
+use crate::backend::{Backend, interpreter::Interpreter};
+use crate::diagnostics::{Diagnostic, Diagnostics, codes};
+use crate::ir::{Module, Op};
+use crate::jit::Shader;
+use crate::lower::{self, Request};
+use crate::pipeline::{self, Failure, Options, Stage};
+use crate::runtime::{ClosureRegistry, GlobalRead, GlobalsLayout, ParameterBlock, ShaderInterface};
+pub use crate::sema::Checked;
+use crate::sema::hir::FunctionId;
+use crate::source::{FileId, SourceMap, Span};
+use crate::{sema, syntax};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BackendKind {
+    Interpreter,
+    #[default]
+    Cranelift,
+}
+
+impl BackendKind {
+    pub const ALL: [BackendKind; 2] = [BackendKind::Interpreter, BackendKind::Cranelift];
+
+    /// As it is spelled on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            BackendKind::Interpreter => "interp",
+            BackendKind::Cranelift => "cranelift",
+        }
+    }
+}
+
+/// What a host offers to shaders, and how it wants them.
+#[derive(Clone, Copy)]
+pub struct CompileOptions<'a> {
+    pub globals: &'a GlobalsLayout,
+    pub closures: &'a ClosureRegistry,
+    pub backend: BackendKind,
+    pub effort: Effort,
+    pub passes: Options,
+    /// Parameter values to write into the code instead of reading the block.
+    pub bake: Option<&'a ParameterBlock>,
+    /// Reports what reaches each sink to the interpreter.
+    pub probes: bool,
+}
+
+impl<'a> CompileOptions<'a> {
+    pub fn new(globals: &'a GlobalsLayout, closures: &'a ClosureRegistry) -> CompileOptions<'a> {
+        CompileOptions {
+            globals,
+            closures,
+            backend: BackendKind::default(),
+            effort: Effort::default(),
+            passes: Options::default(),
+            bake: None,
+            probes: false,
+        }
+    }
+}
+
+/// Stack that compiling may use: deeply nested sources recurse deeply.
+const STACK: usize = 256 << 20;
+
+/// Runs something on a thread with a large stack.
+///
+/// The memory is only reserved; a shader of ordinary depth touches a few kilobytes of it.
+pub(crate) fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("ssl".to_owned()).stack_size(STACK);
+        match thread.spawn_scoped(scope, run) {
+            Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(e) => panic!("the system gives no thread for compiling: {e}"),
+        }
+    })
+}
+
+/// Parses and checks a file. The result may be compiled only if there was no error.
+pub fn check(sources: &SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
+    on_large_stack(|| check_here(sources, file, options))
+}
+
+fn check_here(sources: &SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let tree = syntax::parse(sources, file, &mut diagnostics);
+    let checked = sema::check(&tree, options.globals, options.closures, &mut diagnostics);
+    (checked, diagnostics)
+}
+
+/// Compiles the shader `entry` of a file, or its only one. Warnings come back beside the shader.
+pub fn compile(
+    sources: &SourceMap,
+    file: FileId,
+    entry: Option<&str>,
+    options: &CompileOptions<'_>,
+) -> Result<(Shader, Diagnostics), Diagnostics> {
+    on_large_stack(|| {
+        let start = Instant::now();
+        let (checked, diagnostics) = check_here(sources, file, options);
+        let front = start.elapsed();
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        let id = choose(&checked, file, entry)?;
+        compile_here(&checked, id, options, diagnostics, front)
+    })
+}
+
+/// Compiles one shader of a checked file.
+pub fn compile_checked(checked: &Checked, file: FileId, entry: Option<&str>, options: &CompileOptions<'_>) -> Result<(Shader, Diagnostics), Diagnostics> {
+    on_large_stack(|| {
+        let id = choose(checked, file, entry)?;
+        compile_here(checked, id, options, Diagnostics::new(), Duration::ZERO)
+    })
+}
+
+/// The IR of one shader, brought through the passes; `look` sees each stage.
+pub fn lower_checked(
+    checked: &Checked,
+    file: FileId,
+    entry: Option<&str>,
+    options: &CompileOptions<'_>,
+    look: &mut (dyn FnMut(Stage, &Module) + Send),
+) -> Result<(Module, ShaderInterface), Diagnostics> {
+    on_large_stack(|| {
+        let id = choose(checked, file, entry)?;
+        let mut diagnostics = Diagnostics::new();
+        lower_here(checked, id, options, &mut diagnostics, look).map(|(m, i, _)| (m, i))
+    })
+}
+
+fn choose(checked: &Checked, file: FileId, entry: Option<&str>) -> Result<FunctionId, Diagnostics> {
+    let start = Span::new(file, 0..0);
+    let shaders: Vec<_> = checked.program.shaders().collect();
+    let names = || shaders.iter().map(|(_, f)| format!("`{}`", f.name)).collect::<Vec<_>>().join(", ");
+    let failure = |message: String, hint: String| Err(Diagnostic::error(&codes::NO_SHADER, start, message, hint).into());
+    match (entry, shaders.as_slice()) {
+        (None, [(id, _)]) => Ok(*id),
+        (_, []) => failure("this file has no shader".to_owned(), "write one: `shader main(out closure result) { … }`".to_owned()),
+        (None, _) => failure(format!("this file has {} shaders", shaders.len()), format!("choose one of {}", names())),
+        (Some(name), list) => match list.iter().find(|(_, f)| f.name == name) {
+            Some((id, _)) => Ok(*id),
+            None => failure(format!("there is no shader `{name}`"), format!("there is {}", names())),
+        },
+    }
+}
+
+type Lowered = (Module, ShaderInterface, pipeline::Timings);
+
+fn lower_here(
+    checked: &Checked,
+    id: FunctionId,
+    options: &CompileOptions<'_>,
+    diagnostics: &mut Diagnostics,
+    look: &mut dyn FnMut(Stage, &Module),
+) -> Result<Lowered, Diagnostics> {
+    let start = Instant::now();
+    let request = Request { checked, closures: options.closures, shader: id, bake: options.bake, probes: options.probes };
+    let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
+        return Err(std::mem::take(diagnostics));
+    };
+    let mut timings = vec![("lower", start.elapsed())];
+    match pipeline::run(&mut module, options.passes, look) {
+        Ok(passes) => timings.extend(passes),
+        Err(failure) => {
+            let span = checked.program.function(id).span;
+            return Err(explain(failure, span).into());
+        }
+    }
+    if let Err(text) = crate::analysis::stack::check(&module) {
+        let hint = "use smaller arrays, or fewer levels of calls";
+        return Err(Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into());
+    }
+    interface.globals_read = globals_read(&module);
+    Ok((module, interface, timings))
+}
+
+fn explain(failure: Failure, shader: Span) -> Diagnostic {
+    match failure {
+        Failure::Unbounded(span) => {
+            let hint = "derive a value that was not itself derived in an earlier round of the loop or recursion";
+            Diagnostic::error(&codes::UNBOUNDED_ORDER, span, "this derivative is derived again without end", hint)
+        }
+        Failure::Broken { pass, errors } => {
+            let message = format!("the pass `{pass}` broke the program: {}", errors.join("; "));
+            Diagnostic::error(&codes::BACKEND, shader, message, "please report this with the shader")
+        }
+    }
+}
+
+fn compile_here(
+    checked: &Checked,
+    id: FunctionId,
+    options: &CompileOptions<'_>,
+    mut diagnostics: Diagnostics,
+    front: Duration,
+) -> Result<(Shader, Diagnostics), Diagnostics> {
+    let (module, interface, passes) = lower_here(checked, id, options, &mut diagnostics, &mut |_, _| {})?;
+    let mut timings = vec![("front", front)];
+    timings.extend(passes);
+    let code = match options.backend {
+        BackendKind::Interpreter => Interpreter.compile(&module),
+        BackendKind::Cranelift => Cranelift { effort: options.effort }.compile(&module),
+    };
+    match code {
+        Ok(code) => Ok((Shader::new(interface, code, module, timings), diagnostics)),
+        Err(e) => {
+            let span = checked.program.function(id).span;
+            Err(Diagnostic::error(&codes::BACKEND, span, e.0, "please report this with the shader").into())
+        }
+    }
+}
+
+/// The rows that a module reads.
+fn globals_read(module: &Module) -> Vec<GlobalRead> {
+    let mut found = BTreeSet::new();
+    for f in &module.functions {
+        f.walk(|_, data| {
+            if let Op::Global { field, component, order } = data.op
+                && let Some(row) = module.globals[field as usize].row(component as usize, order)
+            {
+                found.insert((row, field as usize, component as usize, order));
+            }
+        });
+    }
+    found.into_iter().map(|(row, field, component, order)| GlobalRead { field, component, order, row }).collect()
+}

@@ -1,0 +1,430 @@
+//! The reference interpreter: runs IR as it stands, one lane, in f32 (to the bit what compiled code
+//! does) or in f64 (for checking derivatives numerically).
+//!
+//! It shares with the back ends what defines their results: the math functions, the integer rules of
+//! `ir::fold`, and the array slots of `analysis::storage`. Its own part is the order of evaluation.
+
+use crate::analysis::storage::Storage;
+use crate::ir::real::Real;
+use crate::ir::{fold, *};
+use crate::runtime::block::{DEPTH_UNIT, FUEL_MASK, MAX_RECURSION, TOO_DEEP};
+use crate::runtime::{HostServices, Order, TextureRequest};
+use crate::source::Span;
+use crate::types::Scalar;
+
+/// What the lane reads: a number for each component and order of a global, and the parameter words.
+pub trait Inputs<R> {
+    fn global(&self, field: usize, component: usize, order: Order) -> R;
+    /// An `int` or `bool` global.
+    fn global_bits(&self, field: usize, component: usize) -> u32;
+    fn parameter(&self, word: usize) -> u32;
+}
+
+/// What reached a sink: the operand and its shadows.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe<R> {
+    pub span: Span,
+    pub value: R,
+    pub ddx: R,
+    pub ddy: R,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<R> {
+    Bool(bool),
+    Int(i32),
+    Float(R),
+    Token(u64),
+    /// The value is an array, see its slot.
+    Array,
+}
+
+impl<R: Real> Cell<R> {
+    fn zero(scalar: Scalar) -> Cell<R> {
+        match scalar {
+            Scalar::Bool => Cell::Bool(false),
+            Scalar::Int => Cell::Int(0),
+            Scalar::Float => Cell::Float(R::ZERO),
+        }
+    }
+
+    /// As the 32 bits of an output row.
+    pub fn bits(self) -> u32 {
+        match self {
+            Cell::Bool(b) => u32::from(b),
+            Cell::Int(i) => i as u32,
+            Cell::Float(x) => x.to_f32().to_bits(),
+            Cell::Token(_) | Cell::Array => 0,
+        }
+    }
+}
+
+/// A module made ready for interpretation.
+pub struct Program {
+    module: Module,
+    storage: Vec<Storage>,
+}
+
+/// How a lane ended.
+pub struct Outcome<R> {
+    /// The entry's results behind the token.
+    pub results: Vec<Cell<R>>,
+    pub token: u64,
+    pub clamped_indices: u32,
+    pub non_finite_derivatives: u32,
+    pub probes: Vec<Probe<R>>,
+}
+
+impl Program {
+    pub fn new(module: Module) -> Program {
+        let storage = module.functions.iter().map(Storage::of).collect();
+        Program { module, storage }
+    }
+
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// Runs the entry for one lane. Needs a stack of a few megabytes where shaders recurse.
+    pub fn run<R: Real>(&self, inputs: &dyn Inputs<R>, host: &dyn HostServices, fuel: u32) -> Outcome<R> {
+        let mut machine = Machine {
+            program: self,
+            inputs,
+            host,
+            clamped_indices: 0,
+            non_finite_derivatives: 0,
+            probes: Vec::new(),
+        };
+        let mut results = machine.call(self.module.entry, &[Argument::Cell(Cell::Token(u64::from(fuel)))]);
+        let token = match results.remove(0) {
+            Argument::Cell(Cell::Token(t)) => t,
+            _ => 0,
+        };
+        let cell = |a: Argument<R>| match a {
+            Argument::Cell(c) => c,
+            Argument::Array(_) => Cell::Array,
+        };
+        Outcome {
+            results: results.into_iter().map(cell).collect(),
+            token,
+            clamped_indices: machine.clamped_indices,
+            non_finite_derivatives: machine.non_finite_derivatives,
+            probes: machine.probes,
+        }
+    }
+}
+
+/// What crosses a call.
+enum Argument<R> {
+    Cell(Cell<R>),
+    Array(Vec<Cell<R>>),
+}
+
+struct Machine<'a, R> {
+    program: &'a Program,
+    inputs: &'a dyn Inputs<R>,
+    host: &'a dyn HostServices,
+    clamped_indices: u32,
+    non_finite_derivatives: u32,
+    probes: Vec<Probe<R>>,
+}
+
+/// One call's values and arrays.
+struct Frame<'a, R> {
+    f: &'a Function,
+    storage: &'a Storage,
+    cells: Vec<Cell<R>>,
+    arrays: Vec<Vec<Cell<R>>>,
+}
+
+impl<R: Real> Frame<'_, R> {
+    fn get(&self, v: Value) -> Cell<R> {
+        self.cells[v.index()]
+    }
+
+    fn float(&self, v: Value) -> R {
+        match self.get(v) {
+            Cell::Float(x) => x,
+            other => unreachable!("verified code has a float here, not {other:?}"),
+        }
+    }
+
+    fn int(&self, v: Value) -> i32 {
+        match self.get(v) {
+            Cell::Int(x) => x,
+            other => unreachable!("verified code has an int here, not {other:?}"),
+        }
+    }
+
+    fn bool(&self, v: Value) -> bool {
+        match self.get(v) {
+            Cell::Bool(x) => x,
+            other => unreachable!("verified code has a bool here, not {other:?}"),
+        }
+    }
+
+    fn token(&self, v: Value) -> u64 {
+        match self.get(v) {
+            Cell::Token(x) => x,
+            other => unreachable!("verified code has a token here, not {other:?}"),
+        }
+    }
+
+    fn set(&mut self, v: Value, cell: Cell<R>) {
+        self.cells[v.index()] = cell;
+    }
+
+    fn slot(&self, v: Value) -> usize {
+        self.storage.slot(v).map_or(usize::MAX, |s| s as usize)
+    }
+
+    /// Gives `to` the values of `from`, all at once; arrays are copied where their slots differ.
+    fn assign(&mut self, from: &[Value], to: &[Value]) {
+        let cells: Vec<Cell<R>> = from.iter().map(|&v| self.get(v)).collect();
+        for ((&source, &target), cell) in from.iter().zip(to).zip(cells) {
+            if self.f.ty(source).is_array() {
+                self.copy_array(source, target);
+            }
+            self.set(target, cell);
+        }
+    }
+
+    fn copy_array(&mut self, from: Value, to: Value) {
+        let (from, to) = (self.slot(from), self.slot(to));
+        if from != to {
+            let mut target = std::mem::take(&mut self.arrays[to]);
+            target.clone_from(&self.arrays[from]);
+            self.arrays[to] = target;
+        }
+    }
+}
+
+impl<R: Real> Machine<'_, R> {
+    fn call(&mut self, id: FuncId, arguments: &[Argument<R>]) -> Vec<Argument<R>> {
+        let program = self.program;
+        let (f, storage) = (program.module.function(id), &program.storage[id.index()]);
+        let mut frame = Frame {
+            f,
+            storage,
+            cells: vec![Cell::Array; f.types.len()],
+            arrays: storage.list.iter().map(|s| vec![Cell::zero(s.scalar); s.length as usize]).collect(),
+        };
+        for (&p, a) in f.params().iter().zip(arguments) {
+            match a {
+                Argument::Cell(c) => frame.set(p, *c),
+                Argument::Array(list) => {
+                    let slot = frame.slot(p);
+                    frame.arrays[slot].clone_from(list);
+                }
+            }
+        }
+        self.region(&mut frame, f.body);
+        let results = &f.region(f.body).results;
+        results
+            .iter()
+            .map(|&v| match frame.get(v) {
+                Cell::Array => Argument::Array(frame.arrays[frame.slot(v)].clone()),
+                cell => Argument::Cell(cell),
+            })
+            .collect()
+    }
+
+    fn region(&mut self, frame: &mut Frame<'_, R>, region: Region) {
+        let f = frame.f;
+        for &inst in &f.region(region).insts {
+            let data = f.inst(inst);
+            match data.op {
+                Op::If => {
+                    let taken = data.regions[usize::from(!frame.bool(data.args[0]))];
+                    self.region(frame, taken);
+                    frame.assign(&f.region(taken).results, &data.results);
+                }
+                Op::Loop => self.run_loop(frame, data),
+                Op::Call(callee) => {
+                    let argument = |&v: &Value| match frame.get(v) {
+                        Cell::Array => Argument::Array(frame.arrays[frame.slot(v)].clone()),
+                        cell => Argument::Cell(cell),
+                    };
+                    let arguments: Vec<Argument<R>> = data.args.iter().map(argument).collect();
+                    let results = self.call(callee, &arguments);
+                    for (&r, result) in data.results.iter().zip(results) {
+                        match result {
+                            Argument::Cell(c) => frame.set(r, c),
+                            Argument::Array(list) => {
+                                let slot = frame.slot(r);
+                                frame.arrays[slot] = list;
+                            }
+                        }
+                    }
+                }
+                Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(frame, data),
+                Op::Sample { .. } | Op::Texture { .. } => self.texture(frame, data),
+                Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),
+                _ => {
+                    let cell = self.scalar(frame, data);
+                    frame.set(data.results[0], cell);
+                }
+            }
+        }
+    }
+
+    fn run_loop(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
+        let f = frame.f;
+        let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
+        frame.assign(&data.args, &condition.params);
+        loop {
+            self.region(frame, data.regions[0]);
+            if !frame.bool(condition.results[0]) {
+                return frame.assign(&condition.results[1..], &data.results);
+            }
+            frame.assign(&condition.results[1..], &body.params);
+            self.region(frame, data.regions[1]);
+            frame.assign(&body.results, &condition.params);
+        }
+    }
+
+    fn clamp(&mut self, index: i32, length: u32) -> usize {
+        let clamped = index.clamp(0, length as i32 - 1);
+        self.clamped_indices = self.clamped_indices.wrapping_add(u32::from(clamped != index));
+        clamped as usize
+    }
+
+    fn array(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
+        let result = data.results[0];
+        match data.op {
+            Op::ArrayNew => {
+                let slot = frame.slot(result);
+                let cells: Vec<Cell<R>> = data.args.iter().map(|&v| frame.get(v)).collect();
+                frame.arrays[slot] = cells;
+            }
+            Op::ArrayFill => {
+                let (slot, cell) = (frame.slot(result), frame.get(data.args[0]));
+                frame.arrays[slot].fill(cell);
+            }
+            Op::ArrayGet => {
+                let slot = frame.slot(data.args[0]);
+                let i = self.clamp(frame.int(data.args[1]), frame.storage.list[slot].length);
+                let cell = frame.arrays[slot][i];
+                return frame.set(result, cell);
+            }
+            _ => {
+                frame.copy_array(data.args[0], result);
+                let slot = frame.slot(result);
+                let i = self.clamp(frame.int(data.args[1]), frame.storage.list[slot].length);
+                frame.arrays[slot][i] = frame.get(data.args[2]);
+            }
+        }
+        frame.set(result, Cell::Array);
+    }
+
+    fn control(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
+        let mut token = frame.token(data.args[0]);
+        match data.op {
+            Op::Leave => token = token.wrapping_sub(DEPTH_UNIT),
+            Op::Probe(_) => {
+                let [value, ddx, ddy] = [1, 2, 3].map(|i| frame.float(data.args[i]));
+                self.probes.push(Probe { span: data.span, value, ddx, ddy });
+            }
+            op => {
+                let cost = if let Op::Burn(n) = op { n } else { 1 };
+                token = burn(token, cost);
+                if op == Op::Enter {
+                    token = enter(token);
+                }
+                frame.set(data.results[1], Cell::Bool(token & FUEL_MASK != 0));
+            }
+        }
+        frame.set(data.results[0], Cell::Token(token));
+    }
+
+    fn texture(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
+        let mut request = TextureRequest { mask: 1, ..TextureRequest::new() };
+        let word = match data.op {
+            Op::Texture { word, gradient } => {
+                request.wants_gradient = u32::from(gradient);
+                word
+            }
+            Op::Sample { word } => word,
+            _ => return,
+        };
+        request.texture = self.inputs.parameter(word as usize);
+        let mut rows = [
+            &mut request.u, &mut request.v, &mut request.dudx, &mut request.dudy, &mut request.dvdx, &mut request.dvdy,
+        ];
+        for (row, &v) in rows.iter_mut().zip(&data.args[1..]) {
+            row.0[0] = frame.float(v).to_f32();
+        }
+        self.host.texture(&mut request);
+        frame.set(data.results[0], frame.get(data.args[0]));
+        let rows = request.result.iter().chain(&request.gradient);
+        for (&r, row) in data.results[1..].iter().zip(rows) {
+            frame.set(r, Cell::Float(R::from_f32(row.0[0])));
+        }
+    }
+
+    /// Everything that takes scalars and gives one.
+    fn scalar(&mut self, frame: &Frame<'_, R>, data: &InstData) -> Cell<R> {
+        let args = &data.args;
+        match data.op {
+            Op::Const(Const::Bool(b)) => Cell::Bool(b),
+            Op::Const(Const::Int(i)) => Cell::Int(i),
+            Op::Const(Const::Float(bits)) => Cell::Float(R::from_f32(f32::from_bits(bits))),
+            Op::Parameter { word, scalar } => from_bits(scalar, self.inputs.parameter(word as usize)),
+            Op::Global { field, component, order } => {
+                let (field, component) = (field as usize, component as usize);
+                match self.program.module.globals[field].ty.component_scalar() {
+                    Some(Scalar::Float) | None => Cell::Float(self.inputs.global(field, component, order)),
+                    Some(scalar) => from_bits(scalar, self.inputs.global_bits(field, component)),
+                }
+            }
+            Op::Float1(op) => Cell::Float(R::float1(op, frame.float(args[0]))),
+            Op::Float2(op) => Cell::Float(R::float2(op, frame.float(args[0]), frame.float(args[1]))),
+            Op::Int1(op) => Cell::Int(fold::int1(op, frame.int(args[0]))),
+            Op::Int2(op) => Cell::Int(fold::int2(op, frame.int(args[0]), frame.int(args[1]))),
+            Op::BoolNot => Cell::Bool(!frame.bool(args[0])),
+            Op::BoolAnd => Cell::Bool(frame.bool(args[0]) & frame.bool(args[1])),
+            Op::BoolOr => Cell::Bool(frame.bool(args[0]) | frame.bool(args[1])),
+            Op::BoolXor => Cell::Bool(frame.bool(args[0]) ^ frame.bool(args[1])),
+            Op::FloatCompare(op) => Cell::Bool(op.eval(frame.float(args[0]), frame.float(args[1]))),
+            Op::IntCompare(op) => Cell::Bool(op.eval(frame.int(args[0]), frame.int(args[1]))),
+            Op::Select => frame.get(if frame.bool(args[0]) { args[1] } else { args[2] }),
+            Op::IntToFloat => Cell::Float(R::from_i32(frame.int(args[0]))),
+            Op::FloatToInt => Cell::Int(frame.float(args[0]).to_i32()),
+            Op::BoolToInt => Cell::Int(i32::from(frame.bool(args[0]))),
+            Op::ClampIndex(n) => Cell::Int(self.clamp(frame.int(args[0]), n) as i32),
+            Op::Finite => {
+                let x = frame.float(args[0]);
+                let finite = x.is_finite();
+                self.non_finite_derivatives = self.non_finite_derivatives.wrapping_add(u32::from(!finite));
+                Cell::Float(if finite { x } else { R::ZERO })
+            }
+            // Before differentiation nothing has a shadow yet.
+            Op::Derivative(_) => Cell::Float(R::ZERO),
+            op => unreachable!("{op:?} has a place of its own"),
+        }
+    }
+}
+
+/// Takes fuel, down to none.
+fn burn(token: u64, cost: u32) -> u64 {
+    let fuel = token & FUEL_MASK;
+    token - fuel.min(u64::from(cost))
+}
+
+/// Opens a recursive call; too deep a one takes all fuel, so that the lane ends.
+fn enter(token: u64) -> u64 {
+    let token = token + DEPTH_UNIT;
+    let depth = (token & !TOO_DEEP) >> 32;
+    if depth > u64::from(MAX_RECURSION) { (token & !FUEL_MASK) | TOO_DEEP } else { token }
+}
+
+fn from_bits<R>(scalar: Scalar, bits: u32) -> Cell<R>
+where
+    R: Real,
+{
+    match scalar {
+        Scalar::Bool => Cell::Bool(bits != 0),
+        Scalar::Int => Cell::Int(bits as i32),
+        Scalar::Float => Cell::Float(R::from_f32(f32::from_bits(bits))),
+    }
+}

@@ -1,0 +1,215 @@
+//! The intermediate representation: pure, structured SSA over scalars and flat arrays.
+//!
+//! A [`Function`] is one [`Region`] of instructions; `if` and `loop` hold further regions. A region
+//! has parameters, instructions in order, and *results*: the values it hands to what encloses it.
+//! There are no jumps, no pointers and no names for memory: an array is a value, and setting an
+//! element gives a new one (which every back end does in place where the old one is dead).
+//!
+//! Effects (texture look-ups, fuel, recursion depth) consume a *token* and give a new one, so their
+//! order is a data dependency like any other. What a token is at run time: fuel in the low 32 bits,
+//! open recursive calls above it, bit 63 set once recursion went too deep.
+//!
+//! The textual form (`print`, `parse`) is complete: what was printed reads back as the same module.
+
+pub mod builder;
+pub mod fold;
+pub mod ops;
+pub mod parse;
+mod parse_text;
+pub mod print;
+pub mod real;
+pub mod verify;
+mod verify_ops;
+
+use crate::runtime::GlobalField;
+use crate::source::Span;
+use crate::types::Scalar;
+pub use ops::{Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
+use smallvec::SmallVec;
+
+macro_rules! entity {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+        impl $name {
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+entity!(
+    /// `%n` in text.
+    Value
+);
+entity!(Inst);
+entity!(Region);
+entity!(FuncId);
+
+/// What a value is at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    Scalar(Scalar),
+    Array(Scalar, u32),
+    Token,
+}
+
+pub const FLOAT: Ty = Ty::Scalar(Scalar::Float);
+pub const INT: Ty = Ty::Scalar(Scalar::Int);
+pub const BOOL: Ty = Ty::Scalar(Scalar::Bool);
+
+impl Ty {
+    /// Whether values of the type can carry a shadow.
+    pub fn is_differentiable(self) -> bool {
+        matches!(self, Ty::Scalar(Scalar::Float) | Ty::Array(Scalar::Float, _))
+    }
+
+    pub fn is_array(self) -> bool {
+        matches!(self, Ty::Array(..))
+    }
+}
+
+pub type Values = SmallVec<[Value; 4]>;
+
+#[derive(Clone, Debug)]
+pub struct InstData {
+    pub op: Op,
+    pub args: Values,
+    pub results: SmallVec<[Value; 1]>,
+    /// `if`: then, else. `loop`: condition, body.
+    pub regions: SmallVec<[Region; 2]>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct RegionData {
+    pub params: Values,
+    pub insts: Vec<Inst>,
+    /// What the region hands out. A loop's condition region hands out the condition first.
+    pub results: Values,
+}
+
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: String,
+    /// Its parameters are the function's, its results too.
+    pub body: Region,
+    pub results: Vec<Ty>,
+    pub regions: Vec<RegionData>,
+    pub insts: Vec<InstData>,
+    pub types: Vec<Ty>,
+}
+
+impl Function {
+    pub fn new(name: impl Into<String>, params: &[Ty], results: &[Ty]) -> Function {
+        let mut function = Function {
+            name: name.into(),
+            body: Region(0),
+            results: results.to_vec(),
+            regions: Vec::new(),
+            insts: Vec::new(),
+            types: Vec::new(),
+        };
+        function.body = function.new_region(params);
+        function
+    }
+
+    pub fn new_value(&mut self, ty: Ty) -> Value {
+        self.types.push(ty);
+        Value(self.types.len() as u32 - 1)
+    }
+
+    pub fn new_region(&mut self, params: &[Ty]) -> Region {
+        let params = params.iter().map(|&ty| self.new_value(ty)).collect();
+        self.regions.push(RegionData { params, ..RegionData::default() });
+        Region(self.regions.len() as u32 - 1)
+    }
+
+    pub fn new_inst(&mut self, data: InstData) -> Inst {
+        self.insts.push(data);
+        Inst(self.insts.len() as u32 - 1)
+    }
+
+    pub fn ty(&self, value: Value) -> Ty {
+        self.types[value.index()]
+    }
+
+    pub fn region(&self, region: Region) -> &RegionData {
+        &self.regions[region.index()]
+    }
+
+    pub fn inst(&self, inst: Inst) -> &InstData {
+        &self.insts[inst.index()]
+    }
+
+    pub fn params(&self) -> &[Value] {
+        &self.region(self.body).params
+    }
+
+    /// Every instruction that can be reached, outer before inner, in program order.
+    pub fn walk(&self, mut visit: impl FnMut(Inst, &InstData)) {
+        self.walk_region(self.body, &mut visit);
+    }
+
+    pub fn walk_region(&self, region: Region, visit: &mut impl FnMut(Inst, &InstData)) {
+        for &inst in &self.region(region).insts {
+            let data = self.inst(inst);
+            visit(inst, data);
+            for &inner in &data.regions {
+                self.walk_region(inner, visit);
+            }
+        }
+    }
+
+    /// Instructions that can be reached.
+    pub fn size(&self) -> usize {
+        let mut n = 0;
+        self.walk(|_, _| n += 1);
+        n
+    }
+
+    /// The constant that defines each value, where one does.
+    pub fn constants(&self) -> Vec<Option<Const>> {
+        let mut out = vec![None; self.types.len()];
+        for data in &self.insts {
+            if let Op::Const(c) = data.op {
+                out[data.results[0].index()] = Some(c);
+            }
+        }
+        out
+    }
+}
+
+/// A word of the parameter block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterWord {
+    pub name: String,
+    /// `None` for a texture slot.
+    pub scalar: Option<Scalar>,
+}
+
+/// A shader and all that it calls.
+#[derive(Clone, Debug)]
+pub struct Module {
+    pub functions: Vec<Function>,
+    pub entry: FuncId,
+    pub globals: Vec<GlobalField>,
+    pub parameters: Vec<ParameterWord>,
+}
+
+impl Module {
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    pub fn entry(&self) -> &Function {
+        self.function(self.entry)
+    }
+
+    /// Instructions of all functions.
+    pub fn size(&self) -> usize {
+        self.functions.iter().map(Function::size).sum()
+    }
+}

@@ -1,0 +1,174 @@
+//! The operations: what each takes, gives and means. `fold` says it in Rust, `verify_ops` checks the
+//! types, `passes::ad::rules` differentiates.
+
+use crate::runtime::Order;
+use crate::types::Scalar;
+
+/// Floats are kept as bits, so that constants can be compared and hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Const {
+    Bool(bool),
+    Int(i32),
+    Float(u32),
+}
+
+impl Const {
+    pub fn float(x: f32) -> Const {
+        Const::Float(x.to_bits())
+    }
+
+    pub fn scalar(self) -> Scalar {
+        match self {
+            Const::Bool(_) => Scalar::Bool,
+            Const::Int(_) => Scalar::Int,
+            Const::Float(_) => Scalar::Float,
+        }
+    }
+
+    pub fn zero(scalar: Scalar) -> Const {
+        match scalar {
+            Scalar::Bool => Const::Bool(false),
+            Scalar::Int => Const::Int(0),
+            Scalar::Float => Const::Float(0),
+        }
+    }
+}
+
+macro_rules! names {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($variant),* }
+        impl $name {
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),* }
+            }
+        }
+    };
+}
+
+names! {
+    /// Float to float.
+    Float1 {
+        Neg = "fneg", Abs = "fabs", Sqrt = "sqrt",
+        Floor = "floor", Ceil = "ceil", Round = "round", Trunc = "trunc",
+        Sin = "sin", Cos = "cos", Tan = "tan", Asin = "asin", Acos = "acos", Atan = "atan",
+        Sinh = "sinh", Cosh = "cosh", Tanh = "tanh", Exp = "exp", Log = "log",
+    }
+}
+
+names! {
+    /// Two floats to a float. `fmin` is `b < a ? b : a`, `fmax` is `a < b ? b : a`.
+    Float2 {
+        Add = "fadd", Sub = "fsub", Mul = "fmul", Div = "fdiv",
+        Min = "fmin", Max = "fmax", Fmod = "fmod", Pow = "pow", Atan2 = "atan2",
+    }
+}
+
+names! {
+    Int1 { Neg = "ineg", Not = "inot", }
+}
+
+names! {
+    /// Two ints to an int. Everything wraps; division and remainder by zero give 0; shift counts are
+    /// taken modulo 32, `ishr` keeps the sign.
+    Int2 {
+        Add = "iadd", Sub = "isub", Mul = "imul", Div = "idiv", Rem = "irem",
+        And = "iand", Or = "ior", Xor = "ixor", Shl = "ishl", Shr = "ishr",
+    }
+}
+
+names! {
+    /// On floats a NaN makes all but `ne` false.
+    Compare { Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge", }
+}
+
+impl Compare {
+    pub fn eval<T: PartialOrd>(self, a: T, b: T) -> bool {
+        match self {
+            Compare::Eq => a == b,
+            Compare::Ne => a != b,
+            Compare::Lt => a < b,
+            Compare::Le => a <= b,
+            Compare::Gt => a > b,
+            Compare::Ge => a >= b,
+        }
+    }
+}
+
+names! {
+    /// A screen-space direction.
+    Direction { X = "ddx", Y = "ddy", }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    Const(Const),
+    /// A word of the parameter block.
+    Parameter { word: u32, scalar: Scalar },
+    /// A component of a global, or a partial of it.
+    Global { field: u32, component: u32, order: Order },
+    Float1(Float1),
+    Float2(Float2),
+    Int1(Int1),
+    Int2(Int2),
+    BoolNot,
+    BoolAnd,
+    BoolOr,
+    BoolXor,
+    FloatCompare(Compare),
+    IntCompare(Compare),
+    /// condition, a, b: `condition ? a : b`, on scalars.
+    Select,
+    IntToFloat,
+    /// Towards zero, saturating; NaN gives 0.
+    FloatToInt,
+    BoolToInt,
+    /// An array of its arguments.
+    ArrayNew,
+    /// An array whose elements all are the argument.
+    ArrayFill,
+    /// An index of a dimension of so many elements, clamped into it, and counted if it had to be.
+    ClampIndex(u32),
+    /// array, index → element. The index is clamped into the array, and counted if it had to be.
+    ArrayGet,
+    /// array, index, element → array.
+    ArraySet,
+    /// The partial of a float; exists until differentiation.
+    Derivative(Direction),
+    /// The argument if finite, otherwise 0, and counted; stands where a shadow reaches a sink.
+    Finite,
+    /// token, u, v → token, r, g, b, a; exists until differentiation.
+    Sample { word: u32 },
+    /// token, u, v, ∂u/∂x, ∂u/∂y, ∂v/∂x, ∂v/∂y → token, r, g, b, a, and with `gradient` ∂/∂u and
+    /// ∂/∂v of the four.
+    Texture { word: u32, gradient: bool },
+    /// token → token, whether the lane may go on. Takes fuel.
+    Burn(u32),
+    /// Like `Burn(1)`, for entering a recursive function; also counts its depth.
+    Enter,
+    /// token → token; undoes the depth of `Enter`.
+    Leave,
+    /// token, value, ∂x, ∂y → token. Tells the interpreter what reaches a sink; only where asked for.
+    Probe(u32),
+    Call(super::FuncId),
+    /// condition → results of the region taken.
+    If,
+    /// initial values → what the condition region hands out when it says stop.
+    Loop,
+}
+
+impl Op {
+    /// Whether the same arguments always give the same results and nothing else happens.
+    ///
+    /// Out-of-range indices and non-finite shadows are counted, but that is a hint to authors: a pass
+    /// may merge or drop such operations, and with them the count.
+    pub fn is_pure(self) -> bool {
+        !matches!(
+            self,
+            Op::Sample { .. } | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_)
+                | Op::Call(_) | Op::If | Op::Loop
+        )
+    }
+}

@@ -1,0 +1,330 @@
+//! Reads the textual form back.
+
+use super::parse_text::Cursor;
+use super::print::SIMPLE;
+use super::*;
+use crate::runtime::{GlobalsLayout, Order, Orders};
+use crate::types::Type;
+use std::collections::HashMap;
+
+/// Parses a module and verifies it. The error names the line.
+pub fn parse(text: &str) -> Result<Module, String> {
+    let mut cursor = Cursor::new(text);
+    let module = module(&mut cursor).map_err(|e| format!("line {}: {e}", cursor.line()))?;
+    verify::verify(&module).map_err(|errors| errors.join("\n"))?;
+    Ok(module)
+}
+
+type Parsed<T> = Result<T, String>;
+
+fn module(cursor: &mut Cursor<'_>) -> Parsed<Module> {
+    let mut layout = GlobalsLayout::new();
+    let mut parameters = Vec::new();
+    loop {
+        if cursor.eat("global ") {
+            let name = cursor.name()?;
+            cursor.expect(":")?;
+            let ty = cursor.word()?;
+            let ty = Type::from_name(ty).ok_or_else(|| format!("unknown type `{ty}`"))?;
+            let orders = match cursor.word()? {
+                "value" => Orders::Value,
+                "first" => Orders::First,
+                "second" => Orders::Second,
+                other => return Err(format!("unknown orders `{other}`")),
+            };
+            layout.add(name, ty, orders).map_err(|e| e.to_string())?;
+        } else if cursor.eat("parameter ") {
+            let name = cursor.name()?.to_owned();
+            cursor.expect(":")?;
+            let scalar = match cursor.word()? {
+                "texture2d" => None,
+                word => Some(scalar(word)?),
+            };
+            parameters.push(ParameterWord { name, scalar });
+        } else {
+            break;
+        }
+    }
+    let mut parser = Parser {
+        module: Module { functions: Vec::new(), entry: FuncId(0), globals: layout.fields().to_vec(), parameters },
+        calls: Vec::new(),
+    };
+    let mut entry = None;
+    while !cursor.at_end() {
+        if cursor.eat("entry ") {
+            entry = Some(FuncId(parser.module.functions.len() as u32));
+        }
+        let function = parser.function(cursor)?;
+        parser.module.functions.push(function);
+    }
+    parser.module.entry = entry.ok_or("no function is marked `entry`")?;
+    parser.resolve_calls()?;
+    Ok(parser.module)
+}
+
+fn scalar(word: &str) -> Parsed<Scalar> {
+    match word {
+        "bool" => Ok(Scalar::Bool),
+        "int" => Ok(Scalar::Int),
+        "float" => Ok(Scalar::Float),
+        _ => Err(format!("unknown type `{word}`")),
+    }
+}
+
+fn ty(cursor: &mut Cursor<'_>) -> Parsed<Ty> {
+    let word = cursor.word()?;
+    if word == "token" {
+        return Ok(Ty::Token);
+    }
+    let scalar = scalar(word)?;
+    if !cursor.eat("[") {
+        return Ok(Ty::Scalar(scalar));
+    }
+    let n = cursor.number()?;
+    cursor.expect("]")?;
+    Ok(Ty::Array(scalar, n))
+}
+
+struct Parser {
+    module: Module,
+    /// Function, instruction and callee of calls, resolved at the end.
+    calls: Vec<(usize, Inst, String)>,
+}
+
+/// One function being read.
+struct Body {
+    function: Function,
+    names: HashMap<u32, Value>,
+}
+
+impl Body {
+    fn define(&mut self, cursor: &mut Cursor<'_>) -> Parsed<(u32, Ty)> {
+        cursor.expect("%")?;
+        let name = cursor.number()?;
+        cursor.expect(":")?;
+        Ok((name, ty(cursor)?))
+    }
+
+    fn bind(&mut self, name: u32, value: Value) -> Parsed<()> {
+        match self.names.insert(name, value) {
+            None => Ok(()),
+            Some(_) => Err(format!("%{name} is defined twice")),
+        }
+    }
+
+    fn value(&self, cursor: &mut Cursor<'_>) -> Parsed<Value> {
+        cursor.expect("%")?;
+        let name = cursor.number()?;
+        self.names.get(&name).copied().ok_or_else(|| format!("%{name} is not defined yet"))
+    }
+
+    fn values(&self, cursor: &mut Cursor<'_>) -> Parsed<Values> {
+        let mut out = Values::new();
+        if cursor.preview().starts_with('%') {
+            out.push(self.value(cursor)?);
+            while cursor.eat(",") {
+                out.push(self.value(cursor)?);
+            }
+        }
+        Ok(out)
+    }
+
+    /// `%0: float, %1: int` up to the closing parenthesis, which is taken.
+    fn params(&mut self, cursor: &mut Cursor<'_>, region: Region) -> Parsed<()> {
+        while !cursor.eat(")") {
+            let (name, ty) = self.define(cursor)?;
+            let value = self.function.new_value(ty);
+            self.bind(name, value)?;
+            self.function.regions[region.index()].params.push(value);
+            cursor.eat(",");
+        }
+        Ok(())
+    }
+}
+
+impl Parser {
+    fn function(&mut self, cursor: &mut Cursor<'_>) -> Parsed<Function> {
+        cursor.expect("fn")?;
+        cursor.expect("@")?;
+        let name = cursor.word()?;
+        let mut body = Body { function: Function::new(name, &[], &[]), names: HashMap::new() };
+        let region = body.function.body;
+        cursor.expect("(")?;
+        body.params(cursor, region)?;
+        cursor.expect("->")?;
+        cursor.expect("(")?;
+        while !cursor.eat(")") {
+            let ty = ty(cursor)?;
+            body.function.results.push(ty);
+            cursor.eat(",");
+        }
+        cursor.expect("{")?;
+        self.region(cursor, &mut body, region, "return")?;
+        Ok(body.function)
+    }
+
+    /// Instructions up to `end` and its values, then `}`.
+    fn region(&mut self, cursor: &mut Cursor<'_>, body: &mut Body, region: Region, end: &str) -> Parsed<()> {
+        while cursor.peek_word() != end {
+            let inst = self.inst(cursor, body)?;
+            body.function.regions[region.index()].insts.push(inst);
+        }
+        cursor.word()?;
+        body.function.regions[region.index()].results = body.values(cursor)?;
+        cursor.expect("}")
+    }
+
+    fn inst(&mut self, cursor: &mut Cursor<'_>, body: &mut Body) -> Parsed<Inst> {
+        let mut results = Vec::new();
+        if cursor.preview().starts_with('%') {
+            results.push(body.define(cursor)?);
+            while cursor.eat(",") {
+                results.push(body.define(cursor)?);
+            }
+            cursor.expect("=")?;
+        }
+        let mut data = InstData {
+            op: Op::If,
+            args: Values::new(),
+            results: SmallVec::new(),
+            regions: SmallVec::new(),
+            span: Span::default(),
+        };
+        let mut callee = None;
+        match cursor.word()? {
+            "if" => self.if_inst(cursor, body, &mut data)?,
+            "loop" => self.loop_inst(cursor, body, &mut data)?,
+            "call" => {
+                cursor.expect("@")?;
+                callee = Some(cursor.word()?.to_owned());
+                data.op = Op::Call(FuncId(0));
+                data.args = body.values(cursor)?;
+            }
+            word => {
+                data.op = self.op(word, cursor)?;
+                data.args = body.values(cursor)?;
+            }
+        }
+        for (name, ty) in results {
+            let value = body.function.new_value(ty);
+            body.bind(name, value)?;
+            data.results.push(value);
+        }
+        let inst = body.function.new_inst(data);
+        if let Some(callee) = callee {
+            self.calls.push((self.module.functions.len(), inst, callee));
+        }
+        Ok(inst)
+    }
+
+    fn if_inst(&mut self, cursor: &mut Cursor<'_>, body: &mut Body, data: &mut InstData) -> Parsed<()> {
+        data.args.push(body.value(cursor)?);
+        for word in ["{", "else"] {
+            if word == "else" {
+                cursor.expect("else")?;
+            }
+            cursor.expect("{")?;
+            let region = body.function.new_region(&[]);
+            self.region(cursor, body, region, "yield")?;
+            data.regions.push(region);
+        }
+        Ok(())
+    }
+
+    fn loop_inst(&mut self, cursor: &mut Cursor<'_>, body: &mut Body, data: &mut InstData) -> Parsed<()> {
+        data.op = Op::Loop;
+        let (condition, inner) = (body.function.new_region(&[]), body.function.new_region(&[]));
+        data.regions = SmallVec::from_slice(&[condition, inner]);
+        cursor.expect("(")?;
+        while !cursor.eat(")") {
+            let (name, ty) = body.define(cursor)?;
+            cursor.expect("=")?;
+            data.args.push(body.value(cursor)?);
+            let value = body.function.new_value(ty);
+            body.bind(name, value)?;
+            body.function.regions[condition.index()].params.push(value);
+            cursor.eat(",");
+        }
+        cursor.expect("while")?;
+        cursor.expect("{")?;
+        self.region(cursor, body, condition, "test")?;
+        cursor.expect("do")?;
+        cursor.expect("(")?;
+        body.params(cursor, inner)?;
+        cursor.expect("{")?;
+        self.region(cursor, body, inner, "yield")
+    }
+
+    fn op(&self, word: &str, cursor: &mut Cursor<'_>) -> Parsed<Op> {
+        if let Some(&(op, _)) = SIMPLE.iter().find(|(_, name)| *name == word) {
+            return Ok(op);
+        }
+        let named = |text: &str| {
+            let float1 = Float1::ALL.iter().find(|o| o.name() == text).map(|&o| Op::Float1(o));
+            let float2 = || Float2::ALL.iter().find(|o| o.name() == text).map(|&o| Op::Float2(o));
+            let int1 = || Int1::ALL.iter().find(|o| o.name() == text).map(|&o| Op::Int1(o));
+            let int2 = || Int2::ALL.iter().find(|o| o.name() == text).map(|&o| Op::Int2(o));
+            let direction = || Direction::ALL.iter().find(|o| o.name() == text).map(|&o| Op::Derivative(o));
+            float1.or_else(float2).or_else(int1).or_else(int2).or_else(direction)
+        };
+        if let Some(op) = named(word) {
+            return Ok(op);
+        }
+        let compare = |text: &str| Compare::ALL.iter().find(|c| c.name() == text).copied();
+        if let Some(op) = word.strip_prefix("fcmp.").and_then(compare) {
+            return Ok(Op::FloatCompare(op));
+        }
+        if let Some(op) = word.strip_prefix("icmp.").and_then(compare) {
+            return Ok(Op::IntCompare(op));
+        }
+        Ok(match word {
+            "const" => Op::Const(constant(cursor.word()?)?),
+            "parameter" => Op::Parameter { word: cursor.number()?, scalar: scalar(cursor.word()?)? },
+            "global" => self.global(cursor.word()?)?,
+            "sample" => Op::Sample { word: cursor.number()? },
+            "texture" => Op::Texture { word: cursor.number()?, gradient: false },
+            "texture.gradient" => Op::Texture { word: cursor.number()?, gradient: true },
+            "clamp_index" => Op::ClampIndex(cursor.number()?),
+            "burn" => Op::Burn(cursor.number()?),
+            "probe" => Op::Probe(cursor.number()?),
+            _ => return Err(format!("unknown operation `{word}`")),
+        })
+    }
+
+    /// `position.1.ddx`
+    fn global(&self, text: &str) -> Parsed<Op> {
+        let mut parts = text.rsplitn(3, '.');
+        let (order, component, name) = (parts.next(), parts.next(), parts.next());
+        let order = Order::ALL.into_iter().find(|o| Some(o.name()) == order);
+        let field = name.and_then(|name| self.module.globals.iter().position(|g| g.name == name));
+        match (order, component.and_then(|c| c.parse().ok()), field) {
+            (Some(order), Some(component), Some(field)) => Ok(Op::Global { field: field as u32, component, order }),
+            _ => Err(format!("no such global: `{text}`")),
+        }
+    }
+
+    fn resolve_calls(&mut self) -> Parsed<()> {
+        let ids: HashMap<&str, u32> =
+            self.module.functions.iter().enumerate().map(|(i, f)| (f.name.as_str(), i as u32)).collect();
+        let targets: Vec<Option<u32>> = self.calls.iter().map(|(.., name)| ids.get(name.as_str()).copied()).collect();
+        for ((function, inst, name), target) in self.calls.drain(..).zip(targets) {
+            let target = target.ok_or_else(|| format!("the function @{name} does not exist"))?;
+            self.module.functions[function].insts[inst.index()].op = Op::Call(FuncId(target));
+        }
+        Ok(())
+    }
+}
+
+fn constant(word: &str) -> Parsed<Const> {
+    let bad = || format!("`{word}` is not a constant");
+    if let Some(bits) = word.strip_prefix("nan:0x") {
+        return u32::from_str_radix(bits, 16).map(Const::Float).map_err(|_| bad());
+    }
+    match word {
+        "true" => Ok(Const::Bool(true)),
+        "false" => Ok(Const::Bool(false)),
+        "inf" | "-inf" => word.parse().map(Const::float).map_err(|_| bad()),
+        _ if word.contains(['.', 'e']) => word.parse().map(Const::float).map_err(|_| bad()),
+        _ => word.parse().map(Const::Int).map_err(|_| bad()),
+    }
+}

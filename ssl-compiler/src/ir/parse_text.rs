@@ -1,0 +1,92 @@
+//! A cursor over the textual form: names, numbers and punctuation, with `;` comments skipped.
+
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(text: &'a str) -> Cursor<'a> {
+        Cursor { text, at: 0 }
+    }
+
+    fn skip(&mut self) {
+        loop {
+            let rest = &self.text[self.at..];
+            let trimmed = rest.trim_start();
+            self.at += rest.len() - trimmed.len();
+            if !trimmed.starts_with(';') {
+                return;
+            }
+            self.at += trimmed.find('\n').unwrap_or(trimmed.len());
+        }
+    }
+
+    /// The line that the cursor is in, from 1.
+    pub fn line(&self) -> usize {
+        self.text[..self.at].matches('\n').count() + 1
+    }
+
+    pub fn at_end(&mut self) -> bool {
+        self.skip();
+        self.at == self.text.len()
+    }
+
+    pub fn eat(&mut self, literal: &str) -> bool {
+        self.skip();
+        let found = self.text[self.at..].starts_with(literal);
+        if found {
+            self.at += literal.len();
+        }
+        found
+    }
+
+    pub fn expect(&mut self, literal: &str) -> Result<(), String> {
+        if self.eat(literal) { Ok(()) } else { Err(format!("expected `{literal}`, found `{}`", self.preview())) }
+    }
+
+    pub fn preview(&mut self) -> &'a str {
+        self.skip();
+        self.text[self.at..].split_whitespace().next().unwrap_or("the end")
+    }
+
+    /// The next word, without moving.
+    pub fn peek_word(&mut self) -> &'a str {
+        self.skip();
+        let rest = &self.text[self.at..];
+        &rest[..rest.find(|c: char| !is_word(c)).unwrap_or(rest.len())]
+    }
+
+    /// Letters, digits and `_ . - + : $`: names, numbers and operation names alike.
+    pub fn word(&mut self) -> Result<&'a str, String> {
+        let word = self.peek_word();
+        if word.is_empty() {
+            return Err(format!("expected a word, found `{}`", self.preview()));
+        }
+        self.at += word.len();
+        Ok(word)
+    }
+
+    /// A name that a `:` follows.
+    pub fn name(&mut self) -> Result<&'a str, String> {
+        let word = self.peek_word();
+        let name = &word[..word.find(':').unwrap_or(word.len())];
+        if name.is_empty() {
+            return Err(format!("expected a name, found `{}`", self.preview()));
+        }
+        self.at += name.len();
+        Ok(name)
+    }
+
+    pub fn number(&mut self) -> Result<u32, String> {
+        self.skip();
+        let rest = &self.text[self.at..];
+        let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
+        self.at += digits.len();
+        digits.parse().map_err(|_| format!("expected a number, found `{}`", self.preview()))
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '+' | ':' | '$')
+}

@@ -1,0 +1,218 @@
+//! The textual form. Values are renumbered in the order of their definition, so that equal programs
+//! print equal text.
+
+use super::*;
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+
+impl fmt::Display for Ty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ty::Scalar(s) => f.write_str(s.name()),
+            Ty::Array(s, n) => write!(f, "{}[{n}]", s.name()),
+            Ty::Token => f.write_str("token"),
+        }
+    }
+}
+
+impl fmt::Display for Const {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Const::Bool(b) => write!(f, "{b}"),
+            Const::Int(i) => write!(f, "{i}"),
+            Const::Float(bits) => match f32::from_bits(bits) {
+                x if x.is_nan() => write!(f, "nan:{bits:#x}"),
+                x => write!(f, "{x:?}"),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let types = crate::types::TypeTable::default();
+        for g in &self.globals {
+            let orders = match g.orders.count() {
+                1 => "value",
+                3 => "first",
+                _ => "second",
+            };
+            writeln!(f, "global {}: {} {orders}", g.name, types.display(&g.ty))?;
+        }
+        for p in &self.parameters {
+            writeln!(f, "parameter {}: {}", p.name, p.scalar.map_or("texture2d", Scalar::name))?;
+        }
+        if !self.globals.is_empty() || !self.parameters.is_empty() {
+            writeln!(f)?;
+        }
+        for (i, function) in self.functions.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            if self.entry.index() == i {
+                f.write_str("entry ")?;
+            }
+            f.write_str(&print_function(function, self, &|_| String::new()))?;
+        }
+        Ok(())
+    }
+}
+
+/// One function; `note` may add a remark behind the definition of each value.
+pub fn print_function(function: &Function, module: &Module, note: &dyn Fn(Value) -> String) -> String {
+    let mut printer = Printer { function, module, names: HashMap::new(), out: String::new(), note };
+    printer.function();
+    printer.out
+}
+
+struct Printer<'a> {
+    function: &'a Function,
+    module: &'a Module,
+    names: HashMap<Value, usize>,
+    out: String,
+    note: &'a dyn Fn(Value) -> String,
+}
+
+impl Printer<'_> {
+    fn function(&mut self) {
+        let body = self.function.body;
+        let params = self.definitions(&self.function.params().to_vec());
+        let results: Vec<String> = self.function.results.iter().map(Ty::to_string).collect();
+        let notes = self.notes(&self.function.params().to_vec());
+        self.line(0, &format!("fn @{}({params}) -> ({}) {{{notes}", self.function.name, results.join(", ")));
+        self.region(body, 1, "return");
+        self.line(0, "}");
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.out, "{:1$}{text}", "", depth * 2);
+    }
+
+    /// `%0: float, %1: int`, numbering the values.
+    fn definitions(&mut self, values: &[Value]) -> String {
+        let texts: Vec<String> = values
+            .iter()
+            .map(|&v| {
+                let next = self.names.len();
+                let name = *self.names.entry(v).or_insert(next);
+                format!("%{name}: {}", self.function.ty(v))
+            })
+            .collect();
+        texts.join(", ")
+    }
+
+    fn notes(&self, values: &[Value]) -> String {
+        let notes: Vec<String> = values.iter().map(|&v| (self.note)(v)).filter(|s| !s.is_empty()).collect();
+        if notes.is_empty() { String::new() } else { format!("  ; {}", notes.join(" | ")) }
+    }
+
+    fn uses(&self, values: &[Value]) -> String {
+        let name = |v: &Value| self.names.get(v).map_or_else(|| format!("%?{}", v.0), |n| format!("%{n}"));
+        values.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+
+    fn region(&mut self, region: Region, depth: usize, end: &str) {
+        let data = self.function.region(region);
+        for &inst in &data.insts {
+            self.inst(inst, depth);
+        }
+        let results = self.uses(&data.results);
+        self.line(depth, format!("{end} {results}").trim_end());
+    }
+
+    fn inst(&mut self, inst: Inst, depth: usize) {
+        let data = self.function.inst(inst);
+        match data.op {
+            Op::If => {
+                let condition = self.uses(&data.args);
+                let at = self.out.len();
+                self.line(depth, &format!("if {condition} {{"));
+                self.region(data.regions[0], depth + 1, "yield");
+                self.line(depth, "} else {");
+                self.region(data.regions[1], depth + 1, "yield");
+                self.line(depth, "}");
+                self.prefix(at, depth, &data.results);
+            }
+            Op::Loop => {
+                let (condition, body) = (data.regions[0], data.regions[1]);
+                let inits: Vec<String> = data.args.iter().map(|v| self.uses(&[*v])).collect();
+                let at = self.out.len();
+                let params: Vec<String> = self.function.region(condition).params.to_vec().into_iter()
+                    .zip(&inits)
+                    .map(|(p, init)| format!("{} = {init}", self.definitions(&[p])))
+                    .collect();
+                self.line(depth, &format!("loop ({}) while {{", params.join(", ")));
+                self.region(condition, depth + 1, "test");
+                let params = self.definitions(&self.function.region(body).params.to_vec());
+                self.line(depth, &format!("}} do ({params}) {{"));
+                self.region(body, depth + 1, "yield");
+                self.line(depth, "}");
+                self.prefix(at, depth, &data.results);
+            }
+            op => {
+                let text = format!("{} {}", self.op(op), self.uses(&data.args));
+                let at = self.out.len();
+                let notes = self.notes(&data.results);
+                self.line(depth, &format!("{}{notes}", text.trim_end()));
+                self.prefix(at, depth, &data.results);
+            }
+        }
+    }
+
+    /// Puts the results before what was printed at `at`; they are numbered after what is inside.
+    fn prefix(&mut self, at: usize, depth: usize, results: &[Value]) {
+        if !results.is_empty() {
+            let text = format!("{} = ", self.definitions(results));
+            self.out.insert_str(at + depth * 2, &text);
+        }
+    }
+
+    fn op(&self, op: Op) -> String {
+        match op {
+            Op::Const(c) => format!("const {c}"),
+            Op::Parameter { word, scalar } => format!("parameter {word} {}", scalar.name()),
+            Op::Global { field, component, order } => {
+                let name = self.module.globals.get(field as usize).map_or("?", |g| &g.name);
+                format!("global {name}.{component}.{}", order.name())
+            }
+            Op::Float1(op) => op.name().to_owned(),
+            Op::Float2(op) => op.name().to_owned(),
+            Op::Int1(op) => op.name().to_owned(),
+            Op::Int2(op) => op.name().to_owned(),
+            Op::FloatCompare(op) => format!("fcmp.{}", op.name()),
+            Op::IntCompare(op) => format!("icmp.{}", op.name()),
+            Op::Derivative(d) => d.name().to_owned(),
+            Op::Sample { word } => format!("sample {word}"),
+            Op::Texture { word, gradient } => format!("{} {word}", if gradient { "texture.gradient" } else { "texture" }),
+            Op::Burn(n) => format!("burn {n}"),
+            Op::ClampIndex(n) => format!("clamp_index {n}"),
+            Op::Probe(n) => format!("probe {n}"),
+            Op::Call(f) => format!("call @{}", self.module.functions.get(f.index()).map_or("?", |f| &f.name)),
+            simple => simple_name(simple).to_owned(),
+        }
+    }
+}
+
+/// Operations without immediates, by their name in text.
+pub(super) const SIMPLE: &[(Op, &str)] = &[
+    (Op::BoolNot, "bnot"),
+    (Op::BoolAnd, "band"),
+    (Op::BoolOr, "bor"),
+    (Op::BoolXor, "bxor"),
+    (Op::Select, "select"),
+    (Op::IntToFloat, "int_to_float"),
+    (Op::FloatToInt, "float_to_int"),
+    (Op::BoolToInt, "bool_to_int"),
+    (Op::ArrayNew, "array"),
+    (Op::ArrayFill, "array.fill"),
+    (Op::ArrayGet, "array.get"),
+    (Op::ArraySet, "array.set"),
+    (Op::Finite, "finite"),
+    (Op::Enter, "enter"),
+    (Op::Leave, "leave"),
+];
+
+fn simple_name(op: Op) -> &'static str {
+    SIMPLE.iter().find(|(o, _)| *o == op).map_or("?", |(_, name)| name)
+}

@@ -1,0 +1,91 @@
+//! The verifier's table of signatures: what each plain operation takes and gives.
+
+use super::verify::{Verifier, list};
+use super::*;
+
+impl Verifier<'_> {
+    pub(super) fn operation(&mut self, inst: &InstData) {
+        let (args, results) = (self.types(&inst.args), self.types(&inst.results));
+        let wanted = self.signature(inst.op, &args, &results);
+        match wanted {
+            Ok((takes, gives)) if takes == args && gives == results => {}
+            Ok((takes, gives)) => {
+                let text = format!("{:?} takes {} and gives {}, not {} and {}", inst.op, list(&takes), list(&gives), list(&args), list(&results));
+                self.error(text);
+            }
+            Err(text) => self.error(format!("{:?}: {text}", inst.op)),
+        }
+        if !inst.regions.is_empty() {
+            self.error(format!("{:?} has regions", inst.op));
+        }
+    }
+
+    fn signature(&self, op: Op, args: &[Ty], results: &[Ty]) -> Result<(Vec<Ty>, Vec<Ty>), String> {
+        let float = |n: usize| vec![FLOAT; n];
+        let token_and = |types: Vec<Ty>| [vec![Ty::Token], types].concat();
+        Ok(match op {
+            Op::Const(c) => (vec![], vec![Ty::Scalar(c.scalar())]),
+            Op::Parameter { word, scalar } => {
+                self.parameter(word, Some(scalar))?;
+                (vec![], vec![Ty::Scalar(scalar)])
+            }
+            Op::Global { field, component, order } => {
+                let global = self.module.globals.get(field as usize).ok_or("no such global")?;
+                let scalar = global.ty.component_scalar().ok_or("a global that is no scalar or vector")?;
+                if component as usize >= global.components() || global.row(component as usize, order).is_none() {
+                    return Err(format!("`{}` has no such component or partial", global.name));
+                }
+                (vec![], vec![Ty::Scalar(scalar)])
+            }
+            Op::Float1(_) | Op::Derivative(_) | Op::Finite => (float(1), float(1)),
+            Op::Float2(_) => (float(2), float(1)),
+            Op::ClampIndex(0) => return Err("clamps into nothing".to_owned()),
+            Op::Int1(_) | Op::ClampIndex(_) => (vec![INT], vec![INT]),
+            Op::Int2(_) => (vec![INT; 2], vec![INT]),
+            Op::BoolNot => (vec![BOOL], vec![BOOL]),
+            Op::BoolAnd | Op::BoolOr | Op::BoolXor => (vec![BOOL; 2], vec![BOOL]),
+            Op::FloatCompare(_) => (float(2), vec![BOOL]),
+            Op::IntCompare(_) => (vec![INT; 2], vec![BOOL]),
+            Op::Select => {
+                let ty = args.get(1).copied().filter(|t| matches!(t, Ty::Scalar(_))).ok_or("selects between scalars")?;
+                (vec![BOOL, ty, ty], vec![ty])
+            }
+            Op::IntToFloat => (vec![INT], float(1)),
+            Op::FloatToInt => (float(1), vec![INT]),
+            Op::BoolToInt => (vec![BOOL], vec![INT]),
+            Op::ArrayNew | Op::ArrayFill => {
+                let Some(&Ty::Array(s, n)) = results.first() else { return Err("gives an array".to_owned()) };
+                let count = if op == Op::ArrayNew { n as usize } else { 1 };
+                (vec![Ty::Scalar(s); count], vec![Ty::Array(s, n)])
+            }
+            Op::ArrayGet | Op::ArraySet => {
+                let Some(&Ty::Array(s, n)) = args.first() else { return Err("takes an array".to_owned()) };
+                let (array, element) = (Ty::Array(s, n), Ty::Scalar(s));
+                if op == Op::ArrayGet { (vec![array, INT], vec![element]) } else { (vec![array, INT, element], vec![array]) }
+            }
+            Op::Sample { word } => {
+                self.parameter(word, None)?;
+                (token_and(float(2)), token_and(float(4)))
+            }
+            Op::Texture { word, gradient } => {
+                self.parameter(word, None)?;
+                (token_and(float(6)), token_and(float(if gradient { 12 } else { 4 })))
+            }
+            Op::Burn(_) | Op::Enter => (vec![Ty::Token], vec![Ty::Token, BOOL]),
+            Op::Leave => (vec![Ty::Token], vec![Ty::Token]),
+            Op::Probe(_) => (token_and(float(3)), vec![Ty::Token]),
+            Op::Call(callee) => {
+                let f = self.module.functions.get(callee.index()).ok_or("the callee does not exist")?;
+                (f.params().iter().map(|&v| f.ty(v)).collect(), f.results.clone())
+            }
+            Op::If | Op::Loop => return Err("is checked elsewhere".to_owned()),
+        })
+    }
+
+    fn parameter(&self, word: u32, scalar: Option<Scalar>) -> Result<(), String> {
+        match self.module.parameters.get(word as usize) {
+            Some(p) if p.scalar == scalar => Ok(()),
+            _ => Err(format!("parameter word {word} does not exist or has another type")),
+        }
+    }
+}

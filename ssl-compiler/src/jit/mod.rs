@@ -1,0 +1,87 @@
+//! A compiled shader: checked calls into what a back end made.
+
+pub mod memory;
+
+use crate::backend::Code;
+use crate::ir::Module;
+use crate::runtime::block::{BlockContext, lane_error};
+use crate::runtime::{Block, BlockStatus, LANES, ShaderInterface, TextureRequest};
+use std::time::Duration;
+
+/// A shader that can be run, from any number of threads at once.
+pub struct Shader {
+    interface: ShaderInterface,
+    code: Box<dyn Code>,
+    /// What the back end was given.
+    module: Module,
+    timings: Vec<(&'static str, Duration)>,
+    /// Rows of globals that a block must have.
+    needed_rows: usize,
+}
+
+impl Shader {
+    pub(crate) fn new(interface: ShaderInterface, code: Box<dyn Code>, module: Module, mut timings: Vec<(&'static str, Duration)>) -> Shader {
+        let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
+        timings.extend_from_slice(code.timings());
+        Shader { interface, code, module, timings, needed_rows }
+    }
+
+    pub fn interface(&self) -> &ShaderInterface {
+        &self.interface
+    }
+
+    /// The optimised IR.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// How long each stage of compiling took.
+    pub fn timings(&self) -> &[(&'static str, Duration)] {
+        &self.timings
+    }
+
+    pub fn code_bytes(&self) -> usize {
+        self.code.code_bytes()
+    }
+
+    /// Runs the shader on a block.
+    ///
+    /// Lanes that end early have zeros in all their outputs, and an error in the status. Shaders that
+    /// recurse need a stack of a few megabytes.
+    ///
+    /// # Panics
+    /// Where the block has fewer rows or words than the interface says; that is a mistake of the host.
+    pub fn run(&self, block: &mut Block<'_>) -> BlockStatus {
+        assert!(block.globals.len() >= self.needed_rows, "the globals block is too short for this shader");
+        assert!(block.parameters.words.len() >= self.interface.parameter_words, "the parameter block is of another shader");
+        assert!(block.outputs.len() >= self.interface.output_rows, "the output block is too short for this shader");
+        let mut request = TextureRequest::new();
+        let host = block.host;
+        let mut context = BlockContext {
+            globals: block.globals.as_ptr(),
+            parameters: block.parameters.words.as_ptr(),
+            outputs: block.outputs.as_mut_ptr(),
+            host: (&raw const host).cast(),
+            texture: &raw mut request,
+            mask: block.mask & ((1 << LANES) - 1),
+            clamped_indices: 0,
+            non_finite_derivatives: 0,
+            fuel: block.fuel,
+            control: [0; LANES],
+        };
+        // SAFETY: the pointers come from live references, and the lengths were checked above.
+        unsafe { self.code.run(&mut context) };
+        let mut status = BlockStatus {
+            clamped_indices: context.clamped_indices,
+            non_finite_derivatives: context.non_finite_derivatives,
+            ..BlockStatus::default()
+        };
+        for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
+            status.errors[lane] = lane_error(context.control[lane]);
+            if status.errors[lane].is_some() {
+                block.outputs[..self.interface.output_rows].iter_mut().for_each(|row| row.0[lane] = 0.0);
+            }
+        }
+        status
+    }
+}

@@ -1,0 +1,114 @@
+//! Calls: by the IR's `call`, or inlined where closures are involved.
+
+use super::state::{LeafState, State, one};
+use super::{Instance, TOKEN, Writer};
+use crate::diagnostics::codes;
+use crate::ir::{Op, Ty, Values};
+use crate::sema::hir::{Argument, FunctionId, Place};
+use crate::source::Span;
+use crate::syntax::ast::Direction;
+use crate::types::Type;
+
+/// Functions with closures may call each other this deep.
+const MAX_INLINE_DEPTH: usize = 64;
+
+impl Writer<'_, '_> {
+    pub(super) fn call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
+        if self.cx.facts.of(id).closures { self.inline(id, arguments, span) } else { self.plain_call(id, arguments, span) }
+    }
+
+    fn plain_call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
+        let effects = self.cx.facts.of(id).effects;
+        let mut textures = Vec::new();
+        let mut values = Values::new();
+        let mut outs: Vec<&Place> = Vec::new();
+        for a in arguments {
+            match a {
+                Argument::In(e) => {
+                    let state = self.expr(e);
+                    values.extend(self.flatten(&state));
+                }
+                Argument::Texture(t) => textures.push(self.texture_word(*t)),
+                Argument::Place(p, direction) => {
+                    if *direction == Direction::InOut {
+                        let state = self.read(p);
+                        values.extend(self.flatten(&state));
+                    }
+                    outs.push(p);
+                }
+            }
+        }
+        if effects {
+            values.insert(0, self.token());
+        }
+        let callee = self.cx.instance_id(Instance { function: id, textures });
+        let types: Vec<Ty> = self.cx.functions[callee.index()].results.clone();
+        self.b.span = span;
+        let inst = self.b.push(Op::Call(callee), values, &types, &[]);
+        let results = Values::from_slice(self.b.results(inst));
+        let mut results = results.into_iter();
+        if effects && let Some(token) = results.next() {
+            self.set(TOKEN, one(token));
+        }
+        let result_type = self.cx.program.function(id).result.clone();
+        let result = self.take(&result_type, &mut results);
+        for place in outs {
+            let state = self.take(&place.ty, &mut results);
+            self.write(place, state);
+        }
+        result
+    }
+
+    fn take(&mut self, ty: &Type, values: &mut impl Iterator<Item = crate::ir::Value>) -> State {
+        let n = self.cx.ir_types(ty).len();
+        values.take(n).map(LeafState::Value).collect()
+    }
+
+    /// Lowers the callee's body in place, in a frame of its own.
+    fn inline(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
+        if self.inline_depth >= MAX_INLINE_DEPTH {
+            let hint = "make closures in fewer levels of functions";
+            self.cx.error(&codes::CLOSURE_FLATTEN, span, "functions with closures call each other too deeply", hint);
+            return self.zero(&self.cx.program.function(id).result.clone(), false);
+        }
+        let mut states = Vec::new();
+        for a in arguments {
+            states.push(match a {
+                Argument::In(e) => Some(self.expr(e)),
+                Argument::Place(p, Direction::InOut) => Some(self.read(p)),
+                Argument::Place(..) | Argument::Texture(_) => None,
+            });
+        }
+        let caller = self.frame.clone();
+        self.inline_depth += 1;
+        self.enter_frame(id);
+        let function = self.cx.program.function(id);
+        for ((p, a), state) in function.parameters.iter().zip(arguments).zip(states) {
+            if let Argument::Texture(t) = a {
+                let callee = std::mem::replace(&mut self.frame, caller.clone());
+                let word = self.texture_word(*t);
+                self.frame = callee;
+                self.frame.textures.insert(p.variable, word);
+                continue;
+            }
+            let zero = self.zero_variable(p.variable);
+            let state = match state {
+                Some(state) => self.like(state, &zero),
+                None => zero,
+            };
+            self.set(self.frame.base + p.variable.0 as usize, state);
+        }
+        let facts = *self.cx.facts.of(id);
+        self.guarded_body(function, facts);
+        let result = self.get(self.frame.result);
+        let outs: Vec<State> = function.parameters.iter().map(|p| self.get(self.frame.base + p.variable.0 as usize)).collect();
+        self.frame = caller;
+        self.inline_depth -= 1;
+        for (a, state) in arguments.iter().zip(outs) {
+            if let Argument::Place(place, _) = a {
+                self.write(place, state);
+            }
+        }
+        result
+    }
+}

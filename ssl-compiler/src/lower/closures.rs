@@ -1,0 +1,73 @@
+//! Closure algebra: a closure is a list of lobes, each with a weight, and the algebra is linear.
+
+use super::Writer;
+use super::state::{LeafState, Lobe, State};
+use crate::ir::Value;
+use crate::runtime::ClosureId;
+use crate::sema::hir::Expr;
+use crate::syntax::ast::BinaryOp;
+use crate::types::Type;
+use std::collections::HashMap;
+
+impl Writer<'_, '_> {
+    /// One lobe of weight one, and under it those that its `closure` parameters were given.
+    pub(super) fn make_closure(&mut self, id: ClosureId, arguments: &[Expr]) -> State {
+        let number = self.next_lobe;
+        self.next_lobe += 1;
+        let weight = self.b.float(1.0);
+        let mut lobe = Lobe { id: number, closure: id, weight: [weight; 3], params: Vec::new(), layer: None };
+        let mut below = Vec::new();
+        for (i, e) in arguments.iter().enumerate() {
+            let state = self.expr(e);
+            if e.ty == Type::Closure {
+                let mut children: Vec<Lobe> = state.into_iter().flat_map(LeafState::into_lobes).collect();
+                children.iter_mut().for_each(|c| c.layer = c.layer.or(Some((number, i))));
+                self.append(&mut below, children);
+            } else {
+                lobe.params.extend(self.flatten(&state));
+            }
+        }
+        let mut list = vec![lobe];
+        list.extend(below);
+        State::from_elem(LeafState::Lobes(list), 1)
+    }
+
+    /// Sum of two closures, or a closure scaled by a color.
+    pub(super) fn closure_algebra(&mut self, op: BinaryOp, left: State, right: &State) -> State {
+        let mut lobes: Vec<Lobe> = left.into_iter().flat_map(LeafState::into_lobes).collect();
+        if op == BinaryOp::Add {
+            let more = right.iter().cloned().flat_map(LeafState::into_lobes).collect();
+            self.append(&mut lobes, more);
+        } else {
+            let scale = self.parts(right);
+            for lobe in &mut lobes {
+                let scaled: Vec<Value> = lobe.weight.iter().zip(&scale).map(|(&w, &s)| self.b.mul(w, s)).collect();
+                lobe.weight = [scaled[0], scaled[1], scaled[2]];
+            }
+        }
+        State::from_elem(LeafState::Lobes(lobes), 1)
+    }
+
+    /// Adds lobes to a list. A lobe that is there already gains weight, as in `c + c`; one that is
+    /// there with other parameters becomes a lobe of its own.
+    fn append(&mut self, list: &mut Vec<Lobe>, more: Vec<Lobe>) {
+        let mut renamed: HashMap<u32, u32> = HashMap::new();
+        for mut lobe in more {
+            lobe.layer = lobe.layer.map(|(id, parameter)| (renamed.get(&id).copied().unwrap_or(id), parameter));
+            match list.iter_mut().find(|l| l.id == lobe.id) {
+                Some(known) if known.params == lobe.params && known.layer == lobe.layer => {
+                    for (a, b) in known.weight.iter_mut().zip(lobe.weight) {
+                        *a = self.b.add(*a, b);
+                    }
+                }
+                Some(_) => {
+                    renamed.insert(lobe.id, self.next_lobe);
+                    lobe.id = self.next_lobe;
+                    self.next_lobe += 1;
+                    list.push(lobe);
+                }
+                None => list.push(lobe),
+            }
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Expressions: each becomes the IR values of its parts.
+
+use super::Writer;
+use super::loops::is_idle;
+use super::places::pick;
+use super::state::{LeafState, State, one};
+use crate::builtins::{Builtin, BuiltinId, Expand, Parts};
+use crate::ir::{BOOL, Compare, Const, Direction, FLOAT, Float2, INT, Int1, Op, Ty, Value, Values};
+use crate::runtime::Order;
+use crate::sema::hir::*;
+use crate::sema::int_op;
+use crate::syntax::ast::{BinaryOp, UnaryOp};
+use crate::types::{Scalar, Type};
+
+impl Writer<'_, '_> {
+    /// The single value of a scalar expression.
+    pub(super) fn scalar(&mut self, e: &Expr) -> Value {
+        let state = self.expr(e);
+        self.parts(&state)[0]
+    }
+
+    /// The values of a scalar or vector.
+    pub(super) fn parts(&mut self, state: &State) -> Parts {
+        self.flatten(state)
+    }
+
+    pub(super) fn from_parts(parts: impl IntoIterator<Item = Value>) -> State {
+        parts.into_iter().map(LeafState::Value).collect()
+    }
+
+    pub(super) fn expr(&mut self, e: &Expr) -> State {
+        self.b.span = e.span;
+        match &e.kind {
+            ExprKind::Constant(c) => one(match *c {
+                Constant::Bool(x) => self.b.bool(x),
+                Constant::Int(x) => self.b.int(x),
+                Constant::Float(x) => self.b.float(x),
+            }),
+            ExprKind::Place(p) => self.read(p),
+            ExprKind::Global(field) => self.global(*field, &e.ty),
+            ExprKind::Unary(op, a) => self.unary(*op, a),
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => self.logical(*op, a, b),
+            ExprKind::Binary(op, a, b) => {
+                let (left, right) = (self.expr(a), self.expr(b));
+                self.b.span = e.span;
+                self.binary(*op, left, right, &a.ty)
+            }
+            ExprKind::Ternary(c, a, b) => self.ternary(c, a, b),
+            ExprKind::Assign(place, value) => {
+                let state = self.expr(value);
+                self.write(place, state.clone());
+                state
+            }
+            ExprKind::AssignOp(op, place, value) => {
+                let right = self.expr(value);
+                let left = self.read(place);
+                self.b.span = e.span;
+                let result = self.binary(*op, left, right, &place.ty);
+                self.write(place, result.clone());
+                result
+            }
+            ExprKind::Step { place, delta, prefix } => self.step(place, *delta, *prefix),
+            ExprKind::Call(id, arguments) => self.call(*id, arguments, e.span),
+            ExprKind::Builtin(id, arguments) => self.builtin(*id, arguments),
+            ExprKind::Convert(kind, a) => self.convert(*kind, a, &e.ty),
+            ExprKind::Construct(parts) => self.construct(parts, &e.ty),
+            ExprKind::Swizzle(a, indices) => {
+                let state = self.expr(a);
+                indices.iter().map(|&i| state[usize::from(i)].clone()).collect()
+            }
+            ExprKind::Member(a, i) => {
+                let state = self.expr(a);
+                let range = self.member_range(&a.ty, *i);
+                state[range].iter().cloned().collect()
+            }
+            ExprKind::Index(a, i) => {
+                let state = self.expr(a);
+                let index = self.scalar(i);
+                self.index_value(&a.ty, state, index)
+            }
+            ExprKind::Sample(kind, texture, u, v) => self.sample(*kind, *texture, u, v),
+            ExprKind::Closure(id, arguments) => self.make_closure(*id, arguments),
+            ExprKind::Comma(a, b) => {
+                self.expr(a);
+                self.expr(b)
+            }
+            // Programs with errors are not lowered, and textures go where they are named.
+            ExprKind::Texture(_) | ExprKind::Error => State::new(),
+        }
+    }
+
+    fn global(&mut self, field: usize, ty: &Type) -> State {
+        let scalar = ty.component_scalar().unwrap_or(Scalar::Float);
+        let count = ty.components().unwrap_or(0);
+        let read = |i: usize| Op::Global { field: field as u32, component: i as u32, order: Order::Value };
+        (0..count).map(|i| LeafState::Value(self.b.emit(read(i), &[], Ty::Scalar(scalar)))).collect()
+    }
+
+    fn unary(&mut self, op: UnaryOp, a: &Expr) -> State {
+        let state = self.expr(a);
+        let parts = self.parts(&state);
+        let one = |w: &mut Self, v: Value| match (op, w.b.ty(v)) {
+            (UnaryOp::Neg, FLOAT) => w.b.neg(v),
+            (UnaryOp::Neg, _) => w.b.emit(Op::Int1(Int1::Neg), &[v], INT),
+            (UnaryOp::BitNot, _) => w.b.emit(Op::Int1(Int1::Not), &[v], INT),
+            (UnaryOp::Not, _) => w.b.not(v),
+            (UnaryOp::Plus, _) => v,
+        };
+        parts.into_iter().map(|v| LeafState::Value(one(self, v))).collect()
+    }
+
+    /// `&&` and `||`: the right side runs only where it decides, unless running it goes unnoticed.
+    fn logical(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> State {
+        let left = self.scalar(a);
+        let is_and = op == BinaryOp::And;
+        if is_idle(b) {
+            let right = self.scalar(b);
+            return one(if is_and { self.b.and(left, right) } else { self.b.or(left, right) });
+        }
+        let condition = if is_and { left } else { self.b.not(left) };
+        one(self.guarded_bool(condition, !is_and, |w| w.scalar(b)))
+    }
+
+    /// Componentwise; `ty` is the type of both sides (of the left one for closures).
+    pub(super) fn binary(&mut self, op: BinaryOp, left: State, right: State, ty: &Type) -> State {
+        if *ty == Type::Closure {
+            return self.closure_algebra(op, left, &right);
+        }
+        let (a, b) = (self.parts(&left), self.parts(&right));
+        if op.is_comparison() {
+            return one(self.compare(op, &a, &b));
+        }
+        let pairs: Vec<(Value, Value)> = a.into_iter().zip(b).collect();
+        pairs.into_iter().map(|(a, b)| LeafState::Value(self.arithmetic(op, a, b))).collect()
+    }
+
+    fn arithmetic(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        match self.b.ty(a) {
+            FLOAT => {
+                let op = match op {
+                    BinaryOp::Add => Float2::Add,
+                    BinaryOp::Sub => Float2::Sub,
+                    BinaryOp::Mul => Float2::Mul,
+                    _ => Float2::Div,
+                };
+                self.b.float2(op, a, b)
+            }
+            BOOL => match op {
+                BinaryOp::BitAnd | BinaryOp::And => self.b.and(a, b),
+                BinaryOp::BitOr | BinaryOp::Or => self.b.or(a, b),
+                _ => self.b.emit(Op::BoolXor, &[a, b], BOOL),
+            },
+            _ => match int_op(op) {
+                Some(op) => self.b.int2(op, a, b),
+                None => a,
+            },
+        }
+    }
+
+    /// Vectors are equal where all components are.
+    fn compare(&mut self, op: BinaryOp, a: &Parts, b: &Parts) -> Value {
+        let compare = match op {
+            BinaryOp::Eq => Compare::Eq,
+            BinaryOp::Ne => Compare::Ne,
+            BinaryOp::Lt => Compare::Lt,
+            BinaryOp::Le => Compare::Le,
+            BinaryOp::Gt => Compare::Gt,
+            _ => Compare::Ge,
+        };
+        let mut result = None;
+        for (&a, &b) in a.iter().zip(b) {
+            let one = match self.b.ty(a) {
+                FLOAT => self.b.float_compare(compare, a, b),
+                BOOL => {
+                    let differ = self.b.emit(Op::BoolXor, &[a, b], BOOL);
+                    if compare == Compare::Eq { self.b.not(differ) } else { differ }
+                }
+                _ => self.b.int_compare(compare, a, b),
+            };
+            result = Some(match result {
+                None => one,
+                Some(before) if compare == Compare::Ne => self.b.or(before, one),
+                Some(before) => self.b.and(before, one),
+            });
+        }
+        result.unwrap_or_else(|| self.b.bool(true))
+    }
+
+    fn ternary(&mut self, c: &Expr, a: &Expr, b: &Expr) -> State {
+        let condition = self.scalar(c);
+        let slot = self.new_slot();
+        let shape = self.zero(&a.ty, false);
+        self.branches(
+            condition,
+            |w| {
+                let state = w.expr(a);
+                let state = w.like(state, &shape);
+                w.set(slot, state);
+            },
+            |w| {
+                let state = w.expr(b);
+                let state = w.like(state, &shape);
+                w.set(slot, state);
+            },
+        );
+        self.get(slot)
+    }
+
+    fn step(&mut self, place: &Place, delta: i32, prefix: bool) -> State {
+        let old = self.read(place);
+        let value = self.parts(&old)[0];
+        let new = if self.b.ty(value) == FLOAT {
+            let delta = self.b.float(delta as f32);
+            self.b.add(value, delta)
+        } else {
+            let delta = self.b.int(delta);
+            self.b.int2(crate::ir::Int2::Add, value, delta)
+        };
+        self.write(place, one(new));
+        if prefix { one(new) } else { old }
+    }
+
+    fn builtin(&mut self, id: BuiltinId, arguments: &[Expr]) -> State {
+        let args: Vec<Parts> = arguments.iter().map(|e| {
+            let state = self.expr(e);
+            self.parts(&state)
+        }).collect();
+        let b = &mut self.b;
+        let parts: Parts = match Builtin::get(id).expand {
+            Expand::One(f) => args[0].iter().map(|&x| f(b, x)).collect(),
+            Expand::Two(f) => args[0].iter().zip(&args[1]).map(|(&x, &y)| f(b, x, y)).collect(),
+            Expand::Three(f) => (0..args[0].len()).map(|i| f(b, args[0][i], args[1][i], args[2][i])).collect(),
+            Expand::Whole(f) => f(b, &args),
+            Expand::Derivative(d) => {
+                let partials = args[0].iter().map(|&x| derivative(b, d, x)).collect();
+                args[0].clone().into_iter().for_each(|x| self.probe(x));
+                partials
+            }
+        };
+        Self::from_parts(parts)
+    }
+
+    fn convert(&mut self, kind: Conversion, a: &Expr, to: &Type) -> State {
+        let state = self.expr(a);
+        if kind == Conversion::Rename {
+            return state;
+        }
+        let v = self.parts(&state)[0];
+        let b = &mut self.b;
+        one(match kind {
+            Conversion::IntToFloat => b.emit(Op::IntToFloat, &[v], FLOAT),
+            Conversion::FloatToInt => b.emit(Op::FloatToInt, &[v], INT),
+            Conversion::BoolToInt => b.emit(Op::BoolToInt, &[v], INT),
+            Conversion::BoolToFloat => {
+                let int = b.emit(Op::BoolToInt, &[v], INT);
+                b.emit(Op::IntToFloat, &[int], FLOAT)
+            }
+            Conversion::IntToBool => {
+                let zero = b.int(0);
+                b.int_compare(Compare::Ne, v, zero)
+            }
+            Conversion::FloatToBool => {
+                let zero = b.float(0.0);
+                b.float_compare(Compare::Ne, v, zero)
+            }
+            Conversion::Splat | Conversion::Rename => {
+                return Self::from_parts(std::iter::repeat_n(v, to.components().unwrap_or(1)));
+            }
+        })
+    }
+
+    /// Parts one after the other; an array's elements leaf by leaf. What is not given is zero.
+    fn construct(&mut self, parts: &[Expr], ty: &Type) -> State {
+        let mut result = self.zero(ty, false);
+        if let Type::Array(element, n) = ty {
+            let stride = self.element_leaf_counts(element);
+            for (i, e) in parts.iter().take(*n as usize).enumerate() {
+                let state = self.expr(e);
+                for ((leaf, value), &count) in result.iter_mut().zip(&state).zip(&stride) {
+                    self.place_element(leaf, value, i * count, count);
+                }
+            }
+            return result;
+        }
+        let mut at = 0;
+        for e in parts {
+            for leaf in self.expr(e) {
+                if let Some(slot) = result.get_mut(at) {
+                    *slot = leaf;
+                }
+                at += 1;
+            }
+        }
+        result
+    }
+
+    /// Scalars that each leaf of an array's element has.
+    fn element_leaf_counts(&self, element: &Type) -> Vec<usize> {
+        self.cx.leaves(element).iter().map(crate::types::Leaf::count).collect()
+    }
+
+    fn place_element(&mut self, leaf: &mut LeafState, value: &LeafState, from: usize, count: usize) {
+        let elements = match value {
+            LeafState::Value(v) if self.b.ty(*v).is_array() => self.scatter(*v, count),
+            LeafState::Value(v) => vec![*v],
+            LeafState::Exploded(list) => list.clone(),
+            LeafState::Lobes(_) => return,
+        };
+        match leaf {
+            LeafState::Exploded(list) => list[from..from + count].copy_from_slice(&elements),
+            LeafState::Value(array) => {
+                for (i, v) in elements.into_iter().enumerate() {
+                    let index = self.b.int((from + i) as i32);
+                    *array = self.b.array_set(*array, index, v);
+                }
+            }
+            LeafState::Lobes(_) => {}
+        }
+    }
+
+    fn sample(&mut self, kind: SampleKind, texture: TextureRef, u: &Expr, v: &Expr) -> State {
+        let (u, v) = (self.scalar(u), self.scalar(v));
+        [u, v].into_iter().for_each(|x| self.probe(x));
+        let word = self.texture_word(texture);
+        let token = self.token();
+        let types = [Ty::Token, FLOAT, FLOAT, FLOAT, FLOAT];
+        let inst = self.b.push(Op::Sample { word }, Values::from_slice(&[token, u, v]), &types, &[]);
+        let results = Values::from_slice(self.b.results(inst));
+        self.set(super::TOKEN, one(results[0]));
+        if let Some(t) = self.cx.interface.textures.iter_mut().find(|t| t.word == word as usize) {
+            t.used = true;
+        }
+        Self::from_parts(match kind {
+            SampleKind::Color => results[1..4].iter().copied(),
+            SampleKind::Alpha => results[4..5].iter().copied(),
+            SampleKind::All => results[1..5].iter().copied(),
+        })
+    }
+
+    /// Lets the interpreter see a sink's operand and its partials, where that was asked for.
+    fn probe(&mut self, x: Value) {
+        if !self.cx.request.probes {
+            return;
+        }
+        let [ddx, ddy] = [Direction::X, Direction::Y].map(|d| derivative(&mut self.b, d, x));
+        let token = self.token();
+        let inst = self.b.push(Op::Probe(0), Values::from_slice(&[token, x, ddx, ddy]), &[Ty::Token], &[]);
+        let token = self.b.results(inst)[0];
+        self.set(super::TOKEN, one(token));
+    }
+
+    pub(super) fn texture_word(&self, texture: TextureRef) -> u32 {
+        match texture {
+            // The file's textures have the first words.
+            TextureRef::File(i) => i,
+            TextureRef::Parameter(v) => self.frame.textures.get(&v).copied().unwrap_or(0),
+        }
+    }
+
+    /// One element of an array or vector that is no variable.
+    fn index_value(&mut self, ty: &Type, state: State, index: Value) -> State {
+        match ty {
+            Type::Vector(_) => {
+                let parts = self.parts(&state);
+                one(pick(&mut self.b, &parts, index))
+            }
+            _ => self.element_of(ty, state, index),
+        }
+    }
+}
+
+/// A partial of a value; that of a constant is zero at once.
+fn derivative(b: &mut crate::ir::builder::Builder, d: crate::ir::Direction, x: Value) -> Value {
+    match b.constant_of(x) {
+        Some(Const::Float(_)) => b.float(0.0),
+        _ => b.emit(Op::Derivative(d), &[x], FLOAT),
+    }
+}

@@ -1,0 +1,221 @@
+//! What must be known of each function before any is lowered: does it have effects, can it call
+//! itself, does it touch closures, and how much work can a call of it be.
+
+use crate::diagnostics::{Diagnostic, Diagnostics, codes};
+use crate::sema::hir::*;
+use crate::types::Type;
+
+/// Calls that a function may make, all that they call included, before they take fuel.
+///
+/// Without this a chain of functions that each call the next one twice would run for 2ⁿ calls
+/// without meeting a loop or a recursion.
+const FREE_CALLS: u32 = 1 << 14;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FunctionFacts {
+    /// Threads a token: samples textures, loops, recurses, or calls what does.
+    pub effects: bool,
+    pub recursive: bool,
+    /// Has a parameter, result or variable with a closure in it.
+    pub closures: bool,
+    /// Fuel that a call takes, if any.
+    pub fuel: u32,
+}
+
+pub(super) struct Facts {
+    list: Vec<FunctionFacts>,
+}
+
+impl Facts {
+    pub fn of(&self, id: FunctionId) -> &FunctionFacts {
+        &self.list[id.0 as usize]
+    }
+}
+
+#[derive(Default)]
+struct Scan {
+    calls: Vec<(FunctionId, crate::source::Span)>,
+    effects: bool,
+}
+
+/// Facts about all functions that `root` can reach; missing bodies and recursion through closures are
+/// reported.
+pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnostics: &mut Diagnostics) -> Facts {
+    let scans: Vec<Scan> = program.functions.iter().map(scan).collect();
+    let mut facts: Vec<FunctionFacts> = program.functions.iter().map(|f| FunctionFacts {
+        closures: std::iter::once(&f.result).chain(f.variables.iter().map(|v| &v.ty)).any(|t| program.types.contains(t, &Type::Closure)),
+        ..FunctionFacts::default()
+    }).collect();
+    let mut order = Components { scans: &scans, state: vec![State::default(); scans.len()], stack: Vec::new(), counter: 0, found: Vec::new() };
+    order.visit(root.0 as usize);
+    // Callees come before callers.
+    let mut work = vec![1u32; scans.len()];
+    for component in &order.found {
+        let inside = |id: FunctionId| component.contains(&(id.0 as usize));
+        let recursive = component.len() > 1 || scans[component[0]].calls.iter().any(|(id, _)| inside(*id));
+        let calls = || component.iter().flat_map(|&i| &scans[i].calls);
+        let total = calls().filter(|(id, _)| !inside(*id)).fold(1u32, |sum, (id, _)| sum.saturating_add(work[id.0 as usize]));
+        let pays = recursive || total > FREE_CALLS;
+        // A probe is an effect, and may stand anywhere.
+        let effects = probes || pays || component.iter().any(|&i| scans[i].effects) || calls().any(|(id, _)| facts[id.0 as usize].effects);
+        for &i in component {
+            facts[i] = FunctionFacts { effects, recursive, fuel: if pays { total } else { 0 }, ..facts[i] };
+            work[i] = if pays { 1 } else { total };
+        }
+        for &i in component {
+            check(program, FunctionId(i as u32), &facts[i], &scans[i], diagnostics);
+        }
+    }
+    // The entry always threads a token: it is what the host gets the lane's fate from.
+    facts[root.0 as usize].effects = true;
+    Facts { list: facts }
+}
+
+fn check(program: &Program, id: FunctionId, facts: &FunctionFacts, scan: &Scan, diagnostics: &mut Diagnostics) {
+    let function = program.function(id);
+    for (callee, span) in &scan.calls {
+        let callee = program.function(*callee);
+        if callee.body.is_none() {
+            let message = format!("`{}` has no body", callee.name);
+            let hint = "write its body in this file; the host has registered no function of this name";
+            diagnostics.push(Diagnostic::error(&codes::NO_BODY, *span, message, hint).with_label(callee.span, "declared here"));
+        }
+    }
+    if facts.recursive && facts.closures {
+        let message = format!("`{}` touches closures and calls itself", function.name);
+        let hint = "build the closure in a loop with a constant number of rounds, or recurse on its weights";
+        diagnostics.push(Diagnostic::error(&codes::CLOSURE_FLATTEN, function.span, message, hint));
+    }
+}
+
+fn scan(function: &Function) -> Scan {
+    let mut scan = Scan::default();
+    function.body.iter().flatten().for_each(|s| scan.stmt(s));
+    scan
+}
+
+impl Scan {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Block(list) => list.iter().for_each(|s| self.stmt(s)),
+            StmtKind::Let(_, value) | StmtKind::Return(value) => value.iter().for_each(|e| self.expr(e)),
+            StmtKind::Expr(e) => self.expr(e),
+            StmtKind::If { condition, then, otherwise } => {
+                self.expr(condition);
+                self.stmt(then);
+                otherwise.iter().for_each(|s| self.stmt(s));
+            }
+            StmtKind::Loop { init, condition, step, body, .. } => {
+                self.effects = true;
+                init.iter().for_each(|s| self.stmt(s));
+                condition.iter().chain(step).for_each(|e| self.expr(e));
+                self.stmt(body);
+            }
+            StmtKind::Break | StmtKind::Continue => {}
+        }
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        match &e.kind {
+            ExprKind::Call(id, _) => self.calls.push((*id, e.span)),
+            ExprKind::Sample(..) => self.effects = true,
+            _ => {}
+        }
+        each_child(e, &mut |child| self.expr(child));
+    }
+}
+
+/// Visits the expressions directly inside one, those in places included.
+pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
+    let place = |p: &Place, visit: &mut dyn FnMut(&Expr)| {
+        for access in &p.path {
+            if let Access::Index(i) = access {
+                visit(i);
+            }
+        }
+    };
+    match &e.kind {
+        ExprKind::Constant(_) | ExprKind::Global(_) | ExprKind::Texture(_) | ExprKind::Error => {}
+        ExprKind::Place(p) | ExprKind::Step { place: p, .. } => place(p, visit),
+        ExprKind::Unary(_, a) | ExprKind::Convert(_, a) | ExprKind::Swizzle(a, _) | ExprKind::Member(a, _) => visit(a),
+        ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) | ExprKind::Sample(_, _, a, b) => {
+            visit(a);
+            visit(b);
+        }
+        ExprKind::Ternary(a, b, c) => {
+            visit(a);
+            visit(b);
+            visit(c);
+        }
+        ExprKind::Assign(p, a) | ExprKind::AssignOp(_, p, a) => {
+            place(p, visit);
+            visit(a);
+        }
+        ExprKind::Call(_, arguments) => arguments.iter().for_each(|a| match a {
+            Argument::In(e) => visit(e),
+            Argument::Place(p, _) => place(p, visit),
+            Argument::Texture(_) => {}
+        }),
+        ExprKind::Builtin(_, list) | ExprKind::Construct(list) | ExprKind::Closure(_, list) => list.iter().for_each(visit),
+    }
+}
+
+/// Tarjan's strongly connected components of the call graph.
+struct Components<'a> {
+    scans: &'a [Scan],
+    state: Vec<State>,
+    stack: Vec<usize>,
+    counter: usize,
+    found: Vec<Vec<usize>>,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    index: Option<usize>,
+    low: usize,
+    on_stack: bool,
+}
+
+impl Components<'_> {
+    /// Iterative, since call chains may be as long as a file.
+    fn visit(&mut self, root: usize) {
+        let mut work = vec![(root, 0usize)];
+        while let Some(&mut (node, ref mut next)) = work.last_mut() {
+            if *next == 0 {
+                self.state[node] = State { index: Some(self.counter), low: self.counter, on_stack: true };
+                self.counter += 1;
+                self.stack.push(node);
+            }
+            let Some((callee, _)) = self.scans[node].calls.get(*next) else {
+                work.pop();
+                self.close(node);
+                if let Some(&(parent, _)) = work.last() {
+                    self.state[parent].low = self.state[parent].low.min(self.state[node].low);
+                }
+                continue;
+            };
+            *next += 1;
+            let callee = callee.0 as usize;
+            match self.state[callee].index {
+                None => work.push((callee, 0)),
+                Some(index) if self.state[callee].on_stack => self.state[node].low = self.state[node].low.min(index),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn close(&mut self, node: usize) {
+        if self.state[node].index != Some(self.state[node].low) {
+            return;
+        }
+        let mut component = Vec::new();
+        while let Some(member) = self.stack.pop() {
+            self.state[member].on_stack = false;
+            component.push(member);
+            if member == node {
+                break;
+            }
+        }
+        self.found.push(component);
+    }
+}

@@ -1,0 +1,409 @@
+//! From the typed tree to the IR: vectors and structs are taken apart, control flow becomes nested
+//! regions, closures become a table of lobes, loops get their fuel.
+//!
+//! Design. Variables live in an environment that maps each to the IR values of its parts; `if` and
+//! `loop` compare the environments of their branches and turn what differs into results. Early exits
+//! (`return`, `break`, `continue`) are normalised away: what follows an `if` that leaves goes into
+//! its other branch, and where that is not enough a flag says that the rest is skipped. The
+//! alternative, building a control-flow graph first and finding its structure again, was rejected:
+//! the source is structured already.
+
+mod calls;
+mod closures;
+mod exprs;
+mod facts;
+mod loops;
+mod places;
+mod state;
+mod stmts;
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
+use crate::ir::builder::Builder;
+use crate::ir::{self, Const, FuncId, Module, Op, ParameterWord, Ty, Values};
+use crate::runtime::{ClosureRegistry, Layer, LobeDesc, OutputDesc, ParameterBlock, ParameterDesc, ShaderInterface, TextureDesc};
+use crate::sema::Checked;
+use crate::sema::hir::{Function, FunctionId, Parameter, Program, VarId};
+use crate::source::Span;
+use crate::syntax::ast::Direction;
+use crate::types::{LeafKind, Scalar, Type};
+use facts::Facts;
+use state::{LeafState, Lobe, State};
+use std::collections::HashMap;
+
+/// Lobes that one shader may have.
+const MAX_LOBES: usize = 64;
+
+/// What to make of a checked file.
+pub struct Request<'a> {
+    pub checked: &'a Checked,
+    pub closures: &'a ClosureRegistry,
+    pub shader: FunctionId,
+    /// Writes these parameter values into the code instead of reading the block.
+    pub bake: Option<&'a ParameterBlock>,
+    /// Writes a probe before every sink, for the interpreter.
+    pub probes: bool,
+}
+
+/// Lowers a shader and all that it calls.
+pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Module, ShaderInterface)> {
+    let program = &request.checked.program;
+    let facts = facts::collect(program, request.shader, request.probes, diagnostics);
+    if diagnostics.has_errors() {
+        return None;
+    }
+    let mut lowering = Lowering {
+        request,
+        program,
+        facts,
+        diagnostics,
+        instances: HashMap::new(),
+        functions: Vec::new(),
+        queue: Vec::new(),
+        names: HashMap::new(),
+        words: Vec::new(),
+        interface: ShaderInterface { name: program.function(request.shader).name.clone(), ..ShaderInterface::default() },
+    };
+    lowering.entry();
+    while let Some((id, instance)) = lowering.queue.pop() {
+        lowering.instance(id, &instance);
+    }
+    let Lowering { functions, mut interface, words, .. } = lowering;
+    if diagnostics.has_errors() {
+        return None;
+    }
+    interface.parameter_words = words.len();
+    let globals = request.checked.layout.fields().to_vec();
+    Some((Module { functions, entry: FuncId(0), globals, parameters: words }, interface))
+}
+
+/// A function together with the texture slots that its texture parameters stand for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Instance {
+    function: FunctionId,
+    textures: Vec<u32>,
+}
+
+struct Lowering<'a> {
+    request: &'a Request<'a>,
+    program: &'a Program,
+    facts: Facts,
+    diagnostics: &'a mut Diagnostics,
+    instances: HashMap<Instance, FuncId>,
+    functions: Vec<ir::Function>,
+    queue: Vec<(FuncId, Instance)>,
+    /// How often a name was given to an IR function.
+    names: HashMap<String, usize>,
+    words: Vec<ParameterWord>,
+    interface: ShaderInterface,
+}
+
+/// One IR function being written; the author's functions that are inlined into it have frames of
+/// their own.
+struct Writer<'a, 'b> {
+    cx: &'b mut Lowering<'a>,
+    b: Builder,
+    /// Slot 0 holds the token, where the function has effects.
+    env: Vec<Option<State>>,
+    /// Every change of a slot since the function began: the slot and what it held.
+    journal: Vec<(usize, Option<State>)>,
+    frame: Frame,
+    next_lobe: u32,
+    inline_depth: usize,
+}
+
+/// The author's function that is being lowered.
+#[derive(Clone)]
+struct Frame {
+    function: FunctionId,
+    /// Slot of the function's variable 0.
+    base: usize,
+    textures: HashMap<VarId, u32>,
+    /// Slot of the flag that says that `return` was met.
+    returned: usize,
+    /// Slot of the value that is returned.
+    result: usize,
+    loops: Option<LoopSlots>,
+}
+
+#[derive(Clone, Copy)]
+struct LoopSlots {
+    broken: usize,
+    continued: usize,
+}
+
+const TOKEN: usize = 0;
+
+impl<'a> Lowering<'a> {
+    fn error(&mut self, code: &'static Code, span: Span, message: impl Into<String>, hint: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(code, span, message, hint));
+    }
+
+    fn leaves(&self, ty: &Type) -> Vec<crate::types::Leaf> {
+        self.program.types.leaves(ty)
+    }
+
+    /// The IR types of a value that crosses a call.
+    fn ir_types(&self, ty: &Type) -> Vec<Ty> {
+        let one = |leaf: &crate::types::Leaf| match leaf.kind {
+            LeafKind::Scalar(s) if leaf.dims.is_empty() => Some(Ty::Scalar(s)),
+            LeafKind::Scalar(s) => Some(Ty::Array(s, leaf.count() as u32)),
+            LeafKind::Closure | LeafKind::Texture2d => None,
+        };
+        self.leaves(ty).iter().filter_map(one).collect()
+    }
+
+    fn unique_name(&mut self, name: &str) -> String {
+        let n = self.names.entry(name.to_owned()).or_insert(0);
+        *n += 1;
+        if *n == 1 { name.to_owned() } else { format!("{name}.{n}") }
+    }
+
+    /// The IR function for an instance, which is written later if it is new.
+    fn instance_id(&mut self, instance: Instance) -> FuncId {
+        if let Some(&id) = self.instances.get(&instance) {
+            return id;
+        }
+        let function = self.program.function(instance.function);
+        let (mut params, mut results) = (Vec::new(), Vec::new());
+        if self.facts.of(instance.function).effects {
+            params.push(Ty::Token);
+            results.push(Ty::Token);
+        }
+        results.extend(self.ir_types(&function.result));
+        for p in &function.parameters {
+            let types = self.ir_types(&function.variables[p.variable.0 as usize].ty);
+            if p.direction != Direction::Out {
+                params.extend(&types);
+            }
+            if p.direction != Direction::In {
+                results.extend(types);
+            }
+        }
+        let id = FuncId(self.functions.len() as u32);
+        let name = self.unique_name(&function.name);
+        self.functions.push(ir::Function::new(name, &params, &results));
+        self.instances.insert(instance.clone(), id);
+        self.queue.push((id, instance));
+        id
+    }
+
+    fn writer(&mut self, function: ir::Function, of: FunctionId) -> Writer<'a, '_> {
+        let frame = Frame { function: of, base: 0, textures: HashMap::new(), returned: 0, result: 0, loops: None };
+        let b = Builder::new(function);
+        Writer { cx: self, b, env: vec![None], journal: Vec::new(), frame, next_lobe: 0, inline_depth: 0 }
+    }
+
+    fn instance(&mut self, id: FuncId, instance: &Instance) {
+        let function = self.program.function(instance.function);
+        let facts = *self.facts.of(instance.function);
+        let head = self.functions[id.index()].clone();
+        let params: Values = Values::from_slice(head.params());
+        let mut w = self.writer(head, instance.function);
+        let mut params = params.into_iter();
+        if facts.effects {
+            let token = params.next();
+            w.env[TOKEN] = token.map(|t| State::from_elem(LeafState::Value(t), 1));
+        }
+        let mut textures = instance.textures.iter();
+        w.enter_frame(instance.function);
+        for p in &function.parameters {
+            if function.variables[p.variable.0 as usize].ty == Type::Texture2d {
+                if let Some(&word) = textures.next() {
+                    w.frame.textures.insert(p.variable, word);
+                }
+                continue;
+            }
+            let state = if p.direction == Direction::Out {
+                w.zero_variable(p.variable)
+            } else {
+                let n = w.cx.ir_types(&function.variables[p.variable.0 as usize].ty).len();
+                params.by_ref().take(n).map(LeafState::Value).collect()
+            };
+            w.set(w.frame.base + p.variable.0 as usize, state);
+        }
+        w.guarded_body(function, facts);
+        let mut results = Values::new();
+        if facts.effects {
+            results.push(w.token());
+        }
+        let result = w.get(w.frame.result);
+        results.extend(w.flatten(&result));
+        for p in function.parameters.iter().filter(|p| p.direction != Direction::In) {
+            let state = w.get(w.frame.base + p.variable.0 as usize);
+            results.extend(w.flatten(&state));
+        }
+        let written = w.b.finish(results);
+        self.functions[id.index()] = written;
+    }
+
+    /// The shader itself: parameters become loads, results become the rows of the output block.
+    fn entry(&mut self) {
+        let shader = self.request.shader;
+        let function = self.program.function(shader);
+        let facts = *self.facts.of(shader);
+        for name in &self.program.textures {
+            self.texture_word(name);
+        }
+        let name = self.unique_name(&function.name);
+        let head = ir::Function::new(name, &[Ty::Token], &[]);
+        self.functions.push(head.clone());
+        let token = head.params()[0];
+        let mut w = self.writer(head, shader);
+        w.env[TOKEN] = Some(State::from_elem(LeafState::Value(token), 1));
+        w.enter_frame(shader);
+        for p in &function.parameters {
+            w.shader_parameter(function, p);
+        }
+        w.guarded_body(function, facts);
+        w.outputs(function);
+    }
+
+    fn texture_word(&mut self, name: &str) -> u32 {
+        let word = self.words.len();
+        self.words.push(ParameterWord { name: name.to_owned(), scalar: None });
+        self.interface.textures.push(TextureDesc { name: name.to_owned(), word, used: false });
+        word as u32
+    }
+}
+
+impl Writer<'_, '_> {
+    /// Gives the variables of a function their slots.
+    fn enter_frame(&mut self, function: FunctionId) {
+        let variables = self.cx.program.function(function).variables.len();
+        let base = self.env.len();
+        self.env.resize(base + variables + 2, None);
+        self.frame = Frame {
+            function,
+            base,
+            textures: HashMap::new(),
+            returned: base + variables,
+            result: base + variables + 1,
+            loops: None,
+        };
+        let unset = self.b.bool(false);
+        self.set(self.frame.returned, State::from_elem(LeafState::Value(unset), 1));
+        let result = self.cx.program.function(function).result.clone();
+        let zero = self.zero(&result, true);
+        self.set(self.frame.result, zero);
+    }
+
+    fn shader_parameter(&mut self, function: &Function, p: &Parameter) {
+        let variable = &function.variables[p.variable.0 as usize];
+        let slot = self.frame.base + p.variable.0 as usize;
+        if variable.ty == Type::Texture2d {
+            let word = self.cx.texture_word(&variable.name);
+            self.frame.textures.insert(p.variable, word);
+        } else if p.direction == Direction::Out {
+            let zero = self.zero_variable(p.variable);
+            self.set(slot, zero);
+        } else {
+            let default = match &p.default {
+                Some(e) => self.expr(e),
+                None => self.zero(&variable.ty, false),
+            };
+            let default = self.flatten(&default);
+            let state = self.parameter_words(variable, &default);
+            self.set(slot, state);
+        }
+    }
+
+    /// Reserves a parameter's words and reads them, or their baked values.
+    fn parameter_words(&mut self, variable: &crate::sema::hir::Variable, default: &[ir::Value]) -> State {
+        let first_word = self.cx.words.len();
+        let mut desc = ParameterDesc {
+            name: variable.name.clone(),
+            ty: variable.ty.clone(),
+            type_name: self.cx.program.types.display(&variable.ty).to_string(),
+            scalars: Vec::new(),
+            first_word,
+            default: Vec::new(),
+        };
+        let mut state = State::new();
+        for (i, leaf) in self.cx.leaves(&variable.ty).iter().enumerate() {
+            let LeafKind::Scalar(scalar) = leaf.kind else { continue };
+            let value = default.get(i).and_then(|&v| self.b.constant_of(v));
+            if value.is_none() {
+                let hint = "defaults are made of literals, constants and operators";
+                self.cx.error(&codes::NOT_CONSTANT, variable.span, format!("the default of `{}` is not a constant", variable.name), hint);
+            }
+            desc.scalars.push(scalar);
+            desc.default.push(value.map_or(0, constant_word));
+            let word = first_word + i;
+            let baked = self.cx.request.bake.and_then(|block| block.words.get(word));
+            let value = match baked {
+                Some(&bits) => self.b.constant(word_constant(scalar, bits)),
+                None => self.b.emit(Op::Parameter { word: word as u32, scalar }, &[], Ty::Scalar(scalar)),
+            };
+            state.push(LeafState::Value(value));
+            self.cx.words.push(ParameterWord { name: variable.name.clone(), scalar: Some(scalar) });
+        }
+        self.cx.interface.parameters.push(desc);
+        state
+    }
+
+    /// Ends the entry: plain outputs first, then the lobes, one IR result a row.
+    fn outputs(mut self, function: &Function) {
+        let mut results = Values::from_slice(&[self.token()]);
+        let mut lobes: Vec<(String, Lobe)> = Vec::new();
+        for p in function.parameters.iter().filter(|p| p.direction == Direction::Out) {
+            let variable = &function.variables[p.variable.0 as usize];
+            let state = self.get(self.frame.base + p.variable.0 as usize);
+            if variable.ty == Type::Closure {
+                lobes.extend(state.into_iter().flat_map(LeafState::into_lobes).map(|l| (variable.name.clone(), l)));
+                continue;
+            }
+            let values = self.flatten(&state);
+            let scalars = values.iter().filter_map(|&v| if let Ty::Scalar(s) = self.b.ty(v) { Some(s) } else { None }).collect();
+            self.cx.interface.outputs.push(OutputDesc {
+                name: variable.name.clone(),
+                ty: variable.ty.clone(),
+                type_name: self.cx.program.types.display(&variable.ty).to_string(),
+                scalars,
+                first_row: results.len() - 1,
+            });
+            results.extend(values);
+        }
+        if lobes.len() > MAX_LOBES {
+            let message = format!("this shader makes {} lobes", lobes.len());
+            self.cx.error(&codes::TOO_MANY_LOBES, function.span, message, format!("at most {MAX_LOBES} are possible"));
+        }
+        let position: HashMap<u32, usize> = lobes.iter().enumerate().map(|(i, (_, l))| (l.id, i)).collect();
+        for (output, lobe) in &lobes {
+            self.cx.interface.lobes.push(LobeDesc {
+                output: output.clone(),
+                closure: lobe.closure,
+                weight_row: results.len() - 1,
+                parameter_row: results.len() + 2,
+                layer: lobe.layer.and_then(|(id, parameter)| Some(Layer { lobe: *position.get(&id)?, parameter })),
+            });
+            results.extend(lobe.weight.iter().chain(&lobe.params).copied());
+        }
+        self.cx.interface.output_rows = results.len() - 1;
+        self.b.function.results = results.iter().map(|&v| self.b.ty(v)).collect();
+        let written = self.b.finish(results);
+        self.cx.functions[0] = written;
+    }
+
+    /// The state of a variable that was just declared.
+    fn zero_variable(&mut self, variable: VarId) -> State {
+        let variable = &self.cx.program.function(self.frame.function).variables[variable.0 as usize];
+        let (ty, dynamic) = (variable.ty.clone(), variable.dynamic);
+        self.zero(&ty, dynamic)
+    }
+}
+
+fn constant_word(c: Const) -> u32 {
+    match c {
+        Const::Bool(b) => u32::from(b),
+        Const::Int(i) => i as u32,
+        Const::Float(bits) => bits,
+    }
+}
+
+fn word_constant(scalar: Scalar, bits: u32) -> Const {
+    match scalar {
+        Scalar::Bool => Const::Bool(bits != 0),
+        Scalar::Int => Const::Int(bits as i32),
+        Scalar::Float => Const::Float(bits),
+    }
+}

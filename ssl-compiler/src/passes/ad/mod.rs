@@ -1,0 +1,66 @@
+//! Forward differentiation: a module with `ddx`, `ddy` and `sample` operations becomes one that
+//! computes the shadows these ask for, and no others.
+//!
+//! Design. A function is rewritten once for each *signature* under which it is called: which
+//! parameters come with shadows, which results' shadows are wanted. Discovering the signatures comes
+//! first (`variants`), writing the functions second (`forward`), the local rules stand apart
+//! (`rules`). Both screen directions are carried at once, so that they share each local partial.
+//! Higher orders come from rounds: a `ddx` of something that itself contains a `ddx` stays for the
+//! next round, which differentiates what this one wrote. Rejected: dual numbers as a type of the IR,
+//! which would carry both shadows of everything or need the same analyses to undo it.
+
+mod forward;
+pub mod rules;
+mod variants;
+
+use crate::analysis::call_graph::CallGraph;
+use crate::analysis::lineage::Lineage;
+use crate::ir::{Module, Op};
+use crate::source::Span;
+
+/// Orders of differentiation that may be nested.
+const MAX_ROUNDS: usize = 6;
+
+/// How derivatives cross calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CallPolicy {
+    /// One variant a function, with everything that any caller wants.
+    Merged,
+    /// A variant for each distinct signature, up to a limit.
+    #[default]
+    BySignature,
+}
+
+/// A derivative that is differentiated without bound, as in a loop that sets `x = ddx(x)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Unbounded {
+    pub span: Span,
+}
+
+/// Resolves all derivatives of a module.
+pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Unbounded> {
+    for _ in 0..MAX_ROUNDS {
+        let Some(_) = unresolved(module) else { return Ok(()) };
+        let calls = CallGraph::of(module);
+        let lineage = Lineage::of(module, &calls);
+        let variants = variants::discover(module, &calls, &lineage, policy);
+        *module = forward::rewrite(module, &lineage, &variants);
+    }
+    match unresolved(module) {
+        None => Ok(()),
+        Some(span) => Err(Unbounded { span }),
+    }
+}
+
+/// Where the first operation is that differentiation should have removed.
+fn unresolved(module: &Module) -> Option<Span> {
+    let mut found = None;
+    for f in &module.functions {
+        f.walk(|_, data| {
+            if matches!(data.op, Op::Derivative(_) | Op::Sample { .. }) {
+                found = found.or(Some(data.span));
+            }
+        });
+    }
+    found
+}

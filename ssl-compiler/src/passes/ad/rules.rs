@@ -1,0 +1,172 @@
+//! The derivative of every operation, one row each, in terms of local partials.
+//!
+//! A row says how the result's shadow is made from the operands' shadows; the caller applies it in
+//! both directions, so that a partial is computed once. Only what some operand with a shadow needs is
+//! computed. At singular points the partial is 0 instead of infinite, so that one such point does not
+//! poison a sum: `sqrt` at 0, `asin` and `acos` at ±1, `atan2` at (0, 0), `pow` at base 0 with an
+//! exponent below 1.
+
+use crate::ir::builder::Builder;
+use crate::ir::{Compare, Float1, Float2, Op, Value};
+use smallvec::{SmallVec, smallvec};
+
+/// How a shadow is made.
+pub enum Rule {
+    /// Always zero.
+    Zero,
+    /// Σ coefficient · operand'
+    Sum(SmallVec<[(usize, Coefficient); 2]>),
+    /// The shadow of one operand or of another.
+    Choose { condition: Value, then: usize, otherwise: usize },
+    /// (a' − v b') / b, which cannot overflow where b² would.
+    Quotient { result: Value, divisor: Value },
+}
+
+#[derive(Clone, Copy)]
+pub enum Coefficient {
+    One,
+    MinusOne,
+    Times(Value),
+}
+
+use Coefficient::{MinusOne, One, Times};
+
+/// The rule of a scalar operation without regions. `args` and `result` are its values; `active` tells
+/// which operands carry a shadow.
+pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bool]) -> Rule {
+    match op {
+        Op::Float1(op) => float1(b, op, args[0], result),
+        Op::Float2(op) => float2(b, op, args[0], args[1], result, active),
+        Op::Select => Rule::Choose { condition: args[0], then: 1, otherwise: 2 },
+        Op::Finite => Rule::Sum(smallvec![(0, One)]),
+        // Integers, booleans, constants and what only reads memory.
+        Op::Const(_) | Op::Parameter { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
+        | Op::FloatCompare(_) | Op::IntCompare(_) | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt | Op::ClampIndex(_)
+        // Their shadows are operations of their own kind, see `forward`.
+        | Op::Global { .. } | Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet | Op::Derivative(_) | Op::Sample { .. }
+        | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Call(_) | Op::If | Op::Loop => Rule::Zero,
+    }
+}
+
+fn scaled(coefficient: Value) -> Rule {
+    Rule::Sum(smallvec![(0, Times(coefficient))])
+}
+
+fn float1(b: &mut Builder, op: Float1, t: Value, v: Value) -> Rule {
+    let (zero, one) = (b.float(0.0), b.float(1.0));
+    scaled(match op {
+        Float1::Neg => return Rule::Sum(smallvec![(0, MinusOne)]),
+        Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc => return Rule::Zero,
+        Float1::Abs => crate::builtins::expand::sign(b, t),
+        Float1::Sqrt => {
+            let half = b.float(0.5);
+            let partial = b.div(half, v);
+            let positive = b.float_compare(Compare::Gt, v, zero);
+            b.select(positive, partial, zero)
+        }
+        Float1::Sin => b.float1(Float1::Cos, t),
+        Float1::Cos => {
+            let sine = b.float1(Float1::Sin, t);
+            b.neg(sine)
+        }
+        Float1::Tan => {
+            let square = b.mul(v, v);
+            b.add(one, square)
+        }
+        Float1::Asin => arc(b, t, 1.0),
+        Float1::Acos => arc(b, t, -1.0),
+        Float1::Atan => {
+            let square = b.mul(t, t);
+            let sum = b.add(one, square);
+            b.div(one, sum)
+        }
+        Float1::Sinh => b.float1(Float1::Cosh, t),
+        Float1::Cosh => b.float1(Float1::Sinh, t),
+        Float1::Tanh => {
+            let square = b.mul(v, v);
+            b.sub(one, square)
+        }
+        Float1::Exp => v,
+        Float1::Log => b.div(one, t),
+    })
+}
+
+/// ±1 / √(1 − t²), 0 where that is infinite.
+fn arc(b: &mut Builder, t: Value, sign: f32) -> Value {
+    let (zero, one, sign) = (b.float(0.0), b.float(1.0), b.float(sign));
+    // (1 − t)(1 + t) keeps the digits that 1 − t² loses near ±1.
+    let (below, above) = (b.sub(one, t), b.add(one, t));
+    let square = b.mul(below, above);
+    let root = b.float1(Float1::Sqrt, square);
+    let partial = b.div(sign, root);
+    let inside = b.float_compare(Compare::Gt, square, zero);
+    b.select(inside, partial, zero)
+}
+
+fn float2(b: &mut Builder, op: Float2, x: Value, y: Value, v: Value, active: &[bool]) -> Rule {
+    Rule::Sum(match op {
+        Float2::Add => smallvec![(0, One), (1, One)],
+        Float2::Sub => smallvec![(0, One), (1, MinusOne)],
+        Float2::Mul => smallvec![(0, Times(y)), (1, Times(x))],
+        Float2::Div => return Rule::Quotient { result: v, divisor: y },
+        Float2::Min => {
+            let condition = b.float_compare(Compare::Lt, y, x);
+            return Rule::Choose { condition, then: 1, otherwise: 0 };
+        }
+        Float2::Max => {
+            let condition = b.float_compare(Compare::Lt, x, y);
+            return Rule::Choose { condition, then: 1, otherwise: 0 };
+        }
+        Float2::Fmod => {
+            let mut sum = smallvec![(0, One)];
+            if active[1] {
+                let ratio = b.div(x, y);
+                let whole = b.float1(Float1::Trunc, ratio);
+                sum.push((1, Times(b.neg(whole))));
+            }
+            sum
+        }
+        Float2::Pow => {
+            let mut sum = SmallVec::new();
+            if active[0] {
+                sum.push((0, Times(power_by_base(b, x, y))));
+            }
+            if active[1] {
+                sum.push((1, Times(power_by_exponent(b, x, v))));
+            }
+            sum
+        }
+        Float2::Atan2 => {
+            // x is the ordinate here: atan2(y, x) in mathematics.
+            let (ordinate, abscissa) = (x, y);
+            let (a, c) = (b.mul(ordinate, ordinate), b.mul(abscissa, abscissa));
+            let square = b.add(a, c);
+            let (zero, one) = (b.float(0.0), b.float(1.0));
+            let positive = b.float_compare(Compare::Gt, square, zero);
+            let reciprocal = b.div(one, square);
+            let scale = b.select(positive, reciprocal, zero);
+            let negative = b.neg(ordinate);
+            smallvec![(0, Times(b.mul(abscissa, scale))), (1, Times(b.mul(negative, scale)))]
+        }
+    })
+}
+
+/// e t^(e−1); 0 at t = 0 where e < 1.
+fn power_by_base(b: &mut Builder, t: Value, e: Value) -> Value {
+    let (zero, one) = (b.float(0.0), b.float(1.0));
+    let less = b.sub(e, one);
+    let power = b.float2(Float2::Pow, t, less);
+    let partial = b.mul(e, power);
+    let (at_zero, steep) = (b.float_compare(Compare::Eq, t, zero), b.float_compare(Compare::Lt, e, one));
+    let singular = b.and(at_zero, steep);
+    b.select(singular, zero, partial)
+}
+
+/// t^e ln t; 0 where t is not positive.
+fn power_by_exponent(b: &mut Builder, t: Value, v: Value) -> Value {
+    let zero = b.float(0.0);
+    let logarithm = b.float1(Float1::Log, t);
+    let partial = b.mul(v, logarithm);
+    let positive = b.float_compare(Compare::Gt, t, zero);
+    b.select(positive, partial, zero)
+}

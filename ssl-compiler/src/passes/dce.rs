@@ -1,0 +1,188 @@
+//! Removes what no result needs: instructions, results of `if` and `loop`, carried values, functions.
+//!
+//! Effects need no care: they thread a token that ends in a result.
+
+use crate::ir::*;
+
+/// Removes dead code from all functions, then functions that nobody calls.
+pub fn run(module: &mut Module) {
+    for f in &mut module.functions {
+        let live = Liveness::of(f).live;
+        prune_region(f, f.body, &live);
+    }
+    drop_functions(module);
+}
+
+#[derive(Clone, Copy)]
+enum Definition {
+    None,
+    Result(Inst, u32),
+    Param(Region, u32),
+}
+
+struct Liveness<'a> {
+    f: &'a Function,
+    definitions: Vec<Definition>,
+    /// The instruction that a region belongs to, and which of its regions it is.
+    owners: Vec<Option<(Inst, usize)>>,
+    live: Vec<bool>,
+    work: Vec<Value>,
+}
+
+impl<'a> Liveness<'a> {
+    fn of(f: &'a Function) -> Liveness<'a> {
+        let mut l = Liveness {
+            f,
+            definitions: vec![Definition::None; f.types.len()],
+            owners: vec![None; f.regions.len()],
+            live: vec![false; f.types.len()],
+            work: Vec::new(),
+        };
+        f.walk(|inst, data| {
+            for (i, r) in data.results.iter().enumerate() {
+                l.definitions[r.index()] = Definition::Result(inst, i as u32);
+            }
+            for (n, &region) in data.regions.iter().enumerate() {
+                l.owners[region.index()] = Some((inst, n));
+                for (i, p) in f.region(region).params.iter().enumerate() {
+                    l.definitions[p.index()] = Definition::Param(region, i as u32);
+                }
+            }
+        });
+        l.mark(&f.region(f.body).results);
+        while let Some(v) = l.work.pop() {
+            l.needs(v);
+        }
+        l
+    }
+
+    fn mark(&mut self, values: &[Value]) {
+        for &v in values {
+            if !std::mem::replace(&mut self.live[v.index()], true) {
+                self.work.push(v);
+            }
+        }
+    }
+
+    /// Marks what a live value is made of.
+    fn needs(&mut self, v: Value) {
+        let f = self.f;
+        match self.definitions[v.index()] {
+            Definition::None => {}
+            Definition::Result(inst, i) => {
+                let data = f.inst(inst);
+                let i = i as usize;
+                match data.op {
+                    Op::If => {
+                        self.mark(&data.args);
+                        data.regions.iter().for_each(|&r| self.mark(&[f.region(r).results[i]]));
+                    }
+                    Op::Loop => self.tested(inst, i),
+                    _ => self.mark(&data.args),
+                }
+            }
+            Definition::Param(region, i) => {
+                let Some((inst, which)) = self.owners[region.index()] else { return };
+                if which == 0 {
+                    let data = f.inst(inst);
+                    self.mark(&[data.args[i as usize], f.region(data.regions[1]).results[i as usize]]);
+                } else {
+                    self.tested(inst, i as usize);
+                }
+            }
+        }
+    }
+
+    /// The i-th value that a loop's test hands out is needed, and so is the test.
+    fn tested(&mut self, inst: Inst, i: usize) {
+        let results = &self.f.region(self.f.inst(inst).regions[0]).results;
+        self.mark(&[results[0], results[i + 1]]);
+    }
+}
+
+fn prune_region(f: &mut Function, region: Region, live: &[bool]) {
+    let insts = std::mem::take(&mut f.regions[region.index()].insts);
+    let mut kept = Vec::with_capacity(insts.len());
+    for inst in insts {
+        if !needed(f, inst, live) {
+            continue;
+        }
+        match f.inst(inst).op {
+            Op::If => prune_if(f, inst, live),
+            Op::Loop => prune_loop(f, inst, live),
+            _ => {}
+        }
+        for inner in f.inst(inst).regions.clone() {
+            prune_region(f, inner, live);
+        }
+        kept.push(inst);
+    }
+    f.regions[region.index()].insts = kept;
+}
+
+fn needed(f: &Function, inst: Inst, live: &[bool]) -> bool {
+    let data = f.inst(inst);
+    let any = |values: &[Value]| values.iter().any(|v| live[v.index()]);
+    any(&data.results) || (data.op == Op::Loop && any(&f.region(data.regions[1]).params))
+}
+
+fn prune_if(f: &mut Function, inst: Inst, live: &[bool]) {
+    let keep: Vec<bool> = f.inst(inst).results.iter().map(|r| live[r.index()]).collect();
+    retain(&mut f.insts[inst.index()].results, &keep);
+    for region in f.inst(inst).regions.clone() {
+        retain(&mut f.regions[region.index()].results, &keep);
+    }
+}
+
+fn prune_loop(f: &mut Function, inst: Inst, live: &[bool]) {
+    let data = f.inst(inst);
+    let (condition, body) = (data.regions[0], data.regions[1]);
+    let entering: Vec<bool> = f.region(condition).params.iter().map(|p| live[p.index()]).collect();
+    let leaving: Vec<bool> =
+        f.region(body).params.iter().zip(&data.results).map(|(p, r)| live[p.index()] || live[r.index()]).collect();
+    retain(&mut f.insts[inst.index()].args, &entering);
+    retain(&mut f.insts[inst.index()].results, &leaving);
+    let tested: Vec<bool> = std::iter::once(true).chain(leaving.iter().copied()).collect();
+    let data = &mut f.regions[condition.index()];
+    retain(&mut data.params, &entering);
+    retain(&mut data.results, &tested);
+    let data = &mut f.regions[body.index()];
+    retain(&mut data.params, &leaving);
+    retain(&mut data.results, &entering);
+}
+
+fn retain<A: smallvec::Array<Item = Value>>(list: &mut smallvec::SmallVec<A>, keep: &[bool]) {
+    let mut i = 0;
+    list.retain(|_| {
+        i += 1;
+        keep[i - 1]
+    });
+}
+
+/// Drops functions that the entry does not reach, and renumbers the rest.
+fn drop_functions(module: &mut Module) {
+    let calls = crate::analysis::call_graph::CallGraph::of(module);
+    let mut reached = vec![false; module.functions.len()];
+    let mut work = vec![module.entry];
+    while let Some(f) = work.pop() {
+        if !std::mem::replace(&mut reached[f.index()], true) {
+            work.extend(&calls.callees[f.index()]);
+        }
+    }
+    let mut ids = vec![FuncId(0); reached.len()];
+    let mut next = 0;
+    for (id, &r) in ids.iter_mut().zip(&reached) {
+        *id = FuncId(next);
+        next += u32::from(r);
+    }
+    let mut keep = reached.iter();
+    module.functions.retain(|_| keep.next().copied().unwrap_or(true));
+    module.entry = ids[module.entry.index()];
+    for f in &mut module.functions {
+        for data in &mut f.insts {
+            if let Op::Call(callee) = &mut data.op {
+                *callee = ids[callee.index()];
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The transforms of the IR, one a file. Each takes a verified module and leaves a verified module.
+
+pub mod ad;
+pub mod dce;
+pub mod inline;
+pub mod simplify;

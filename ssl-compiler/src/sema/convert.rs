@@ -1,0 +1,92 @@
+//! Which type converts to which, silently or on request, and how well it fits.
+
+use super::Checker;
+use super::hir::{Constant, Conversion, Expr, ExprKind};
+use crate::diagnostics::codes;
+use crate::syntax::ast;
+use crate::types::Type;
+
+/// How far a value is from what is wanted; less is better. `None` where it does not convert silently.
+pub(super) fn distance(from: &Type, to: &Type) -> Option<u32> {
+    match (from, to) {
+        (Type::Error, _) | (_, Type::Error) => Some(0),
+        _ if from == to => Some(0),
+        (Type::Vector(a), Type::Vector(b)) if a.len() == b.len() => Some(1),
+        (Type::Int, Type::Float) => Some(2),
+        (Type::Float, Type::Vector(_)) => Some(3),
+        (Type::Int, Type::Vector(_)) => Some(4),
+        _ => None,
+    }
+}
+
+fn wrap(kind: Conversion, ty: Type, e: Expr) -> Expr {
+    let span = e.span;
+    match (kind, &e.kind) {
+        (Conversion::IntToFloat, ExprKind::Constant(Constant::Int(i))) => Expr::constant(Constant::Float(*i as f32), span),
+        _ => Expr { kind: ExprKind::Convert(kind, Box::new(e)), ty, span },
+    }
+}
+
+/// Converts silently; the caller knows by [`distance`] that it works.
+fn convert(e: Expr, to: &Type) -> Expr {
+    match (&e.ty, to) {
+        (Type::Error, _) | (_, Type::Error) => e,
+        (from, to) if from == to => e,
+        (Type::Vector(_), Type::Vector(_)) => wrap(Conversion::Rename, to.clone(), e),
+        (Type::Int, Type::Float) => wrap(Conversion::IntToFloat, Type::Float, e),
+        (Type::Float, Type::Vector(_)) => wrap(Conversion::Splat, to.clone(), e),
+        (Type::Int, Type::Vector(_)) => {
+            let float = wrap(Conversion::IntToFloat, Type::Float, e);
+            wrap(Conversion::Splat, to.clone(), float)
+        }
+        _ => e,
+    }
+}
+
+impl Checker<'_> {
+    /// Brings a value to a type, or reports that it does not convert.
+    pub(super) fn coerce(&mut self, e: Expr, to: &Type) -> Expr {
+        if distance(&e.ty, to).is_some() {
+            return convert(e, to);
+        }
+        let (from, wanted) = (self.name_of(&e.ty), self.name_of(to));
+        let hint = match (&e.ty, to) {
+            (Type::Float, Type::Int) => "write `int(…)` to cut the fraction off".to_owned(),
+            (Type::Bool, Type::Int | Type::Float) => format!("write `{wanted}(…)`, or choose with `? :`"),
+            (Type::Vector(_), Type::Float) => "take one component, such as `.x`, or `length(…)`".to_owned(),
+            (_, Type::Bool) => "compare it with something, such as `!= 0`".to_owned(),
+            (Type::Vector(_), Type::Vector(_)) => format!("build it: `{wanted}(…)`, or take components by a swizzle"),
+            (_, Type::Closure) => "closures are made by `make_closure<Name>(…)`".to_owned(),
+            (Type::Void, _) => "the function returns nothing".to_owned(),
+            _ => format!("a value of type {wanted} is needed here"),
+        };
+        let message = format!("expected {wanted}, found {from}");
+        self.error(&codes::TYPE_MISMATCH, e.span, message, hint);
+        Expr::error(e.span)
+    }
+
+    /// A condition: a bool, or a number that is compared with zero as C does.
+    pub(super) fn condition(&mut self, e: &ast::Expr) -> Expr {
+        let e = self.expr(e);
+        self.truth(e)
+    }
+
+    pub(super) fn truth(&mut self, e: Expr) -> Expr {
+        match e.ty {
+            Type::Int => wrap(Conversion::IntToBool, Type::Bool, e),
+            Type::Float => wrap(Conversion::FloatToBool, Type::Bool, e),
+            _ => self.coerce(e, &Type::Bool),
+        }
+    }
+
+    /// A conversion that the author asked for: `int(x)` or `(int)x`.
+    pub(super) fn explicit(&mut self, e: Expr, to: &Type) -> Expr {
+        match (&e.ty, to) {
+            (Type::Float, Type::Int) => wrap(Conversion::FloatToInt, Type::Int, e),
+            (Type::Bool, Type::Int) => wrap(Conversion::BoolToInt, Type::Int, e),
+            (Type::Bool, Type::Float) => wrap(Conversion::BoolToFloat, Type::Float, e),
+            (Type::Int | Type::Float, Type::Bool) => self.truth(e),
+            _ => self.coerce(e, to),
+        }
+    }
+}

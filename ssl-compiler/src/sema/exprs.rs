@@ -1,0 +1,197 @@
+//! Expressions: the dispatcher, assignments, `{…}` lists, and what stands in angle brackets.
+
+use super::Checker;
+use super::hir::{Argument, Constant, Expr, ExprKind, SampleKind, TextureRef};
+use crate::diagnostics::{closest, codes};
+use crate::source::Span;
+use crate::syntax::ast::{self, BinaryOp, Ident};
+use crate::types::{COLOR, Type, VectorKind};
+
+impl Checker<'_> {
+    pub(super) fn expr(&mut self, e: &ast::Expr) -> Expr {
+        let span = e.span;
+        match &e.kind {
+            ast::ExprKind::Int(x) => Expr::constant(Constant::Int(*x), span),
+            ast::ExprKind::Float(x) => Expr::constant(Constant::Float(*x as f32), span),
+            ast::ExprKind::Bool(x) => Expr::constant(Constant::Bool(*x), span),
+            ast::ExprKind::Name(name) => self.name(name, span),
+            ast::ExprKind::Unary(op, e) => {
+                let e = self.expr(e);
+                self.unary(*op, e, span)
+            }
+            ast::ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.expr(a), self.expr(b));
+                self.binary(*op, a, b, span)
+            }
+            ast::ExprKind::Ternary(c, a, b) => self.ternary(c, a, b, span),
+            ast::ExprKind::Assign(op, target, value) => self.assign(*op, target, value, span),
+            ast::ExprKind::Step { target, delta, prefix } => self.step(target, *delta, *prefix, span),
+            ast::ExprKind::Call(name, arguments) => self.call(name, arguments, span),
+            ast::ExprKind::Generic { name, argument, arguments } => self.generic(name, argument, arguments.as_deref(), span),
+            ast::ExprKind::Cast(ty, e) => {
+                let to = self.resolve(ty, &[]);
+                let e = self.expr(e);
+                Expr { span, ..self.explicit(e, &to) }
+            }
+            ast::ExprKind::Member(base, member) => self.member(base, member, span),
+            ast::ExprKind::Index(base, index) => self.index(base, index, span),
+            ast::ExprKind::List(_) => {
+                let hint = "use a constructor such as `float3(…)`, or give a declared variable this value";
+                self.error(&codes::TYPE_MISMATCH, span, "a `{…}` list has no type of its own", hint);
+                Expr::error(span)
+            }
+            ast::ExprKind::Comma(a, b) => {
+                let (a, b) = (self.expr(a), self.expr(b));
+                let ty = b.ty.clone();
+                Expr { kind: ExprKind::Comma(Box::new(a), Box::new(b)), ty, span }
+            }
+            ast::ExprKind::Error => Expr::error(span),
+        }
+    }
+
+    /// A value for something of a known type; here `{…}` lists may stand.
+    pub(super) fn initialiser(&mut self, e: &ast::Expr, ty: &Type) -> Expr {
+        let ast::ExprKind::List(list) = &e.kind else {
+            let e = self.expr(e);
+            return self.coerce(e, ty);
+        };
+        let parts: Vec<Type> = match ty {
+            Type::Error => return Expr::error(e.span),
+            Type::Array(element, n) => vec![(**element).clone(); *n as usize],
+            Type::Struct(id) => self.program.types.get(*id).fields.iter().map(|f| f.ty.clone()).collect(),
+            Type::Vector(kind) => vec![Type::Float; kind.len()],
+            _ => vec![ty.clone()],
+        };
+        if list.len() > parts.len() {
+            let message = format!("{} values for the {} of {}", list.len(), parts.len(), self.name_of(ty));
+            self.error(&codes::WRONG_ARGUMENT_COUNT, e.span, message, "remove the values that are too many");
+        }
+        let values = list.iter().zip(&parts).map(|(e, ty)| self.initialiser(e, ty)).collect();
+        Expr { kind: ExprKind::Construct(values), ty: ty.clone(), span: e.span }
+    }
+
+    fn assign(&mut self, op: Option<BinaryOp>, target: &ast::Expr, value: &ast::Expr, span: Span) -> Expr {
+        let target = self.expr(target);
+        let ty = target.ty.clone();
+        let Some(op) = op else {
+            let value = self.initialiser(value, &ty);
+            return match self.assignable(target) {
+                Some(place) => Expr { kind: ExprKind::Assign(place, Box::new(value)), ty, span },
+                None => Expr::error(span),
+            };
+        };
+        let value = self.expr(value);
+        // The operator is checked as if written out, so that both forms accept the same.
+        let whole = self.binary(op, target.clone(), value, span);
+        let whole = self.coerce(whole, &ty);
+        let place = self.assignable(target);
+        match (place, whole.kind) {
+            (Some(place), ExprKind::Binary(op, _, right)) => Expr { kind: ExprKind::AssignOp(op, place, right), ty, span },
+            // A vector of another kind: `color += vector`.
+            (Some(place), ExprKind::Convert(_, inner)) => match inner.kind {
+                ExprKind::Binary(op, _, right) => Expr { kind: ExprKind::AssignOp(op, place, right), ty, span },
+                _ => Expr::error(span),
+            },
+            _ => Expr::error(span),
+        }
+    }
+
+    fn step(&mut self, target: &ast::Expr, delta: i32, prefix: bool, span: Span) -> Expr {
+        let target = self.expr(target);
+        let ty = target.ty.clone();
+        if !matches!(ty, Type::Int | Type::Float | Type::Error) {
+            let message = format!("`++` and `--` work on int and float, not on {}", self.name_of(&ty));
+            self.error(&codes::BAD_OPERANDS, span, message, "write `+= …` instead");
+            return Expr::error(span);
+        }
+        match self.assignable(target) {
+            Some(place) => Expr { kind: ExprKind::Step { place, delta, prefix }, ty, span },
+            None => Expr::error(span),
+        }
+    }
+
+    fn generic(&mut self, name: &Ident, argument: &Ident, arguments: Option<&[ast::Expr]>, span: Span) -> Expr {
+        match (name.text.as_str(), arguments) {
+            ("global_value", None) => self.global(argument, span),
+            ("global_value", Some(_)) => {
+                self.error(&codes::SYNTAX, span, "`global_value<…>` takes no arguments", "remove the parentheses");
+                Expr::error(span)
+            }
+            (_, None) => {
+                self.error(&codes::SYNTAX, span, format!("`{}<…>` needs its arguments", name.text), "add them in parentheses");
+                Expr::error(span)
+            }
+            ("make_closure", Some(arguments)) => self.closure(argument, arguments, span),
+            (_, Some(arguments)) => self.sample(name, argument, arguments, span),
+        }
+    }
+
+    fn global(&mut self, name: &Ident, span: Span) -> Expr {
+        if let Some((index, field)) = self.layout.find(&name.text) {
+            return Expr { kind: ExprKind::Global(index), ty: field.ty.clone(), span };
+        }
+        let names = self.layout.fields().iter().map(|f| f.name.as_str());
+        let hint = match closest(&name.text, names.clone()) {
+            Some(c) => format!("did you mean `{c}`?"),
+            None if self.layout.fields().is_empty() => "declare it in a `globals { … }` block".to_owned(),
+            None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        self.error(&codes::UNKNOWN_GLOBAL, name.span, format!("there is no global `{}`", name.text), hint);
+        Expr::error(span)
+    }
+
+    fn sample(&mut self, name: &Ident, texture: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
+        let handle = self.name(&texture.text, texture.span);
+        let (kind, ty) = match name.text.as_str() {
+            "texture2d_sample_alpha" => (SampleKind::Alpha, Type::Float),
+            "texture2d_sample4" => (SampleKind::All, Type::Vector(VectorKind::Float4)),
+            _ => (SampleKind::Color, COLOR),
+        };
+        let mut coordinates: Vec<Expr> = arguments.iter().map(|e| self.initialiser(e, &Type::Float)).collect();
+        if coordinates.len() != 2 {
+            let message = format!("`{}` takes two coordinates, not {}", name.text, coordinates.len());
+            self.error(&codes::WRONG_ARGUMENT_COUNT, span, message, "write them as `(u, v)`");
+            return Expr::error(span);
+        }
+        let reference = match handle.kind {
+            ExprKind::Texture(reference) => reference,
+            ExprKind::Error => return Expr::error(span),
+            _ => {
+                let message = format!("`{}` is no texture", texture.text);
+                self.error(&codes::TEXTURE_USE, texture.span, message, "declare it as `texture2d` at file level or as a parameter");
+                return Expr::error(span);
+            }
+        };
+        let v = Box::new(coordinates.remove(1));
+        let u = Box::new(coordinates.remove(0));
+        Expr { kind: ExprKind::Sample(kind, reference, u, v), ty, span }
+    }
+
+    fn closure(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
+        let Some((id, closure)) = self.closures.find(&name.text) else {
+            let names = self.closures.types().iter().map(|t| t.name);
+            let hint = match closest(&name.text, names.clone()) {
+                Some(c) => format!("did you mean `{c}`?"),
+                None => format!("the host has {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            self.error(&codes::UNKNOWN_CLOSURE, name.span, format!("there is no closure `{}`", name.text), hint);
+            return Expr::error(span);
+        };
+        if arguments.len() != closure.parameters.len() {
+            let list: Vec<String> = closure.parameters.iter().map(|p| format!("{} {}", self.name_of(&p.ty), p.name)).collect();
+            let message = format!("`{}` takes {} arguments, not {}", name.text, closure.parameters.len(), arguments.len());
+            self.error(&codes::CLOSURE_ARGUMENTS, span, message, format!("they are ({})", list.join(", ")));
+            return Expr::error(span);
+        }
+        let values = arguments.iter().zip(&closure.parameters).map(|(e, p)| self.initialiser(e, &p.ty)).collect();
+        Expr { kind: ExprKind::Closure(id, values), ty: Type::Closure, span }
+    }
+
+    /// A texture handed to a function.
+    pub(super) fn texture_argument(e: &Expr) -> Option<Argument> {
+        match e.kind {
+            ExprKind::Texture(reference @ (TextureRef::File(_) | TextureRef::Parameter(_))) => Some(Argument::Texture(reference)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Operators and their operand types.
+
+use super::Checker;
+use super::convert::distance;
+use super::hir::{Expr, ExprKind};
+use crate::diagnostics::codes;
+use crate::source::Span;
+use crate::syntax::ast::{self, BinaryOp, UnaryOp};
+use crate::types::{COLOR, Type};
+
+impl Checker<'_> {
+    pub(super) fn unary(&mut self, op: UnaryOp, e: Expr, span: Span) -> Expr {
+        let ty = match (op, &e.ty) {
+            (_, Type::Error) => return Expr::error(span),
+            (UnaryOp::Not, Type::Bool | Type::Int | Type::Float) => {
+                let e = self.truth(e);
+                return Expr { kind: ExprKind::Unary(op, Box::new(e)), ty: Type::Bool, span };
+            }
+            (UnaryOp::Neg | UnaryOp::Plus, ty) if ty.is_numeric() => ty.clone(),
+            (UnaryOp::BitNot, Type::Int) => Type::Int,
+            _ => {
+                let message = format!("`{}` does not work on {}", op.symbol(), self.name_of(&e.ty));
+                let hint = match op {
+                    UnaryOp::Not => "it takes a bool",
+                    UnaryOp::BitNot => "it takes an int",
+                    _ => "it takes a number or a vector",
+                };
+                self.error(&codes::BAD_OPERANDS, span, message, hint);
+                return Expr::error(span);
+            }
+        };
+        Expr { kind: ExprKind::Unary(op, Box::new(e)), ty, span }
+    }
+
+    pub(super) fn binary(&mut self, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {
+        if a.ty == Type::Error || b.ty == Type::Error {
+            return Expr::error(span);
+        }
+        if a.ty == Type::Closure || b.ty == Type::Closure {
+            return self.closure_algebra(op, a, b, span);
+        }
+        use BinaryOp::{Add, And, BitAnd, BitOr, BitXor, Div, Eq, Mul, Ne, Or, Rem, Shl, Shr, Sub};
+        let both = |ty: Type| a.ty == ty && b.ty == ty;
+        let operands = match op {
+            And | Or => Some(Type::Bool),
+            BitAnd | BitOr | BitXor if both(Type::Bool) => Some(Type::Bool),
+            BitAnd | BitOr | BitXor | Shl | Shr | Rem => both(Type::Int).then_some(Type::Int),
+            Add | Sub | Mul | Div => arithmetic(&a.ty, &b.ty),
+            Eq | Ne if both(Type::Bool) => Some(Type::Bool),
+            Eq | Ne => arithmetic(&a.ty, &b.ty),
+            _ => arithmetic(&a.ty, &b.ty).filter(|ty| ty.scalar().is_some()),
+        };
+        let Some(operands) = operands else {
+            self.bad_operands(op, &a, &b, span);
+            return Expr::error(span);
+        };
+        let (a, b) = match op {
+            And | Or => (self.truth(a), self.truth(b)),
+            _ => (self.coerce(a, &operands), self.coerce(b, &operands)),
+        };
+        let ty = if op.is_comparison() { Type::Bool } else { operands };
+        if a.ty == Type::Error || b.ty == Type::Error {
+            return Expr::error(span);
+        }
+        Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), ty, span }
+    }
+
+    fn bad_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) {
+        let (left, right) = (self.name_of(&a.ty), self.name_of(&b.ty));
+        let message = format!("`{}` does not work on {left} and {right}", op.symbol());
+        let float = a.ty == Type::Float || b.ty == Type::Float;
+        let hint = match op {
+            BinaryOp::Rem if float => "for floats there is `fmod(a, b)`",
+            BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => "it takes two ints",
+            _ if a.ty == Type::Bool || b.ty == Type::Bool => "convert the bool, `float(…)`, or choose with `? :`",
+            _ if op.is_comparison() => "compare single components, or `length(…)`",
+            _ => "both sides must be numbers, or vectors of one length",
+        };
+        self.error(&codes::BAD_OPERANDS, span, message, hint);
+    }
+
+    /// Closures are added, and scaled by floats and colors from either side.
+    fn closure_algebra(&mut self, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {
+        let (a, b) = match (op, &a.ty, &b.ty) {
+            (BinaryOp::Add, Type::Closure, Type::Closure) => (a, b),
+            (BinaryOp::Mul, Type::Closure, ty) if ty.is_numeric() => {
+                let scale = self.coerce(b, &COLOR);
+                (a, scale)
+            }
+            (BinaryOp::Mul, ty, Type::Closure) if ty.is_numeric() => {
+                let scale = self.coerce(a, &COLOR);
+                (b, scale)
+            }
+            _ => {
+                let message = format!("`{}` does not work on {} and {}", op.symbol(), self.name_of(&a.ty), self.name_of(&b.ty));
+                self.error(&codes::BAD_OPERANDS, span, message, "closures can be added, and multiplied by a float or color");
+                return Expr::error(span);
+            }
+        };
+        Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), ty: Type::Closure, span }
+    }
+
+    pub(super) fn ternary(&mut self, c: &ast::Expr, a: &ast::Expr, b: &ast::Expr, span: Span) -> Expr {
+        let condition = self.condition(c);
+        let (a, b) = (self.expr(a), self.expr(b));
+        if a.ty == Type::Error || b.ty == Type::Error {
+            return Expr::error(span);
+        }
+        let ty = match (distance(&b.ty, &a.ty), distance(&a.ty, &b.ty)) {
+            (Some(_), _) => a.ty.clone(),
+            (None, Some(_)) => b.ty.clone(),
+            (None, None) => {
+                let message = format!("the two values of `?` have the types {} and {}", self.name_of(&a.ty), self.name_of(&b.ty));
+                self.error(&codes::TYPE_MISMATCH, span, message, "convert one of them");
+                return Expr::error(span);
+            }
+        };
+        if ty == Type::Texture2d {
+            self.error(&codes::TEXTURE_USE, span, "a texture cannot be chosen while shading", "sample both and choose between the results");
+            return Expr::error(span);
+        }
+        let (a, b) = (self.coerce(a, &ty), self.coerce(b, &ty));
+        Expr { kind: ExprKind::Ternary(Box::new(condition), Box::new(a), Box::new(b)), ty, span }
+    }
+}
+
+/// The type in which two numbers or vectors are computed; `None` where they do not go together.
+fn arithmetic(a: &Type, b: &Type) -> Option<Type> {
+    match (a, b) {
+        (Type::Vector(x), Type::Vector(y)) => (x.len() == y.len()).then(|| a.clone()),
+        (Type::Vector(_), other) if other.is_numeric() => Some(a.clone()),
+        (other, Type::Vector(_)) if other.is_numeric() => Some(b.clone()),
+        (Type::Int, Type::Int) => Some(Type::Int),
+        (Type::Int | Type::Float, Type::Int | Type::Float) => Some(Type::Float),
+        _ => None,
+    }
+}

@@ -1,0 +1,190 @@
+//! Statements.
+
+use super::Checker;
+use super::hir::{Constant, ExprKind, Stmt, StmtKind, VarId, Variable};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+use crate::syntax::ast::{self, Ident};
+use crate::types::Type;
+use std::collections::HashMap;
+
+impl Checker<'_> {
+    pub(super) fn scoped<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
+        self.local.scopes.push(HashMap::new());
+        let result = check(self);
+        self.local.scopes.pop();
+        result
+    }
+
+    /// Declares a variable in the innermost scope.
+    fn declare(&mut self, name: &Ident, ty: Type, constant: bool) -> VarId {
+        let id = VarId(self.local.variables.len() as u32);
+        self.local.variables.push(Variable { name: name.text.clone(), ty, span: name.span, constant, dynamic: false });
+        let previous = self.local.scopes.last_mut().and_then(|scope| scope.insert(name.text.clone(), id));
+        if let Some(previous) = previous {
+            let first = self.variable(previous).span;
+            let message = format!("`{}` is declared twice in this block", name.text);
+            let diagnostic = Diagnostic::error(&codes::DUPLICATE_NAME, name.span, message, "rename one of them, or assign without the type");
+            self.diagnostics.push(diagnostic.with_label(first, "the first one"));
+        }
+        id
+    }
+
+    pub(super) fn stmt(&mut self, stmt: &ast::Stmt) -> Option<Stmt> {
+        let kind = match &stmt.kind {
+            ast::StmtKind::Empty => return None,
+            ast::StmtKind::Block(list) => StmtKind::Block(self.scoped(|c| list.iter().filter_map(|s| c.stmt(s)).collect())),
+            ast::StmtKind::Declaration(d) => self.declaration(d, stmt.span),
+            ast::StmtKind::Expr(e) => {
+                let e = self.expr(e);
+                self.warn_unused(&e);
+                StmtKind::Expr(e)
+            }
+            ast::StmtKind::If { condition, then, otherwise } => StmtKind::If {
+                condition: self.condition(condition),
+                then: self.body(then),
+                otherwise: otherwise.as_ref().map(|s| self.body(s)),
+            },
+            ast::StmtKind::While { condition, body } => StmtKind::Loop {
+                init: None,
+                condition: Some(self.condition(condition)),
+                step: None,
+                body: self.loop_body(body),
+                body_first: false,
+            },
+            ast::StmtKind::DoWhile { body, condition } => StmtKind::Loop {
+                init: None,
+                body: self.loop_body(body),
+                condition: Some(self.condition(condition)),
+                step: None,
+                body_first: true,
+            },
+            ast::StmtKind::For { init, condition, step, body } => self.scoped(|c| StmtKind::Loop {
+                init: c.stmt(init).map(Box::new),
+                condition: condition.as_ref().map(|e| c.condition(e)),
+                step: step.as_ref().map(|e| c.expr(e)),
+                body: c.loop_body(body),
+                body_first: false,
+            }),
+            ast::StmtKind::Break => self.jump(StmtKind::Break, "break", stmt.span),
+            ast::StmtKind::Continue => self.jump(StmtKind::Continue, "continue", stmt.span),
+            ast::StmtKind::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
+        };
+        Some(Stmt { kind, span: stmt.span })
+    }
+
+    /// A statement in a scope of its own.
+    fn body(&mut self, stmt: &ast::Stmt) -> Box<Stmt> {
+        let checked = self.scoped(|c| c.stmt(stmt));
+        Box::new(checked.unwrap_or(Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span }))
+    }
+
+    fn loop_body(&mut self, stmt: &ast::Stmt) -> Box<Stmt> {
+        self.local.loops += 1;
+        let body = self.body(stmt);
+        self.local.loops -= 1;
+        body
+    }
+
+    fn declaration(&mut self, d: &ast::Declaration, span: Span) -> StmtKind {
+        let mut list = Vec::new();
+        for declarator in &d.declarators {
+            let ty = self.resolve(&d.ty, &declarator.dims);
+            if ty == Type::Texture2d || ty == Type::Void {
+                let message = format!("a variable cannot have the type {}", self.name_of(&ty));
+                self.error(&codes::TEXTURE_USE, declarator.name.span, message, "declare textures at file level or as parameters");
+                continue;
+            }
+            // The name becomes visible behind its own value.
+            let init = declarator.init.as_ref().map(|e| self.initialiser(e, &ty));
+            let variable = self.declare(&declarator.name, ty, d.is_const);
+            list.push(Stmt { kind: StmtKind::Let(variable, init), span });
+        }
+        match list.len() {
+            1 => list.remove(0).kind,
+            _ => StmtKind::Block(list),
+        }
+    }
+
+    fn warn_unused(&mut self, e: &super::hir::Expr) {
+        let idle = matches!(
+            e.kind,
+            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Place(_) | ExprKind::Constant(_) | ExprKind::Global(_)
+        );
+        if idle && e.ty != Type::Error {
+            let hint = "assign it to something, or remove it; `==` compares, `=` assigns";
+            self.diagnostics.push(Diagnostic::warning(&codes::UNUSED_RESULT, e.span, "this value is not used", hint));
+        }
+    }
+
+    fn jump(&mut self, kind: StmtKind, word: &str, span: Span) -> StmtKind {
+        if self.local.loops == 0 {
+            self.error(&codes::MISPLACED_STATEMENT, span, format!("`{word}` outside a loop"), "remove it, or use `return`");
+        }
+        kind
+    }
+
+    fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> StmtKind {
+        let wanted = self.local.result.clone().unwrap_or(Type::Error);
+        let value = match (value, &wanted) {
+            (None, Type::Void | Type::Error) => None,
+            (None, _) => {
+                let hint = format!("the function returns {}", self.name_of(&wanted));
+                self.error(&codes::TYPE_MISMATCH, span, "`return` without a value", hint);
+                None
+            }
+            (Some(e), Type::Void) => {
+                let e = self.expr(e);
+                let (what, hint) = if self.local.is_shader {
+                    ("a shader returns nothing", "assign to its `out` parameters")
+                } else {
+                    ("a `void` function returns nothing", "give the function a result type, or drop the value")
+                };
+                self.error(&codes::MISPLACED_STATEMENT, e.span, what, hint);
+                None
+            }
+            (Some(e), _) => Some(self.initialiser(e, &wanted)),
+        };
+        StmtKind::Return(value)
+    }
+}
+
+/// Whether control never gets past these statements.
+pub(crate) fn always_exits(list: &[Stmt]) -> bool {
+    list.iter().any(|s| exits(s))
+}
+
+fn exits(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::Block(list) => always_exits(list),
+        StmtKind::If { then, otherwise, .. } => exits(then) && otherwise.as_ref().is_some_and(|s| exits(s)),
+        // A loop without end is left by `return` only.
+        StmtKind::Loop { condition, body, .. } => {
+            let endless = match condition {
+                None => true,
+                Some(c) => is_true(c),
+            };
+            endless && !contains_break(body)
+        }
+        _ => false,
+    }
+}
+
+fn is_true(e: &super::hir::Expr) -> bool {
+    match &e.kind {
+        ExprKind::Constant(Constant::Bool(b)) => *b,
+        ExprKind::Convert(_, inner) => matches!(inner.kind, ExprKind::Constant(Constant::Int(i)) if i != 0),
+        _ => false,
+    }
+}
+
+/// Whether a `break` of this very loop is inside.
+fn contains_break(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Break => true,
+        StmtKind::Block(list) => list.iter().any(contains_break),
+        StmtKind::If { then, otherwise, .. } => contains_break(then) || otherwise.as_ref().is_some_and(|s| contains_break(s)),
+        _ => false,
+    }
+}

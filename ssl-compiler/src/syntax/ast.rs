@@ -1,0 +1,230 @@
+//! The syntax tree, as written: nothing resolved, nothing converted.
+
+use crate::source::Span;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ident {
+    pub text: String,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct File {
+    pub items: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Item {
+    Function(FunctionDecl),
+    Struct(StructDecl),
+    /// A texture slot or a constant at file level.
+    Variable(Declaration),
+    Globals(Vec<Declaration>),
+    Test(TestDecl),
+}
+
+#[derive(Clone, Debug)]
+pub struct FunctionDecl {
+    pub is_shader: bool,
+    pub result: TypeName,
+    pub name: Ident,
+    pub parameters: Vec<Parameter>,
+    /// `None` for a prototype.
+    pub body: Option<Vec<Stmt>>,
+    /// Of the head, up to the closing parenthesis.
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    In,
+    Out,
+    InOut,
+}
+
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    pub direction: Direction,
+    pub is_const: bool,
+    pub ty: TypeName,
+    pub name: Ident,
+    pub dims: Vec<Expr>,
+    pub default: Option<Expr>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct TypeName {
+    pub name: Ident,
+}
+
+#[derive(Clone, Debug)]
+pub struct StructDecl {
+    pub name: Ident,
+    pub fields: Vec<Declaration>,
+}
+
+/// `const float a[2] = {1, 2}, b;`
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    pub is_const: bool,
+    pub ty: TypeName,
+    pub declarators: Vec<Declarator>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Declarator {
+    pub name: Ident,
+    pub dims: Vec<Expr>,
+    pub init: Option<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    Empty,
+    Block(Vec<Stmt>),
+    Declaration(Declaration),
+    Expr(Expr),
+    If { condition: Expr, then: Box<Stmt>, otherwise: Option<Box<Stmt>> },
+    While { condition: Expr, body: Box<Stmt> },
+    DoWhile { body: Box<Stmt>, condition: Expr },
+    For { init: Box<Stmt>, condition: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
+    Break,
+    Continue,
+    Return(Option<Expr>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    Int(i32),
+    Float(f64),
+    Bool(bool),
+    Name(String),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `a = b`, or `a op= b`.
+    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    /// `++a` and its kin; `delta` is 1 or −1.
+    Step { target: Box<Expr>, delta: i32, prefix: bool },
+    /// A function, built-in or constructor.
+    Call(Ident, Vec<Expr>),
+    /// `name<argument>` or `name<argument>(…)`.
+    Generic { name: Ident, argument: Ident, arguments: Option<Vec<Expr>> },
+    Cast(TypeName, Box<Expr>),
+    Member(Box<Expr>, Ident),
+    Index(Box<Expr>, Box<Expr>),
+    /// `{a, b, c}`
+    List(Vec<Expr>),
+    Comma(Box<Expr>, Box<Expr>),
+    /// Stands where something could not be parsed.
+    Error,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    Neg,
+    Plus,
+    Not,
+    BitNot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    And,
+    Or,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl BinaryOp {
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+        }
+    }
+
+    pub fn is_comparison(self) -> bool {
+        use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
+    }
+}
+
+impl UnaryOp {
+    pub fn symbol(self) -> &'static str {
+        match self {
+            UnaryOp::Neg => "-",
+            UnaryOp::Plus => "+",
+            UnaryOp::Not => "!",
+            UnaryOp::BitNot => "~",
+        }
+    }
+}
+
+/// `test "name" { x = dual(1, 1, 0); run main(); expect(o, 2, 1e-5); }`
+#[derive(Clone, Debug)]
+pub struct TestDecl {
+    pub name: String,
+    pub name_span: Span,
+    pub body: Vec<TestStmt>,
+}
+
+#[derive(Clone, Debug)]
+pub struct TestStmt {
+    pub kind: TestStmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum TestStmtKind {
+    /// A global's or the `samples` setting's value.
+    Set(Ident, Expr),
+    /// `run shader(parameter = value, …)`
+    Run(Ident, Vec<(Ident, Expr)>),
+    /// `expect(…)`, `expect_numeric_derivatives(…)`
+    Expect(Ident, Vec<Expr>),
+}

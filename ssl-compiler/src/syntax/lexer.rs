@@ -1,0 +1,210 @@
+//! Text to tokens. `>` always comes alone, with the parser joining `>>`, `>=` and `>>=`, because it
+//! also ends `global_value<name>`.
+
+use crate::diagnostics::{Diagnostic, Diagnostics, codes};
+use crate::source::{FileId, Span};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TokenKind {
+    Name,
+    Int(i32),
+    Float(f64),
+    /// The contents without quotes are the span's inside.
+    Str,
+    /// One of [`PUNCTUATION`].
+    Punct(&'static str),
+    End,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    pub kind: TokenKind,
+    pub span: Span,
+}
+
+/// Longest first, so that the first match is the right one.
+const PUNCTUATION: &[&str] = &[
+    "<<=", "<<", "<=", "==", "!=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "{", "}",
+    "(", ")", "[", "]", ";", ",", ".", "?", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!",
+];
+
+/// The tokens of a file, ended by one [`TokenKind::End`].
+pub fn lex(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
+    let mut lexer = Lexer { file, text, at: 0, diagnostics };
+    let mut tokens = Vec::with_capacity(text.len() / 4);
+    loop {
+        lexer.skip_blanks();
+        let token = lexer.next();
+        let done = token.kind == TokenKind::End;
+        tokens.push(token);
+        if done {
+            return tokens;
+        }
+    }
+}
+
+struct Lexer<'a> {
+    file: FileId,
+    text: &'a str,
+    at: usize,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Lexer<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn span_from(&self, start: usize) -> Span {
+        Span::new(self.file, start..self.at)
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = self.rest();
+            if rest.starts_with("//") {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else if rest.starts_with("/*") {
+                match rest.find("*/") {
+                    Some(end) => self.at += end + 2,
+                    None => {
+                        let start = self.at;
+                        self.at = self.text.len();
+                        let span = Span::new(self.file, start..start + 2);
+                        self.report(&codes::UNTERMINATED, span, "this comment has no end", "close it with `*/`");
+                    }
+                }
+            } else {
+                let blank = rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').len();
+                if blank == 0 {
+                    return;
+                }
+                self.at += blank;
+            }
+        }
+    }
+
+    fn next(&mut self) -> Token {
+        loop {
+            let (start, bytes) = (self.at, self.text.as_bytes());
+            let Some(&first) = bytes.get(start) else {
+                return Token { kind: TokenKind::End, span: Span::new(self.file, start..start) };
+            };
+            let second = bytes.get(start + 1).copied().unwrap_or(0);
+            let kind = match first {
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.name(),
+                b'0'..=b'9' => self.number(),
+                b'.' if second.is_ascii_digit() => self.number(),
+                b'"' => self.string(),
+                _ => match PUNCTUATION.iter().find(|p| self.rest().starts_with(**p)) {
+                    Some(p) => {
+                        self.at += p.len();
+                        TokenKind::Punct(p)
+                    }
+                    None => {
+                        self.unexpected();
+                        self.skip_blanks();
+                        continue;
+                    }
+                },
+            };
+            return Token { kind, span: self.span_from(start) };
+        }
+    }
+
+    fn unexpected(&mut self) {
+        let c = self.rest().chars().next().unwrap_or(' ');
+        let start = self.at;
+        self.at += c.len_utf8();
+        let hint = match c {
+            '‘' | '’' | '“' | '”' => "curly quotes come from a text processor: type plain ones",
+            '–' | '—' | '−' => "this is a dash: type a plain minus `-`",
+            '#' => "there is no preprocessor: use `const` for constants",
+            _ => "remove it",
+        };
+        let span = self.span_from(start);
+        self.report(&codes::UNEXPECTED_CHARACTER, span, format!("the character `{}` means nothing here", c.escape_debug()), hint);
+    }
+
+    fn name(&mut self) -> TokenKind {
+        let rest = self.rest();
+        self.at += rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        TokenKind::Name
+    }
+
+    fn string(&mut self) -> TokenKind {
+        let start = self.at;
+        let line_end = self.text[start + 1..].find('\n').map_or(self.text.len(), |i| start + 1 + i);
+        match self.text[start + 1..line_end].find('"') {
+            Some(length) => self.at = start + length + 2,
+            None => {
+                self.at = line_end;
+                let span = self.span_from(start);
+                self.report(&codes::UNTERMINATED, span, "this string has no end", "close it with `\"` on the same line");
+            }
+        }
+        TokenKind::Str
+    }
+
+    fn number(&mut self) -> TokenKind {
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let byte = |i: usize| bytes.get(i).copied().unwrap_or(0);
+        let mut at = start;
+        if byte(at) == b'0' && matches!(byte(at + 1), b'x' | b'X') {
+            at += 2;
+            while byte(at).is_ascii_alphanumeric() {
+                at += 1;
+            }
+            self.at = at;
+            return self.integer(start, u32::from_str_radix(&self.text[start + 2..at], 16).ok().map(|v| v as i32));
+        }
+        let digits = |mut i: usize| {
+            while byte(i).is_ascii_digit() {
+                i += 1;
+            }
+            i
+        };
+        at = digits(at);
+        let mut float = false;
+        if byte(at) == b'.' {
+            (float, at) = (true, digits(at + 1));
+        }
+        if matches!(byte(at), b'e' | b'E') {
+            let sign = at + 1 + usize::from(matches!(byte(at + 1), b'+' | b'-'));
+            if byte(sign).is_ascii_digit() {
+                (float, at) = (true, digits(sign));
+            }
+        }
+        let end = at;
+        let suffix = matches!(byte(at), b'f' | b'F');
+        at += usize::from(suffix);
+        let junk = at;
+        while byte(at).is_ascii_alphanumeric() || byte(at) == b'_' {
+            at += 1;
+        }
+        self.at = at;
+        if at > junk {
+            return self.integer(start, None);
+        }
+        if float || suffix {
+            // Digits with at most one dot and exponent always parse.
+            return TokenKind::Float(self.text[start..end].parse().unwrap_or(0.0));
+        }
+        self.integer(start, self.text[start..end].parse::<u32>().ok().filter(|v| *v <= 1 << 31).map(|v| v as i32))
+    }
+
+    fn integer(&mut self, start: usize, value: Option<i32>) -> TokenKind {
+        if value.is_none() {
+            let text = &self.text[start..self.at];
+            let message = format!("`{text}` is not a number that fits");
+            let hint = "integers have 32 bits; write floats as `1.0`, `1e6` or `1.0f`";
+            self.report(&codes::BAD_NUMBER, self.span_from(start), message, hint);
+        }
+        TokenKind::Int(value.unwrap_or(0))
+    }
+
+    fn report(&mut self, code: &'static crate::diagnostics::Code, span: Span, message: impl Into<String>, hint: &str) {
+        self.diagnostics.push(Diagnostic::error(code, span, message, hint));
+    }
+}

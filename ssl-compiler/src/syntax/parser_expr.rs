@@ -1,0 +1,301 @@
+//! Expressions, by precedence climbing with C's precedences.
+
+use super::ast::*;
+use super::lexer::TokenKind;
+use super::parser::{Parsed, Parser, is_reserved};
+use crate::source::Span;
+
+/// How long a chain such as `a + b + c …` may be: it becomes a tree as deep.
+const MAX_CHAIN: usize = 1000;
+
+/// Names that take an argument in angle brackets.
+const GENERIC: &[&str] =
+    &["global_value", "texture2d_sample", "texture2d_sample_alpha", "texture2d_sample4", "make_closure"];
+
+impl Parser<'_> {
+    /// A whole expression, comma operator included.
+    pub fn expression(&mut self) -> Parsed<Expr> {
+        let mut e = self.assignment()?;
+        while self.eat(",") {
+            let right = self.assignment()?;
+            let span = e.span.to(right.span);
+            e = Expr { kind: ExprKind::Comma(Box::new(e), Box::new(right)), span };
+        }
+        Ok(e)
+    }
+
+    /// A value for a declared variable: an expression or a `{…}` list.
+    pub fn initialiser(&mut self) -> Parsed<Expr> {
+        if !self.is("{") {
+            return self.assignment();
+        }
+        self.nested(|p| {
+            let start = p.advance().span;
+            let mut list = Vec::new();
+            while !p.is("}") {
+                list.push(p.initialiser()?);
+                if !p.eat(",") {
+                    break;
+                }
+            }
+            let end = p.expect("}", "to close the list")?;
+            Ok(Expr { kind: ExprKind::List(list), span: start.to(end) })
+        })
+    }
+
+    pub fn assignment(&mut self) -> Parsed<Expr> {
+        self.nested(|p| {
+            let target = p.ternary()?;
+            let Some((op, tokens)) = p.assignment_operator() else {
+                return Ok(target);
+            };
+            (0..tokens).for_each(|_| {
+                p.advance();
+            });
+            let value = if p.is("{") { p.initialiser()? } else { p.assignment()? };
+            let span = target.span.to(value.span);
+            Ok(Expr { kind: ExprKind::Assign(op, Box::new(target), Box::new(value)), span })
+        })
+    }
+
+    /// The assignment operator that stands here, and of how many tokens it is made.
+    fn assignment_operator(&self) -> Option<(Option<BinaryOp>, usize)> {
+        if self.is(">") && self.adjacent(">", 1) && self.is_at(2, "=") && self.touching(1) {
+            return Some((Some(BinaryOp::Shr), 3));
+        }
+        let TokenKind::Punct(p) = self.peek().kind else { return None };
+        let op = match p {
+            "=" => None,
+            "+=" => Some(BinaryOp::Add),
+            "-=" => Some(BinaryOp::Sub),
+            "*=" => Some(BinaryOp::Mul),
+            "/=" => Some(BinaryOp::Div),
+            "%=" => Some(BinaryOp::Rem),
+            "&=" => Some(BinaryOp::BitAnd),
+            "|=" => Some(BinaryOp::BitOr),
+            "^=" => Some(BinaryOp::BitXor),
+            "<<=" => Some(BinaryOp::Shl),
+            _ => return None,
+        };
+        Some((op, 1))
+    }
+
+    /// Whether the token `ahead` touches the one after it.
+    fn touching(&self, ahead: usize) -> bool {
+        self.peek_at(ahead).span.end == self.peek_at(ahead + 1).span.start
+    }
+
+    fn adjacent(&self, punct: &str, ahead: usize) -> bool {
+        self.is_at(ahead, punct) && self.touching(ahead - 1)
+    }
+
+    fn ternary(&mut self) -> Parsed<Expr> {
+        let condition = self.binary(0)?;
+        if !self.eat("?") {
+            return Ok(condition);
+        }
+        self.nested(|p| {
+            let then = p.expression()?;
+            p.expect(":", "between the two values of `?`")?;
+            let otherwise = p.assignment()?;
+            let span = condition.span.to(otherwise.span);
+            Ok(Expr { kind: ExprKind::Ternary(Box::new(condition), Box::new(then), Box::new(otherwise)), span })
+        })
+    }
+
+    fn binary(&mut self, minimum: u8) -> Parsed<Expr> {
+        let mut left = self.unary()?;
+        let mut chain = 0;
+        while let Some((op, precedence, tokens)) = self.binary_operator()
+            && precedence >= minimum
+        {
+            chain += 1;
+            if chain > MAX_CHAIN {
+                let span = self.peek().span;
+                return self.error(span, format!("more than {MAX_CHAIN} operators in a row"), "split the expression with variables");
+            }
+            (0..tokens).for_each(|_| {
+                self.advance();
+            });
+            let right = self.nested(|p| p.binary(precedence + 1))?;
+            let span = left.span.to(right.span);
+            left = Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span };
+        }
+        Ok(left)
+    }
+
+    /// The binary operator that stands here, its precedence, and of how many tokens it is made.
+    fn binary_operator(&self) -> Option<(BinaryOp, u8, usize)> {
+        use BinaryOp::*;
+        let TokenKind::Punct(p) = self.peek().kind else { return None };
+        let (op, precedence) = match p {
+            "||" => (Or, 1),
+            "&&" => (And, 2),
+            "|" => (BitOr, 3),
+            "^" => (BitXor, 4),
+            "&" => (BitAnd, 5),
+            "==" => (Eq, 6),
+            "!=" => (Ne, 6),
+            "<" => (Lt, 7),
+            "<=" => (Le, 7),
+            ">" if self.adjacent(">", 1) => {
+                let assignment = self.is_at(2, "=") && self.touching(1);
+                return (!assignment).then_some((Shr, 8, 2));
+            }
+            ">" if self.adjacent("=", 1) => return Some((Ge, 7, 2)),
+            ">" if self.adjacent("==", 1) => return None,
+            ">" => (Gt, 7),
+            "<<" => (Shl, 8),
+            "+" => (Add, 9),
+            "-" => (Sub, 9),
+            "*" => (Mul, 10),
+            "/" => (Div, 10),
+            "%" => (Rem, 10),
+            _ => return None,
+        };
+        Some((op, precedence, 1))
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        let start = self.peek().span;
+        let TokenKind::Punct(p) = self.peek().kind else { return self.postfix() };
+        let op = match p {
+            "-" => UnaryOp::Neg,
+            "+" => UnaryOp::Plus,
+            "!" => UnaryOp::Not,
+            "~" => UnaryOp::BitNot,
+            "++" | "--" => {
+                self.advance();
+                let target = Box::new(self.nested(Self::unary)?);
+                let span = start.to(target.span);
+                let delta = if p == "++" { 1 } else { -1 };
+                return Ok(Expr { kind: ExprKind::Step { target, delta, prefix: true }, span });
+            }
+            "(" if self.word_at(1).is_some_and(|w| self.is_type(w)) && self.is_at(2, ")") => {
+                self.advance();
+                let ty = self.type_name()?;
+                self.advance();
+                let e = self.nested(Self::unary)?;
+                let span = start.to(e.span);
+                return Ok(Expr { kind: ExprKind::Cast(ty, Box::new(e)), span });
+            }
+            _ => return self.postfix(),
+        };
+        self.advance();
+        let e = self.nested(Self::unary)?;
+        let span = start.to(e.span);
+        Ok(Expr { kind: ExprKind::Unary(op, Box::new(e)), span })
+    }
+
+    fn postfix(&mut self) -> Parsed<Expr> {
+        let mut e = self.primary()?;
+        for _ in 0..MAX_CHAIN {
+            let start = e.span;
+            let kind = if self.eat(".") {
+                let member = self.member_name()?;
+                ExprKind::Member(Box::new(e), member)
+            } else if self.eat("[") {
+                let index = self.expression()?;
+                self.expect("]", "after the index")?;
+                ExprKind::Index(Box::new(e), Box::new(index))
+            } else if self.is("++") || self.is("--") {
+                let delta = if self.is("++") { 1 } else { -1 };
+                self.advance();
+                ExprKind::Step { target: Box::new(e), delta, prefix: false }
+            } else {
+                return Ok(e);
+            };
+            e = Expr { kind, span: start.to(self.previous()) };
+        }
+        self.error(e.span, "too many accesses in a row", "split the expression with variables")
+    }
+
+    /// Members may be called like types or built-ins.
+    fn member_name(&mut self) -> Parsed<Ident> {
+        self.any_name("the name of a member")
+    }
+
+    /// A name in a place where no keyword or type can stand.
+    pub fn any_name(&mut self, what: &str) -> Parsed<Ident> {
+        let token = self.peek();
+        if token.kind != TokenKind::Name {
+            let found = self.describe();
+            return self.error(token.span, format!("expected {what}, found {found}"), "write the name here");
+        }
+        self.advance();
+        Ok(Ident { text: self.slice(token.span).to_owned(), span: token.span })
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let token = self.peek();
+        let kind = match token.kind {
+            TokenKind::Int(v) => ExprKind::Int(v),
+            TokenKind::Float(v) => ExprKind::Float(v),
+            TokenKind::Name => return self.name_expression(),
+            TokenKind::Punct("(") => {
+                self.advance();
+                let e = self.nested(Self::expression)?;
+                let end = self.expect(")", "to close the parenthesis")?;
+                return Ok(Expr { kind: e.kind, span: token.span.to(end) });
+            }
+            _ => {
+                let found = self.describe();
+                return self.error(token.span, format!("expected an expression, found {found}"), "a value, a variable or a call belongs here");
+            }
+        };
+        self.advance();
+        Ok(Expr { kind, span: token.span })
+    }
+
+    fn name_expression(&mut self) -> Parsed<Expr> {
+        let span = self.peek().span;
+        let text = self.slice(span);
+        if let Some(value) = match text {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        } {
+            self.advance();
+            return Ok(Expr { kind: ExprKind::Bool(value), span });
+        }
+        if is_reserved(text) && !self.is_type(text) {
+            return self.error(span, format!("expected an expression, found `{text}`"), "this word starts a statement or declaration");
+        }
+        let name = Ident { text: text.to_owned(), span };
+        self.advance();
+        if GENERIC.contains(&text) && self.is("<") {
+            return self.generic(name);
+        }
+        if self.is("(") {
+            let arguments = self.arguments()?;
+            let span = span.to(self.previous());
+            return Ok(Expr { kind: ExprKind::Call(name, arguments), span });
+        }
+        if self.is_type(text) {
+            return self.error(span, format!("the type `{text}` is not a value"), format!("construct one: `{text}(…)`"));
+        }
+        Ok(Expr { kind: ExprKind::Name(name.text), span })
+    }
+
+    fn generic(&mut self, name: Ident) -> Parsed<Expr> {
+        self.expect("<", "after the name")?;
+        let argument = self.any_name("a name between `<` and `>`")?;
+        self.expect(">", "after the name")?;
+        let arguments = if self.is("(") { Some(self.arguments()?) } else { None };
+        let span: Span = name.span.to(self.previous());
+        Ok(Expr { kind: ExprKind::Generic { name, argument, arguments }, span })
+    }
+
+    pub fn arguments(&mut self) -> Parsed<Vec<Expr>> {
+        self.expect("(", "before the arguments")?;
+        let mut list = Vec::new();
+        while !self.is(")") {
+            list.push(self.nested(Self::assignment)?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(")", "after the arguments")?;
+        Ok(list)
+    }
+}
