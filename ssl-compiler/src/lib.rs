@@ -18,6 +18,7 @@ pub mod runtime;
 pub mod sema;
 pub mod source;
 pub mod syntax;
+pub mod testing;
 pub mod types;
 
 mod facade;

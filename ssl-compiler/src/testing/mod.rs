@@ -1,0 +1,38 @@
+//! Shader tests: finding them, running them on every back end, saying what failed.
+//!
+//! A test sets globals, runs a shader and states expectations. It is checked when it runs, since it
+//! may name anything that the shader offers.
+
+mod numeric;
+mod report;
+mod runner;
+mod texture;
+mod values;
+
+pub use report::{Failure, FileReport, TestReport, junit, json};
+pub use runner::{Session, run_file};
+pub use texture::TestTexture;
+
+use std::path::{Path, PathBuf};
+
+/// The `.ssl` files of a path: itself, or those in a folder and below, in order of their names.
+pub fn discover(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        // A file that cannot be read is reported by whoever reads it.
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "ssl") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
