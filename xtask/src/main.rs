@@ -1,1 +1,3 @@
+//! Set-up and chores of the workspace; no product code.
+
 fn main() {}
