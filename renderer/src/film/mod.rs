@@ -6,7 +6,7 @@ mod output;
 
 pub use accumulator::{Film, TILE_SIDE, Tile, TileSums};
 pub use filter::PixelFilter;
-pub use output::{ImageFormat, OutputError, ToneCurve, check_writable, develop, write};
+pub use output::{ImageFormat, OutputError, ToneCurve, check_writable, develop, write, write_whole};
 
 use glam::Vec3;
 

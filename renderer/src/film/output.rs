@@ -100,12 +100,17 @@ pub fn write(
         }
     }
     .map_err(|e| error(e.to_string()))?;
+    write_whole(path, &bytes.into_inner())
+}
+
+/// Writes a file beside its final name first, then renames it.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
     let beside = partial_path(path);
-    let written = std::fs::write(&beside, bytes.into_inner()).and_then(|()| std::fs::rename(&beside, path));
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
     written.map_err(|e| {
         // The message is about the first failure; a leftover that cannot be removed adds nothing to it.
         let _ = std::fs::remove_file(&beside);
-        error(e.to_string())
+        OutputError { path: path.to_owned(), reason: e.to_string() }
     })
 }
 

@@ -25,6 +25,13 @@ pub struct Surface {
     pub backfacing: bool,
 }
 
+impl Surface {
+    /// The geometric normal on the side that the ray came from.
+    pub fn gnormal_seen(&self) -> Vec3 {
+        if self.backfacing { -self.gnormal } else { self.gnormal }
+    }
+}
+
 /// Partials by film x and y, per pixel. Those that nobody asked for are 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Partials {

@@ -18,6 +18,7 @@ use ssl_compiler::runtime::{
 };
 use ssl_compiler::source::{FileId, SourceMap};
 use ssl_compiler::{BackendKind, CompileOptions, Shader};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// A hit as a shader sees it.
@@ -114,11 +115,11 @@ pub struct Scratch {
     outputs: Vec<Row>,
 }
 
-/// What a shader said of one hit.
+/// What a shader said of one hit. Its lobes are a range of the list that [`Material::shade`] filled.
 #[derive(Clone, Debug, Default)]
 pub struct Shaded {
     pub emission: Vec3,
-    pub lobes: Vec<WeightedLobe>,
+    pub lobes: Range<usize>,
 }
 
 impl Material {
@@ -169,14 +170,15 @@ impl Material {
         self.error.get().copied()
     }
 
-    /// Shades at most 16 points; `each` gets a point's index and what the shader said. A lane that the
-    /// shader ended early is black.
+    /// Shades at most 16 points: appends an entry for each to `shaded`, and its lobes to `lobes`. A lane
+    /// that the shader ended early is black.
     pub fn shade(
         &self,
         points: &[ShadingPoint],
         host: &dyn HostServices,
         scratch: &mut Scratch,
-        mut each: impl FnMut(usize, Shaded),
+        lobes: &mut Vec<WeightedLobe>,
+        shaded: &mut Vec<Shaded>,
     ) {
         debug_assert!(points.len() <= LANES);
         scratch.globals.resize(self.rows, Row::ZERO);
@@ -201,15 +203,18 @@ impl Material {
             let _ = self.error.set(error);
         }
         for (lane, point) in points.iter().enumerate() {
+            let start = lobes.len();
             let ended = status.errors[lane].is_some();
-            each(lane, if ended { Shaded::default() } else { self.read(point, &scratch.outputs, lane) });
+            let emission = if ended { Vec3::ZERO } else { self.read(point, &scratch.outputs, lane, lobes) };
+            shaded.push(Shaded { emission, lobes: start..lobes.len() });
         }
     }
 
-    fn read(&self, point: &ShadingPoint, outputs: &[Row], lane: usize) -> Shaded {
-        let mut shaded = Shaded::default();
+    /// One lane of the lobe table: its emission, and its lobes appended.
+    fn read(&self, point: &ShadingPoint, outputs: &[Row], lane: usize, lobes: &mut Vec<WeightedLobe>) -> Vec3 {
+        let mut emission = Vec3::ZERO;
         let wo = -point.incident;
-        let gnormal = if point.surface.backfacing { -point.surface.gnormal } else { point.surface.gnormal };
+        let gnormal = point.surface.gnormal_seen();
         for slot in &self.lobes {
             let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
             if weight == Vec3::ZERO || !weight.is_finite() {
@@ -218,15 +223,15 @@ impl Material {
             let parameters = &outputs[slot.parameter_row..];
             let lobe = match slot.kind {
                 LobeKind::Emission => {
-                    shaded.emission += weight * Emission::read(parameters, lane).cleaned();
+                    emission += weight * Emission::read(parameters, lane).cleaned();
                     continue;
                 }
                 LobeKind::Lambert => Lobe::Lambert(Lambert::read(parameters, lane).lobe(gnormal)),
                 LobeKind::Mirror => Lobe::Mirror(Mirror::read(parameters, lane).lobe(gnormal, wo)),
                 LobeKind::Glossy => Lobe::Glossy(Glossy::read(parameters, lane).lobe(gnormal, wo)),
             };
-            shaded.lobes.push(WeightedLobe { lobe, weight });
+            lobes.push(WeightedLobe { lobe, weight });
         }
-        shaded
+        emission
     }
 }

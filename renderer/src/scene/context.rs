@@ -50,12 +50,24 @@ impl Context {
         Span::new(self.file, start..start + length)
     }
 
-    pub fn error(&mut self, code: &'static Code, range: Range<usize>, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn error(
+        &mut self,
+        code: &'static Code,
+        range: Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         let span = self.span(range);
         self.diagnostics.push(Diagnostic::error(code, span, message, hint));
     }
 
-    pub fn warn(&mut self, code: &'static Code, range: Range<usize>, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn warn(
+        &mut self,
+        code: &'static Code,
+        range: Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         let span = self.span(range);
         self.diagnostics.push(Diagnostic::warning(code, span, message, hint));
     }
@@ -79,7 +91,12 @@ impl Context {
             }
             Err(e) => {
                 let message = format!("`{}` cannot be read: {e}", path.display());
-                self.error(&codes::UNREADABLE, name.span(), message, "paths are taken from the folder of the scene file");
+                self.error(
+                    &codes::UNREADABLE,
+                    name.span(),
+                    message,
+                    "paths are taken from the folder of the scene file",
+                );
                 None
             }
         }

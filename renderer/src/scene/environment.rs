@@ -24,7 +24,12 @@ pub fn build(table: Option<&EnvironmentTable>, context: &mut Context) -> Environ
         },
         "image" => {
             let Some(file) = &table.file else {
-                context.error(&codes::CONFLICT, table.kind.span(), "an `image` environment needs a file", "add `file = \"….exr\"`");
+                context.error(
+                    &codes::CONFLICT,
+                    table.kind.span(),
+                    "an `image` environment needs a file",
+                    "add `file = \"….exr\"`",
+                );
                 return black();
             };
             let path = context.path(file.get_ref());
@@ -40,9 +45,15 @@ pub fn build(table: Option<&EnvironmentTable>, context: &mut Context) -> Environ
             }
         }
         other => {
-            let near = closest(other, ["constant", "sky", "image"]).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
+            let near = closest(other, ["constant", "sky", "image"])
+                .map_or(String::new(), |k| format!("; did you mean `{k}`?"));
             let hint = format!("it must be `constant`, `sky` or `image`{near}");
-            context.error(&codes::BAD_CHOICE, table.kind.span(), format!("there is no environment type `{other}`"), hint);
+            context.error(
+                &codes::BAD_CHOICE,
+                table.kind.span(),
+                format!("there is no environment type `{other}`"),
+                hint,
+            );
             return black();
         }
     };

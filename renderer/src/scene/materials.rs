@@ -23,7 +23,8 @@ pub fn build_textures(tables: &BTreeMap<String, TextureTable>, context: &mut Con
     let mut textures = Vec::new();
     for (table, result) in entries.iter().zip(loaded) {
         if let Err(why) = &result {
-            let message = format!("the texture `{}` cannot be read: {why}", context.path(table.file.get_ref()).display());
+            let message =
+                format!("the texture `{}` cannot be read: {why}", context.path(table.file.get_ref()).display());
             context.warn(&codes::MISSING_TEXTURE, table.file.span(), message, "it is magenta in the picture");
             context.incomplete = true;
         }

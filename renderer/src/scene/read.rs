@@ -28,7 +28,8 @@ pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
     parsed.map_err(|e| context.error(&codes::SYNTAX, e.span().unwrap_or(0..0), e.message(), SYNTAX_HINT)).ok()
 }
 
-const SYNTAX_HINT: &str = "a scene has the tables camera, film, integrator, environment, textures, materials and shapes";
+const SYNTAX_HINT: &str =
+    "a scene has the tables camera, film, integrator, environment, textures, materials and shapes";
 
 /// JSON as TOML, so that one reader with places serves both. Keys set to null are left out.
 fn translate(text: &str, context: &mut Context) -> Option<String> {
@@ -36,7 +37,12 @@ fn translate(text: &str, context: &mut Context) -> Option<String> {
         Ok(value) => value,
         Err(e) => {
             let span = Span::new(context.file, json_place(text, &e));
-            context.diagnostics.push(Diagnostic::error(&codes::SYNTAX, span, e.to_string(), "the file must be well-formed JSON"));
+            context.diagnostics.push(Diagnostic::error(
+                &codes::SYNTAX,
+                span,
+                e.to_string(),
+                "the file must be well-formed JSON",
+            ));
             return None;
         }
     };
@@ -45,7 +51,12 @@ fn translate(text: &str, context: &mut Context) -> Option<String> {
         Ok(toml) => Some(toml),
         Err(e) => {
             let message = format!("the file cannot be read as a scene: {e}");
-            context.diagnostics.push(Diagnostic::error(&codes::SYNTAX, Span::new(context.file, 0..0), message, SYNTAX_HINT));
+            context.diagnostics.push(Diagnostic::error(
+                &codes::SYNTAX,
+                Span::new(context.file, 0..0),
+                message,
+                SYNTAX_HINT,
+            ));
             None
         }
     }

@@ -86,7 +86,12 @@ fn body(table: &ShapeTable, context: &mut Context) -> Option<Body> {
         if let Some(span) = present
             && kind != of
         {
-            context.error(&codes::CONFLICT, span, format!("`{key}` means nothing for type `{kind}`"), format!("it belongs to `{of}`"));
+            context.error(
+                &codes::CONFLICT,
+                span,
+                format!("`{key}` means nothing for type `{kind}`"),
+                format!("it belongs to `{of}`"),
+            );
         }
     };
     only(table.file.as_ref().map(|s| s.span()), "file", "obj");
@@ -96,7 +101,12 @@ fn body(table: &ShapeTable, context: &mut Context) -> Option<Body> {
     match kind {
         "obj" => {
             let Some(file) = &table.file else {
-                context.error(&codes::CONFLICT, table.kind.span(), "an `obj` shape needs a file", "add `file = \"….obj\"`");
+                context.error(
+                    &codes::CONFLICT,
+                    table.kind.span(),
+                    "an `obj` shape needs a file",
+                    "add `file = \"….obj\"`",
+                );
                 return None;
             };
             let smooth = table.smooth.as_ref().is_none_or(|s| *s.get_ref());
