@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn picture() -> Picture {
-        Picture { width: 2, height: 1, pixels: vec![Vec3::new(0.0, 0.214_041, 9.0), Vec3::new(-1.0, 1e-5, 0.5)] }
+        Picture { width: 2, height: 1, pixels: vec![Vec3::new(0.0, 0.215_861, 9.0), Vec3::new(-1.0, 1e-5, 0.5)] }
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let read = image::open(&png).expect("a whole file").into_rgb8();
         assert_eq!(read.as_raw()[..3], [0, 128, 255]);
         let read = image::open(&exr).expect("a whole file").into_rgb32f();
-        assert_eq!(read.as_raw()[..], [0.0, 0.214_041, 9.0, -1.0, 1e-5, 0.5]);
+        assert_eq!(read.as_raw()[..], [0.0, 0.215_861, 9.0, -1.0, 1e-5, 0.5]);
         assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 2, "nothing partial is left");
         std::fs::remove_dir_all(&folder).expect("as above");
     }
