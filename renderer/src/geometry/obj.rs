@@ -16,13 +16,7 @@ pub fn load(path: &Path, smooth: bool) -> Result<TriangleMesh, String> {
 
 /// As [`load`], from a file's bytes.
 pub fn parse(bytes: &[u8], smooth: bool) -> Result<TriangleMesh, String> {
-    let options = tobj::LoadOptions {
-        single_index: true,
-        triangulate: true,
-        ignore_points: true,
-        ignore_lines: true,
-        ..Default::default()
-    };
+    let options = tobj::LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
     // Material files are not read: materials come from the scene.
     let no_materials = |_: &Path| Ok(Default::default());
     let (models, _) = tobj::load_obj_buf(&mut &*bytes, &options, no_materials)

@@ -180,3 +180,67 @@ fn sphere_members(s: &Sphere, near: Vec3, t: f64, ray: &RayPartial) -> Members {
         color: DVec3::ZERO,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the ray `origin + direction` meets the unit sphere about the origin, and the members there.
+    fn traced(origin: DVec3, direction: DVec3) -> Members {
+        let d = direction.normalize();
+        let b = origin.dot(d);
+        let n = origin + d * (-b - (b * b - origin.length_squared() + 1.0).sqrt());
+        let (u, v) = sphere::uv(n);
+        let tangent = DVec3::new(n.z, 0.0, -n.x).normalize();
+        let uvw = DVec3::new(u, v, 0.0);
+        Members { position: n, uvw, normal: n, tangent, bitangent: n.cross(tangent), incident: d, color: DVec3::ONE }
+    }
+
+    /// To first order the tangent plane is the sphere: central differences of rays traced to the sphere
+    /// itself agree.
+    #[test]
+    fn a_spheres_partials_match_neighbouring_rays() {
+        let s = Sphere { center: Vec3::ZERO, radius: 1.0 };
+        for i in 0..100 {
+            let a = f64::from(i);
+            let origin = DVec3::new((a * 0.7).sin() * 3.0, (a * 1.1).cos(), (a * 0.7).cos() * 3.0);
+            let aim = DVec3::new((a * 1.9).sin(), (a * 2.3).cos(), (a * 0.4).sin()) * 0.5;
+            let d = (aim - origin).normalize();
+            let turn = DVec3::new((a * 0.9).cos(), 0.4, (a * 1.7).sin());
+            let ray =
+                RayPartial { direction: d, d_origin: DVec3::new(0.1, -0.2, 0.05), d_direction: turn - d * d.dot(turn) };
+            let h = 1e-5;
+            let [plus, minus] = [h, -h].map(|e| traced(origin + ray.d_origin * e, d + ray.d_direction * e));
+            let here = traced(origin, d);
+            let t = (here.position - origin).length();
+            let got = sphere_members(&s, here.position.as_vec3(), t, &ray);
+            let pairs = [
+                (got.position, plus.position - minus.position),
+                (got.normal, plus.normal - minus.normal),
+                (got.tangent, plus.tangent - minus.tangent),
+                (got.bitangent, plus.bitangent - minus.bitangent),
+                (got.incident, plus.incident - minus.incident),
+            ];
+            for (member, (exact, difference)) in pairs.into_iter().enumerate() {
+                // The hit enters as f32.
+                let error = (exact - difference / (2.0 * h)).length() / exact.length().max(1.0);
+                assert!(error < 1e-5, "ray {i}, member {member}: off by {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_nobody_wants_stays_zero() {
+        let mut geometry = Geometry::new();
+        let shape = crate::geometry::Shape { material: 0, emission: Vec3::ZERO };
+        geometry.add_mesh(TriangleMesh::rectangle(Vec2::ONE), shape);
+        let ray = Ray::new(Vec3::new(0.1, 2.0, 0.2), Vec3::NEG_Y, 0.0);
+        let differential = RayDifferential { origin: [Vec3::ZERO; 2], direction: [Vec3::X * 0.1, Vec3::Z * 0.1] };
+        let hit = crate::accel::Accel::build(&geometry).closest(&ray).expect("straight above the rectangle");
+        let wanted = Wanted { uvw: true, ..Wanted::default() };
+        let p = partials_at(&geometry, &ray, &differential, &hit, wanted);
+        // Two units away, 0.1 radians to the right move u by 0.2; down the image is away from +v.
+        assert!((p.uvw[0] - Vec3::X * 0.2).length() < 1e-6 && (p.uvw[1] + Vec3::Y * 0.2).length() < 1e-6);
+        assert_eq!((p.normal, p.tangent, p.color), ([Vec3::ZERO; 2], [Vec3::ZERO; 2], [Vec3::ZERO; 2]));
+    }
+}

@@ -68,17 +68,16 @@ fn laine_karras(mut x: u32, key: u32) -> u32 {
     x
 }
 
-/// Sobol's second dimension: direction numbers v₁ = 1/2, vᵢ₊₁ = vᵢ ⊕ vᵢ/2.
-fn sobol_second(mut index: u32) -> u32 {
-    let (mut result, mut direction) = (0, 1_u32 << 31);
-    while index != 0 {
-        if index & 1 != 0 {
-            result ^= direction;
-        }
-        direction ^= direction >> 1;
-        index >>= 1;
-    }
-    result
+/// Sobol's second dimension. Its generator matrix is Pascal's triangle modulo 2: bit i of the product is
+/// the parity of those bits j of the index whose number has every bit of i, which five steps sum up.
+fn sobol_second(index: u32) -> u32 {
+    let mut x = index;
+    x ^= (x >> 1) & 0x5555_5555;
+    x ^= (x >> 2) & 0x3333_3333;
+    x ^= (x >> 4) & 0x0f0f_0f0f;
+    x ^= (x >> 8) & 0x00ff_00ff;
+    x ^= x >> 16;
+    x.reverse_bits()
 }
 
 #[cfg(test)]
@@ -109,10 +108,24 @@ mod tests {
         }
     }
 
+    /// Against the definition by direction numbers: v₁ = 1/2, vᵢ₊₁ = vᵢ ⊕ vᵢ/2.
+    #[test]
+    fn the_second_dimension_follows_its_direction_numbers() {
+        for i in 0..2000 {
+            let index = mix(i) >> (i % 31);
+            let (mut expected, mut direction) = (0, 1_u32 << 31);
+            for bit in 0..32 {
+                expected ^= direction * (index >> bit & 1);
+                direction ^= direction >> 1;
+            }
+            assert_eq!(sobol_second(index), expected, "index {index:#x}");
+        }
+    }
+
     #[test]
     fn pixels_and_pairs_are_uncorrelated() {
         let mean_product = |f: &dyn Fn(u32) -> (f32, f32)| {
-            (0..4096).map(|i| f(i)).map(|(a, b)| f64::from((a - 0.5) * (b - 0.5))).sum::<f64>() / 4096.0
+            (0..4096).map(f).map(|(a, b)| f64::from((a - 0.5) * (b - 0.5))).sum::<f64>() / 4096.0
         };
         let pixels =
             mean_product(&|i| (Sampler::new(0, (i, 0), 0).next_1d(), Sampler::new(0, (i + 1, 0), 0).next_1d()));

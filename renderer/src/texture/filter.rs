@@ -35,7 +35,7 @@ impl Filtered {
 
 /// Filters at texture coordinates `uv` for film steps `duv` (∂(u,v)/∂x and ∂(u,v)/∂y). Coordinates and
 /// partials that are not finite count as 0.
-pub fn sample(source: &dyn TexelSource, uv: Vec2, duv: [Vec2; 2], mode: MipMode, bias: f32) -> Filtered {
+pub fn sample<S: TexelSource>(source: &S, uv: Vec2, duv: [Vec2; 2], mode: MipMode, bias: f32) -> Filtered {
     let (w, h) = source.size(0);
     let size = Vec2::new(w as f32, h as f32);
     let clean = |v: Vec2| if v.is_finite() { v } else { Vec2::ZERO };
@@ -59,14 +59,14 @@ pub fn sample(source: &dyn TexelSource, uv: Vec2, duv: [Vec2; 2], mode: MipMode,
     Filtered { value: sum.value * share, du: sum.du * share, dv: sum.dv * share }
 }
 
-fn nearest(source: &dyn TexelSource, uv: Vec2, level: f32) -> Vec4 {
+fn nearest<S: TexelSource>(source: &S, uv: Vec2, level: f32) -> Vec4 {
     let level = (level.max(0.0) as u32).min(source.levels() - 1);
     let (w, h) = source.size(level);
     let place = |t: f32, n: u32| wrapped((fold(t, source.wrap()) * n as f32).floor() as i64, n, source.wrap());
     source.texel(level, place(uv.x, w), h - 1 - place(uv.y, h))
 }
 
-fn trilinear(source: &dyn TexelSource, uv: Vec2, level: f32) -> Filtered {
+fn trilinear<S: TexelSource>(source: &S, uv: Vec2, level: f32) -> Filtered {
     let last = source.levels() - 1;
     let level = level.clamp(0.0, last as f32);
     let (fine, t) = (level as u32, level.fract());
@@ -74,7 +74,7 @@ fn trilinear(source: &dyn TexelSource, uv: Vec2, level: f32) -> Filtered {
     if t == 0.0 { below } else { below.lerp(bilinear(source, uv, fine + 1), t) }
 }
 
-fn bilinear(source: &dyn TexelSource, uv: Vec2, level: u32) -> Filtered {
+fn bilinear<S: TexelSource>(source: &S, uv: Vec2, level: u32) -> Filtered {
     let (w, h) = source.size(level);
     let wrap = source.wrap();
     let place = |t: f32, n: u32| {
