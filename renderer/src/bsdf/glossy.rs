@@ -10,7 +10,7 @@
 //! visible normals (Dupuy and Benyoub, "Sampling Visible GGX Normals with Spherical Caps", 2023). Single
 //! scattering only: a rough lobe darkens.
 
-use super::{LobeSample, clean, facing};
+use super::{LobeSample, clean, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
@@ -33,7 +33,7 @@ impl Glossy {
         let roughness = if self.roughness.is_finite() { self.roughness.clamp(0.0, 1.0) } else { 1.0 };
         GlossyLobe {
             reflectance: clean(self.reflectance),
-            frame: Frame::about(facing(self.normal, gnormal, wo)),
+            frame: Frame::about(reflecting(self.normal, gnormal, wo)),
             alpha: (roughness * roughness).max(LEAST_ALPHA),
         }
     }

@@ -5,7 +5,7 @@
 //! | reflectance | share of the light reflected, 0 to 1 a channel, whatever the angle |
 //! | normal | unit shading normal |
 
-use super::{LobeSample, clean, facing};
+use super::{LobeSample, clean, reflecting};
 use glam::Vec3;
 
 ssl_compiler::closure_type! {
@@ -22,15 +22,7 @@ pub struct MirrorLobe {
 impl Mirror {
     /// The normal is bent where it would reflect `wo` into the surface.
     pub fn lobe(&self, gnormal: Vec3, wo: Vec3) -> MirrorLobe {
-        const LEAST_COSINE: f32 = 1e-3;
-        let mut normal = facing(self.normal, gnormal, wo);
-        let wi = reflect(wo, normal);
-        let height = wi.dot(gnormal);
-        if height < LEAST_COSINE {
-            // The half vector towards the lowest direction that is above the surface.
-            normal = (wo + wi + gnormal * (LEAST_COSINE - height)).try_normalize().unwrap_or(gnormal);
-        }
-        MirrorLobe { reflectance: clean(self.reflectance), normal }
+        MirrorLobe { reflectance: clean(self.reflectance), normal: reflecting(self.normal, gnormal, wo) }
     }
 }
 

@@ -176,13 +176,23 @@ fn toward_viewer(normal: [f32; 3], gnormal: Vec3) -> Vec3 {
     if n.dot(gnormal) < 0.0 { -n } else { n }
 }
 
-/// As [`toward_viewer`], and bent so far that `wo` is above it: what reflects must see the viewer, who may
-/// be under the interpolated normal's horizon near a silhouette.
-fn facing(normal: [f32; 3], gnormal: Vec3, wo: Vec3) -> Vec3 {
+/// As [`toward_viewer`], and bent so far that `wo` is above it and its mirror direction above the surface:
+/// near a silhouette the interpolated normal may turn away from the viewer, or reflect into the surface,
+/// and what reflects would be black there.
+fn reflecting(normal: [f32; 3], gnormal: Vec3, wo: Vec3) -> Vec3 {
     const LEAST_COSINE: f32 = 1e-3;
-    let n = toward_viewer(normal, gnormal);
+    let mut n = toward_viewer(normal, gnormal);
     let cosine = n.dot(wo);
-    if cosine >= LEAST_COSINE { n } else { (n + wo * (2.0 * LEAST_COSINE - cosine)).try_normalize().unwrap_or(gnormal) }
+    if cosine < LEAST_COSINE {
+        n = (n + wo * (2.0 * LEAST_COSINE - cosine)).try_normalize().unwrap_or(gnormal);
+    }
+    let wi = n * (2.0 * wo.dot(n)) - wo;
+    let height = wi.dot(gnormal);
+    if height >= LEAST_COSINE {
+        return n;
+    }
+    // The half vector towards the lowest direction that is above the surface.
+    (wo + wi + gnormal * (LEAST_COSINE - height)).try_normalize().unwrap_or(gnormal)
 }
 
 /// A color parameter without what would poison a render.
@@ -239,7 +249,7 @@ mod tests {
         assert_eq!(clean([f32::NAN, -1.0, f32::INFINITY]), Vec3::ZERO);
         let wo = Vec3::new(1.0, 0.05, 0.0).normalize();
         for n in [[-1.0, 0.02, 0.0], [0.0, 1.0, 0.0], [-0.7, 0.7, 0.1]] {
-            assert!(facing(n, Vec3::Y, wo).dot(wo) > 0.0);
+            assert!(reflecting(n, Vec3::Y, wo).dot(wo) > 0.0);
         }
     }
 }
