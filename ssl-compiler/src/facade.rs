@@ -46,6 +46,8 @@ pub struct CompileOptions<'a> {
     pub bake: Option<&'a ParameterBlock>,
     /// Reports what reaches each sink to the interpreter.
     pub probes: bool,
+    /// Accepts globals that only the file declares; a host that fills no such rows must not.
+    pub file_globals: bool,
 }
 
 impl<'a> CompileOptions<'a> {
@@ -58,6 +60,7 @@ impl<'a> CompileOptions<'a> {
             passes: Options::default(),
             bake: None,
             probes: false,
+            file_globals: true,
         }
     }
 }
@@ -175,6 +178,13 @@ fn lower_here(
         return Err(Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into());
     }
     interface.globals_read = globals_read(&module);
+    let known = options.globals.fields().len();
+    if let Some(read) = interface.globals_read.iter().find(|r| r.field >= known && !options.file_globals) {
+        let name = &checked.layout.field(read.field).name;
+        let message = format!("the shader reads the global `{name}`, which only its own `globals` block declares");
+        let hint = "`globals` blocks serve tests; read one of the host's globals, or take a shader parameter";
+        return Err(Diagnostic::error(&codes::UNKNOWN_GLOBAL, checked.program.function(id).span, message, hint).into());
+    }
     Ok((module, interface, timings))
 }
 

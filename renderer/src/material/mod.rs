@@ -76,7 +76,8 @@ impl ShadingLanguage {
         entry: Option<&str>,
         backend: BackendKind,
     ) -> Result<(Arc<Shader>, Diagnostics), Diagnostics> {
-        let options = CompileOptions { globals: &self.globals, closures: &self.closures, backend };
+        let options =
+            CompileOptions { backend, file_globals: false, ..CompileOptions::new(&self.globals, &self.closures) };
         let (shader, warnings) = ssl_compiler::compile(sources, file, entry, &options)?;
         Ok((Arc::new(shader), warnings))
     }
