@@ -4,9 +4,16 @@
 //! with something missing, 4 the environment failed, 130 interrupted with what there was kept. A reader
 //! that goes away (a broken pipe) is success.
 
+mod check;
+mod dump;
+mod eval;
+mod explain;
+mod grid;
+mod inputs;
 mod outcome;
 mod progress;
 mod render;
+mod test;
 
 use clap::{Parser, Subcommand};
 use outcome::Outcome;
@@ -25,6 +32,16 @@ struct Arguments {
 enum Command {
     /// Render a scene file to a picture
     Render(render::Arguments),
+    /// Report what is wrong with shaders and scenes
+    Check(check::Arguments),
+    /// Run one shader alone
+    Eval(eval::Arguments),
+    /// Run the tests in shader files
+    Test(test::Arguments),
+    /// Show what the compiler made of a shader
+    Dump(dump::Arguments),
+    /// Say what a diagnostic means
+    Explain(explain::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +56,11 @@ fn main() -> ExitCode {
     };
     let outcome = match arguments.command {
         Command::Render(arguments) => render::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Dump(arguments) => dump::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
     };
     finish(&outcome)
 }
