@@ -133,8 +133,11 @@ mod tests {
         }
         mesh.complete(true);
         let mut geometry = Geometry::new();
-        geometry.add_mesh(mesh, Shape { material: 0, emission: Vec3::ZERO });
-        geometry.add_sphere(Sphere { center: Vec3::ONE, radius: 0.7 }, Shape { material: 0, emission: Vec3::ZERO });
+        geometry.add_mesh(mesh, Shape { object_id: 0, material: 0, emission: Vec3::ZERO });
+        geometry.add_sphere(
+            Sphere { center: Vec3::ONE, radius: 0.7 },
+            Shape { object_id: 0, material: 0, emission: Vec3::ZERO },
+        );
         geometry
     }
 
@@ -174,7 +177,7 @@ mod tests {
             mesh.transform(&Transform::new(Vec3::splat(far), Vec3::new(turn, 2.0 * turn, 5.0), Vec3::splat(size)));
             let aim = mesh.positions[0].lerp(mesh.positions[2], 0.4);
             let mut geometry = Geometry::new();
-            geometry.add_mesh(mesh, Shape { material: 0, emission: Vec3::ZERO });
+            geometry.add_mesh(mesh, Shape { object_id: 0, material: 0, emission: Vec3::ZERO });
             let accel = Accel::build(&geometry);
             for i in 0..300 {
                 let d = random_ray(i).direction;

@@ -35,6 +35,8 @@ pub struct Geometry {
 /// What all primitives of one shape share.
 #[derive(Clone, Debug)]
 pub struct Shape {
+    /// Its place in the scene file, from 0.
+    pub object_id: u32,
     pub material: u32,
     /// Radiance that the shape itself sends out from its front, in addition to its material's.
     pub emission: Vec3,

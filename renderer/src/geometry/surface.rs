@@ -21,6 +21,8 @@ pub struct Surface {
     pub uv: Vec2,
     pub color: Vec3,
     pub shape: u32,
+    /// Of the shape in the scene file.
+    pub object_id: u32,
     /// The ray came from the inside.
     pub backfacing: bool,
 }
@@ -51,6 +53,7 @@ pub fn at(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
         Primitive::Sphere(s) => on_sphere(s, ray.at(hit.t)),
     };
     surface.shape = geometry.shape_of(hit.primitive);
+    surface.object_id = geometry.shape(surface.shape).object_id;
     surface.backfacing = ray.direction.dot(surface.gnormal) > 0.0;
     surface
 }
@@ -232,7 +235,7 @@ mod tests {
     #[test]
     fn what_nobody_wants_stays_zero() {
         let mut geometry = Geometry::new();
-        let shape = crate::geometry::Shape { material: 0, emission: Vec3::ZERO };
+        let shape = crate::geometry::Shape { object_id: 0, material: 0, emission: Vec3::ZERO };
         geometry.add_mesh(TriangleMesh::rectangle(Vec2::ONE), shape);
         let ray = Ray::new(Vec3::new(0.1, 2.0, 0.2), Vec3::NEG_Y, 0.0);
         let differential = RayDifferential { origin: [Vec3::ZERO; 2], direction: [Vec3::X * 0.1, Vec3::Z * 0.1] };

@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn shape(radiance: f32) -> Shape {
-        Shape { material: 0, emission: Vec3::splat(radiance) }
+        Shape { object_id: 0, material: 0, emission: Vec3::splat(radiance) }
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Fill {
         let row = &mut block[self.row];
         for (lane, point) in points.iter().enumerate().take(LANES) {
             match self.source {
-                Source::ObjectId => row.set_int(lane, point.surface.shape as i32),
+                Source::ObjectId => row.set_int(lane, point.surface.object_id as i32),
                 Source::RayDepth => row.set_int(lane, point.ray_depth as i32),
                 Source::Backfacing => row.set_int(lane, i32::from(point.surface.backfacing)),
                 Source::Time => row.0[lane] = point.time,

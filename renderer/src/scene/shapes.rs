@@ -18,16 +18,15 @@ enum Body {
     Sphere(Sphere),
 }
 
-/// Builds all shapes; `materials` are the names in the order of their numbers. The `object_id` that
-/// shaders see follows the file, spheres after everything else.
+/// Builds all shapes; `materials` are the names in the order of their numbers.
 pub fn build(tables: &[ShapeTable], materials: &[String], context: &mut Context) -> Geometry {
     let mut bodies = Vec::new();
-    for table in tables {
+    for (place, table) in tables.iter().enumerate() {
         let material = material_of(table, materials, context);
         let emission = context.color(&table.emission, "emission", Vec3::ZERO);
         let body = body(table, context);
         if let (Some(material), Some(body)) = (material, body) {
-            bodies.push((table, body, Shape { material, emission }));
+            bodies.push((table, body, Shape { object_id: place as u32, material, emission }));
         }
     }
     // Reading meshes is most of the time that loading takes.

@@ -78,8 +78,12 @@ fn half(from: &Level) -> Level {
     let mut texels = Vec::with_capacity(width as usize * height as usize);
     for row in &rows {
         for column in &columns {
-            let across =
-                |y: u32| column.iter().map(|&(x, w)| from.texels[(y * from.width + x) as usize] * w).sum::<Vec4>();
+            let across = |y: u32| {
+                column
+                    .iter()
+                    .map(|&(x, w)| from.texels[y as usize * from.width as usize + x as usize] * w)
+                    .sum::<Vec4>()
+            };
             texels.push(row.iter().map(|&(y, w)| across(y) * w).sum());
         }
     }
