@@ -5,8 +5,9 @@ use crate::ir::*;
 
 /// Instructions up to which a function is copied to every call.
 const SMALL: usize = 24;
-/// Instructions up to which a function with one call moves there.
-const SINGLE: usize = 4000;
+/// Instructions up to which a function with one call moves there. Larger ones stay: in one huge function the
+/// register allocator spills more than the call would cost.
+const SINGLE: usize = 100;
 /// Instructions up to which a function may grow by this.
 const MAX_GROWN: usize = 20_000;
 
