@@ -228,8 +228,12 @@ fn rows(checked: &Checked, given: &[GlobalArgument]) -> Result<Vec<Row>, String>
 }
 
 fn number(x: f32) -> Value {
-    // JSON knows no infinities; they become text.
-    if x.is_finite() { json!(x) } else { json!(x.to_string()) }
+    // The shortest digits that name this f32; JSON knows no infinities, which become text.
+    let text = x.to_string();
+    match text.parse::<f64>() {
+        Ok(digits) if x.is_finite() => json!(digits),
+        _ => json!(text),
+    }
 }
 
 fn scalar(s: Scalar, row: &Row) -> Value {
