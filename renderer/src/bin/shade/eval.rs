@@ -147,10 +147,15 @@ impl Setup<'_> {
             let value = if list.len() == 1 { list[0].clone() } else { Value::Array(list) };
             values.insert(o.name.clone(), value);
         }
-        for lobe in &interface.lobes {
+        for (index, lobe) in interface.lobes.iter().enumerate() {
             let list = values.entry(lobe.output.clone()).or_insert_with(|| json!([]));
-            let weight: Vec<Value> = (0..3).map(|i| number(outputs[lobe.weight_row + i].0[0])).collect();
-            let next = json!({"closure": lobe.closure.0, "weight": weight, "first": lobe.parameter_row,
+            let weight = ssl_compiler::runtime::read3(&outputs, lobe.weight_row, 0);
+            // A lobe without weight is none.
+            if weight == [0.0; 3] {
+                continue;
+            }
+            let weight = weight.map(number);
+            let next = json!({"closure": lobe.closure.0, "index": index, "weight": weight, "first": lobe.parameter_row,
                 "layer": lobe.layer.map(|l| json!({"lobe": l.lobe, "parameter": l.parameter}))});
             if let Value::Array(list) = list {
                 list.push(next);
