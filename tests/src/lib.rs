@@ -1,6 +1,8 @@
 //! What the tests of this crate share: a host with a few globals and closures, and shortcuts from
 //! source text to a shader and from a shader to its outputs.
 
+pub mod generate;
+
 use ssl_compiler::backend::cranelift::Effort;
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::ir::Module;

@@ -180,8 +180,11 @@ fn drop_functions(module: &mut Module) {
     module.entry = ids[module.entry.index()];
     for f in &mut module.functions {
         for data in &mut f.insts {
-            if let Op::Call(callee) = &mut data.op {
-                *callee = ids[callee.index()];
+            // Instructions removed by an earlier run still name functions removed with them.
+            if let Op::Call(callee) = &mut data.op
+                && let Some(&id) = ids.get(callee.index())
+            {
+                *callee = id;
             }
         }
     }
