@@ -30,6 +30,8 @@ pub fn run(module: &mut Module) {
         inliner.run(&wanted);
         sizes[id.index()] = module.function(id).size();
     }
+    // What now stands elsewhere must not be simplified once more.
+    super::dce::drop_functions(module);
 }
 
 struct Inliner<'a> {
