@@ -11,6 +11,7 @@ use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{Block, BlockStatus, ClosureRegistry, GlobalsLayout, ParameterBlock, Row};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::TestTexture;
+use ssl_compiler::types::Scalar;
 use ssl_compiler::{BackendKind, CompileOptions, Shader, check, compile, lower_checked};
 use std::path::{Path, PathBuf};
 
@@ -173,8 +174,15 @@ pub fn run(shader: &Shader, globals: &[f32], fuel: u32) -> Ran {
         mask: 1,
         fuel,
     });
-    let canonical = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
-    Ran { outputs: outputs.iter().map(|row| canonical(row.0[0])).collect(), status }
+    let is_whole = |row: usize| {
+        let mut plain = shader.interface().outputs.iter();
+        plain.any(|o| row >= o.first_row && o.scalars.get(row - o.first_row).is_some_and(|s| *s != Scalar::Float))
+    };
+    let bits = |(i, row): (usize, &Row)| match row.0[0] {
+        x if x.is_nan() && !is_whole(i) => f32::NAN.to_bits(),
+        x => x.to_bits(),
+    };
+    Ran { outputs: outputs.iter().enumerate().map(bits).collect(), status }
 }
 
 pub fn run_with_default_fuel(shader: &Shader, globals: &[f32]) -> Ran {

@@ -12,6 +12,8 @@ use crate::types::Type;
 
 /// Functions with closures may call each other this deep.
 const MAX_INLINE_DEPTH: usize = 64;
+/// Calls of such functions in one shader: two calls of the next one on each of 40 levels would be 2⁴⁰.
+const MAX_INLINED: usize = 1024;
 
 impl Writer<'_, '_> {
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
@@ -71,6 +73,14 @@ impl Writer<'_, '_> {
         if self.inline_depth >= MAX_INLINE_DEPTH {
             let hint = "make closures in fewer levels of functions";
             self.cx.error(&codes::CLOSURE_FLATTEN, span, "functions with closures call each other too deeply", hint);
+            return self.zero(&self.cx.program.function(id).result.clone(), false);
+        }
+        self.inlined += 1;
+        if self.inlined > MAX_INLINED {
+            if self.inlined == MAX_INLINED + 1 {
+                let message = format!("functions with closures are called more than {MAX_INLINED} times");
+                self.cx.error(&codes::CLOSURE_FLATTEN, span, message, "make each closure once, and use it where it is needed");
+            }
             return self.zero(&self.cx.program.function(id).result.clone(), false);
         }
         let (mut states, mut places) = (Vec::new(), Vec::new());

@@ -119,6 +119,10 @@ struct Writer<'a, 'b> {
     frame: Frame,
     next_lobe: u32,
     inline_depth: usize,
+    /// Calls of functions with closures so far.
+    inlined: usize,
+    /// Rounds of loops with closures so far.
+    unrolled: usize,
 }
 
 /// The author's function that is being lowered.
@@ -200,7 +204,7 @@ impl<'a> Lowering<'a> {
     fn writer(&mut self, function: ir::Function, of: FunctionId) -> Writer<'a, '_> {
         let frame = Frame { function: of, base: 0, textures: HashMap::new(), returned: 0, result: 0, loops: None };
         let b = Builder::new(function);
-        Writer { cx: self, b, env: vec![None], journal: Vec::new(), frame, next_lobe: 0, inline_depth: 0 }
+        Writer { cx: self, b, env: vec![None], journal: Vec::new(), frame, next_lobe: 0, inline_depth: 0, inlined: 0, unrolled: 0 }
     }
 
     fn instance(&mut self, id: FuncId, instance: &Instance) {

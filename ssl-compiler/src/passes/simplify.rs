@@ -94,11 +94,11 @@ impl<'a> Simplifier<'a> {
             Some(Folded::Const(c)) => self.alias[result.index()] = self.constant(c, out),
             None => match self.table.get(&(op, args.clone())) {
                 Some(&v) if self.f.ty(v) == self.f.ty(result) => self.alias[result.index()] = v,
-                _ => {
-                    // Only `f.types` tells two fills of different lengths apart; the first one stays.
-                    if self.table.insert((op, args.clone()), result).is_none() {
-                        self.note(op, args);
-                    }
+                // Only `f.types` tells two fills of different lengths apart; the first one stays.
+                Some(_) => out.push(inst),
+                None => {
+                    self.table.insert((op, args.clone()), result);
+                    self.note(op, args);
                     out.push(inst);
                 }
             },
