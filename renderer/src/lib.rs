@@ -1,1 +1,31 @@
 //! An offline CPU path tracer that shades with SSL.
+//!
+//! Modules in the order of their layers; one may use those above it, never those below.
+
+pub mod math;
+
+pub mod ray;
+
+pub mod sampler;
+
+pub mod geometry;
+
+pub mod accel;
+
+pub mod texture;
+
+pub mod bsdf;
+
+pub mod material;
+
+pub mod light;
+
+pub mod camera;
+
+pub mod film;
+
+pub mod scene;
+
+pub mod integrator;
+
+pub mod render;

@@ -5,6 +5,7 @@ use crate::backend::{Backend, interpreter::Interpreter};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes};
 use crate::ir::{Module, Op};
 use crate::jit::Shader;
+pub use crate::lower::Roots;
 use crate::lower::{self, Request};
 use crate::pipeline::{self, Failure, Options, Stage};
 use crate::runtime::{ClosureRegistry, GlobalRead, GlobalsLayout, ParameterBlock, ShaderInterface};
@@ -46,6 +47,10 @@ pub struct CompileOptions<'a> {
     pub bake: Option<&'a ParameterBlock>,
     /// Reports what reaches each sink to the interpreter.
     pub probes: bool,
+    /// Accepts globals that only the file declares; a host that fills no such rows must not.
+    pub file_globals: bool,
+    /// Which results the host wants.
+    pub roots: Roots<'a>,
 }
 
 impl<'a> CompileOptions<'a> {
@@ -58,6 +63,8 @@ impl<'a> CompileOptions<'a> {
             passes: Options::default(),
             bake: None,
             probes: false,
+            file_globals: true,
+            roots: Roots::All,
         }
     }
 }
@@ -158,7 +165,7 @@ fn lower_here(
     look: &mut dyn FnMut(Stage, &Module),
 ) -> Result<Lowered, Diagnostics> {
     let start = Instant::now();
-    let request = Request { checked, closures: options.closures, shader: id, bake: options.bake, probes: options.probes };
+    let request = Request { checked, closures: options.closures, shader: id, bake: options.bake, probes: options.probes, roots: options.roots };
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
         return Err(std::mem::take(diagnostics));
     };
@@ -175,6 +182,13 @@ fn lower_here(
         return Err(Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into());
     }
     interface.globals_read = globals_read(&module);
+    let known = options.globals.fields().len();
+    if let Some(read) = interface.globals_read.iter().find(|r| r.field >= known && !options.file_globals) {
+        let name = &checked.layout.field(read.field).name;
+        let message = format!("the shader reads the global `{name}`, which only its own `globals` block declares");
+        let hint = "`globals` blocks serve tests; read one of the host's globals, or take a shader parameter";
+        return Err(Diagnostic::error(&codes::UNKNOWN_GLOBAL, checked.program.function(id).span, message, hint).into());
+    }
     Ok((module, interface, timings))
 }
 

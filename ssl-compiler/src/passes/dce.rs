@@ -160,7 +160,7 @@ fn retain<A: smallvec::Array<Item = Value>>(list: &mut smallvec::SmallVec<A>, ke
 }
 
 /// Drops functions that the entry does not reach, and renumbers the rest.
-fn drop_functions(module: &mut Module) {
+pub(super) fn drop_functions(module: &mut Module) {
     let calls = crate::analysis::call_graph::CallGraph::of(module);
     let mut reached = vec![false; module.functions.len()];
     let mut work = vec![module.entry];

@@ -1,1 +1,143 @@
-//! The syntax tree as indented text, for people who debug the compiler or wonder how it read them.
+//! The syntax tree as indented text, for people who wonder how the compiler read their file.
+
+use super::ast::*;
+use std::fmt::Write;
+
+/// One node a line, children two spaces further in.
+pub fn tree(file: &File) -> String {
+    let mut p = Printer { out: String::new(), depth: 0 };
+    file.items.iter().for_each(|i| p.item(i));
+    p.out
+}
+
+struct Printer {
+    out: String,
+    depth: usize,
+}
+
+impl Printer {
+    fn line(&mut self, text: impl AsRef<str>) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.out, "{:1$}{2}", "", self.depth * 2, text.as_ref());
+    }
+
+    fn node(&mut self, text: impl AsRef<str>, children: impl FnOnce(&mut Self)) {
+        self.line(text);
+        self.depth += 1;
+        children(self);
+        self.depth -= 1;
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Function(f) => {
+                let kind = if f.is_shader { "shader" } else { "function" };
+                let prototype = if f.body.is_none() { " (prototype)" } else { "" };
+                self.node(format!("{kind} {}: {}{prototype}", f.name.text, f.result.name.text), |p| {
+                    f.parameters.iter().for_each(|q| p.parameter(q));
+                    f.body.iter().flatten().for_each(|s| p.stmt(s));
+                });
+            }
+            Item::Struct(s) => self.node(format!("struct {}", s.name.text), |p| s.fields.iter().for_each(|d| p.declaration(d))),
+            Item::Variable(d) => self.declaration(d),
+            Item::Globals(list) => self.node("globals", |p| list.iter().for_each(|d| p.declaration(d))),
+            Item::Test(t) => self.node(format!("test \"{}\"", t.name), |p| t.body.iter().for_each(|s| p.test(s))),
+        }
+    }
+
+    fn parameter(&mut self, q: &Parameter) {
+        let direction = format!("{:?}", q.direction).to_lowercase();
+        let constant = if q.is_const { "const " } else { "" };
+        self.node(format!("parameter {}: {constant}{direction} {}", q.name.text, q.ty.name.text), |p| {
+            q.dims.iter().for_each(|e| p.labelled("size", e));
+            q.default.iter().for_each(|e| p.labelled("default", e));
+        });
+    }
+
+    fn declaration(&mut self, d: &Declaration) {
+        let constant = if d.is_const { "const " } else { "" };
+        for v in &d.declarators {
+            self.node(format!("declare {}: {constant}{}", v.name.text, d.ty.name.text), |p| {
+                v.dims.iter().for_each(|e| p.labelled("size", e));
+                v.init.iter().for_each(|e| p.expr(e));
+            });
+        }
+    }
+
+    fn labelled(&mut self, label: &str, e: &Expr) {
+        self.node(label, |p| p.expr(e));
+    }
+
+    fn test(&mut self, s: &TestStmt) {
+        match &s.kind {
+            TestStmtKind::Set(name, e) => self.node(format!("set {}", name.text), |p| p.expr(e)),
+            TestStmtKind::Run(name, arguments) => self.node(format!("run {}", name.text), |p| {
+                arguments.iter().for_each(|(n, e)| p.labelled(&n.text, e));
+            }),
+            TestStmtKind::Expect(name, arguments) => self.node(&name.text, |p| arguments.iter().for_each(|e| p.expr(e))),
+        }
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        match &s.kind {
+            StmtKind::Empty => self.line("empty"),
+            StmtKind::Block(list) => self.node("block", |p| list.iter().for_each(|s| p.stmt(s))),
+            StmtKind::Declaration(d) => self.declaration(d),
+            StmtKind::Expr(e) => self.expr(e),
+            StmtKind::If { condition, then, otherwise } => self.node("if", |p| {
+                p.expr(condition);
+                p.stmt(then);
+                otherwise.iter().for_each(|s| p.node("else", |p| p.stmt(s)));
+            }),
+            StmtKind::While { condition, body } => self.node("while", |p| {
+                p.expr(condition);
+                p.stmt(body);
+            }),
+            StmtKind::DoWhile { body, condition } => self.node("do", |p| {
+                p.stmt(body);
+                p.labelled("while", condition);
+            }),
+            StmtKind::For { init, condition, step, body } => self.node("for", |p| {
+                p.stmt(init);
+                condition.iter().for_each(|e| p.labelled("while", e));
+                step.iter().for_each(|e| p.labelled("step", e));
+                p.stmt(body);
+            }),
+            StmtKind::Break => self.line("break"),
+            StmtKind::Continue => self.line("continue"),
+            StmtKind::Return(e) => self.node("return", |p| e.iter().for_each(|e| p.expr(e))),
+        }
+    }
+
+    fn list(&mut self, text: impl AsRef<str>, list: &[&Expr]) {
+        self.node(text, |p| list.iter().for_each(|e| p.expr(e)));
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        match &e.kind {
+            ExprKind::Int(x) => self.line(x.to_string()),
+            ExprKind::Float(x) => self.line(format!("{x:?}")),
+            ExprKind::Bool(x) => self.line(x.to_string()),
+            ExprKind::Name(name) => self.line(name),
+            ExprKind::Unary(op, a) => self.list(op.symbol(), &[a]),
+            ExprKind::Binary(op, a, b) => self.list(op.symbol(), &[a, b]),
+            ExprKind::Ternary(a, b, c) => self.list("?:", &[a, b, c]),
+            ExprKind::Assign(op, a, b) => self.list(format!("{}=", op.map_or("", BinaryOp::symbol)), &[a, b]),
+            ExprKind::Step { target, delta, prefix } => {
+                let op = if *delta > 0 { "++" } else { "--" };
+                self.list(if *prefix { format!("{op}_") } else { format!("_{op}") }, &[target]);
+            }
+            ExprKind::Call(name, list) => self.list(format!("{}()", name.text), &list.iter().collect::<Vec<_>>()),
+            ExprKind::Generic { name, argument, arguments } => {
+                let list: Vec<&Expr> = arguments.iter().flatten().collect();
+                self.list(format!("{}<{}>", name.text, argument.text), &list);
+            }
+            ExprKind::Cast(ty, a) => self.list(format!("({})", ty.name.text), &[a]),
+            ExprKind::Member(a, member) => self.list(format!(".{}", member.text), &[a]),
+            ExprKind::Index(a, i) => self.list("[]", &[a, i]),
+            ExprKind::List(list) => self.list("{}", &list.iter().collect::<Vec<_>>()),
+            ExprKind::Comma(a, b) => self.list(",", &[a, b]),
+            ExprKind::Error => self.line("error"),
+        }
+    }
+}

@@ -1,1 +1,80 @@
-fn main() {}
+//! `shade`: the command line of SSL and its renderer, one subcommand a file.
+//!
+//! Only this file prints and exits. Exit codes: 0 fine, 1 the input is at fault, 2 wrong usage, 3 finished
+//! with something missing, 4 the environment failed, 130 interrupted with what there was kept. A reader
+//! that goes away (a broken pipe) is success.
+
+mod check;
+mod dump;
+mod eval;
+mod explain;
+mod grid;
+mod inputs;
+mod outcome;
+mod progress;
+mod render;
+mod setup;
+mod test;
+
+use clap::{Parser, Subcommand};
+use outcome::Outcome;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+/// SSL shaders and the pictures made with them
+#[derive(Parser)]
+#[command(name = "shade", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Render a scene file to a picture
+    Render(render::Arguments),
+    /// Report what is wrong with shaders and scenes
+    Check(check::Arguments),
+    /// Run one shader alone
+    Eval(eval::Arguments),
+    /// Run the tests in shader files
+    Test(test::Arguments),
+    /// Show what the compiler made of a shader
+    Dump(dump::Arguments),
+    /// Say what a diagnostic means
+    Explain(explain::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(e) => {
+            // Help and version are asked for, and go to stdout; clap knows which. A reader that has gone
+            // away is no failure.
+            let _ = e.print();
+            return ExitCode::from(u8::try_from(e.exit_code()).unwrap_or(2));
+        }
+    };
+    let outcome = match arguments.command {
+        Command::Render(arguments) => render::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Dump(arguments) => dump::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+    };
+    finish(&outcome)
+}
+
+/// Prints what a command has to say: its result to stdout, everything else to stderr.
+fn finish(outcome: &Outcome) -> ExitCode {
+    let stderr = std::io::stderr();
+    let text = ssl_compiler::diagnostics::render::text(&outcome.diagnostics, &outcome.sources, stderr.is_terminal());
+    // Where nobody listens there is nobody to tell.
+    let _ = write!(stderr.lock(), "{text}{}", outcome.note);
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(outcome.output.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::from(outcome::ENVIRONMENT_FAILED),
+        _ => ExitCode::from(outcome.code),
+    }
+}

@@ -10,12 +10,14 @@
 //! which would carry both shadows of everything or need the same analyses to undo it.
 
 mod forward;
+mod regions;
 pub mod rules;
 mod variants;
 
+use crate::analysis::activity::{Activity, Signature};
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::lineage::Lineage;
-use crate::ir::{Module, Op};
+use crate::ir::{FuncId, Module, Op};
 use crate::source::Span;
 
 /// Orders of differentiation that may be nested.
@@ -50,6 +52,25 @@ pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Unbounded> {
         None => Ok(()),
         Some(span) => Err(Unbounded { span }),
     }
+}
+
+/// One way in which a function is called, and what that means for its values.
+pub struct Variant {
+    pub function: FuncId,
+    pub signature: Signature,
+    pub activity: Activity,
+}
+
+/// The variants that the next round of differentiation would write.
+pub fn variants(module: &Module, policy: CallPolicy) -> Vec<Variant> {
+    let calls = CallGraph::of(module);
+    let lineage = Lineage::of(module, &calls);
+    let found = variants::discover(module, &calls, &lineage, policy);
+    let one = |(function, signature): (FuncId, Signature)| {
+        let activity = Activity::of(module, &lineage, function, &signature);
+        Variant { function, signature, activity }
+    };
+    found.list(module).into_iter().map(one).collect()
 }
 
 /// Where the first operation is that differentiation should have removed.

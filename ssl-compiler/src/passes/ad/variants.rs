@@ -24,6 +24,22 @@ impl Variants {
     }
 }
 
+impl Variants {
+    /// Every signature of every function that is called, the entry's first.
+    pub fn list(&self, module: &Module) -> Vec<(FuncId, Signature)> {
+        let mut list = vec![(module.entry, plain(module, module.entry))];
+        for i in 0..module.functions.len() {
+            let id = FuncId(i as u32);
+            match (self.merged.get(&id), self.known.get(&id)) {
+                (Some(signature), _) => list.push((id, signature.clone())),
+                (None, Some(known)) => list.extend(known.iter().map(|s| (id, s.clone()))),
+                (None, None) => {}
+            }
+        }
+        list
+    }
+}
+
 /// What a call wants of its callee.
 pub(super) fn wanted(lineage: &Lineage, activity: &Activity, data: &InstData, callee: FuncId) -> Signature {
     let summary = &lineage.summaries[callee.index()];

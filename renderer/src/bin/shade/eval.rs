@@ -1,0 +1,158 @@
+//! `shade eval FILE`: runs one shader alone, at one point or over a grid.
+
+use super::check::read;
+use super::grid;
+use super::inputs::{GlobalArgument, ParameterArgument};
+use super::outcome::{self, Outcome};
+use super::setup::{Setup, name_closures};
+use renderer::material::ShadingLanguage;
+use serde_json::Value;
+use ssl_compiler::runtime::{Order, Orders, ParameterBlock, Row};
+use ssl_compiler::types::Type;
+use ssl_compiler::{BackendKind, Checked, CompileOptions};
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The shader file
+    file: PathBuf,
+    /// The shader, where the file has several
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// A global's value and partials, declared where the file does not; all others are 0
+    #[arg(long = "global", value_name = "NAME:TYPE=VALUE[,DDX,DDY]", allow_hyphen_values = true)]
+    globals: Vec<GlobalArgument>,
+    /// A parameter's value, instead of its default
+    #[arg(long = "param", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    parameters: Vec<ParameterArgument>,
+    /// What runs the shader
+    #[arg(long, value_enum, default_value = "cranelift")]
+    backend: Backend,
+    /// Shade a unit square of so many points, with `uvw` and `position` running over it
+    #[arg(long, value_name = "WxH", value_parser = grid::size)]
+    grid: Option<(u32, u32)>,
+    /// Where the grid's outputs go, as layers of an `.exr`
+    #[arg(short, long, value_name = "FILE", requires = "grid")]
+    output: Option<PathBuf>,
+    /// Time compiling and running
+    #[arg(long)]
+    time: bool,
+    /// Points to run for `--time`
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    points: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Backend {
+    Interp,
+    Cranelift,
+}
+
+pub fn run(arguments: &Arguments) -> Outcome {
+    let mut outcome = Outcome::default();
+    let file = match read(&arguments.file, &mut outcome.sources) {
+        Ok(file) => file,
+        Err(d) => return outcome.refuse((*d).into()),
+    };
+    let language = ShadingLanguage::new();
+    let mut layout = language.globals().clone();
+    for g in &arguments.globals {
+        // What is there already only gets its value, if the type agrees.
+        if layout.find(&g.name).is_none() && let Err(e) = layout.add(&g.name, g.ty.clone(), Orders::First) {
+            return outcome.usage(&e.to_string());
+        }
+    }
+    let backend = match arguments.backend {
+        Backend::Interp => BackendKind::Interpreter,
+        Backend::Cranelift => BackendKind::Cranelift,
+    };
+    let options = CompileOptions { backend, ..CompileOptions::new(&layout, language.closures()) };
+    let start = Instant::now();
+    let (checked, diagnostics) = ssl_compiler::check(&outcome.sources, file, &options);
+    if diagnostics.has_errors() {
+        return outcome.refuse(diagnostics);
+    }
+    let compiled = ssl_compiler::compile_checked(&checked, file, arguments.entry.as_deref(), &options);
+    let compile_time = start.elapsed();
+    let shader = match compiled {
+        Ok((shader, warnings)) => {
+            outcome.diagnostics = diagnostics;
+            outcome.diagnostics.extend(warnings);
+            shader
+        }
+        Err(diagnostics) => return outcome.refuse(diagnostics),
+    };
+    let rows = match rows(&checked, &arguments.globals) {
+        Ok(rows) => rows,
+        Err(message) => return outcome.usage(&message),
+    };
+    let mut parameters = ParameterBlock::new(shader.interface());
+    for p in &arguments.parameters {
+        if let Err(e) = parameters.set(shader.interface(), &p.name, &p.value) {
+            return outcome.usage(&e.message(&p.name));
+        }
+    }
+    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters };
+    if let Some(size) = arguments.grid {
+        return grid::run(&setup, size, arguments.output.as_deref(), outcome);
+    }
+    let mut evaluated = setup.point();
+    if arguments.time {
+        evaluated["time"] = setup.time(compile_time, arguments.points);
+    }
+    if let Some(error) = evaluated.get("error") {
+        outcome.code = outcome::INPUT_AT_FAULT;
+        outcome.note = format!("{}\n", error.as_str().unwrap_or_default());
+    }
+    let closures = language.closures();
+    name_closures(&mut evaluated, shader.interface(), closures);
+    outcome.output = if arguments.json { format!("{evaluated:#}\n") } else { plain(&evaluated) };
+    outcome
+}
+
+/// The globals block with lane 0 filled.
+fn rows(checked: &Checked, given: &[GlobalArgument]) -> Result<Vec<Row>, String> {
+    let mut rows = vec![Row::ZERO; checked.layout.rows()];
+    for g in given {
+        let Some((_, field)) = checked.layout.find(&g.name) else { continue };
+        let alike = field.ty == g.ty || matches!((&field.ty, &g.ty), (Type::Vector(a), Type::Vector(b)) if a.len() == b.len());
+        if !alike {
+            return Err(format!("the global `{}` is declared with another type", g.name));
+        }
+        for (order, values) in [Order::Value, Order::Ddx, Order::Ddy].into_iter().zip(&g.orders) {
+            for (c, &x) in values.iter().enumerate() {
+                let Some(row) = field.row(c, order) else { continue };
+                match field.ty {
+                    Type::Int | Type::Bool => rows[row].set_int(0, x as i32),
+                    _ => rows[row].0[0] = x as f32,
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// A line for each output.
+fn plain(evaluated: &Value) -> String {
+    let mut out = String::new();
+    for (name, value) in evaluated["outputs"].as_object().into_iter().flatten() {
+        match value.as_array().filter(|list| list.iter().any(Value::is_object)) {
+            Some(lobes) => lobes.iter().for_each(|l| out.push_str(&format!("{name}: {l}\n"))),
+            None => out.push_str(&format!("{name} = {value}\n")),
+        }
+    }
+    for key in ["clamped_indices", "non_finite_derivatives"] {
+        if let Some(count) = evaluated.get(key) {
+            out.push_str(&format!("{key}: {count}\n"));
+        }
+    }
+    if let Some(time) = evaluated.get("time") {
+        out.push_str(&format!("compiled in {:.3} ms, {} bytes of code, {:.1} ns a point\n",
+            time["compile_ms"].as_f64().unwrap_or(0.0), time["code_bytes"], time["ns_per_point"].as_f64().unwrap_or(0.0)));
+    }
+    out
+}

@@ -1,0 +1,29 @@
+//! `shade explain CODE`: what a diagnostic means.
+
+use super::outcome::{self, Outcome};
+use ssl_compiler::diagnostics::{Code, closest, codes};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The code, such as E0201; all of them are listed if it is left out
+    code: Option<String>,
+}
+
+fn all() -> impl Iterator<Item = &'static Code> {
+    codes::ALL.iter().copied().chain(renderer::scene::codes::ALL.iter().copied())
+}
+
+pub fn run(arguments: &Arguments) -> Outcome {
+    let Some(wanted) = &arguments.code else {
+        let output = all().map(|c| format!("{}  {}\n", c.id, c.title)).collect();
+        return Outcome { output, ..Outcome::default() };
+    };
+    match all().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
+        Some(c) => Outcome { output: format!("{}: {}\n\n{}\n", c.id, c.title, c.explanation), ..Outcome::default() },
+        None => {
+            let hint = closest(wanted, all().map(|c| c.id)).map_or(String::new(), |c| format!("; did you mean {c}?"));
+            let note = format!("there is no diagnostic `{wanted}`{hint}\n`shade explain` lists them all\n");
+            Outcome { code: outcome::INPUT_AT_FAULT, note, ..Outcome::default() }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `shade render SCENE`: a scene file to a picture.
+
+use super::outcome::{self, Outcome};
+use super::progress::Progress;
+use clap::ValueEnum;
+use renderer::film::{self, ImageFormat};
+use renderer::render::{Ending, RenderOptions, RenderOutput, render};
+use renderer::scene::{self, MAX_SAMPLES, MAX_SIDE, Scene, codes};
+use renderer::texture::MipMode;
+use ssl_compiler::BackendKind;
+use ssl_compiler::diagnostics::Diagnostic;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The scene, a `.toml` or `.json` file
+    scene: PathBuf,
+    /// The picture, `.png` or `.exr`; the scene's name with `.png` in the current folder if not given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Samples a pixel, instead of the scene's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    spp: Option<u32>,
+    /// Size of the picture in pixels, instead of the scene's
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    size: Option<(u32, u32)>,
+    /// Threads; all cores if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// How textures are filtered
+    #[arg(long, value_enum, default_value = "auto")]
+    mip: Mip,
+    /// Mip levels to add; positive is blurrier
+    #[arg(long, value_name = "N", default_value = "0", value_parser = bias, allow_negative_numbers = true)]
+    mip_bias: f32,
+    /// Seed of the samples, instead of the scene's
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+    /// What runs the shaders
+    #[arg(long, value_enum, default_value = "cranelift")]
+    backend: Backend,
+    /// Stop after this many seconds with what there is; such pictures are not reproducible
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    time_limit: Option<Duration>,
+    /// Write what the render cost to a JSON file
+    #[arg(long, value_name = "FILE")]
+    stats: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Mip {
+    Nearest,
+    Trilinear,
+    Aniso,
+    Auto,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Backend {
+    Interp,
+    Cranelift,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let side = |s: &str| s.parse().ok().filter(|n| (1..=MAX_SIDE).contains(n));
+    let parsed = text.split_once(['x', 'X']).and_then(|(w, h)| Some((side(w)?, side(h)?)));
+    parsed.ok_or_else(|| format!("a size is written 1280x720, with sides from 1 to {MAX_SIDE}"))
+}
+
+fn bias(text: &str) -> Result<f32, String> {
+    let parsed = text.parse().ok().filter(|b: &f32| (-32.0..=32.0).contains(b));
+    parsed.ok_or_else(|| "a bias is a number from -32 to 32".to_owned())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse().ok().filter(|s: &f64| *s > 0.0).and_then(|s| Duration::try_from_secs_f64(s).ok());
+    parsed.ok_or_else(|| "a time limit is a positive number of seconds".to_owned())
+}
+
+pub fn run(arguments: &Arguments) -> Outcome {
+    let path = output_path(arguments);
+    // What would only be found out after the render is looked at before.
+    let format = match check_output(&path, arguments.stats.as_deref()) {
+        Ok(format) => format,
+        Err(refused) => return refused,
+    };
+    let backend = match arguments.backend {
+        Backend::Interp => BackendKind::Interpreter,
+        Backend::Cranelift => BackendKind::Cranelift,
+    };
+    let loaded = scene::load(&arguments.scene, backend);
+    let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
+    let Some(mut scene) = loaded.scene else {
+        outcome.code = outcome::INPUT_AT_FAULT;
+        return outcome;
+    };
+    let cancel = Arc::new(AtomicBool::new(false));
+    let set = cancel.clone();
+    if let Err(e) = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)) {
+        outcome.note = format!("Ctrl-C will end the render without keeping it: {e}\n");
+    }
+    let progress = Progress::new();
+    let result = render(&mut scene, &options(arguments), &cancel, &|done| progress.set(done));
+    progress.finish();
+    match result {
+        Ok(rendered) => {
+            keep(&scene, rendered, loaded.incomplete, (&path, format), arguments.stats.as_deref(), &mut outcome)
+        }
+        Err(e) => {
+            outcome.code = outcome::ENVIRONMENT_FAILED;
+            outcome.note.push_str(&format!("{e}\n"));
+        }
+    }
+    outcome
+}
+
+fn output_path(arguments: &Arguments) -> PathBuf {
+    let beside = || Path::new(arguments.scene.file_stem().unwrap_or("picture".as_ref())).with_extension("png");
+    arguments.output.clone().unwrap_or_else(beside)
+}
+
+fn options(arguments: &Arguments) -> RenderOptions {
+    RenderOptions {
+        samples: arguments.spp,
+        size: arguments.size,
+        threads: arguments.threads.map(usize::from),
+        mip: match arguments.mip {
+            Mip::Nearest => MipMode::Nearest,
+            Mip::Trilinear => MipMode::Trilinear,
+            Mip::Aniso => MipMode::Aniso,
+            Mip::Auto => MipMode::Auto,
+        },
+        mip_bias: arguments.mip_bias,
+        seed: arguments.seed,
+        time_limit: arguments.time_limit,
+    }
+}
+
+fn check_output(path: &Path, stats: Option<&Path>) -> Result<ImageFormat, Outcome> {
+    let refused = |code, message: String| Outcome {
+        code,
+        diagnostics: Diagnostic::without_place(&codes::OUTPUT, message, OUTPUT_HINT).into(),
+        ..Outcome::default()
+    };
+    let Some(format) = ImageFormat::of(path) else {
+        let message = format!("`{}` does not end in {}", path.display(), ImageFormat::EXTENSIONS);
+        return Err(refused(outcome::INPUT_AT_FAULT, message));
+    };
+    for file in std::iter::once(path).chain(stats) {
+        film::check_writable(file).map_err(|e| refused(outcome::ENVIRONMENT_FAILED, e.to_string()))?;
+    }
+    Ok(format)
+}
+
+const OUTPUT_HINT: &str = "choose a picture ending in .png or .exr, in a folder that exists and can be written";
+
+/// Writes the picture and the statistics, and says how it went.
+fn keep(
+    scene: &Scene,
+    rendered: RenderOutput,
+    incomplete: bool,
+    (path, format): (&Path, ImageFormat),
+    stats: Option<&Path>,
+    outcome: &mut Outcome,
+) {
+    outcome.diagnostics.extend(rendered.diagnostics);
+    let incomplete = incomplete || rendered.incomplete;
+    outcome.code = match rendered.ending {
+        Ending::Cancelled => outcome::INTERRUPTED,
+        _ if incomplete => outcome::SOMETHING_MISSING,
+        _ => outcome::FINE,
+    };
+    let written = film::write(&rendered.picture, path, format, scene.film.exposure, scene.film.tone);
+    let statistics = serde_json::to_string_pretty(&rendered.statistics).map(|s| s + "\n");
+    let counted = match (stats, statistics) {
+        (Some(file), Ok(json)) => film::write_whole(file, json.as_bytes()),
+        _ => Ok(()),
+    };
+    for e in [written.err(), counted.err()].into_iter().flatten() {
+        outcome.code = outcome::ENVIRONMENT_FAILED;
+        outcome.note.push_str(&format!("{e}\n"));
+    }
+    if outcome.code != outcome::ENVIRONMENT_FAILED {
+        let s = &rendered.statistics;
+        let share = match rendered.ending {
+            Ending::Complete => format!("{} samples a pixel", s.samples_per_pixel),
+            Ending::Cancelled | Ending::OutOfTime => {
+                let mean = s.samples as f64 / (f64::from(s.width) * f64::from(s.height));
+                format!("stopped at {mean:.1} of {} samples a pixel", s.samples_per_pixel)
+            }
+        };
+        outcome.output = format!("{}: {}×{}, {share}, {:.1} s\n", path.display(), s.width, s.height, s.seconds);
+    }
+}

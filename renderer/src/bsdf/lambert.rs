@@ -1,0 +1,66 @@
+//! `Lambert(color albedo, normal normal)`: ideal diffuse reflection.
+//!
+//! | parameter | what |
+//! | --- | --- |
+//! | albedo | share of the light reflected, 0 to 1 a channel |
+//! | normal | unit shading normal |
+
+use super::{LobeSample, clean, toward_viewer};
+use crate::math::{Frame, cosine_hemisphere};
+use glam::{Vec2, Vec3};
+use std::f32::consts::FRAC_1_PI;
+
+ssl_compiler::closure_type! {
+    /// Ideal diffuse reflection, as shaders make it.
+    pub struct Lambert { albedo: color, normal: normal }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct LambertLobe {
+    pub albedo: Vec3,
+    pub frame: Frame,
+}
+
+impl Lambert {
+    pub fn lobe(&self, gnormal: Vec3) -> LambertLobe {
+        LambertLobe { albedo: clean(self.albedo), frame: Frame::about(toward_viewer(self.normal, gnormal)) }
+    }
+}
+
+impl LambertLobe {
+    pub fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+        self.albedo * self.pdf(wo, wi)
+    }
+
+    pub fn pdf(&self, _wo: Vec3, wi: Vec3) -> f32 {
+        wi.dot(self.frame.n).max(0.0) * FRAC_1_PI
+    }
+
+    pub fn sample(&self, _wo: Vec3, u: Vec2) -> Option<LobeSample> {
+        let local = cosine_hemisphere(u);
+        let pdf = local.z * FRAC_1_PI;
+        (pdf > 0.0).then(|| LobeSample { wi: self.frame.to_world(local), weight: self.albedo, pdf })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Lobe, harness};
+    use super::*;
+
+    fn lobe(_wo: Vec3, n: Vec3) -> Lobe {
+        Lobe::Lambert(Lambert { albedo: [1.0; 3], normal: n.to_array() }.lobe(n))
+    }
+
+    #[test]
+    fn passes_the_harness() {
+        harness::check("Lambert", &lobe);
+    }
+
+    #[test]
+    fn reflects_everything_in_a_white_furnace() {
+        for wo in harness::directions() {
+            assert!((harness::albedo(&lobe(wo, Vec3::Z), wo) - 1.0).abs() < 1e-3);
+        }
+    }
+}

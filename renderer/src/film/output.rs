@@ -1,0 +1,164 @@
+//! Pictures into files: PNG for looking at, EXR for working on. A file appears whole or not at all.
+
+use super::Picture;
+use crate::math::linear_to_srgb;
+use glam::Vec3;
+use image::ImageEncoder;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// What an output file's extension asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageFormat {
+    /// 8 bits, sRGB, after exposure and tone curve.
+    Png,
+    /// 32-bit floats, linear, untouched.
+    Exr,
+}
+
+impl ImageFormat {
+    pub const EXTENSIONS: &'static str = "`.png` or `.exr`";
+
+    pub fn of(path: &Path) -> Option<ImageFormat> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "png" => Some(ImageFormat::Png),
+            "exr" => Some(ImageFormat::Exr),
+            _ => None,
+        }
+    }
+}
+
+/// From linear light to what a screen shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToneCurve {
+    /// Everything above 1 is 1.
+    Clamp,
+    /// A filmic curve (Narkowicz's fit to ACES, 2015).
+    #[default]
+    Filmic,
+}
+
+/// Why a picture could not be written: where, and the system's reason.
+#[derive(Debug)]
+pub struct OutputError {
+    pub path: PathBuf,
+    pub reason: String,
+}
+
+impl std::fmt::Display for OutputError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` cannot be written: {}", self.path.display(), self.reason)
+    }
+}
+
+impl std::error::Error for OutputError {}
+
+/// 8-bit sRGB, rows from the top. `exposure` in stops.
+pub fn develop(picture: &Picture, exposure: f32, tone: ToneCurve) -> Vec<u8> {
+    let gain = exposure.exp2();
+    let encode = |x: f32| (linear_to_srgb(x.clamp(0.0, 1.0)) * 255.0 + 0.5) as u8;
+    let one = |p: &Vec3| {
+        let p = (*p * gain).max(Vec3::ZERO);
+        let shown = match tone {
+            ToneCurve::Clamp => p,
+            ToneCurve::Filmic => filmic(p),
+        };
+        shown.to_array().map(encode)
+    };
+    picture.pixels.iter().flat_map(one).collect()
+}
+
+fn filmic(x: Vec3) -> Vec3 {
+    let x = x.min(Vec3::splat(1e4));
+    (x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)
+}
+
+/// Writes a picture in the format of `path`'s extension: beside its final name first, then renamed.
+pub fn write(
+    picture: &Picture,
+    path: &Path,
+    format: ImageFormat,
+    exposure: f32,
+    tone: ToneCurve,
+) -> Result<(), OutputError> {
+    let error = |reason: String| OutputError { path: path.to_owned(), reason };
+    let mut bytes = Cursor::new(Vec::new());
+    let (w, h) = (picture.width, picture.height);
+    match format {
+        ImageFormat::Png => image::codecs::png::PngEncoder::new(&mut bytes).write_image(
+            &develop(picture, exposure, tone),
+            w,
+            h,
+            image::ExtendedColorType::Rgb8,
+        ),
+        ImageFormat::Exr => {
+            let floats: Vec<u8> = picture.pixels.iter().flat_map(|p| p.to_array()).flat_map(f32::to_ne_bytes).collect();
+            let encoder = image::codecs::openexr::OpenExrEncoder::new(&mut bytes);
+            encoder.write_image(&floats, w, h, image::ExtendedColorType::Rgb32F)
+        }
+    }
+    .map_err(|e| error(e.to_string()))?;
+    write_whole(path, &bytes.into_inner())
+}
+
+/// Writes a file beside its final name first, then renames it.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    let beside = partial_path(path);
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    written.map_err(|e| {
+        // The message is about the first failure; a leftover that cannot be removed adds nothing to it.
+        let _ = std::fs::remove_file(&beside);
+        OutputError { path: path.to_owned(), reason: e.to_string() }
+    })
+}
+
+/// Finds out before a long render whether a file can be made where it will be wanted.
+pub fn check_writable(path: &Path) -> Result<(), OutputError> {
+    let error = |reason: String| OutputError { path: path.to_owned(), reason };
+    if path.is_dir() {
+        return Err(error("it is a folder".to_owned()));
+    }
+    let beside = partial_path(path);
+    std::fs::write(&beside, []).and_then(|()| std::fs::remove_file(&beside)).map_err(|e| error(e.to_string()))
+}
+
+fn partial_path(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.partial-{}", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture() -> Picture {
+        Picture { width: 2, height: 1, pixels: vec![Vec3::new(0.0, 0.215_861, 9.0), Vec3::new(-1.0, 1e-5, 0.5)] }
+    }
+
+    #[test]
+    fn pictures_come_back_as_they_were_written() {
+        let folder = std::env::temp_dir().join(format!("renderer-output-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
+        let (png, exr) = (folder.join("a.PNG"), folder.join("a.exr"));
+        for path in [&png, &exr] {
+            let format = ImageFormat::of(path).expect("a known extension");
+            write(&picture(), path, format, 0.0, ToneCurve::Clamp).expect("it can be written");
+        }
+        let read = image::open(&png).expect("a whole file").into_rgb8();
+        assert_eq!(read.as_raw()[..3], [0, 128, 255]);
+        let read = image::open(&exr).expect("a whole file").into_rgb32f();
+        assert_eq!(read.as_raw()[..], [0.0, 0.215_861, 9.0, -1.0, 1e-5, 0.5]);
+        assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 2, "nothing partial is left");
+        std::fs::remove_dir_all(&folder).expect("as above");
+    }
+
+    #[test]
+    fn unknown_extensions_and_unwritable_folders_are_found_early() {
+        assert_eq!(ImageFormat::of(Path::new("a.jpeg")), None);
+        assert_eq!(ImageFormat::of(Path::new("a")), None);
+        assert!(check_writable(Path::new("/no/such/folder/a.png")).is_err());
+        assert!(check_writable(&std::env::temp_dir()).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! Triangle meshes in world space, with everything per vertex, and the rectangle as a mesh.
+
+use super::{Transform, normals, tangents};
+use glam::{Vec2, Vec3};
+
+/// Indexed triangles. Every per-vertex list is as long as `positions`, but for `colors`, which is empty
+/// where the mesh has none (white then).
+#[derive(Clone, Debug, Default)]
+pub struct TriangleMesh {
+    /// World space.
+    pub positions: Vec<Vec3>,
+    /// Unit length, outwards.
+    pub normals: Vec<Vec3>,
+    /// (0,0) is the texture's lower left corner.
+    pub uvs: Vec<Vec2>,
+    /// Unit length, along growing u, perpendicular to the vertex normal.
+    pub tangents: Vec<Vec3>,
+    pub colors: Vec<Vec3>,
+    pub indices: Vec<[u32; 3]>,
+}
+
+impl TriangleMesh {
+    /// A square of side 1 about the origin in the plane y = 0, facing +y, u along +x, v along −z, so that
+    /// a texture lies on it upright when seen from above with −z up. `repeat` scales the coordinates.
+    pub fn rectangle(repeat: Vec2) -> TriangleMesh {
+        let corners = [(-0.5, 0.5, 0.0, 0.0), (0.5, 0.5, 1.0, 0.0), (0.5, -0.5, 1.0, 1.0), (-0.5, -0.5, 0.0, 1.0)];
+        let mut mesh = TriangleMesh {
+            positions: corners.iter().map(|c| Vec3::new(c.0, 0.0, c.1)).collect(),
+            normals: vec![Vec3::Y; 4],
+            uvs: corners.iter().map(|c| Vec2::new(c.2, c.3) * repeat).collect(),
+            indices: vec![[0, 1, 2], [0, 2, 3]],
+            ..TriangleMesh::default()
+        };
+        mesh.tangents = tangents::per_vertex(&mesh);
+        mesh
+    }
+
+    /// Moves the mesh. Normals turn with the inverse transpose; a mirroring transform also turns the
+    /// triangles' winding, so that outwards stays outwards.
+    pub fn transform(&mut self, transform: &Transform) {
+        self.positions.iter_mut().for_each(|p| *p = transform.point(*p));
+        self.normals.iter_mut().for_each(|n| *n = transform.normal(*n));
+        if transform.mirrors() {
+            self.indices.iter_mut().for_each(|t| t.swap(1, 2));
+        }
+        self.tangents = tangents::per_vertex(self);
+    }
+
+    /// Fills in what a file did not give: normals (smooth over equal positions, or one a face) and
+    /// tangents.
+    pub fn complete(&mut self, smooth: bool) {
+        self.uvs.resize(self.positions.len(), Vec2::ZERO);
+        if !smooth {
+            self.unshare_vertices();
+        }
+        if self.normals.len() != self.positions.len() || !smooth {
+            self.normals = if smooth { normals::smooth(self) } else { normals::flat(self) };
+        }
+        self.tangents = tangents::per_vertex(self);
+    }
+
+    /// Gives each triangle vertices of its own.
+    fn unshare_vertices(&mut self) {
+        let order: Vec<usize> = self.indices.iter().flatten().map(|&i| i as usize).collect();
+        self.positions = order.iter().map(|&i| self.positions[i]).collect();
+        self.uvs = order.iter().map(|&i| self.uvs[i]).collect();
+        if !self.colors.is_empty() {
+            self.colors = order.iter().map(|&i| self.colors[i]).collect();
+        }
+        self.indices = (0..order.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    }
+
+    pub fn vertices(&self, triangle: usize) -> [Vec3; 3] {
+        self.indices[triangle].map(|i| self.positions[i as usize])
+    }
+
+    pub fn area(&self, triangle: usize) -> f32 {
+        let [a, b, c] = self.vertices(triangle);
+        0.5 * (b - a).cross(c - a).length()
+    }
+
+    /// Unit geometric normal by the winding; zero for a degenerate triangle.
+    pub fn geometric_normal(&self, triangle: usize) -> Vec3 {
+        let [a, b, c] = self.vertices(triangle);
+        (b - a).cross(c - a).normalize_or_zero()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirrored_rectangle_still_faces_outwards() {
+        let mut mesh = TriangleMesh::rectangle(Vec2::ONE);
+        assert_eq!(mesh.geometric_normal(0), Vec3::Y);
+        assert_eq!(mesh.tangents[0], Vec3::X);
+        mesh.transform(&Transform::new(Vec3::ZERO, Vec3::ZERO, Vec3::new(-1.0, 1.0, 2.0)));
+        assert_eq!(mesh.geometric_normal(0), Vec3::Y);
+        assert_eq!(mesh.normals[0], Vec3::Y);
+        assert_eq!(mesh.tangents[0], Vec3::NEG_X);
+    }
+}

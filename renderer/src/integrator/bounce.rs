@@ -1,0 +1,118 @@
+//! One shaded hit of a path: its own light, direct light by sampling, and the ray that goes on.
+
+use super::path::{Met, Path, Workspace};
+use super::wavefront::{BatchCounts, bounce_sampler};
+use crate::accel::offset_origin;
+use crate::bsdf::{Bsdf, BsdfSample};
+use crate::geometry::{Surface, Wanted, surface};
+use crate::light::{LightSample, power_heuristic};
+use crate::material::ShadingPoint;
+use crate::math::max_channel;
+use crate::ray::{Ray, RayDifferential};
+use crate::scene::Scene;
+use glam::Vec3;
+
+/// Bounces that a path makes before Russian roulette may end it.
+const SURE_BOUNCES: u32 = 3;
+
+/// Takes the path of hit `met_index`, which lane `lane` of the block was shaded for, one step further.
+pub fn advance(
+    scene: &Scene,
+    work: &mut Workspace,
+    met_index: usize,
+    lane: usize,
+    (depth, last): (u32, bool),
+    differentials: bool,
+    counts: &mut BatchCounts,
+) {
+    let (met, shaded, point) = (&work.met[met_index], &work.shaded[lane], &work.points[lane]);
+    let path = &mut work.paths[met.path as usize];
+    path.radiance += path.beta * shaded.emission;
+    let surface = &met.surface;
+    let bsdf =
+        Bsdf { lobes: &work.lobes[shaded.lobes.clone()], wo: -path.ray.direction, gnormal: surface.gnormal_seen() };
+    if last || bsdf.lobes.is_empty() {
+        return;
+    }
+    let mut sampler = bounce_sampler(path, depth);
+    let (u_lobe, u_bsdf, u_area, u_environment, u_roulette) =
+        (sampler.next_1d(), sampler.next_2d(), sampler.next_2d(), sampler.next_2d(), sampler.next_1d());
+
+    // Direct light: one sample of the emitting shapes, one of the environment.
+    if bsdf.has_smooth_lobe() {
+        let area = scene.lights.sample(&scene.geometry, surface.position, u_area);
+        let sky = (!scene.environment.is_black()).then(|| scene.environment.sample(u_environment));
+        for light in area.into_iter().chain(sky) {
+            path.radiance += path.beta * direct(scene, surface, &bsdf, &light, path.ray.time, counts);
+        }
+    }
+
+    // The next direction, from the lobes.
+    let Some(next) = bsdf.sample(u_lobe, u_bsdf) else { return };
+    path.beta *= next.weight;
+    if max_channel(path.beta) <= 0.0 || !path.beta.is_finite() {
+        return;
+    }
+
+    // Russian roulette: paths that carry little end early, the others carry their share.
+    if depth >= SURE_BOUNCES {
+        let survival = max_channel(path.beta).min(0.95);
+        if u_roulette >= survival {
+            return;
+        }
+        path.beta /= survival;
+    }
+
+    // The next ray, with its footprint.
+    if differentials {
+        path.differential = next_differential(scene, path, met, point, &next);
+    }
+    let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
+    path.ray = Ray::new(origin, next.wi, path.ray.time);
+    path.from = surface.position;
+    path.pdf = if next.mirror.is_some() { f32::INFINITY } else { next.pdf };
+    work.active.push(met.path);
+}
+
+/// What one sample of a light adds, weighed against drawing the same direction from the lobes.
+fn direct(
+    scene: &Scene,
+    surface: &Surface,
+    bsdf: &Bsdf<'_>,
+    light: &LightSample,
+    time: f32,
+    counts: &mut BatchCounts,
+) -> Vec3 {
+    let (value, pdf) = bsdf.eval(light.wi);
+    if light.pdf <= 0.0 || value == Vec3::ZERO || light.radiance == Vec3::ZERO {
+        return Vec3::ZERO;
+    }
+    let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, light.wi);
+    // Short of the light itself, which would shadow its own sample.
+    let ray = Ray { t_max: light.distance * (1.0 - 1e-4), ..Ray::new(origin, light.wi, time) };
+    counts.shadow_rays += 1;
+    if scene.accel.occluded(&ray) {
+        return Vec3::ZERO;
+    }
+    value * light.radiance * (power_heuristic(light.pdf, pdf) / light.pdf)
+}
+
+/// Through a mirror by Igehy's formula with the interpolated normal's partials; else by the rule for
+/// scattering.
+fn next_differential(
+    scene: &Scene,
+    path: &Path,
+    met: &Met,
+    point: &ShadingPoint,
+    next: &BsdfSample,
+) -> RayDifferential {
+    let position = point.partials.position;
+    let Some(mirror) = next.mirror else {
+        return path.differential.scattered(position, next.wi, next.pdf);
+    };
+    let wanted = Wanted { normal: true, ..Wanted::default() };
+    let normal = surface::partials_at(&scene.geometry, &path.ray, &path.differential, &met.hit, wanted).normal;
+    // The partials are those of the outward normal, the mirror's faces the viewer.
+    let sign = 1.0_f32.copysign(mirror.dot(met.surface.normal));
+    path.differential.reflected(path.ray.direction, position, mirror, normal.map(|n| n * sign))
+}

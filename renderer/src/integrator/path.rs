@@ -1,0 +1,48 @@
+//! A light path while it is traced from the camera, and the memory of a wavefront of them.
+
+use crate::bsdf::WeightedLobe;
+use crate::geometry::{Hit, Surface};
+use crate::material::{Scratch, Shaded, ShadingPoint};
+use crate::ray::{Ray, RayDifferential};
+use crate::sampler::Sampler;
+use glam::Vec3;
+
+/// The path so far, and the ray that goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Index in the tile.
+    pub pixel: u32,
+    pub ray: Ray,
+    pub differential: RayDifferential,
+    /// Throughput: what a unit of radiance at the ray's end adds to the pixel.
+    pub beta: Vec3,
+    pub radiance: Vec3,
+    pub sampler: Sampler,
+    /// Density per steradian of the last bounce; infinite where light sampling could not have drawn it
+    /// (from the camera, off a mirror).
+    pub pdf: f32,
+    /// Where the ray left the last surface, before the offset; what light densities refer to.
+    pub from: Vec3,
+}
+
+/// A path that met something.
+#[derive(Clone, Copy, Debug)]
+pub struct Met {
+    pub path: u32,
+    pub material: u32,
+    pub hit: Hit,
+    pub surface: Surface,
+}
+
+/// One thread's memory, used over and over.
+#[derive(Default)]
+pub struct Workspace {
+    pub paths: Vec<Path>,
+    /// Paths whose ray is still to be traced.
+    pub active: Vec<u32>,
+    pub met: Vec<Met>,
+    pub points: Vec<ShadingPoint>,
+    pub lobes: Vec<WeightedLobe>,
+    pub shaded: Vec<Shaded>,
+    pub scratch: Scratch,
+}

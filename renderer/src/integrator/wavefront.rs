@@ -1,0 +1,176 @@
+//! The order of events for one batch of samples of one tile.
+
+use super::bounce;
+use super::path::{Met, Path, Workspace};
+use crate::camera::Camera;
+use crate::film::{Tile, TileSums};
+use crate::geometry::{Partials, Wanted, surface};
+use crate::light::power_heuristic;
+use crate::material::ShadingPoint;
+use crate::sampler::Sampler;
+use crate::scene::Scene;
+use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
+use std::ops::Range;
+
+/// What a batch cost, and what went wrong in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BatchCounts {
+    pub rays: u64,
+    pub shadow_rays: u64,
+    pub shaded: u64,
+    pub blocks: u64,
+    /// Samples that were no numbers and count as black.
+    pub non_finite: u64,
+}
+
+impl BatchCounts {
+    pub fn add(&mut self, other: &BatchCounts) {
+        self.rays += other.rays;
+        self.shadow_rays += other.shadow_rays;
+        self.shaded += other.shaded;
+        self.blocks += other.blocks;
+        self.non_finite += other.non_finite;
+    }
+}
+
+/// Pairs of sample dimensions that the camera takes, and each bounce after it.
+const CAMERA_PAIRS: u32 = 2;
+const BOUNCE_PAIRS: u32 = 6;
+
+/// Traces the given samples of every pixel of a tile.
+pub fn trace(
+    scene: &Scene,
+    camera: &Camera,
+    seed: u32,
+    tile: Tile,
+    samples: Range<u32>,
+    work: &mut Workspace,
+) -> (TileSums, BatchCounts) {
+    let mut counts = BatchCounts::default();
+    // Where no shader asks for a partial, rays need not carry any.
+    let differentials = scene.materials.iter().any(|m| m.wanted().any());
+    // 1. A ray from the camera for each sample of each pixel.
+    start(scene, camera, seed, tile, samples, work);
+    for depth in 0..=scene.integrator.max_depth {
+        // 2. What each ray meets first; those that meet nothing see the environment.
+        counts.rays += work.active.len() as u64;
+        intersect(scene, work);
+        // 3. Shapes that shine by themselves.
+        collect_shape_emission(scene, work);
+        // 4. Hits in the order of their materials, so that blocks of one shader are full.
+        work.met.sort_unstable_by_key(|m| (m.material, m.path));
+        // 5. Shade them, then gather direct light and choose where to go on.
+        work.active.clear();
+        let last = depth == scene.integrator.max_depth;
+        let mut begin = 0;
+        while begin < work.met.len() {
+            let end = block_end(&work.met, begin);
+            shade(scene, work, begin..end, depth, differentials);
+            counts.shaded += (end - begin) as u64;
+            counts.blocks += 1;
+            for lane in 0..end - begin {
+                bounce::advance(scene, work, begin + lane, lane, (depth, last), differentials, &mut counts);
+            }
+            begin = end;
+        }
+        if work.active.is_empty() {
+            break;
+        }
+        // 6. Keep neighbouring paths together: their rays meet the same things.
+        work.active.sort_unstable();
+    }
+    // 7. Onto the film.
+    let mut sums = TileSums::new(tile.pixels());
+    for path in &work.paths {
+        counts.non_finite += u64::from(!sums.add(path.pixel as usize, path.radiance));
+    }
+    (sums, counts)
+}
+
+fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u32>, work: &mut Workspace) {
+    work.paths.clear();
+    for pixel in 0..tile.pixels() {
+        let (x, y) = tile.pixel(pixel);
+        for sample in samples.clone() {
+            let mut sampler = Sampler::new(seed, (x, y), sample);
+            let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + scene.film.filter.sample(sampler.next_2d());
+            let (ray, differential) = camera.ray(film, sampler.next_1d());
+            let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
+            work.paths.push(Path { pixel, ray, differential, beta, radiance, sampler, pdf: f32::INFINITY, from });
+        }
+    }
+    work.active.clear();
+    work.active.extend(0..work.paths.len() as u32);
+}
+
+/// Sample dimensions of a bounce start at the same place whatever the bounces before drew.
+pub fn bounce_sampler(path: &Path, depth: u32) -> Sampler {
+    let mut sampler = path.sampler;
+    sampler.start_at(CAMERA_PAIRS + depth * BOUNCE_PAIRS);
+    sampler
+}
+
+fn intersect(scene: &Scene, work: &mut Workspace) {
+    work.met.clear();
+    for &index in &work.active {
+        let path = &mut work.paths[index as usize];
+        match scene.accel.closest(&path.ray) {
+            Some(hit) => {
+                let surface = surface::at(&scene.geometry, &path.ray, &hit);
+                let material = scene.geometry.shape(surface.shape).material;
+                work.met.push(Met { path: index, material, hit, surface });
+            }
+            None => {
+                let d = path.ray.direction;
+                // Light sampling could have drawn this direction too, unless the last bounce was specular.
+                let weight =
+                    if path.pdf.is_infinite() { 1.0 } else { power_heuristic(path.pdf, scene.environment.pdf(d)) };
+                path.radiance += path.beta * scene.environment.radiance(d) * weight;
+            }
+        }
+    }
+}
+
+fn collect_shape_emission(scene: &Scene, work: &mut Workspace) {
+    for met in &work.met {
+        let emission = scene.geometry.shape(met.surface.shape).emission;
+        if emission == Vec3::ZERO || met.surface.backfacing {
+            continue;
+        }
+        let path = &mut work.paths[met.path as usize];
+        let light_pdf = if path.pdf.is_infinite() {
+            0.0
+        } else {
+            scene.lights.pdf(&scene.geometry, path.from, path.ray.direction, &met.hit)
+        };
+        path.radiance += path.beta * emission * power_heuristic(path.pdf, light_pdf);
+    }
+}
+
+/// Where the block that starts at `begin` ends: at most 16 hits of one material.
+fn block_end(met: &[Met], begin: usize) -> usize {
+    let same = met[begin..].iter().take(LANES).take_while(|m| m.material == met[begin].material);
+    begin + same.count()
+}
+
+fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, differentials: bool) {
+    let material = &scene.materials[work.met[block.start].material as usize];
+    // The next ray starts with ∂P, so that is needed wherever any shader wants partials.
+    let wanted = Wanted { position: differentials, ..material.wanted() };
+    let point = |met: &Met| {
+        let path = &work.paths[met.path as usize];
+        let partials = if wanted.any() {
+            surface::partials_at(&scene.geometry, &path.ray, &path.differential, &met.hit, wanted)
+        } else {
+            Partials::default()
+        };
+        let (incident, time) = (path.ray.direction, path.ray.time);
+        ShadingPoint { surface: met.surface, partials, incident, time, ray_depth: depth }
+    };
+    work.points.clear();
+    work.points.extend(work.met[block].iter().map(point));
+    work.lobes.clear();
+    work.shaded.clear();
+    material.shade(&work.points, &scene.textures, &mut work.scratch, &mut work.lobes, &mut work.shaded);
+}

@@ -1,0 +1,159 @@
+//! The globals that the renderer offers to shaders, and how one row of them is filled from hits.
+
+use super::ShadingPoint;
+use crate::geometry::Wanted;
+use glam::Vec3;
+use ssl_compiler::runtime::{GlobalField, GlobalRead, LANES, Order, Row};
+
+ssl_compiler::shader_globals! {
+    /// What a hit offers to a shader; world space unless said.
+    #[expect(non_snake_case, reason = "`I` is the field's own name for the incident direction")]
+    pub struct HitGlobals {
+        /// Texture coordinates; the third is 0.
+        uvw: float3, first;
+        position: point, first;
+        /// The interpolated normal, outwards.
+        normal: normal, first;
+        /// The normal of the triangle's plane, outwards.
+        gnormal: normal, first;
+        /// From the eye to the surface.
+        I: vector, first;
+        tangent: vector, first;
+        bitangent: vector, first;
+        /// Within the shutter interval, 0 to 1.
+        time: float, value;
+        /// The shape's place in the scene file, from 0.
+        object_id: int, value;
+        /// 0 for what the camera sees.
+        ray_depth: int, value;
+        /// The ray came from the inside.
+        backfacing: bool, value;
+        /// Vertex color; white where the mesh has none.
+        color: color, first;
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Uvw,
+    Position,
+    Normal,
+    Gnormal,
+    Incident,
+    Tangent,
+    Bitangent,
+    Time,
+    ObjectId,
+    RayDepth,
+    Backfacing,
+    Color,
+}
+
+/// One row of the block that a shader reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    source: Source,
+    component: usize,
+    order: Order,
+    row: usize,
+}
+
+impl Fill {
+    pub fn of(field: &GlobalField, read: &GlobalRead) -> Option<Fill> {
+        let source = match field.name.as_str() {
+            "uvw" => Source::Uvw,
+            "position" => Source::Position,
+            "normal" => Source::Normal,
+            "gnormal" => Source::Gnormal,
+            "I" => Source::Incident,
+            "tangent" => Source::Tangent,
+            "bitangent" => Source::Bitangent,
+            "time" => Source::Time,
+            "object_id" => Source::ObjectId,
+            "ray_depth" => Source::RayDepth,
+            "backfacing" => Source::Backfacing,
+            "color" => Source::Color,
+            _ => return None,
+        };
+        Some(Fill { source, component: read.component, order: read.order, row: read.row })
+    }
+
+    /// Writes the row's lanes, one a point.
+    pub fn apply(&self, points: &[ShadingPoint], block: &mut [Row]) {
+        let row = &mut block[self.row];
+        for (lane, point) in points.iter().enumerate().take(LANES) {
+            match self.source {
+                Source::ObjectId => row.set_int(lane, point.surface.object_id as i32),
+                Source::RayDepth => row.set_int(lane, point.ray_depth as i32),
+                Source::Backfacing => row.set_int(lane, i32::from(point.surface.backfacing)),
+                Source::Time => row.0[lane] = point.time,
+                _ => row.0[lane] = self.vector(point)[self.component],
+            }
+        }
+    }
+
+    fn vector(&self, point: &ShadingPoint) -> Vec3 {
+        let (s, p) = (&point.surface, &point.partials);
+        let (value, partials) = match self.source {
+            Source::Uvw => (s.uv.extend(0.0), p.uvw),
+            Source::Position => (s.position, p.position),
+            Source::Normal => (s.normal, p.normal),
+            Source::Gnormal => (s.gnormal, [Vec3::ZERO; 2]),
+            Source::Incident => (point.incident, p.incident),
+            Source::Tangent => (s.tangent, p.tangent),
+            Source::Bitangent => (s.bitangent, p.bitangent),
+            Source::Color => (s.color, p.color),
+            Source::Time | Source::ObjectId | Source::RayDepth | Source::Backfacing => (Vec3::ZERO, [Vec3::ZERO; 2]),
+        };
+        match self.order {
+            Order::Value => value,
+            Order::Ddx => partials[0],
+            Order::Ddy => partials[1],
+            Order::Dxx | Order::Dxy | Order::Dyy => Vec3::ZERO,
+        }
+    }
+}
+
+/// The partials that any of the rows needs.
+pub fn wanted(fills: &[Fill]) -> Wanted {
+    let reads = |source| fills.iter().any(|f| f.source == source && f.order != Order::Value);
+    Wanted {
+        position: reads(Source::Position),
+        uvw: reads(Source::Uvw),
+        normal: reads(Source::Normal),
+        tangent: reads(Source::Tangent),
+        bitangent: reads(Source::Bitangent),
+        incident: reads(Source::Incident),
+        color: reads(Source::Color),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_of_the_layout_has_a_source() {
+        let layout = HitGlobals::layout();
+        for (field, f) in layout.fields().iter().enumerate() {
+            let read = GlobalRead { field, component: 0, order: Order::Value, row: f.first_row };
+            assert!(Fill::of(f, &read).is_some(), "{}", f.name);
+        }
+        assert_eq!(HitGlobals::default().rows().len(), layout.rows());
+    }
+
+    #[test]
+    fn a_row_is_filled_for_each_point_and_only_wanted_partials_are_asked_for() {
+        let layout = HitGlobals::layout();
+        let (index, field) = layout.find("position").expect("the layout has it");
+        let row = field.row(1, Order::Ddy).expect("it keeps first partials");
+        let fill = Fill::of(field, &GlobalRead { field: index, component: 1, order: Order::Ddy, row });
+        let fill = fill.expect("it has a source");
+        let mut point = ShadingPoint::default();
+        point.partials.position[1] = Vec3::new(1.0, 2.0, 3.0);
+        let mut block = vec![Row::splat(9.0); layout.rows()];
+        fill.apply(&[point; 2], &mut block);
+        assert_eq!(block[row].0[..3], [2.0, 2.0, 9.0]);
+        assert_eq!(wanted(&[fill]), Wanted { position: true, ..Wanted::default() });
+    }
+}

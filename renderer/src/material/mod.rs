@@ -1,0 +1,238 @@
+//! Materials: compiled shaders with their parameters. The only module that knows of the compiler.
+//!
+//! A material reports which globals its shader reads, is run on blocks of up to 16 hits with just those
+//! filled in, and gives each hit's lobes and emission.
+
+mod globals;
+
+use crate::bsdf::{Emission, Glossy, Lambert, Lobe, Mirror, WeightedLobe};
+use crate::geometry::{Partials, Surface, Wanted};
+use glam::Vec3;
+use globals::{Fill, HitGlobals};
+use ssl_compiler::diagnostics::Diagnostics;
+use ssl_compiler::runtime::block::DEFAULT_FUEL;
+use ssl_compiler::runtime::parameters::ParameterError;
+use ssl_compiler::runtime::{
+    Block, ClosureId, ClosureRegistry, GlobalsLayout, HostServices, LANES, LaneError, ParameterBlock, ParameterValue,
+    Row, read3,
+};
+use ssl_compiler::source::{FileId, SourceMap};
+use ssl_compiler::{BackendKind, CompileOptions, Shader};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// A hit as a shader sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ShadingPoint {
+    pub surface: Surface,
+    pub partials: Partials,
+    /// From the eye to the surface, unit length.
+    pub incident: Vec3,
+    pub time: f32,
+    /// 0 for what the camera sees.
+    pub ray_depth: u32,
+}
+
+/// What a scene's shaders may use: the globals and the closure types.
+pub struct ShadingLanguage {
+    globals: GlobalsLayout,
+    closures: ClosureRegistry,
+    kinds: Vec<(ClosureId, LobeKind)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LobeKind {
+    Lambert,
+    Mirror,
+    Glossy,
+    Emission,
+}
+
+impl ShadingLanguage {
+    pub fn new() -> ShadingLanguage {
+        let mut closures = ClosureRegistry::new();
+        let kinds = vec![
+            (closures.register(Lambert::closure_type()), LobeKind::Lambert),
+            (closures.register(Mirror::closure_type()), LobeKind::Mirror),
+            (closures.register(Glossy::closure_type()), LobeKind::Glossy),
+            (closures.register(Emission::closure_type()), LobeKind::Emission),
+        ];
+        ShadingLanguage { globals: HitGlobals::layout(), closures, kinds }
+    }
+
+    pub fn globals(&self) -> &GlobalsLayout {
+        &self.globals
+    }
+
+    pub fn closures(&self) -> &ClosureRegistry {
+        &self.closures
+    }
+
+    /// Compiles one shader of a file. Warnings come back beside it.
+    pub fn compile(
+        &self,
+        sources: &SourceMap,
+        file: FileId,
+        entry: Option<&str>,
+        backend: BackendKind,
+    ) -> Result<(Arc<Shader>, Diagnostics), Diagnostics> {
+        let options =
+            CompileOptions { backend, file_globals: false, ..CompileOptions::new(&self.globals, &self.closures) };
+        let (shader, warnings) = ssl_compiler::compile(sources, file, entry, &options)?;
+        Ok((Arc::new(shader), warnings))
+    }
+}
+
+impl Default for ShadingLanguage {
+    fn default() -> Self {
+        ShadingLanguage::new()
+    }
+}
+
+/// One entry of the lobe table that the renderer knows how to read.
+#[derive(Clone, Copy, Debug)]
+struct LobeSlot {
+    kind: LobeKind,
+    weight_row: usize,
+    parameter_row: usize,
+}
+
+/// A compiled shader with the values of one material.
+pub struct Material {
+    pub name: String,
+    shader: Arc<Shader>,
+    parameters: ParameterBlock,
+    fills: Vec<Fill>,
+    wanted: Wanted,
+    lobes: Vec<LobeSlot>,
+    rows: usize,
+    error: OnceLock<LaneError>,
+}
+
+/// Memory that running a shader needs; one a thread, used over and over.
+#[derive(Default)]
+pub struct Scratch {
+    globals: Vec<Row>,
+    outputs: Vec<Row>,
+}
+
+/// What a shader said of one hit. Its lobes are a range of the list that [`Material::shade`] filled.
+#[derive(Clone, Debug, Default)]
+pub struct Shaded {
+    pub emission: Vec3,
+    pub lobes: Range<usize>,
+}
+
+impl Material {
+    pub fn new(name: &str, shader: Arc<Shader>, language: &ShadingLanguage) -> Material {
+        let interface = shader.interface();
+        let kind = |id: ClosureId| language.kinds.iter().find(|(k, _)| *k == id).map(|&(_, kind)| kind);
+        let slot = |l: &ssl_compiler::runtime::LobeDesc| {
+            Some(LobeSlot { kind: kind(l.closure)?, weight_row: l.weight_row, parameter_row: l.parameter_row })
+        };
+        let fills: Vec<Fill> =
+            interface.globals_read.iter().filter_map(|r| Fill::of(language.globals.field(r.field), r)).collect();
+        Material {
+            name: name.to_owned(),
+            parameters: ParameterBlock::new(interface),
+            wanted: globals::wanted(&fills),
+            fills,
+            lobes: interface.lobes.iter().filter_map(slot).collect(),
+            rows: language.globals.rows(),
+            error: OnceLock::new(),
+            shader,
+        }
+    }
+
+    /// Gives a parameter its value, or a texture slot its texture.
+    pub fn bind(&mut self, name: &str, value: &ParameterValue) -> Result<(), ParameterError> {
+        self.parameters.set(self.shader.interface(), name, value)
+    }
+
+    /// Texture slots that the shader reads and that nothing is bound to.
+    pub fn unbound_textures(&self) -> Vec<String> {
+        let slots = self.shader.interface().textures.iter();
+        let unbound = |word: usize| self.parameters.words[word] == ssl_compiler::runtime::TextureRequest::UNBOUND;
+        slots.filter(|t| t.used && unbound(t.word)).map(|t| t.name.clone()).collect()
+    }
+
+    /// Names of the texture slots, for messages.
+    pub fn texture_slots(&self) -> Vec<String> {
+        self.shader.interface().textures.iter().map(|t| t.name.clone()).collect()
+    }
+
+    /// Which partials of the surface the shader reads.
+    pub fn wanted(&self) -> Wanted {
+        self.wanted
+    }
+
+    /// The first error that ended a lane early since the material was made.
+    pub fn error(&self) -> Option<LaneError> {
+        self.error.get().copied()
+    }
+
+    /// Shades at most 16 points: appends an entry for each to `shaded`, and its lobes to `lobes`. A lane
+    /// that the shader ended early is black.
+    pub fn shade(
+        &self,
+        points: &[ShadingPoint],
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+        lobes: &mut Vec<WeightedLobe>,
+        shaded: &mut Vec<Shaded>,
+    ) {
+        debug_assert!(points.len() <= LANES);
+        scratch.globals.resize(self.rows, Row::ZERO);
+        let output_rows = self.shader.interface().output_rows;
+        if scratch.outputs.len() < output_rows {
+            scratch.outputs.resize(output_rows, Row::ZERO);
+        }
+        for fill in &self.fills {
+            fill.apply(points, &mut scratch.globals);
+        }
+        let mask = ((1_u64 << points.len()) - 1) as u32;
+        let status = self.shader.run(&mut Block {
+            globals: &scratch.globals,
+            parameters: &self.parameters,
+            host,
+            outputs: &mut scratch.outputs[..output_rows],
+            mask,
+            fuel: DEFAULT_FUEL,
+        });
+        if let Some(error) = status.first_error() {
+            // Only the first is kept; which one that is does not reach the image.
+            let _ = self.error.set(error);
+        }
+        for (lane, point) in points.iter().enumerate() {
+            let start = lobes.len();
+            let ended = status.errors[lane].is_some();
+            let emission = if ended { Vec3::ZERO } else { self.read(point, &scratch.outputs, lane, lobes) };
+            shaded.push(Shaded { emission, lobes: start..lobes.len() });
+        }
+    }
+
+    /// One lane of the lobe table: its emission, and its lobes appended.
+    fn read(&self, point: &ShadingPoint, outputs: &[Row], lane: usize, lobes: &mut Vec<WeightedLobe>) -> Vec3 {
+        let mut emission = Vec3::ZERO;
+        let wo = -point.incident;
+        let gnormal = point.surface.gnormal_seen();
+        for slot in &self.lobes {
+            let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
+            if weight == Vec3::ZERO || !weight.is_finite() {
+                continue;
+            }
+            let parameters = &outputs[slot.parameter_row..];
+            let lobe = match slot.kind {
+                LobeKind::Emission => {
+                    emission += weight * Emission::read(parameters, lane).cleaned();
+                    continue;
+                }
+                LobeKind::Lambert => Lobe::Lambert(Lambert::read(parameters, lane).lobe(gnormal)),
+                LobeKind::Mirror => Lobe::Mirror(Mirror::read(parameters, lane).lobe(gnormal, wo)),
+                LobeKind::Glossy => Lobe::Glossy(Glossy::read(parameters, lane).lobe(gnormal, wo)),
+            };
+            lobes.push(WeightedLobe { lobe, weight });
+        }
+        emission
+    }
+}

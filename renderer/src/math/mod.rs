@@ -1,0 +1,16 @@
+//! Small mathematics that every part of the renderer shares: frames, warps of the unit square, color.
+
+mod color;
+mod distribution;
+mod frame;
+mod warp;
+
+pub use color::{linear_to_srgb, luminance, srgb_to_linear};
+pub use distribution::Distribution;
+pub use frame::Frame;
+pub use warp::{concentric_disk, cosine_hemisphere, uniform_cone, uniform_triangle};
+
+/// The component-wise largest of a color's channels.
+pub fn max_channel(c: glam::Vec3) -> f32 {
+    c.max_element()
+}

@@ -1,0 +1,54 @@
+//! Maps of the unit square onto other domains. Each names the density of what it returns.
+
+use glam::{Vec2, Vec3};
+use std::f32::consts::PI;
+
+/// The unit disk, density 1/π (Shirley and Chiu 1997).
+pub fn concentric_disk(u: Vec2) -> Vec2 {
+    let o = u * 2.0 - Vec2::ONE;
+    if o == Vec2::ZERO {
+        return Vec2::ZERO;
+    }
+    let (r, phi) =
+        if o.x.abs() > o.y.abs() { (o.x, PI / 4.0 * (o.y / o.x)) } else { (o.y, PI / 2.0 - PI / 4.0 * (o.x / o.y)) };
+    Vec2::new(r * phi.cos(), r * phi.sin())
+}
+
+/// The hemisphere about +z, density cos θ/π (Malley's method).
+pub fn cosine_hemisphere(u: Vec2) -> Vec3 {
+    let d = concentric_disk(u);
+    Vec3::new(d.x, d.y, (1.0 - d.length_squared()).max(0.0).sqrt())
+}
+
+/// Barycentric coordinates (of the second and third vertex), uniform over a triangle's area.
+pub fn uniform_triangle(u: Vec2) -> (f32, f32) {
+    let r = u.x.sqrt();
+    (r * (1.0 - u.y), r * u.y)
+}
+
+/// The cone about +z with 1 − cos θ at most `one_minus_cos`, density 1/(2π `one_minus_cos`).
+///
+/// Takes 1 − cos because for a narrow cone cos itself has lost its digits.
+pub fn uniform_cone(u: Vec2, one_minus_cos: f32) -> Vec3 {
+    let k = u.x * one_minus_cos;
+    let sin = (k * (2.0 - k)).max(0.0).sqrt();
+    let phi = 2.0 * PI * u.y;
+    Vec3::new(sin * phi.cos(), sin * phi.sin(), 1.0 - k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Means over a fine grid against their closed forms.
+    #[test]
+    fn warps_have_the_moments_of_their_densities() {
+        const N: usize = 256;
+        let grid = || (0..N * N).map(|i| (Vec2::new((i % N) as f32, (i / N) as f32) + 0.5) / N as f32);
+        let mean = |f: &dyn Fn(Vec2) -> f32| grid().map(|u| f64::from(f(u))).sum::<f64>() / (N * N) as f64;
+        assert!((mean(&|u| cosine_hemisphere(u).z) - 2.0 / 3.0).abs() < 1e-3);
+        assert!((mean(&|u| concentric_disk(u).length()) - 2.0 / 3.0).abs() < 1e-3);
+        assert!((mean(&|u| uniform_triangle(u).0) - 1.0 / 3.0).abs() < 1e-3);
+        assert!((mean(&|u| uniform_cone(u, 0.5).z) - 0.75).abs() < 1e-4);
+    }
+}

@@ -1,0 +1,224 @@
+//! Rendering a scene: tiles and batches of samples handed out to threads, until done, cancelled or out of
+//! time.
+//!
+//! The picture does not depend on the number of threads: what a batch holds is a function of the scene,
+//! the seed and the batch's place alone, and batches are summed as integers.
+
+use crate::camera::Camera;
+use crate::film::{Film, Picture};
+use crate::integrator::{self, BatchCounts, Workspace};
+use crate::scene::{Scene, codes};
+use crate::texture::MipMode;
+use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What may differ from what the scene file says.
+#[derive(Clone, Debug, Default)]
+pub struct RenderOptions {
+    /// Samples a pixel.
+    pub samples: Option<u32>,
+    /// Width and height in pixels.
+    pub size: Option<(u32, u32)>,
+    /// All cores if `None`.
+    pub threads: Option<usize>,
+    pub mip: MipMode,
+    /// Levels; positive is blurrier.
+    pub mip_bias: f32,
+    pub seed: Option<u32>,
+    /// Stop, with what there is, after this long. Pictures made so are not reproducible.
+    pub time_limit: Option<Duration>,
+}
+
+/// How a render ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Complete,
+    Cancelled,
+    OutOfTime,
+}
+
+/// What a render came to.
+pub struct RenderOutput {
+    pub picture: Picture,
+    pub ending: Ending,
+    pub statistics: Statistics,
+    /// Findings of the render itself, each said once.
+    pub diagnostics: Diagnostics,
+    /// Something was missing, such as a texture.
+    pub incomplete: bool,
+}
+
+/// What a render cost.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub struct Statistics {
+    pub width: u32,
+    pub height: u32,
+    pub samples_per_pixel: u32,
+    pub threads: usize,
+    pub seconds: f64,
+    pub samples: u64,
+    pub rays: u64,
+    pub shadow_rays: u64,
+    pub shaded_points: u64,
+    /// Of the 16 lanes of a block, those that were used, on average.
+    pub mean_lanes: f64,
+    pub non_finite_samples: u64,
+}
+
+/// The machine could not give what a render needs.
+#[derive(Debug)]
+pub struct RenderError(pub String);
+
+impl std::fmt::Display for RenderError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RenderError {}
+
+/// Samples a pixel that are traced together. With tiles of 16×16 a batch has 1024 paths: enough to fill
+/// blocks of one shader, few enough to stay in a core's cache.
+const BATCH: u32 = 4;
+
+/// A shader may recurse deeply, on the stack of the thread that runs it.
+const STACK_BYTES: usize = 16 << 20;
+
+/// Renders a scene. `cancel` ends it early when it becomes true; `progress` is called with the finished
+/// share, 0 to 1, from any thread, at most a few hundred times a second.
+pub fn render(
+    scene: &mut Scene,
+    options: &RenderOptions,
+    cancel: &AtomicBool,
+    progress: &(dyn Fn(f32) + Sync),
+) -> Result<RenderOutput, RenderError> {
+    let (width, height) = options.size.unwrap_or((scene.film.width, scene.film.height));
+    let samples = options.samples.unwrap_or(scene.integrator.samples);
+    let seed = options.seed.unwrap_or(scene.integrator.seed);
+    scene.textures.configure(options.mip, options.mip_bias, samples);
+    let scene = &*scene;
+    let camera =
+        Camera::look_at(scene.view.position, scene.view.target, scene.view.up, scene.view.fov, (width, height));
+    let threads = options.threads.unwrap_or_else(available_threads).max(1);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
+    let pool = pool.map_err(|e| RenderError(format!("threads could not be started: {e}")))?;
+    let job = Job {
+        scene,
+        camera,
+        seed,
+        samples,
+        film: Film::new(width, height),
+        next: AtomicU64::new(0),
+        done: AtomicU64::new(0),
+        cancel,
+        deadline: options.time_limit.map(|limit| Instant::now() + limit),
+        out_of_time: AtomicBool::new(false),
+        progress,
+    };
+    let begin = Instant::now();
+    let counts: Vec<(BatchCounts, u64)> = pool.broadcast(|_| job.work());
+    let statistics = Statistics {
+        width,
+        height,
+        samples_per_pixel: samples,
+        threads,
+        seconds: begin.elapsed().as_secs_f64(),
+        ..totals(&counts)
+    };
+    let ending = match () {
+        () if job.done.load(Ordering::Relaxed) == job.total() => Ending::Complete,
+        () if job.out_of_time.load(Ordering::Relaxed) => Ending::OutOfTime,
+        () => Ending::Cancelled,
+    };
+    let (diagnostics, incomplete) = findings(scene, &statistics);
+    Ok(RenderOutput { picture: job.film.picture(), ending, statistics, diagnostics, incomplete })
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What the threads of a render share.
+struct Job<'a> {
+    scene: &'a Scene,
+    camera: Camera,
+    seed: u32,
+    samples: u32,
+    film: Film,
+    /// The next unit of work: a batch of samples of a tile, all tiles before the next batch.
+    next: AtomicU64,
+    done: AtomicU64,
+    cancel: &'a AtomicBool,
+    deadline: Option<Instant>,
+    out_of_time: AtomicBool,
+    progress: &'a (dyn Fn(f32) + Sync),
+}
+
+impl Job<'_> {
+    fn total(&self) -> u64 {
+        self.film.tile_count() as u64 * u64::from(self.samples.div_ceil(BATCH))
+    }
+
+    /// One thread: takes units until there are none, or until told to stop.
+    fn work(&self) -> (BatchCounts, u64) {
+        let (mut work, mut sum, mut samples) = (Workspace::default(), BatchCounts::default(), 0);
+        while !self.stopped() {
+            let unit = self.next.fetch_add(1, Ordering::Relaxed);
+            if unit >= self.total() {
+                break;
+            }
+            let tiles = self.film.tile_count() as u64;
+            let (index, first) = ((unit % tiles) as usize, (unit / tiles) as u32 * BATCH);
+            let (tile, range) = (self.film.tile(index), first..(first + BATCH).min(self.samples));
+            samples += u64::from(tile.pixels()) * range.len() as u64;
+            let (sums, counts) = integrator::trace(self.scene, &self.camera, self.seed, tile, range, &mut work);
+            self.film.add(index, &sums);
+            sum.add(&counts);
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.progress)(done as f32 / self.total() as f32);
+        }
+        (sum, samples)
+    }
+
+    fn stopped(&self) -> bool {
+        if self.deadline.is_some_and(|d| Instant::now() >= d) {
+            self.out_of_time.store(true, Ordering::Relaxed);
+        }
+        self.cancel.load(Ordering::Relaxed) || self.out_of_time.load(Ordering::Relaxed)
+    }
+}
+
+fn totals(counts: &[(BatchCounts, u64)]) -> Statistics {
+    let mut sum = BatchCounts::default();
+    counts.iter().for_each(|(c, _)| sum.add(c));
+    Statistics {
+        samples: counts.iter().map(|(_, samples)| samples).sum(),
+        rays: sum.rays,
+        shadow_rays: sum.shadow_rays,
+        shaded_points: sum.shaded,
+        mean_lanes: sum.shaded as f64 / sum.blocks.max(1) as f64,
+        non_finite_samples: sum.non_finite,
+        ..Statistics::default()
+    }
+}
+
+fn findings(scene: &Scene, statistics: &Statistics) -> (Diagnostics, bool) {
+    let mut diagnostics = Diagnostics::new();
+    let mut warn = |code, message: String, hint: &str| {
+        diagnostics.push(Diagnostic { severity: Severity::Warning, ..Diagnostic::without_place(code, message, hint) });
+    };
+    let mut incomplete = scene.textures.missed();
+    for material in &scene.materials {
+        if let Some(error) = material.error() {
+            let message = format!("the shader of `{}` was stopped at some hits: {error}", material.name);
+            warn(&codes::LANE, message, "those hits are black; look for a loop or recursion that does not end");
+            incomplete = true;
+        }
+    }
+    if statistics.non_finite_samples > 0 {
+        let message = format!("{} samples were no numbers and count as black", statistics.non_finite_samples);
+        warn(&codes::NOT_A_NUMBER, message, "look for a division by zero in a shader's colors");
+    }
+    (diagnostics, incomplete)
+}

@@ -1,0 +1,58 @@
+//! Every diagnostic of scene files and renders: its code, its title, and the page that `shade explain`
+//! prints.
+
+use ssl_compiler::diagnostics::Code;
+
+macro_rules! codes {
+    ($($name:ident = $id:literal, $title:literal, $explanation:literal;)*) => {
+        $(pub static $name: Code = Code { id: $id, title: $title, explanation: $explanation };)*
+        /// In the order of their ids.
+        pub static ALL: &[&Code] = &[$(&$name),*];
+    };
+}
+
+codes! {
+    UNREADABLE = "S0001", "file cannot be read",
+        "The scene file, or a shader or mesh that it names, does not exist, is not readable, or is not UTF-8 text. Paths inside a scene are taken from the folder of the scene file.";
+    SYNTAX = "S0002", "scene file that cannot be understood",
+        "The file is not well-formed TOML (or JSON, for `.json`), has a key that means nothing there, lacks one that must be there, or has a value of the wrong type. The message says which.";
+    UNKNOWN_NAME = "S0003", "name that the scene does not define",
+        "A shape names a material under `[materials]`, a material a texture under `[textures]`. Names are case-sensitive.";
+    BAD_NUMBER = "S0004", "number out of range",
+        "The number cannot be used: it is not finite, negative or zero where it must be positive, or larger than the renderer can handle. The message gives the range.";
+    BAD_CHOICE = "S0005", "choice that does not exist",
+        "The key takes one of a few words, which the hint lists.";
+    CONFLICT = "S0006", "keys that do not go together",
+        "Keys were given that say the same thing twice or that belong to another kind of object, or the one that is needed is missing.";
+    BAD_MESH = "S0007", "mesh that cannot be used",
+        "The OBJ file was read but does not hold a usable mesh. The message says what is wrong with it.";
+    MISSING_TEXTURE = "S0008", "texture that cannot be read",
+        "The image file is missing or cannot be decoded. The render goes on with magenta in its place and ends with exit code 3.";
+    BAD_PARAMETER = "S0009", "parameter that does not fit its shader",
+        "The shader has no parameter or texture slot of this name, or it is of another type.";
+    UNBOUND_TEXTURE = "S0010", "texture slot with nothing bound to it",
+        "The shader reads a texture that the material does not name under `textures`. Look-ups give magenta, and the render ends with exit code 3.";
+    NO_SHAPES = "S0011", "nothing to see",
+        "The scene has no shapes, so the picture shows its environment alone.";
+    OUTPUT = "S0012", "output that cannot be written",
+        "The picture's file must end in `.png` or `.exr` and lie in a folder that exists and can be written.";
+    LANE = "S0013", "shader that was stopped",
+        "A shader ran out of its allowance of iterations or recursed too deeply at some hits, which are black. The render ends with exit code 3.";
+    NOT_A_NUMBER = "S0014", "samples that are no numbers",
+        "Some light paths came out as NaN or infinite and count as black. A shader that divides by zero in a color is the usual cause.";
+    BAD_ENVIRONMENT = "S0015", "environment image that cannot be read",
+        "The image of the environment is missing or cannot be decoded. It is black in the picture, and the render ends with exit code 3.";
+}
+
+/// The code that an id such as `S0003` names.
+pub fn find(id: &str) -> Option<&'static Code> {
+    ALL.iter().copied().find(|c| c.id.eq_ignore_ascii_case(id))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn ids_are_unique_and_in_order() {
+        assert!(super::ALL.windows(2).all(|w| w[0].id < w[1].id));
+    }
+}

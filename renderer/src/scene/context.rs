@@ -1,0 +1,164 @@
+//! What building a scene drags along: the files read, the findings made, and checks of numbers.
+
+use super::codes;
+use glam::Vec3;
+use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics};
+use ssl_compiler::source::{FileId, SourceMap, Span};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+pub struct Context {
+    pub sources: SourceMap,
+    pub diagnostics: Diagnostics,
+    /// Something is missing that the render can do without.
+    pub incomplete: bool,
+    pub file: FileId,
+    folder: PathBuf,
+    /// For a scene in JSON the TOML that it was turned into, which ranges count in.
+    translated: Option<String>,
+    read: HashMap<PathBuf, FileId>,
+}
+
+impl Context {
+    pub fn new(scene: &Path) -> Context {
+        Context {
+            sources: SourceMap::new(),
+            diagnostics: Diagnostics::new(),
+            incomplete: false,
+            file: FileId(0),
+            folder: scene.parent().unwrap_or(Path::new("")).to_owned(),
+            translated: None,
+            read: HashMap::new(),
+        }
+    }
+
+    pub fn set_translated(&mut self, toml: String) {
+        self.translated = Some(toml);
+    }
+
+    /// A place in the scene file. For JSON, that of the same text, which is right unless a name stands in
+    /// several places.
+    pub fn span(&self, range: Range<usize>) -> Span {
+        let Some(toml) = &self.translated else { return Span::new(self.file, range) };
+        let text = &self.sources.get(self.file).text;
+        let wanted = toml.get(range).unwrap_or("").trim();
+        let bare = wanted.trim_matches(['"', '\'']);
+        let found = [wanted, bare].into_iter().filter(|w| !w.is_empty()).find_map(|w| Some((text.find(w)?, w.len())));
+        let (start, length) = found.unwrap_or((0, 0));
+        Span::new(self.file, start..start + length)
+    }
+
+    pub fn error(
+        &mut self,
+        code: &'static Code,
+        range: Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let span = self.span(range);
+        self.diagnostics.push(Diagnostic::error(code, span, message, hint));
+    }
+
+    pub fn warn(
+        &mut self,
+        code: &'static Code,
+        range: Range<usize>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let span = self.span(range);
+        self.diagnostics.push(Diagnostic::warning(code, span, message, hint));
+    }
+
+    /// A path of the scene, taken from the folder that the scene lies in.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.folder.join(relative)
+    }
+
+    /// A text file beside the scene, read once however often it is named.
+    pub fn text_file(&mut self, name: &Spanned<String>) -> Option<FileId> {
+        let path = self.path(name.get_ref());
+        if let Some(&id) = self.read.get(&path) {
+            return Some(id);
+        }
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                let id = self.sources.add(path.display().to_string(), text);
+                self.read.insert(path, id);
+                Some(id)
+            }
+            Err(e) => {
+                let message = format!("`{}` cannot be read: {e}", path.display());
+                self.error(
+                    &codes::UNREADABLE,
+                    name.span(),
+                    message,
+                    "paths are taken from the folder of the scene file",
+                );
+                None
+            }
+        }
+    }
+
+    /// A number in a range, or the default after saying what is wrong.
+    pub fn number(&mut self, value: &Option<Spanned<f32>>, what: &str, range: Range<f32>, default: f32) -> f32 {
+        let Some(value) = value else { return default };
+        let x = *value.get_ref();
+        if x.is_finite() && x > range.start && x < range.end {
+            return x;
+        }
+        let message = format!("the {what} is {x}");
+        let hint = format!("it must be above {} and below {}", range.start, range.end);
+        self.error(&codes::BAD_NUMBER, value.span(), message, hint);
+        default
+    }
+
+    pub fn integer(&mut self, value: &Option<Spanned<i64>>, what: &str, range: Range<i64>, default: u32) -> u32 {
+        let Some(value) = value else { return default };
+        let x = *value.get_ref();
+        if range.contains(&x)
+            && let Ok(x) = u32::try_from(x)
+        {
+            return x;
+        }
+        let hint = format!("it must be from {} to {}", range.start, range.end - 1);
+        self.error(&codes::BAD_NUMBER, value.span(), format!("the {what} is {x}"), hint);
+        default
+    }
+
+    /// A point or angles: finite, and not so far out that coordinates lose their meaning.
+    pub fn vector(&mut self, value: &Option<Spanned<[f32; 3]>>, what: &str, default: Vec3) -> Vec3 {
+        self.triple(value, what, default, "each component must be a number between -1e9 and 1e9", |x| x.abs() <= 1e9)
+    }
+
+    /// Radiance or a factor of it.
+    pub fn color(&mut self, value: &Option<Spanned<[f32; 3]>>, what: &str, default: Vec3) -> Vec3 {
+        let hint = "each channel must be a number from 0 to 1e9";
+        self.triple(value, what, default, hint, |x| (0.0..=1e9).contains(&x))
+    }
+
+    pub fn scale(&mut self, value: &Option<Spanned<[f32; 3]>>) -> Vec3 {
+        let hint = "each factor must be a number other than 0, between -1e9 and 1e9";
+        self.triple(value, "scale", Vec3::ONE, hint, |x| (1e-9..=1e9).contains(&x.abs()))
+    }
+
+    fn triple(
+        &mut self,
+        value: &Option<Spanned<[f32; 3]>>,
+        what: &str,
+        default: Vec3,
+        hint: &str,
+        fits: impl Fn(f32) -> bool,
+    ) -> Vec3 {
+        let Some(value) = value else { return default };
+        let v = *value.get_ref();
+        // NaN fits no range.
+        if v.iter().all(|&x| fits(x)) {
+            return v.into();
+        }
+        self.error(&codes::BAD_NUMBER, value.span(), format!("the {what} is [{}, {}, {}]", v[0], v[1], v[2]), hint);
+        default
+    }
+}

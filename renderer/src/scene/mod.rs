@@ -1,0 +1,149 @@
+//! Scenes: the files that describe them, and what is built from those.
+
+pub mod codes;
+mod context;
+mod environment;
+mod materials;
+mod read;
+mod schema;
+mod shapes;
+
+use crate::accel::Accel;
+use crate::film::{PixelFilter, ToneCurve};
+use crate::geometry::Geometry;
+use crate::light::{AreaLights, Environment};
+use crate::material::Material;
+use crate::texture::TextureSystem;
+use context::Context;
+use glam::Vec3;
+use schema::SceneFile;
+use ssl_compiler::BackendKind;
+use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
+use ssl_compiler::source::SourceMap;
+use std::path::Path;
+
+/// Everything that a render needs.
+pub struct Scene {
+    pub view: View,
+    pub film: FilmSettings,
+    pub integrator: IntegratorSettings,
+    pub geometry: Geometry,
+    pub accel: Accel,
+    pub lights: AreaLights,
+    pub environment: Environment,
+    pub materials: Vec<Material>,
+    pub textures: TextureSystem,
+}
+
+/// Where the camera stands; it becomes a camera once the picture's size is known.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    pub position: Vec3,
+    pub target: Vec3,
+    pub up: Vec3,
+    /// Horizontal, degrees.
+    pub fov: f32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct FilmSettings {
+    pub width: u32,
+    pub height: u32,
+    pub filter: PixelFilter,
+    /// Stops.
+    pub exposure: f32,
+    pub tone: ToneCurve,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct IntegratorSettings {
+    /// A pixel.
+    pub samples: u32,
+    /// Bounces after the first hit, at most.
+    pub max_depth: u32,
+    pub seed: u32,
+}
+
+/// The longest side of a picture, in pixels.
+pub const MAX_SIDE: u32 = 1 << 15;
+/// Samples a pixel, at most.
+pub const MAX_SAMPLES: u32 = 1 << 20;
+
+/// What came of reading a scene file.
+pub struct Loaded {
+    /// `None` if there were errors.
+    pub scene: Option<Scene>,
+    pub diagnostics: Diagnostics,
+    pub sources: SourceMap,
+    /// Something is missing that the render can do without, such as a texture.
+    pub incomplete: bool,
+}
+
+/// Reads a scene file and all that it names.
+pub fn load(path: &Path, backend: BackendKind) -> Loaded {
+    let mut context = Context::new(path);
+    let scene = read::read(path, &mut context).map(|file| build(&file, backend, &mut context));
+    let scene = scene.filter(|_| !context.diagnostics.has_errors());
+    let Context { sources, diagnostics, incomplete, .. } = context;
+    Loaded { scene, diagnostics, sources, incomplete }
+}
+
+fn build(file: &SceneFile, backend: BackendKind, context: &mut Context) -> Scene {
+    let textures = materials::build_textures(&file.textures, context);
+    let materials = materials::build_materials(&file.materials, &file.textures, backend, context);
+    // A material whose shader has errors still has its name: shapes that use it are not at fault.
+    let names: Vec<String> = file.materials.keys().cloned().collect();
+    let geometry = shapes::build(&file.shapes, &names, context);
+    if geometry.primitive_count() == 0 && !context.diagnostics.has_errors() {
+        context.diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::without_place(&codes::NO_SHAPES, "the scene has no shapes", "add a table [[shapes]]")
+        });
+    }
+    Scene {
+        view: view(file, context),
+        film: film(file, context),
+        integrator: IntegratorSettings {
+            samples: context.integer(&file.integrator.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),
+            max_depth: context.integer(&file.integrator.max_depth, "depth", 0..1025, 8),
+            seed: file.integrator.seed,
+        },
+        accel: Accel::build(&geometry),
+        lights: AreaLights::new(&geometry),
+        environment: environment::build(file.environment.as_ref(), context),
+        geometry,
+        materials,
+        textures,
+    }
+}
+
+fn film(file: &SceneFile, context: &mut Context) -> FilmSettings {
+    let sides = 1..i64::from(MAX_SIDE) + 1;
+    FilmSettings {
+        width: context.integer(&file.film.width, "width", sides.clone(), 1280),
+        height: context.integer(&file.film.height, "height", sides, 720),
+        filter: file.film.filter,
+        exposure: context.number(&file.film.exposure, "exposure", -100.0..100.0, 0.0),
+        tone: file.film.tone,
+    }
+}
+
+fn view(file: &SceneFile, context: &mut Context) -> View {
+    let table = &file.camera;
+    let view = View {
+        position: context.vector(&Some(table.position.clone()), "camera's position", Vec3::ZERO),
+        target: context.vector(&Some(table.look_at.clone()), "camera's target", Vec3::NEG_Z),
+        up: context.vector(&table.up, "camera's up vector", Vec3::Y),
+        fov: context.number(&table.fov, "field of view", 0.0..180.0, 40.0),
+    };
+    let forward = view.target - view.position;
+    if forward == Vec3::ZERO {
+        let message = "the camera looks at where it stands";
+        context.error(&codes::CONFLICT, table.look_at.span(), message, "`look_at` must differ from `position`");
+    } else if forward.normalize_or_zero().cross(view.up.normalize_or_zero()).length() < 1e-5 {
+        let span = table.up.as_ref().map_or(table.look_at.span(), |up| up.span());
+        let message = "the camera's up vector lies along its line of sight";
+        context.error(&codes::CONFLICT, span, message, "choose another `up`, such as [0, 0, -1] when looking down");
+    }
+    view
+}

@@ -1,0 +1,123 @@
+//! The scene file as written: one schema for TOML and JSON. Values that may be refused later keep their
+//! place in the file.
+
+use crate::film::{PixelFilter, ToneCurve};
+use crate::texture::Wrap;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+pub type Triple = [f32; 3];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SceneFile {
+    pub camera: CameraTable,
+    #[serde(default)]
+    pub film: FilmTable,
+    #[serde(default)]
+    pub integrator: IntegratorTable,
+    pub environment: Option<EnvironmentTable>,
+    #[serde(default)]
+    pub textures: BTreeMap<String, TextureTable>,
+    #[serde(default)]
+    pub materials: BTreeMap<String, MaterialTable>,
+    #[serde(default)]
+    pub shapes: Vec<ShapeTable>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CameraTable {
+    pub position: Spanned<Triple>,
+    pub look_at: Spanned<Triple>,
+    pub up: Option<Spanned<Triple>>,
+    /// Horizontal, in degrees.
+    pub fov: Option<Spanned<f32>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FilmTable {
+    pub width: Option<Spanned<i64>>,
+    pub height: Option<Spanned<i64>>,
+    pub filter: PixelFilter,
+    /// In stops; PNG only.
+    pub exposure: Option<Spanned<f32>>,
+    pub tone: ToneCurve,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct IntegratorTable {
+    pub samples: Option<Spanned<i64>>,
+    pub max_depth: Option<Spanned<i64>>,
+    pub seed: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnvironmentTable {
+    /// `constant`, `sky` or `image`.
+    #[serde(rename = "type")]
+    pub kind: Spanned<String>,
+    pub radiance: Option<Spanned<Triple>>,
+    pub zenith: Option<Spanned<Triple>>,
+    pub horizon: Option<Spanned<Triple>>,
+    pub ground: Option<Spanned<Triple>>,
+    pub file: Option<Spanned<String>>,
+    pub scale: Option<Spanned<Triple>>,
+    /// About y, in degrees.
+    pub rotate: Option<Spanned<f32>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextureTable {
+    pub file: Spanned<String>,
+    #[serde(default)]
+    pub raw: bool,
+    #[serde(default)]
+    pub wrap: Wrap,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MaterialTable {
+    pub file: Option<Spanned<String>>,
+    pub source: Option<Spanned<String>>,
+    pub entry: Option<String>,
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Spanned<ValueText>>,
+    #[serde(default)]
+    pub textures: BTreeMap<String, Spanned<String>>,
+}
+
+/// A shader parameter's value.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum ValueText {
+    Bool(bool),
+    Int(i32),
+    Float(f32),
+    Vector(Vec<f32>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShapeTable {
+    /// `obj`, `rectangle` or `sphere`.
+    #[serde(rename = "type")]
+    pub kind: Spanned<String>,
+    pub material: Spanned<String>,
+    pub file: Option<Spanned<String>>,
+    pub smooth: Option<Spanned<bool>>,
+    pub radius: Option<Spanned<f32>>,
+    pub uv_repeat: Option<Spanned<[f32; 2]>>,
+    pub translate: Option<Spanned<Triple>>,
+    /// Degrees about x, then y, then z.
+    pub rotate: Option<Spanned<Triple>>,
+    pub scale: Option<Spanned<Triple>>,
+    /// Radiance that the front sends out.
+    pub emission: Option<Spanned<Triple>>,
+}

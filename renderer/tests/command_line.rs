@@ -1,0 +1,113 @@
+//! `shade render` as a user meets it: exit codes, and what is left behind.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn shade(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
+}
+
+fn tiny() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/render_scenes/tiny.toml").display().to_string()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("shade-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+    path
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[test]
+fn a_scene_becomes_a_picture_with_statistics() {
+    let folder = folder("picture");
+    let (picture, stats) = (folder.join("tiny.exr"), folder.join("tiny.json"));
+    let (p, s) = (picture.display().to_string(), stats.display().to_string());
+    let out = shade(&["render", &tiny(), "-o", &p, "--spp", "2", "--size", "32x18", "--stats", &s]);
+    assert_eq!(code(&out), 0, "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(out.stderr.is_empty(), "nothing is said where nothing is wrong");
+    let image = image::open(&picture).expect("a whole picture").into_rgb32f();
+    assert_eq!((image.width(), image.height()), (32, 18));
+    let stats: serde_json::Value = serde_json::from_slice(&std::fs::read(&stats).expect("written")).expect("JSON");
+    assert_eq!(stats["samples"], 32 * 18 * 2);
+    assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 2);
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
+#[test]
+fn exit_codes_say_whose_fault_it_is() {
+    let scene = tiny();
+    let folder = folder("codes");
+    let out = |name: &str| folder.join(name).display().to_string();
+    assert_eq!(code(&shade(&["render", &scene, "-o", &out("a.jpeg")])), 1);
+    assert_eq!(code(&shade(&["render", "no-such-scene.toml", "-o", &out("a.png")])), 1);
+    assert_eq!(code(&shade(&["render", &scene, "-o", "/no/such/folder/a.png"])), 4);
+    for wrong in [
+        &["render"][..],
+        &["render", &scene, "--size", "0x10"],
+        &["render", &scene, "--spp", "-1"],
+        &["paint"],
+        &["render", &scene, "--mip-bias", "nan"],
+    ] {
+        assert_eq!(code(&shade(wrong)), 2, "{wrong:?}");
+    }
+    assert_eq!(code(&shade(&["render", "--help"])), 0);
+    assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 0, "nothing was left behind");
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
+#[test]
+fn a_missing_texture_is_magenta_and_exit_code_3() {
+    let folder = folder("missing");
+    let text = std::fs::read_to_string(tiny()).expect("the scene is part of the project");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").display().to_string();
+    let moved = text.replace("../../scenes/textures/tiles.png", "gone.png").replace("../..", &root);
+    let scene = folder.join("scene.toml");
+    std::fs::write(&scene, moved).expect("as above");
+    let picture = folder.join("a.png").display().to_string();
+    let out = shade(&["render", &scene.display().to_string(), "-o", &picture, "--spp", "4"]);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(code(&out), 3, "{said}");
+    assert_eq!(said.matches("S0008").count(), 1, "{said}");
+    // The floor fills the lower edge of the picture.
+    let image = image::open(&picture).expect("a whole picture").into_rgb8();
+    let p = image.get_pixel(image.width() / 2, image.height() - 1).0;
+    assert!(p[0] > 2 * p[1] && p[2] > 2 * p[1], "{p:?} is not magenta");
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
+#[test]
+fn a_time_limit_stops_in_time_with_a_picture() {
+    let folder = folder("limit");
+    let picture = folder.join("a.png").display().to_string();
+    let begin = std::time::Instant::now();
+    let out = shade(&["render", &tiny(), "-o", &picture, "--spp", "1000000", "--time-limit", "0.3"]);
+    assert_eq!(code(&out), 0, "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(begin.elapsed().as_secs() < 20);
+    assert!(String::from_utf8_lossy(&out.stdout).contains("stopped at"));
+    assert!(image::open(&picture).is_ok());
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_render_keeps_its_picture() {
+    let folder = folder("interrupt");
+    let picture = folder.join("a.png");
+    let child = Command::new(env!("CARGO_BIN_EXE_shade"))
+        .args(["render", &tiny(), "-o", &picture.display().to_string(), "--spp", "1000000"])
+        .stdout(std::process::Stdio::null())
+        .spawn();
+    let mut child = child.expect("the program was built for this test");
+    // Long enough to be past loading, which takes milliseconds.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("every Unix has kill").success());
+    let status = child.wait().expect("it is our child");
+    assert_eq!(status.code(), Some(130));
+    assert!(image::open(&picture).is_ok());
+    std::fs::remove_dir_all(&folder).expect("as above");
+}

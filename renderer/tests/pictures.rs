@@ -1,0 +1,178 @@
+//! Whole renders of scenes whose pictures are known from mathematics, and of the same scene in different
+//! ways.
+
+use renderer::render::{Ending, RenderOptions, RenderOutput, render};
+use renderer::scene::{self, Loaded};
+use ssl_compiler::BackendKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// A folder of its own for a test, removed when done.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("renderer-pictures-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Folder(path)
+    }
+
+    fn load(&self, name: &str, text: &str) -> Loaded {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("the temporary folder can be written");
+        scene::load(&path, BackendKind::default())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn report(loaded: &Loaded) -> String {
+    ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false)
+}
+
+fn run(mut loaded: Loaded, options: &RenderOptions) -> RenderOutput {
+    let text = report(&loaded);
+    let scene = loaded.scene.as_mut().unwrap_or_else(|| panic!("{text}"));
+    render(scene, options, &AtomicBool::new(false), &|_| ()).expect("threads can be started")
+}
+
+fn picture(text: &str) -> RenderOutput {
+    run(Folder::new().load("scene.toml", text), &RenderOptions::default())
+}
+
+const MATTE: &str = r#"
+[materials.matte]
+source = '''
+shader matte(color albedo = color(0.5, 0.5, 0.5), out closure result)
+{
+    result = make_closure<Lambert>(albedo, global_value<normal>);
+}
+'''
+"#;
+
+fn camera(position: &str, target: &str, up: &str, fov: f32, samples: u32, depth: u32) -> String {
+    format!(
+        "[camera]\nposition = {position}\nlook_at = {target}\nup = {up}\nfov = {fov}\n[film]\nwidth = 24\nheight = 24\n\
+         filter = \"box\"\n[integrator]\nsamples = {samples}\nmax_depth = {depth}\n{MATTE}"
+    )
+}
+
+/// All that a white body reflects in a furnace of radiance 1 is 1: a ball on a floor cannot be seen.
+#[test]
+fn white_things_vanish_in_a_white_furnace() {
+    let text = camera("[0, 1, 4]", "[0, 0.5, 0]", "[0, 1, 0]", 60.0, 64, 300)
+        + r#"
+        parameters = { albedo = 1.0 }
+        [environment]
+        type = "constant"
+        radiance = [1, 1, 1]
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        scale = [20, 1, 20]
+        [[shapes]]
+        type = "sphere"
+        material = "matte"
+        translate = [0, 0.8, 0]
+        radius = 0.7
+        "#;
+    let out = picture(&text);
+    let n = out.picture.pixels.len() as f32;
+    let mean = out.picture.pixels.iter().map(|p| p.x).sum::<f32>() / n;
+    assert!((mean - 1.0).abs() < 5e-3, "mean {mean}");
+    // 64 samples of a variance below 1 each; the largest of 576 pixels lies within five deviations.
+    let worst = out.picture.pixels.iter().map(|p| (p.x - 1.0).abs()).fold(0.0, f32::max);
+    assert!(worst < 5.0 / 8.0, "worst {worst}");
+}
+
+/// The irradiance at a corner below a parallel rectangle of `a` × `b` heights.
+fn corner(a: f32, b: f32) -> f32 {
+    let (p, q) = ((1.0 + a * a).sqrt(), (1.0 + b * b).sqrt());
+    0.5 * (a / p * (b / p).atan() + b / q * (a / q).atan())
+}
+
+/// Light sampling, lobe sampling and their weights together give the form factor: radiance ρ/π · E.
+#[test]
+fn a_rectangle_above_a_floor_gives_its_form_factor() {
+    let text = camera("[0.3, 1.0, 0.2]", "[0.3, 0, 0.2]", "[0, 0, -1]", 1.0, 64, 1)
+        + r#"
+        parameters = { albedo = 0.6 }
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        scale = [50, 1, 50]
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        translate = [0, 2, 0]
+        rotate = [180, 0, 0]
+        scale = [2, 1, 1]
+        emission = [5, 5, 5]
+        "#;
+    let out = picture(&text);
+    // Seen from the point, the light reaches from −1.3 to 0.7 along x and from −0.7 to 0.3 along z, at
+    // height 2. The camera stands between but is nothing.
+    let (x0, x1, z0, z1) = (1.3 / 2.0, 0.7 / 2.0, 0.7 / 2.0, 0.3 / 2.0);
+    let irradiance = 5.0 * (corner(x0, z0) + corner(x0, z1) + corner(x1, z0) + corner(x1, z1));
+    let expected = 0.6 / std::f32::consts::PI * irradiance;
+    let mean = out.picture.pixels.iter().map(|p| p.x).sum::<f32>() / out.picture.pixels.len() as f32;
+    assert!((mean / expected - 1.0).abs() < 5e-3, "{mean} against {expected}");
+}
+
+/// A sphere seen as a disk of emission: nothing but its own radiance, whatever the sampling.
+#[test]
+fn emission_is_seen_as_it_is() {
+    let text = camera("[0, 0, 3]", "[0, 0, 0]", "[0, 1, 0]", 10.0, 4, 0)
+        + "[[shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\nradius = 1\nemission = [2, 3, 4]\n";
+    let out = picture(&text);
+    assert!(out.picture.pixels.iter().all(|p| *p == glam::Vec3::new(2.0, 3.0, 4.0)));
+}
+
+fn tiny() -> Loaded {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/render_scenes/tiny.toml");
+    scene::load(&path, BackendKind::default())
+}
+
+#[test]
+fn pictures_do_not_depend_on_the_number_of_threads() {
+    let with = |threads| run(tiny(), &RenderOptions { threads: Some(threads), ..RenderOptions::default() });
+    let (one, two, five) = (with(1), with(2), with(5));
+    assert_eq!(one.ending, Ending::Complete);
+    assert!(one.picture == two.picture && one.picture == five.picture);
+    let other = run(tiny(), &RenderOptions { seed: Some(99), ..RenderOptions::default() });
+    assert!(one.picture != other.picture, "another seed is another picture");
+}
+
+#[test]
+fn a_cancelled_render_keeps_what_it_has() {
+    let mut loaded = tiny();
+    let scene = loaded.scene.as_mut().expect("a good scene");
+    let cancel = AtomicBool::new(false);
+    let options = RenderOptions { samples: Some(64), threads: Some(1), ..RenderOptions::default() };
+    let stop_half_way = |done: f32| {
+        if done > 0.5 {
+            cancel.store(true, Ordering::Relaxed);
+        }
+    };
+    let out = render(scene, &options, &cancel, &stop_half_way).expect("threads can be started");
+    assert_eq!(out.ending, Ending::Cancelled);
+    assert!(out.statistics.samples >= 64 * 36 * 32 && out.statistics.samples < 64 * 36 * 64);
+    assert!(out.picture.pixels.iter().any(|p| p.x > 0.0));
+}
+
+#[test]
+fn json_and_toml_say_the_same() {
+    let folder = Folder::new();
+    let toml = camera("[0, 0, 3]", "[0, 0, 0]", "[0, 1, 0]", 40.0, 4, 2)
+        + "[environment]\ntype = \"sky\"\n[[shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\nradius = 1\n";
+    let value: toml::Value = toml::from_str(&toml).expect("well-formed");
+    let json = serde_json::to_string_pretty(&value).expect("a scene has no values that JSON lacks");
+    let of = |name: &str, text: &str| run(folder.load(name, text), &RenderOptions::default()).picture;
+    assert!(of("a.toml", &toml) == of("a.json", &json));
+}

@@ -1,0 +1,86 @@
+//! Bad scene files: each gives the diagnostic that it should, at the line that is at fault.
+
+use renderer::scene;
+use ssl_compiler::BackendKind;
+
+const CAMERA: &str = "[camera]\nposition = [0, 0, 3]\nlook_at = [0, 0, 0]\n";
+const MATTE: &str = "[materials.matte]\nsource = 'shader m(color albedo = color(0.5, 0.5, 0.5), out closure c) { c = make_closure<Lambert>(albedo, global_value<normal>); }'\n";
+
+/// Codes and lines of the findings, and their text.
+fn findings(name: &str, text: &str) -> (Vec<(&'static str, usize)>, String) {
+    let folder = std::env::temp_dir().join(format!("renderer-scenes-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("as above");
+    let loaded = scene::load(&path, BackendKind::default());
+    std::fs::remove_dir_all(&folder).expect("as above");
+    let line = |d: &ssl_compiler::diagnostics::Diagnostic| {
+        d.span.map_or(0, |s| loaded.sources.get(s.file).line_column(s.start).0)
+    };
+    let list = loaded.diagnostics.list.iter().map(|d| (d.code.id, line(d))).collect();
+    let rendered = ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);
+    assert_eq!(loaded.scene.is_none(), loaded.diagnostics.has_errors(), "{rendered}");
+    (list, rendered)
+}
+
+/// Appends to a good camera and material, which take five lines.
+fn after_preamble(name: &str, text: &str) -> (Vec<(&'static str, usize)>, String) {
+    findings(name, &format!("{CAMERA}{MATTE}{text}"))
+}
+
+#[test]
+fn bad_scenes_are_told_where_and_why() {
+    let cases: &[(&str, &str, (&str, usize), &str)] = &[
+        ("unknown-key", "[film]\nwidht = 3\n", ("S0002", 7), "widht"),
+        ("wrong-type", "[film]\nwidth = \"wide\"\n", ("S0002", 7), "string"),
+        ("not-toml", "[film\n", ("S0002", 6), ""),
+        ("material", "[[shapes]]\ntype = \"sphere\"\nmaterial = \"mate\"\n", ("S0003", 8), "did you mean `matte`?"),
+        ("shape-type", "[[shapes]]\ntype = \"spere\"\nmaterial = \"matte\"\n", ("S0005", 7), "did you mean `sphere`?"),
+        ("radius", "[[shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\nradius = -1.0\n", ("S0004", 9), "-1"),
+        ("nan", "[[shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\nradius = nan\n", ("S0004", 9), "NaN"),
+        ("flat", "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"matte\"\nscale = [1, 0, 1]\n", ("S0004", 9), "scale"),
+        (
+            "key-of-other",
+            "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"matte\"\nradius = 1\n",
+            ("S0006", 9),
+            "radius",
+        ),
+        ("no-file", "[[shapes]]\ntype = \"obj\"\nmaterial = \"matte\"\n", ("S0006", 7), "needs a file"),
+        ("gone", "[[shapes]]\ntype = \"obj\"\nmaterial = \"matte\"\nfile = \"gone.obj\"\n", ("S0007", 9), "gone.obj"),
+        ("huge", "[film]\nwidth = 99999999\n", ("S0004", 7), "32768"),
+        ("zero", "[integrator]\nsamples = 0\n", ("S0004", 7), "from 1"),
+        ("parameter", "[materials.b]\nfile = 'gone.ssl'\n", ("S0001", 7), "gone.ssl"),
+        ("dark", "[environment]\ntype = \"constant\"\nradiance = [-1, 0, 0]\n", ("S0004", 8), "radiance"),
+        ("sky", "[environment]\ntype = \"blue\"\n", ("S0005", 7), "`sky`"),
+    ];
+    for (name, text, expected, part) in cases {
+        let (list, rendered) = after_preamble(&format!("{name}.toml"), text);
+        assert!(list.contains(expected), "{name}: {list:?}\n{rendered}");
+        assert!(rendered.contains(part), "{name}:\n{rendered}");
+    }
+}
+
+#[test]
+fn cameras_that_cannot_see_are_refused() {
+    let (list, _) = findings("where.toml", "[camera]\nposition = [0, 1, 0]\nlook_at = [0, 1, 0]\n");
+    assert!(list.contains(&("S0006", 3)), "{list:?}");
+    let (list, _) = findings("up.toml", "[camera]\nposition = [0, 1, 0]\nlook_at = [0, 0, 0]\n");
+    assert!(list.contains(&("S0006", 3)), "{list:?}");
+    let (list, _) = findings("fov.toml", &format!("{CAMERA}fov = 180\n"));
+    assert!(list.contains(&("S0004", 4)), "{list:?}");
+}
+
+#[test]
+fn a_missing_texture_is_a_warning() {
+    let (list, rendered) = after_preamble("texture.toml", "[textures.t]\nfile = \"gone.png\"\n");
+    assert!(list.contains(&("S0008", 7)), "{list:?}\n{rendered}");
+}
+
+#[test]
+fn json_scenes_have_places_too() {
+    let text = "{\n  \"camera\": {\"position\": [0, 0, 3], \"look_at\": [0, 0, 0]},\n  \"shapes\": [\n    {\"type\": \"sphere\", \"material\": \"nothing\"}\n  ]\n}\n";
+    let (list, rendered) = findings("scene.json", text);
+    assert!(list.contains(&("S0003", 4)), "{list:?}\n{rendered}");
+    let (list, _) = findings("broken.json", "{\n  \"camera\": {,}\n}\n");
+    assert_eq!(list, [("S0002", 2)]);
+}
