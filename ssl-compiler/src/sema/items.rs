@@ -82,8 +82,11 @@ impl Checker<'_> {
             for d in &declaration.declarators {
                 let ty = self.resolve(&declaration.ty, &d.dims);
                 if ty == Type::Texture2d || ty == Type::Void {
-                    let hint = "pass the texture to the functions that sample it";
-                    self.error(&codes::TEXTURE_USE, d.name.span, "a struct cannot hold this type", hint);
+                    let (code, hint) = match ty {
+                        Type::Void => (&codes::BAD_DECLARATION, "only functions can be `void`"),
+                        _ => (&codes::TEXTURE_USE, "pass the texture to the functions that sample it"),
+                    };
+                    self.error(code, d.name.span, "a struct cannot hold this type", hint);
                 } else if fields.iter().any(|f| f.name == d.name.text) {
                     let message = format!("the struct has two members `{}`", d.name.text);
                     self.error(&codes::DUPLICATE_NAME, d.name.span, message, "rename one of them");
@@ -128,6 +131,7 @@ impl Checker<'_> {
                 continue;
             }
             let meaning = match (&ty, declaration.is_const, &d.init) {
+                (Type::Error, ..) => FileName::Constant(super::hir::Expr::error(name.span)),
                 (Type::Texture2d, ..) => {
                     self.program.textures.push(name.text.clone());
                     FileName::Texture(self.program.textures.len() as u32 - 1)
@@ -155,7 +159,8 @@ impl Checker<'_> {
             result: result.clone(),
             parameters: Vec::new(),
             variables: Vec::new(),
-            body: None,
+            // Filled once all heads are known; that there is one counts from here on.
+            body: decl.body.as_ref().map(|_| Vec::new()),
             span: decl.name.span,
         };
         if result == Type::Texture2d {

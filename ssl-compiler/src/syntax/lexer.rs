@@ -127,7 +127,10 @@ impl Lexer<'_> {
                         TokenKind::Punct(p)
                     }
                     None => {
-                        self.unexpected();
+                        // A dash was meant as a minus: read on as if it were one.
+                        if matches!(self.unexpected(), '–' | '—' | '−') {
+                            return Token { kind: TokenKind::Punct("-"), span: self.span_from(start) };
+                        }
                         self.skip_blanks();
                         continue;
                     }
@@ -137,7 +140,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn unexpected(&mut self) {
+    fn unexpected(&mut self) -> char {
         let c = self.rest().chars().next().unwrap_or(' ');
         let start = self.at;
         self.at += c.len_utf8();
@@ -149,6 +152,7 @@ impl Lexer<'_> {
         };
         let span = self.span_from(start);
         self.report(&codes::UNEXPECTED_CHARACTER, span, format!("the character `{}` means nothing here", c.escape_debug()), hint);
+        c
     }
 
     fn name(&mut self) -> TokenKind {
