@@ -185,11 +185,13 @@ impl Checker<'_> {
     /// A second declaration with the same parameters: a prototype and its body in either order.
     fn redeclare(&mut self, id: FunctionId, function: Function, decl: &ast::FunctionDecl) -> Option<FunctionId> {
         let known = &self.program.functions[id.0 as usize];
-        let (first, fits) = (known.span, known.result == function.result && known.is_shader == function.is_shader);
+        let directions = |f: &Function| f.parameters.iter().map(|p| p.direction).collect::<Vec<_>>();
+        let alike = known.result == function.result && known.is_shader == function.is_shader;
+        let (first, fits) = (known.span, alike && directions(known) == directions(&function));
         let both = decl.body.is_some() && known.body.is_some();
         if both || !fits {
             let message = format!("`{}` is declared twice with the same parameters", decl.name.text);
-            let hint = if fits { "rename one of them or change its parameters" } else { "both declarations must give the same type" };
+            let hint = if fits { "rename one of them or change its parameters" } else { "both declarations must give the same type, and hand the same parameters out" };
             let diagnostic = Diagnostic::error(&codes::DUPLICATE_NAME, decl.name.span, message, hint);
             self.diagnostics.push(diagnostic.with_label(first, "the other one"));
             return None;
