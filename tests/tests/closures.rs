@@ -54,9 +54,14 @@ fn a_lobe_made_on_one_way_only_has_no_weight_on_the_other() {
 
 #[test]
 fn lobes_know_the_layer_above() {
-    let source = format!("shader main(out closure c) {{ c = make_closure<Coat>(1.5, {LAMBERT} * 0.5) * 0.5 + make_closure<Emission>(); }}");
+    let source = format!(
+        "shader main(out closure c) {{ c = make_closure<Coat>(1.5, {LAMBERT} * 0.5) * 0.5 + make_closure<Emission>(); }}"
+    );
     let found = lobes(&source, 0.0);
-    assert_eq!(found.iter().map(|l| (l.0, l.2)).collect::<Vec<_>>(), [("Coat", None), ("Lambert", Some(0)), ("Emission", None)]);
+    assert_eq!(
+        found.iter().map(|l| (l.0, l.2)).collect::<Vec<_>>(),
+        [("Coat", None), ("Lambert", Some(0)), ("Emission", None)]
+    );
 }
 
 #[test]
@@ -94,19 +99,28 @@ fn parameters_of_a_lobe_are_read_by_its_type() {
         assert_eq!(read, Lambert { albedo: [0.1, 0.2, 0.3], normal: [0.0, 1.0, 0.0] });
         assert_eq!(lobe.output, "c");
         let texture = &shader.interface().textures[0];
-        assert_eq!((texture.name.as_str(), texture.used, ParameterBlock::new(shader.interface()).words.len()), ("g_albedo", false, 1));
+        assert_eq!(
+            (texture.name.as_str(), texture.used, ParameterBlock::new(shader.interface()).words.len()),
+            ("g_albedo", false, 1)
+        );
     }
 }
 
 #[test]
 fn what_cannot_be_flattened_is_refused() {
-    let loops = format!("shader main(out closure c) {{ for (int i = 0; i < int(global_value<time>); ++i) c = c + {LAMBERT}; }}");
-    let recursion = format!("closure f(int n) {{ if (n == 0) return {LAMBERT}; return f(n - 1) * 0.5; }} shader main(out closure c) {{ c = f(3); }}");
+    let loops = format!(
+        "shader main(out closure c) {{ for (int i = 0; i < int(global_value<time>); ++i) c = c + {LAMBERT}; }}"
+    );
+    let recursion = format!(
+        "closure f(int n) {{ if (n == 0) return {LAMBERT}; return f(n - 1) * 0.5; }} shader main(out closure c) {{ c = f(3); }}"
+    );
     for source in [loops, recursion] {
         let refused = Host::default().compile(&source, BACKENDS[1]).err();
         assert!(refused.is_some_and(|d| d.list.iter().all(|d| d.code == &codes::CLOSURE_FLATTEN)), "{source}");
     }
-    let many = format!("shader main(out closure c) {{ for (int i = 0; i < 64; ++i) {{ c = c + {LAMBERT} + make_closure<Emission>(); }} }}");
+    let many = format!(
+        "shader main(out closure c) {{ for (int i = 0; i < 64; ++i) {{ c = c + {LAMBERT} + make_closure<Emission>(); }} }}"
+    );
     let refused = Host::default().compile(&many, BACKENDS[1]).err();
     assert!(refused.is_some_and(|d| d.list.iter().all(|d| d.code == &codes::TOO_MANY_LOBES)));
 }

@@ -57,7 +57,10 @@ fn a_call_with_literals_gets_no_extra_argument() {
     let func = function(&module, "func");
     assert_eq!((func.params().len(), func.results.len()), (1, 1), "{module}");
     assert_eq!(module.functions.len(), 2, "{module}");
-    let ran = run_with_default_fuel(&host().compile(LISTING_A, BACKENDS[1]).unwrap_or_else(|d| panic!("{}", messages(&d))), &[]);
+    let ran = run_with_default_fuel(
+        &host().compile(LISTING_A, BACKENDS[1]).unwrap_or_else(|d| panic!("{}", messages(&d))),
+        &[],
+    );
     assert_eq!(ran.floats(), [0.0]);
 }
 
@@ -114,9 +117,12 @@ fn members_and_elements_nobody_derives_have_no_shadow() {
 
 #[test]
 fn more_than_eight_ways_of_calling_merge_into_one() {
-    let mut source = String::from("globals { float a; }\nfloat f(float p0, float p1, float p2, float p3) { return p0 * p1 * p2 * p3; }\nshader main(out float r) {\n float g = global_value<a>;\n");
+    let mut source = String::from(
+        "globals { float a; }\nfloat f(float p0, float p1, float p2, float p3) { return p0 * p1 * p2 * p3; }\nshader main(out float r) {\n float g = global_value<a>;\n",
+    );
     for mask in 1..16 {
-        let arguments: Vec<String> = (0..4).map(|i| if mask >> i & 1 == 1 { "g".to_owned() } else { format!("{}.0", i + 2) }).collect();
+        let arguments: Vec<String> =
+            (0..4).map(|i| if mask >> i & 1 == 1 { "g".to_owned() } else { format!("{}.0", i + 2) }).collect();
         source.push_str(&format!(" r += ddx(f({}));\n", arguments.join(", ")));
     }
     source.push('}');
@@ -124,7 +130,10 @@ fn more_than_eight_ways_of_calling_merge_into_one() {
     assert_eq!(module.functions.iter().filter(|f| f.name.starts_with('f')).count(), 1, "{module}");
     // Σ over masks of d/dg of g^n times the constants of the others, at g = 1 with ∂g = 1.
     let expected: f32 = (1..16u32)
-        .map(|mask| (0..4).map(|i| if mask >> i & 1 == 1 { 1.0 } else { i as f32 + 2.0 }).product::<f32>() * mask.count_ones() as f32)
+        .map(|mask| {
+            (0..4).map(|i| if mask >> i & 1 == 1 { 1.0 } else { i as f32 + 2.0 }).product::<f32>()
+                * mask.count_ones() as f32
+        })
         .sum();
     for way in WAYS {
         let shader = host().compile(&source, way).unwrap_or_else(|d| panic!("{}", messages(&d)));

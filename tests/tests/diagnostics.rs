@@ -42,14 +42,25 @@ fn files_are_reported_as_marked() {
                 continue;
             }
             wrong.push_str(&format!("{}:\n", name(&path)));
-            found.iter().filter(|m| !expected.contains(m)).for_each(|m| wrong.push_str(&format!("  not expected: {m:?}\n")));
-            expected.iter().filter(|m| !found.contains(m)).for_each(|m| wrong.push_str(&format!("  not reported: {m:?}\n")));
+            found
+                .iter()
+                .filter(|m| !expected.contains(m))
+                .for_each(|m| wrong.push_str(&format!("  not expected: {m:?}\n")));
+            expected
+                .iter()
+                .filter(|m| !found.contains(m))
+                .for_each(|m| wrong.push_str(&format!("  not reported: {m:?}\n")));
         }
     });
     assert!(wrong.is_empty(), "{wrong}");
     for code in codes::ALL {
         let reason = UNREACHABLE.iter().find(|(id, _)| *id == code.id);
-        assert!(met.contains(code.id) != reason.is_some(), "{} ({}) has no case, or is not out of reach", code.id, code.title);
+        assert!(
+            met.contains(code.id) != reason.is_some(),
+            "{} ({}) has no case, or is not out of reach",
+            code.id,
+            code.title
+        );
     }
 }
 
@@ -134,7 +145,10 @@ fn complaint(d: &Diagnostic, sources: &SourceMap) -> Option<String> {
         "has no hint"
     } else if d.message.trim().is_empty() {
         "has no message"
-    } else if ["hir", "ssa", "token %", "leaf", "unwrap", "vardecl"].iter().any(|w| said.split_whitespace().any(|s| s == *w)) {
+    } else if ["hir", "ssa", "token %", "leaf", "unwrap", "vardecl"]
+        .iter()
+        .any(|w| said.split_whitespace().any(|s| s == *w))
+    {
         "speaks of the compiler's insides"
     } else if d.is_error() != d.code.id.starts_with('E') {
         "has a severity that its code does not say"

@@ -74,7 +74,9 @@ fn from_ir(what: &str, text: &str) -> Result<String, String> {
         "simplify" => simplify::run,
         "dce" => dce::run,
         "inline" => inline::run,
-        "differentiate" => |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("unbounded at {:?}", u.span)),
+        "differentiate" => {
+            |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("unbounded at {:?}", u.span))
+        }
         "round-trip" => |_| {},
         other => return Err(format!("there is no test `{other}` of IR")),
     };

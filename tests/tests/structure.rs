@@ -29,7 +29,8 @@ const LAYERS: &[&[&str]] = &[
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
 /// Folders and files in which `unsafe` may stand.
-const UNSAFE_ROOMS: &[&str] = &["ssl-compiler/src/jit", "ssl-compiler/src/runtime", "ssl-compiler/src/backend", "renderer/src/accel"];
+const UNSAFE_ROOMS: &[&str] =
+    &["ssl-compiler/src/jit", "ssl-compiler/src/runtime", "ssl-compiler/src/backend", "renderer/src/accel"];
 
 const MAX_LINES: usize = 600;
 
@@ -133,7 +134,9 @@ fn back_ends_know_nothing_of_each_other_or_of_derivatives() {
 fn the_compiler_knows_nothing_of_rendering() {
     let manifest = read(&root().join("ssl-compiler/Cargo.toml"));
     assert!(!manifest.contains("renderer"));
-    assert!(sources().iter().filter(|(p, _)| p.starts_with("ssl-compiler")).all(|(_, t)| !code(t).contains("renderer::")));
+    assert!(
+        sources().iter().filter(|(p, _)| p.starts_with("ssl-compiler")).all(|(_, t)| !code(t).contains("renderer::"))
+    );
 }
 
 #[test]
@@ -145,8 +148,10 @@ fn every_file_opens_with_its_promise() {
 #[test]
 fn unsafe_stands_in_its_rooms_only() {
     let word = |code: &str| code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == "unsafe");
-    let allowed = |path: &str| UNSAFE_ROOMS.iter().any(|room| path.starts_with(room)) || path == "tests/tests/structure.rs";
-    let outside: Vec<String> = sources().into_iter().filter(|(p, t)| !allowed(p) && word(&code(t))).map(|(p, _)| p).collect();
+    let allowed =
+        |path: &str| UNSAFE_ROOMS.iter().any(|room| path.starts_with(room)) || path == "tests/tests/structure.rs";
+    let outside: Vec<String> =
+        sources().into_iter().filter(|(p, t)| !allowed(p) && word(&code(t))).map(|(p, _)| p).collect();
     assert!(outside.is_empty(), "`unsafe` outside its rooms:\n{}", outside.join("\n"));
 }
 
@@ -159,6 +164,10 @@ fn files_are_not_too_long() {
 
 #[test]
 fn nothing_is_skipped() {
-    let skipped: Vec<String> = sources().into_iter().filter(|(_, t)| code(t).lines().any(|l| l.trim_start().starts_with("#[ignore"))).map(|(p, _)| p).collect();
+    let skipped: Vec<String> = sources()
+        .into_iter()
+        .filter(|(_, t)| code(t).lines().any(|l| l.trim_start().starts_with("#[ignore")))
+        .map(|(p, _)| p)
+        .collect();
     assert!(skipped.is_empty(), "{}", skipped.join("\n"));
 }
