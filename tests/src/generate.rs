@@ -530,6 +530,8 @@ impl Generator {
             }
             4 => format!("({} * {})", self.expr(Ty::Vector, d), self.expr(Ty::Float, d)),
             5 => format!("cross({}, {})", self.expr(Ty::Vector, d), self.expr(Ty::Vector, d)),
+            // A vector near zero has no direction that finite differences could follow.
+            6 if self.flavour.smooth => format!("normalize(float3(2.5, 0.0, 0.0) + sin({}))", self.expr(Ty::Vector, d)),
             6 => format!("normalize({})", self.expr(Ty::Vector, d)),
             _ => format!("texture2d_sample<tex>({}, {})", self.coordinate(d), self.coordinate(d)),
         }
