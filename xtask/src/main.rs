@@ -24,7 +24,12 @@ const CHORES: &[Chore] = &[
     Chore { name: "setup", takes: "", what: "say what is needed here and whether it is there", run: |_| setup::run() },
     Chore { name: "test", takes: "", what: "run all tests, the documentation's included", run: |_| test() },
     Chore { name: "ci", takes: "", what: "everything that must hold before a merge", run: |_| ci() },
-    Chore { name: "reference", takes: "[--check]", what: "write the generated pages, or say whether they are stale", run: reference },
+    Chore {
+        name: "reference",
+        takes: "[--check]",
+        what: "write the generated pages, or say whether they are stale",
+        run: reference,
+    },
     Chore { name: "tables", takes: "[ARGUMENTS]", what: "measure the tables of docs/src/performance.md", run: tables },
 ];
 
@@ -79,7 +84,9 @@ type Step = (&'static str, fn() -> Outcome);
 const STEPS: &[Step] = &[
     ("test", test),
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
-    ("clippy", || cargo(&["clippy", "--workspace", "--all-targets", "--features", "xtask/reference", "--", "-D", "warnings"])),
+    ("clippy", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--features", "xtask/reference", "--", "-D", "warnings"])
+    }),
     ("doc", api_documentation),
     ("reference", || reference(&["--check".to_owned()])),
     ("book", book),
@@ -145,7 +152,8 @@ fn reference(arguments: &[String]) -> Outcome {
     if arguments.iter().any(|a| a != "--check") {
         return Err("`reference` takes nothing but `--check`".to_owned());
     }
-    let mut command = cargo_command(&["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", "reference", "--"]);
+    let mut command =
+        cargo_command(&["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", "reference", "--"]);
     command.args(arguments);
     run(command)
 }

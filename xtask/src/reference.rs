@@ -106,7 +106,8 @@ fn globals(layout: &GlobalsLayout) -> String {
 fn closures(registry: &ClosureRegistry) -> String {
     let mut out = "\n## Closures of the renderer\n\n| closure |\n| --- |\n".to_owned();
     for c in registry.types() {
-        let one = |p: &ssl_compiler::runtime::ClosureParameter| format!("{} {}", TypeTable::default().display(&p.ty), p.name);
+        let one =
+            |p: &ssl_compiler::runtime::ClosureParameter| format!("{} {}", TypeTable::default().display(&p.ty), p.name);
         let parameters: Vec<String> = c.parameters.iter().map(one).collect();
         let _ = writeln!(out, "| `make_closure<{}>({})` |", c.name, parameters.join(", "));
     }
@@ -186,7 +187,8 @@ fn try_listing(language: &ShadingLanguage, name: &str, text: String) -> Vec<Stri
     let session = Session { globals: language.globals(), closures: language.closures(), backends: &BackendKind::ALL };
     match run_file(&session, &sources, file) {
         Ok((tests, _)) => {
-            let failures = tests.iter().flat_map(|t| t.failures.iter().map(move |f| format!("{name}: {}: {}", t.name, f.message)));
+            let failures =
+                tests.iter().flat_map(|t| t.failures.iter().map(move |f| format!("{name}: {}: {}", t.name, f.message)));
             failures.collect()
         }
         Err(d) => report(&d),

@@ -71,7 +71,8 @@ pub fn run() -> Outcome {
 /// Prints a tool's line; whether it can be used.
 fn report(tool: &Tool) -> bool {
     let found = first_line(tool.probe);
-    let old = tool.name == "rustc" && found.as_deref().is_some_and(|text| is_older(text, env!("CARGO_PKG_RUST_VERSION")));
+    let old =
+        tool.name == "rustc" && found.as_deref().is_some_and(|text| is_older(text, env!("CARGO_PKG_RUST_VERSION")));
     match &found {
         Some(text) if old => println!("too old   {:<14} {text}; {}", tool.name, tool.get),
         Some(text) => println!("ok        {:<14} {text}", tool.name),
