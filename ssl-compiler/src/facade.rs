@@ -5,6 +5,7 @@ use crate::backend::{Backend, interpreter::Interpreter};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes};
 use crate::ir::{Module, Op};
 use crate::jit::Shader;
+pub use crate::lower::Roots;
 use crate::lower::{self, Request};
 use crate::pipeline::{self, Failure, Options, Stage};
 use crate::runtime::{ClosureRegistry, GlobalRead, GlobalsLayout, ParameterBlock, ShaderInterface};
@@ -48,6 +49,8 @@ pub struct CompileOptions<'a> {
     pub probes: bool,
     /// Accepts globals that only the file declares; a host that fills no such rows must not.
     pub file_globals: bool,
+    /// Which results the host wants.
+    pub roots: Roots<'a>,
 }
 
 impl<'a> CompileOptions<'a> {
@@ -61,6 +64,7 @@ impl<'a> CompileOptions<'a> {
             bake: None,
             probes: false,
             file_globals: true,
+            roots: Roots::All,
         }
     }
 }
@@ -161,7 +165,7 @@ fn lower_here(
     look: &mut dyn FnMut(Stage, &Module),
 ) -> Result<Lowered, Diagnostics> {
     let start = Instant::now();
-    let request = Request { checked, closures: options.closures, shader: id, bake: options.bake, probes: options.probes };
+    let request = Request { checked, closures: options.closures, shader: id, bake: options.bake, probes: options.probes, roots: options.roots };
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
         return Err(std::mem::take(diagnostics));
     };

@@ -23,5 +23,5 @@ pub mod types;
 
 mod facade;
 
-pub use facade::{BackendKind, Checked, CompileOptions, check, compile, compile_checked, lower_checked};
+pub use facade::{BackendKind, Checked, CompileOptions, Roots, check, compile, compile_checked, lower_checked};
 pub use jit::Shader;

@@ -133,9 +133,11 @@ pub fn normalize(b: &mut Builder, args: &[Parts]) -> Parts {
     let (zero, unit) = (b.float(0.0), b.float(1.0));
     let positive = b.float_compare(Compare::Gt, square, zero);
     let root = sqrt(b, square);
-    // Where the vector is zero the divisor is 1, so that neither value nor shadow becomes NaN.
+    // Where the vector is zero the divisor is 1, so that nothing becomes NaN, and the scale 0, so that
+    // the shadow is 0 too.
     let divisor = b.select(positive, root, unit);
     let scale = b.div(unit, divisor);
+    let scale = b.select(positive, scale, zero);
     args[0].iter().map(|&x| b.mul(x, scale)).collect()
 }
 

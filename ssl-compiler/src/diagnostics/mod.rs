@@ -72,7 +72,8 @@ impl Diagnostic {
     }
 }
 
-/// Findings in the order in which they were made; at most [`Diagnostics::LIMIT`] errors are kept.
+/// Findings in the order in which they were made; at most [`Diagnostics::LIMIT`] errors and as many
+/// warnings are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     pub list: Vec<Diagnostic>,
@@ -87,7 +88,9 @@ impl Diagnostics {
     }
 
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if self.list.len() < Self::LIMIT {
+        // Counted apart, so that warnings never crowd out an error.
+        let alike = self.list.iter().filter(|d| d.severity == diagnostic.severity).count();
+        if alike < Self::LIMIT {
             self.list.push(diagnostic);
         } else {
             self.suppressed += 1;
@@ -100,7 +103,7 @@ impl Diagnostics {
     }
 
     pub fn has_errors(&self) -> bool {
-        self.suppressed > 0 || self.list.iter().any(Diagnostic::is_error)
+        self.list.iter().any(Diagnostic::is_error)
     }
 
     pub fn is_empty(&self) -> bool {

@@ -4,6 +4,8 @@
 //! It shares with the back ends what defines their results: the math functions, the integer rules of
 //! `ir::fold`, and the array slots of `analysis::storage`. Its own part is the order of evaluation.
 
+mod frame;
+
 use crate::analysis::storage::Storage;
 use crate::ir::real::Real;
 use crate::ir::{fold, *};
@@ -11,6 +13,8 @@ use crate::runtime::block::{DEPTH_UNIT, FUEL_MASK, MAX_RECURSION, TOO_DEEP};
 use crate::runtime::{HostServices, Order, TextureRequest};
 use crate::source::Span;
 use crate::types::Scalar;
+pub use frame::Cell;
+use frame::{Argument, Frame};
 
 /// What the lane reads: a number for each component and order of a global, and the parameter words.
 pub trait Inputs<R> {
@@ -27,36 +31,6 @@ pub struct Probe<R> {
     pub value: R,
     pub ddx: R,
     pub ddy: R,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cell<R> {
-    Bool(bool),
-    Int(i32),
-    Float(R),
-    Token(u64),
-    /// The value is an array, see its slot.
-    Array,
-}
-
-impl<R: Real> Cell<R> {
-    fn zero(scalar: Scalar) -> Cell<R> {
-        match scalar {
-            Scalar::Bool => Cell::Bool(false),
-            Scalar::Int => Cell::Int(0),
-            Scalar::Float => Cell::Float(R::ZERO),
-        }
-    }
-
-    /// As the 32 bits of an output row.
-    pub fn bits(self) -> u32 {
-        match self {
-            Cell::Bool(b) => u32::from(b),
-            Cell::Int(i) => i as u32,
-            Cell::Float(x) => x.to_f32().to_bits(),
-            Cell::Token(_) | Cell::Array => 0,
-        }
-    }
 }
 
 /// A module made ready for interpretation.
@@ -114,12 +88,6 @@ impl Program {
     }
 }
 
-/// What crosses a call.
-enum Argument<R> {
-    Cell(Cell<R>),
-    Array(Vec<Cell<R>>),
-}
-
 struct Machine<'a, R> {
     program: &'a Program,
     inputs: &'a dyn Inputs<R>,
@@ -127,76 +95,6 @@ struct Machine<'a, R> {
     clamped_indices: u32,
     non_finite_derivatives: u32,
     probes: Vec<Probe<R>>,
-}
-
-/// One call's values and arrays.
-struct Frame<'a, R> {
-    f: &'a Function,
-    storage: &'a Storage,
-    cells: Vec<Cell<R>>,
-    arrays: Vec<Vec<Cell<R>>>,
-}
-
-impl<R: Real> Frame<'_, R> {
-    fn get(&self, v: Value) -> Cell<R> {
-        self.cells[v.index()]
-    }
-
-    fn float(&self, v: Value) -> R {
-        match self.get(v) {
-            Cell::Float(x) => x,
-            other => unreachable!("verified code has a float here, not {other:?}"),
-        }
-    }
-
-    fn int(&self, v: Value) -> i32 {
-        match self.get(v) {
-            Cell::Int(x) => x,
-            other => unreachable!("verified code has an int here, not {other:?}"),
-        }
-    }
-
-    fn bool(&self, v: Value) -> bool {
-        match self.get(v) {
-            Cell::Bool(x) => x,
-            other => unreachable!("verified code has a bool here, not {other:?}"),
-        }
-    }
-
-    fn token(&self, v: Value) -> u64 {
-        match self.get(v) {
-            Cell::Token(x) => x,
-            other => unreachable!("verified code has a token here, not {other:?}"),
-        }
-    }
-
-    fn set(&mut self, v: Value, cell: Cell<R>) {
-        self.cells[v.index()] = cell;
-    }
-
-    fn slot(&self, v: Value) -> usize {
-        self.storage.slot(v).map_or(usize::MAX, |s| s as usize)
-    }
-
-    /// Gives `to` the values of `from`, all at once; arrays are copied where their slots differ.
-    fn assign(&mut self, from: &[Value], to: &[Value]) {
-        let cells: Vec<Cell<R>> = from.iter().map(|&v| self.get(v)).collect();
-        for ((&source, &target), cell) in from.iter().zip(to).zip(cells) {
-            if self.f.ty(source).is_array() {
-                self.copy_array(source, target);
-            }
-            self.set(target, cell);
-        }
-    }
-
-    fn copy_array(&mut self, from: Value, to: Value) {
-        let (from, to) = (self.slot(from), self.slot(to));
-        if from != to {
-            let mut target = std::mem::take(&mut self.arrays[to]);
-            target.clone_from(&self.arrays[from]);
-            self.arrays[to] = target;
-        }
-    }
 }
 
 impl<R: Real> Machine<'_, R> {

@@ -120,7 +120,7 @@ impl Body {
 
     fn values(&self, cursor: &mut Cursor<'_>) -> Parsed<Values> {
         let mut out = Values::new();
-        if cursor.preview().starts_with('%') {
+        if cursor.at_use() {
             out.push(self.value(cursor)?);
             while cursor.eat(",") {
                 out.push(self.value(cursor)?);

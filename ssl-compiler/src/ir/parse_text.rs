@@ -50,6 +50,13 @@ impl<'a> Cursor<'a> {
         self.text[self.at..].split_whitespace().next().unwrap_or("the end")
     }
 
+    /// Whether a value is used here: `%7`, and not `%7: float`, which defines one in the next line.
+    pub fn at_use(&mut self) -> bool {
+        self.skip();
+        let number = self.text[self.at..].strip_prefix('%');
+        number.is_some_and(|rest| !rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(':'))
+    }
+
     /// The next word, without moving.
     pub fn peek_word(&mut self) -> &'a str {
         self.skip();

@@ -1,5 +1,6 @@
 //! Calls: by the IR's `call`, or inlined where closures are involved.
 
+use super::places::View;
 use super::state::{LeafState, State, one};
 use super::{Instance, TOKEN, Writer};
 use crate::diagnostics::codes;
@@ -11,6 +12,8 @@ use crate::types::Type;
 
 /// Functions with closures may call each other this deep.
 const MAX_INLINE_DEPTH: usize = 64;
+/// Calls of such functions in one shader: two calls of the next one on each of 40 levels would be 2⁴⁰.
+const MAX_INLINED: usize = 1024;
 
 impl Writer<'_, '_> {
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
@@ -21,7 +24,7 @@ impl Writer<'_, '_> {
         let effects = self.cx.facts.of(id).effects;
         let mut textures = Vec::new();
         let mut values = Values::new();
-        let mut outs: Vec<&Place> = Vec::new();
+        let mut outs: Vec<(&Place, View)> = Vec::new();
         for a in arguments {
             match a {
                 Argument::In(e) => {
@@ -30,11 +33,12 @@ impl Writer<'_, '_> {
                 }
                 Argument::Texture(t) => textures.push(self.texture_word(*t)),
                 Argument::Place(p, direction) => {
+                    let view = self.view(p);
                     if *direction == Direction::InOut {
-                        let state = self.read(p);
+                        let state = self.read_view(p, &view);
                         values.extend(self.flatten(&state));
                     }
-                    outs.push(p);
+                    outs.push((p, view));
                 }
             }
         }
@@ -52,9 +56,9 @@ impl Writer<'_, '_> {
         }
         let result_type = self.cx.program.function(id).result.clone();
         let result = self.take(&result_type, &mut results);
-        for place in outs {
+        for (place, view) in outs {
             let state = self.take(&place.ty, &mut results);
-            self.write(place, state);
+            self.write_view(place, &view, state);
         }
         result
     }
@@ -71,12 +75,25 @@ impl Writer<'_, '_> {
             self.cx.error(&codes::CLOSURE_FLATTEN, span, "functions with closures call each other too deeply", hint);
             return self.zero(&self.cx.program.function(id).result.clone(), false);
         }
-        let mut states = Vec::new();
+        self.inlined += 1;
+        if self.inlined > MAX_INLINED {
+            if self.inlined == MAX_INLINED + 1 {
+                let message = format!("functions with closures are called more than {MAX_INLINED} times");
+                self.cx.error(&codes::CLOSURE_FLATTEN, span, message, "make each closure once, and use it where it is needed");
+            }
+            return self.zero(&self.cx.program.function(id).result.clone(), false);
+        }
+        let (mut states, mut places) = (Vec::new(), Vec::new());
         for a in arguments {
             states.push(match a {
                 Argument::In(e) => Some(self.expr(e)),
-                Argument::Place(p, Direction::InOut) => Some(self.read(p)),
-                Argument::Place(..) | Argument::Texture(_) => None,
+                Argument::Place(p, direction) => {
+                    let view = self.view(p);
+                    let state = (*direction == Direction::InOut).then(|| self.read_view(p, &view));
+                    places.push((p, view));
+                    state
+                }
+                Argument::Texture(_) => None,
             });
         }
         let caller = self.frame.clone();
@@ -101,13 +118,12 @@ impl Writer<'_, '_> {
         let facts = *self.cx.facts.of(id);
         self.guarded_body(function, facts);
         let result = self.get(self.frame.result);
-        let outs: Vec<State> = function.parameters.iter().map(|p| self.get(self.frame.base + p.variable.0 as usize)).collect();
+        let handed_out = function.parameters.iter().filter(|p| p.direction != Direction::In);
+        let outs: Vec<State> = handed_out.map(|p| self.get(self.frame.base + p.variable.0 as usize)).collect();
         self.frame = caller;
         self.inline_depth -= 1;
-        for (a, state) in arguments.iter().zip(outs) {
-            if let Argument::Place(place, _) = a {
-                self.write(place, state);
-            }
+        for ((place, view), state) in places.iter().zip(outs) {
+            self.write_view(place, view, state);
         }
         result
     }

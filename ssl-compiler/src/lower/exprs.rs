@@ -53,10 +53,11 @@ impl Writer<'_, '_> {
             }
             ExprKind::AssignOp(op, place, value) => {
                 let right = self.expr(value);
-                let left = self.read(place);
+                let view = self.view(place);
+                let left = self.read_view(place, &view);
                 self.b.span = e.span;
                 let result = self.binary(*op, left, right, &place.ty);
-                self.write(place, result.clone());
+                self.write_view(place, &view, result.clone());
                 result
             }
             ExprKind::Step { place, delta, prefix } => self.step(place, *delta, *prefix),
@@ -207,7 +208,8 @@ impl Writer<'_, '_> {
     }
 
     fn step(&mut self, place: &Place, delta: i32, prefix: bool) -> State {
-        let old = self.read(place);
+        let view = self.view(place);
+        let old = self.read_view(place, &view);
         let value = self.parts(&old)[0];
         let new = if self.b.ty(value) == FLOAT {
             let delta = self.b.float(delta as f32);
@@ -216,7 +218,7 @@ impl Writer<'_, '_> {
             let delta = self.b.int(delta);
             self.b.int2(crate::ir::Int2::Add, value, delta)
         };
-        self.write(place, one(new));
+        self.write_view(place, &view, one(new));
         if prefix { one(new) } else { old }
     }
 

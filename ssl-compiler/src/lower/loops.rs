@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 /// Rounds that a loop with closures may have.
 const MAX_UNROLLED: usize = 64;
+/// Rounds that all loops with closures may have together, those of inner loops counted each time.
+const MAX_ALL_UNROLLED: usize = 512;
 
 /// The pieces of a loop statement.
 #[derive(Clone, Copy)]
@@ -166,7 +168,12 @@ impl Writer<'_, '_> {
         let test = parts.condition.map(|e| (self.scalar(e), e.span));
         match test.map(|(value, _)| self.b.constant_of(value)) {
             Some(Some(Const::Bool(false))) => return,
-            Some(Some(_)) if round < MAX_UNROLLED => {}
+            Some(Some(_)) if round < MAX_UNROLLED && self.unrolled < MAX_ALL_UNROLLED => self.unrolled += 1,
+            Some(Some(_)) => {
+                let message = "a closure is made in a loop with too many rounds";
+                let hint = format!("one loop may have {MAX_UNROLLED}, all together {MAX_ALL_UNROLLED}");
+                return self.cx.error(&codes::CLOSURE_FLATTEN, stmt.span, message, hint);
+            }
             _ => {
                 let span = test.map_or(stmt.span, |(_, span)| span);
                 let message = "a closure is made in a loop whose number of rounds is not known beforehand";

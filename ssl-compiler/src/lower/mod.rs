@@ -20,7 +20,7 @@ mod stmts;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
 use crate::ir::{self, Const, FuncId, Module, Op, ParameterWord, Ty, Values};
-use crate::runtime::{ClosureRegistry, Layer, LobeDesc, OutputDesc, ParameterBlock, ParameterDesc, ShaderInterface, TextureDesc};
+use crate::runtime::{ClosureId, ClosureRegistry, Layer, LobeDesc, OutputDesc, ParameterBlock, ParameterDesc, ShaderInterface, TextureDesc};
 use crate::sema::Checked;
 use crate::sema::hir::{Function, FunctionId, Parameter, Program, VarId};
 use crate::source::Span;
@@ -42,6 +42,16 @@ pub struct Request<'a> {
     pub bake: Option<&'a ParameterBlock>,
     /// Writes a probe before every sink, for the interpreter.
     pub probes: bool,
+    pub roots: Roots<'a>,
+}
+
+/// Which of a shader's results somebody wants; what only the others need falls away.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Roots<'a> {
+    #[default]
+    All,
+    /// Lobes of these types, and no plain outputs: an emitter's emission, or a shadow ray's transparency.
+    Lobes(&'a [ClosureId]),
 }
 
 /// Lowers a shader and all that it calls.
@@ -109,6 +119,10 @@ struct Writer<'a, 'b> {
     frame: Frame,
     next_lobe: u32,
     inline_depth: usize,
+    /// Calls of functions with closures so far.
+    inlined: usize,
+    /// Rounds of loops with closures so far.
+    unrolled: usize,
 }
 
 /// The author's function that is being lowered.
@@ -190,7 +204,7 @@ impl<'a> Lowering<'a> {
     fn writer(&mut self, function: ir::Function, of: FunctionId) -> Writer<'a, '_> {
         let frame = Frame { function: of, base: 0, textures: HashMap::new(), returned: 0, result: 0, loops: None };
         let b = Builder::new(function);
-        Writer { cx: self, b, env: vec![None], journal: Vec::new(), frame, next_lobe: 0, inline_depth: 0 }
+        Writer { cx: self, b, env: vec![None], journal: Vec::new(), frame, next_lobe: 0, inline_depth: 0, inlined: 0, unrolled: 0 }
     }
 
     fn instance(&mut self, id: FuncId, instance: &Instance) {
@@ -352,6 +366,9 @@ impl Writer<'_, '_> {
                 lobes.extend(state.into_iter().flat_map(LeafState::into_lobes).map(|l| (variable.name.clone(), l)));
                 continue;
             }
+            if let Roots::Lobes(_) = self.cx.request.roots {
+                continue;
+            }
             let values = self.flatten(&state);
             let scalars = values.iter().filter_map(|&v| if let Ty::Scalar(s) = self.b.ty(v) { Some(s) } else { None }).collect();
             self.cx.interface.outputs.push(OutputDesc {
@@ -362,6 +379,9 @@ impl Writer<'_, '_> {
                 first_row: results.len() - 1,
             });
             results.extend(values);
+        }
+        if let Roots::Lobes(wanted) = self.cx.request.roots {
+            lobes.retain(|(_, l)| wanted.contains(&l.closure));
         }
         if lobes.len() > MAX_LOBES {
             let message = format!("this shader makes {} lobes", lobes.len());

@@ -9,8 +9,11 @@ use crate::sema::hir::{Access, Place};
 use crate::types::{Leaf, Type};
 use std::ops::Range;
 
-/// What a place denotes inside its variable.
-struct View {
+/// What a place denotes inside its variable, its indices computed.
+///
+/// Whoever reads and then writes a place does both through one view, so that an index with an effect
+/// runs once.
+pub(super) struct View {
     slot: usize,
     /// Leaves of the variable.
     range: Range<usize>,
@@ -49,7 +52,7 @@ impl Writer<'_, '_> {
         start..start + types.leaf_count(&fields[member].ty)
     }
 
-    fn view(&mut self, place: &Place) -> View {
+    pub(super) fn view(&mut self, place: &Place) -> View {
         let function = self.cx.program.function(self.frame.function);
         let mut ty = function.variables[place.variable.0 as usize].ty.clone();
         let mut view = View {
@@ -99,17 +102,21 @@ impl Writer<'_, '_> {
 
     pub(super) fn read(&mut self, place: &Place) -> State {
         let view = self.view(place);
+        self.read_view(place, &view)
+    }
+
+    pub(super) fn read_view(&mut self, place: &Place, view: &View) -> State {
         let state = self.get(view.slot);
         let types = self.leaf_types(place);
         let whole: State =
             view.range.clone().map(|i| self.read_leaf(&state[i], &types[i], &view.indices)).collect();
-        match view.components {
+        match &view.components {
             Components::All => whole,
             Components::Some(list) => list.iter().map(|&i| whole[usize::from(i)].clone()).collect(),
             Components::Dynamic(list, index) => {
                 let parts = self.parts(&whole);
                 let listed: Parts = list.iter().map(|&i| parts[usize::from(i)]).collect();
-                one(pick(&mut self.b, &listed, index))
+                one(pick(&mut self.b, &listed, *index))
             }
         }
     }
@@ -167,6 +174,10 @@ impl Writer<'_, '_> {
 
     pub(super) fn write(&mut self, place: &Place, value: State) {
         let view = self.view(place);
+        self.write_view(place, &view, value);
+    }
+
+    pub(super) fn write_view(&mut self, place: &Place, view: &View, value: State) {
         let types = self.leaf_types(place);
         let mut state = self.get(view.slot);
         let targets: Vec<(usize, Option<Value>)> = match &view.components {

@@ -124,6 +124,8 @@ impl Writer<'_, '_> {
     /// Each stretch up to the next early exit gets a guard of its own: nesting them would go as deep as
     /// there are exits.
     fn guarded_rest(&mut self, mut taken: Exits, rest: &[Stmt], depth: usize) {
+        // What one stretch declares, the next ones may use.
+        rest.iter().for_each(|s| self.declare(s));
         let mut from = 0;
         while from < rest.len() {
             let length = rest[from..].iter().position(|s| exits(s).any()).map_or(rest.len() - from, |i| i + 1);
@@ -133,6 +135,19 @@ impl Writer<'_, '_> {
             self.branches(left, |_| {}, |w| w.stmts(stretch, depth));
             taken = stretch.iter().fold(taken, |e, s| e.or(exits(s)));
             from += length;
+        }
+    }
+
+    /// Gives the variables that a statement declares for its block their zeros.
+    fn declare(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Let(variable, _) => {
+                let zero = self.zero_variable(*variable);
+                self.set(self.frame.base + variable.0 as usize, zero);
+            }
+            // A declaration of several names; what a real block declares costs nothing either.
+            StmtKind::Block(list) => list.iter().for_each(|s| self.declare(s)),
+            _ => {}
         }
     }
 

@@ -160,7 +160,7 @@ fn retain<A: smallvec::Array<Item = Value>>(list: &mut smallvec::SmallVec<A>, ke
 }
 
 /// Drops functions that the entry does not reach, and renumbers the rest.
-fn drop_functions(module: &mut Module) {
+pub(super) fn drop_functions(module: &mut Module) {
     let calls = crate::analysis::call_graph::CallGraph::of(module);
     let mut reached = vec![false; module.functions.len()];
     let mut work = vec![module.entry];
@@ -180,8 +180,11 @@ fn drop_functions(module: &mut Module) {
     module.entry = ids[module.entry.index()];
     for f in &mut module.functions {
         for data in &mut f.insts {
-            if let Op::Call(callee) = &mut data.op {
-                *callee = ids[callee.index()];
+            // Instructions removed by an earlier run still name functions removed with them.
+            if let Op::Call(callee) = &mut data.op
+                && let Some(&id) = ids.get(callee.index())
+            {
+                *callee = id;
             }
         }
     }

@@ -5,8 +5,9 @@ use crate::ir::*;
 
 /// Instructions up to which a function is copied to every call.
 const SMALL: usize = 24;
-/// Instructions up to which a function with one call moves there.
-const SINGLE: usize = 4000;
+/// Instructions up to which a function with one call moves there. Larger ones stay: in one huge function the
+/// register allocator spills more than the call would cost.
+const SINGLE: usize = 100;
 /// Instructions up to which a function may grow by this.
 const MAX_GROWN: usize = 20_000;
 
@@ -29,6 +30,8 @@ pub fn run(module: &mut Module) {
         inliner.run(&wanted);
         sizes[id.index()] = module.function(id).size();
     }
+    // What now stands elsewhere must not be simplified once more.
+    super::dce::drop_functions(module);
 }
 
 struct Inliner<'a> {

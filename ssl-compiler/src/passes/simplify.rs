@@ -94,11 +94,11 @@ impl<'a> Simplifier<'a> {
             Some(Folded::Const(c)) => self.alias[result.index()] = self.constant(c, out),
             None => match self.table.get(&(op, args.clone())) {
                 Some(&v) if self.f.ty(v) == self.f.ty(result) => self.alias[result.index()] = v,
-                _ => {
-                    // Only `f.types` tells two fills of different lengths apart; the first one stays.
-                    if self.table.insert((op, args.clone()), result).is_none() {
-                        self.note(op, args);
-                    }
+                // Only `f.types` tells two fills of different lengths apart; the first one stays.
+                Some(_) => out.push(inst),
+                None => {
+                    self.table.insert((op, args.clone()), result);
+                    self.note(op, args);
                     out.push(inst);
                 }
             },
@@ -183,17 +183,24 @@ impl<'a> Simplifier<'a> {
             return self.flatten(inst, out);
         }
         out.push(inst);
-        // Constants look alike on both sides without being one value.
-        let results = self.f.inst(inst).results.clone();
-        for (i, r) in results.into_iter().enumerate() {
-            let [a, b] = [0, 1].map(|n| self.f.region(regions[n]).results[i]);
-            if a == b {
-                self.alias[r.index()] = a;
-            } else if let (Some(x), Some(y)) = (self.known[a.index()], self.known[b.index()])
-                && x == y
-            {
-                self.alias[r.index()] = self.constant(x, out);
-            }
+        self.merge_results(inst, out);
+    }
+
+    /// Results that are the same on both sides leave the `if`: what stays would consume a token twice.
+    fn merge_results(&mut self, inst: Inst, out: &mut Vec<Inst>) {
+        let data = self.f.inst(inst).clone();
+        for (i, &r) in data.results.iter().enumerate().rev() {
+            let [a, b] = [0, 1].map(|n| self.f.region(data.regions[n]).results[i]);
+            self.alias[r.index()] = match (self.known[a.index()], self.known[b.index()]) {
+                _ if a == b => a,
+                // Constants look alike on both sides without being one value.
+                (Some(x), Some(y)) if x == y => self.constant(x, out),
+                _ => continue,
+            };
+            self.f.insts[inst.index()].results.remove(i);
+            data.regions.iter().for_each(|region| {
+                self.f.regions[region.index()].results.remove(i);
+            });
         }
     }
 

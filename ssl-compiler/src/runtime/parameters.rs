@@ -31,6 +31,17 @@ pub enum ParameterError {
     Type(String),
 }
 
+impl ParameterError {
+    /// What is wrong with the value of the parameter `name`, for people.
+    pub fn message(&self, name: &str) -> String {
+        match self {
+            ParameterError::Unknown(known) if known.is_empty() => format!("the shader has no parameters, so no `{name}`"),
+            ParameterError::Unknown(known) => format!("the shader has no parameter `{name}`; it has {}", known.join(", ")),
+            ParameterError::Type(ty) => format!("the parameter `{name}` takes a value of type {ty}"),
+        }
+    }
+}
+
 impl ParameterBlock {
     /// Every parameter at its default, every texture slot unbound.
     pub fn new(interface: &ShaderInterface) -> ParameterBlock {

@@ -11,7 +11,7 @@ pub enum TokenKind {
     Float(f64),
     /// The contents without quotes are the span's inside.
     Str,
-    /// One of [`PUNCTUATION`].
+    /// An operator or bracket.
     Punct(&'static str),
     End,
 }
@@ -22,11 +22,36 @@ pub struct Token {
     pub span: Span,
 }
 
-/// Longest first, so that the first match is the right one.
-const PUNCTUATION: &[&str] = &[
-    "<<=", "<<", "<=", "==", "!=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "{", "}",
-    "(", ")", "[", "]", ";", ",", ".", "?", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!",
-];
+/// The punctuation that starts with a byte, longest first, so that the first match is the right one.
+fn punctuation(first: u8) -> &'static [&'static str] {
+    match first {
+        b'<' => &["<<=", "<<", "<=", "<"],
+        b'=' => &["==", "="],
+        b'!' => &["!=", "!"],
+        b'&' => &["&&", "&=", "&"],
+        b'|' => &["||", "|=", "|"],
+        b'+' => &["++", "+=", "+"],
+        b'-' => &["--", "-=", "-"],
+        b'*' => &["*=", "*"],
+        b'/' => &["/=", "/"],
+        b'%' => &["%=", "%"],
+        b'^' => &["^=", "^"],
+        b'{' => &["{"],
+        b'}' => &["}"],
+        b'(' => &["("],
+        b')' => &[")"],
+        b'[' => &["["],
+        b']' => &["]"],
+        b';' => &[";"],
+        b',' => &[","],
+        b'.' => &["."],
+        b'?' => &["?"],
+        b':' => &[":"],
+        b'>' => &[">"],
+        b'~' => &["~"],
+        _ => &[],
+    }
+}
 
 /// The tokens of a file, ended by one [`TokenKind::End`].
 pub fn lex(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
@@ -96,7 +121,7 @@ impl Lexer<'_> {
                 b'0'..=b'9' => self.number(),
                 b'.' if second.is_ascii_digit() => self.number(),
                 b'"' => self.string(),
-                _ => match PUNCTUATION.iter().find(|p| self.rest().starts_with(**p)) {
+                _ => match punctuation(first).iter().find(|p| self.rest().starts_with(**p)) {
                     Some(p) => {
                         self.at += p.len();
                         TokenKind::Punct(p)

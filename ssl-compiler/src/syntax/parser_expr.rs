@@ -16,7 +16,13 @@ impl Parser<'_> {
     /// A whole expression, comma operator included.
     pub fn expression(&mut self) -> Parsed<Expr> {
         let mut e = self.assignment()?;
+        let mut chain = 0;
         while self.eat(",") {
+            chain += 1;
+            if chain > MAX_CHAIN {
+                let span = self.previous();
+                return self.error(span, format!("more than {MAX_CHAIN} commas in a row"), "write statements of their own");
+            }
             let right = self.assignment()?;
             let span = e.span.to(right.span);
             e = Expr { kind: ExprKind::Comma(Box::new(e), Box::new(right)), span };

@@ -3,8 +3,10 @@
 //! A test sets globals, runs a shader and states expectations. It is checked when it runs, since it
 //! may name anything that the shader offers.
 
+mod compiled;
 mod numeric;
 mod report;
+mod reproduce;
 mod runner;
 mod texture;
 mod values;

@@ -1,19 +1,18 @@
 //! Runs the tests of a file, statement by statement, sample by sample, on every back end.
 
+use super::compiled::Compiled;
 use super::numeric::{self, Seeds, Verdict, seeds_for};
 use super::report::{Failure, FileReport, TestReport};
+use super::reproduce::{numbers, parameter_value, repeat};
 use super::texture::TestTexture;
 use super::values::{Random, Setting, constant, setting};
 use crate::diagnostics::Diagnostics;
-use crate::facade::{BackendKind, Checked, CompileOptions, check, compile_checked, lower_checked, on_large_stack};
-use crate::interp::Program;
-use crate::jit::Shader;
+use crate::facade::{BackendKind, CompileOptions, check, on_large_stack};
 use crate::runtime::block::DEFAULT_FUEL;
-use crate::runtime::{Block, ClosureRegistry, GlobalsLayout, Order, ParameterBlock, ParameterValue, Row, parameters::ParameterError};
+use crate::runtime::{Block, ClosureRegistry, GlobalsLayout, Order, ParameterBlock, ParameterValue, Row};
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestDecl, TestStmt, TestStmtKind};
 use crate::types::Type;
-use std::collections::HashMap;
 
 /// Samples that a test with `uniform` draws unless it says otherwise.
 const SAMPLES: usize = 100;
@@ -36,7 +35,7 @@ pub fn run_file(session: &Session<'_>, sources: &SourceMap, file: FileId) -> Res
         return Err(diagnostics);
     }
     let mut reports = Vec::new();
-    let mut compiled = Compiled { session, checked: &checked, file, shaders: HashMap::new(), probed: HashMap::new() };
+    let mut compiled = Compiled::new(session, &checked, file);
     for test in &checked.tests {
         for &backend in session.backends {
             let mut run = Run::new(&mut compiled, sources, test, backend);
@@ -54,46 +53,6 @@ pub fn run_file(session: &Session<'_>, sources: &SourceMap, file: FileId) -> Res
         }
     }
     Ok((reports, diagnostics))
-}
-
-/// The file's shaders, compiled when a test first needs them.
-struct Compiled<'a> {
-    session: &'a Session<'a>,
-    checked: &'a Checked,
-    file: FileId,
-    shaders: HashMap<(String, &'static str), Result<Shader, String>>,
-    probed: HashMap<String, Result<Program, String>>,
-}
-
-fn first_message(diagnostics: &Diagnostics) -> String {
-    diagnostics.list.first().map_or_else(String::new, |d| format!("{} ({})", d.message, d.hint))
-}
-
-impl Compiled<'_> {
-    fn options(&self) -> CompileOptions<'_> {
-        CompileOptions::new(self.session.globals, self.session.closures)
-    }
-
-    fn shader(&mut self, name: &str, backend: BackendKind) -> Result<&Shader, String> {
-        let key = (name.to_owned(), backend.name());
-        if !self.shaders.contains_key(&key) {
-            let options = CompileOptions { backend, ..self.options() };
-            let made = compile_checked(self.checked, self.file, Some(name), &options);
-            let made = made.map(|(shader, _)| shader).map_err(|d| first_message(&d));
-            self.shaders.insert(key.clone(), made);
-        }
-        self.shaders[&key].as_ref().map_err(String::clone)
-    }
-
-    fn probed(&mut self, name: &str) -> Result<&Program, String> {
-        if !self.probed.contains_key(name) {
-            let options = CompileOptions { probes: true, ..self.options() };
-            let made = lower_checked(self.checked, self.file, Some(name), &options, &mut |_, _| {});
-            let made = made.map(|(module, _)| Program::new(module)).map_err(|d| first_message(&d));
-            self.probed.insert(name.to_owned(), made);
-        }
-        self.probed[name].as_ref().map_err(String::clone)
-    }
 }
 
 /// The state of one test on one back end.
@@ -264,7 +223,7 @@ impl<'a, 'c> Run<'a, 'c> {
             let value = constant(e).map_err(|m| (e.span, m))?;
             let desc = shader.interface().parameters.iter().find(|p| p.name == parameter.text);
             let value = parameter_value(desc.map(|p| &p.ty), &value);
-            parameters.set(shader.interface(), &parameter.text, &value).map_err(|error| (parameter.span, explain(&parameter.text, &error)))?;
+            parameters.set(shader.interface(), &parameter.text, &value).map_err(|error| (parameter.span, error.message(&parameter.text)))?;
             given.push((parameter.text.clone(), value));
         }
         let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
@@ -367,50 +326,6 @@ impl<'a, 'c> Run<'a, 'c> {
     fn command(&self) -> Option<String> {
         let last = self.last.as_ref()?;
         let file = &self.sources.get(self.compiled.file).name;
-        let mut out = format!("shade eval {file} --entry {} --backend {}", last.shader, self.backend.name());
-        for (i, field) in self.layout.fields().iter().enumerate() {
-            let all = [&self.seeds.values[i], &self.seeds.partials[0][i], &self.seeds.partials[1][i]];
-            if all.iter().any(|v| v.iter().any(|x| *x != 0.0)) {
-                let ty = crate::types::TypeTable::default().display(&field.ty).to_string();
-                out.push_str(&format!(" --global '{}:{ty}={}'", field.name, all.map(|v| numbers(v)).join(",")));
-            }
-        }
-        for (name, value) in &last.given {
-            out.push_str(&format!(" --param '{name}={}'", parameter_text(value)));
-        }
-        Some(out)
-    }
-}
-
-fn numbers(v: &[f64]) -> String {
-    let list: Vec<String> = v.iter().map(f64::to_string).collect();
-    if list.len() == 1 { list[0].clone() } else { format!("({})", list.join(",")) }
-}
-
-fn parameter_value(ty: Option<&Type>, v: &[f64]) -> ParameterValue {
-    match (ty, v) {
-        (Some(Type::Bool), [x]) => ParameterValue::Bool(*x != 0.0),
-        (Some(Type::Int), [x]) => ParameterValue::Int(*x as i32),
-        (_, [x]) => ParameterValue::Float(*x as f32),
-        _ => ParameterValue::Vector(v.iter().map(|x| *x as f32).collect()),
-    }
-}
-
-fn parameter_text(value: &ParameterValue) -> String {
-    match value {
-        ParameterValue::Bool(b) => b.to_string(),
-        ParameterValue::Int(i) => i.to_string(),
-        ParameterValue::Float(x) => x.to_string(),
-        ParameterValue::Vector(v) => numbers(&v.iter().map(|x| f64::from(*x)).collect::<Vec<_>>()),
-        ParameterValue::Texture(i) => i.to_string(),
-    }
-}
-
-/// What is wrong with a parameter's value, for people.
-fn explain(name: &str, error: &ParameterError) -> String {
-    match error {
-        ParameterError::Unknown(known) if known.is_empty() => format!("the shader has no parameter `{name}`; it has none"),
-        ParameterError::Unknown(known) => format!("the shader has no parameter `{name}`; it has {}", known.join(", ")),
-        ParameterError::Type(ty) => format!("`{name}` needs a value of type {ty}"),
+        Some(repeat(file, &last.shader, self.backend, self.layout, &self.seeds, &last.given))
     }
 }

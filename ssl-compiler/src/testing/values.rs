@@ -18,6 +18,8 @@ pub(super) fn constant(e: &Expr) -> Result<Vec<f64>, String> {
         ExprKind::Int(x) => Ok(vec![f64::from(*x)]),
         ExprKind::Float(x) => Ok(vec![*x]),
         ExprKind::Bool(x) => Ok(vec![f64::from(u8::from(*x))]),
+        // The smallest int is its own negative.
+        ExprKind::Unary(UnaryOp::Neg, e) if matches!(e.kind, ExprKind::Int(i32::MIN)) => Ok(vec![f64::from(i32::MIN)]),
         ExprKind::Unary(UnaryOp::Neg, e) => Ok(constant(e)?.into_iter().map(|x| -x).collect()),
         ExprKind::Unary(UnaryOp::Plus, e) => constant(e),
         ExprKind::Binary(op, a, b) => arithmetic(*op, &constant(a)?, &constant(b)?),

@@ -1,7 +1,7 @@
 //! `shade eval --grid`: a shader over a unit square, its outputs as the layers of an EXR.
 
-use super::eval::Setup;
 use super::outcome::{self, Outcome};
+use super::setup::Setup;
 use exr::prelude::*;
 use ssl_compiler::runtime::{LANES, Order, OutputDesc, Row};
 use ssl_compiler::types::Scalar;

@@ -13,6 +13,7 @@ mod inputs;
 mod outcome;
 mod progress;
 mod render;
+mod setup;
 mod test;
 
 use clap::{Parser, Subcommand};

@@ -44,7 +44,7 @@ pub struct Cranelift {
 
 impl Backend for Cranelift {
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
-        let mut driver = Driver::new(module, self.effort)?;
+        let mut driver = Driver::new(module, bounded(self.effort, module))?;
         let start = Instant::now();
         driver.declare()?;
         for i in 0..module.functions.len() {
@@ -105,6 +105,15 @@ impl Code for Native {
     fn timings(&self) -> &[(&'static str, Duration)] {
         &self.timings
     }
+}
+
+/// Instructions of one function past which the better register allocator is not used: its time grows
+/// faster than the function, from here on beyond what it gains.
+const MAX_FOR_SPEED: usize = 8000;
+
+fn bounded(effort: Effort, module: &Module) -> Effort {
+    let largest = module.functions.iter().map(Function::size).max().unwrap_or(0);
+    if largest > MAX_FOR_SPEED { Effort::Quick } else { effort }
 }
 
 fn error(e: impl std::fmt::Display) -> BackendError {

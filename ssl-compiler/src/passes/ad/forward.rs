@@ -7,11 +7,10 @@ use crate::analysis::activity::{Activity, Signature};
 use crate::analysis::lineage::{Lineage, partials};
 use crate::ir::builder::Builder;
 use crate::ir::*;
-use crate::types::Scalar;
 use std::collections::HashMap;
 
 /// A value's shadows in x and y; `None` is zero.
-type Pair = [Option<Value>; 2];
+pub(super) type Pair = [Option<Value>; 2];
 
 pub(super) fn rewrite(module: &Module, lineage: &Lineage, variants: &Variants) -> Module {
     let mut output = Output { ids: HashMap::new(), heads: Vec::new(), queue: Vec::new(), names: HashMap::new(), module };
@@ -81,16 +80,16 @@ impl Output<'_> {
     }
 }
 
-struct Writer<'a, 'm> {
-    b: Builder,
-    source: &'a Function,
+pub(super) struct Writer<'a, 'm> {
+    pub b: Builder,
+    pub source: &'a Function,
     lineage: &'a Lineage,
     variants: &'a Variants,
-    activity: Activity,
+    pub activity: Activity,
     output: &'a mut Output<'m>,
     /// The new value of each old one.
-    primal: Vec<Option<Value>>,
-    shadows: Vec<Pair>,
+    pub primal: Vec<Option<Value>>,
+    pub shadows: Vec<Pair>,
 }
 
 impl Writer<'_, '_> {
@@ -120,16 +119,16 @@ impl Writer<'_, '_> {
         builder.finish(results)
     }
 
-    fn value(&self, old: Value) -> Value {
+    pub fn value(&self, old: Value) -> Value {
         // Verified code defines values before it uses them.
         self.primal[old.index()].expect("a definition comes before its uses")
     }
 
-    fn values(&self, old: &[Value]) -> Values {
+    pub fn values(&self, old: &[Value]) -> Values {
         old.iter().map(|&v| self.value(v)).collect()
     }
 
-    fn shadow_or_zero(&mut self, old: Value, direction: usize) -> Value {
+    pub fn shadow_or_zero(&mut self, old: Value, direction: usize) -> Value {
         match self.shadows[old.index()][direction] {
             Some(v) => v,
             None => {
@@ -139,7 +138,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn insts(&mut self, region: Region) {
+    pub fn insts(&mut self, region: Region) {
         let source = self.source;
         for &inst in &source.region(region).insts {
             let data = source.inst(inst);
@@ -177,7 +176,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn bind(&mut self, old: &[Value], inst: Inst) {
+    pub fn bind(&mut self, old: &[Value], inst: Inst) {
         for (i, &r) in old.iter().enumerate() {
             self.primal[r.index()] = Some(self.b.results(inst)[i]);
         }
@@ -333,92 +332,5 @@ impl Writer<'_, '_> {
                 self.shadows[r.index()][d] = rest.next();
             }
         }
-    }
-
-    /// Shadows that a list of values carries through a region boundary, with their directions.
-    fn carried(&self, shadowed: impl Fn(usize) -> crate::analysis::activity::Shadows, count: usize) -> Vec<(usize, usize)> {
-        (0..2).flat_map(|d| (0..count).map(move |i| (i, d))).filter(|&(i, d)| shadowed(i).get(d)).collect()
-    }
-
-    fn if_inst(&mut self, data: &InstData) {
-        let carried = self.carried(|i| self.activity.shadows(data.results[i]), data.results.len());
-        let condition = self.value(data.args[0]);
-        let mut regions = Vec::new();
-        for &region in &data.regions {
-            let new = self.b.open(&[]);
-            self.insts(region);
-            let old = &self.source.region(region).results;
-            let mut results = self.values(old);
-            for &(i, d) in &carried {
-                results.push(self.shadow_or_zero(old[i], d));
-            }
-            self.b.close(results);
-            regions.push(new);
-        }
-        let types = self.types_with(&data.results, &carried);
-        self.b.span = data.span;
-        let inst = self.b.push(Op::If, Values::from_slice(&[condition]), &types, &regions);
-        self.bind_with(&data.results, &carried, inst);
-    }
-
-    fn types_with(&self, values: &[Value], carried: &[(usize, usize)]) -> Vec<Ty> {
-        let ty = |v: &Value| self.source.ty(*v);
-        values.iter().map(ty).chain(carried.iter().map(|&(i, _)| ty(&values[i]))).collect()
-    }
-
-    fn bind_with(&mut self, old: &[Value], carried: &[(usize, usize)], inst: Inst) {
-        let new = Values::from_slice(self.b.results(inst));
-        self.bind_values(old, carried, &new);
-    }
-
-    fn bind_values(&mut self, old: &[Value], carried: &[(usize, usize)], new: &[Value]) {
-        for (&o, &n) in old.iter().zip(new) {
-            self.primal[o.index()] = Some(n);
-        }
-        for (&(i, d), &n) in carried.iter().zip(&new[old.len()..]) {
-            self.shadows[old[i].index()][d] = Some(n);
-        }
-    }
-
-    fn with_shadows(&mut self, old: &[Value], carried: &[(usize, usize)]) -> Values {
-        let mut values = self.values(old);
-        for &(i, d) in carried {
-            values.push(self.shadow_or_zero(old[i], d));
-        }
-        values
-    }
-
-    fn loop_inst(&mut self, data: &InstData) {
-        let source = self.source;
-        let (condition, body) = (source.region(data.regions[0]), source.region(data.regions[1]));
-        let entering = self.carried(|i| self.activity.shadows(condition.params[i]), condition.params.len());
-        // What the test hands out goes to the body and to the loop's results.
-        let leaving = self.carried(
-            |i| self.activity.shadows(body.params[i]).or(self.activity.shadows(data.results[i])),
-            body.params.len(),
-        );
-        let args = self.with_shadows(&data.args, &entering);
-        let types = self.types_with(&condition.params, &entering);
-        let new_condition = self.b.open(&types);
-        let params = self.b.params(new_condition);
-        self.bind_values(&condition.params, &entering, &params);
-        self.insts(data.regions[0]);
-        let mut tested = Values::from_slice(&[self.value(condition.results[0])]);
-        tested.extend(self.with_shadows(&condition.results[1..], &leaving));
-        self.b.close(tested);
-
-        let types = self.types_with(&body.params, &leaving);
-        let new_body = self.b.open(&types);
-        let params = self.b.params(new_body);
-        self.bind_values(&body.params, &leaving, &params);
-        self.insts(data.regions[1]);
-        let next = self.with_shadows(&body.results, &entering);
-        self.b.close(next);
-
-        let types = self.types_with(&data.results, &leaving);
-        self.b.span = data.span;
-        let inst = self.b.push(Op::Loop, args, &types, &[new_condition, new_body]);
-        self.bind_with(&data.results, &leaving, inst);
-        debug_assert!(types.iter().all(|ty| *ty != Ty::Array(Scalar::Float, 0)));
     }
 }

@@ -10,6 +10,7 @@
 //! which would carry both shadows of everything or need the same analyses to undo it.
 
 mod forward;
+mod regions;
 pub mod rules;
 mod variants;
 

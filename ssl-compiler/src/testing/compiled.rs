@@ -1,0 +1,52 @@
+//! A tested file's shaders, compiled when a test first needs them.
+
+use super::runner::Session;
+use crate::diagnostics::Diagnostics;
+use crate::facade::{BackendKind, Checked, CompileOptions, compile_checked, lower_checked};
+use crate::interp::Program;
+use crate::jit::Shader;
+use crate::source::FileId;
+use std::collections::HashMap;
+
+pub(super) struct Compiled<'a> {
+    session: &'a Session<'a>,
+    pub checked: &'a Checked,
+    pub file: FileId,
+    shaders: HashMap<(String, &'static str), Result<Shader, String>>,
+    probed: HashMap<String, Result<Program, String>>,
+}
+
+fn first_message(diagnostics: &Diagnostics) -> String {
+    diagnostics.list.first().map_or_else(String::new, |d| format!("{} ({})", d.message, d.hint))
+}
+
+impl<'a> Compiled<'a> {
+    pub fn new(session: &'a Session<'a>, checked: &'a Checked, file: FileId) -> Compiled<'a> {
+        Compiled { session, checked, file, shaders: HashMap::new(), probed: HashMap::new() }
+    }
+
+    fn options(&self) -> CompileOptions<'_> {
+        CompileOptions::new(self.session.globals, self.session.closures)
+    }
+
+    pub fn shader(&mut self, name: &str, backend: BackendKind) -> Result<&Shader, String> {
+        let key = (name.to_owned(), backend.name());
+        if !self.shaders.contains_key(&key) {
+            let options = CompileOptions { backend, ..self.options() };
+            let made = compile_checked(self.checked, self.file, Some(name), &options);
+            let made = made.map(|(shader, _)| shader).map_err(|d| first_message(&d));
+            self.shaders.insert(key.clone(), made);
+        }
+        self.shaders[&key].as_ref().map_err(String::clone)
+    }
+
+    pub fn probed(&mut self, name: &str) -> Result<&Program, String> {
+        if !self.probed.contains_key(name) {
+            let options = CompileOptions { probes: true, ..self.options() };
+            let made = lower_checked(self.checked, self.file, Some(name), &options, &mut |_, _| {});
+            let made = made.map(|(module, _)| Program::new(module)).map_err(|d| first_message(&d));
+            self.probed.insert(name.to_owned(), made);
+        }
+        self.probed[name].as_ref().map_err(String::clone)
+    }
+}

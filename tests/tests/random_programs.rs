@@ -1,0 +1,134 @@
+//! Random programs: every way of running one gives the same bits, and its derivatives are the slopes.
+//!
+//! `SSL_RANDOM_CASES` runs more of them than usual. A failure prints the program.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use ssl_compiler::diagnostics::codes;
+use ssl_compiler::ir::{parse, verify};
+use ssl_compiler::runtime::GlobalsLayout;
+use ssl_compiler::source::SourceMap;
+use ssl_compiler::testing::{Session, run_file};
+use ssl_compiler::{BackendKind, Shader};
+use ssl_tests::generate::{Flavour, ROWS, Random, program};
+use ssl_tests::{Host, WAYS, messages, on_large_stack, run};
+
+/// Checks a property of many seeds and sizes; always the same ones.
+fn for_programs(cases: u32, property: impl Fn(u64, usize) -> Result<(), TestCaseError>) {
+    let cases = std::env::var("SSL_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(cases);
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let result = runner.run(&(any::<u64>().no_shrink(), 0usize..30), |(seed, size)| property(seed, size));
+    if let Err(e) = result {
+        panic!("{e}");
+    }
+}
+
+fn host() -> Host {
+    Host { globals: GlobalsLayout::new(), ..Host::default() }
+}
+
+/// Outputs of a generated program that are no derivatives.
+const VALUES: usize = 6;
+
+/// All ways of compiling a program; `None` where it is refused for a reason that random programs may have.
+fn compile_all(host: &Host, source: &str) -> Result<Option<Vec<Shader>>, TestCaseError> {
+    let mut shaders = Vec::new();
+    for way in WAYS {
+        match host.compile(source, way) {
+            Ok(shader) => shaders.push(shader),
+            Err(d) if d.list.iter().all(|d| d.code == &codes::UNBOUNDED_ORDER) => return Ok(None),
+            Err(d) => return Err(TestCaseError::fail(format!("{way:?}: {}\n{source}", messages(&d)))),
+        }
+    }
+    Ok(Some(shaders))
+}
+
+fn inputs(random: &mut Random) -> Vec<f32> {
+    const SPECIAL: [f32; 8] = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NAN, 1e-40, 3e38];
+    let mut rows: Vec<f32> = (0..ROWS)
+        .map(|_| match random.below(4) {
+            0 => SPECIAL[random.below(SPECIAL.len())],
+            _ => (random.below(4001) as f32 - 2000.0) / 500.0,
+        })
+        .collect();
+    rows[ROWS - 1] = f32::from_bits([0, 1, 3, u32::MAX, 0x8000_0000][random.below(5)]);
+    rows
+}
+
+#[test]
+fn every_way_of_running_a_program_gives_the_same_bits() {
+    let host = host();
+    on_large_stack(|| {
+        for_programs(150, |seed, size| {
+            let nested_derivatives = seed % 2 == 0;
+            let source = program(seed, size, Flavour { smooth: false, nested_derivatives });
+            let Some(shaders) = compile_all(&host, &source)? else { return Ok(()) };
+            let mut random = Random(seed ^ 1);
+            for _ in 0..4 {
+                let (globals, fuel) = (inputs(&mut random), [100_000, 1 + random.below(60) as u32][random.below(2)]);
+                let reference = run(&shaders[0], &globals, fuel);
+                let optimised = run(&shaders[1], &globals, fuel);
+                let context = || format!("with {globals:?} and fuel {fuel}\n{source}");
+                prop_assert_eq!(&optimised.status.errors, &reference.status.errors, "{}", context());
+                // A shadow that is known to be 0 is left out, so folding may change the sign of a zero
+                // derivative, or spare it a product of 0 and infinity.
+                if !nested_derivatives {
+                    prop_assert_eq!(&optimised.outputs[..VALUES], &reference.outputs[..VALUES], "{}", context());
+                }
+                // Back ends change nothing at all, down to what is counted.
+                for (way, shader) in WAYS.iter().zip(&shaders).skip(2) {
+                    prop_assert_eq!(&run(shader, &globals, fuel), &optimised, "{:?} {}", way, context());
+                }
+            }
+            Ok(())
+        });
+    });
+}
+
+#[test]
+fn the_text_of_any_module_reads_back_as_the_same_text() {
+    let host = host();
+    for_programs(60, |seed, size| {
+        let source = program(seed, size, Flavour { smooth: false, nested_derivatives: true });
+        for way in [WAYS[0], WAYS[1]] {
+            let Ok(shader) = host.compile(&source, way) else { continue };
+            let text = shader.module().to_string();
+            let parsed = parse::parse(&text).map_err(|e| TestCaseError::fail(format!("{e}\n{source}\n{text}")))?;
+            prop_assert_eq!(parsed.to_string(), text);
+            prop_assert!(verify::verify(shader.module()).is_ok());
+        }
+        Ok(())
+    });
+}
+
+/// Whether a reported shadow is so large that the step of a finite difference jumps over waves.
+fn is_steep(message: &str) -> bool {
+    let shadow = message.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).and_then(|s| s.parse::<f64>().ok());
+    shadow.is_some_and(|s| s.abs() > 1e3)
+}
+
+#[test]
+fn derivatives_of_smooth_programs_are_their_slopes() {
+    let host = host();
+    let session = Session { globals: &host.globals, closures: &host.closures, backends: &[BackendKind::Interpreter] };
+    let compared = std::cell::Cell::new(0);
+    for_programs(60, |seed, size| {
+        let mut source = program(seed, size / 2, Flavour { smooth: true, nested_derivatives: false });
+        source.push_str(
+            "test \"slopes\" { samples = 6; ga = uniform(-1.5, 1.5); gb = uniform(-1.5, 1.5); gc = 0.7; gi = 1; \
+             run main(); expect_numeric_derivatives(5e-3); }\n",
+        );
+        let mut sources = SourceMap::new();
+        let file = sources.add("test.ssl", source.as_str());
+        let (reports, _) = run_file(&session, &sources, file)
+            .map_err(|d| TestCaseError::fail(format!("{}\n{source}", messages(&d))))?;
+        for failure in reports.iter().flat_map(|r| &r.failures) {
+            let harmless = ["no sample was smooth", "has no `ddx`"].iter().any(|m| failure.message.contains(m));
+            prop_assert!(harmless || is_steep(&failure.message), "{}\n{}", failure.message, source);
+        }
+        compared.set(compared.get() + usize::from(reports.iter().all(|r| r.passed())));
+        Ok(())
+    });
+    assert!(compared.get() > 20, "only {} programs could be compared", compared.get());
+}
