@@ -9,7 +9,7 @@ use std::fmt::Write;
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -19,7 +19,7 @@ impl Random {
 
     /// From 0 to `n` − 1.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        (self.draw() % n as u64) as usize
     }
 
     pub fn chance(&mut self, percent: usize) -> bool {
@@ -120,7 +120,9 @@ pub fn program(seed: u64, size: usize, flavour: Flavour) -> String {
     let mut g = Generator {
         random: Random(seed),
         flavour,
-        out: format!("{GLOBALS}struct Record {{ float f; float3 v; int k; float h[2]; }};\ntexture2d tex;\n{CONSTANTS}"),
+        out: format!(
+            "{GLOBALS}struct Record {{ float f; float3 v; int k; float h[2]; }};\ntexture2d tex;\n{CONSTANTS}"
+        ),
         depth: 0,
         variables: Vec::new(),
         functions: Vec::new(),
@@ -369,12 +371,12 @@ impl Generator {
                 if self.random.chance(70) { format!("{v}.{component}") } else { format!("{v}[{}]", self.index(3)) }
             }),
             (Ty::Float, 1) => self.variable(Ty::Floats, assignable).map(|v| format!("{v}[{}]", self.index(4))),
-            (Ty::Float, 2) => self
-                .variable(Ty::Grid, assignable)
-                .map(|v| format!("{v}[{}][{}]", self.index(2), self.index(3))),
-            (Ty::Float, 3) => self.variable(Ty::Record, assignable).map(|v| {
-                if self.random.chance(50) { format!("{v}.f") } else { format!("{v}.h[{}]", self.index(2)) }
-            }),
+            (Ty::Float, 2) => {
+                self.variable(Ty::Grid, assignable).map(|v| format!("{v}[{}][{}]", self.index(2), self.index(3)))
+            }
+            (Ty::Float, 3) => self
+                .variable(Ty::Record, assignable)
+                .map(|v| if self.random.chance(50) { format!("{v}.f") } else { format!("{v}.h[{}]", self.index(2)) }),
             (Ty::Int, 0 | 1) => self.variable(Ty::Ints, assignable).map(|v| format!("{v}[{}]", self.index(3))),
             (Ty::Int, 2) => self.variable(Ty::Record, assignable).map(|v| format!("{v}.k")),
             (Ty::Vector, 0 | 1) => self.variable(Ty::Record, assignable).map(|v| format!("{v}.v")),
@@ -410,13 +412,26 @@ impl Generator {
     fn literal(&mut self, ty: Ty) -> String {
         match ty {
             Ty::Bool => self.random.pick(&["true", "false"]).to_owned(),
-            Ty::Int => self.random.pick(&["0", "1", "2", "3", "7", "-1", "31", "0x7fffffff", "global_value<gi>"]).to_owned(),
+            Ty::Int => {
+                self.random.pick(&["0", "1", "2", "3", "7", "-1", "31", "0x7fffffff", "global_value<gi>"]).to_owned()
+            }
             Ty::Float if self.flavour.smooth => {
                 self.random.pick(&["0.5", "1.0", "2.0", "-0.75", "global_value<ga>", "global_value<gb>"]).to_owned()
             }
             Ty::Float => self
                 .random
-                .pick(&["0.0", "-0.0", "1.0", "0.5", "-2.0", "1e10", "3e38", "global_value<ga>", "global_value<gb>", "global_value<gc>"])
+                .pick(&[
+                    "0.0",
+                    "-0.0",
+                    "1.0",
+                    "0.5",
+                    "-2.0",
+                    "1e10",
+                    "3e38",
+                    "global_value<ga>",
+                    "global_value<gb>",
+                    "global_value<gc>",
+                ])
                 .to_owned(),
             Ty::Vector => {
                 let (a, b) = (self.literal(Ty::Float), self.literal(Ty::Float));
@@ -441,8 +456,8 @@ impl Generator {
             10 => format!("-({})", self.expr(Ty::Float, d)),
             11..=13 => {
                 let all: &[&str] = &[
-                    "sin", "cos", "tanh", "atan", "abs", "saturate", "fract", "floor", "sqrt", "exp", "log", "asin", "acos",
-                    "tan", "sinh", "cosh", "round", "ceil", "trunc", "sign",
+                    "sin", "cos", "tanh", "atan", "abs", "saturate", "fract", "floor", "sqrt", "exp", "log", "asin",
+                    "acos", "tan", "sinh", "cosh", "round", "ceil", "trunc", "sign",
                 ];
                 let f = all[self.random.below(if smooth { 8 } else { all.len() })];
                 format!("{f}({})", self.expr(Ty::Float, d))

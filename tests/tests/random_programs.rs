@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use ssl_compiler::diagnostics::codes;
 use ssl_compiler::ir::{parse, verify};
+use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::runtime::GlobalsLayout;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::{Session, run_file};
-use ssl_compiler::{BackendKind, Shader};
+use ssl_compiler::{BackendKind, Shader, compile};
 use ssl_tests::generate::{Flavour, ROWS, Random, program};
 use ssl_tests::{Host, WAYS, messages, on_large_stack, run};
 
@@ -104,7 +105,8 @@ fn the_text_of_any_module_reads_back_as_the_same_text() {
 
 /// Whether a reported shadow is so large that the step of a finite difference jumps over waves.
 fn is_steep(message: &str) -> bool {
-    let shadow = message.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).and_then(|s| s.parse::<f64>().ok());
+    let shadow =
+        message.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).and_then(|s| s.parse::<f64>().ok());
     shadow.is_some_and(|s| s.abs() > 1e3)
 }
 
@@ -131,4 +133,27 @@ fn derivatives_of_smooth_programs_are_their_slopes() {
         Ok(())
     });
     assert!(compared.get() > 20, "only {} programs could be compared", compared.get());
+}
+
+#[test]
+fn the_policy_for_calls_changes_nothing_but_a_zeros_sign() {
+    let host = host();
+    for_programs(40, |seed, size| {
+        let source = program(seed, size, Flavour { smooth: true, nested_derivatives: false });
+        let mut sources = SourceMap::new();
+        let file = sources.add("test.ssl", source.as_str());
+        let mut outputs = Vec::new();
+        for call_policy in [CallPolicy::BySignature, CallPolicy::Merged] {
+            let mut options = host.options(WAYS[2]);
+            options.passes.call_policy = call_policy;
+            let (shader, _) = compile(&sources, file, None, &options)
+                .map_err(|d| TestCaseError::fail(format!("{}\n{source}", messages(&d))))?;
+            let globals = [0.7, 1.0, -2.0, -0.4, 0.5, 1.0, 0.3, 0.0, 0.0, f32::from_bits(2)];
+            outputs.push(run(&shader, &globals, 100_000).floats());
+        }
+        for (a, b) in outputs[0].iter().zip(&outputs[1]) {
+            prop_assert!(a == b || (a.is_nan() && b.is_nan()), "{a} and {b}\n{source}");
+        }
+        Ok(())
+    });
 }

@@ -3,10 +3,10 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use ssl_compiler::compile;
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::runtime::block::{DEFAULT_FUEL, LaneError};
 use ssl_compiler::source::SourceMap;
-use ssl_compiler::compile;
 use ssl_tests::{BACKENDS, Host, Ran, WAYS, messages, on_large_stack, run};
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,8 @@ fn endless_loops_run_out_of_fuel() {
 
 #[test]
 fn fuel_ends_a_lane_at_the_same_point_on_every_backend() {
-    let source = "float f(int n) { float s = 0.0; for (int i = 0; i < n; ++i) s += float(i); return n <= 0 ? s : s + f(n - 1); }
+    let source =
+        "float f(int n) { float s = 0.0; for (int i = 0; i < n; ++i) s += float(i); return n <= 0 ? s : s + f(n - 1); }
         shader main(out float r) { for (int i = 0; i < 5; ++i) r += f(i); }";
     let mut ended = 0;
     for fuel in 1..80 {
@@ -83,7 +84,9 @@ fn endless_recursion_ends_at_its_limit() {
 #[test]
 fn recursion_of_exactly_the_limit_is_fine() {
     let source = |n: i32| {
-        format!("int f(int n) {{ if (n <= 1) return 1; return f(n - 1) + 1; }} shader main(out int r) {{ r = f({n}); }}")
+        format!(
+            "int f(int n) {{ if (n <= 1) return 1; return f(n - 1) + 1; }} shader main(out int r) {{ r = f({n}); }}"
+        )
     };
     let ran = run_everywhere(&source(256), &[], DEFAULT_FUEL);
     assert_eq!((ran.outputs[0], ran.status.first_error()), (256, None));
@@ -169,7 +172,9 @@ fn globals_that_are_no_numbers_pass_through() {
         a = x + 1.0; b = min(x, 2.0); c = int(x); d = ddx(x * x); e = ddx(texture2d_sample<t>(x, x).r); }
         texture2d t;";
     let at = Host::default().globals.find("position").map(|(_, f)| f.first_row).unwrap_or(0);
-    for (x, dx) in [(f32::NAN, 1.0), (f32::INFINITY, 1.0), (f32::NEG_INFINITY, f32::NAN), (1.0, f32::INFINITY), (1e-45, 1.0)] {
+    for (x, dx) in
+        [(f32::NAN, 1.0), (f32::INFINITY, 1.0), (f32::NEG_INFINITY, f32::NAN), (1.0, f32::INFINITY), (1e-45, 1.0)]
+    {
         let mut rows = vec![0.0; at + 9];
         (rows[at], rows[at + 1]) = (x, dx);
         let ran = run_everywhere(source, &rows, DEFAULT_FUEL);
@@ -280,9 +285,33 @@ fn many_warnings_do_not_hide_that_there_is_no_error() {
 #[test]
 fn empty_and_odd_files_are_refused() {
     for source in [
-        "", "\u{feff}", "\0", "}", "{", ";", ";;;", "\"", "/*", "//", "é", "日本語", "shader", "shader main", "shader main(", "struct",
-        "struct S {", "test \"a\" {", "test \"é", "globals {", "float f(", "shader main(out float r) { r = ", "#include <x>",
-        "shader main(out float r) { r = 1.0é; }", "shader main(out float é) { }", "test \"日\"", "float3 a = \"日本",
+        "",
+        "\u{feff}",
+        "\0",
+        "}",
+        "{",
+        ";",
+        ";;;",
+        "\"",
+        "/*",
+        "//",
+        "é",
+        "日本語",
+        "shader",
+        "shader main",
+        "shader main(",
+        "struct",
+        "struct S {",
+        "test \"a\" {",
+        "test \"é",
+        "globals {",
+        "float f(",
+        "shader main(out float r) { r = ",
+        "#include <x>",
+        "shader main(out float r) { r = 1.0é; }",
+        "shader main(out float é) { }",
+        "test \"日\"",
+        "float3 a = \"日本",
     ] {
         survive(source);
     }
@@ -326,12 +355,92 @@ fn arrays_that_do_not_fit_are_refused() {
 }
 
 const WORDS: &[&str] = &[
-    "shader", "main", "out", "float", "int", "bool", "color", "closure", "texture2d", "struct", "const", "if", "else", "for", "while",
-    "do", "break", "continue", "return", "{", "}", "(", ")", "[", "]", ";", ",", ".", "+", "-", "*", "/", "%", "<", ">", "=", "==",
-    "!", "&&", "||", "?", ":", "++", "--", "+=", "<<", ">>", "&", "^", "~", "1", "0", "2.5", "0x7f", "x", "y", "r", "a", "S", "xyz",
-    "global_value<position>", "make_closure<Lambert>", "texture2d_sample<t>", "ddx", "sin", "vector", "test", "\"name\"", "globals",
-    "switch", "case", "default", "import", "inout", "in", "true", "é", "#", "void", "f", "struct S { float x; };",
-    "shader main(out float r) {", "float f(float x) {", "r =", "int a[3];", "for (int x = 0; x < 3; ++x)",
+    "shader",
+    "main",
+    "out",
+    "float",
+    "int",
+    "bool",
+    "color",
+    "closure",
+    "texture2d",
+    "struct",
+    "const",
+    "if",
+    "else",
+    "for",
+    "while",
+    "do",
+    "break",
+    "continue",
+    "return",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ";",
+    ",",
+    ".",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "<",
+    ">",
+    "=",
+    "==",
+    "!",
+    "&&",
+    "||",
+    "?",
+    ":",
+    "++",
+    "--",
+    "+=",
+    "<<",
+    ">>",
+    "&",
+    "^",
+    "~",
+    "1",
+    "0",
+    "2.5",
+    "0x7f",
+    "x",
+    "y",
+    "r",
+    "a",
+    "S",
+    "xyz",
+    "global_value<position>",
+    "make_closure<Lambert>",
+    "texture2d_sample<t>",
+    "ddx",
+    "sin",
+    "vector",
+    "test",
+    "\"name\"",
+    "globals",
+    "switch",
+    "case",
+    "default",
+    "import",
+    "inout",
+    "in",
+    "true",
+    "é",
+    "#",
+    "void",
+    "f",
+    "struct S { float x; };",
+    "shader main(out float r) {",
+    "float f(float x) {",
+    "r =",
+    "int a[3];",
+    "for (int x = 0; x < 3; ++x)",
 ];
 
 #[test]
@@ -342,7 +451,11 @@ fn soup_of_tokens_never_crashes() {
     let result = runner.run(&(words, any::<bool>()), |(words, inside)| {
         let soup: Vec<&str> = words.into_iter().map(|i| WORDS[i]).collect();
         let soup = soup.join(" ");
-        survive(&if inside { format!("texture2d t; shader main(out float r) {{ float x; int a[3]; {soup} }}") } else { soup });
+        survive(&if inside {
+            format!("texture2d t; shader main(out float r) {{ float x; int a[3]; {soup} }}")
+        } else {
+            soup
+        });
         Ok(())
     });
     result.unwrap_or_else(|e| panic!("{e}"));

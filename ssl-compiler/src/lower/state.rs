@@ -5,7 +5,7 @@ use crate::ir::{BOOL, Op, Region, Ty, Value, Values};
 use crate::runtime::ClosureId;
 use crate::types::{LeafKind, Type};
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// The parts of a value, in the order of [`crate::types::TypeTable::leaves`].
 pub(super) type State = SmallVec<[LeafState; 1]>;
@@ -285,6 +285,7 @@ impl Meeting {
     /// All lobes of both sides; where a side lacks one, its weight and parameters are zero there.
     fn lobes(&mut self, w: &mut Writer<'_, '_>, a: Vec<Lobe>, b: &[Lobe]) -> Plan {
         let values = |l: &Lobe| l.weight.iter().chain(&l.params).copied().collect::<Vec<_>>();
+        let b = &apart(w, &a, b);
         let mut list = Vec::new();
         for lobe in a {
             let left = values(&lobe);
@@ -314,4 +315,22 @@ impl Meeting {
         w.b.close(Values::new());
         zeros
     }
+}
+
+/// The lobes of `b` with new numbers for those that lie under another layer in `a`: in the table of
+/// lobes a layer is fixed, so these must be two entries. Layers stand before what lies under them.
+fn apart(w: &mut Writer<'_, '_>, a: &[Lobe], b: &[Lobe]) -> Vec<Lobe> {
+    let mut renamed: HashMap<u32, u32> = HashMap::new();
+    b.iter()
+        .cloned()
+        .map(|mut lobe| {
+            lobe.layer = lobe.layer.map(|(id, parameter)| (renamed.get(&id).copied().unwrap_or(id), parameter));
+            if a.iter().any(|other| other.id == lobe.id && other.layer != lobe.layer) {
+                renamed.insert(lobe.id, w.next_lobe);
+                lobe.id = w.next_lobe;
+                w.next_lobe += 1;
+            }
+            lobe
+        })
+        .collect()
 }

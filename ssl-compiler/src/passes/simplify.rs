@@ -88,7 +88,9 @@ impl<'a> Simplifier<'a> {
 
     fn pure(&mut self, inst: Inst, op: Op, out: &mut Vec<Inst>) {
         let (args, result) = (self.f.inst(inst).args.clone(), self.f.inst(inst).results[0]);
-        let folded = fold(op, &args, |v| self.known[v.index()]).or_else(|| self.array_read(inst, op, &args));
+        let folded = fold(op, &args, |v| self.known[v.index()])
+            .or_else(|| self.array_read(inst, op, &args))
+            .or_else(|| self.finite_already(op, &args));
         match folded {
             Some(Folded::Value(v)) => self.alias[result.index()] = v,
             Some(Folded::Const(c)) => self.alias[result.index()] = self.constant(c, out),
@@ -132,6 +134,12 @@ impl<'a> Simplifier<'a> {
         self.definitions.push(Some(inst));
         out.push(inst);
         v
+    }
+
+    /// A host's own partials are taken as they are, also where inlining brought one to its sink.
+    fn finite_already(&self, op: Op, args: &Values) -> Option<Folded> {
+        let definition = if op == Op::Finite { self.definitions[args[0].index()] } else { None };
+        matches!(self.f.inst(definition?).op, Op::Global { .. } | Op::Finite).then_some(Folded::Value(args[0]))
     }
 
     /// An element that was just put into the array.

@@ -87,8 +87,11 @@ impl Checker<'_> {
             for d in &declaration.declarators {
                 let ty = self.resolve(&declaration.ty, &d.dims);
                 if ty == Type::Texture2d || ty == Type::Void {
-                    let hint = "pass the texture to the functions that sample it";
-                    self.error(&codes::TEXTURE_USE, d.name.span, "a struct cannot hold this type", hint);
+                    let (code, hint) = match ty {
+                        Type::Void => (&codes::BAD_DECLARATION, "only functions can be `void`"),
+                        _ => (&codes::TEXTURE_USE, "pass the texture to the functions that sample it"),
+                    };
+                    self.error(code, d.name.span, "a struct cannot hold this type", hint);
                 } else if fields.iter().any(|f| f.name == d.name.text) {
                     let message = format!("the struct has two members `{}`", d.name.text);
                     self.error(&codes::DUPLICATE_NAME, d.name.span, message, "rename one of them");
@@ -133,6 +136,7 @@ impl Checker<'_> {
                 continue;
             }
             let meaning = match (&ty, declaration.is_const, &d.init) {
+                (Type::Error, ..) => FileName::Constant(super::hir::Expr::error(name.span)),
                 (Type::Texture2d, ..) => {
                     self.program.textures.push(name.text.clone());
                     FileName::Texture(self.program.textures.len() as u32 - 1)
@@ -160,7 +164,8 @@ impl Checker<'_> {
             result: result.clone(),
             parameters: Vec::new(),
             variables: Vec::new(),
-            body: None,
+            // Filled once all heads are known; that there is one counts from here on.
+            body: decl.body.as_ref().map(|_| Vec::new()),
             span: decl.name.span,
         };
         if result == Type::Texture2d {
@@ -185,11 +190,13 @@ impl Checker<'_> {
     /// A second declaration with the same parameters: a prototype and its body in either order.
     fn redeclare(&mut self, id: FunctionId, function: Function, decl: &ast::FunctionDecl) -> Option<FunctionId> {
         let known = &self.program.functions[id.0 as usize];
-        let (first, fits) = (known.span, known.result == function.result && known.is_shader == function.is_shader);
+        let directions = |f: &Function| f.parameters.iter().map(|p| p.direction).collect::<Vec<_>>();
+        let alike = known.result == function.result && known.is_shader == function.is_shader;
+        let (first, fits) = (known.span, alike && directions(known) == directions(&function));
         let both = decl.body.is_some() && known.body.is_some();
         if both || !fits {
             let message = format!("`{}` is declared twice with the same parameters", decl.name.text);
-            let hint = if fits { "rename one of them or change its parameters" } else { "both declarations must give the same type" };
+            let hint = if fits { "rename one of them or change its parameters" } else { "both declarations must give the same type, and hand the same parameters out" };
             let diagnostic = Diagnostic::error(&codes::DUPLICATE_NAME, decl.name.span, message, hint);
             self.diagnostics.push(diagnostic.with_label(first, "the other one"));
             return None;

@@ -92,7 +92,11 @@ impl Checker<'_> {
             let ty = self.resolve(&d.ty, &declarator.dims);
             if ty == Type::Texture2d || ty == Type::Void {
                 let message = format!("a variable cannot have the type {}", self.name_of(&ty));
-                self.error(&codes::TEXTURE_USE, declarator.name.span, message, "declare textures at file level or as parameters");
+                let (code, hint) = match ty {
+                    Type::Void => (&codes::BAD_DECLARATION, "only functions can be `void`"),
+                    _ => (&codes::TEXTURE_USE, "declare textures at file level or as parameters"),
+                };
+                self.error(code, declarator.name.span, message, hint);
                 continue;
             }
             // The name becomes visible behind its own value.
@@ -158,6 +162,8 @@ fn exits(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
         StmtKind::Block(list) => always_exits(list),
+        // Where something was not understood, who knows; one message is enough.
+        StmtKind::Expr(e) => matches!(e.kind, ExprKind::Error),
         StmtKind::If { then, otherwise, .. } => exits(then) && otherwise.as_ref().is_some_and(|s| exits(s)),
         // A loop without end is left by `return` only.
         StmtKind::Loop { condition, body, .. } => {

@@ -60,6 +60,9 @@ pub fn lex(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Vec<Token
     loop {
         lexer.skip_blanks();
         let token = lexer.next();
+        if token.kind == TokenKind::Int(i32::MIN) {
+            lexer.check_smallest(token.span, tokens.last());
+        }
         let done = token.kind == TokenKind::End;
         tokens.push(token);
         if done {
@@ -82,6 +85,15 @@ impl Lexer<'_> {
 
     fn span_from(&self, start: usize) -> Span {
         Span::new(self.file, start..self.at)
+    }
+
+    /// `2147483648` fits only behind a minus.
+    fn check_smallest(&mut self, span: Span, before: Option<&Token>) {
+        let decimal = !self.text[span.range()].starts_with("0x") && !self.text[span.range()].starts_with("0X");
+        if decimal && !before.is_some_and(|t| t.kind == TokenKind::Punct("-")) {
+            let hint = "integers go from -2147483648 to 2147483647";
+            self.report(&codes::BAD_NUMBER, span, "`2147483648` is not a number that fits", hint);
+        }
     }
 
     fn skip_blanks(&mut self) {
@@ -127,7 +139,10 @@ impl Lexer<'_> {
                         TokenKind::Punct(p)
                     }
                     None => {
-                        self.unexpected();
+                        // A dash was meant as a minus: read on as if it were one.
+                        if matches!(self.unexpected(), '–' | '—' | '−') {
+                            return Token { kind: TokenKind::Punct("-"), span: self.span_from(start) };
+                        }
                         self.skip_blanks();
                         continue;
                     }
@@ -137,7 +152,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn unexpected(&mut self) {
+    fn unexpected(&mut self) -> char {
         let c = self.rest().chars().next().unwrap_or(' ');
         let start = self.at;
         self.at += c.len_utf8();
@@ -148,7 +163,11 @@ impl Lexer<'_> {
             _ => "remove it",
         };
         let span = self.span_from(start);
+        if c == '#' {
+            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        }
         self.report(&codes::UNEXPECTED_CHARACTER, span, format!("the character `{}` means nothing here", c.escape_debug()), hint);
+        c
     }
 
     fn name(&mut self) -> TokenKind {

@@ -23,7 +23,7 @@ pub(super) type Parsed<T> = Result<T, Recover>;
 pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> File {
     let text = sources.get(file).text.clone();
     let tokens = lex(file, &text, diagnostics);
-    let mut parser = Parser { text: &text, tokens, at: 0, depth: 0, types: HashSet::new(), diagnostics };
+    let mut parser = Parser { text: &text, tokens, at: 0, depth: 0, gave_up: false, types: HashSet::new(), diagnostics };
     parser.file()
 }
 
@@ -32,6 +32,8 @@ pub(super) struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     pub depth: usize,
+    /// The rest of the file is skipped, and nothing more is said about it.
+    gave_up: bool,
     /// Names of the structs declared so far.
     pub types: HashSet<String>,
     diagnostics: &'a mut Diagnostics,
@@ -97,7 +99,9 @@ impl<'a> Parser<'a> {
     }
 
     pub fn error<T>(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Parsed<T> {
-        self.diagnostics.push(Diagnostic::error(&codes::SYNTAX, span, message, hint));
+        if !self.gave_up {
+            self.diagnostics.push(Diagnostic::error(&codes::SYNTAX, span, message, hint));
+        }
         Err(Recover)
     }
 
@@ -161,6 +165,7 @@ impl<'a> Parser<'a> {
             let message = "this nests too deeply";
             self.diagnostics.push(Diagnostic::error(&codes::NESTING, span, message, "split it with variables or functions"));
             self.at = self.tokens.len() - 1;
+            self.gave_up = true;
             return Err(Recover);
         }
         self.depth += 1;
@@ -204,7 +209,12 @@ impl<'a> Parser<'a> {
                 }
                 match p.statement() {
                     Ok(s) => list.push(s),
-                    Err(Recover) => p.skip_statement(),
+                    Err(Recover) => {
+                        let span = p.previous();
+                        p.skip_statement();
+                        // What was here may have been anything, a `return` for instance.
+                        list.push(Stmt { kind: StmtKind::Expr(Expr { kind: ExprKind::Error, span }), span });
+                    }
                 }
             }
             p.advance();

@@ -17,10 +17,16 @@ impl Parser<'_> {
         file
     }
 
-    /// Skips to what looks like the start of the next item: behind a `}` or `;` outside all braces.
+    /// Skips to what looks like the start of the next item: behind a `}` or `;` outside all braces, or at
+    /// a word in the first column.
     fn skip_item(&mut self) {
         let mut open = 0usize;
-        loop {
+        for skipped in 0.. {
+            let start = self.peek().span.start as usize;
+            let first_column = start > 0 && self.text.as_bytes()[start - 1] == b'\n';
+            if skipped > 0 && open == 0 && first_column && self.peek().kind == TokenKind::Name {
+                return;
+            }
             let token = self.advance();
             match token.kind {
                 TokenKind::End => return,

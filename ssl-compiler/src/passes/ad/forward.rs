@@ -3,7 +3,7 @@
 
 use super::rules::{Coefficient, Rule, rule};
 use super::variants::{Variants, plain, wanted};
-use crate::analysis::activity::{Activity, Signature};
+use crate::analysis::activity::{Activity, Shadows, Signature};
 use crate::analysis::lineage::{Lineage, partials};
 use crate::ir::builder::Builder;
 use crate::ir::*;
@@ -203,7 +203,7 @@ impl Writer<'_, '_> {
         }
         let operands: Vec<Pair> = data.args.iter().map(|v| self.shadows[v.index()]).collect();
         let pair = match op {
-            Op::Global { field, component, order } => self.global(field, component, order),
+            Op::Global { field, component, order } => self.global(field, component, order, wanted),
             Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(data, op, &args, ty),
             _ => {
                 let active: Vec<bool> = operands.iter().map(|p| p.iter().any(Option::is_some)).collect();
@@ -257,10 +257,10 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn global(&mut self, field: u32, component: u32, order: crate::runtime::Order) -> Pair {
+    fn global(&mut self, field: u32, component: u32, order: crate::runtime::Order, wanted: Shadows) -> Pair {
         let orders = partials(order);
         [0, 1].map(|d| {
-            let order = *orders.get(d)?;
+            let order = *orders.get(d).filter(|_| wanted.get(d))?;
             self.output.module.globals[field as usize].row(component as usize, order)?;
             Some(self.b.emit(Op::Global { field, component, order }, &[], FLOAT))
         })

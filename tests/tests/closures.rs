@@ -1,0 +1,126 @@
+//! Closures become a fixed table of lobes: their weights, parameters and layers.
+
+use ssl_compiler::diagnostics::codes;
+use ssl_compiler::runtime::{ParameterBlock, Row, read3};
+use ssl_tests::{BACKENDS, Host, Lambert, messages, run_with_default_fuel};
+
+/// A lobe of lane 0: closure, weight, index of the lobe above it.
+type Lobe = (&'static str, [f32; 3], Option<usize>);
+
+/// The lobes that a shader gives at `position.x`, those of weight 0 left out; the same on all back ends.
+fn lobes(source: &str, x: f32) -> Vec<Lobe> {
+    let host = Host::default();
+    let at = host.globals.find("position").map(|(_, f)| f.first_row).unwrap_or(0);
+    let mut globals = vec![0.0; host.globals.rows()];
+    globals[at] = x;
+    let mut all = BACKENDS.map(|way| {
+        let shader = host.compile(source, way).unwrap_or_else(|d| panic!("{}", messages(&d)));
+        let rows: Vec<Row> = run_with_default_fuel(&shader, &globals).floats().into_iter().map(Row::splat).collect();
+        let list = &shader.interface().lobes;
+        let present = |i: usize| read3(&rows, list[i].weight_row, 0) != [0.0; 3];
+        let kept: Vec<usize> = (0..list.len()).filter(|&i| present(i)).collect();
+        kept.iter()
+            .map(|&i| {
+                let above = list[i].layer.map(|l| kept.iter().position(|&k| k == l.lobe).unwrap_or(usize::MAX));
+                (host.closures.get(list[i].closure).name, read3(&rows, list[i].weight_row, 0), above)
+            })
+            .collect::<Vec<Lobe>>()
+    });
+    assert_eq!(all[0], all[1], "{source}");
+    std::mem::take(&mut all[0])
+}
+
+const LAMBERT: &str = "make_closure<Lambert>(color(0.5), global_value<normal>)";
+
+#[test]
+fn sums_and_scales_are_linear() {
+    let source = format!(
+        "shader main(out closure c) {{ closure d = {LAMBERT}; const float x = global_value<position>.x;
+         c = d * x + color(1.0, 2.0, 3.0) * (make_closure<Emission>() * 2.0) + 3.0 * d; }}"
+    );
+    let one = lobes(&source, 0.25);
+    assert_eq!(one, [("Lambert", [3.25; 3], None), ("Emission", [2.0, 4.0, 6.0], None)]);
+    assert_eq!(lobes(&source, 0.5)[0].1, [3.5; 3]);
+}
+
+#[test]
+fn a_lobe_made_on_one_way_only_has_no_weight_on_the_other() {
+    let source = format!(
+        "shader main(out closure c) {{ if (global_value<position>.x > 0.0) c = {LAMBERT}; else c = make_closure<Emission>(); }}"
+    );
+    assert_eq!(lobes(&source, 1.0), [("Lambert", [1.0; 3], None)]);
+    assert_eq!(lobes(&source, -1.0), [("Emission", [1.0; 3], None)]);
+}
+
+#[test]
+fn lobes_know_the_layer_above() {
+    let source = format!(
+        "shader main(out closure c) {{ c = make_closure<Coat>(1.5, {LAMBERT} * 0.5) * 0.5 + make_closure<Emission>(); }}"
+    );
+    let found = lobes(&source, 0.0);
+    assert_eq!(
+        found.iter().map(|l| (l.0, l.2)).collect::<Vec<_>>(),
+        [("Coat", None), ("Lambert", Some(0)), ("Emission", None)]
+    );
+}
+
+#[test]
+fn a_layer_on_one_way_only_is_a_layer_there_only() {
+    let source = format!(
+        "shader main(out closure c) {{ closure base = {LAMBERT};
+         if (global_value<position>.x > 0.0) c = make_closure<Coat>(1.5, base); else c = base * 0.5; }}"
+    );
+    assert_eq!(lobes(&source, 1.0), [("Coat", [1.0; 3], None), ("Lambert", [1.0; 3], Some(0))]);
+    assert_eq!(lobes(&source, -1.0), [("Lambert", [0.5; 3], None)]);
+}
+
+#[test]
+fn closures_go_through_functions_structs_and_loops() {
+    let source = format!(
+        "struct Layered {{ closure top; float weight; }};
+         closure plain(float w) {{ if (w < 0.0) return make_closure<Emission>(); return {LAMBERT} * w; }}
+         void add(inout closure c, Layered l) {{ c = c + l.top * l.weight; }}
+         shader main(out closure c) {{
+             for (int i = 0; i < 3; ++i) {{ Layered l; l.top = plain(float(i) - 0.5); l.weight = 2.0; add(c, l); if (i == 1) break; }}
+         }}"
+    );
+    assert_eq!(lobes(&source, 0.0), [("Emission", [2.0; 3], None), ("Lambert", [1.0; 3], None)]);
+}
+
+#[test]
+fn parameters_of_a_lobe_are_read_by_its_type() {
+    let host = Host::default();
+    let source = "texture2d g_albedo; shader main(out closure c) { c = make_closure<Lambert>(color(0.1, 0.2, 0.3), vector(0.0, 1.0, 0.0)); }";
+    for way in BACKENDS {
+        let shader = host.compile(source, way).unwrap_or_else(|d| panic!("{}", messages(&d)));
+        let rows: Vec<Row> = run_with_default_fuel(&shader, &[]).floats().into_iter().map(Row::splat).collect();
+        let lobe = &shader.interface().lobes[0];
+        let read = Lambert::read(&rows[lobe.parameter_row..], 0);
+        assert_eq!(read, Lambert { albedo: [0.1, 0.2, 0.3], normal: [0.0, 1.0, 0.0] });
+        assert_eq!(lobe.output, "c");
+        let texture = &shader.interface().textures[0];
+        assert_eq!(
+            (texture.name.as_str(), texture.used, ParameterBlock::new(shader.interface()).words.len()),
+            ("g_albedo", false, 1)
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_flattened_is_refused() {
+    let loops = format!(
+        "shader main(out closure c) {{ for (int i = 0; i < int(global_value<time>); ++i) c = c + {LAMBERT}; }}"
+    );
+    let recursion = format!(
+        "closure f(int n) {{ if (n == 0) return {LAMBERT}; return f(n - 1) * 0.5; }} shader main(out closure c) {{ c = f(3); }}"
+    );
+    for source in [loops, recursion] {
+        let refused = Host::default().compile(&source, BACKENDS[1]).err();
+        assert!(refused.is_some_and(|d| d.list.iter().all(|d| d.code == &codes::CLOSURE_FLATTEN)), "{source}");
+    }
+    let many = format!(
+        "shader main(out closure c) {{ for (int i = 0; i < 64; ++i) {{ c = c + {LAMBERT} + make_closure<Emission>(); }} }}"
+    );
+    let refused = Host::default().compile(&many, BACKENDS[1]).err();
+    assert!(refused.is_some_and(|d| d.list.iter().all(|d| d.code == &codes::TOO_MANY_LOBES)));
+}

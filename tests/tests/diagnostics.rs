@@ -1,0 +1,171 @@
+//! Diagnostics on files: the shader is the fixture.
+//!
+//! Below an offending line stands `//    ^^^^ E0201`: the carets mark where the span starts and ends
+//! (the end of the line where it goes on below), the code says what is reported. `//@ E0301` marks a
+//! span that starts where the `//` would be. Nothing else may be reported. `UPDATE_EXPECT=1` writes
+//! the marks; read them.
+
+use ssl_compiler::diagnostics::{Diagnostic, codes, render};
+use ssl_compiler::source::{SourceFile, SourceMap};
+use ssl_compiler::{check, compile_checked};
+use ssl_tests::{Host, WAYS, files, folder, on_large_stack};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Codes that no `.ssl` file brings about, each with the reason.
+const UNREACHABLE: &[(&str, &str)] = &[
+    ("E0001", "the file itself cannot be read"),
+    ("E0501", "tests are checked as they run; what is wrong with one is a failure of it"),
+    ("E0601", "about textual intermediate code"),
+    ("E0602", "a fault of the compiler, not of a file"),
+];
+
+/// What is reported, or marked: line, first and last column of the span on that line, code.
+type Mark = (usize, usize, usize, String);
+
+#[test]
+fn files_are_reported_as_marked() {
+    let mut wrong = String::new();
+    let mut met = BTreeSet::new();
+    on_large_stack(|| {
+        for path in files(&folder("diagnostics"), &["ssl"]) {
+            let text = std::fs::read_to_string(&path).expect("the file is readable");
+            let (source, expected) = marks(&text);
+            let (found, problems) = report(&source);
+            met.extend(found.iter().map(|m| m.3.clone()));
+            wrong.push_str(&problems);
+            if found == expected {
+                continue;
+            }
+            if std::env::var_os("UPDATE_EXPECT").is_some() {
+                std::fs::write(&path, with_marks(&source, &found)).expect("the file can be written");
+                continue;
+            }
+            wrong.push_str(&format!("{}:\n", name(&path)));
+            found
+                .iter()
+                .filter(|m| !expected.contains(m))
+                .for_each(|m| wrong.push_str(&format!("  not expected: {m:?}\n")));
+            expected
+                .iter()
+                .filter(|m| !found.contains(m))
+                .for_each(|m| wrong.push_str(&format!("  not reported: {m:?}\n")));
+        }
+    });
+    assert!(wrong.is_empty(), "{wrong}");
+    for code in codes::ALL {
+        let reason = UNREACHABLE.iter().find(|(id, _)| *id == code.id);
+        assert!(
+            met.contains(code.id) != reason.is_some(),
+            "{} ({}) has no case, or is not out of reach",
+            code.id,
+            code.title
+        );
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The marks of a text, and the text without them; lines are those without the marks.
+fn marks(text: &str) -> (String, Vec<Mark>) {
+    let (mut source, mut list, mut line) = (String::new(), Vec::new(), 0);
+    for l in text.lines() {
+        let trimmed = l.trim_start();
+        let carets = trimmed.strip_prefix("//").map(str::trim_start).filter(|rest| rest.starts_with('^'));
+        if let Some(code) = trimmed.strip_prefix("//@ ") {
+            list.push((line, 1, 1, code.trim().to_owned()));
+        } else if carets.is_some() {
+            let columns: Vec<usize> = l.chars().enumerate().filter(|(_, c)| *c == '^').map(|(i, _)| i + 1).collect();
+            let code = l.rsplit(' ').next().unwrap_or("").to_owned();
+            list.push((line, columns[0], columns[columns.len() - 1], code));
+        } else {
+            line += 1;
+            source.push_str(l);
+            source.push('\n');
+        }
+    }
+    list.sort();
+    (source, list)
+}
+
+fn with_marks(source: &str, found: &[Mark]) -> String {
+    let mut out = String::new();
+    for (i, l) in source.lines().enumerate() {
+        out.push_str(&format!("{l}\n"));
+        for (_, start, end, code) in found.iter().filter(|m| m.0 == i + 1) {
+            if *start < 3 {
+                out.push_str(&format!("//@ {code}\n"));
+            } else {
+                out.push_str(&format!("//{}{} {code}\n", " ".repeat(start - 3), "^".repeat(end - start + 1)));
+            }
+        }
+    }
+    out
+}
+
+/// All that is said about a file and, where it has no errors, about each of its shaders; and what is
+/// wrong with the diagnostics themselves.
+fn report(source: &str) -> (Vec<Mark>, String) {
+    let host = Host::default();
+    let mut sources = SourceMap::new();
+    let file = sources.add("test.ssl", source);
+    let options = host.options(WAYS[1]);
+    let (checked, diagnostics) = check(&sources, file, &options);
+    let mut all = diagnostics.list.clone();
+    if !diagnostics.has_errors() {
+        let shaders: Vec<String> = checked.program.shaders().map(|(_, f)| f.name.clone()).collect();
+        let entries: Vec<Option<&str>> =
+            if shaders.is_empty() { vec![None] } else { shaders.iter().map(|s| Some(s.as_str())).collect() };
+        for entry in entries {
+            if let Err(d) = compile_checked(&checked, file, entry, &options) {
+                all.extend(d.list);
+            }
+        }
+    }
+    let text = sources.get(file);
+    let mut list: Vec<Mark> = all.iter().map(|d| mark(d, text)).collect();
+    list.sort();
+    (list, all.iter().filter_map(|d| complaint(d, &sources)).collect())
+}
+
+fn mark(d: &Diagnostic, file: &SourceFile) -> Mark {
+    let span = d.span.expect("what is said about a file has a place in it");
+    let (line, start) = file.line_column(span.start);
+    let (end_line, end) = file.line_column(span.end);
+    let end = if end_line > line { file.line(line).trim_end().chars().count() } else { (end - 1).max(start) };
+    if start < 3 { (line, 1, 1, d.code.id.to_owned()) } else { (line, start, end, d.code.id.to_owned()) }
+}
+
+/// What every diagnostic must have, whatever it is about.
+fn complaint(d: &Diagnostic, sources: &SourceMap) -> Option<String> {
+    let said = format!("{} {}", d.message, d.hint).to_lowercase();
+    let wrong = if d.hint.trim().is_empty() {
+        "has no hint"
+    } else if d.message.trim().is_empty() {
+        "has no message"
+    } else if ["hir", "ssa", "token %", "leaf", "unwrap", "vardecl"]
+        .iter()
+        .any(|w| said.split_whitespace().any(|s| s == *w))
+    {
+        "speaks of the compiler's insides"
+    } else if d.is_error() != d.code.id.starts_with('E') {
+        "has a severity that its code does not say"
+    } else if !render::text(&d.clone().into(), sources, false).contains(d.code.id) {
+        "is not rendered with its code"
+    } else {
+        return None;
+    };
+    Some(format!("{} `{}` {wrong}\n", d.code.id, d.message))
+}
+
+#[test]
+fn every_code_explains_itself_and_is_unique() {
+    let mut ids = BTreeSet::new();
+    for code in codes::ALL {
+        assert!(ids.insert(code.id), "{} stands there twice", code.id);
+        assert!(code.explanation.len() > 40 && !code.title.is_empty(), "{}", code.id);
+        assert_eq!(codes::find(&code.id.to_lowercase()).map(|c| c.id), Some(code.id));
+    }
+}

@@ -1,0 +1,91 @@
+//! Passes and derivatives on files: input, and behind the line `; expect:` what must come out.
+//!
+//! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `dce`, `inline`,
+//! `differentiate`, `round-trip` or `verify-fails`. On SSL (`.ssl`): `// test: before-ad`,
+//! `differentiated` or `optimised`. `UPDATE_EXPECT=1` writes what came out into the file; read it.
+
+use ssl_compiler::ir::{Module, parse, verify};
+use ssl_compiler::passes::ad::CallPolicy;
+use ssl_compiler::passes::{ad, dce, inline, simplify};
+use ssl_compiler::pipeline::Stage;
+use ssl_tests::{Host, files, folder, on_large_stack};
+use std::path::Path;
+
+const MARKER: &str = "; expect:\n";
+
+#[test]
+fn every_file_gives_what_it_expects() {
+    let mut wrong = String::new();
+    let mut count = 0;
+    on_large_stack(|| {
+        for path in files(&folder("filetests"), &["ssl-ir", "ssl"]) {
+            count += 1;
+            if let Err(message) = check(&path) {
+                wrong.push_str(&format!("{}: {message}\n", path.display()));
+            }
+        }
+    });
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(count > 30, "only {count} files were found");
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let (input, expected) = text.split_once(MARKER).unwrap_or((&text, ""));
+    let head = input.lines().next().unwrap_or("");
+    let what = head.split_once("test: ").map_or("", |(_, what)| what.trim());
+    let found = if head.starts_with("//") { from_ssl(what, input)? } else { from_ir(what, input)? };
+    let matches = if what == "verify-fails" {
+        // Each expected line is a part of what the verifier says.
+        !expected.is_empty() && expected.lines().all(|line| found.contains(line))
+    } else {
+        found == expected
+    };
+    if matches {
+        return Ok(());
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() && what != "verify-fails" {
+        let input = if input.ends_with('\n') { input.to_owned() } else { format!("{input}\n") };
+        return std::fs::write(path, format!("{input}{MARKER}{found}")).map_err(|e| e.to_string());
+    }
+    Err(format!("expected\n{expected}\nfound\n{found}"))
+}
+
+fn from_ssl(what: &str, source: &str) -> Result<String, String> {
+    let stage = match what {
+        "before-ad" => Stage::BeforeAd,
+        "differentiated" => Stage::Differentiated,
+        "optimised" => Stage::Optimised,
+        other => return Err(format!("there is no test `{other}` of SSL")),
+    };
+    let host = Host { globals: ssl_compiler::runtime::GlobalsLayout::new(), ..Host::default() };
+    Ok(host.stage(source, stage).to_string())
+}
+
+fn from_ir(what: &str, text: &str) -> Result<String, String> {
+    if what == "verify-fails" {
+        return match parse::parse(text) {
+            Ok(_) => Err("the verifier finds nothing".to_owned()),
+            Err(message) => Ok(message),
+        };
+    }
+    let mut module = parse::parse(text)?;
+    let run: fn(&mut Module) = match what {
+        "simplify" => simplify::run,
+        "dce" => dce::run,
+        "inline" => inline::run,
+        "differentiate" => {
+            |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("unbounded at {:?}", u.span))
+        }
+        "round-trip" => |_| {},
+        other => return Err(format!("there is no test `{other}` of IR")),
+    };
+    run(&mut module);
+    verify::verify(&module).map_err(|errors| errors.join("\n"))?;
+    let found = module.to_string();
+    let again = parse::parse(&found)?.to_string();
+    if again != found {
+        return Err(format!("printed\n{found}\nand read back\n{again}"));
+    }
+    Ok(found)
+}
