@@ -46,6 +46,7 @@ impl VectorKind {
         VectorKind::Normal,
     ];
 
+    #[expect(clippy::len_without_is_empty, reason = "no vector is empty")]
     pub fn len(self) -> usize {
         match self {
             VectorKind::Float2 => 2,

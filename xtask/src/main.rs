@@ -1,3 +1,212 @@
-//! Set-up and chores of the workspace; no product code.
+//! The chores of this workspace: `cargo xtask COMMAND`. No product code, and no dependencies, so that it
+//! starts at once on a fresh checkout.
+//!
+//! Exit codes: 0 fine, 1 something failed, 2 wrong usage.
 
-fn main() {}
+mod setup;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// Why a chore failed, for people.
+type Outcome = Result<(), String>;
+
+struct Chore {
+    name: &'static str,
+    /// What may stand behind the name.
+    takes: &'static str,
+    what: &'static str,
+    run: fn(&[String]) -> Outcome,
+}
+
+const CHORES: &[Chore] = &[
+    Chore { name: "setup", takes: "", what: "say what is needed here and whether it is there", run: |_| setup::run() },
+    Chore { name: "test", takes: "", what: "run all tests, the documentation's included", run: |_| test() },
+    Chore { name: "ci", takes: "", what: "everything that must hold before a merge", run: |_| ci() },
+    Chore {
+        name: "reference",
+        takes: "[--check]",
+        what: "write the generated pages, or say whether they are stale",
+        run: reference,
+    },
+    Chore { name: "tables", takes: "[ARGUMENTS]", what: "measure the tables of docs/src/performance.md", run: tables },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        return usage("a command is missing");
+    };
+    if matches!(name.as_str(), "help" | "-h" | "--help") {
+        print!("{}", help());
+        return ExitCode::SUCCESS;
+    }
+    let Some(chore) = CHORES.iter().find(|c| c.name == name) else {
+        return usage(&format!("there is no command `{name}`"));
+    };
+    if chore.takes.is_empty() && !rest.is_empty() {
+        return usage(&format!("`{name}` takes no arguments"));
+    }
+    match (chore.run)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask {name}: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help() -> String {
+    let line = |c: &Chore| format!("  {:<22} {}\n", format!("{} {}", c.name, c.takes), c.what);
+    format!("Usage: cargo xtask <COMMAND>\n\n{}", CHORES.iter().map(line).collect::<String>())
+}
+
+fn usage(message: &str) -> ExitCode {
+    eprint!("xtask: {message}\n\n{}", help());
+    ExitCode::from(2)
+}
+
+/// Every test, then the examples in doc comments, which nextest cannot run.
+fn test() -> Outcome {
+    if has(&["cargo", "nextest", "--version"]) {
+        cargo(&["nextest", "run", "--workspace"])?;
+    } else {
+        cargo(&["test", "--workspace", "--lib", "--bins", "--tests"])?;
+    }
+    cargo(&["test", "--workspace", "--doc"])
+}
+
+/// One thing that must hold, with the name under which it is reported.
+type Step = (&'static str, fn() -> Outcome);
+
+/// Dev profile except for the last two, which share one release build of `shade`.
+const STEPS: &[Step] = &[
+    ("test", test),
+    ("fmt", || cargo(&["fmt", "--all", "--check"])),
+    ("clippy", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--features", "xtask/reference", "--", "-D", "warnings"])
+    }),
+    ("doc", api_documentation),
+    ("reference", || reference(&["--check".to_owned()])),
+    ("book", book),
+    ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
+    ("render", render),
+];
+
+/// Runs all steps, past those that fail, so that one run tells everything.
+fn ci() -> Outcome {
+    let mut failed = Vec::new();
+    for (name, run) in STEPS {
+        println!("\n== {name}");
+        let start = Instant::now();
+        let outcome = run();
+        let seconds = start.elapsed().as_secs_f64();
+        match outcome {
+            Ok(()) => println!("== {name}: ok, {seconds:.0} s"),
+            Err(why) => {
+                println!("== {name}: FAILED, {seconds:.0} s: {why}");
+                failed.push(*name);
+            }
+        }
+    }
+    if failed.is_empty() {
+        println!("\nall {} steps passed", STEPS.len());
+        return Ok(());
+    }
+    Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), failed.join(", ")))
+}
+
+fn api_documentation() -> Outcome {
+    let mut command = cargo_command(&["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    run(command)
+}
+
+/// The book, where its builder is installed: a missing tool is no fault of the text.
+fn book() -> Outcome {
+    if !has(&["mdbook", "--version"]) {
+        println!("skipped: mdbook is not installed");
+        return Ok(());
+    }
+    let mut command = Command::new("mdbook");
+    command.args(["build", "docs"]);
+    run(command)
+}
+
+/// The smallest scene, to see that a picture comes out of the release build.
+fn render() -> Outcome {
+    let picture = std::env::temp_dir().join(format!("shade-ci-{}.png", std::process::id()));
+    let outcome = shade(&["render", "tests/render_scenes/tiny.toml", "-o", &picture.to_string_lossy()]);
+    // What cannot be removed is left to the system.
+    let _ = std::fs::remove_file(&picture);
+    outcome
+}
+
+fn shade(arguments: &[&str]) -> Outcome {
+    cargo(&[&["run", "--quiet", "--release", "-p", "renderer", "--bin", "shade", "--"], arguments].concat())
+}
+
+/// The pages that are made from the compiler's tables, by a program of their own.
+fn reference(arguments: &[String]) -> Outcome {
+    if arguments.iter().any(|a| a != "--check") {
+        return Err("`reference` takes nothing but `--check`".to_owned());
+    }
+    let mut command =
+        cargo_command(&["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", "reference", "--"]);
+    command.args(arguments);
+    run(command)
+}
+
+fn tables(arguments: &[String]) -> Outcome {
+    let mut command = cargo_command(&["run", "--release", "-p", "ssl-benches", "--bin", "tables", "--"]);
+    command.args(arguments);
+    run(command)
+}
+
+fn cargo(arguments: &[&str]) -> Outcome {
+    run(cargo_command(arguments))
+}
+
+/// The cargo that started this, so that a chosen toolchain stays chosen.
+fn cargo_command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
+}
+
+/// Runs a command in the root of the workspace, its output passed through.
+fn run(mut command: Command) -> Outcome {
+    let text = line(&command);
+    println!("$ {text}");
+    match command.current_dir(root()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{text}` ended with {status}")),
+        Err(e) => Err(format!("`{text}` could not be started: {e}")),
+    }
+}
+
+/// A command as one would type it.
+fn line(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// Whether a command is there and runs.
+fn has(words: &[&str]) -> bool {
+    first_line(words).is_some()
+}
+
+/// The first line that a command prints; `None` where it cannot be run or fails.
+fn first_line(words: &[&str]) -> Option<String> {
+    let (program, arguments) = words.split_first()?;
+    let output = Command::new(program).args(arguments).current_dir(root()).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success().then(|| text.lines().next().unwrap_or_default().to_owned())
+}

@@ -20,6 +20,9 @@ fn main() {
     if let Err(reason) = stage_table() {
         println!("{reason}");
     }
+    if let Err(reason) = sieve_table() {
+        println!("{reason}");
+    }
     render_table();
 }
 
@@ -107,6 +110,26 @@ fn stage_table() -> Result<(), String> {
     }
     println!("| stage of D | ms |\n| --- | --- |");
     best.iter().for_each(|(name, t)| println!("| {name} | {:.2} |", milliseconds(*t)));
+    println!();
+    Ok(())
+}
+
+/// The sieve of Eratosthenes up to n: linear in n only if setting an element copies no array.
+fn sieve_table() -> Result<(), String> {
+    println!("| sieve of n | ns a number: Cranelift | interpreter |\n| --- | --- | --- |");
+    for n in [1 << 10, 1 << 12, 1 << 14, 1 << 16] {
+        let source = format!(
+            "shader sieve(out int primes) {{ bool composite[{n}]; primes = 0; for (int i = 2; i < {n}; ++i) {{ \
+             if (composite[i]) continue; primes++; for (int j = 2 * i; j < {n}; j += i) composite[j] = true; }} }}"
+        );
+        let mut line = format!("| {n} |");
+        for backend in [BackendKind::Cranelift, BackendKind::Interpreter] {
+            let shader = compiled(&source, backend, Effort::Speed)?;
+            let each = in_turn(std::slice::from_ref(&shader))[0] / f64::from(n);
+            line.push_str(&format!(" {each:.2} |"));
+        }
+        println!("{line}");
+    }
     println!();
     Ok(())
 }

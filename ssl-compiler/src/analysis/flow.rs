@@ -33,11 +33,11 @@ impl Flow {
                 Op::Sample { .. } => {
                     for &coordinate in &args[1..3] {
                         flow.sinks.push(Sink { value: coordinate, inst, x: true, y: true });
-                        flow.to_all(coordinate, &data.results[1..5]);
+                        flow.fan_out(coordinate, &data.results[1..5]);
                     }
                 }
                 // The footprint is taken as constant, and so is the gradient.
-                Op::Texture { .. } => args[1..3].iter().for_each(|&c| flow.to_all(c, &data.results[1..5])),
+                Op::Texture { .. } => args[1..3].iter().for_each(|&c| flow.fan_out(c, &data.results[1..5])),
                 Op::Call(_) => flow.calls.push(inst),
                 Op::If => {
                     for &region in &data.regions {
@@ -54,7 +54,7 @@ impl Flow {
                 op => {
                     for (i, &arg) in args.iter().enumerate() {
                         if carries(op, i) && f.ty(arg).is_differentiable() {
-                            flow.to_all(arg, &data.results);
+                            flow.fan_out(arg, &data.results);
                         }
                     }
                 }
@@ -63,7 +63,7 @@ impl Flow {
         flow
     }
 
-    fn to_all(&mut self, from: Value, to: &[Value]) {
+    fn fan_out(&mut self, from: Value, to: &[Value]) {
         self.edges.extend(to.iter().map(|&t| (from, t)));
     }
 

@@ -89,8 +89,8 @@ pub fn overloads(name: &str) -> impl Iterator<Item = (BuiltinId, &'static Builti
 
 /// The type to which a call's [`Param::Any`] arguments are brought: that of the first vector among
 /// them, or float.
-pub fn common_type<'a>(arguments: impl Iterator<Item = &'a Type>) -> Type {
-    arguments.filter(|t| matches!(t, Type::Vector(_))).cloned().next().unwrap_or(Type::Float)
+pub fn common_type<'a>(mut arguments: impl Iterator<Item = &'a Type>) -> Type {
+    arguments.find(|t| matches!(t, Type::Vector(_))).cloned().unwrap_or(Type::Float)
 }
 
 /// What a parameter wants, the common type being known.

@@ -22,7 +22,7 @@ codes! {
     SYNTAX = "E0104", "syntax error",
         "What stands here does not fit the grammar at this place. The message says what was expected; the mistake is often just before it, such as a missing `;` or `)`.";
     NESTING = "E0105", "nested too deeply",
-        "Expressions, blocks and initialisers may nest 200 levels deep. Split the code with variables or functions.";
+        "Expressions, blocks and initialisers may nest about 200 levels deep. Split the code with variables or functions.";
     UNKNOWN_NAME = "E0201", "unknown name",
         "No variable, parameter or texture of this name is visible here. Names are case-sensitive and must be declared above their use.";
     UNKNOWN_FUNCTION = "E0202", "unknown function",

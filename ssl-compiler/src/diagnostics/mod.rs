@@ -141,7 +141,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
     for i in 1..=a.len() {
         let mut row = vec![i];
         for j in 1..=b.len() {
-            let cost = usize::from(a[i - 1].to_ascii_lowercase() != b[j - 1].to_ascii_lowercase());
+            let cost = usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
             let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + cost);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 best = best.min(rows[i - 2][j - 2] + 1);

@@ -76,9 +76,9 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn function(&mut self) {
         let body = self.function.body;
-        let params = self.definitions(&self.function.params().to_vec());
+        let params = self.definitions(self.function.params());
         let results: Vec<String> = self.function.results.iter().map(Ty::to_string).collect();
-        let notes = self.notes(&self.function.params().to_vec());
+        let notes = self.notes(self.function.params());
         self.line(0, &format!("fn @{}({params}) -> ({}) {{{notes}", self.function.name, results.join(", ")));
         self.region(body, 1, "return");
         self.line(0, "}");
@@ -138,13 +138,13 @@ impl Printer<'_> {
                 let (condition, body) = (data.regions[0], data.regions[1]);
                 let inits: Vec<String> = data.args.iter().map(|v| self.uses(&[*v])).collect();
                 let at = self.out.len();
-                let params: Vec<String> = self.function.region(condition).params.to_vec().into_iter()
+                let params: Vec<String> = self.function.region(condition).params.iter().copied()
                     .zip(&inits)
                     .map(|(p, init)| format!("{} = {init}", self.definitions(&[p])))
                     .collect();
                 self.line(depth, &format!("loop ({}) while {{", params.join(", ")));
                 self.region(condition, depth + 1, "test");
-                let params = self.definitions(&self.function.region(body).params.to_vec());
+                let params = self.definitions(&self.function.region(body).params);
                 self.line(depth, &format!("}} do ({params}) {{"));
                 self.region(body, depth + 1, "yield");
                 self.line(depth, "}");

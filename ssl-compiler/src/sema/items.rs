@@ -59,6 +59,11 @@ impl Checker<'_> {
             self.error(&codes::TEXTURE_USE, name.span, "textures cannot form arrays", "declare one name for each texture");
             return Type::Error;
         }
+        if !dims.is_empty() && self.program.types.contains(&resolved, &Type::Closure) {
+            let hint = "give each closure a name of its own, or add them up: `c += make_closure<…>(…)`";
+            self.error(&codes::BAD_DECLARATION, name.span, "closures cannot form arrays", hint);
+            return Type::Error;
+        }
         let mut elements = 1u64;
         for dim in dims.iter().rev() {
             let n = self.constant_int(dim);

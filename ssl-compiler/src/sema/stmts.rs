@@ -155,7 +155,7 @@ impl Checker<'_> {
 
 /// Whether control never gets past these statements.
 pub(crate) fn always_exits(list: &[Stmt]) -> bool {
-    list.iter().any(|s| exits(s))
+    list.iter().any(exits)
 }
 
 fn exits(stmt: &Stmt) -> bool {

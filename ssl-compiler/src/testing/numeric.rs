@@ -79,7 +79,8 @@ pub(super) fn compare(program: &Program, seeds: &Seeds, parameters: &ParameterBl
             }
             let shadow = if direction == 0 { probe.ddx } else { probe.ddy };
             // A NaN must not pass.
-            if !((shadow - best).abs() <= allowed) {
+            let agrees = (shadow - best).abs() <= allowed;
+            if !agrees {
                 return Verdict::Differs { probe: *probe, direction: name, shadow, slope: best };
             }
             agreed += 1;

@@ -211,9 +211,7 @@ impl Writer<'_, '_> {
                 [0, 1].map(|d| self.apply(&rule, &operands, d))
             }
         };
-        for d in 0..2 {
-            self.shadows[old.index()][d] = pair[d].filter(|_| wanted.get(d));
-        }
+        self.shadows[old.index()] = [0, 1].map(|d| pair[d].filter(|_| wanted.get(d)));
     }
 
     fn apply(&mut self, rule: &Rule, operands: &[Pair], direction: usize) -> Option<Value> {
@@ -326,7 +324,7 @@ impl Writer<'_, '_> {
         let types = self.output.heads[id.index()].results.clone();
         let inst = self.b.push(Op::Call(id), args, &types, &[]);
         self.bind(&data.results, inst);
-        let mut rest = self.b.results(inst)[data.results.len()..].to_vec().into_iter();
+        let mut rest = self.b.results(inst)[data.results.len()..].iter().copied();
         for d in 0..2 {
             for (&r, _) in data.results.iter().zip(&signature.results).filter(|(_, s)| s.get(d)) {
                 self.shadows[r.index()][d] = rest.next();

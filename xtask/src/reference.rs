@@ -1,0 +1,196 @@
+//! The pages of the book that come from the source: the built-ins and the diagnostics. Written by
+//! `cargo xtask reference`; with `--check` nothing is written, and a stale page fails.
+//!
+//! Either way every listing of the book and of the README that is marked as plain `c` is compiled, and the
+//! tests in it run: such a listing is a whole file. Fragments are marked `c fragment` and left alone.
+
+use renderer::material::ShadingLanguage;
+use ssl_compiler::builtins::{Expand, TABLE};
+use ssl_compiler::diagnostics::{Code, Diagnostics, codes, render};
+use ssl_compiler::runtime::{ClosureRegistry, GlobalsLayout, Orders};
+use ssl_compiler::source::SourceMap;
+use ssl_compiler::testing::{Session, run_file};
+use ssl_compiler::types::TypeTable;
+use ssl_compiler::{BackendKind, CompileOptions, check, compile_checked};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const NOTICE: &str = "<!-- Written by `cargo xtask reference` from the source. Do not edit. -->\n\n";
+
+fn main() -> ExitCode {
+    let check_only = std::env::args().skip(1).any(|a| a == "--check");
+    let language = ShadingLanguage::new();
+    let pages = [("builtins.md", builtins(&language)), ("errors.md", errors())];
+    let mut faults: Vec<String> =
+        pages.iter().filter_map(|(name, text)| keep(&book().join(name), text, check_only).err()).collect();
+    match listings(&language) {
+        Ok((count, found)) => {
+            println!("{count} listings were compiled");
+            faults.extend(found);
+        }
+        Err(e) => faults.push(format!("the pages cannot be read: {e}")),
+    }
+    faults.iter().for_each(|f| eprintln!("{f}"));
+    if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+fn book() -> PathBuf {
+    root().join("docs/src")
+}
+
+/// Writes a page, or only looks whether it is what it should be.
+fn keep(path: &Path, text: &str, check_only: bool) -> Result<(), String> {
+    // Git may have given the file the line ends of the platform.
+    let same = std::fs::read_to_string(path).is_ok_and(|old| old.replace("\r\n", "\n") == text);
+    match (same, check_only) {
+        (true, _) => Ok(()),
+        (false, true) => Err(format!("{} is stale: run `cargo xtask reference`", path.display())),
+        (false, false) => std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display())),
+    }
+}
+
+const BUILTINS: &str = "# Built-ins
+
+`T` stands for `float` or any vector type. The arguments of one call are brought to one `T`: that of the first
+vector among them, a float standing for all components. A function that is not marked *whole* works component
+by component.
+
+Derivatives have no column of their own. A built-in becomes operations of the intermediate code, and each of
+those has its rule ([Derivatives](derivatives.md)).
+
+## Functions
+
+";
+
+const FORMS: &str = "
+## Forms with a name in angle brackets
+
+| form | gives | what |
+| --- | --- | --- |
+| `global_value<NAME>` | the global's type | what the host filled in for this point |
+| `texture2d_sample<SLOT>(u, v)` | `color` | the filtered texture, its footprint from the derivatives of `u` and `v` |
+| `texture2d_sample_alpha<SLOT>(u, v)` | `float` | its alpha |
+| `texture2d_sample4<SLOT>(u, v)` | `float4` | color and alpha in one look-up |
+| `make_closure<NAME>(…)` | `closure` | one lobe of weight 1 |
+
+";
+
+fn builtins(language: &ShadingLanguage) -> String {
+    let mut out = format!("{NOTICE}{BUILTINS}| function | what |\n| --- | --- |\n");
+    for b in TABLE {
+        let whole = if matches!(b.expand, Expand::Whole(_)) { " *Whole.*" } else { "" };
+        let _ = writeln!(out, "| `{}` | {}{whole} |", b.signature(), b.doc);
+    }
+    out + FORMS + &globals(language.globals()) + &closures(language.closures())
+}
+
+fn globals(layout: &GlobalsLayout) -> String {
+    let mut out = "## Globals of the renderer\n\nWhat each holds is said in [Scenes](scenes.md).\n\n| global | type | partials |\n| --- | --- | --- |\n".to_owned();
+    for f in layout.fields() {
+        let partials = match f.orders {
+            Orders::Value => "none: whatever is computed from it alone has zero derivatives",
+            Orders::First => "∂/∂x, ∂/∂y",
+            Orders::Second => "first and second",
+        };
+        let _ = writeln!(out, "| `{}` | `{}` | {partials} |", f.name, TypeTable::default().display(&f.ty));
+    }
+    out
+}
+
+fn closures(registry: &ClosureRegistry) -> String {
+    let mut out = "\n## Closures of the renderer\n\n| closure |\n| --- |\n".to_owned();
+    for c in registry.types() {
+        let one =
+            |p: &ssl_compiler::runtime::ClosureParameter| format!("{} {}", TypeTable::default().display(&p.ty), p.name);
+        let parameters: Vec<String> = c.parameters.iter().map(one).collect();
+        let _ = writeln!(out, "| `make_closure<{}>({})` |", c.name, parameters.join(", "));
+    }
+    out
+}
+
+fn errors() -> String {
+    let mut out = format!(
+        "{NOTICE}# Diagnostics\n\nEvery message carries a code. `shade explain CODE` prints the text that stands here, \
+         `shade explain` lists\nall codes. `E` and `W` come from the compiler, `S` from scenes and renders.\n"
+    );
+    let mut section = |title: &str, list: &[&Code]| {
+        let _ = write!(out, "\n## {title}\n");
+        for c in list {
+            let _ = write!(out, "\n### {}: {}\n\n{}\n", c.id, c.title, c.explanation);
+        }
+    };
+    section("Shaders", codes::ALL);
+    section("Scenes and renders", renderer::scene::codes::ALL);
+    out
+}
+
+/// Compiles the listings of every page; how many there are, and what is wrong with them.
+fn listings(language: &ShadingLanguage) -> std::io::Result<(usize, Vec<String>)> {
+    let mut pages = vec![root().join("README.md")];
+    for entry in std::fs::read_dir(book())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "md") {
+            pages.push(path);
+        }
+    }
+    pages.sort();
+    let (mut count, mut faults) = (0, Vec::new());
+    for page in pages {
+        for (line, text) in whole_files(&std::fs::read_to_string(&page)?) {
+            count += 1;
+            let name = format!("{}, the listing behind line {line}", page.display());
+            faults.extend(try_listing(language, &name, text));
+        }
+    }
+    Ok((count, faults))
+}
+
+/// The blocks fenced as plain `c`, each with the line of its fence.
+fn whole_files(page: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut open: Option<(usize, bool, String)> = None;
+    for (i, line) in page.lines().enumerate() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(info)) => open = Some((i + 1, info == "c", String::new())),
+            (Some((_, _, text)), None) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            (Some(_), Some(_)) => found.extend(open.take().filter(|o| o.1).map(|(line, _, text)| (line, text))),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+/// What keeps a listing from compiling, or its tests from passing.
+fn try_listing(language: &ShadingLanguage, name: &str, text: String) -> Vec<String> {
+    let mut sources = SourceMap::new();
+    let file = sources.add(name.to_owned(), text);
+    let report = |d: &Diagnostics| vec![render::text(d, &sources, false)];
+    let options = CompileOptions::new(language.globals(), language.closures());
+    let (checked, diagnostics) = check(&sources, file, &options);
+    if diagnostics.has_errors() {
+        return report(&diagnostics);
+    }
+    for (_, shader) in checked.program.shaders() {
+        if let Err(d) = compile_checked(&checked, file, Some(&shader.name), &options) {
+            return report(&d);
+        }
+    }
+    let session = Session { globals: language.globals(), closures: language.closures(), backends: &BackendKind::ALL };
+    match run_file(&session, &sources, file) {
+        Ok((tests, _)) => {
+            let failures =
+                tests.iter().flat_map(|t| t.failures.iter().map(move |f| format!("{name}: {}: {}", t.name, f.message)));
+            failures.collect()
+        }
+        Err(d) => report(&d),
+    }
+}
