@@ -344,6 +344,7 @@ fn arrays_that_do_not_fit_are_refused() {
         "float f(float a[60000], int n) { a[n] = 1.0; if (n < 1) return a[n]; return f(a, n - 1) + a[n + 1]; }
          shader main(out float r) { float a[60000]; r = f(a, 3); }",
         "shader main(out float r) { float a[99999999]; r = a[0]; }",
+        "shader main(out float r) { float a[2][500000]; int i = int(global_value<time>); float b[500000] = a[i]; r = b[i]; }",
         "shader main(out float r) { float a[0]; r = a[0]; }",
         "shader main(out float r) { float a[-1]; r = a[0]; }",
         "shader main(out float r) { float a[100000][100000]; r = a[0][0]; }",

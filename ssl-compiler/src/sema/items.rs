@@ -12,6 +12,9 @@ use std::collections::HashMap;
 /// Elements that one array may have, all dimensions together.
 const MAX_ELEMENTS: u64 = 1 << 20;
 
+/// Bytes of one element: an element that is an array itself is read and written part by part.
+const MAX_ELEMENT_BYTES: u64 = 16 << 10;
+
 impl Checker<'_> {
     /// Checks everything and returns the tests, which are checked when they run.
     pub(super) fn file(&mut self, file: &ast::File) -> Vec<ast::TestDecl> {
@@ -72,6 +75,11 @@ impl Checker<'_> {
             if n < 1 || elements > MAX_ELEMENTS {
                 let message = if n < 1 { format!("an array of {n} elements") } else { "an array that large".to_owned() };
                 self.error(&codes::BAD_DECLARATION, dim.span, format!("{message} cannot be"), format!("sizes go from 1 to {MAX_ELEMENTS}"));
+                return Type::Error;
+            }
+            if self.program.types.byte_size(&resolved) > MAX_ELEMENT_BYTES {
+                let hint = format!("one element may take {} KiB; make the inner array smaller", MAX_ELEMENT_BYTES >> 10);
+                self.error(&codes::BAD_DECLARATION, dim.span, "an array of elements that large cannot be", hint);
                 return Type::Error;
             }
             if resolved != Type::Error {
