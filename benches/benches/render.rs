@@ -7,7 +7,8 @@ use ssl_compiler::BackendKind;
 use std::sync::atomic::AtomicBool;
 
 fn first_light(c: &mut Criterion) {
-    let Some(mut scene) = renderer::scene::load(&root().join("scenes/first-light.toml"), BackendKind::Cranelift).scene else {
+    let Some(mut scene) = renderer::scene::load(&root().join("scenes/first-light.toml"), BackendKind::Cranelift).scene
+    else {
         return println!("skipped: the scene does not load");
     };
     let (width, height, samples) = (160, 90, 4);

@@ -32,7 +32,8 @@ fn outcome(source: &str, more: &str, backend: BackendKind) -> (Vec<&'static str>
     let mut loaded = load(source, more, backend);
     let mut codes: Vec<&'static str> = loaded.diagnostics.list.iter().map(|d| d.code.id).collect();
     let Some(scene) = loaded.scene.as_mut() else { return (codes, None) };
-    let output = render(scene, &RenderOptions::default(), &AtomicBool::new(false), &|_| ()).expect("threads can be started");
+    let output =
+        render(scene, &RenderOptions::default(), &AtomicBool::new(false), &|_| ()).expect("threads can be started");
     codes.extend(output.diagnostics.list.iter().map(|d| d.code.id));
     let pixels = &output.picture.pixels;
     let sum = pixels.iter().fold([0.0; 3], |s, p| [s[0] + p[0], s[1] + p[1], s[2] + p[2]]);
@@ -41,12 +42,24 @@ fn outcome(source: &str, more: &str, backend: BackendKind) -> (Vec<&'static str>
 
 #[test]
 fn an_error_in_a_shader_is_told_at_its_place() {
-    let loaded = load("shader m(out closure c)\n{\n    c = make_closure<Lambertian>(color(1), global_value<normal>);\n}", "", BackendKind::default());
+    let loaded = load(
+        "shader m(out closure c)\n{\n    c = make_closure<Lambertian>(color(1), global_value<normal>);\n}",
+        "",
+        BackendKind::default(),
+    );
     assert!(loaded.scene.is_none());
     let rendered = text(&loaded.diagnostics, &loaded.sources, false);
-    assert!(rendered.contains("E0216") && rendered.contains("Lambertian") && rendered.contains("did you mean"), "{rendered}");
+    assert!(
+        rendered.contains("E0216") && rendered.contains("Lambertian") && rendered.contains("did you mean"),
+        "{rendered}"
+    );
     let spans = loaded.diagnostics.list.iter().filter_map(|d| d.span);
-    let lines: Vec<&str> = spans.map(|s| { let f = loaded.sources.get(s.file); f.line(f.line_column(s.start).0) }).collect();
+    let lines: Vec<&str> = spans
+        .map(|s| {
+            let f = loaded.sources.get(s.file);
+            f.line(f.line_column(s.start).0)
+        })
+        .collect();
     assert!(lines.iter().any(|l| l.contains("Lambertian")), "{lines:?}");
 }
 
@@ -79,7 +92,13 @@ fn what_does_not_fit_the_shader_is_refused() {
     let source = "texture2d map;\nshader m(float a = 1, out closure c)\n{\n    c = make_closure<Lambert>(a * texture2d_sample<map>(0, 0), global_value<normal>);\n}";
     let (codes, mean) = outcome(source, "", BackendKind::Cranelift);
     assert!(codes.contains(&"S0010") && mean.is_some(), "an unbound slot is a warning: {codes:?}");
-    for more in ["parameters = { b = 1.0 }", "parameters = { a = [1, 2, 3] }", "parameters = { a = \"x\" }", "textures = { map = \"nothing\" }", "textures = { a = \"nothing\" }"] {
+    for more in [
+        "parameters = { b = 1.0 }",
+        "parameters = { a = [1, 2, 3] }",
+        "parameters = { a = \"x\" }",
+        "textures = { map = \"nothing\" }",
+        "textures = { a = \"nothing\" }",
+    ] {
         let (codes, mean) = outcome(source, more, BackendKind::Cranelift);
         assert!(mean.is_none() && !codes.is_empty(), "{more}: {codes:?}");
     }

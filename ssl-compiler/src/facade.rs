@@ -117,7 +117,12 @@ pub fn compile(
 }
 
 /// Compiles one shader of a checked file.
-pub fn compile_checked(checked: &Checked, file: FileId, entry: Option<&str>, options: &CompileOptions<'_>) -> Result<(Shader, Diagnostics), Diagnostics> {
+pub fn compile_checked(
+    checked: &Checked,
+    file: FileId,
+    entry: Option<&str>,
+    options: &CompileOptions<'_>,
+) -> Result<(Shader, Diagnostics), Diagnostics> {
     on_large_stack(|| {
         let id = choose(checked, file, entry)?;
         compile_here(checked, id, options, Diagnostics::new(), Duration::ZERO)
@@ -143,10 +148,14 @@ fn choose(checked: &Checked, file: FileId, entry: Option<&str>) -> Result<Functi
     let start = Span::new(file, 0..0);
     let shaders: Vec<_> = checked.program.shaders().collect();
     let names = || shaders.iter().map(|(_, f)| format!("`{}`", f.name)).collect::<Vec<_>>().join(", ");
-    let failure = |message: String, hint: String| Err(Diagnostic::error(&codes::NO_SHADER, start, message, hint).into());
+    let failure =
+        |message: String, hint: String| Err(Diagnostic::error(&codes::NO_SHADER, start, message, hint).into());
     match (entry, shaders.as_slice()) {
         (None, [(id, _)]) => Ok(*id),
-        (_, []) => failure("this file has no shader".to_owned(), "write one: `shader main(out closure result) { … }`".to_owned()),
+        (_, []) => failure(
+            "this file has no shader".to_owned(),
+            "write one: `shader main(out closure result) { … }`".to_owned(),
+        ),
         (None, _) => failure(format!("this file has {} shaders", shaders.len()), format!("choose one of {}", names())),
         (Some(name), list) => match list.iter().find(|(_, f)| f.name == name) {
             Some((id, _)) => Ok(*id),
@@ -165,7 +174,14 @@ fn lower_here(
     look: &mut dyn FnMut(Stage, &Module),
 ) -> Result<Lowered, Diagnostics> {
     let start = Instant::now();
-    let request = Request { checked, closures: options.closures, shader: id, bake: options.bake, probes: options.probes, roots: options.roots };
+    let request = Request {
+        checked,
+        closures: options.closures,
+        shader: id,
+        bake: options.bake,
+        probes: options.probes,
+        roots: options.roots,
+    };
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
         return Err(std::mem::take(diagnostics));
     };

@@ -32,7 +32,9 @@ fn milliseconds(d: Duration) -> f64 {
 
 /// Compile time, run time and code size, with nobody asking for derivatives and with `ddx`/`ddy` outputs.
 fn shader_table() -> Result<(), String> {
-    println!("| | effort | compile ms: none → ddx | run ns a point: none → ddx | run ratio | code bytes | interpreter ns |");
+    println!(
+        "| | effort | compile ms: none → ddx | run ns a point: none → ddx | run ratio | code bytes | interpreter ns |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     for kind in KINDS {
         let sources = [table_source(kind, "none")?, table_source(kind, "ddx")?];
@@ -147,7 +149,9 @@ fn render_table() {
         let best = (0..3)
             .filter_map(|_| {
                 let start = Instant::now();
-                render(&mut scene, &options, &AtomicBool::new(false), &|_| {}).ok().map(|_| start.elapsed().as_secs_f64())
+                render(&mut scene, &options, &AtomicBool::new(false), &|_| {})
+                    .ok()
+                    .map(|_| start.elapsed().as_secs_f64())
             })
             .fold(f64::MAX, f64::min);
         println!("| {name} | {best:.2} | {:.3} |", 320.0 * 180.0 * 16.0 / best / 1e6);

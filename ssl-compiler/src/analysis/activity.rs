@@ -48,7 +48,8 @@ impl Shadows {
 impl Signature {
     /// A signature that serves both.
     pub fn join(&self, other: &Signature) -> Signature {
-        let carried = |a: &Carried, b: &Carried| Carried { shadows: a.shadows.or(b.shadows), derived: a.derived || b.derived };
+        let carried =
+            |a: &Carried, b: &Carried| Carried { shadows: a.shadows.or(b.shadows), derived: a.derived || b.derived };
         Signature {
             params: self.params.iter().zip(&other.params).map(|(a, b)| carried(a, b)).collect(),
             results: self.results.iter().zip(&other.results).map(|(a, b)| a.or(*b)).collect(),

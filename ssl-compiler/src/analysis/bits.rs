@@ -39,6 +39,9 @@ impl BitSet {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(i, &w)| (0..64).filter(move |b| w >> b & 1 != 0).map(move |b| i * 64 + b))
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(|(i, &w)| (0..64).filter(move |b| w >> b & 1 != 0).map(move |b| i * 64 + b))
     }
 }

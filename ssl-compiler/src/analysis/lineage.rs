@@ -51,10 +51,11 @@ pub struct Lineage {
 impl Lineage {
     pub fn of(module: &Module, calls: &CallGraph) -> Lineage {
         let mut flows: Vec<Option<Flow>> = module.functions.iter().map(|f| Some(Flow::of(f))).collect();
-        let mut summaries: Vec<Summary> = module.functions.iter().map(|f| Summary {
-            results: vec![ResultLineage::default(); f.results.len()],
-            ..Summary::default()
-        }).collect();
+        let mut summaries: Vec<Summary> = module
+            .functions
+            .iter()
+            .map(|f| Summary { results: vec![ResultLineage::default(); f.results.len()], ..Summary::default() })
+            .collect();
         let mut graphs: Vec<Option<Graph>> = module.functions.iter().map(|_| None).collect();
         for component in &calls.components {
             loop {
@@ -62,7 +63,10 @@ impl Lineage {
                 for &id in component {
                     let f = module.function(id);
                     // A flow moves into its graph, and out of it for another round.
-                    let flow = flows[id.index()].take().or_else(|| graphs[id.index()].take().map(|g| g.flow)).unwrap_or_default();
+                    let flow = flows[id.index()]
+                        .take()
+                        .or_else(|| graphs[id.index()].take().map(|g| g.flow))
+                        .unwrap_or_default();
                     let graph = Graph::new(f, flow, &summaries);
                     let summary = summarise(module, f, &graph, &summaries);
                     changed |= summary != summaries[id.index()];
@@ -103,7 +107,8 @@ pub fn origins(module: &Module, f: &Function, summaries: &[Summary]) -> (Vec<boo
     let (mut seeded, mut derived) = (vec![false; f.types.len()], vec![false; f.types.len()]);
     f.walk(|_, data| match data.op {
         Op::Global { field, component, order } => {
-            seeded[data.results[0].index()] = partials(order).iter().any(|&o| module.globals[field as usize].row(component as usize, o).is_some());
+            seeded[data.results[0].index()] =
+                partials(order).iter().any(|&o| module.globals[field as usize].row(component as usize, o).is_some());
         }
         Op::Derivative(_) => derived[data.results[0].index()] = true,
         Op::Call(callee) => {

@@ -24,7 +24,13 @@ pub fn check(module: &Module) -> Result<(), String> {
         let levels = if graph.recursive[component[0].index()] { u64::from(MAX_RECURSION) + 1 } else { 1 };
         let own: u64 = component.iter().map(|f| frame(module, f.index())).sum();
         let inside = |f: &crate::ir::FuncId| component.contains(f);
-        let below = component.iter().flat_map(|f| &graph.callees[f.index()]).filter(|f| !inside(f)).map(|f| deepest[f.index()]).max().unwrap_or(0);
+        let below = component
+            .iter()
+            .flat_map(|f| &graph.callees[f.index()])
+            .filter(|f| !inside(f))
+            .map(|f| deepest[f.index()])
+            .max()
+            .unwrap_or(0);
         let total = own.saturating_mul(levels).saturating_add(below);
         component.iter().for_each(|f| deepest[f.index()] = total);
     }
@@ -32,7 +38,11 @@ pub fn check(module: &Module) -> Result<(), String> {
     if needed <= MAX_STACK {
         return Ok(());
     }
-    Err(format!("this shader may need {} KiB of memory for its arrays and calls, more than the {} KiB there are", needed >> 10, MAX_STACK >> 10))
+    Err(format!(
+        "this shader may need {} KiB of memory for its arrays and calls, more than the {} KiB there are",
+        needed >> 10,
+        MAX_STACK >> 10
+    ))
 }
 
 fn frame(module: &Module, i: usize) -> u64 {

@@ -54,7 +54,8 @@ impl Inputs<f32> for Lane<'_> {
 impl Code for Interpreted {
     unsafe fn run(&self, context: &mut BlockContext) {
         for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
-            let inputs = Lane { program: &self.program, globals: context.globals, parameters: context.parameters, lane };
+            let inputs =
+                Lane { program: &self.program, globals: context.globals, parameters: context.parameters, lane };
             // SAFETY: the caller promises a live host behind the pointer.
             let host = unsafe { *context.host.cast::<&dyn HostServices>() };
             let outcome = self.program.run::<f32>(&inputs, host, context.fuel);
@@ -64,7 +65,8 @@ impl Code for Interpreted {
             }
             context.control[lane] = outcome.token;
             context.clamped_indices = context.clamped_indices.wrapping_add(outcome.clamped_indices);
-            context.non_finite_derivatives = context.non_finite_derivatives.wrapping_add(outcome.non_finite_derivatives);
+            context.non_finite_derivatives =
+                context.non_finite_derivatives.wrapping_add(outcome.non_finite_derivatives);
         }
     }
 }

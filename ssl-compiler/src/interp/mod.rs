@@ -61,14 +61,8 @@ impl Program {
 
     /// Runs the entry for one lane. Needs a stack of a few megabytes where shaders recurse.
     pub fn run<R: Real>(&self, inputs: &dyn Inputs<R>, host: &dyn HostServices, fuel: u32) -> Outcome<R> {
-        let mut machine = Machine {
-            program: self,
-            inputs,
-            host,
-            clamped_indices: 0,
-            non_finite_derivatives: 0,
-            probes: Vec::new(),
-        };
+        let mut machine =
+            Machine { program: self, inputs, host, clamped_indices: 0, non_finite_derivatives: 0, probes: Vec::new() };
         let mut results = machine.call(self.module.entry, &[Argument::Cell(Cell::Token(u64::from(fuel)))]);
         let token = match results.remove(0) {
             Argument::Cell(Cell::Token(t)) => t,
@@ -247,7 +241,12 @@ impl<R: Real> Machine<'_, R> {
         };
         request.texture = self.inputs.parameter(word as usize);
         let mut rows = [
-            &mut request.u, &mut request.v, &mut request.dudx, &mut request.dudy, &mut request.dvdx, &mut request.dvdy,
+            &mut request.u,
+            &mut request.v,
+            &mut request.dudx,
+            &mut request.dudy,
+            &mut request.dvdx,
+            &mut request.dvdy,
         ];
         for (row, &v) in rows.iter_mut().zip(&data.args[1..]) {
             row.0[0] = frame.float(v).to_f32();

@@ -22,7 +22,14 @@ impl Builder {
     pub fn new(function: Function) -> Builder {
         let known = function.constants();
         let body = function.body;
-        Builder { function, stack: vec![body], span: Span::default(), known, definitions: Vec::new(), constants: vec![HashMap::new()] }
+        Builder {
+            function,
+            stack: vec![body],
+            span: Span::default(),
+            known,
+            definitions: Vec::new(),
+            constants: vec![HashMap::new()],
+        }
     }
 
     /// Ends the body with its results and gives the function back.

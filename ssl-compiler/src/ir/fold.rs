@@ -25,8 +25,20 @@ pub fn int2(op: Int2, a: i32, b: i32) -> i32 {
         Int2::Add => a.wrapping_add(b),
         Int2::Sub => a.wrapping_sub(b),
         Int2::Mul => a.wrapping_mul(b),
-        Int2::Div => if b == 0 { 0 } else { a.wrapping_div(b) },
-        Int2::Rem => if b == 0 { 0 } else { a.wrapping_rem(b) },
+        Int2::Div => {
+            if b == 0 {
+                0
+            } else {
+                a.wrapping_div(b)
+            }
+        }
+        Int2::Rem => {
+            if b == 0 {
+                0
+            } else {
+                a.wrapping_rem(b)
+            }
+        }
         Int2::And => a & b,
         Int2::Or => a | b,
         Int2::Xor => a ^ b,

@@ -106,9 +106,16 @@ names! {
 pub enum Op {
     Const(Const),
     /// A word of the parameter block.
-    Parameter { word: u32, scalar: Scalar },
+    Parameter {
+        word: u32,
+        scalar: Scalar,
+    },
     /// A component of a global, or a partial of it.
-    Global { field: u32, component: u32, order: Order },
+    Global {
+        field: u32,
+        component: u32,
+        order: Order,
+    },
     Float1(Float1),
     Float2(Float2),
     Int1(Int1),
@@ -140,10 +147,15 @@ pub enum Op {
     /// The argument if finite, otherwise 0, and counted; stands where a shadow reaches a sink.
     Finite,
     /// token, u, v → token, r, g, b, a; exists until differentiation.
-    Sample { word: u32 },
+    Sample {
+        word: u32,
+    },
     /// token, u, v, ∂u/∂x, ∂u/∂y, ∂v/∂x, ∂v/∂y → token, r, g, b, a, and with `gradient` ∂/∂u and
     /// ∂/∂v of the four.
-    Texture { word: u32, gradient: bool },
+    Texture {
+        word: u32,
+        gradient: bool,
+    },
     /// token → token, whether the lane may go on. Takes fuel.
     Burn(u32),
     /// Like `Burn(1)`, for entering a recursive function; also counts its depth.
@@ -167,8 +179,15 @@ impl Op {
     pub fn is_pure(self) -> bool {
         !matches!(
             self,
-            Op::Sample { .. } | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_)
-                | Op::Call(_) | Op::If | Op::Loop
+            Op::Sample { .. }
+                | Op::Texture { .. }
+                | Op::Burn(_)
+                | Op::Enter
+                | Op::Leave
+                | Op::Probe(_)
+                | Op::Call(_)
+                | Op::If
+                | Op::Loop
         )
     }
 }

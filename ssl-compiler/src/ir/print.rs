@@ -138,7 +138,12 @@ impl Printer<'_> {
                 let (condition, body) = (data.regions[0], data.regions[1]);
                 let inits: Vec<String> = data.args.iter().map(|v| self.uses(&[*v])).collect();
                 let at = self.out.len();
-                let params: Vec<String> = self.function.region(condition).params.iter().copied()
+                let params: Vec<String> = self
+                    .function
+                    .region(condition)
+                    .params
+                    .iter()
+                    .copied()
                     .zip(&inits)
                     .map(|(p, init)| format!("{} = {init}", self.definitions(&[p])))
                     .collect();
@@ -184,7 +189,9 @@ impl Printer<'_> {
             Op::IntCompare(op) => format!("icmp.{}", op.name()),
             Op::Derivative(d) => d.name().to_owned(),
             Op::Sample { word } => format!("sample {word}"),
-            Op::Texture { word, gradient } => format!("{} {word}", if gradient { "texture.gradient" } else { "texture" }),
+            Op::Texture { word, gradient } => {
+                format!("{} {word}", if gradient { "texture.gradient" } else { "texture" })
+            }
             Op::Burn(n) => format!("burn {n}"),
             Op::ClampIndex(n) => format!("clamp_index {n}"),
             Op::Probe(n) => format!("probe {n}"),

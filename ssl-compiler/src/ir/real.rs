@@ -68,8 +68,20 @@ macro_rules! real {
                     Float2::Sub => a - b,
                     Float2::Mul => a * b,
                     Float2::Div => a / b,
-                    Float2::Min => if b < a { b } else { a },
-                    Float2::Max => if a < b { b } else { a },
+                    Float2::Min => {
+                        if b < a {
+                            b
+                        } else {
+                            a
+                        }
+                    }
+                    Float2::Max => {
+                        if a < b {
+                            b
+                        } else {
+                            a
+                        }
+                    }
                     Float2::Fmod => $fmod(a, b),
                     Float2::Pow => $pow(a, b),
                     Float2::Atan2 => $atan2(a, b),
@@ -80,10 +92,36 @@ macro_rules! real {
 }
 
 real!(
-    f32, math::ssl_sin, math::ssl_cos, math::ssl_tan, math::ssl_asin, math::ssl_acos, math::ssl_atan, math::ssl_sinh,
-    math::ssl_cosh, math::ssl_tanh, math::ssl_exp, math::ssl_log, math::ssl_pow, math::ssl_atan2, math::ssl_fmod
+    f32,
+    math::ssl_sin,
+    math::ssl_cos,
+    math::ssl_tan,
+    math::ssl_asin,
+    math::ssl_acos,
+    math::ssl_atan,
+    math::ssl_sinh,
+    math::ssl_cosh,
+    math::ssl_tanh,
+    math::ssl_exp,
+    math::ssl_log,
+    math::ssl_pow,
+    math::ssl_atan2,
+    math::ssl_fmod
 );
 real!(
-    f64, f64::sin, f64::cos, f64::tan, f64::asin, f64::acos, f64::atan, f64::sinh, f64::cosh, f64::tanh, f64::exp,
-    f64::ln, f64::powf, f64::atan2, |a: f64, b: f64| a % b
+    f64,
+    f64::sin,
+    f64::cos,
+    f64::tan,
+    f64::asin,
+    f64::acos,
+    f64::atan,
+    f64::sinh,
+    f64::cosh,
+    f64::tanh,
+    f64::exp,
+    f64::ln,
+    f64::powf,
+    f64::atan2,
+    |a: f64, b: f64| a % b
 );

@@ -21,7 +21,8 @@ pub fn verify(module: &Module) -> Result<(), Vec<String>> {
         if !names.insert(&function.name) {
             errors.push(format!("@{}: two functions have this name", function.name));
         }
-        let mut verifier = Verifier { module, function, errors: Vec::new(), defined: HashSet::new(), spent: HashSet::new() };
+        let mut verifier =
+            Verifier { module, function, errors: Vec::new(), defined: HashSet::new(), spent: HashSet::new() };
         verifier.function();
         errors.extend(verifier.errors.into_iter().map(|e| format!("@{}: {e}", function.name)));
     }
@@ -138,14 +139,25 @@ impl Verifier<'_> {
         }
         let types = |values: &[Value]| self.types(values);
         let (initial, carried) = (types(&inst.args), types(&self.function.region(condition).params));
-        let (tested, taken) = (types(&self.function.region(condition).results), types(&self.function.region(body).params));
+        let (tested, taken) =
+            (types(&self.function.region(condition).results), types(&self.function.region(body).params));
         let (next, results) = (types(&self.function.region(body).results), types(&inst.results));
         if initial != carried || next != carried {
-            let message = format!("a loop carries {} but starts with {} and goes on with {}", list(&carried), list(&initial), list(&next));
+            let message = format!(
+                "a loop carries {} but starts with {} and goes on with {}",
+                list(&carried),
+                list(&initial),
+                list(&next)
+            );
             self.error(message);
         }
         if tested.first() != Some(&BOOL) || tested.get(1..) != Some(&taken[..]) || taken != results {
-            let message = format!("a loop's test gives {}, its body takes {}, it gives {}", list(&tested), list(&taken), list(&results));
+            let message = format!(
+                "a loop's test gives {}, its body takes {}, it gives {}",
+                list(&tested),
+                list(&taken),
+                list(&results)
+            );
             self.error(message);
         }
     }

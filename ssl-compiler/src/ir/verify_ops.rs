@@ -10,7 +10,14 @@ impl Verifier<'_> {
         match wanted {
             Ok((takes, gives)) if takes == args && gives == results => {}
             Ok((takes, gives)) => {
-                let text = format!("{:?} takes {} and gives {}, not {} and {}", inst.op, list(&takes), list(&gives), list(&args), list(&results));
+                let text = format!(
+                    "{:?} takes {} and gives {}, not {} and {}",
+                    inst.op,
+                    list(&takes),
+                    list(&gives),
+                    list(&args),
+                    list(&results)
+                );
                 self.error(text);
             }
             Err(text) => self.error(format!("{:?}: {text}", inst.op)),
@@ -47,7 +54,8 @@ impl Verifier<'_> {
             Op::FloatCompare(_) => (float(2), vec![BOOL]),
             Op::IntCompare(_) => (vec![INT; 2], vec![BOOL]),
             Op::Select => {
-                let ty = args.get(1).copied().filter(|t| matches!(t, Ty::Scalar(_))).ok_or("selects between scalars")?;
+                let ty =
+                    args.get(1).copied().filter(|t| matches!(t, Ty::Scalar(_))).ok_or("selects between scalars")?;
                 (vec![BOOL, ty, ty], vec![ty])
             }
             Op::IntToFloat => (vec![INT], float(1)),
@@ -61,7 +69,11 @@ impl Verifier<'_> {
             Op::ArrayGet | Op::ArraySet => {
                 let Some(&Ty::Array(s, n)) = args.first() else { return Err("takes an array".to_owned()) };
                 let (array, element) = (Ty::Array(s, n), Ty::Scalar(s));
-                if op == Op::ArrayGet { (vec![array, INT], vec![element]) } else { (vec![array, INT, element], vec![array]) }
+                if op == Op::ArrayGet {
+                    (vec![array, INT], vec![element])
+                } else {
+                    (vec![array, INT, element], vec![array])
+                }
             }
             Op::Sample { word } => {
                 self.parameter(word, None)?;

@@ -20,7 +20,12 @@ pub struct Shader {
 }
 
 impl Shader {
-    pub(crate) fn new(interface: ShaderInterface, code: Box<dyn Code>, module: Module, mut timings: Vec<(&'static str, Duration)>) -> Shader {
+    pub(crate) fn new(
+        interface: ShaderInterface,
+        code: Box<dyn Code>,
+        module: Module,
+        mut timings: Vec<(&'static str, Duration)>,
+    ) -> Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
         Shader { interface, code, module, timings, needed_rows }
@@ -53,7 +58,10 @@ impl Shader {
     /// Where the block has fewer rows or words than the interface says; that is a mistake of the host.
     pub fn run(&self, block: &mut Block<'_>) -> BlockStatus {
         assert!(block.globals.len() >= self.needed_rows, "the globals block is too short for this shader");
-        assert!(block.parameters.words.len() >= self.interface.parameter_words, "the parameter block is of another shader");
+        assert!(
+            block.parameters.words.len() >= self.interface.parameter_words,
+            "the parameter block is of another shader"
+        );
         assert!(block.outputs.len() >= self.interface.output_rows, "the output block is too short for this shader");
         let mut request = TextureRequest::new();
         let host = block.host;

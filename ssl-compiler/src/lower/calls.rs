@@ -17,7 +17,11 @@ const MAX_INLINED: usize = 1024;
 
 impl Writer<'_, '_> {
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
-        if self.cx.facts.of(id).closures { self.inline(id, arguments, span) } else { self.plain_call(id, arguments, span) }
+        if self.cx.facts.of(id).closures {
+            self.inline(id, arguments, span)
+        } else {
+            self.plain_call(id, arguments, span)
+        }
     }
 
     fn plain_call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
@@ -79,7 +83,12 @@ impl Writer<'_, '_> {
         if self.inlined > MAX_INLINED {
             if self.inlined == MAX_INLINED + 1 {
                 let message = format!("functions with closures are called more than {MAX_INLINED} times");
-                self.cx.error(&codes::CLOSURE_FLATTEN, span, message, "make each closure once, and use it where it is needed");
+                self.cx.error(
+                    &codes::CLOSURE_FLATTEN,
+                    span,
+                    message,
+                    "make each closure once, and use it where it is needed",
+                );
             }
             return self.zero(&self.cx.program.function(id).result.clone(), false);
         }

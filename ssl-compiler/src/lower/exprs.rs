@@ -223,10 +223,13 @@ impl Writer<'_, '_> {
     }
 
     fn builtin(&mut self, id: BuiltinId, arguments: &[Expr]) -> State {
-        let args: Vec<Parts> = arguments.iter().map(|e| {
-            let state = self.expr(e);
-            self.parts(&state)
-        }).collect();
+        let args: Vec<Parts> = arguments
+            .iter()
+            .map(|e| {
+                let state = self.expr(e);
+                self.parts(&state)
+            })
+            .collect();
         let b = &mut self.b;
         let parts: Parts = match Builtin::get(id).expand {
             Expand::One(f) => args[0].iter().map(|&x| f(b, x)).collect(),

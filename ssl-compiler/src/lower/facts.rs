@@ -42,11 +42,23 @@ struct Scan {
 /// reported.
 pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnostics: &mut Diagnostics) -> Facts {
     let scans: Vec<Scan> = program.functions.iter().map(scan).collect();
-    let mut facts: Vec<FunctionFacts> = program.functions.iter().map(|f| FunctionFacts {
-        closures: std::iter::once(&f.result).chain(f.variables.iter().map(|v| &v.ty)).any(|t| program.types.contains(t, &Type::Closure)),
-        ..FunctionFacts::default()
-    }).collect();
-    let mut order = Components { scans: &scans, state: vec![State::default(); scans.len()], stack: Vec::new(), counter: 0, found: Vec::new() };
+    let mut facts: Vec<FunctionFacts> = program
+        .functions
+        .iter()
+        .map(|f| FunctionFacts {
+            closures: std::iter::once(&f.result)
+                .chain(f.variables.iter().map(|v| &v.ty))
+                .any(|t| program.types.contains(t, &Type::Closure)),
+            ..FunctionFacts::default()
+        })
+        .collect();
+    let mut order = Components {
+        scans: &scans,
+        state: vec![State::default(); scans.len()],
+        stack: Vec::new(),
+        counter: 0,
+        found: Vec::new(),
+    };
     order.visit(root.0 as usize);
     // Callees come before callers.
     let mut work = vec![1u32; scans.len()];
@@ -54,10 +66,14 @@ pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnos
         let inside = |id: FunctionId| component.contains(&(id.0 as usize));
         let recursive = component.len() > 1 || scans[component[0]].calls.iter().any(|(id, _)| inside(*id));
         let calls = || component.iter().flat_map(|&i| &scans[i].calls);
-        let total = calls().filter(|(id, _)| !inside(*id)).fold(1u32, |sum, (id, _)| sum.saturating_add(work[id.0 as usize]));
+        let total =
+            calls().filter(|(id, _)| !inside(*id)).fold(1u32, |sum, (id, _)| sum.saturating_add(work[id.0 as usize]));
         let pays = recursive || total > FREE_CALLS;
         // A probe is an effect, and may stand anywhere.
-        let effects = probes || pays || component.iter().any(|&i| scans[i].effects) || calls().any(|(id, _)| facts[id.0 as usize].effects);
+        let effects = probes
+            || pays
+            || component.iter().any(|&i| scans[i].effects)
+            || calls().any(|(id, _)| facts[id.0 as usize].effects);
         for &i in component {
             facts[i] = FunctionFacts { effects, recursive, fuel: if pays { total } else { 0 }, ..facts[i] };
             work[i] = if pays { 1 } else { total };
@@ -78,7 +94,9 @@ fn check(program: &Program, id: FunctionId, facts: &FunctionFacts, scan: &Scan, 
         if callee.body.is_none() {
             let message = format!("`{}` has no body", callee.name);
             let hint = "write its body in this file; the host has registered no function of this name";
-            diagnostics.push(Diagnostic::error(&codes::NO_BODY, *span, message, hint).with_label(callee.span, "declared here"));
+            diagnostics.push(
+                Diagnostic::error(&codes::NO_BODY, *span, message, hint).with_label(callee.span, "declared here"),
+            );
         }
     }
     if facts.recursive && facts.closures {
@@ -156,7 +174,9 @@ pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
             Argument::Place(p, _) => place(p, visit),
             Argument::Texture(_) => {}
         }),
-        ExprKind::Builtin(_, list) | ExprKind::Construct(list) | ExprKind::Closure(_, list) => list.iter().for_each(visit),
+        ExprKind::Builtin(_, list) | ExprKind::Construct(list) | ExprKind::Closure(_, list) => {
+            list.iter().for_each(visit)
+        }
     }
 }
 

@@ -121,7 +121,13 @@ impl Writer<'_, '_> {
         self.stmt(parts.body, 0);
         if let Some(step) = parts.step {
             let unbroken = self.unbroken(slots);
-            self.branches(unbroken, |w| { w.expr(step); }, |_| {});
+            self.branches(
+                unbroken,
+                |w| {
+                    w.expr(step);
+                },
+                |_| {},
+            );
         }
     }
 
@@ -177,7 +183,8 @@ impl Writer<'_, '_> {
             _ => {
                 let span = test.map_or(stmt.span, |(_, span)| span);
                 let message = "a closure is made in a loop whose number of rounds is not known beforehand";
-                let hint = format!("use a loop such as `for (int i = 0; i < 4; ++i)` with at most {MAX_UNROLLED} rounds");
+                let hint =
+                    format!("use a loop such as `for (int i = 0; i < 4; ++i)` with at most {MAX_UNROLLED} rounds");
                 return self.cx.error(&codes::CLOSURE_FLATTEN, span, message, hint);
             }
         }
@@ -232,9 +239,11 @@ pub(super) fn is_idle(e: &Expr) -> bool {
     let plain = match &e.kind {
         ExprKind::Constant(_) | ExprKind::Global(_) => true,
         ExprKind::Place(p) => !p.path.iter().any(|a| matches!(a, Access::Index(_))),
-        ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Convert(..) | ExprKind::Swizzle(..) | ExprKind::Member(..) => {
-            e.ty != Type::Closure
-        }
+        ExprKind::Unary(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Convert(..)
+        | ExprKind::Swizzle(..)
+        | ExprKind::Member(..) => e.ty != Type::Closure,
         _ => false,
     };
     let mut all = plain;

@@ -20,7 +20,10 @@ mod stmts;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
 use crate::ir::{self, Const, FuncId, Module, Op, ParameterWord, Ty, Values};
-use crate::runtime::{ClosureId, ClosureRegistry, Layer, LobeDesc, OutputDesc, ParameterBlock, ParameterDesc, ShaderInterface, TextureDesc};
+use crate::runtime::{
+    ClosureId, ClosureRegistry, Layer, LobeDesc, OutputDesc, ParameterBlock, ParameterDesc, ShaderInterface,
+    TextureDesc,
+};
 use crate::sema::Checked;
 use crate::sema::hir::{Function, FunctionId, Parameter, Program, VarId};
 use crate::source::Span;
@@ -71,7 +74,10 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         queue: Vec::new(),
         names: HashMap::new(),
         words: Vec::new(),
-        interface: ShaderInterface { name: program.function(request.shader).name.clone(), ..ShaderInterface::default() },
+        interface: ShaderInterface {
+            name: program.function(request.shader).name.clone(),
+            ..ShaderInterface::default()
+        },
     };
     lowering.entry();
     while let Some((id, instance)) = lowering.queue.pop() {
@@ -204,7 +210,17 @@ impl<'a> Lowering<'a> {
     fn writer(&mut self, function: ir::Function, of: FunctionId) -> Writer<'a, '_> {
         let frame = Frame { function: of, base: 0, textures: HashMap::new(), returned: 0, result: 0, loops: None };
         let b = Builder::new(function);
-        Writer { cx: self, b, env: vec![None], journal: Vec::new(), frame, next_lobe: 0, inline_depth: 0, inlined: 0, unrolled: 0 }
+        Writer {
+            cx: self,
+            b,
+            env: vec![None],
+            journal: Vec::new(),
+            frame,
+            next_lobe: 0,
+            inline_depth: 0,
+            inlined: 0,
+            unrolled: 0,
+        }
     }
 
     fn instance(&mut self, id: FuncId, instance: &Instance) {
@@ -338,7 +354,12 @@ impl Writer<'_, '_> {
             let value = default.get(i).and_then(|&v| self.b.constant_of(v));
             if value.is_none() {
                 let hint = "defaults are made of literals, constants and operators";
-                self.cx.error(&codes::NOT_CONSTANT, variable.span, format!("the default of `{}` is not a constant", variable.name), hint);
+                self.cx.error(
+                    &codes::NOT_CONSTANT,
+                    variable.span,
+                    format!("the default of `{}` is not a constant", variable.name),
+                    hint,
+                );
             }
             desc.scalars.push(scalar);
             desc.default.push(value.map_or(0, constant_word));
@@ -370,7 +391,8 @@ impl Writer<'_, '_> {
                 continue;
             }
             let values = self.flatten(&state);
-            let scalars = values.iter().filter_map(|&v| if let Ty::Scalar(s) = self.b.ty(v) { Some(s) } else { None }).collect();
+            let scalars =
+                values.iter().filter_map(|&v| if let Ty::Scalar(s) = self.b.ty(v) { Some(s) } else { None }).collect();
             self.cx.interface.outputs.push(OutputDesc {
                 name: variable.name.clone(),
                 ty: variable.ty.clone(),

@@ -108,8 +108,7 @@ impl Writer<'_, '_> {
     pub(super) fn read_view(&mut self, place: &Place, view: &View) -> State {
         let state = self.get(view.slot);
         let types = self.leaf_types(place);
-        let whole: State =
-            view.range.clone().map(|i| self.read_leaf(&state[i], &types[i], &view.indices)).collect();
+        let whole: State = view.range.clone().map(|i| self.read_leaf(&state[i], &types[i], &view.indices)).collect();
         match &view.components {
             Components::All => whole,
             Components::Some(list) => list.iter().map(|&i| whole[usize::from(i)].clone()).collect(),

@@ -120,7 +120,9 @@ impl Writer<'_, '_> {
     pub(super) fn like(&mut self, state: State, shape: &State) -> State {
         let convert = |(new, old): (LeafState, &LeafState)| match (new, old) {
             (LeafState::Exploded(list), LeafState::Value(_)) => LeafState::Value(self.gather(&list)),
-            (LeafState::Value(array), LeafState::Exploded(list)) => LeafState::Exploded(self.scatter(array, list.len())),
+            (LeafState::Value(array), LeafState::Exploded(list)) => {
+                LeafState::Exploded(self.scatter(array, list.len()))
+            }
             (new, _) => new,
         };
         state.into_iter().zip(shape).map(convert).collect()
@@ -153,7 +155,12 @@ impl Writer<'_, '_> {
     }
 
     /// An `if`: afterwards each variable has the value of the branch that ran.
-    pub(super) fn branches(&mut self, condition: Value, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
+    pub(super) fn branches(
+        &mut self,
+        condition: Value,
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) {
         match self.b.constant_of(condition) {
             Some(crate::ir::Const::Bool(true)) => return then(self),
             Some(_) => return otherwise(self),
@@ -167,7 +174,8 @@ impl Writer<'_, '_> {
             Some((_, state)) => state.clone(),
             None => w.env[slot].clone(),
         };
-        let mut meeting = Meeting { then: then.region, otherwise: otherwise.region, yields: [Values::new(), Values::new()] };
+        let mut meeting =
+            Meeting { then: then.region, otherwise: otherwise.region, yields: [Values::new(), Values::new()] };
         let mut merged = Vec::new();
         for slot in slots {
             // What is unset on one side was declared inside the other, and is out of scope now.
@@ -190,7 +198,12 @@ impl Writer<'_, '_> {
     }
 
     /// A boolean that is computed only where `condition` holds, and otherwise is `fallback`.
-    pub(super) fn guarded_bool(&mut self, condition: Value, fallback: bool, write: impl FnOnce(&mut Self) -> Value) -> Value {
+    pub(super) fn guarded_bool(
+        &mut self,
+        condition: Value,
+        fallback: bool,
+        write: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
         let slot = self.new_slot();
         self.branches(
             condition,

@@ -4,8 +4,8 @@ use super::facts::FunctionFacts;
 use super::state::one;
 use super::{TOKEN, Writer};
 use crate::ir::{BOOL, Op, Ty, Value, Values};
-use crate::sema::hir::*;
 use crate::sema::always_exits;
+use crate::sema::hir::*;
 
 /// How deep an `if` that leaves early may push what follows it into its other branch. Past this, what
 /// follows is guarded by flags one stretch after the other, which nests no deeper.
@@ -95,7 +95,11 @@ impl Writer<'_, '_> {
                 StmtKind::If { condition, then, otherwise } if depth < MAX_CONTINUATION => {
                     let condition = self.scalar(condition);
                     let otherwise = otherwise.as_deref();
-                    self.branches(condition, |w| w.then_rest(Some(then), rest, depth), |w| w.then_rest(otherwise, rest, depth));
+                    self.branches(
+                        condition,
+                        |w| w.then_rest(Some(then), rest, depth),
+                        |w| w.then_rest(otherwise, rest, depth),
+                    );
                 }
                 _ => {
                     self.stmt(stmt, depth);

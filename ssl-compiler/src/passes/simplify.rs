@@ -289,8 +289,20 @@ impl<'a> Simplifier<'a> {
 /// Operations of about one instruction that count nothing.
 fn cheap(op: Op) -> bool {
     match op {
-        Op::Const(_) | Op::Parameter { .. } | Op::Global { .. } | Op::Select | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt
-        | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor | Op::FloatCompare(_) | Op::IntCompare(_) | Op::Int1(_) => true,
+        Op::Const(_)
+        | Op::Parameter { .. }
+        | Op::Global { .. }
+        | Op::Select
+        | Op::IntToFloat
+        | Op::FloatToInt
+        | Op::BoolToInt
+        | Op::BoolNot
+        | Op::BoolAnd
+        | Op::BoolOr
+        | Op::BoolXor
+        | Op::FloatCompare(_)
+        | Op::IntCompare(_)
+        | Op::Int1(_) => true,
         Op::Float1(op) => matches!(op, Float1::Neg | Float1::Abs | Float1::Floor | Float1::Ceil | Float1::Trunc),
         Op::Float2(op) => matches!(op, Float2::Add | Float2::Sub | Float2::Mul | Float2::Min | Float2::Max),
         Op::Int2(op) => !matches!(op, Int2::Div | Int2::Rem),

@@ -22,7 +22,9 @@ impl ParameterDesc {
         match (value, &self.ty) {
             (ParameterValue::Bool(b), Type::Bool) => Some(vec![u32::from(*b)]),
             (ParameterValue::Int(i), Type::Int) => Some(vec![*i as u32]),
-            (ParameterValue::Int(i), Type::Float | Type::Vector(_)) => Some(vec![(*i as f32).to_bits(); self.scalars.len()]),
+            (ParameterValue::Int(i), Type::Float | Type::Vector(_)) => {
+                Some(vec![(*i as f32).to_bits(); self.scalars.len()])
+            }
             (ParameterValue::Float(x), Type::Float | Type::Vector(_)) => Some(vec![x.to_bits(); self.scalars.len()]),
             (ParameterValue::Vector(v), Type::Vector(kind)) if v.len() == kind.len() => {
                 Some(v.iter().map(|x| x.to_bits()).collect())

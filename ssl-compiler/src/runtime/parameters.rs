@@ -35,8 +35,12 @@ impl ParameterError {
     /// What is wrong with the value of the parameter `name`, for people.
     pub fn message(&self, name: &str) -> String {
         match self {
-            ParameterError::Unknown(known) if known.is_empty() => format!("the shader has no parameters, so no `{name}`"),
-            ParameterError::Unknown(known) => format!("the shader has no parameter `{name}`; it has {}", known.join(", ")),
+            ParameterError::Unknown(known) if known.is_empty() => {
+                format!("the shader has no parameters, so no `{name}`")
+            }
+            ParameterError::Unknown(known) => {
+                format!("the shader has no parameter `{name}`; it has {}", known.join(", "))
+            }
             ParameterError::Type(ty) => format!("the parameter `{name}` takes a value of type {ty}"),
         }
     }
@@ -57,7 +61,12 @@ impl ParameterBlock {
 
     /// Sets a parameter or binds a texture slot by name. Integers are accepted for floats, one number
     /// for all components of a vector.
-    pub fn set(&mut self, interface: &ShaderInterface, name: &str, value: &ParameterValue) -> Result<(), ParameterError> {
+    pub fn set(
+        &mut self,
+        interface: &ShaderInterface,
+        name: &str,
+        value: &ParameterValue,
+    ) -> Result<(), ParameterError> {
         if let Some(t) = interface.textures.iter().find(|t| t.name == name) {
             let ParameterValue::Texture(id) = value else {
                 return Err(ParameterError::Type("texture2d".to_owned()));

@@ -65,18 +65,30 @@ impl Checker<'_> {
                 }
             };
             let distances: Option<Vec<u32>> = values.iter().zip(&f.parameters).map(one).collect();
-            enough.then_some(distances).flatten().map(|distances| Candidate { target: Target::Function(*id), distances })
+            enough
+                .then_some(distances)
+                .flatten()
+                .map(|distances| Candidate { target: Target::Function(*id), distances })
         };
         ids.iter().filter_map(fits).collect()
     }
 
     fn no_candidate(&mut self, name: &Ident, values: &[Expr], span: Span) {
         let types: Vec<String> = values.iter().map(|e| self.name_of(&e.ty)).collect();
-        let heads: Vec<String> = self.functions.get(&name.text).map_or(&[][..], Vec::as_slice).iter().map(|id| self.head(*id)).collect();
-        let heads: Vec<String> = heads.into_iter().chain(builtins::overloads(&name.text).map(|(_, b)| b.signature())).collect();
+        let heads: Vec<String> =
+            self.functions.get(&name.text).map_or(&[][..], Vec::as_slice).iter().map(|id| self.head(*id)).collect();
+        let heads: Vec<String> =
+            heads.into_iter().chain(builtins::overloads(&name.text).map(|(_, b)| b.signature())).collect();
         if !heads.is_empty() {
-            let shader = self.functions.get(&name.text).is_some_and(|ids| ids.iter().all(|id| self.program.function(*id).is_shader));
-            let hint = if shader { "shaders are run by the host and cannot be called".to_owned() } else { format!("there is {}", heads.join("; ")) };
+            let shader = self
+                .functions
+                .get(&name.text)
+                .is_some_and(|ids| ids.iter().all(|id| self.program.function(*id).is_shader));
+            let hint = if shader {
+                "shaders are run by the host and cannot be called".to_owned()
+            } else {
+                format!("there is {}", heads.join("; "))
+            };
             let derivative = matches!(name.text.as_str(), "ddx" | "ddy") && values.len() == 1;
             if derivative {
                 return self.not_differentiable(&values[0], span);
@@ -137,11 +149,15 @@ impl Checker<'_> {
         }
         let common = common_type(builtin, &values);
         let first = values.first().map(|e| e.ty.clone());
-        let arguments: Vec<Expr> =
-            builtin.params.iter().zip(values).map(|(p, e)| {
+        let arguments: Vec<Expr> = builtin
+            .params
+            .iter()
+            .zip(values)
+            .map(|(p, e)| {
                 let ty = builtins::wanted(*p, &common);
                 self.coerce(e, &ty)
-            }).collect();
+            })
+            .collect();
         let ty = match builtin.gives {
             Gives::Int => Type::Int,
             Gives::Float => Type::Float,
@@ -181,7 +197,11 @@ impl Checker<'_> {
         let count: usize = values.iter().map(|e| e.ty.components().unwrap_or(0)).sum();
         if count != wanted || wanted == 1 {
             let message = format!("{} has {wanted} components, {count} are given", self.name_of(&ty));
-            let hint = if wanted == 1 { "take one component, such as `.x`" } else { "give each component, or one number for all" };
+            let hint = if wanted == 1 {
+                "take one component, such as `.x`"
+            } else {
+                "give each component, or one number for all"
+            };
             self.error(&codes::WRONG_ARGUMENT_COUNT, span, message, hint);
             return Expr::error(span);
         }
@@ -219,11 +239,13 @@ enum Choice {
 /// The candidate that is at least as close as every other in each argument, and closer in one.
 fn best(candidates: &[Candidate]) -> Choice {
     let beats = |a: &Candidate, b: &Candidate| {
-        a.distances.iter().zip(&b.distances).all(|(x, y)| x <= y) && a.distances.iter().zip(&b.distances).any(|(x, y)| x < y)
+        a.distances.iter().zip(&b.distances).all(|(x, y)| x <= y)
+            && a.distances.iter().zip(&b.distances).any(|(x, y)| x < y)
     };
-    let winner = candidates.iter().enumerate().find(|(i, c)| {
-        candidates.iter().enumerate().all(|(j, other)| *i == j || beats(c, other))
-    });
+    let winner = candidates
+        .iter()
+        .enumerate()
+        .find(|(i, c)| candidates.iter().enumerate().all(|(j, other)| *i == j || beats(c, other)));
     match (candidates, winner) {
         ([], _) => Choice::None,
         (_, Some((_, c))) => Choice::One(c.target),

@@ -17,7 +17,12 @@ impl Checker<'_> {
         }
         let value = int_value(&checked);
         if value.is_none() {
-            self.error(&codes::NOT_CONSTANT, e.span, "the size of an array must be a constant integer", "use a literal or a `const int` of the file");
+            self.error(
+                &codes::NOT_CONSTANT,
+                e.span,
+                "the size of an array must be a constant integer",
+                "use a literal or a `const int` of the file",
+            );
         }
         value
     }
@@ -30,9 +35,7 @@ pub(super) fn int_value(e: &Expr) -> Option<i32> {
         ExprKind::Unary(UnaryOp::Neg, e) => Some(fold::int1(Int1::Neg, int_value(e)?)),
         ExprKind::Unary(UnaryOp::Plus, e) => int_value(e),
         ExprKind::Unary(UnaryOp::BitNot, e) => Some(fold::int1(Int1::Not, int_value(e)?)),
-        ExprKind::Binary(op, a, b) if e.ty == Type::Int => {
-            Some(fold::int2(int_op(*op)?, int_value(a)?, int_value(b)?))
-        }
+        ExprKind::Binary(op, a, b) if e.ty == Type::Int => Some(fold::int2(int_op(*op)?, int_value(a)?, int_value(b)?)),
         ExprKind::Convert(Conversion::FloatToInt, e) => match e.kind {
             ExprKind::Constant(Constant::Float(x)) => Some(x as i32),
             _ => None,

@@ -22,7 +22,9 @@ pub(super) fn distance(from: &Type, to: &Type) -> Option<u32> {
 fn wrap(kind: Conversion, ty: Type, e: Expr) -> Expr {
     let span = e.span;
     match (kind, &e.kind) {
-        (Conversion::IntToFloat, ExprKind::Constant(Constant::Int(i))) => Expr::constant(Constant::Float(*i as f32), span),
+        (Conversion::IntToFloat, ExprKind::Constant(Constant::Int(i))) => {
+            Expr::constant(Constant::Float(*i as f32), span)
+        }
         _ => Expr { kind: ExprKind::Convert(kind, Box::new(e)), ty, span },
     }
 }

@@ -27,7 +27,9 @@ impl Checker<'_> {
             ast::ExprKind::Assign(op, target, value) => self.assign(*op, target, value, span),
             ast::ExprKind::Step { target, delta, prefix } => self.step(target, *delta, *prefix, span),
             ast::ExprKind::Call(name, arguments) => self.call(name, arguments, span),
-            ast::ExprKind::Generic { name, argument, arguments } => self.generic(name, argument, arguments.as_deref(), span),
+            ast::ExprKind::Generic { name, argument, arguments } => {
+                self.generic(name, argument, arguments.as_deref(), span)
+            }
             ast::ExprKind::Cast(ty, e) => {
                 let to = self.resolve(ty, &[]);
                 let e = self.expr(e);
@@ -86,7 +88,9 @@ impl Checker<'_> {
         let whole = self.coerce(whole, &ty);
         let place = self.assignable(target);
         match (place, whole.kind) {
-            (Some(place), ExprKind::Binary(op, _, right)) => Expr { kind: ExprKind::AssignOp(op, place, right), ty, span },
+            (Some(place), ExprKind::Binary(op, _, right)) => {
+                Expr { kind: ExprKind::AssignOp(op, place, right), ty, span }
+            }
             // A vector of another kind: `color += vector`.
             (Some(place), ExprKind::Convert(_, inner)) => match inner.kind {
                 ExprKind::Binary(op, _, right) => Expr { kind: ExprKind::AssignOp(op, place, right), ty, span },
@@ -118,7 +122,12 @@ impl Checker<'_> {
                 Expr::error(span)
             }
             (_, None) => {
-                self.error(&codes::SYNTAX, span, format!("`{}<…>` needs its arguments", name.text), "add them in parentheses");
+                self.error(
+                    &codes::SYNTAX,
+                    span,
+                    format!("`{}<…>` needs its arguments", name.text),
+                    "add them in parentheses",
+                );
                 Expr::error(span)
             }
             ("make_closure", Some(arguments)) => self.closure(argument, arguments, span),
@@ -158,7 +167,12 @@ impl Checker<'_> {
             ExprKind::Error => return Expr::error(span),
             _ => {
                 let message = format!("`{}` is no texture", texture.text);
-                self.error(&codes::TEXTURE_USE, texture.span, message, "declare it as `texture2d` at file level or as a parameter");
+                self.error(
+                    &codes::TEXTURE_USE,
+                    texture.span,
+                    message,
+                    "declare it as `texture2d` at file level or as a parameter",
+                );
                 return Expr::error(span);
             }
         };
@@ -178,8 +192,10 @@ impl Checker<'_> {
             return Expr::error(span);
         };
         if arguments.len() != closure.parameters.len() {
-            let list: Vec<String> = closure.parameters.iter().map(|p| format!("{} {}", self.name_of(&p.ty), p.name)).collect();
-            let message = format!("`{}` takes {} arguments, not {}", name.text, closure.parameters.len(), arguments.len());
+            let list: Vec<String> =
+                closure.parameters.iter().map(|p| format!("{} {}", self.name_of(&p.ty), p.name)).collect();
+            let message =
+                format!("`{}` takes {} arguments, not {}", name.text, closure.parameters.len(), arguments.len());
             self.error(&codes::CLOSURE_ARGUMENTS, span, message, format!("they are ({})", list.join(", ")));
             return Expr::error(span);
         }
@@ -190,7 +206,9 @@ impl Checker<'_> {
     /// A texture handed to a function.
     pub(super) fn texture_argument(e: &Expr) -> Option<Argument> {
         match e.kind {
-            ExprKind::Texture(reference @ (TextureRef::File(_) | TextureRef::Parameter(_))) => Some(Argument::Texture(reference)),
+            ExprKind::Texture(reference @ (TextureRef::File(_) | TextureRef::Parameter(_))) => {
+                Some(Argument::Texture(reference))
+            }
             _ => None,
         }
     }

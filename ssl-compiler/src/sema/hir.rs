@@ -72,9 +72,19 @@ pub enum StmtKind {
     /// Declares a variable; without a value it starts at zero.
     Let(VarId, Option<Expr>),
     Expr(Expr),
-    If { condition: Expr, then: Box<Stmt>, otherwise: Option<Box<Stmt>> },
+    If {
+        condition: Expr,
+        then: Box<Stmt>,
+        otherwise: Option<Box<Stmt>>,
+    },
     /// All three loops: `init` runs once, `condition` before each round unless `body_first`.
-    Loop { init: Option<Box<Stmt>>, condition: Option<Expr>, step: Option<Expr>, body: Box<Stmt>, body_first: bool },
+    Loop {
+        init: Option<Box<Stmt>>,
+        condition: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+        body_first: bool,
+    },
     Break,
     Continue,
     Return(Option<Expr>),
@@ -138,7 +148,11 @@ pub enum ExprKind {
     Assign(Place, Box<Expr>),
     /// The place is read, `op` applied, and the result stored.
     AssignOp(BinaryOp, Place, Box<Expr>),
-    Step { place: Place, delta: i32, prefix: bool },
+    Step {
+        place: Place,
+        delta: i32,
+        prefix: bool,
+    },
     Call(FunctionId, Vec<Argument>),
     Builtin(BuiltinId, Vec<Expr>),
     Convert(Conversion, Box<Expr>),

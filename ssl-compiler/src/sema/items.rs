@@ -48,7 +48,20 @@ impl Checker<'_> {
             (Some(ty), _) => ty,
             (None, Some(&id)) => Type::Struct(id),
             (None, None) => {
-                let known = ["bool", "int", "float", "float2", "float3", "float4", "color", "vector", "point", "normal", "closure", "texture2d"];
+                let known = [
+                    "bool",
+                    "int",
+                    "float",
+                    "float2",
+                    "float3",
+                    "float4",
+                    "color",
+                    "vector",
+                    "point",
+                    "normal",
+                    "closure",
+                    "texture2d",
+                ];
                 let names = known.into_iter().chain(self.structs.keys().map(String::as_str));
                 let hint = closest(&name.text, names).map_or_else(
                     || "declare a struct of this name above, or use one of the built-in types".to_owned(),
@@ -59,7 +72,12 @@ impl Checker<'_> {
             }
         };
         if resolved == Type::Texture2d && !dims.is_empty() {
-            self.error(&codes::TEXTURE_USE, name.span, "textures cannot form arrays", "declare one name for each texture");
+            self.error(
+                &codes::TEXTURE_USE,
+                name.span,
+                "textures cannot form arrays",
+                "declare one name for each texture",
+            );
             return Type::Error;
         }
         if !dims.is_empty() && self.program.types.contains(&resolved, &Type::Closure) {
@@ -73,12 +91,19 @@ impl Checker<'_> {
             let Some(n) = n else { return Type::Error };
             elements = elements.saturating_mul(u64::try_from(n).unwrap_or(0));
             if n < 1 || elements > MAX_ELEMENTS {
-                let message = if n < 1 { format!("an array of {n} elements") } else { "an array that large".to_owned() };
-                self.error(&codes::BAD_DECLARATION, dim.span, format!("{message} cannot be"), format!("sizes go from 1 to {MAX_ELEMENTS}"));
+                let message =
+                    if n < 1 { format!("an array of {n} elements") } else { "an array that large".to_owned() };
+                self.error(
+                    &codes::BAD_DECLARATION,
+                    dim.span,
+                    format!("{message} cannot be"),
+                    format!("sizes go from 1 to {MAX_ELEMENTS}"),
+                );
                 return Type::Error;
             }
             if self.program.types.byte_size(&resolved) > MAX_ELEMENT_BYTES {
-                let hint = format!("one element may take {} KiB; make the inner array smaller", MAX_ELEMENT_BYTES >> 10);
+                let hint =
+                    format!("one element may take {} KiB; make the inner array smaller", MAX_ELEMENT_BYTES >> 10);
                 self.error(&codes::BAD_DECLARATION, dim.span, "an array of elements that large cannot be", hint);
                 return Type::Error;
             }
@@ -154,8 +179,14 @@ impl Checker<'_> {
                     FileName::Constant(value)
                 }
                 _ => {
-                    let hint = "write `const` and a value, or use a shader parameter for what should be set from outside";
-                    self.error(&codes::BAD_DECLARATION, name.span, format!("`{}` would be a variable of the whole file", name.text), hint);
+                    let hint =
+                        "write `const` and a value, or use a shader parameter for what should be set from outside";
+                    self.error(
+                        &codes::BAD_DECLARATION,
+                        name.span,
+                        format!("`{}` would be a variable of the whole file", name.text),
+                        hint,
+                    );
                     FileName::Constant(super::hir::Expr::error(name.span))
                 }
             };
@@ -177,12 +208,19 @@ impl Checker<'_> {
             span: decl.name.span,
         };
         if result == Type::Texture2d {
-            self.error(&codes::TEXTURE_USE, decl.result.name.span, "a function cannot return a texture", "return what it samples");
+            self.error(
+                &codes::TEXTURE_USE,
+                decl.result.name.span,
+                "a function cannot return a texture",
+                "return what it samples",
+            );
         }
         for p in &decl.parameters {
             self.parameter(&mut function, p);
         }
-        let types = |f: &Function| f.parameters.iter().map(|p| f.variables[p.variable.0 as usize].ty.clone()).collect::<Vec<_>>();
+        let types = |f: &Function| {
+            f.parameters.iter().map(|p| f.variables[p.variable.0 as usize].ty.clone()).collect::<Vec<_>>()
+        };
         let signature = types(&function);
         let known = self.functions.get(&decl.name.text).cloned().unwrap_or_default();
         let same = known.into_iter().find(|id| types(self.program.function(*id)) == signature);
@@ -204,7 +242,11 @@ impl Checker<'_> {
         let both = decl.body.is_some() && known.body.is_some();
         if both || !fits {
             let message = format!("`{}` is declared twice with the same parameters", decl.name.text);
-            let hint = if fits { "rename one of them or change its parameters" } else { "both declarations must give the same type, and hand the same parameters out" };
+            let hint = if fits {
+                "rename one of them or change its parameters"
+            } else {
+                "both declarations must give the same type, and hand the same parameters out"
+            };
             let diagnostic = Diagnostic::error(&codes::DUPLICATE_NAME, decl.name.span, message, hint);
             self.diagnostics.push(diagnostic.with_label(first, "the other one"));
             return None;
@@ -228,7 +270,9 @@ impl Checker<'_> {
             (_, Direction::InOut) if function.is_shader => Some("a shader's parameters are `in` or `out`"),
             (Type::Closure, Direction::In) if function.is_shader => Some("a shader cannot take a closure"),
             (Type::Texture2d, Direction::In) | (Type::Closure, Direction::Out) => None,
-            _ if function.is_shader && !vector_or_scalar => Some("a shader's parameters are scalars, vectors, textures and `out closure`"),
+            _ if function.is_shader && !vector_or_scalar => {
+                Some("a shader's parameters are scalars, vectors, textures and `out closure`")
+            }
             _ => None,
         };
         if let Some(text) = complaint {
@@ -240,20 +284,39 @@ impl Checker<'_> {
         }
         let default = p.default.as_ref().map(|e| self.initialiser(e, &ty));
         if default.is_some() && (ty == Type::Texture2d || p.direction != Direction::In) {
-            self.error(&codes::BAD_DECLARATION, p.span, "this parameter cannot have a default", "only `in` parameters with values can");
+            self.error(
+                &codes::BAD_DECLARATION,
+                p.span,
+                "this parameter cannot have a default",
+                "only `in` parameters with values can",
+            );
         } else if default.is_none() && !function.is_shader && function.parameters.iter().any(|q| q.default.is_some()) {
-            self.error(&codes::BAD_DECLARATION, p.span, "a parameter without default follows one with a default", "give it one too, or move it to the front");
+            self.error(
+                &codes::BAD_DECLARATION,
+                p.span,
+                "a parameter without default follows one with a default",
+                "give it one too, or move it to the front",
+            );
         }
         let variable = VarId(function.variables.len() as u32);
-        function.variables.push(Variable { name: p.name.text.clone(), ty, span: p.name.span, constant: p.is_const, dynamic: false });
+        function.variables.push(Variable {
+            name: p.name.text.clone(),
+            ty,
+            span: p.name.span,
+            constant: p.is_const,
+            dynamic: false,
+        });
         function.parameters.push(Parameter { variable, direction: p.direction, default });
     }
 
     fn function_body(&mut self, id: FunctionId, body: &[ast::Stmt]) {
         let function = self.program.function(id);
         let (is_shader, result, span) = (function.is_shader, function.result.clone(), function.span);
-        let scope: HashMap<String, VarId> =
-            function.parameters.iter().map(|p| (function.variables[p.variable.0 as usize].name.clone(), p.variable)).collect();
+        let scope: HashMap<String, VarId> = function
+            .parameters
+            .iter()
+            .map(|p| (function.variables[p.variable.0 as usize].name.clone(), p.variable))
+            .collect();
         self.local = Local {
             variables: function.variables.clone(),
             scopes: vec![scope],

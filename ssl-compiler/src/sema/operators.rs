@@ -71,7 +71,9 @@ impl Checker<'_> {
         let float = a.ty == Type::Float || b.ty == Type::Float;
         let hint = match op {
             BinaryOp::Rem if float => "for floats there is `fmod(a, b)`",
-            BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => "it takes two ints",
+            BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+                "it takes two ints"
+            }
             _ if a.ty == Type::Bool || b.ty == Type::Bool => "convert the bool, `float(…)`, or choose with `? :`",
             _ if op.is_comparison() => "compare single components, or `length(…)`",
             _ => "both sides must be numbers, or vectors of one length",
@@ -92,8 +94,14 @@ impl Checker<'_> {
                 (b, scale)
             }
             _ => {
-                let message = format!("`{}` does not work on {} and {}", op.symbol(), self.name_of(&a.ty), self.name_of(&b.ty));
-                self.error(&codes::BAD_OPERANDS, span, message, "closures can be added, and multiplied by a float or color");
+                let message =
+                    format!("`{}` does not work on {} and {}", op.symbol(), self.name_of(&a.ty), self.name_of(&b.ty));
+                self.error(
+                    &codes::BAD_OPERANDS,
+                    span,
+                    message,
+                    "closures can be added, and multiplied by a float or color",
+                );
                 return Expr::error(span);
             }
         };
@@ -110,13 +118,19 @@ impl Checker<'_> {
             (Some(_), _) => a.ty.clone(),
             (None, Some(_)) => b.ty.clone(),
             (None, None) => {
-                let message = format!("the two values of `?` have the types {} and {}", self.name_of(&a.ty), self.name_of(&b.ty));
+                let message =
+                    format!("the two values of `?` have the types {} and {}", self.name_of(&a.ty), self.name_of(&b.ty));
                 self.error(&codes::TYPE_MISMATCH, span, message, "convert one of them");
                 return Expr::error(span);
             }
         };
         if ty == Type::Texture2d {
-            self.error(&codes::TEXTURE_USE, span, "a texture cannot be chosen while shading", "sample both and choose between the results");
+            self.error(
+                &codes::TEXTURE_USE,
+                span,
+                "a texture cannot be chosen while shading",
+                "sample both and choose between the results",
+            );
             return Expr::error(span);
         }
         let (a, b) = (self.coerce(a, &ty), self.coerce(b, &ty));

@@ -10,7 +10,9 @@ use crate::types::{Type, VectorKind};
 
 /// The components that a swizzle names, or `None` where it names none.
 fn swizzle(text: &str, length: usize) -> Option<Vec<u8>> {
-    let index = |set: &str| text.chars().map(|c| set.find(c).filter(|&i| i < length).map(|i| i as u8)).collect::<Option<Vec<u8>>>();
+    let index = |set: &str| {
+        text.chars().map(|c| set.find(c).filter(|&i| i < length).map(|i| i as u8)).collect::<Option<Vec<u8>>>()
+    };
     if text.is_empty() || text.len() > 4 {
         return None;
     }
@@ -39,7 +41,9 @@ impl Checker<'_> {
             return Expr { kind: ExprKind::Place(place), ty, span };
         }
         match self.file_names.get(text) {
-            Some(FileName::Texture(i)) => Expr { kind: ExprKind::Texture(TextureRef::File(*i)), ty: Type::Texture2d, span },
+            Some(FileName::Texture(i)) => {
+                Expr { kind: ExprKind::Texture(TextureRef::File(*i)), ty: Type::Texture2d, span }
+            }
             Some(FileName::Constant(value)) => Expr { span, ..value.clone() },
             None => {
                 self.unknown_name(text, span);

@@ -24,7 +24,12 @@ impl Checker<'_> {
         if let Some(previous) = previous {
             let first = self.variable(previous).span;
             let message = format!("`{}` is declared twice in this block", name.text);
-            let diagnostic = Diagnostic::error(&codes::DUPLICATE_NAME, name.span, message, "rename one of them, or assign without the type");
+            let diagnostic = Diagnostic::error(
+                &codes::DUPLICATE_NAME,
+                name.span,
+                message,
+                "rename one of them, or assign without the type",
+            );
             self.diagnostics.push(diagnostic.with_label(first, "the first one"));
         }
         id
@@ -33,7 +38,9 @@ impl Checker<'_> {
     pub(super) fn stmt(&mut self, stmt: &ast::Stmt) -> Option<Stmt> {
         let kind = match &stmt.kind {
             ast::StmtKind::Empty => return None,
-            ast::StmtKind::Block(list) => StmtKind::Block(self.scoped(|c| list.iter().filter_map(|s| c.stmt(s)).collect())),
+            ast::StmtKind::Block(list) => {
+                StmtKind::Block(self.scoped(|c| list.iter().filter_map(|s| c.stmt(s)).collect()))
+            }
             ast::StmtKind::Declaration(d) => self.declaration(d, stmt.span),
             ast::StmtKind::Expr(e) => {
                 let e = self.expr(e);
@@ -113,7 +120,11 @@ impl Checker<'_> {
     fn warn_unused(&mut self, e: &super::hir::Expr) {
         let idle = matches!(
             e.kind,
-            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Place(_) | ExprKind::Constant(_) | ExprKind::Global(_)
+            ExprKind::Binary(..)
+                | ExprKind::Unary(..)
+                | ExprKind::Place(_)
+                | ExprKind::Constant(_)
+                | ExprKind::Global(_)
         );
         if idle && e.ty != Type::Error {
             let hint = "assign it to something, or remove it; `==` compares, `=` assigns";
@@ -123,7 +134,12 @@ impl Checker<'_> {
 
     fn jump(&mut self, kind: StmtKind, word: &str, span: Span) -> StmtKind {
         if self.local.loops == 0 {
-            self.error(&codes::MISPLACED_STATEMENT, span, format!("`{word}` outside a loop"), "remove it, or use `return`");
+            self.error(
+                &codes::MISPLACED_STATEMENT,
+                span,
+                format!("`{word}` outside a loop"),
+                "remove it, or use `return`",
+            );
         }
         kind
     }
@@ -190,7 +206,9 @@ fn contains_break(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Break => true,
         StmtKind::Block(list) => list.iter().any(contains_break),
-        StmtKind::If { then, otherwise, .. } => contains_break(then) || otherwise.as_ref().is_some_and(|s| contains_break(s)),
+        StmtKind::If { then, otherwise, .. } => {
+            contains_break(then) || otherwise.as_ref().is_some_and(|s| contains_break(s))
+        }
         _ => false,
     }
 }

@@ -119,11 +119,19 @@ pub enum ExprKind {
     /// `a = b`, or `a op= b`.
     Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
     /// `++a` and its kin; `delta` is 1 or −1.
-    Step { target: Box<Expr>, delta: i32, prefix: bool },
+    Step {
+        target: Box<Expr>,
+        delta: i32,
+        prefix: bool,
+    },
     /// A function, built-in or constructor.
     Call(Ident, Vec<Expr>),
     /// `name<argument>` or `name<argument>(…)`.
-    Generic { name: Ident, argument: Ident, arguments: Option<Vec<Expr>> },
+    Generic {
+        name: Ident,
+        argument: Ident,
+        arguments: Option<Vec<Expr>>,
+    },
     Cast(TypeName, Box<Expr>),
     Member(Box<Expr>, Ident),
     Index(Box<Expr>, Box<Expr>),

@@ -166,7 +166,12 @@ impl Lexer<'_> {
         if c == '#' {
             self.at += self.rest().find('\n').unwrap_or(self.rest().len());
         }
-        self.report(&codes::UNEXPECTED_CHARACTER, span, format!("the character `{}` means nothing here", c.escape_debug()), hint);
+        self.report(
+            &codes::UNEXPECTED_CHARACTER,
+            span,
+            format!("the character `{}` means nothing here", c.escape_debug()),
+            hint,
+        );
         c
     }
 
@@ -184,7 +189,12 @@ impl Lexer<'_> {
             None => {
                 self.at = line_end;
                 let span = self.span_from(start);
-                self.report(&codes::UNTERMINATED, span, "this string has no end", "close it with `\"` on the same line");
+                self.report(
+                    &codes::UNTERMINATED,
+                    span,
+                    "this string has no end",
+                    "close it with `\"` on the same line",
+                );
             }
         }
         TokenKind::Str

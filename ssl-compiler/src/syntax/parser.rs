@@ -23,7 +23,8 @@ pub(super) type Parsed<T> = Result<T, Recover>;
 pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> File {
     let text = sources.get(file).text.clone();
     let tokens = lex(file, &text, diagnostics);
-    let mut parser = Parser { text: &text, tokens, at: 0, depth: 0, gave_up: false, types: HashSet::new(), diagnostics };
+    let mut parser =
+        Parser { text: &text, tokens, at: 0, depth: 0, gave_up: false, types: HashSet::new(), diagnostics };
     parser.file()
 }
 
@@ -155,7 +156,11 @@ impl<'a> Parser<'a> {
             }
         }
         let found = self.describe();
-        self.error(token.span, format!("expected a type, found {found}"), "such as `float`, `color` or the name of a struct")
+        self.error(
+            token.span,
+            format!("expected a type, found {found}"),
+            "such as `float`, `color` or the name of a struct",
+        )
     }
 
     /// Runs `parse` one level deeper, unless that is too deep.
@@ -163,7 +168,12 @@ impl<'a> Parser<'a> {
         if self.depth >= MAX_DEPTH {
             let span = self.peek().span;
             let message = "this nests too deeply";
-            self.diagnostics.push(Diagnostic::error(&codes::NESTING, span, message, "split it with variables or functions"));
+            self.diagnostics.push(Diagnostic::error(
+                &codes::NESTING,
+                span,
+                message,
+                "split it with variables or functions",
+            ));
             self.at = self.tokens.len() - 1;
             self.gave_up = true;
             return Err(Recover);
@@ -251,7 +261,11 @@ impl<'a> Parser<'a> {
                 let body = self.boxed_statement()?;
                 if !self.eat_word("while") {
                     let (span, found) = (self.peek().span, self.describe());
-                    return self.error(span, format!("expected `while` after the body of `do`, found {found}"), "a `do` loop ends with `while (condition);`");
+                    return self.error(
+                        span,
+                        format!("expected `while` after the body of `do`, found {found}"),
+                        "a `do` loop ends with `while (condition);`",
+                    );
                 }
                 let condition = self.parenthesised("after `while`")?;
                 self.expect(";", "after the condition of `do`")?;
@@ -370,7 +384,24 @@ impl<'a> Parser<'a> {
 pub(super) fn is_reserved(word: &str) -> bool {
     matches!(
         word,
-        "if" | "else" | "for" | "while" | "do" | "break" | "continue" | "return" | "switch" | "case" | "default"
-            | "const" | "in" | "out" | "inout" | "struct" | "shader" | "true" | "false" | "import"
+        "if" | "else"
+            | "for"
+            | "while"
+            | "do"
+            | "break"
+            | "continue"
+            | "return"
+            | "switch"
+            | "case"
+            | "default"
+            | "const"
+            | "in"
+            | "out"
+            | "inout"
+            | "struct"
+            | "shader"
+            | "true"
+            | "false"
+            | "import"
     ) || Type::from_name(word).is_some()
 }

@@ -21,7 +21,11 @@ impl Parser<'_> {
             chain += 1;
             if chain > MAX_CHAIN {
                 let span = self.previous();
-                return self.error(span, format!("more than {MAX_CHAIN} commas in a row"), "write statements of their own");
+                return self.error(
+                    span,
+                    format!("more than {MAX_CHAIN} commas in a row"),
+                    "write statements of their own",
+                );
             }
             let right = self.assignment()?;
             let span = e.span.to(right.span);
@@ -118,7 +122,11 @@ impl Parser<'_> {
             chain += 1;
             if chain > MAX_CHAIN {
                 let span = self.peek().span;
-                return self.error(span, format!("more than {MAX_CHAIN} operators in a row"), "split the expression with variables");
+                return self.error(
+                    span,
+                    format!("more than {MAX_CHAIN} operators in a row"),
+                    "split the expression with variables",
+                );
             }
             (0..tokens).for_each(|_| {
                 self.advance();
@@ -246,7 +254,11 @@ impl Parser<'_> {
             }
             _ => {
                 let found = self.describe();
-                return self.error(token.span, format!("expected an expression, found {found}"), "a value, a variable or a call belongs here");
+                return self.error(
+                    token.span,
+                    format!("expected an expression, found {found}"),
+                    "a value, a variable or a call belongs here",
+                );
             }
         };
         self.advance();
@@ -265,7 +277,11 @@ impl Parser<'_> {
             return Ok(Expr { kind: ExprKind::Bool(value), span });
         }
         if is_reserved(text) && !self.is_type(text) {
-            return self.error(span, format!("expected an expression, found `{text}`"), "this word starts a statement or declaration");
+            return self.error(
+                span,
+                format!("expected an expression, found `{text}`"),
+                "this word starts a statement or declaration",
+            );
         }
         let name = Ident { text: text.to_owned(), span };
         self.advance();
@@ -278,7 +294,11 @@ impl Parser<'_> {
             return Ok(Expr { kind: ExprKind::Call(name, arguments), span });
         }
         if self.is_type(text) {
-            return self.error(span, format!("the type `{text}` is not a value"), format!("construct one: `{text}(…)`"));
+            return self.error(
+                span,
+                format!("the type `{text}` is not a value"),
+                format!("construct one: `{text}(…)`"),
+            );
         }
         Ok(Expr { kind: ExprKind::Name(name.text), span })
     }

@@ -38,7 +38,9 @@ impl Printer {
                     f.body.iter().flatten().for_each(|s| p.stmt(s));
                 });
             }
-            Item::Struct(s) => self.node(format!("struct {}", s.name.text), |p| s.fields.iter().for_each(|d| p.declaration(d))),
+            Item::Struct(s) => {
+                self.node(format!("struct {}", s.name.text), |p| s.fields.iter().for_each(|d| p.declaration(d)))
+            }
             Item::Variable(d) => self.declaration(d),
             Item::Globals(list) => self.node("globals", |p| list.iter().for_each(|d| p.declaration(d))),
             Item::Test(t) => self.node(format!("test \"{}\"", t.name), |p| t.body.iter().for_each(|s| p.test(s))),
@@ -74,7 +76,9 @@ impl Printer {
             TestStmtKind::Run(name, arguments) => self.node(format!("run {}", name.text), |p| {
                 arguments.iter().for_each(|(n, e)| p.labelled(&n.text, e));
             }),
-            TestStmtKind::Expect(name, arguments) => self.node(&name.text, |p| arguments.iter().for_each(|e| p.expr(e))),
+            TestStmtKind::Expect(name, arguments) => {
+                self.node(&name.text, |p| arguments.iter().for_each(|e| p.expr(e)))
+            }
         }
     }
 

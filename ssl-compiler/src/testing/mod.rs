@@ -11,7 +11,7 @@ mod runner;
 mod texture;
 mod values;
 
-pub use report::{Failure, FileReport, TestReport, junit, json};
+pub use report::{Failure, FileReport, TestReport, json, junit};
 pub use runner::{Session, run_file};
 pub use texture::TestTexture;
 

@@ -47,14 +47,25 @@ pub(super) enum Verdict {
     Agrees(usize),
     /// A branch or kink lies within the step: finite differences mean nothing here.
     NotSmooth,
-    Differs { probe: Probe<f64>, direction: &'static str, shadow: f64, slope: f64 },
+    Differs {
+        probe: Probe<f64>,
+        direction: &'static str,
+        shadow: f64,
+        slope: f64,
+    },
 }
 
 /// How far the shader is moved to either side.
 const STEP: f64 = 1e-3;
 
 /// Compares all sinks of one run in both directions.
-pub(super) fn compare(program: &Program, seeds: &Seeds, parameters: &ParameterBlock, host: &dyn HostServices, tolerance: f64) -> Verdict {
+pub(super) fn compare(
+    program: &Program,
+    seeds: &Seeds,
+    parameters: &ParameterBlock,
+    host: &dyn HostServices,
+    tolerance: f64,
+) -> Verdict {
     let run = |direction: usize, t: f64| {
         let inputs = Moved { seeds, parameters, direction, t };
         program.run::<f64>(&inputs, host, DEFAULT_FUEL).probes
@@ -63,12 +74,15 @@ pub(super) fn compare(program: &Program, seeds: &Seeds, parameters: &ParameterBl
     for (direction, name) in ["ddx", "ddy"].into_iter().enumerate() {
         let base = run(direction, 0.0);
         let [far, near] = [STEP, STEP / 2.0].map(|h| (run(direction, -h), run(direction, h), h));
-        let alike = |other: &Vec<Probe<f64>>| other.len() == base.len() && other.iter().zip(&base).all(|(a, b)| a.span == b.span);
+        let alike = |other: &Vec<Probe<f64>>| {
+            other.len() == base.len() && other.iter().zip(&base).all(|(a, b)| a.span == b.span)
+        };
         if ![&far.0, &far.1, &near.0, &near.1].into_iter().all(alike) {
             return Verdict::NotSmooth;
         }
         for (i, probe) in base.iter().enumerate() {
-            let slope = |(low, high, h): &(Vec<Probe<f64>>, Vec<Probe<f64>>, f64)| (high[i].value - low[i].value) / (2.0 * h);
+            let slope =
+                |(low, high, h): &(Vec<Probe<f64>>, Vec<Probe<f64>>, f64)| (high[i].value - low[i].value) / (2.0 * h);
             let (coarse, fine) = (slope(&far), slope(&near));
             // Richardson: the error of a central difference is of second order in the step.
             let best = (4.0 * fine - coarse) / 3.0;

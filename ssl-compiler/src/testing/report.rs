@@ -37,7 +37,11 @@ pub fn json(reports: &[TestReport]) -> serde_json::Value {
     let tests: Vec<serde_json::Value> = reports
         .iter()
         .map(|r| {
-            let failures: Vec<_> = r.failures.iter().map(|f| serde_json::json!({"message": f.message, "reproduce": f.reproduce})).collect();
+            let failures: Vec<_> = r
+                .failures
+                .iter()
+                .map(|f| serde_json::json!({"message": f.message, "reproduce": f.reproduce}))
+                .collect();
             serde_json::json!({
                 "file": r.file, "line": r.line, "name": r.name, "backend": r.backend,
                 "passed": r.passed(), "failures": failures, "note": r.note,
@@ -50,7 +54,10 @@ pub fn json(reports: &[TestReport]) -> serde_json::Value {
 /// The XML that build servers read.
 pub fn junit(reports: &[TestReport]) -> String {
     let failed = reports.iter().filter(|r| !r.passed()).count();
-    let mut out = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"shade test\" tests=\"{}\" failures=\"{failed}\">\n", reports.len());
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"shade test\" tests=\"{}\" failures=\"{failed}\">\n",
+        reports.len()
+    );
     for r in reports {
         let name = escape(&format!("{} [{}]", r.name, r.backend));
         out.push_str(&format!("  <testcase classname=\"{}\" name=\"{name}\"", escape(&r.file)));

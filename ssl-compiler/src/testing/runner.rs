@@ -28,7 +28,11 @@ pub struct Session<'a> {
 }
 
 /// Runs every test of a file. Fails where the file has errors.
-pub fn run_file(session: &Session<'_>, sources: &SourceMap, file: FileId) -> Result<(FileReport, Diagnostics), Diagnostics> {
+pub fn run_file(
+    session: &Session<'_>,
+    sources: &SourceMap,
+    file: FileId,
+) -> Result<(FileReport, Diagnostics), Diagnostics> {
     let options = CompileOptions::new(session.globals, session.closures);
     let (checked, diagnostics) = check(sources, file, &options);
     if diagnostics.has_errors() {
@@ -81,7 +85,12 @@ struct Ran {
 type Checkable = Result<(), (Span, String)>;
 
 impl<'a, 'c> Run<'a, 'c> {
-    fn new(compiled: &'a mut Compiled<'c>, sources: &'a SourceMap, test: &'a TestDecl, backend: BackendKind) -> Run<'a, 'c> {
+    fn new(
+        compiled: &'a mut Compiled<'c>,
+        sources: &'a SourceMap,
+        test: &'a TestDecl,
+        backend: BackendKind,
+    ) -> Run<'a, 'c> {
         let layout = &compiled.checked.layout;
         Run {
             sources,
@@ -117,7 +126,8 @@ impl<'a, 'c> Run<'a, 'c> {
                 break;
             }
         }
-        let note = (self.redrawn > 0).then(|| format!("{} samples lay on a branch or kink and were left out", self.redrawn));
+        let note =
+            (self.redrawn > 0).then(|| format!("{} samples lay on a branch or kink and were left out", self.redrawn));
         if self.failures.is_empty() && self.redrawn > 0 && self.agreed == 0 {
             let message = "no sample was smooth enough for finite differences: choose other ranges";
             self.fail(self.test.name_span, message.to_owned(), false);
@@ -136,7 +146,9 @@ impl<'a, 'c> Run<'a, 'c> {
                     let valid = n.first().copied().filter(|n| *n >= 1.0 && *n <= 1e6);
                     wanted = Some(valid.ok_or((e.span, "`samples` goes from 1 to 1000000".to_owned()))? as usize);
                 }
-                TestStmtKind::Set(_, Expr { kind: ExprKind::Call(name, _), .. }) if name.text == "uniform" => drawn = true,
+                TestStmtKind::Set(_, Expr { kind: ExprKind::Call(name, _), .. }) if name.text == "uniform" => {
+                    drawn = true
+                }
                 TestStmtKind::Expect(name, _) if name.text == "expect_numeric_derivatives" => drawn = true,
                 _ => {}
             }
@@ -165,8 +177,16 @@ impl<'a, 'c> Run<'a, 'c> {
                     self.numeric(tolerance.first().copied().unwrap_or(TOLERANCE), s.span)
                 }
                 ("expect", _) => Err((s.span, "`expect` takes an output, its value and a tolerance".to_owned())),
-                ("expect_numeric_derivatives", _) => Err((s.span, "`expect_numeric_derivatives` takes a tolerance".to_owned())),
-                _ => Err((name.span, format!("there is no expectation `{}`; there are `expect` and `expect_numeric_derivatives`", name.text))),
+                ("expect_numeric_derivatives", _) => {
+                    Err((s.span, "`expect_numeric_derivatives` takes a tolerance".to_owned()))
+                }
+                _ => Err((
+                    name.span,
+                    format!(
+                        "there is no expectation `{}`; there are `expect` and `expect_numeric_derivatives`",
+                        name.text
+                    ),
+                )),
             },
         }
     }
@@ -201,7 +221,11 @@ impl<'a, 'c> Run<'a, 'c> {
         let mut rows = vec![Row::ZERO; self.layout.rows()];
         for (i, field) in self.layout.fields().iter().enumerate() {
             for c in 0..field.components() {
-                for (order, table) in [(Order::Value, &self.seeds.values), (Order::Ddx, &self.seeds.partials[0]), (Order::Ddy, &self.seeds.partials[1])] {
+                for (order, table) in [
+                    (Order::Value, &self.seeds.values),
+                    (Order::Ddx, &self.seeds.partials[0]),
+                    (Order::Ddy, &self.seeds.partials[1]),
+                ] {
                     let Some(row) = field.row(c, order) else { continue };
                     match field.ty {
                         Type::Int | Type::Bool => rows[row].set_int(0, table[i][c] as i32),
@@ -223,7 +247,9 @@ impl<'a, 'c> Run<'a, 'c> {
             let value = constant(e).map_err(|m| (e.span, m))?;
             let desc = shader.interface().parameters.iter().find(|p| p.name == parameter.text);
             let value = parameter_value(desc.map(|p| &p.ty), &value);
-            parameters.set(shader.interface(), &parameter.text, &value).map_err(|error| (parameter.span, error.message(&parameter.text)))?;
+            parameters
+                .set(shader.interface(), &parameter.text, &value)
+                .map_err(|error| (parameter.span, error.message(&parameter.text)))?;
             given.push((parameter.text.clone(), value));
         }
         let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
@@ -303,7 +329,9 @@ impl<'a, 'c> Run<'a, 'c> {
         }
         let program = self.compiled.probed(&last.shader).map_err(|m| (span, m))?;
         match numeric::compare(program, &self.seeds, &last.parameters, &TestTexture, tolerance) {
-            Verdict::Agrees(0) => Err((span, "the shader has no `ddx`, `ddy` or texture look-up to compare".to_owned())),
+            Verdict::Agrees(0) => {
+                Err((span, "the shader has no `ddx`, `ddy` or texture look-up to compare".to_owned()))
+            }
             Verdict::Agrees(n) => {
                 self.agreed += n;
                 Ok(())
@@ -316,7 +344,9 @@ impl<'a, 'c> Run<'a, 'c> {
                 let place = self.sources.place(probe.span);
                 let line = self.sources.get(probe.span.file);
                 let text = line.line(line.line_column(probe.span.start).0).trim().to_owned();
-                let message = format!("at {place}, `{text}`: {direction} is {shadow}, finite differences give {slope} (tolerance {tolerance:e})");
+                let message = format!(
+                    "at {place}, `{text}`: {direction} is {shadow}, finite differences give {slope} (tolerance {tolerance:e})"
+                );
                 Err((span, message))
             }
         }

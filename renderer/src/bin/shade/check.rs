@@ -77,7 +77,11 @@ pub fn read(path: &Path, sources: &mut SourceMap) -> Result<ssl_compiler::source
         Ok(text) => Ok(sources.add(path.display().to_string(), text)),
         Err(e) => {
             let message = format!("`{}` cannot be read: {e}", path.display());
-            Err(Box::new(Diagnostic::without_place(&codes::UNREADABLE_FILE, message, "check the path, and that it is a text file")))
+            Err(Box::new(Diagnostic::without_place(
+                &codes::UNREADABLE_FILE,
+                message,
+                "check the path, and that it is a text file",
+            )))
         }
     }
 }

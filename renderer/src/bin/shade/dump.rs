@@ -51,7 +51,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome::default();
     if arguments.stage == Stage::Llvm {
         outcome.code = outcome::USAGE;
-        outcome.note = "this build has no LLVM back end; `--stage clif` and `--stage asm` show the Cranelift one\n".to_owned();
+        outcome.note =
+            "this build has no LLVM back end; `--stage clif` and `--stage asm` show the Cranelift one\n".to_owned();
         return outcome;
     }
     let file = match read(&arguments.file, &mut outcome.sources) {
@@ -127,7 +128,11 @@ fn marked(module: &Module, source: &ssl_compiler::source::SourceFile, file: File
             }
         });
     }
-    let legend = if demand { "x, y: a value of this line carries that shadow" } else { "v: a value of this line varies over the surface" };
+    let legend = if demand {
+        "x, y: a value of this line carries that shadow"
+    } else {
+        "v: a value of this line varies over the surface"
+    };
     let mut out = format!("{legend}\n\n");
     for (i, marks) in lines.iter().enumerate().skip(1) {
         out.push_str(format!("{marks:>3} | {}", source.line(i)).trim_end());

@@ -62,7 +62,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let mut layout = language.globals().clone();
     for g in &arguments.globals {
         // What is there already only gets its value, if the type agrees.
-        if layout.find(&g.name).is_none() && let Err(e) = layout.add(&g.name, g.ty.clone(), Orders::First) {
+        if layout.find(&g.name).is_none()
+            && let Err(e) = layout.add(&g.name, g.ty.clone(), Orders::First)
+        {
             return outcome.usage(&e.to_string());
         }
     }
@@ -119,7 +121,8 @@ fn rows(checked: &Checked, given: &[GlobalArgument]) -> Result<Vec<Row>, String>
     let mut rows = vec![Row::ZERO; checked.layout.rows()];
     for g in given {
         let Some((_, field)) = checked.layout.find(&g.name) else { continue };
-        let alike = field.ty == g.ty || matches!((&field.ty, &g.ty), (Type::Vector(a), Type::Vector(b)) if a.len() == b.len());
+        let alike =
+            field.ty == g.ty || matches!((&field.ty, &g.ty), (Type::Vector(a), Type::Vector(b)) if a.len() == b.len());
         if !alike {
             return Err(format!("the global `{}` is declared with another type", g.name));
         }
@@ -151,8 +154,12 @@ fn plain(evaluated: &Value) -> String {
         }
     }
     if let Some(time) = evaluated.get("time") {
-        out.push_str(&format!("compiled in {:.3} ms, {} bytes of code, {:.1} ns a point\n",
-            time["compile_ms"].as_f64().unwrap_or(0.0), time["code_bytes"], time["ns_per_point"].as_f64().unwrap_or(0.0)));
+        out.push_str(&format!(
+            "compiled in {:.3} ms, {} bytes of code, {:.1} ns a point\n",
+            time["compile_ms"].as_f64().unwrap_or(0.0),
+            time["code_bytes"],
+            time["ns_per_point"].as_f64().unwrap_or(0.0)
+        ));
     }
     out
 }

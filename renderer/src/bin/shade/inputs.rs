@@ -116,7 +116,18 @@ mod tests {
 
     #[test]
     fn refuses_what_does_not_fit() {
-        for bad in ["x", "x=1", "x:float", "x:thing=1", "x:float=1,2", "x:float3=(1,2)", "x:float=(1", "x:float=1,2,3,4", "=1:float=", "x:float=1)"] {
+        for bad in [
+            "x",
+            "x=1",
+            "x:float",
+            "x:thing=1",
+            "x:float=1,2",
+            "x:float3=(1,2)",
+            "x:float=(1",
+            "x:float=1,2,3,4",
+            "=1:float=",
+            "x:float=1)",
+        ] {
             assert!(bad.parse::<GlobalArgument>().is_err(), "{bad}");
         }
     }

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use ssl_compiler::Shader;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
-use ssl_compiler::runtime::{Block, BlockStatus, ClosureRegistry, GlobalsLayout, LANES, ParameterBlock, Row, ShaderInterface};
+use ssl_compiler::runtime::{
+    Block, BlockStatus, ClosureRegistry, GlobalsLayout, LANES, ParameterBlock, Row, ShaderInterface,
+};
 use ssl_compiler::testing::TestTexture;
 use ssl_compiler::types::Scalar;
 use std::time::{Duration, Instant};
@@ -18,8 +20,14 @@ pub struct Setup<'a> {
 
 impl Setup<'_> {
     pub fn run(&self, rows: &[Row], outputs: &mut [Row], mask: u32) -> BlockStatus {
-        let mut block =
-            Block { globals: rows, parameters: &self.parameters, host: &TestTexture, outputs, mask, fuel: DEFAULT_FUEL };
+        let mut block = Block {
+            globals: rows,
+            parameters: &self.parameters,
+            host: &TestTexture,
+            outputs,
+            mask,
+            fuel: DEFAULT_FUEL,
+        };
         self.shader.run(&mut block)
     }
 
@@ -35,7 +43,8 @@ impl Setup<'_> {
         let interface = self.shader.interface();
         let mut values = serde_json::Map::new();
         for o in &interface.outputs {
-            let list: Vec<Value> = o.scalars.iter().zip(&outputs[o.first_row..]).map(|(s, row)| scalar(*s, row)).collect();
+            let list: Vec<Value> =
+                o.scalars.iter().zip(&outputs[o.first_row..]).map(|(s, row)| scalar(*s, row)).collect();
             let value = if list.len() == 1 { list[0].clone() } else { Value::Array(list) };
             values.insert(o.name.clone(), value);
         }
@@ -54,7 +63,9 @@ impl Setup<'_> {
             }
         }
         let mut result = json!({"outputs": values});
-        for (name, count) in [("clamped_indices", status.clamped_indices), ("non_finite_derivatives", status.non_finite_derivatives)] {
+        for (name, count) in
+            [("clamped_indices", status.clamped_indices), ("non_finite_derivatives", status.non_finite_derivatives)]
+        {
             if count > 0 {
                 result[name] = count.into();
             }
@@ -121,7 +132,8 @@ fn scalar(s: Scalar, row: &Row) -> Value {
 
 /// Replaces the numbers of closures by their names, and adds their parameters.
 pub fn name_closures(evaluated: &mut Value, interface: &ShaderInterface, closures: &ClosureRegistry) {
-    let rows: Vec<u32> = evaluated["rows"].as_array().into_iter().flatten().filter_map(|v| v.as_u64()).map(|v| v as u32).collect();
+    let rows: Vec<u32> =
+        evaluated["rows"].as_array().into_iter().flatten().filter_map(|v| v.as_u64()).map(|v| v as u32).collect();
     if let Value::Object(map) = evaluated {
         map.remove("rows");
     }

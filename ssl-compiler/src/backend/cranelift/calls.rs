@@ -166,7 +166,11 @@ impl Translator<'_> {
         let token = self.get(data.args[0]);
         self.set(data.results[0], token);
         for (i, &r) in data.results[1..].iter().enumerate() {
-            let row = if i < 4 { offset_of!(TextureRequest, result) + 64 * i } else { offset_of!(TextureRequest, gradient) + 64 * (i - 4) };
+            let row = if i < 4 {
+                offset_of!(TextureRequest, result) + 64 * i
+            } else {
+                offset_of!(TextureRequest, gradient) + 64 * (i - 4)
+            };
             let value = self.b.ins().load(types::F32, trusted(), lane_part, row as i32);
             self.set(r, value);
         }

@@ -27,7 +27,11 @@ pub(super) fn translate(driver: &mut Driver<'_>, id: FuncId) {
         slots: Vec::new(),
         block: None,
     };
-    if id == driver.module.entry { t.entry() } else { t.inner(driver.reads_block[id.index()]) }
+    if id == driver.module.entry {
+        t.entry()
+    } else {
+        t.inner(driver.reads_block[id.index()])
+    }
     t.b.seal_all_blocks();
     let Translator { b, jit, .. } = t;
     b.finalize(jit.target_config());

@@ -271,8 +271,14 @@ fn reads_block(f: &Function) -> bool {
     f.walk(|_, data| {
         found |= matches!(
             data.op,
-            Op::Global { .. } | Op::Parameter { .. } | Op::Texture { .. } | Op::Sample { .. } | Op::Finite
-                | Op::ArrayGet | Op::ArraySet | Op::ClampIndex(_)
+            Op::Global { .. }
+                | Op::Parameter { .. }
+                | Op::Texture { .. }
+                | Op::Sample { .. }
+                | Op::Finite
+                | Op::ArrayGet
+                | Op::ArraySet
+                | Op::ClampIndex(_)
         );
     });
     found

@@ -13,7 +13,8 @@ use std::collections::HashMap;
 pub(super) type Pair = [Option<Value>; 2];
 
 pub(super) fn rewrite(module: &Module, lineage: &Lineage, variants: &Variants) -> Module {
-    let mut output = Output { ids: HashMap::new(), heads: Vec::new(), queue: Vec::new(), names: HashMap::new(), module };
+    let mut output =
+        Output { ids: HashMap::new(), heads: Vec::new(), queue: Vec::new(), names: HashMap::new(), module };
     let entry = output.id(module.entry, plain(module, module.entry));
     let mut functions: Vec<Option<Function>> = Vec::new();
     while let Some((new, old, signature)) = output.queue.pop() {
@@ -62,7 +63,9 @@ impl Output<'_> {
                 debug_assert!(carried.shadows.any());
                 params.push(params[i]);
             }
-            results.extend(signature.results.iter().enumerate().filter(|(_, r)| r.get(direction)).map(|(i, _)| source.results[i]));
+            results.extend(
+                signature.results.iter().enumerate().filter(|(_, r)| r.get(direction)).map(|(i, _)| source.results[i]),
+            );
         }
         let base = if signature.is_plain() { source.name.clone() } else { format!("{}.d", source.name) };
         let count = self.names.entry(base.clone()).or_insert(0);
