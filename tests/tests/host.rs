@@ -63,7 +63,7 @@ fn the_designs_shader_asks_for_its_texture_with_exact_footprints() {
         };
         assert!(shader.run(&mut block).is_clean());
         let asked = recorder.0.into_inner().expect("nobody panicked");
-        let [(7, _, found)] = asked[..] else { panic!("{asked:?}") };
+        let [(7, 2, found)] = asked[..] else { panic!("{asked:?}") };
         let expected = [0.25, value, 0.0, 0.5, 2.0 * slope, 0.0];
         for (found, expected) in found.iter().zip(expected) {
             assert!((f64::from(*found) - expected).abs() < 1e-6, "{found} is not {expected}");

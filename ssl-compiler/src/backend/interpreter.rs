@@ -49,6 +49,10 @@ impl Inputs<f32> for Lane<'_> {
         // SAFETY: `Code::run` promises all words that the module has.
         unsafe { *self.parameters.add(word) }
     }
+
+    fn lane(&self) -> usize {
+        self.lane
+    }
 }
 
 impl Code for Interpreted {

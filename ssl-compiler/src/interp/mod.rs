@@ -22,6 +22,11 @@ pub trait Inputs<R> {
     /// An `int` or `bool` global.
     fn global_bits(&self, field: usize, component: usize) -> u32;
     fn parameter(&self, word: usize) -> u32;
+
+    /// Which lane of a block this is, for the host's services.
+    fn lane(&self) -> usize {
+        0
+    }
 }
 
 /// What reached a sink: the operand and its shadows.
@@ -230,7 +235,8 @@ impl<R: Real> Machine<'_, R> {
     }
 
     fn texture(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
-        let mut request = TextureRequest { mask: 1, ..TextureRequest::new() };
+        let lane = self.inputs.lane();
+        let mut request = TextureRequest { mask: 1 << lane, ..TextureRequest::new() };
         let word = match data.op {
             Op::Texture { word, gradient } => {
                 request.wants_gradient = u32::from(gradient);
@@ -249,13 +255,13 @@ impl<R: Real> Machine<'_, R> {
             &mut request.dvdy,
         ];
         for (row, &v) in rows.iter_mut().zip(&data.args[1..]) {
-            row.0[0] = frame.float(v).to_f32();
+            row.0[lane] = frame.float(v).to_f32();
         }
         self.host.texture(&mut request);
         frame.set(data.results[0], frame.get(data.args[0]));
         let rows = request.result.iter().chain(&request.gradient);
         for (&r, row) in data.results[1..].iter().zip(rows) {
-            frame.set(r, Cell::Float(R::from_f32(row.0[0])));
+            frame.set(r, Cell::Float(R::from_f32(row.0[lane])));
         }
     }
 
