@@ -3,7 +3,7 @@
 
 use crate::ir::{Module, verify};
 use crate::passes::ad::CallPolicy;
-use crate::passes::{ad, dce, inline, simplify};
+use crate::passes::{ad, dce, fuel, inline, simplify};
 use crate::source::Span;
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,8 @@ const fn plain(name: &'static str, run: fn(&mut Module), reaches: Option<Stage>)
 }
 
 const PASSES: &[Pass] = &[
+    // First, and always: what a round costs must not depend on how well its code is optimised.
+    Pass { name: "fuel", run: Run::Plain(fuel::run), optional: false, reaches: None },
     plain("simplify", simplify::run, None),
     plain("dce", dce::run, Some(Stage::BeforeAd)),
     Pass { name: "differentiate", run: Run::Differentiate, optional: false, reaches: None },

@@ -124,3 +124,39 @@ fn what_cannot_be_flattened_is_refused() {
     let refused = Host::default().compile(&many, BACKENDS[1]).err();
     assert!(refused.is_some_and(|d| d.list.iter().all(|d| d.code == &codes::TOO_MANY_LOBES)));
 }
+
+#[test]
+fn a_loop_that_builds_lobes_may_be_left_early() {
+    for leave in ["break", "return"] {
+        let source = format!(
+            "shader main(out closure c) {{ for (int i = 0; i < 4; ++i) {{
+                 if (i > global_value<position>.x) {leave};
+                 c += {LAMBERT} * (i + 1); }} }}"
+        );
+        let weights: Vec<f32> = lobes(&source, 1.5).iter().map(|l| l.1[0]).collect();
+        assert_eq!(weights, [1.0, 2.0], "{leave}");
+        assert_eq!(lobes(&source, 9.0).len(), 4, "{leave}");
+    }
+}
+
+#[test]
+fn what_follows_an_early_exit_is_written_once() {
+    let exits: String = (0..6)
+        .map(|i| format!("if (x > {i}.0) {{ if (x > {i}.5) {{ c = c + {LAMBERT}; return; }} x = x * 0.5; }}\n"))
+        .collect();
+    let tail: String = (0..9).map(|_| format!("c = c + {LAMBERT};\n")).collect();
+    let source = format!("shader main(out closure c) {{ float x = global_value<position>.x;\n{exits}{tail} }}");
+    let host = Host::default();
+    let shader = host.compile(&source, BACKENDS[0]).unwrap_or_else(|d| panic!("{}", messages(&d)));
+    assert_eq!(shader.interface().lobes.len(), 15);
+    // 3.2 passes 0.0 and 0.5 at once; −1 passes none; 0.25 halves once.
+    assert_eq!([3.2, -1.0, 0.25].map(|x| lobes(&source, x).len()), [1, 9, 9]);
+}
+
+#[test]
+fn two_outputs_keep_layers_of_their_own() {
+    let source =
+        format!("shader main(out closure a, out closure b) {{ a = make_closure<Coat>(1.5, {LAMBERT}); b = a; }}");
+    let layers: Vec<Option<usize>> = lobes(&source, 0.0).iter().map(|l| l.2).collect();
+    assert_eq!(layers, [None, Some(0), None, Some(2)]);
+}

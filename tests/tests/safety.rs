@@ -472,3 +472,44 @@ fn garbage_never_crashes() {
     });
     result.unwrap_or_else(|e| panic!("{e}"));
 }
+
+#[test]
+fn fuel_is_charged_by_work() {
+    // Arrays that are copied each round, and calls that branch out without a loop of their own.
+    assert_ends(
+        "shader main(out float r) { float a[50000]; float b[50000]; int n = int(global_value<position>.x);
+         while (true) { a[n] = r; b = a; a[n + 1] = b[n]; float t[50000]; t = b; b = a; a = t; r = a[n] + 1.0; } }",
+        LaneError::OutOfFuel,
+        400_000,
+    );
+    let chain: String =
+        (1..12).map(|i| format!("float f{i}(float x) {{ return f{}(x) + f{}(x * 0.5); }}\n", i - 1, i - 1)).collect();
+    let source = format!(
+        "float f0(float x) {{ return sin(sin(sin(x))); }}\n{chain}
+         shader main(out float r) {{ r = 0.5; while (r < 1e30) r = sin(f11(r)); }}"
+    );
+    assert_ends(&source, LaneError::OutOfFuel, 400_000);
+}
+
+#[test]
+fn frames_that_would_overflow_the_stack_are_refused() {
+    let many = |n: usize| -> String { (0..n).map(|i| format!("float v{i} = sin(x * {i}.0);\n")).collect() };
+    let sum = |n: usize| -> String { (0..n).map(|i| format!(" + v{i}")).collect::<Vec<_>>().concat() };
+    let recursive = |n: usize| {
+        format!(
+            "float f(float x, int n) {{ if (n <= 0) return x;\n{}float t = f(x * 0.5, n - 1);\nreturn t{}; }}
+             shader main(out float r) {{ r = f(global_value<position>.x, 250); }}",
+            many(n),
+            sum(n)
+        )
+    };
+    // 1,024 scalars that go in and come out, on 257 levels. 900 that stay inside still fit, and run.
+    let host = Host::default();
+    let wide = "struct A { float4 a; float4 b; float4 c; float4 d; }; struct B { A a; A b; A c; A d; };
+        struct C { B a; B b; B c; B d; }; struct D { C a; C b; C c; C d; };
+        float r(inout D s, int n) { if (n <= 0) return s.a.a.a.a.x; float t = r(s, n - 1); s.a.b.c.d.x += t; return t + s.d.d.d.d.w; }
+        shader main(out float o) { D d; d.d.d.d.d.w = 1.5; o = r(d, 250); }";
+    let Err(found) = host.compile(wide, BACKENDS[0]) else { panic!("17 MiB of frames are accepted") };
+    assert!(found.list.iter().any(|d| d.code.id == "E0304"), "{}", messages(&found));
+    run_everywhere(&recursive(900), &[], DEFAULT_FUEL);
+}

@@ -163,11 +163,22 @@ impl Writer<'_, '_> {
     /// Writes the rounds of a loop one after the other. The condition must turn out constant.
     fn unroll(&mut self, parts: Parts<'_>, stmt: &Stmt, round: usize) {
         let Some(slots) = self.frame.loops else { return };
+        let body_only = Parts { step: None, ..parts };
         if parts.body_first {
-            self.round(parts, slots);
+            self.round(body_only, slots);
         }
         let unbroken = self.unbroken(slots);
-        self.branches(unbroken, |w| w.next_round(parts, slots, stmt, round), |_| {});
+        // The step runs in the same branch as the next test, which sees a constant then.
+        self.branches(
+            unbroken,
+            |w| {
+                if let Some(step) = parts.step.filter(|_| round > 0) {
+                    w.expr(step);
+                }
+                w.next_round(parts, slots, stmt, round);
+            },
+            |_| {},
+        );
     }
 
     fn next_round(&mut self, parts: Parts<'_>, slots: LoopSlots, stmt: &Stmt, round: usize) {
@@ -189,7 +200,7 @@ impl Writer<'_, '_> {
             }
         }
         if !parts.body_first {
-            self.round(parts, slots);
+            self.round(Parts { step: None, ..parts }, slots);
         }
         if !self.cx.diagnostics.has_errors() {
             self.unroll(parts, stmt, round + 1);

@@ -89,7 +89,8 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
     }
     interface.parameter_words = words.len();
     let globals = request.checked.layout.fields().to_vec();
-    Some((Module { functions, entry: FuncId(0), globals, parameters: words }, interface))
+    let module = Module { functions, entry: FuncId(0), globals, parameters: words };
+    Some((module, interface))
 }
 
 /// A function together with the texture slots that its texture parameters stand for.
@@ -409,14 +410,17 @@ impl Writer<'_, '_> {
             let message = format!("this shader makes {} lobes", lobes.len());
             self.cx.error(&codes::TOO_MANY_LOBES, function.span, message, format!("at most {MAX_LOBES} are possible"));
         }
-        let position: HashMap<u32, usize> = lobes.iter().enumerate().map(|(i, (_, l))| (l.id, i)).collect();
+        let position: HashMap<(&str, u32), usize> =
+            lobes.iter().enumerate().map(|(i, (output, l))| ((output.as_str(), l.id), i)).collect();
         for (output, lobe) in &lobes {
             self.cx.interface.lobes.push(LobeDesc {
                 output: output.clone(),
                 closure: lobe.closure,
                 weight_row: results.len() - 1,
                 parameter_row: results.len() + 2,
-                layer: lobe.layer.and_then(|(id, parameter)| Some(Layer { lobe: *position.get(&id)?, parameter })),
+                layer: lobe.layer.and_then(|(id, parameter)| {
+                    Some(Layer { lobe: *position.get(&(output.as_str(), id))?, parameter })
+                }),
             });
             results.extend(lobe.weight.iter().chain(&lobe.params).copied());
         }

@@ -51,6 +51,12 @@ pub(super) fn leaves_loop(body: &Stmt) -> bool {
     exits.breaks || exits.returns
 }
 
+/// Whether one of the branches never reaches what follows.
+fn one_leaves(then: &Stmt, otherwise: Option<&Stmt>) -> bool {
+    let leaves = |s: &Stmt| always_exits(std::slice::from_ref(s));
+    leaves(then) || otherwise.is_some_and(leaves)
+}
+
 impl Writer<'_, '_> {
     /// The body of a function, inside its recursion guard if it has one.
     pub(super) fn guarded_body(&mut self, function: &Function, facts: FunctionFacts) {
@@ -59,7 +65,7 @@ impl Writer<'_, '_> {
             return self.stmts(body, 0);
         }
         let op = if facts.recursive { Op::Enter } else { Op::Burn(facts.fuel) };
-        if facts.recursive && facts.fuel > 1 {
+        if facts.recursive {
             self.burn(Op::Burn(facts.fuel));
         }
         let alive = self.burn(op);
@@ -92,7 +98,10 @@ impl Writer<'_, '_> {
             }
             match &stmt.kind {
                 _ if always_exits(std::slice::from_ref(stmt)) => self.stmt(stmt, depth),
-                StmtKind::If { condition, then, otherwise } if depth < MAX_CONTINUATION => {
+                // What follows is written once: into the branch that does not leave.
+                StmtKind::If { condition, then, otherwise }
+                    if depth < MAX_CONTINUATION && one_leaves(then, otherwise.as_deref()) =>
+                {
                     let condition = self.scalar(condition);
                     let otherwise = otherwise.as_deref();
                     self.branches(

@@ -2,5 +2,6 @@
 
 pub mod ad;
 pub mod dce;
+pub mod fuel;
 pub mod inline;
 pub mod simplify;

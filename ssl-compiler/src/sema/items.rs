@@ -324,7 +324,8 @@ impl Checker<'_> {
             is_shader,
             loops: 0,
         };
-        let body = self.scoped(|c| body.iter().filter_map(|s| c.stmt(s)).collect::<Vec<_>>());
+        // Parameters belong to the outermost block, as in C.
+        let body: Vec<_> = body.iter().filter_map(|s| self.stmt(s)).collect();
         if result != Type::Void && result != Type::Error && !super::stmts::always_exits(&body) {
             self.missing_return(id, span, &result);
         }

@@ -243,7 +243,11 @@ impl Lexer<'_> {
         }
         if float || suffix {
             // Digits with at most one dot and exponent always parse.
-            return TokenKind::Float(self.text[start..end].parse().unwrap_or(0.0));
+            let value: f64 = self.text[start..end].parse().unwrap_or(0.0);
+            if (value as f32).is_infinite() {
+                self.integer(start, None);
+            }
+            return TokenKind::Float(value);
         }
         self.integer(start, self.text[start..end].parse::<u32>().ok().filter(|v| *v <= 1 << 31).map(|v| v as i32))
     }

@@ -96,7 +96,8 @@ fn encode(setup: &Setup<'_>, planes: &[Vec<f32>], width: usize, height: usize) -
     let attributes = ImageAttributes::new(IntegerBounds::from_dimensions((width, height)));
     let image = Image::from_layers(attributes, layers);
     let mut bytes = std::io::Cursor::new(Vec::new());
-    image.write().to_buffered(&mut bytes)?;
+    // In order, so that equal grids give equal bytes.
+    image.write().non_parallel().to_buffered(&mut bytes)?;
     Ok(bytes.into_inner())
 }
 

@@ -5,7 +5,7 @@ use crate::analysis::activity::{Activity, Carried, Shadows, Signature};
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::lineage::Lineage;
 use crate::ir::{FuncId, InstData, Module, Op};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Past so many signatures, a function's variants merge into one.
 const MAX_VARIANTS: usize = 8;
@@ -14,7 +14,7 @@ const MAX_VARIANTS: usize = 8;
 pub(super) struct Variants {
     /// One signature for all calls of a function: where it recurses, or has too many.
     merged: HashMap<FuncId, Signature>,
-    known: HashMap<FuncId, HashSet<Signature>>,
+    known: HashMap<FuncId, Vec<Signature>>,
 }
 
 impl Variants {
@@ -98,11 +98,11 @@ impl Variants {
             return None;
         }
         if merge || known.len() >= MAX_VARIANTS {
-            let joined = known.drain().fold(wanted, |a, b| a.join(&b));
+            let joined = known.drain(..).fold(wanted, |a, b| a.join(&b));
             self.merged.insert(callee, joined.clone());
             return Some(joined);
         }
-        known.insert(wanted.clone());
+        known.push(wanted.clone());
         Some(wanted)
     }
 }
