@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::runtime::Orders;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction};
-use crate::types::{StructField, StructId, StructType, Type};
+use crate::types::{StructField, StructId, StructType, Type, VectorKind};
 use std::collections::HashMap;
 
 /// Elements that one array may have, all dimensions together.
@@ -44,33 +44,7 @@ impl Checker<'_> {
     /// Resolves a type and the dimensions behind the declared name.
     pub(super) fn resolve(&mut self, ty: &ast::TypeName, dims: &[ast::Expr]) -> Type {
         let name = &ty.name;
-        let mut resolved = match (Type::from_name(&name.text), self.structs.get(&name.text)) {
-            (Some(ty), _) => ty,
-            (None, Some(&id)) => Type::Struct(id),
-            (None, None) => {
-                let known = [
-                    "bool",
-                    "int",
-                    "float",
-                    "float2",
-                    "float3",
-                    "float4",
-                    "color",
-                    "vector",
-                    "point",
-                    "normal",
-                    "closure",
-                    "texture2d",
-                ];
-                let names = known.into_iter().chain(self.structs.keys().map(String::as_str));
-                let hint = closest(&name.text, names).map_or_else(
-                    || "declare a struct of this name above, or use one of the built-in types".to_owned(),
-                    |c| format!("did you mean `{c}`?"),
-                );
-                self.error(&codes::UNKNOWN_TYPE, name.span, format!("there is no type `{}`", name.text), hint);
-                Type::Error
-            }
-        };
+        let resolved = self.named_type(name);
         if resolved == Type::Texture2d && !dims.is_empty() {
             self.error(
                 &codes::TEXTURE_USE,
@@ -85,6 +59,28 @@ impl Checker<'_> {
             self.error(&codes::BAD_DECLARATION, name.span, "closures cannot form arrays", hint);
             return Type::Error;
         }
+        self.array_type(resolved, dims)
+    }
+
+    fn named_type(&mut self, name: &ast::Ident) -> Type {
+        match (Type::from_name(&name.text), self.structs.get(&name.text)) {
+            (Some(ty), _) => return ty,
+            (None, Some(&id)) => return Type::Struct(id),
+            (None, None) => {}
+        }
+        let vectors = VectorKind::ALL.map(VectorKind::name);
+        let known = ["bool", "int", "float", "closure", "texture2d"].into_iter().chain(vectors);
+        let hint = closest(&name.text, known.chain(self.structs.keys().map(String::as_str))).map_or_else(
+            || "declare a struct of this name above, or use one of the built-in types".to_owned(),
+            |c| format!("did you mean `{c}`?"),
+        );
+        self.error(&codes::UNKNOWN_TYPE, name.span, format!("there is no type `{}`", name.text), hint);
+        Type::Error
+    }
+
+    /// An array of a type, with the dimensions as written: the last one is the innermost.
+    fn array_type(&mut self, element: Type, dims: &[ast::Expr]) -> Type {
+        let mut resolved = element;
         let mut elements = 1u64;
         for dim in dims.iter().rev() {
             let n = self.constant_int(dim);

@@ -1,12 +1,20 @@
 //! A tested file's shaders, compiled when a test first needs them.
 
-use super::runner::Session;
 use crate::diagnostics::Diagnostics;
 use crate::facade::{BackendKind, Checked, CompileOptions, compile_checked, lower_checked};
 use crate::interp::Program;
 use crate::jit::Shader;
+use crate::runtime::{ClosureRegistry, GlobalsLayout};
 use crate::source::FileId;
 use std::collections::HashMap;
+
+/// What tests run against.
+#[derive(Clone, Copy)]
+pub struct Session<'a> {
+    pub globals: &'a GlobalsLayout,
+    pub closures: &'a ClosureRegistry,
+    pub backends: &'a [BackendKind],
+}
 
 pub(super) struct Compiled<'a> {
     session: &'a Session<'a>,

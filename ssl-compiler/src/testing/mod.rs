@@ -11,8 +11,9 @@ mod runner;
 mod texture;
 mod values;
 
+pub use compiled::Session;
 pub use report::{Failure, FileReport, TestReport, json, junit};
-pub use runner::{Session, run_file};
+pub use runner::run_file;
 pub use texture::TestTexture;
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Runs the tests of a file, statement by statement, sample by sample, on every back end.
 
-use super::compiled::Compiled;
+use super::compiled::{Compiled, Session};
 use super::numeric::{self, Seeds, Verdict, seeds_for};
 use super::report::{Failure, FileReport, TestReport};
 use super::reproduce::{numbers, parameter_value, repeat};
@@ -9,7 +9,7 @@ use super::values::{Random, Setting, constant, setting};
 use crate::diagnostics::Diagnostics;
 use crate::facade::{BackendKind, CompileOptions, check, on_large_stack};
 use crate::runtime::block::DEFAULT_FUEL;
-use crate::runtime::{Block, ClosureRegistry, GlobalsLayout, Order, ParameterBlock, ParameterValue, Row};
+use crate::runtime::{Block, GlobalsLayout, Order, ParameterBlock, ParameterValue, Row};
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestDecl, TestStmt, TestStmtKind};
 use crate::types::Type;
@@ -18,14 +18,6 @@ use crate::types::Type;
 const SAMPLES: usize = 100;
 /// How far a result may be off where a test does not say.
 const TOLERANCE: f64 = 1e-5;
-
-/// What tests run against.
-#[derive(Clone, Copy)]
-pub struct Session<'a> {
-    pub globals: &'a GlobalsLayout,
-    pub closures: &'a ClosureRegistry,
-    pub backends: &'a [BackendKind],
-}
 
 /// Runs every test of a file. Fails where the file has errors.
 pub fn run_file(

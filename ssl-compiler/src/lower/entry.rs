@@ -1,0 +1,142 @@
+//! The entry's ends: parameters become words of the parameter block, results become output rows, plain
+//! ones first, then the table of lobes.
+
+use super::state::{LeafState, Lobe, State};
+use super::{MAX_LOBES, Roots, Writer};
+use crate::diagnostics::codes;
+use crate::ir::{self, Const, Op, ParameterWord, Ty, Values};
+use crate::runtime::{Layer, LobeDesc, OutputDesc, ParameterDesc};
+use crate::sema::hir::{Function, Parameter, Variable};
+use crate::syntax::ast::Direction;
+use crate::types::{LeafKind, Scalar, Type};
+use std::collections::HashMap;
+
+impl Writer<'_, '_> {
+    pub(super) fn shader_parameter(&mut self, function: &Function, p: &Parameter) {
+        let variable = &function.variables[p.variable.0 as usize];
+        let slot = self.frame.base + p.variable.0 as usize;
+        if variable.ty == Type::Texture2d {
+            let word = self.cx.texture_word(&variable.name);
+            self.frame.textures.insert(p.variable, word);
+        } else if p.direction == Direction::Out {
+            let zero = self.zero_variable(p.variable);
+            self.set(slot, zero);
+        } else {
+            let default = match &p.default {
+                Some(e) => self.expr(e),
+                None => self.zero(&variable.ty, false),
+            };
+            let default = self.flatten(&default);
+            let state = self.parameter_words(variable, &default);
+            self.set(slot, state);
+        }
+    }
+
+    /// Reserves a parameter's words and reads them, or their baked values.
+    fn parameter_words(&mut self, variable: &Variable, default: &[ir::Value]) -> State {
+        let first_word = self.cx.words.len();
+        let mut desc = ParameterDesc {
+            name: variable.name.clone(),
+            ty: variable.ty.clone(),
+            type_name: self.cx.program.types.display(&variable.ty).to_string(),
+            scalars: Vec::new(),
+            first_word,
+            default: Vec::new(),
+        };
+        let mut state = State::new();
+        for (i, leaf) in self.cx.leaves(&variable.ty).iter().enumerate() {
+            let LeafKind::Scalar(scalar) = leaf.kind else { continue };
+            let value = default.get(i).and_then(|&v| self.b.constant_of(v));
+            if value.is_none() {
+                let hint = "defaults are made of literals, constants and operators";
+                self.cx.error(
+                    &codes::NOT_CONSTANT,
+                    variable.span,
+                    format!("the default of `{}` is not a constant", variable.name),
+                    hint,
+                );
+            }
+            desc.scalars.push(scalar);
+            desc.default.push(value.map_or(0, constant_word));
+            let word = first_word + i;
+            let baked = self.cx.request.bake.and_then(|block| block.words.get(word));
+            let value = match baked {
+                Some(&bits) => self.b.constant(word_constant(scalar, bits)),
+                None => self.b.emit(Op::Parameter { word: word as u32, scalar }, &[], Ty::Scalar(scalar)),
+            };
+            state.push(LeafState::Value(value));
+            self.cx.words.push(ParameterWord { name: variable.name.clone(), scalar: Some(scalar) });
+        }
+        self.cx.interface.parameters.push(desc);
+        state
+    }
+
+    /// Ends the entry: plain outputs first, then the lobes, one IR result a row.
+    pub(super) fn outputs(mut self, function: &Function) {
+        let mut results = Values::from_slice(&[self.token()]);
+        let mut lobes: Vec<(String, Lobe)> = Vec::new();
+        for p in function.parameters.iter().filter(|p| p.direction == Direction::Out) {
+            let variable = &function.variables[p.variable.0 as usize];
+            let state = self.get(self.frame.base + p.variable.0 as usize);
+            if variable.ty == Type::Closure {
+                lobes.extend(state.into_iter().flat_map(LeafState::into_lobes).map(|l| (variable.name.clone(), l)));
+                continue;
+            }
+            if let Roots::Lobes(_) = self.cx.request.roots {
+                continue;
+            }
+            let values = self.flatten(&state);
+            let scalars =
+                values.iter().filter_map(|&v| if let Ty::Scalar(s) = self.b.ty(v) { Some(s) } else { None }).collect();
+            self.cx.interface.outputs.push(OutputDesc {
+                name: variable.name.clone(),
+                ty: variable.ty.clone(),
+                type_name: self.cx.program.types.display(&variable.ty).to_string(),
+                scalars,
+                first_row: results.len() - 1,
+            });
+            results.extend(values);
+        }
+        if let Roots::Lobes(wanted) = self.cx.request.roots {
+            lobes.retain(|(_, l)| wanted.contains(&l.closure));
+        }
+        if lobes.len() > MAX_LOBES {
+            let message = format!("this shader makes {} lobes", lobes.len());
+            self.cx.error(&codes::TOO_MANY_LOBES, function.span, message, format!("at most {MAX_LOBES} are possible"));
+        }
+        let position: HashMap<(&str, u32), usize> =
+            lobes.iter().enumerate().map(|(i, (output, l))| ((output.as_str(), l.id), i)).collect();
+        for (output, lobe) in &lobes {
+            self.cx.interface.lobes.push(LobeDesc {
+                output: output.clone(),
+                closure: lobe.closure,
+                weight_row: results.len() - 1,
+                parameter_row: results.len() + 2,
+                layer: lobe.layer.and_then(|(id, parameter)| {
+                    Some(Layer { lobe: *position.get(&(output.as_str(), id))?, parameter })
+                }),
+            });
+            results.extend(lobe.weight.iter().chain(&lobe.params).copied());
+        }
+        self.cx.interface.output_rows = results.len() - 1;
+        self.b.function.results = results.iter().map(|&v| self.b.ty(v)).collect();
+        let written = self.b.finish(results);
+        self.cx.functions[0] = written;
+    }
+}
+
+fn constant_word(c: Const) -> u32 {
+    match c {
+        Const::Bool(b) => u32::from(b),
+        Const::Int(i) => i as u32,
+        Const::Float(bits) => bits,
+    }
+}
+
+fn word_constant(scalar: Scalar, bits: u32) -> Const {
+    match scalar {
+        Scalar::Bool => Const::Bool(bits != 0),
+        Scalar::Int => Const::Int(bits as i32),
+        Scalar::Float => Const::Float(bits),
+    }
+}
