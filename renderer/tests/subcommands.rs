@@ -1,0 +1,166 @@
+//! `check`, `eval`, `test`, `dump` and `explain` as a user meets them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const PRACTICAL: &str = "
+float eval_practical(float x1, float x2)
+{
+    const float u = x1 * x2 / (x1 + 1.f);
+    return (sin(u) + log(1.f + u) - exp(x2)) * (u - tanh(x2));
+}
+shader main(out float value, out float slope, out closure result)
+{
+    value = eval_practical(global_value<x1>, global_value<x2>);
+    slope = ddx(value);
+    result = make_closure<Lambert>(color(0.5, 0.25, 0.125), global_value<normal>);
+}
+";
+
+fn shade(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A file of its own for a test, removed when done.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, source: &str) -> File {
+        let path = std::env::temp_dir().join(format!("shade-subcommands-{}-{name}", std::process::id()));
+        std::fs::write(&path, source).expect("the temporary folder can be written");
+        File(path)
+    }
+
+    fn path(&self) -> String {
+        self.0.display().to_string()
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn eval_declares_globals_and_gives_values_on_both_back_ends() {
+    let file = File::new("practical.ssl", PRACTICAL);
+    for backend in ["interp", "cranelift"] {
+        let out = shade(&[
+            "eval",
+            &file.path(),
+            "--backend",
+            backend,
+            "--json",
+            "--global",
+            "x1:float=1.5,1,0",
+            "--global",
+            "x2:float=0.5",
+        ]);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        let number = |name: &str| json["outputs"][name].as_f64().expect("a number");
+        assert!((number("value") - 0.1768).abs() < 5e-5);
+        assert!((number("slope") - -0.109_633_499_279_977_76).abs() < 2e-4);
+        let lobe = &json["outputs"]["result"][0];
+        assert_eq!(lobe["closure"], "Lambert");
+        assert_eq!(lobe["parameters"]["albedo"], serde_json::json!([0.5, 0.25, 0.125]));
+    }
+}
+
+#[test]
+fn a_grid_has_exact_partials() {
+    let file = File::new(
+        "grid.ssl",
+        "shader main(out float dx, out float dy, out color c)\n{\n    dx = ddx(global_value<uvw>.x); dy = ddy(global_value<position>.y); c = color(global_value<uvw>.y);\n}\n",
+    );
+    let picture = file.0.with_extension("exr");
+    let out = shade(&["eval", &file.path(), "--grid", "8x4", "-o", &picture.display().to_string()]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let image = exr::prelude::read_all_flat_layers_from_file(&picture).expect("a whole picture");
+    std::fs::remove_file(&picture).expect("it was written");
+    let layer =
+        |name: &str| image.layer_data.iter().find(|l| l.attributes.layer_name.as_ref().is_some_and(|n| n.eq(name)));
+    let first = |name: &str| {
+        let channels = &layer(name).expect("a layer for each output").channel_data.list;
+        channels[0].sample_data.values_as_f32().collect::<Vec<f32>>()
+    };
+    assert!(first("dx").iter().all(|x| *x == 0.125));
+    assert!(first("dy").iter().all(|y| *y == -0.25));
+    // The top row is first; (0,0) is the lower left.
+    assert_eq!([first("c")[0], first("c")[31]], [0.875, 0.125]);
+}
+
+#[test]
+fn exit_codes_tell_bad_input_from_bad_usage() {
+    let good =
+        File::new("good.ssl", "shader main(out float o) { o = 1.0; }\ntest \"one\" { run main(); expect(o, 1.0); }\n");
+    let bad = File::new("bad.ssl", "shader main(out float o) { o = missing; }\n");
+    let failing = File::new(
+        "failing.ssl",
+        "shader main(out float o) { o = 1.0; }\ntest \"two\" { run main(); expect(o, 2.0); }\n",
+    );
+    let (good, bad, failing) = (good.path(), bad.path(), failing.path());
+    let cases: &[(&[&str], i32)] = &[
+        (&["check", &good], 0),
+        (&["check", &bad], 1),
+        (&["check", "/no/such/file.ssl"], 1),
+        (&["test", &good], 0),
+        (&["test", &failing], 1),
+        (&["test", &bad], 1),
+        (&["eval", &good], 0),
+        (&["eval", &bad], 1),
+        (&["eval", &good, "--global", "x"], 2),
+        (&["eval", &good, "--param", "nothing=1"], 2),
+        (&["eval", &good, "--grid", "4x4"], 2),
+        (&["dump", &good, "--stage", "opt"], 0),
+        (&["dump", &good, "--stage", "llvm"], 2),
+        (&["dump", &bad, "--stage", "ir"], 1),
+        (&["explain", "E0201"], 0),
+        (&["explain", "E9999"], 1),
+        (&["frobnicate"], 2),
+    ];
+    for (arguments, code) in cases {
+        let out = shade(arguments);
+        assert_eq!(out.status.code(), Some(*code), "{arguments:?}: {}{}", text(&out.stdout), text(&out.stderr));
+    }
+    let out = text(&shade(&["test", &failing]).stdout);
+    assert!(
+        out.contains("expected 2, found 1") && out.contains("shade eval") && out.ends_with("0 passed, 2 failed\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn every_stage_can_be_dumped() {
+    let file = File::new(
+        "stages.ssl",
+        PRACTICAL
+            .replace("global_value<x1>", "global_value<uvw>.x")
+            .replace("global_value<x2>", "global_value<uvw>.y")
+            .as_str(),
+    );
+    let expected = [
+        ("ast", "function eval_practical"),
+        ("ir", "ddx %"),
+        ("lineage", "varied"),
+        ("demand", "shadow x"),
+        ("ad", "eval_practical.d"),
+        ("opt", "entry fn @main"),
+        ("clif", "function u0:"),
+        ("asm", "ret"),
+    ];
+    for (stage, part) in expected {
+        let out = shade(&["dump", &file.path(), "--stage", stage]);
+        let found = text(&out.stdout);
+        assert!(out.status.success() && found.contains(part), "{stage}: {found}{}", text(&out.stderr));
+        if matches!(stage, "demand") {
+            assert!(!found.contains("shadow xy"), "only ddx is asked for:\n{found}");
+        }
+    }
+    assert!(Path::new(&file.path()).exists());
+}
