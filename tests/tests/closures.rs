@@ -160,3 +160,32 @@ fn two_outputs_keep_layers_of_their_own() {
     let layers: Vec<Option<usize>> = lobes(&source, 0.0).iter().map(|l| l.2).collect();
     assert_eq!(layers, [None, Some(0), None, Some(2)]);
 }
+
+#[test]
+fn arrays_of_closures_are_taken_apart() {
+    let source = format!(
+        "struct Stack {{ closure parts[3]; float weight; }};
+         closure pick(closure list[2][2]) {{ return list[1][0]; }}
+         shader main(out closure c) {{
+             Stack s; s.weight = 2.0;
+             for (int i = 0; i < 3; ++i) s.parts[i] = (i + 1) * {LAMBERT};
+             if (global_value<position>.x > 0.0) s.parts[1] = make_closure<Emission>();
+             for (int i = 0; i < 3; ++i) c += s.weight * s.parts[i];
+             closure grid[2][2]; grid[1][0] = 0.5 * {LAMBERT};
+             c += pick(grid);
+         }}"
+    );
+    let weights = |x: f32| lobes(&source, x).iter().map(|l| (l.0, l.1[0])).collect::<Vec<_>>();
+    assert_eq!(weights(-1.0), [("Lambert", 2.0), ("Lambert", 4.0), ("Lambert", 6.0), ("Lambert", 0.5)]);
+    let found = weights(1.0);
+    assert!(found.contains(&("Emission", 2.0)) && !found.contains(&("Lambert", 4.0)) && found.len() == 4, "{found:?}");
+}
+
+#[test]
+fn which_closure_of_an_array_must_be_known() {
+    let source = format!(
+        "shader main(out closure c) {{ closure list[2]; list[0] = {LAMBERT}; c = list[int(global_value<position>.x)]; }}"
+    );
+    let Err(found) = Host::default().compile(&source, BACKENDS[0]) else { panic!("accepted") };
+    assert!(found.list.iter().any(|d| d.code == &codes::CLOSURE_FLATTEN), "{}", messages(&found));
+}

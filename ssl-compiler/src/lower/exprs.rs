@@ -305,11 +305,18 @@ impl Writer<'_, '_> {
     }
 
     fn place_element(&mut self, leaf: &mut LeafState, value: &LeafState, from: usize, count: usize) {
+        if let LeafState::Closures(list) = leaf {
+            match value.clone() {
+                LeafState::Closures(new) => list.splice(from..from + count, new).for_each(drop),
+                new => list[from] = new.into_lobes(),
+            }
+            return;
+        }
         let elements = match value {
             LeafState::Value(v) if self.b.ty(*v).is_array() => self.scatter(*v, count),
             LeafState::Value(v) => vec![*v],
             LeafState::Exploded(list) => list.clone(),
-            LeafState::Lobes(_) => return,
+            LeafState::Lobes(_) | LeafState::Closures(_) => return,
         };
         match leaf {
             LeafState::Exploded(list) => list[from..from + count].copy_from_slice(&elements),
@@ -319,7 +326,7 @@ impl Writer<'_, '_> {
                     *array = self.b.array_set(*array, index, v);
                 }
             }
-            LeafState::Lobes(_) => {}
+            LeafState::Lobes(_) | LeafState::Closures(_) => {}
         }
     }
 

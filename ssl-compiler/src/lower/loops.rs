@@ -48,7 +48,7 @@ impl Writer<'_, '_> {
     }
 
     fn holds_closure(&self, slot: usize) -> bool {
-        self.env[slot].iter().flatten().any(|leaf| matches!(leaf, LeafState::Lobes(_)))
+        self.env[slot].iter().flatten().any(|leaf| matches!(leaf, LeafState::Lobes(_) | LeafState::Closures(_)))
     }
 
     /// Slots that exist before the loop and may change in it, the token among them.
@@ -138,7 +138,7 @@ impl Writer<'_, '_> {
             match leaf {
                 LeafState::Value(v) => out.push(*v),
                 LeafState::Exploded(list) => out.extend(list.iter().copied()),
-                LeafState::Lobes(_) => {}
+                LeafState::Lobes(_) | LeafState::Closures(_) => {}
             }
         }
         out
@@ -153,7 +153,7 @@ impl Writer<'_, '_> {
                 .map(|leaf| match leaf {
                     LeafState::Value(old) => LeafState::Value(values.next().unwrap_or(*old)),
                     LeafState::Exploded(list) => LeafState::Exploded(values.by_ref().take(list.len()).collect()),
-                    LeafState::Lobes(list) => LeafState::Lobes(list.clone()),
+                    closures => closures.clone(),
                 })
                 .collect();
             self.set(slot, state);

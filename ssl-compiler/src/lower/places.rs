@@ -3,6 +3,7 @@
 use super::Writer;
 use super::state::{LeafState, State, one};
 use crate::builtins::Parts;
+use crate::diagnostics::codes;
 use crate::ir::builder::Builder;
 use crate::ir::{Compare, Const, INT, Int2, Op, Value};
 use crate::sema::hir::{Access, Place};
@@ -125,6 +126,13 @@ impl Writer<'_, '_> {
             return state.clone();
         }
         let (first, count) = self.flat_index(leaf, indices);
+        if let LeafState::Closures(list) = state {
+            let from = self.closure_index(first, list.len());
+            return match leaf.dims.len() == indices.len() {
+                true => LeafState::Lobes(list[from].clone()),
+                false => LeafState::Closures(list[from..from + count].to_vec()),
+            };
+        }
         let elements: Vec<Value> = (0..count).map(|i| self.element(state, first, i)).collect();
         if leaf.dims.len() == indices.len() { LeafState::Value(elements[0]) } else { LeafState::Exploded(elements) }
     }
@@ -161,7 +169,20 @@ impl Writer<'_, '_> {
                 let array = self.gather(list);
                 self.b.array_get(array, index)
             }
-            (LeafState::Lobes(_), _) => unreachable!("arrays of closures are refused before"),
+            (LeafState::Lobes(_) | LeafState::Closures(_), _) => unreachable!("closures have no IR values"),
+        }
+    }
+
+    /// Which closure of an array: the set of lobes must be known, so the index must be.
+    fn closure_index(&mut self, index: Value, length: usize) -> usize {
+        match self.b.constant_of(index) {
+            Some(Const::Int(i)) => i.clamp(0, length as i32 - 1) as usize,
+            _ => {
+                let hint = "use a constant index, or a loop with a constant number of rounds";
+                let message = "which closure of the array is meant is not known beforehand";
+                self.cx.error(&codes::CLOSURE_FLATTEN, self.b.span, message, hint);
+                0
+            }
         }
     }
 
@@ -211,11 +232,20 @@ impl Writer<'_, '_> {
             return shaped.into_iter().next().unwrap_or_else(|| old.clone());
         }
         let (first, count) = self.flat_index(leaf, indices);
+        if let LeafState::Closures(list) = old {
+            let mut list = list.clone();
+            let from = self.closure_index(first, list.len());
+            match new {
+                LeafState::Closures(new) => list.splice(from..from + count, new).for_each(drop),
+                new => list[from] = new.into_lobes(),
+            }
+            return LeafState::Closures(list);
+        }
         let elements = match new {
             LeafState::Value(v) if self.b.ty(v).is_array() => self.scatter(v, count),
             LeafState::Value(v) => vec![v],
             LeafState::Exploded(list) => list,
-            LeafState::Lobes(_) => return old.clone(),
+            LeafState::Lobes(_) | LeafState::Closures(_) => return old.clone(),
         };
         let mut result = old.clone();
         for (i, v) in elements.into_iter().enumerate() {

@@ -17,6 +17,8 @@ pub(super) enum LeafState {
     /// An array that is indexed by constants only, element by element.
     Exploded(Vec<Value>),
     Lobes(Vec<Lobe>),
+    /// An array of closures, element by element.
+    Closures(Vec<Vec<Lobe>>),
 }
 
 /// One lobe of a closure value.
@@ -86,6 +88,7 @@ impl Writer<'_, '_> {
         leaves
             .into_iter()
             .map(|leaf| match leaf.kind {
+                LeafKind::Closure if !leaf.dims.is_empty() => LeafState::Closures(vec![Vec::new(); leaf.count()]),
                 LeafKind::Closure | LeafKind::Texture2d => LeafState::Lobes(Vec::new()),
                 LeafKind::Scalar(s) if leaf.dims.is_empty() => LeafState::Value(self.b.zero(Ty::Scalar(s))),
                 LeafKind::Scalar(s) if memory || leaf.count() > MAX_EXPLODED => {
@@ -103,7 +106,7 @@ impl Writer<'_, '_> {
             .filter_map(|leaf| match leaf {
                 LeafState::Value(v) => Some(*v),
                 LeafState::Exploded(elements) => Some(self.gather(elements)),
-                LeafState::Lobes(_) => None,
+                LeafState::Lobes(_) | LeafState::Closures(_) => None,
             })
             .collect()
     }
@@ -234,6 +237,7 @@ enum Plan {
     Value(Source),
     Exploded(Vec<Source>),
     Lobes(Vec<(Lobe, Vec<Source>)>),
+    Closures(Vec<Plan>),
 }
 
 /// A value that was the same on both ways, or the n-th result.
@@ -257,6 +261,9 @@ impl Plan {
             Plan::Leaf(state) => state,
             Plan::Value(source) => LeafState::Value(source.resolve(results)),
             Plan::Exploded(list) => LeafState::Exploded(list.iter().map(|s| s.resolve(results)).collect()),
+            Plan::Closures(list) => {
+                LeafState::Closures(list.into_iter().map(|plan| plan.resolve(results).into_lobes()).collect())
+            }
             Plan::Lobes(list) => LeafState::Lobes(
                 list.into_iter()
                     .map(|(lobe, sources)| {
@@ -290,6 +297,9 @@ impl Meeting {
                 Plan::Exploded(a.into_iter().zip(b).map(|(a, b)| self.source(a, b)).collect())
             }
             (LeafState::Lobes(a), LeafState::Lobes(b)) => self.lobes(w, a, &b),
+            (LeafState::Closures(a), LeafState::Closures(b)) => {
+                Plan::Closures(a.into_iter().zip(b).map(|(a, b)| self.lobes(w, a, &b)).collect())
+            }
             // A variable keeps its shape on every way.
             (a, _) => Plan::Leaf(a),
         }

@@ -6,11 +6,14 @@ use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::runtime::Orders;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction};
-use crate::types::{StructField, StructId, StructType, Type, VectorKind};
+use crate::types::{Leaf, StructField, StructId, StructType, Type, VectorKind};
 use std::collections::HashMap;
 
 /// Elements that one array may have, all dimensions together.
 const MAX_ELEMENTS: u64 = 1 << 20;
+
+/// Scalars and closures that an array with closures in it may have; each is taken apart.
+const MAX_CLOSURES: usize = 1024;
 
 /// Bytes of one element: an element that is an array itself is read and written part by part.
 const MAX_ELEMENT_BYTES: u64 = 16 << 10;
@@ -54,12 +57,17 @@ impl Checker<'_> {
             );
             return Type::Error;
         }
-        if !dims.is_empty() && self.program.types.contains(&resolved, &Type::Closure) {
-            let hint = "give each closure a name of its own, or add them up: `c += make_closure<…>(…)`";
-            self.error(&codes::BAD_DECLARATION, name.span, "closures cannot form arrays", hint);
+        let holds_closures = self.program.types.contains(&resolved, &Type::Closure);
+        let array = self.array_type(resolved, dims);
+        let elements: usize = self.program.types.leaves(&array).iter().map(Leaf::count).sum();
+        if holds_closures && !dims.is_empty() && elements > MAX_CLOSURES {
+            let message = format!("an array of closures with {elements} parts cannot be");
+            let hint =
+                format!("at most {MAX_CLOSURES} are possible; add closures up instead: `c += make_closure<…>(…)`");
+            self.error(&codes::BAD_DECLARATION, name.span, message, hint);
             return Type::Error;
         }
-        self.array_type(resolved, dims)
+        array
     }
 
     fn named_type(&mut self, name: &ast::Ident) -> Type {
