@@ -72,17 +72,30 @@ impl<'a> CompileOptions<'a> {
 /// Stack that compiling may use: deeply nested sources recurse deeply.
 const STACK: usize = 256 << 20;
 
-/// Runs something on a thread with a large stack.
+/// Runs something on a thread with a large stack; on this one where the system gives no such thread.
 ///
 /// The memory is only reserved; a shader of ordinary depth touches a few kilobytes of it.
-pub(crate) fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("ssl".to_owned()).stack_size(STACK);
-        match thread.spawn_scoped(scope, run) {
-            Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(e) => panic!("the system gives no thread for compiling: {e}"),
+pub fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    let mut result = None;
+    let mut pending = Some(run);
+    for stack in [STACK, STACK / 8] {
+        let once = || result = pending.take().map(|run| run());
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("ssl".to_owned()).stack_size(stack);
+            if let Ok(handle) = thread.spawn_scoped(scope, once)
+                && let Err(panic) = handle.join()
+            {
+                std::panic::resume_unwind(panic);
+            }
+        });
+        if let Some(result) = result.take() {
+            return result;
         }
-    })
+    }
+    match pending {
+        Some(run) => run(),
+        None => unreachable!("what was run gave a result"),
+    }
 }
 
 /// Parses and checks a file. The result may be compiled only if there was no error.

@@ -23,5 +23,7 @@ pub mod types;
 
 mod facade;
 
-pub use facade::{BackendKind, Checked, CompileOptions, Roots, check, compile, compile_checked, lower_checked};
+pub use facade::{
+    BackendKind, Checked, CompileOptions, Roots, check, compile, compile_checked, lower_checked, on_large_stack,
+};
 pub use jit::Shader;

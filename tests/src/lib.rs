@@ -6,6 +6,7 @@ pub mod generate;
 use ssl_compiler::backend::cranelift::Effort;
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::ir::Module;
+pub use ssl_compiler::on_large_stack;
 use ssl_compiler::pipeline::{Options, Stage};
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{Block, BlockStatus, ClosureRegistry, GlobalsLayout, ParameterBlock, Row};
@@ -187,15 +188,6 @@ pub fn run(shader: &Shader, globals: &[f32], fuel: u32) -> Ran {
 
 pub fn run_with_default_fuel(shader: &Shader, globals: &[f32]) -> Ran {
     run(shader, globals, DEFAULT_FUEL)
-}
-
-/// Deep recursion of the interpreter needs more stack than a test thread has.
-pub fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(256 << 20).spawn_scoped(scope, run);
-        let handle = thread.expect("a thread can be had");
-        handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
 }
 
 /// A folder of this crate.

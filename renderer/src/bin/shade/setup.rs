@@ -1,13 +1,13 @@
 //! A shader ready to be run from the command line, and its results as JSON.
 
 use serde_json::{Value, json};
-use ssl_compiler::Shader;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{
     Block, BlockStatus, ClosureRegistry, GlobalsLayout, LANES, ParameterBlock, Row, ShaderInterface,
 };
 use ssl_compiler::testing::TestTexture;
 use ssl_compiler::types::Scalar;
+use ssl_compiler::{Shader, on_large_stack};
 use std::time::{Duration, Instant};
 
 /// A shader with everything that it needs to run.
@@ -99,18 +99,6 @@ impl Setup<'_> {
             "ns_per_point": elapsed.as_nanos() as f64 / (blocks * LANES as u64) as f64,
         })
     }
-}
-
-/// Shaders may recurse deeply.
-fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(64 << 20);
-        match builder.spawn_scoped(scope, run).map(|handle| handle.join()) {
-            Ok(Ok(value)) => value,
-            Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(e) => panic!("the system gives no thread: {e}"),
-        }
-    })
 }
 
 fn number(x: f32) -> Value {
