@@ -3,7 +3,6 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use ssl_benches::{KINDS, compiled, table_source};
 use ssl_compiler::BackendKind;
-use ssl_compiler::backend::cranelift::Effort;
 
 fn compile(c: &mut Criterion) {
     for sink in ["none", "ddx"] {
@@ -11,7 +10,7 @@ fn compile(c: &mut Criterion) {
             match table_source(kind, sink) {
                 Ok(source) => {
                     c.bench_function(&format!("compile/{kind}/{sink}"), |b| {
-                        b.iter(|| compiled(&source, BackendKind::Cranelift, Effort::Speed));
+                        b.iter(|| compiled(&source, BackendKind::Cranelift.into()));
                     });
                 }
                 Err(reason) => return println!("{reason}"),

@@ -4,10 +4,12 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use renderer::render::{RenderOptions, render};
 use ssl_benches::root;
 use ssl_compiler::BackendKind;
+use ssl_compiler::modules::LIBRARY_ONLY;
 use std::sync::atomic::AtomicBool;
 
 fn first_light(c: &mut Criterion) {
-    let Some(mut scene) = renderer::scene::load(&root().join("scenes/first-light.toml"), BackendKind::Cranelift).scene
+    let Some(mut scene) =
+        renderer::scene::load(&root().join("scenes/first-light.toml"), BackendKind::Cranelift, &LIBRARY_ONLY).scene
     else {
         return println!("skipped: the scene does not load");
     };

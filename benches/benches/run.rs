@@ -3,7 +3,6 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ssl_benches::{KINDS, Points, compiled, table_source};
 use ssl_compiler::BackendKind;
-use ssl_compiler::backend::cranelift::Effort;
 use ssl_compiler::runtime::LANES;
 
 fn run(c: &mut Criterion) {
@@ -11,7 +10,7 @@ fn run(c: &mut Criterion) {
     group.throughput(Throughput::Elements(LANES as u64));
     for sink in ["none", "ddx"] {
         for kind in KINDS {
-            let shader = table_source(kind, sink).and_then(|s| compiled(&s, BackendKind::Cranelift, Effort::Speed));
+            let shader = table_source(kind, sink).and_then(|s| compiled(&s, BackendKind::Cranelift.into()));
             match shader {
                 Ok(shader) => {
                     let mut points = Points::new(&shader);

@@ -6,7 +6,8 @@
 
 use crate::camera::Camera;
 use crate::film::{Film, Picture};
-use crate::integrator::{self, BatchCounts, Workspace};
+use crate::integrator::messages::{MAX_MESSAGES, Message};
+use crate::integrator::{self, BatchCounts, Messages, Workspace};
 use crate::scene::{Scene, codes};
 use crate::texture::MipMode;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
@@ -45,6 +46,10 @@ pub struct RenderOutput {
     pub statistics: Statistics,
     /// Findings of the render itself, each said once.
     pub diagnostics: Diagnostics,
+    /// What shaders said, each message once.
+    pub messages: Vec<Message>,
+    /// How much that was in all, and whether distinct messages were dropped.
+    pub said: (u64, bool),
     /// Something was missing, such as a texture.
     pub incomplete: bool,
 }
@@ -117,7 +122,13 @@ pub fn render(
         progress,
     };
     let begin = Instant::now();
-    let counts: Vec<(BatchCounts, u64)> = pool.broadcast(|_| job.work());
+    let results: Vec<(BatchCounts, u64, Messages)> = pool.broadcast(|_| job.work());
+    let mut messages = Messages::default();
+    let mut counts = Vec::new();
+    for (count, samples, said) in results {
+        counts.push((count, samples));
+        messages.merge(said);
+    }
     let statistics = Statistics {
         width,
         height,
@@ -132,7 +143,9 @@ pub fn render(
         () => Ending::Cancelled,
     };
     let (diagnostics, incomplete) = findings(scene, &statistics);
-    Ok(RenderOutput { picture: job.film.picture(), ending, statistics, diagnostics, incomplete })
+    let said = (messages.total, messages.overflowed || messages.len() > MAX_MESSAGES);
+    let messages = messages.list();
+    Ok(RenderOutput { picture: job.film.picture(), ending, statistics, diagnostics, messages, said, incomplete })
 }
 
 fn available_threads() -> usize {
@@ -161,7 +174,7 @@ impl Job<'_> {
     }
 
     /// One thread: takes units until there are none, or until told to stop.
-    fn work(&self) -> (BatchCounts, u64) {
+    fn work(&self) -> (BatchCounts, u64, Messages) {
         let (mut work, mut sum, mut samples) = (Workspace::default(), BatchCounts::default(), 0);
         while !self.stopped() {
             let unit = self.next.fetch_add(1, Ordering::Relaxed);
@@ -178,7 +191,7 @@ impl Job<'_> {
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(done as f32 / self.total() as f32);
         }
-        (sum, samples)
+        (sum, samples, work.messages)
     }
 
     fn stopped(&self) -> bool {

@@ -5,6 +5,7 @@ use renderer::render::{RenderOptions, render};
 use renderer::scene::{self, Loaded};
 use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::render::text;
+use ssl_compiler::modules::SearchPath;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// A sphere before a white sky, shaded by `source`, with more keys for its material.
@@ -22,7 +23,7 @@ fn load(source: &str, more: &str, backend: BackendKind) -> Loaded {
          [materials.m]\n{more}\nsource = '''\n{source}\n'''\n"
     );
     std::fs::write(&path, scene).expect("as above");
-    let loaded = scene::load(&path, backend);
+    let loaded = scene::load(&path, backend, &SearchPath::on_disk(Vec::new()));
     std::fs::remove_dir_all(&folder).expect("as above");
     loaded
 }
@@ -66,7 +67,7 @@ fn an_error_in_a_shader_is_told_at_its_place() {
 #[test]
 fn lobes_add_up() {
     let source = "shader m(float share = 0.25, out closure c)\n{\n    normal n = global_value<normal>;\n    c = share * make_closure<Lambert>(color(1, 0, 0), n) + make_closure<Lambert>(color(0, 0.5, 0), n);\n    if (global_value<ray_depth> == 0) c += make_closure<Emission>(color(0, 0, 2));\n}";
-    for backend in BackendKind::ALL {
+    for &backend in BackendKind::ALL {
         // A convex body under a uniform sky shows its albedo.
         let (codes, mean) = outcome(source, "", backend);
         assert_eq!(codes, [""; 0]);

@@ -4,6 +4,7 @@
 use renderer::render::{Ending, RenderOptions, RenderOutput, render};
 use renderer::scene::{self, Loaded};
 use ssl_compiler::BackendKind;
+use ssl_compiler::modules::SearchPath;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -22,7 +23,7 @@ impl Folder {
     fn load(&self, name: &str, text: &str) -> Loaded {
         let path = self.0.join(name);
         std::fs::write(&path, text).expect("the temporary folder can be written");
-        scene::load(&path, BackendKind::default())
+        scene::load(&path, BackendKind::default(), &SearchPath::on_disk(Vec::new()))
     }
 }
 
@@ -136,7 +137,7 @@ fn emission_is_seen_as_it_is() {
 
 fn tiny() -> Loaded {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/render_scenes/tiny.toml");
-    scene::load(&path, BackendKind::default())
+    scene::load(&path, BackendKind::default(), &SearchPath::on_disk(Vec::new()))
 }
 
 #[test]
@@ -175,4 +176,38 @@ fn json_and_toml_say_the_same() {
     let json = serde_json::to_string_pretty(&value).expect("a scene has no values that JSON lacks");
     let of = |name: &str, text: &str| run(folder.load(name, text), &RenderOptions::default()).picture;
     assert!(of("a.toml", &toml) == of("a.json", &json));
+}
+
+#[test]
+fn messages_are_told_once_with_their_first_pixel_whatever_the_threads() {
+    // Inside a sphere, every camera ray hits it.
+    let scene = r#"
+        camera = { position = [0, 0, 0], look_at = [0, 0, -1], fov = 60 }
+        film = { width = 40, height = 24 }
+        integrator = { samples = 3, max_depth = 0 }
+        shapes = [{ type = "sphere", material = "loud", radius = 5 }]
+        [materials.loud]
+        source = """
+            shader main(out closure c) {
+                printf("hit");
+                printf("%s\\n", global_value<I>.x < 0.0 ? "left" : "right");
+                c = make_closure<Lambert>(color(0.5), global_value<normal>);
+            }"""
+    "#;
+    let folder = Folder::new();
+    let said = |threads| {
+        let options = RenderOptions { threads: Some(threads), ..RenderOptions::default() };
+        let output = run(folder.load("loud.toml", scene), &options);
+        assert_eq!(output.said, (2 * 40 * 24 * 3, false));
+        output.messages
+    };
+    let messages = said(1);
+    assert_eq!(messages, said(3));
+    let list: Vec<(&str, (u32, u32), u64)> =
+        messages.iter().map(|m| (m.text.as_str(), (m.place.1, m.place.0), m.count)).collect();
+    assert_eq!(list.len(), 3);
+    assert_eq!(list[0], ("hit", (0, 0), 40 * 24 * 3));
+    assert_eq!((list[1].0, list[1].1, list[2].0, list[2].1.1), ("left\n", (0, 0), "right\n", 0));
+    // The filter reaches a little over the middle.
+    assert!((19..=21).contains(&list[2].1.0) && list[1].2 + list[2].2 == 40 * 24 * 3);
 }

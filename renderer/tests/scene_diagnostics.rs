@@ -2,6 +2,7 @@
 
 use renderer::scene;
 use ssl_compiler::BackendKind;
+use ssl_compiler::modules::SearchPath;
 
 const CAMERA: &str = "[camera]\nposition = [0, 0, 3]\nlook_at = [0, 0, 0]\n";
 const MATTE: &str = "[materials.matte]\nsource = 'shader m(color albedo = color(0.5, 0.5, 0.5), out closure c) { c = make_closure<Lambert>(albedo, global_value<normal>); }'\n";
@@ -12,7 +13,7 @@ fn findings(name: &str, text: &str) -> (Vec<(&'static str, usize)>, String) {
     std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
     let path = folder.join(name);
     std::fs::write(&path, text).expect("as above");
-    let loaded = scene::load(&path, BackendKind::default());
+    let loaded = scene::load(&path, BackendKind::default(), &SearchPath::on_disk(Vec::new()));
     std::fs::remove_dir_all(&folder).expect("as above");
     let line = |d: &ssl_compiler::diagnostics::Diagnostic| {
         d.span.map_or(0, |s| loaded.sources.get(s.file).line_column(s.start).0)

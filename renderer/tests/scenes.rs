@@ -36,6 +36,11 @@ fn first_light() {
 }
 
 #[test]
+fn lacquer() {
+    renders(&root().join("scenes/lacquer.toml"), "lacquer");
+}
+
+#[test]
 fn a_mesh_that_others_made() {
     let mesh = root().join("../shared/assets/models/spot.obj");
     if !mesh.exists() {

@@ -1,5 +1,6 @@
 //! `check`, `eval`, `test`, `dump` and `explain` as a user meets them.
 
+use ssl_compiler::BackendKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -118,7 +119,10 @@ fn exit_codes_tell_bad_input_from_bad_usage() {
         (&["eval", &good, "--param", "nothing=1"], 2),
         (&["eval", &good, "--grid", "4x4"], 2),
         (&["dump", &good, "--stage", "opt"], 0),
-        (&["dump", &good, "--stage", "llvm"], 2),
+        (&["dump", &good, "--stage", "asm", "--backend", "interp"], 2),
+        (&["eval", &good, "--backend", "abacus"], 2),
+        (&["eval", &good, "--opt", "3"], 0),
+        (&["eval", &good, "--opt", "4"], 2),
         (&["dump", &bad, "--stage", "ir"], 1),
         (&["explain", "E0201"], 0),
         (&["explain", "E9999"], 1),
@@ -130,9 +134,25 @@ fn exit_codes_tell_bad_input_from_bad_usage() {
     }
     let out = text(&shade(&["test", &failing]).stdout);
     assert!(
-        out.contains("expected 2, found 1") && out.contains("shade eval") && out.ends_with("0 passed, 2 failed\n"),
+        out.contains("expected 2, found 1")
+            && out.contains("shade eval")
+            && out.ends_with(&format!("0 passed, {} failed\n", BackendKind::ALL.len())),
         "{out}"
     );
+}
+
+#[test]
+fn a_build_without_llvm_says_which_has_it() {
+    let file = File::new("plain.ssl", "shader main(out float o) { o = 1.0; }\n");
+    for arguments in [["eval", &file.path(), "--backend", "llvm"], ["dump", &file.path(), "--stage", "llvm"]] {
+        let out = shade(&arguments);
+        if BackendKind::ALL.iter().any(|b| b.name() == "llvm") {
+            assert!(out.status.success(), "{}", text(&out.stderr));
+        } else {
+            assert_eq!(out.status.code(), Some(2));
+            assert!(text(&out.stderr).contains("--features llvm"), "{}", text(&out.stderr));
+        }
+    }
 }
 
 #[test]
@@ -163,4 +183,78 @@ fn every_stage_can_be_dumped() {
         }
     }
     assert!(Path::new(&file.path()).exists());
+}
+
+#[test]
+fn check_describes_shaders_as_json() {
+    let source = "
+texture2d grain;
+globals { float heat; }
+shader painted <<< label = \"Painted\" >>> (out color c <<< label = \"Color\" >>>, float gain <<< max = 4.0 >>> = 0.5,
+    color tint = color(1.0, 0.5, 0.25), int n = -3, bool on = true, string mode = \"matte\" <<< options = {\"matte\", 1} >>>,
+    texture2d map, out closure lobes)
+{
+    const float2 uv = global_value<uvw>.xy;
+    c = gain * tint * texture2d_sample<map>(uv.x, uv.y) * global_value<heat>;
+    if (on && mode == \"matte\" && n < 0) lobes = make_closure<Lambert>(c, global_value<normal>);
+}
+shader plain(out float r) { r = 1.0; }
+";
+    let file = File::new("described.ssl", source);
+    let out = shade(&["check", "--format", "json", &file.path()]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON is printed");
+    let parameter = |name: &str, ty: &str, direction: &str, default: serde_json::Value, metadata: serde_json::Value| serde_json::json!({"name": name, "type": ty, "direction": direction, "default": default, "metadata": metadata});
+    use serde_json::{Value::Null, json};
+    let expected = json!([
+        {
+            "file": file.path(), "name": "painted", "metadata": {"label": "Painted"},
+            "parameters": [
+                parameter("c", "color", "out", Null, json!({"label": "Color"})),
+                parameter("gain", "float", "in", json!(0.5), json!({"max": 4.0})),
+                parameter("tint", "color", "in", json!([1.0, 0.5, 0.25]), json!({})),
+                parameter("n", "int", "in", json!(-3), json!({})),
+                parameter("on", "bool", "in", json!(true), json!({})),
+                parameter("mode", "string", "in", json!("matte"), json!({"options": ["matte", 1]})),
+                parameter("map", "texture2d", "in", Null, json!({})),
+                parameter("lobes", "closure", "out", Null, json!({})),
+            ],
+            "textures": [{"name": "grain", "used": false}, {"name": "map", "used": true}],
+            "globals": [
+                {"name": "uvw", "type": "float3", "orders": ["value", "ddx", "ddy"]},
+                {"name": "normal", "type": "normal", "orders": ["value"]},
+                {"name": "heat", "type": "float", "orders": ["value"]},
+            ],
+            "closures": [{"output": "lobes", "closure": "Lambert"}],
+        },
+        {
+            "file": file.path(), "name": "plain", "metadata": {}, "parameters": [parameter("r", "float", "out", Null, json!({}))],
+            "textures": [{"name": "grain", "used": false}], "globals": [], "closures": [],
+        },
+    ]);
+    assert_eq!(found["shaders"], expected);
+    // What is only warned of changes nothing: the unused texture, and the output that is not always set.
+    assert!(found["diagnostics"].as_array().is_some_and(|list| list.iter().all(|d| d["severity"] == "warning")));
+}
+
+#[test]
+fn check_works_on_files_without_shaders() {
+    let file = File::new("library.ssl", "float twice(float x) { return 2.0 * x; }\n");
+    let out = shade(&["check", "--format", "json", &file.path()]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON is printed");
+    assert_eq!(found["shaders"], serde_json::json!([]));
+}
+
+#[test]
+fn eval_takes_and_prints_strings() {
+    let source = "shader main(string mode = \"a\", out string chosen, out bool known)
+        { chosen = mode; known = mode == \"b\"; }";
+    let file = File::new("strings.ssl", source);
+    for (given, chosen, known) in [("mode=\"b\"", "b", true), ("mode=\"elsewhere\"", "elsewhere", false)] {
+        let out = shade(&["eval", &file.path(), "--json", "--param", given]);
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        let found: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON is printed");
+        assert_eq!(found["outputs"], serde_json::json!({"chosen": chosen, "known": known}));
+    }
 }

@@ -1,14 +1,17 @@
 //! The library's front door: from a file to a shader that runs.
 
-use crate::backend::cranelift::{Cranelift, Effort};
-use crate::backend::{Backend, interpreter::Interpreter};
-use crate::diagnostics::{Diagnostic, Diagnostics, codes};
+use crate::backend::cranelift::Cranelift;
+use crate::backend::{Backend, OptLevel, interpreter::Interpreter};
+use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
 use crate::ir::{Module, Op};
 use crate::jit::Shader;
 pub use crate::lower::Roots;
 use crate::lower::{self, Request};
+use crate::modules::{self, Modules, SearchPath};
+use crate::passes::ad::Refused;
 use crate::pipeline::{self, Failure, Options, Stage};
-use crate::runtime::{ClosureRegistry, GlobalRead, GlobalsLayout, ParameterBlock, ShaderInterface};
+use crate::runtime::externals::NO_EXTERNALS;
+use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, ParameterBlock, ShaderInterface};
 pub use crate::sema::Checked;
 use crate::sema::hir::FunctionId;
 use crate::source::{FileId, SourceMap, Span};
@@ -21,17 +24,51 @@ pub enum BackendKind {
     Interpreter,
     #[default]
     Cranelift,
+    #[cfg(feature = "llvm")]
+    Llvm,
 }
 
 impl BackendKind {
-    pub const ALL: [BackendKind; 2] = [BackendKind::Interpreter, BackendKind::Cranelift];
+    /// Those that this build has.
+    pub const ALL: &'static [BackendKind] = &[
+        BackendKind::Interpreter,
+        BackendKind::Cranelift,
+        #[cfg(feature = "llvm")]
+        BackendKind::Llvm,
+    ];
 
     /// As it is spelled on the command line.
     pub fn name(self) -> &'static str {
         match self {
             BackendKind::Interpreter => "interp",
             BackendKind::Cranelift => "cranelift",
+            #[cfg(feature = "llvm")]
+            BackendKind::Llvm => "llvm",
         }
+    }
+}
+
+/// What makes the code of a shader, and how hard it tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Target {
+    pub backend: BackendKind,
+    pub opt: OptLevel,
+}
+
+impl Target {
+    pub fn instance(self) -> Box<dyn Backend> {
+        match self.backend {
+            BackendKind::Interpreter => Box::new(Interpreter),
+            BackendKind::Cranelift => Box::new(Cranelift { opt: self.opt }),
+            #[cfg(feature = "llvm")]
+            BackendKind::Llvm => Box::new(crate::backend::llvm::Llvm { opt: self.opt }),
+        }
+    }
+}
+
+impl From<BackendKind> for Target {
+    fn from(backend: BackendKind) -> Target {
+        Target { backend, ..Target::default() }
     }
 }
 
@@ -40,8 +77,9 @@ impl BackendKind {
 pub struct CompileOptions<'a> {
     pub globals: &'a GlobalsLayout,
     pub closures: &'a ClosureRegistry,
-    pub backend: BackendKind,
-    pub effort: Effort,
+    /// The host's functions, for prototypes without a body.
+    pub externals: &'a ExternalRegistry,
+    pub target: Target,
     pub passes: Options,
     /// Parameter values to write into the code instead of reading the block.
     pub bake: Option<&'a ParameterBlock>,
@@ -49,6 +87,8 @@ pub struct CompileOptions<'a> {
     pub probes: bool,
     /// Accepts globals that only the file declares; a host that fills no such rows must not.
     pub file_globals: bool,
+    /// Where imported files are looked for.
+    pub imports: &'a SearchPath<'a>,
     /// Which results the host wants.
     pub roots: Roots<'a>,
 }
@@ -58,12 +98,13 @@ impl<'a> CompileOptions<'a> {
         CompileOptions {
             globals,
             closures,
-            backend: BackendKind::default(),
-            effort: Effort::default(),
+            externals: &NO_EXTERNALS,
+            target: Target::default(),
             passes: Options::default(),
             bake: None,
             probes: false,
             file_globals: true,
+            imports: &modules::LIBRARY_ONLY,
             roots: Roots::All,
         }
     }
@@ -98,21 +139,44 @@ pub fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Parses and checks a file. The result may be compiled only if there was no error.
-pub fn check(sources: &SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
+/// Parses a file and all that it imports, which is added to the sources.
+pub fn load(sources: &mut SourceMap, file: FileId, imports: &SearchPath<'_>) -> (Modules, Diagnostics) {
+    on_large_stack(|| {
+        let mut diagnostics = Diagnostics::new();
+        let modules = modules::load(sources, file, imports, &mut diagnostics);
+        (modules, diagnostics)
+    })
+}
+
+/// Parses and checks a file and all that it imports. The result may be compiled only if there was no error.
+pub fn check(sources: &mut SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
     on_large_stack(|| check_here(sources, file, options))
 }
 
-fn check_here(sources: &SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
+/// A file laid out in the one style of the language, or why it does not parse. Comments and tokens stay.
+pub fn format(sources: &SourceMap, file: FileId) -> Result<String, Diagnostics> {
+    on_large_stack(|| syntax::format(sources, file))
+}
+
+fn check_here(sources: &mut SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let tree = syntax::parse(sources, file, &mut diagnostics);
-    let checked = sema::check(&tree, options.globals, options.closures, &mut diagnostics);
+    let modules = modules::load(sources, file, options.imports, &mut diagnostics);
+    let checked = sema::check(&modules, options.globals, options.closures, options.externals, &mut diagnostics);
+    settle(&mut diagnostics, file, sources);
     (checked, diagnostics)
+}
+
+/// Keeps the warnings about the file itself that it does not allow, and brings what is said into order.
+fn settle(diagnostics: &mut Diagnostics, file: FileId, sources: &SourceMap) {
+    // Who imports a file is not the one to mend it.
+    diagnostics.list.retain(|d| d.is_error() || d.span.is_none_or(|s| s.file == file));
+    crate::diagnostics::allow::apply(diagnostics, sources);
+    diagnostics.sort();
 }
 
 /// Compiles the shader `entry` of a file, or its only one. Warnings come back beside the shader.
 pub fn compile(
-    sources: &SourceMap,
+    sources: &mut SourceMap,
     file: FileId,
     entry: Option<&str>,
     options: &CompileOptions<'_>,
@@ -120,13 +184,40 @@ pub fn compile(
     on_large_stack(|| {
         let start = Instant::now();
         let (checked, diagnostics) = check_here(sources, file, options);
-        let front = start.elapsed();
-        if diagnostics.has_errors() {
-            return Err(diagnostics);
-        }
-        let id = choose(&checked, file, entry)?;
-        compile_here(&checked, id, options, diagnostics, front)
+        finish(&checked, file, entry, options, diagnostics, start)
     })
+}
+
+/// Compiles one shader of a file that was loaded, or its only one; what loading had to say is passed on.
+pub fn compile_loaded(
+    sources: &SourceMap,
+    (modules, diagnostics): (&Modules, Diagnostics),
+    entry: Option<&str>,
+    options: &CompileOptions<'_>,
+) -> Result<(Shader, Diagnostics), Diagnostics> {
+    on_large_stack(|| {
+        let start = Instant::now();
+        let mut diagnostics = diagnostics;
+        let checked = sema::check(modules, options.globals, options.closures, options.externals, &mut diagnostics);
+        settle(&mut diagnostics, modules.root().file, sources);
+        finish(&checked, modules.root().file, entry, options, diagnostics, start)
+    })
+}
+
+fn finish(
+    checked: &Checked,
+    file: FileId,
+    entry: Option<&str>,
+    options: &CompileOptions<'_>,
+    diagnostics: Diagnostics,
+    start: Instant,
+) -> Result<(Shader, Diagnostics), Diagnostics> {
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let front = start.elapsed();
+    let id = choose(checked, file, entry)?;
+    compile_here(checked, id, options, diagnostics, front)
 }
 
 /// Compiles one shader of a checked file.
@@ -172,7 +263,11 @@ fn choose(checked: &Checked, file: FileId, entry: Option<&str>) -> Result<Functi
         (None, _) => failure(format!("this file has {} shaders", shaders.len()), format!("choose one of {}", names())),
         (Some(name), list) => match list.iter().find(|(_, f)| f.name == name) {
             Some((id, _)) => Ok(*id),
-            None => failure(format!("there is no shader `{name}`"), format!("there is {}", names())),
+            None => {
+                let near = closest(name, list.iter().map(|(_, f)| f.name.as_str()));
+                let hint = near.map_or_else(|| format!("there is {}", names()), |c| format!("did you mean `{c}`?"));
+                failure(format!("there is no shader `{name}`"), hint)
+            }
         },
     }
 }
@@ -190,9 +285,11 @@ fn lower_here(
     let request = Request {
         checked,
         closures: options.closures,
+        externals: options.externals,
         shader: id,
         bake: options.bake,
         probes: options.probes,
+        call_sites: false,
         roots: options.roots,
     };
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
@@ -223,9 +320,15 @@ fn lower_here(
 
 fn explain(failure: Failure, shader: Span) -> Diagnostic {
     match failure {
-        Failure::Unbounded(span) => {
+        Failure::Refused(Refused::Unbounded(span)) => {
             let hint = "derive a value that was not itself derived in an earlier round of the loop or recursion";
             Diagnostic::error(&codes::UNBOUNDED_ORDER, span, "this derivative is derived again without end", hint)
+        }
+        Failure::Refused(Refused::NoRule { span, function, component }) => {
+            let message =
+                format!("the host gives no derivative of `{function}` by component {component} of its arguments");
+            let hint = "it is asked for by `ddx`, `ddy` or a texture; let the host register one, or say that it is 0";
+            Diagnostic::error(&codes::NO_DERIVATIVE, span, message, hint)
         }
         Failure::Broken { pass, errors } => {
             let message = format!("the pass `{pass}` broke the program: {}", errors.join("; "));
@@ -244,11 +347,7 @@ fn compile_here(
     let (module, interface, passes) = lower_here(checked, id, options, &mut diagnostics, &mut |_, _| {})?;
     let mut timings = vec![("front", front)];
     timings.extend(passes);
-    let code = match options.backend {
-        BackendKind::Interpreter => Interpreter.compile(&module),
-        BackendKind::Cranelift => Cranelift { effort: options.effort }.compile(&module),
-    };
-    match code {
+    match options.target.instance().compile(&module) {
         Ok(code) => Ok((Shader::new(interface, code, module, timings), diagnostics)),
         Err(e) => {
             let span = checked.program.function(id).span;

@@ -8,10 +8,12 @@ pub mod analysis;
 pub mod backend;
 pub mod builtins;
 pub mod diagnostics;
+pub mod graph;
 pub mod interp;
 pub mod ir;
 pub mod jit;
 pub mod lower;
+pub mod modules;
 pub mod passes;
 pub mod pipeline;
 pub mod runtime;
@@ -23,7 +25,12 @@ pub mod types;
 
 mod facade;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/language.md")]
+struct LanguagePage;
+
 pub use facade::{
-    BackendKind, Checked, CompileOptions, Roots, check, compile, compile_checked, lower_checked, on_large_stack,
+    BackendKind, Checked, CompileOptions, Roots, Target, check, compile, compile_checked, compile_loaded, format, load,
+    lower_checked, on_large_stack,
 };
 pub use jit::Shader;

@@ -4,7 +4,6 @@
 use crate::ir::{Module, verify};
 use crate::passes::ad::CallPolicy;
 use crate::passes::{ad, dce, fuel, inline, simplify};
-use crate::source::Span;
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +63,8 @@ const PASSES: &[Pass] = &[
 /// Why a module could not be brought to its end.
 #[derive(Clone, Debug)]
 pub enum Failure {
-    /// A derivative of unbounded order.
-    Unbounded(Span),
+    /// A derivative that cannot be had.
+    Refused(ad::Refused),
     /// A pass left something that breaks the rules of the IR.
     Broken { pass: &'static str, errors: Vec<String> },
 }
@@ -84,7 +83,7 @@ pub fn run(module: &mut Module, options: Options, look: &mut dyn FnMut(Stage, &M
             match pass.run {
                 Run::Plain(run) => run(module),
                 Run::Differentiate => {
-                    ad::run(module, options.call_policy).map_err(|u| Failure::Unbounded(u.span))?;
+                    ad::run(module, options.call_policy).map_err(Failure::Refused)?;
                 }
             }
             timings.push((pass.name, start.elapsed()));

@@ -1,6 +1,7 @@
 //! Source files and places in them.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -34,14 +35,17 @@ pub struct SourceFile {
     /// The path as the user gave it, or a made-up name such as `<inline>`.
     pub name: String,
     pub text: Arc<str>,
+    /// Where it lies, if it is a file: what it imports is looked for beside it. For a text inside
+    /// another file, a name in that file's folder.
+    pub path: Option<PathBuf>,
     line_starts: Vec<u32>,
 }
 
 impl SourceFile {
-    fn new(name: String, text: Arc<str>) -> SourceFile {
+    fn new(name: String, path: Option<PathBuf>, text: Arc<str>) -> SourceFile {
         let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
         let line_starts = std::iter::once(0).chain(newlines).collect();
-        SourceFile { name, text, line_starts }
+        SourceFile { name, text, path, line_starts }
     }
 
     /// Line and column, both from 1; the column counts characters.
@@ -76,8 +80,25 @@ impl SourceMap {
     }
 
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        self.files.push(SourceFile::new(name.into(), text.into()));
+        self.files.push(SourceFile::new(name.into(), None, text.into()));
         FileId(self.files.len() as u32 - 1)
+    }
+
+    /// Adds a text that lies at a path.
+    pub fn add_at(&mut self, name: impl Into<String>, path: PathBuf, text: impl Into<Arc<str>>) -> FileId {
+        self.files.push(SourceFile::new(name.into(), Some(path), text.into()));
+        FileId(self.files.len() as u32 - 1)
+    }
+
+    /// Adds a file, which goes by its path.
+    pub fn add_file(&mut self, path: &Path, text: impl Into<Arc<str>>) -> FileId {
+        self.add_at(path.display().to_string(), path.to_owned(), text)
+    }
+
+    /// The file that was added with this path.
+    pub fn at(&self, path: &Path) -> Option<FileId> {
+        let found = self.files.iter().position(|f| f.path.as_deref() == Some(path));
+        found.map(|i| FileId(i as u32))
     }
 
     pub fn get(&self, id: FileId) -> &SourceFile {

@@ -78,6 +78,10 @@ pub enum Type {
     Int,
     Float,
     Vector(VectorKind),
+    /// 4×4 floats, row by row; multiplies column vectors.
+    Matrix,
+    /// A name; known when the shader is compiled, or given by the host.
+    String,
     Closure,
     Texture2d,
     Struct(StructId),
@@ -87,6 +91,7 @@ pub enum Type {
 }
 
 pub const FLOAT3: Type = Type::Vector(VectorKind::Float3);
+pub const FLOAT4: Type = Type::Vector(VectorKind::Float4);
 pub const COLOR: Type = Type::Vector(VectorKind::Color);
 
 impl Type {
@@ -97,6 +102,8 @@ impl Type {
             "bool" => Type::Bool,
             "int" => Type::Int,
             "float" => Type::Float,
+            "matrix" => Type::Matrix,
+            "string" => Type::String,
             "closure" => Type::Closure,
             "texture2d" => Type::Texture2d,
             _ => return VectorKind::ALL.into_iter().find(|k| k.name() == name).map(Type::Vector),
@@ -116,18 +123,22 @@ impl Type {
         matches!(self, Type::Int | Type::Float | Type::Vector(_))
     }
 
-    /// Components of a scalar or vector; `None` for everything else.
+    /// Scalars of a number, name, vector or matrix; `None` for everything else.
     pub fn components(&self) -> Option<usize> {
         match self {
             Type::Vector(kind) => Some(kind.len()),
+            Type::Matrix => Some(16),
+            Type::String => Some(1),
             _ => self.scalar().map(|_| 1),
         }
     }
 
-    /// The type of one component of a scalar or vector.
+    /// What each of the [`components`](Type::components) is held as.
     pub fn component_scalar(&self) -> Option<Scalar> {
         match self {
-            Type::Vector(_) => Some(Scalar::Float),
+            Type::Vector(_) | Type::Matrix => Some(Scalar::Float),
+            // The number that stands for the name.
+            Type::String => Some(Scalar::Int),
             _ => self.scalar(),
         }
     }
@@ -190,6 +201,7 @@ impl TypeTable {
         match ty {
             Type::Void | Type::Error => 0,
             Type::Vector(kind) => kind.len(),
+            Type::Matrix => 16,
             Type::Struct(id) => self.get(*id).fields.iter().map(|f| self.leaf_count(&f.ty)).sum(),
             Type::Array(element, _) => self.leaf_count(element),
             _ => 1,
@@ -201,10 +213,11 @@ impl TypeTable {
         match ty {
             Type::Void | Type::Error => {}
             Type::Bool => push(LeafKind::Scalar(Scalar::Bool)),
-            Type::Int => push(LeafKind::Scalar(Scalar::Int)),
+            Type::Int | Type::String => push(LeafKind::Scalar(Scalar::Int)),
             Type::Float => push(LeafKind::Scalar(Scalar::Float)),
             Type::Closure => push(LeafKind::Closure),
             Type::Texture2d => push(LeafKind::Texture2d),
+            Type::Matrix => (0..16).for_each(|_| push(LeafKind::Scalar(Scalar::Float))),
             Type::Vector(kind) => (0..kind.len()).for_each(|_| push(LeafKind::Scalar(Scalar::Float))),
             Type::Struct(id) => {
                 for field in &self.get(*id).fields {
@@ -254,6 +267,8 @@ impl fmt::Display for TypeDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.ty {
             Type::Void => f.write_str("void"),
+            Type::Matrix => f.write_str("matrix"),
+            Type::String => f.write_str("string"),
             Type::Closure => f.write_str("closure"),
             Type::Texture2d => f.write_str("texture2d"),
             Type::Vector(kind) => f.write_str(kind.name()),

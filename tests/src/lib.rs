@@ -1,19 +1,23 @@
 //! What the tests of this crate share: a host with a few globals and closures, and shortcuts from
 //! source text to a shader and from a shader to its outputs.
 
+pub mod fuzz;
 pub mod generate;
+pub mod layout;
 
-use ssl_compiler::backend::cranelift::Effort;
+use ssl_compiler::backend::OptLevel;
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::ir::Module;
 pub use ssl_compiler::on_large_stack;
 use ssl_compiler::pipeline::{Options, Stage};
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
-use ssl_compiler::runtime::{Block, BlockStatus, ClosureRegistry, GlobalsLayout, ParameterBlock, Row};
+use ssl_compiler::runtime::{
+    Block, BlockStatus, ClosureRegistry, External, ExternalRegistry, GlobalsLayout, ParameterBlock, Row,
+};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::TestTexture;
 use ssl_compiler::types::Scalar;
-use ssl_compiler::{BackendKind, CompileOptions, Shader, check, compile, lower_checked};
+use ssl_compiler::{BackendKind, CompileOptions, Shader, Target, check, compile, lower_checked};
 use std::path::{Path, PathBuf};
 
 ssl_compiler::shader_globals! {
@@ -55,6 +59,47 @@ pub fn coat() -> ssl_compiler::runtime::ClosureType {
 pub struct Host {
     pub globals: GlobalsLayout,
     pub closures: ClosureRegistry,
+    pub externals: ExternalRegistry,
+}
+
+/// Functions of a host: smooth ones with their rules, and one without.
+pub fn externals() -> ExternalRegistry {
+    let mut all = ExternalRegistry::new();
+    let mut add = |e: External| all.register(e);
+    // The derivatives of a sine go round.
+    type Turn = (&'static str, &'static str, fn(f32) -> f32, fn(f64) -> f64);
+    let turns: [Turn; 4] = [
+        ("host_sin", "host_cos", f32::sin, f64::sin),
+        ("host_cos", "host_minus_sin", f32::cos, f64::cos),
+        ("host_minus_sin", "host_minus_cos", |x| -x.sin(), |x| -x.sin()),
+        ("host_minus_cos", "host_sin", |x| -x.cos(), |x| -x.cos()),
+    ];
+    for (name, slope, single, double) in turns {
+        let external = External::of(name, single).derivative(0, slope);
+        add(external.double(move |x, out| out[0] = double(x[0])));
+    }
+    add(External::of("host_product", |x: f32, y: f32| x * y).derivative(0, "host_right").derivative(1, "host_left"));
+    add(External::of("host_left", |x: f32, _: f32| x).derivative(0, "host_one").no_derivative(1));
+    add(External::of("host_right", |_: f32, y: f32| y).no_derivative(0).derivative(1, "host_one"));
+    add(External::of("host_one", |_: f32, _: f32| 1.0_f32).no_derivative(0).no_derivative(1));
+    add(External::of("host_opaque", |x: f32| x * x));
+    let scaled = |n: i32, flip: bool, v: [f32; 3]| v.map(|x| if flip { -(n as f32) } else { n as f32 } * x);
+    let axis = |i: usize| {
+        move |n: i32, flip: bool, _: [f32; 3]| {
+            let mut v = [0.0; 3];
+            v[i] = if flip { -(n as f32) } else { n as f32 };
+            v
+        }
+    };
+    let mut by_axis = External::of("host_scaled", scaled).no_derivative(0).no_derivative(1);
+    for (i, name) in ["host_x", "host_y", "host_z"].into_iter().enumerate() {
+        add((0..5).fold(External::of(name, axis(i)), External::no_derivative));
+        by_axis = by_axis.derivative(2 + i, name);
+    }
+    add(by_axis);
+    add(External::of("host_count", |x: f32| x.floor() as i32).no_derivative(0));
+    add(External::of("host_inside", |x: f32, n: i32| x.abs() < n as f32).no_derivative(0).no_derivative(1));
+    all
 }
 
 impl Default for Host {
@@ -63,35 +108,50 @@ impl Default for Host {
         [Lambert::closure_type(), coat(), emission()].into_iter().for_each(|c| {
             closures.register(c);
         });
-        Host { globals: HitGlobals::layout(), closures }
+        Host { globals: HitGlobals::layout(), closures, externals: externals() }
     }
 }
 
 /// One way to bring a shader to its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    pub backend: BackendKind,
-    pub effort: Effort,
+    pub target: Target,
     pub optimise: bool,
 }
 
+const fn way(backend: BackendKind, opt: OptLevel) -> Way {
+    Way { target: Target { backend, opt }, optimise: true }
+}
+
 /// The reference first: interpreted as lowered.
-pub const WAYS: [Way; 4] = [
-    Way { backend: BackendKind::Interpreter, effort: Effort::Quick, optimise: false },
-    Way { backend: BackendKind::Interpreter, effort: Effort::Quick, optimise: true },
-    Way { backend: BackendKind::Cranelift, effort: Effort::Quick, optimise: true },
-    Way { backend: BackendKind::Cranelift, effort: Effort::Speed, optimise: true },
+pub const WAYS: [Way; if cfg!(feature = "llvm") { 6 } else { 4 }] = [
+    Way { optimise: false, ..way(BackendKind::Interpreter, OptLevel::O0) },
+    way(BackendKind::Interpreter, OptLevel::O0),
+    way(BackendKind::Cranelift, OptLevel::O0),
+    way(BackendKind::Cranelift, OptLevel::O2),
+    #[cfg(feature = "llvm")]
+    way(BackendKind::Llvm, OptLevel::O0),
+    #[cfg(feature = "llvm")]
+    way(BackendKind::Llvm, OptLevel::O2),
 ];
 
+/// Native code of a module that no pass has made simpler.
+pub const NATIVE_AS_LOWERED: Way = Way { optimise: false, ..way(BackendKind::Cranelift, OptLevel::O0) };
+
 /// The interpreter and native code, on the same optimised module.
-pub const BACKENDS: [Way; 2] = [WAYS[1], WAYS[3]];
+pub const BACKENDS: [Way; if cfg!(feature = "llvm") { 3 } else { 2 }] = [
+    WAYS[1],
+    WAYS[3],
+    #[cfg(feature = "llvm")]
+    WAYS[5],
+];
 
 impl Host {
     pub fn options(&self, way: Way) -> CompileOptions<'_> {
         CompileOptions {
-            backend: way.backend,
-            effort: way.effort,
+            target: way.target,
             passes: Options { optimise: way.optimise, ..Options::default() },
+            externals: &self.externals,
             ..CompileOptions::new(&self.globals, &self.closures)
         }
     }
@@ -104,14 +164,14 @@ impl Host {
     pub fn compile_entry(&self, source: &str, entry: Option<&str>, way: Way) -> Result<Shader, Diagnostics> {
         let mut sources = SourceMap::new();
         let file = sources.add("test.ssl", source);
-        compile(&sources, file, entry, &self.options(way)).map(|(shader, _)| shader)
+        compile(&mut sources, file, entry, &self.options(way)).map(|(shader, _)| shader)
     }
 
     /// What the checker says about a text, warnings included.
     pub fn diagnose(&self, source: &str) -> Diagnostics {
         let mut sources = SourceMap::new();
         let file = sources.add("test.ssl", source);
-        check(&sources, file, &self.options(WAYS[1])).1
+        check(&mut sources, file, &self.options(WAYS[1])).1
     }
 
     /// The module at a stage.
@@ -119,7 +179,7 @@ impl Host {
         let mut sources = SourceMap::new();
         let file = sources.add("test.ssl", source);
         let options = self.options(WAYS[1]);
-        let (checked, diagnostics) = check(&sources, file, &options);
+        let (checked, diagnostics) = check(&mut sources, file, &options);
         assert!(!diagnostics.has_errors(), "{}", explain(&sources, &diagnostics));
         let mut found = None;
         let result = lower_checked(&checked, file, None, &options, &mut |stage, module| {

@@ -32,6 +32,7 @@ fn lobes(source: &str, x: f32) -> Vec<Lobe> {
 
 const LAMBERT: &str = "make_closure<Lambert>(color(0.5), global_value<normal>)";
 
+// rule: operators.closure_sum accept; operators.closure_scale accept; types.closure accept; closures.make accept
 #[test]
 fn sums_and_scales_are_linear() {
     let source = format!(
@@ -74,6 +75,7 @@ fn a_layer_on_one_way_only_is_a_layer_there_only() {
     assert_eq!(lobes(&source, -1.0), [("Lambert", [0.5; 3], None)]);
 }
 
+// rule: closures.values accept; closures.functions accept; closures.loops accept; closures.lobes accept; closures.start_empty accept
 #[test]
 fn closures_go_through_functions_structs_and_loops() {
     let source = format!(
@@ -106,6 +108,7 @@ fn parameters_of_a_lobe_are_read_by_its_type() {
     }
 }
 
+// rule: closures.loops reject; closures.functions reject; closures.lobes reject; limits.lobes reject
 #[test]
 fn what_cannot_be_flattened_is_refused() {
     let loops = format!(
@@ -161,6 +164,7 @@ fn two_outputs_keep_layers_of_their_own() {
     assert_eq!(layers, [None, Some(0), None, Some(2)]);
 }
 
+// rule: closures.arrays accept
 #[test]
 fn arrays_of_closures_are_taken_apart() {
     let source = format!(
@@ -181,6 +185,7 @@ fn arrays_of_closures_are_taken_apart() {
     assert!(found.contains(&("Emission", 2.0)) && !found.contains(&("Lambert", 4.0)) && found.len() == 4, "{found:?}");
 }
 
+// rule: closures.arrays reject
 #[test]
 fn which_closure_of_an_array_must_be_known() {
     let source = format!(
@@ -188,4 +193,61 @@ fn which_closure_of_an_array_must_be_known() {
     );
     let Err(found) = Host::default().compile(&source, BACKENDS[0]) else { panic!("accepted") };
     assert!(found.list.iter().any(|d| d.code == &codes::CLOSURE_FLATTEN), "{}", messages(&found));
+}
+
+#[test]
+fn closures_pass_through_shaders_that_call_each_other() {
+    let source = format!(
+        "shader base(float amount = 1.0, out closure c) {{ c = {LAMBERT} * amount; }}
+         shader layer(closure below, closure above, float share, out closure c)
+         {{ c = below * (1.0 - share) + above * share; }}
+         shader main(out closure c)
+         {{
+             closure a, b;
+             base(amount = 4.0, c = a);
+             base(c = b);
+             layer(below = a, above = b + make_closure<Emission>(), share = 0.25, c = c);
+             layer(below = a, above = a, share = 0.5);
+         }}"
+    );
+    let host = Host::default();
+    let shader = host.compile_entry(&source, Some("main"), BACKENDS[0]).unwrap_or_else(|d| panic!("{}", messages(&d)));
+    let rows: Vec<Row> = run_with_default_fuel(&shader, &[0.0; 64]).floats().into_iter().map(Row::splat).collect();
+    let weights: Vec<[f32; 3]> = shader.interface().lobes.iter().map(|l| read3(&rows, l.weight_row, 0)).collect();
+    assert_eq!(weights, [[3.0; 3], [0.25; 3], [0.25; 3]]);
+    // Run alone, what another shader would hand in has no lobes.
+    let alone = host.compile_entry(&source, Some("layer"), BACKENDS[1]).unwrap_or_else(|d| panic!("{}", messages(&d)));
+    assert!(alone.interface().lobes.is_empty());
+    assert_eq!(alone.interface().parameters.len(), 1);
+}
+
+#[test]
+fn shaders_are_written_into_their_callers_and_fold_there() {
+    let source = "
+        shader choose(int which, float a, float b, out float o)
+        { if (which == 0) o = sqrt(a); else o = exp(b); }
+        shader main(out float o)
+        { choose(which = 1, a = global_value<position>.x, b = global_value<position>.y, o = o); }";
+    let host = Host::default();
+    let shader = host.compile_entry(source, Some("main"), BACKENDS[0]).unwrap_or_else(|d| panic!("{}", messages(&d)));
+    let text = shader.module().to_string();
+    assert!(text.contains("exp") && !text.contains("sqrt") && !text.contains("if "), "{text}");
+    assert_eq!(shader.module().functions.len(), 1);
+    let read: Vec<usize> = shader.interface().globals_read.iter().map(|r| r.component).collect();
+    assert_eq!(read, [1]);
+}
+
+#[test]
+fn calls_that_double_at_each_level_are_refused_soon() {
+    let mut source = "shader s0(float x, out float y) { y = x + 1.0; }\n".to_owned();
+    for i in 1..40 {
+        let below = i - 1;
+        source.push_str(&format!(
+            "shader s{i}(float x, out float y) {{ float t; s{below}(x = x, y = t); s{below}(x = t, y = y); }}\n"
+        ));
+    }
+    let host = Host::default();
+    let refused = host.compile_entry(&source, Some("s39"), BACKENDS[0]);
+    let codes: Vec<&str> = refused.err().map(|d| d.list.iter().map(|d| d.code.id).collect()).unwrap_or_default();
+    assert_eq!(codes, [codes::CLOSURE_FLATTEN.id]);
 }

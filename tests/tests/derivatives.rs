@@ -21,7 +21,7 @@ fn differentiated(source: &str) -> Module {
         passes: Options { optimise: false, ..Options::default() },
         ..host.options(WAYS[0])
     };
-    let (checked, diagnostics) = check(&sources, file, &options);
+    let (checked, diagnostics) = check(&mut sources, file, &options);
     assert!(!diagnostics.has_errors(), "{}", messages(&diagnostics));
     let lowered = lower_checked(&checked, file, None, &options, &mut |_, _| {});
     lowered.map(|(module, _)| module).unwrap_or_else(|d| panic!("{}", messages(&d)))
@@ -141,6 +141,7 @@ fn more_than_eight_ways_of_calling_merge_into_one() {
     }
 }
 
+// rule: derivatives.bounded_order reject
 #[test]
 fn derivatives_of_unbounded_order_are_refused() {
     for source in [

@@ -5,9 +5,11 @@
 //! span that starts where the `//` would be. Nothing else may be reported. `UPDATE_EXPECT=1` writes
 //! the marks; read them.
 
-use ssl_compiler::diagnostics::{Diagnostic, codes, render};
+use ssl_compiler::diagnostics::{Diagnostic, codes, examples, render};
+use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::{SourceFile, SourceMap};
-use ssl_compiler::{check, compile_checked};
+use ssl_compiler::testing::check_tests;
+use ssl_compiler::{CompileOptions, check, compile_checked};
 use ssl_tests::{Host, WAYS, files, folder, on_large_stack};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,9 +17,24 @@ use std::path::Path;
 /// Codes that no `.ssl` file brings about, each with the reason.
 const UNREACHABLE: &[(&str, &str)] = &[
     ("E0001", "the file itself cannot be read"),
-    ("E0501", "tests are checked as they run; what is wrong with one is a failure of it"),
+    ("E0901", "about graph files, which have tests of their own"),
+    ("E0902", "about graph files, which have tests of their own"),
+    ("E0903", "about graph files, which have tests of their own"),
+    ("E0904", "about graph files, which have tests of their own"),
+    ("E0905", "about graph files, which have tests of their own"),
+    ("E0906", "about graph files, which have tests of their own"),
+    ("E0907", "about graph files, which have tests of their own"),
+    ("E0908", "about graph files, which have tests of their own"),
+    ("E0909", "about graph files, which have tests of their own"),
+    ("E0910", "about graph files, which have tests of their own"),
+    ("E0911", "about graph files, which have tests of their own"),
+    ("E0912", "about graph files, which have tests of their own"),
+    ("E0913", "about graph files, which have tests of their own"),
+    ("E0914", "about graph files, which have tests of their own"),
+    ("W0901", "about graph files, which have tests of their own"),
     ("E0601", "about textual intermediate code"),
     ("E0602", "a fault of the compiler, not of a file"),
+    ("E0603", "a fault of the formatter, not of a file"),
 ];
 
 /// What is reported, or marked: line, first and last column of the span on that line, code.
@@ -31,7 +48,7 @@ fn files_are_reported_as_marked() {
         for path in files(&folder("diagnostics"), &["ssl"]) {
             let text = std::fs::read_to_string(&path).expect("the file is readable");
             let (source, expected) = marks(&text);
-            let (found, problems) = report(&source);
+            let (found, problems) = report(&path, &source);
             met.extend(found.iter().map(|m| m.3.clone()));
             wrong.push_str(&problems);
             if found == expected {
@@ -107,14 +124,16 @@ fn with_marks(source: &str, found: &[Mark]) -> String {
 
 /// All that is said about a file and, where it has no errors, about each of its shaders; and what is
 /// wrong with the diagnostics themselves.
-fn report(source: &str) -> (Vec<Mark>, String) {
+fn report(path: &Path, source: &str) -> (Vec<Mark>, String) {
     let host = Host::default();
     let mut sources = SourceMap::new();
-    let file = sources.add("test.ssl", source);
-    let options = host.options(WAYS[1]);
-    let (checked, diagnostics) = check(&sources, file, &options);
+    let file = sources.add_file(path, source);
+    let imports = SearchPath::on_disk(Vec::new());
+    let options = CompileOptions { imports: &imports, ..host.options(WAYS[1]) };
+    let (checked, diagnostics) = check(&mut sources, file, &options);
     let mut all = diagnostics.list.clone();
     if !diagnostics.has_errors() {
+        all.extend(check_tests(&checked, &sources).list);
         let shaders: Vec<String> = checked.program.shaders().map(|(_, f)| f.name.clone()).collect();
         let entries: Vec<Option<&str>> =
             if shaders.is_empty() { vec![None] } else { shaders.iter().map(|s| Some(s.as_str())).collect() };
@@ -168,4 +187,106 @@ fn every_code_explains_itself_and_is_unique() {
         assert!(code.explanation.len() > 40 && !code.title.is_empty(), "{}", code.id);
         assert_eq!(codes::find(&code.id.to_lowercase()).map(|c| c.id), Some(code.id));
     }
+}
+
+/// Codes whose pages have no example, each with the reason.
+const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
+    ("E0105", "what nests so deeply is too long to read"),
+    ("E0601", "about textual intermediate code"),
+    ("E0602", "a fault of the compiler"),
+    ("E0603", "a fault of the formatter"),
+    ("E09", "about graphs, which no file of the language brings about"),
+    ("W09", "likewise"),
+];
+
+#[test]
+fn every_page_has_an_example_that_does_what_it_says() {
+    let mut wrong = String::new();
+    on_large_stack(|| {
+        for code in codes::ALL {
+            let example = examples::find(examples::TEXT, code.id);
+            let excused = WITHOUT_EXAMPLE.iter().any(|(id, _)| code.id.starts_with(id));
+            let Some(example) = example else {
+                if !excused {
+                    wrong.push_str(&format!("{} has no example\n", code.id));
+                }
+                continue;
+            };
+            if example.language != "c" {
+                continue;
+            }
+            let ids = |source: &str| -> BTreeSet<String> {
+                let found = report(Path::new("example.ssl"), &format!("{source}\n")).0;
+                // A library has no shader, and needs none.
+                found.into_iter().map(|m| m.3).filter(|id| code.id == "E0301" || id != "E0301").collect()
+            };
+            let (first, second) = (ids(example.wrong), ids(example.right));
+            if !first.iter().eq([code.id]) || !second.is_empty() {
+                wrong.push_str(&format!("{}: wrong gives {first:?}, right gives {second:?}\n", code.id));
+            }
+        }
+    });
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The findings of a text.
+fn findings(source: &str) -> Vec<Diagnostic> {
+    let host = Host::default();
+    let mut sources = SourceMap::new();
+    let file = sources.add("test.ssl", source.to_owned());
+    let (_, diagnostics) = check(&mut sources, file, &host.options(WAYS[1]));
+    diagnostics.list
+}
+
+#[test]
+fn what_can_be_fixed_is_gone_after_the_fix() {
+    let mut fixed = 0;
+    on_large_stack(|| {
+        for path in files(&folder("diagnostics"), &["ssl"]) {
+            let source = marks(&std::fs::read_to_string(&path).expect("the file is readable")).0;
+            // Imports are found beside the file only.
+            if source.contains("import \"") {
+                continue;
+            }
+            let before = findings(&source);
+            let count = |list: &[Diagnostic], code: &str| list.iter().filter(|d| d.code.id == code).count();
+            for d in &before {
+                for fix in &d.fixes {
+                    let mut text = source.clone();
+                    text.replace_range(fix.span.range(), &fix.text);
+                    let after = findings(&text);
+                    let gone = !after.iter().any(|a| a.span == d.span && a.message == d.message);
+                    assert!(
+                        gone && count(&after, d.code.id) <= count(&before, d.code.id),
+                        "{}: {}",
+                        name(&path),
+                        d.message
+                    );
+                    fixed += 1;
+                }
+            }
+        }
+    });
+    assert!(fixed > 40, "only {fixed} fixes were tried");
+}
+
+#[test]
+fn a_call_that_fits_nothing_lists_why_nearest_first() {
+    let found = findings(
+        "float f(float x) { return x; }\nfloat f(float3 x, float y) { return x.x * y; }\nfloat g(float4 q) { return f(q, 1.0); }\n",
+    );
+    let notes: Vec<&str> = found[0].notes.iter().map(|n| n.text.as_str()).collect();
+    assert_eq!(
+        notes,
+        ["`float f(float3, float)`: `x` is float3, found float4", "`float f(float)`: it takes 1 argument, 2 given"]
+    );
+    assert!(found[0].notes.iter().all(|n| n.span.is_some()));
+}
+
+#[test]
+fn a_clash_shows_both_places_and_a_bracket_where_it_was_opened() {
+    let found = findings("float f(float a, float a) { return (a; }\n");
+    let labels: Vec<(&str, u32)> =
+        found.iter().flat_map(|d| &d.labels).map(|l| (l.text.as_str(), l.span.start)).collect();
+    assert!(labels.contains(&("the first one", 14)) && labels.contains(&("opened here", 35)), "{labels:?}");
 }

@@ -2,13 +2,14 @@
 //!
 //! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `dce`, `inline`,
 //! `differentiate`, `round-trip` or `verify-fails`. On SSL (`.ssl`): `// test: before-ad`,
-//! `differentiated` or `optimised`. `UPDATE_EXPECT=1` writes what came out into the file; read it.
+//! `differentiated`, `optimised` or `format`. `UPDATE_EXPECT=1` writes what came out into the file; read it.
 
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::passes::{ad, dce, inline, simplify};
 use ssl_compiler::pipeline::Stage;
-use ssl_tests::{Host, files, folder, on_large_stack};
+use ssl_compiler::source::SourceMap;
+use ssl_tests::{Host, explain, files, folder, on_large_stack};
 use std::path::Path;
 
 const MARKER: &str = "; expect:\n";
@@ -53,6 +54,7 @@ fn check(path: &Path) -> Result<(), String> {
 
 fn from_ssl(what: &str, source: &str) -> Result<String, String> {
     let stage = match what {
+        "format" => return formatted(source),
         "before-ad" => Stage::BeforeAd,
         "differentiated" => Stage::Differentiated,
         "optimised" => Stage::Optimised,
@@ -60,6 +62,16 @@ fn from_ssl(what: &str, source: &str) -> Result<String, String> {
     };
     let host = Host { globals: ssl_compiler::runtime::GlobalsLayout::new(), ..Host::default() };
     Ok(host.stage(source, stage).to_string())
+}
+
+/// The text laid out, which laying out once more does not change.
+fn formatted(source: &str) -> Result<String, String> {
+    let mut sources = SourceMap::new();
+    let file = sources.add("test.ssl", source);
+    let once = ssl_compiler::format(&sources, file).map_err(|d| explain(&sources, &d))?;
+    let file = sources.add("test.ssl", once.as_str());
+    let twice = ssl_compiler::format(&sources, file).map_err(|d| explain(&sources, &d))?;
+    if once == twice { Ok(once) } else { Err(format!("formatted\n{once}\nand once more\n{twice}")) }
 }
 
 fn from_ir(what: &str, text: &str) -> Result<String, String> {
@@ -74,9 +86,7 @@ fn from_ir(what: &str, text: &str) -> Result<String, String> {
         "simplify" => simplify::run,
         "dce" => dce::run,
         "inline" => inline::run,
-        "differentiate" => {
-            |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("unbounded at {:?}", u.span))
-        }
+        "differentiate" => |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("{u:?}")),
         "round-trip" => |_| {},
         other => return Err(format!("there is no test `{other}` of IR")),
     };

@@ -36,6 +36,7 @@ fn practical(a: f64, b: f64) -> (f64, f64) {
     (w * t, b / (a + 1.0).powi(2) * ((u.cos() + 1.0 / (1.0 + u)) * t + w))
 }
 
+// rule: types.texture accept
 #[test]
 fn the_designs_shader_asks_for_its_texture_with_exact_footprints() {
     let host = Host::default();
@@ -75,6 +76,7 @@ fn the_designs_shader_asks_for_its_texture_with_exact_footprints() {
     }
 }
 
+// rule: demand.reported accept
 #[test]
 fn a_host_is_told_which_rows_to_fill() {
     let host = Host::default();
@@ -107,7 +109,7 @@ fn parameters_written_into_the_code_give_what_the_block_gives() {
             assert_eq!(block.set(plain.interface(), name, &value), Ok(()));
         }
         let options = CompileOptions { bake: Some(&block), ..host.options(way) };
-        let (baked, _) = compile(&sources, file, None, &options).unwrap_or_else(|d| panic!("{}", messages(&d)));
+        let (baked, _) = compile(&mut sources, file, None, &options).unwrap_or_else(|d| panic!("{}", messages(&d)));
         // (4 + 2) times the tint; a shader with its values inside takes none from the block.
         assert_eq!(run_with_default_fuel(&baked, &[]).floats(), [6.0, 3.0, 1.5]);
         let mut outputs = vec![Row::ZERO; 3];

@@ -12,7 +12,7 @@ use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::{Session, run_file};
 use ssl_compiler::{BackendKind, Shader, compile};
 use ssl_tests::generate::{Flavour, ROWS, Random, program};
-use ssl_tests::{Host, WAYS, messages, on_large_stack, run};
+use ssl_tests::{Host, NATIVE_AS_LOWERED, WAYS, messages, on_large_stack, run};
 
 /// Checks a property of many seeds and sizes; always the same ones.
 fn for_programs(cases: u32, property: impl Fn(u64, usize) -> Result<(), TestCaseError>) {
@@ -57,6 +57,7 @@ fn inputs(random: &mut Random) -> Vec<f32> {
     rows
 }
 
+// rule: defined.same_bits accept
 #[test]
 fn every_way_of_running_a_program_gives_the_same_bits() {
     let host = host();
@@ -65,7 +66,8 @@ fn every_way_of_running_a_program_gives_the_same_bits() {
             let nested_derivatives = seed % 2 == 0;
             let source = program(seed, size, Flavour { smooth: false, nested_derivatives });
             let Some(shaders) = compile_all(&host, &source)? else { return Ok(()) };
-            let mut random = Random(seed ^ 1);
+            let Ok(native) = host.compile(&source, NATIVE_AS_LOWERED) else { return Ok(()) };
+            let mut random = Random::new(seed ^ 1);
             for _ in 0..4 {
                 let (globals, fuel) = (inputs(&mut random), [100_000, 1 + random.below(60) as u32][random.below(2)]);
                 let reference = run(&shaders[0], &globals, fuel);
@@ -77,6 +79,7 @@ fn every_way_of_running_a_program_gives_the_same_bits() {
                 if !nested_derivatives {
                     prop_assert_eq!(&optimised.outputs[..VALUES], &reference.outputs[..VALUES], "{}", context());
                 }
+                prop_assert_eq!(&run(&native, &globals, fuel), &reference, "as lowered {}", context());
                 // Back ends change nothing at all, down to what is counted.
                 for (way, shader) in WAYS.iter().zip(&shaders).skip(2) {
                     prop_assert_eq!(&run(shader, &globals, fuel), &optimised, "{:?} {}", way, context());
@@ -113,7 +116,7 @@ fn is_steep(message: &str) -> bool {
 #[test]
 fn derivatives_of_smooth_programs_are_their_slopes() {
     let host = host();
-    let session = Session { globals: &host.globals, closures: &host.closures, backends: &[BackendKind::Interpreter] };
+    let session = Session { backends: &[BackendKind::Interpreter], ..Session::new(&host.globals, &host.closures) };
     let compared = std::cell::Cell::new(0);
     for_programs(60, |seed, size| {
         let mut source = program(seed, size / 2, Flavour { smooth: true, nested_derivatives: false });
@@ -123,7 +126,7 @@ fn derivatives_of_smooth_programs_are_their_slopes() {
         );
         let mut sources = SourceMap::new();
         let file = sources.add("test.ssl", source.as_str());
-        let (reports, _) = run_file(&session, &sources, file)
+        let (reports, _) = run_file(&session, &mut sources, file)
             .map_err(|d| TestCaseError::fail(format!("{}\n{source}", messages(&d))))?;
         for failure in reports.iter().flat_map(|r| &r.failures) {
             let harmless = ["no sample was smooth", "has no `ddx`"].iter().any(|m| failure.message.contains(m));
@@ -146,7 +149,7 @@ fn the_policy_for_calls_changes_nothing_but_a_zeros_sign() {
         for call_policy in [CallPolicy::BySignature, CallPolicy::Merged] {
             let mut options = host.options(WAYS[2]);
             options.passes.call_policy = call_policy;
-            let (shader, _) = compile(&sources, file, None, &options)
+            let (shader, _) = compile(&mut sources, file, None, &options)
                 .map_err(|d| TestCaseError::fail(format!("{}\n{source}", messages(&d))))?;
             let globals = [0.7, 1.0, -2.0, -0.4, 0.5, 1.0, 0.3, 0.0, 0.0, f32::from_bits(2)];
             outputs.push(run(&shader, &globals, 100_000).floats());

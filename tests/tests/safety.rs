@@ -10,6 +10,9 @@ use ssl_compiler::source::SourceMap;
 use ssl_tests::{BACKENDS, Host, Ran, WAYS, messages, on_large_stack, run};
 use std::time::{Duration, Instant};
 
+/// Past this something hangs; a busy machine may take some seconds.
+const HANG: Duration = Duration::from_secs(60);
+
 /// Runs a shader on both back ends, which must agree in everything, and gives what came out.
 fn run_everywhere(source: &str, globals: &[f32], fuel: u32) -> Ran {
     let host = Host::default();
@@ -32,9 +35,10 @@ fn assert_ends(source: &str, error: LaneError, fuel: u32) {
     let ran = run_everywhere(source, &[], fuel);
     assert_eq!(ran.status.first_error(), Some(error), "{source}");
     assert!(ran.outputs.iter().all(|bits| *bits == 0), "a lane that was ended has zeros\n{source}");
-    assert!(start.elapsed() < Duration::from_secs(5), "took {:?}\n{source}", start.elapsed());
+    assert!(start.elapsed() < HANG, "took {:?}\n{source}", start.elapsed());
 }
 
+// rule: limits.fuel reject
 #[test]
 fn endless_loops_run_out_of_fuel() {
     for body in [
@@ -51,6 +55,7 @@ fn endless_loops_run_out_of_fuel() {
     }
 }
 
+// rule: limits.fuel accept
 #[test]
 fn fuel_ends_a_lane_at_the_same_point_on_every_backend() {
     let source =
@@ -66,6 +71,7 @@ fn fuel_ends_a_lane_at_the_same_point_on_every_backend() {
     assert!(needed > 20 && run_everywhere(source, &[], needed - 1).status.first_error() == Some(LaneError::OutOfFuel));
 }
 
+// rule: limits.recursion reject
 #[test]
 fn endless_recursion_ends_at_its_limit() {
     for functions in [
@@ -81,6 +87,7 @@ fn endless_recursion_ends_at_its_limit() {
     }
 }
 
+// rule: limits.recursion accept
 #[test]
 fn recursion_of_exactly_the_limit_is_fine() {
     let source = |n: i32| {
@@ -116,7 +123,7 @@ fn exponential_chains_of_closures_are_refused_in_time() {
     for source in [source.as_str(), loops] {
         let start = Instant::now();
         assert!(Host::default().compile(source, WAYS[1]).is_err());
-        assert!(start.elapsed() < Duration::from_secs(5), "took {:?}", start.elapsed());
+        assert!(start.elapsed() < HANG, "took {:?}", start.elapsed());
     }
 }
 
@@ -222,7 +229,7 @@ fn survive(source: &str) -> Diagnostics {
     let mut sources = SourceMap::new();
     let file = sources.add("test.ssl", source);
     let options = host.options(WAYS[3]);
-    let result = compile(&sources, file, None, &options);
+    let result = compile(&mut sources, file, None, &options);
     let diagnostics = match result {
         Ok((_, diagnostics)) | Err(diagnostics) => diagnostics,
     };
@@ -235,6 +242,7 @@ fn survive(source: &str) -> Diagnostics {
     diagnostics
 }
 
+// rule: limits.nesting accept reject; limits.chains accept reject
 #[test]
 fn deep_and_long_sources_are_compiled_or_refused() {
     let around = |inner: String| format!("shader main(out float r) {{ float x = global_value<position>.x; {inner} }}");
@@ -351,7 +359,7 @@ fn arrays_that_do_not_fit_are_refused() {
     ] {
         let start = Instant::now();
         assert!(survive(source).has_errors(), "{source}");
-        assert!(start.elapsed() < Duration::from_secs(5), "took {:?}\n{source}", start.elapsed());
+        assert!(start.elapsed() < HANG, "took {:?}\n{source}", start.elapsed());
     }
 }
 
@@ -491,6 +499,7 @@ fn fuel_is_charged_by_work() {
     assert_ends(&source, LaneError::OutOfFuel, 400_000);
 }
 
+// rule: limits.memory reject
 #[test]
 fn frames_that_would_overflow_the_stack_are_refused() {
     let many = |n: usize| -> String { (0..n).map(|i| format!("float v{i} = sin(x * {i}.0);\n")).collect() };

@@ -3,6 +3,8 @@
 //!
 //! Exit codes: 0 fine, 1 something failed, 2 wrong usage.
 
+mod fuzz;
+mod llvm;
 mod setup;
 
 use std::path::{Path, PathBuf};
@@ -21,7 +23,7 @@ struct Chore {
 }
 
 const CHORES: &[Chore] = &[
-    Chore { name: "setup", takes: "", what: "say what is needed here and whether it is there", run: |_| setup::run() },
+    Chore { name: "setup", takes: "", what: "install what is missing here, or say what is", run: |_| setup::run() },
     Chore { name: "test", takes: "", what: "run all tests, the documentation's included", run: |_| test() },
     Chore { name: "ci", takes: "", what: "everything that must hold before a merge", run: |_| ci() },
     Chore {
@@ -29,6 +31,18 @@ const CHORES: &[Chore] = &[
         takes: "[--check]",
         what: "write the generated pages, or say whether they are stale",
         run: reference,
+    },
+    Chore {
+        name: "coverage",
+        takes: "",
+        what: "say which rules of the language reference have which tests",
+        run: |_| coverage(),
+    },
+    Chore {
+        name: "fuzz",
+        takes: "[TARGET] [--seconds N]",
+        what: "look for inputs that break the compiler; a minute a target",
+        run: fuzz::fuzz,
     },
     Chore { name: "tables", takes: "[ARGUMENTS]", what: "measure the tables of docs/src/performance.md", run: tables },
 ];
@@ -58,7 +72,7 @@ fn main() -> ExitCode {
 }
 
 fn help() -> String {
-    let line = |c: &Chore| format!("  {:<22} {}\n", format!("{} {}", c.name, c.takes), c.what);
+    let line = |c: &Chore| format!("  {:<31} {}\n", format!("{} {}", c.name, c.takes), c.what);
     format!("Usage: cargo xtask <COMMAND>\n\n{}", CHORES.iter().map(line).collect::<String>())
 }
 
@@ -67,29 +81,40 @@ fn usage(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Every test, then the examples in doc comments, which nextest cannot run.
+/// Every test, on every back end that can be built here, then the examples in doc comments, which nextest
+/// cannot run.
 fn test() -> Outcome {
+    let features: &[&str] = match llvm::version() {
+        Some(_) => &["--features", "llvm"],
+        None => {
+            println!("without the LLVM back end: LLVM 19 is not installed (`cargo xtask setup` does)");
+            &[]
+        }
+    };
     if has(&["cargo", "nextest", "--version"]) {
-        cargo(&["nextest", "run", "--workspace"])?;
+        cargo(&[&["nextest", "run", "--workspace"], features].concat())?;
     } else {
-        cargo(&["test", "--workspace", "--lib", "--bins", "--tests"])?;
+        cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests"], features].concat())?;
     }
-    cargo(&["test", "--workspace", "--doc"])
+    cargo(&[&["test", "--workspace", "--doc"], features].concat())
 }
 
 /// One thing that must hold, with the name under which it is reported.
 type Step = (&'static str, fn() -> Outcome);
 
-/// Dev profile except for the last two, which share one release build of `shade`.
+/// Dev profile except for the last three, which share one release build of `shade`.
 const STEPS: &[Step] = &[
     ("test", test),
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
-    ("clippy", || {
-        cargo(&["clippy", "--workspace", "--all-targets", "--features", "xtask/reference", "--", "-D", "warnings"])
-    }),
+    ("clippy", || clippy("xtask/reference")),
+    ("clippy, llvm", || if llvm::version().is_some() { clippy("xtask/reference,llvm") } else { Ok(()) }),
     ("doc", api_documentation),
     ("reference", || reference(&["--check".to_owned()])),
+    ("coverage", coverage),
     ("book", book),
+    // Diagnostics' fixtures mark columns, and other tests put something else behind the shader.
+    ("shader layout", || shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "tests/render_scenes"])),
+    ("warnings", warnings),
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
 ];
@@ -117,6 +142,11 @@ fn ci() -> Outcome {
     Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), failed.join(", ")))
 }
 
+/// With and without the back ends that are optional: neither build may lean on the other.
+fn clippy(features: &str) -> Outcome {
+    cargo(&["clippy", "--workspace", "--all-targets", "--features", features, "--", "-D", "warnings"])
+}
+
 fn api_documentation() -> Outcome {
     let mut command = cargo_command(&["doc", "--workspace", "--no-deps"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
@@ -132,6 +162,22 @@ fn book() -> Outcome {
     let mut command = Command::new("mdbook");
     command.args(["build", "docs"]);
     run(command)
+}
+
+/// What ships is free of warnings: the scenes, their shaders and the standard library.
+fn warnings() -> Outcome {
+    let mut files = Vec::new();
+    for folder in ["scenes", "scenes/materials", "ssl-compiler/std"] {
+        // The first two are there; what a folder lacks cannot warn.
+        let Ok(entries) = std::fs::read_dir(root().join(folder)) else { continue };
+        let paths = entries.flatten().map(|e| e.path());
+        files.extend(paths.filter(|p| p.extension().is_some_and(|e| e == "ssl" || e == "toml")));
+    }
+    files.sort();
+    let names: Vec<String> = files.iter().map(|p| p.display().to_string()).collect();
+    let arguments: Vec<&str> =
+        ["check", "--deny-warnings"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    shade(&arguments)
 }
 
 /// The smallest scene, to see that a picture comes out of the release build.
@@ -156,6 +202,11 @@ fn reference(arguments: &[String]) -> Outcome {
         cargo_command(&["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", "reference", "--"]);
     command.args(arguments);
     run(command)
+}
+
+/// The rules of the reference and their tests, by a program of their own.
+fn coverage() -> Outcome {
+    cargo(&["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", "coverage"])
 }
 
 fn tables(arguments: &[String]) -> Outcome {

@@ -2,16 +2,18 @@
 //! `cargo xtask reference`; with `--check` nothing is written, and a stale page fails.
 //!
 //! Either way every listing of the book and of the README that is marked as plain `c` is compiled, and the
-//! tests in it run: such a listing is a whole file. Fragments are marked `c fragment` and left alone.
+//! tests in it run: such a listing is a whole file, and laid out as `shade fmt` does. Fragments are marked
+//! `c fragment` and left alone.
 
 use renderer::material::ShadingLanguage;
-use ssl_compiler::builtins::{Expand, TABLE};
-use ssl_compiler::diagnostics::{Code, Diagnostics, codes, render};
+use ssl_compiler::builtins::{Expand, TABLE, library};
+use ssl_compiler::diagnostics::{Code, Diagnostics, codes, examples, render};
 use ssl_compiler::runtime::{ClosureRegistry, GlobalsLayout, Orders};
 use ssl_compiler::source::SourceMap;
+use ssl_compiler::syntax::ast::Item;
 use ssl_compiler::testing::{Session, run_file};
 use ssl_compiler::types::TypeTable;
-use ssl_compiler::{BackendKind, CompileOptions, check, compile_checked};
+use ssl_compiler::{CompileOptions, check, compile_checked};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,7 +26,7 @@ fn main() -> ExitCode {
     let pages = [("builtins.md", builtins(&language)), ("errors.md", errors())];
     let mut faults: Vec<String> =
         pages.iter().filter_map(|(name, text)| keep(&book().join(name), text, check_only).err()).collect();
-    match listings(&language) {
+    match listings(&language, check_only) {
         Ok((count, found)) => {
             println!("{count} listings were compiled");
             faults.extend(found);
@@ -64,8 +66,16 @@ by component.
 Derivatives have no column of their own. A built-in becomes operations of the intermediate code, and each of
 those has its rule ([Derivatives](derivatives.md)).
 
-## Functions
+";
 
+const LIBRARY_HEAD: &str = "
+## Functions of the library
+
+Written in SSL, they differentiate like any other function, and are compiled only where they are called. Imported
+from their file, they can be given a [name before them](language.md#several-files).
+
+| function | what | file |
+| --- | --- | --- |
 ";
 
 const FORMS: &str = "
@@ -77,17 +87,62 @@ const FORMS: &str = "
 | `texture2d_sample<SLOT>(u, v)` | `color` | the filtered texture, its footprint from the derivatives of `u` and `v` |
 | `texture2d_sample_alpha<SLOT>(u, v)` | `float` | its alpha |
 | `texture2d_sample4<SLOT>(u, v)` | `float4` | color and alpha in one look-up |
+| `printf(FORMAT, …)` | nothing | prints, see [Printing](language.md#printing) |
 | `make_closure<NAME>(…)` | `closure` | one lobe of weight 1 |
 
 ";
 
 fn builtins(language: &ShadingLanguage) -> String {
-    let mut out = format!("{NOTICE}{BUILTINS}| function | what |\n| --- | --- |\n");
+    let mut out = format!("{NOTICE}{BUILTINS}");
+    let mut section = "";
     for b in TABLE {
+        if b.section != section {
+            section = b.section;
+            let _ = write!(out, "\n## {section}\n\n| function | what |\n| --- | --- |\n");
+        }
         let whole = if matches!(b.expand, Expand::Whole(_)) { " *Whole.*" } else { "" };
         let _ = writeln!(out, "| `{}` | {}{whole} |", b.signature(), b.doc);
     }
-    out + FORMS + &globals(language.globals()) + &closures(language.closures())
+    out + &library() + FORMS + &globals(language.globals()) + &closures(language.closures())
+}
+
+/// The functions of the library that need no import, as they stand in its files.
+fn library() -> String {
+    let mut out = LIBRARY_HEAD.to_owned();
+    for file in library::LIBRARY {
+        // What has no text of its own belongs to what stands above it.
+        let mut groups: Vec<(String, String)> = Vec::new();
+        for (head, doc) in documented(file.text, file.functions) {
+            match groups.last_mut().filter(|_| doc.is_empty()) {
+                Some((heads, _)) => heads.push_str(&format!("<br>`{head}`")),
+                None => groups.push((format!("`{head}`"), doc)),
+            }
+        }
+        for (heads, doc) in groups {
+            let _ = writeln!(out, "| {heads} | {doc} | `{}` |", file.name);
+        }
+    }
+    out
+}
+
+/// Heads and documentation of all functions with these names: the `///` lines above them.
+fn documented(text: &str, names: &[&str]) -> Vec<(String, String)> {
+    let mut sources = SourceMap::new();
+    let file = sources.add("library", text);
+    let tree = ssl_compiler::syntax::parse(&sources, file, &mut Diagnostics::new());
+    let mut found = Vec::new();
+    for item in &tree.items {
+        let Item::Function(f) = item else { continue };
+        if !names.contains(&f.name.text.as_str()) || f.body.is_none() {
+            continue;
+        }
+        let words = |s: &str| s.split_whitespace().collect::<Vec<_>>().join(" ");
+        let above: Vec<&str> =
+            text[..f.span.range().start].lines().rev().map_while(|l| l.strip_prefix("///")).collect();
+        let doc = above.into_iter().rev().collect::<Vec<_>>().join(" ");
+        found.push((words(&text[f.span.range()]), words(&doc).replace('|', "\\|")));
+    }
+    found
 }
 
 fn globals(layout: &GlobalsLayout) -> String {
@@ -123,6 +178,12 @@ fn errors() -> String {
         let _ = write!(out, "\n## {title}\n");
         for c in list {
             let _ = write!(out, "\n### {}: {}\n\n{}\n", c.id, c.title, c.explanation);
+            if let Some(e) = examples::find(examples::TEXT, c.id) {
+                // A wrong listing is no file that compiles; the tests of the diagnostics try both.
+                let language = if e.language == "c" { "c fragment" } else { e.language };
+                let _ =
+                    write!(out, "\n```{language}\n{}\n```\n\nPut right:\n\n```{language}\n{}\n```\n", e.wrong, e.right);
+            }
         }
     };
     section("Shaders", codes::ALL);
@@ -131,7 +192,7 @@ fn errors() -> String {
 }
 
 /// Compiles the listings of every page; how many there are, and what is wrong with them.
-fn listings(language: &ShadingLanguage) -> std::io::Result<(usize, Vec<String>)> {
+fn listings(language: &ShadingLanguage, check_only: bool) -> std::io::Result<(usize, Vec<String>)> {
     let mut pages = vec![root().join("README.md")];
     for entry in std::fs::read_dir(book())? {
         let path = entry?.path();
@@ -142,11 +203,18 @@ fn listings(language: &ShadingLanguage) -> std::io::Result<(usize, Vec<String>)>
     pages.sort();
     let (mut count, mut faults) = (0, Vec::new());
     for page in pages {
-        for (line, text) in whole_files(&std::fs::read_to_string(&page)?) {
+        let mut written = std::fs::read_to_string(&page)?.replace("\r\n", "\n");
+        for (line, text) in whole_files(&written.clone()) {
+            let mut sources = SourceMap::new();
+            let file = sources.add("listing", text.as_str());
+            if let Ok(laid_out) = ssl_compiler::format(&sources, file) {
+                written = written.replacen(&format!("```c\n{text}```"), &format!("```c\n{laid_out}```"), 1);
+            }
             count += 1;
             let name = format!("{}, the listing behind line {line}", page.display());
             faults.extend(try_listing(language, &name, text));
         }
+        faults.extend(keep(&page, &written, check_only).err());
     }
     Ok((count, faults))
 }
@@ -173,24 +241,25 @@ fn whole_files(page: &str) -> Vec<(usize, String)> {
 fn try_listing(language: &ShadingLanguage, name: &str, text: String) -> Vec<String> {
     let mut sources = SourceMap::new();
     let file = sources.add(name.to_owned(), text);
-    let report = |d: &Diagnostics| vec![render::text(d, &sources, false)];
+    let report = |d: &Diagnostics, sources: &SourceMap| vec![render::text(d, sources, false)];
     let options = CompileOptions::new(language.globals(), language.closures());
-    let (checked, diagnostics) = check(&sources, file, &options);
-    if diagnostics.has_errors() {
-        return report(&diagnostics);
+    let (checked, diagnostics) = check(&mut sources, file, &options);
+    // What the book shows is free of warnings, too.
+    if !diagnostics.is_empty() {
+        return report(&diagnostics, &sources);
     }
     for (_, shader) in checked.program.shaders() {
         if let Err(d) = compile_checked(&checked, file, Some(&shader.name), &options) {
-            return report(&d);
+            return report(&d, &sources);
         }
     }
-    let session = Session { globals: language.globals(), closures: language.closures(), backends: &BackendKind::ALL };
-    match run_file(&session, &sources, file) {
+    let session = Session::new(language.globals(), language.closures());
+    match run_file(&session, &mut sources, file) {
         Ok((tests, _)) => {
             let failures =
                 tests.iter().flat_map(|t| t.failures.iter().map(move |f| format!("{name}: {}: {}", t.name, f.message)));
             failures.collect()
         }
-        Err(d) => report(&d),
+        Err(d) => report(&d, &sources),
     }
 }

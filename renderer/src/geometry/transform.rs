@@ -1,6 +1,6 @@
 //! Placement of shapes: scale, then rotate about x, y and z in that order, then translate.
 
-use glam::{Affine3A, EulerRot, Mat3, Quat, Vec3};
+use glam::{Affine3A, EulerRot, Mat3, Mat4, Quat, Vec3};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Transform {
@@ -17,6 +17,10 @@ impl Transform {
         // The inverse transpose of R·S is R·S⁻¹.
         let normal = Mat3::from_quat(rotation) * Mat3::from_diagonal(scale.recip());
         Transform { matrix, normal }
+    }
+
+    pub fn matrix(&self) -> Mat4 {
+        Mat4::from(self.matrix)
     }
 
     pub fn point(&self, p: Vec3) -> Vec3 {

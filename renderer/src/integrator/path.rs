@@ -1,5 +1,6 @@
 //! A light path while it is traced from the camera, and the memory of a wavefront of them.
 
+use super::messages::Messages;
 use crate::bsdf::WeightedLobe;
 use crate::geometry::{Hit, Surface};
 use crate::material::{Scratch, Shaded, ShadingPoint};
@@ -45,4 +46,7 @@ pub struct Workspace {
     pub lobes: Vec<WeightedLobe>,
     pub shaded: Vec<Shaded>,
     pub scratch: Scratch,
+    /// What shaders said: the path, the bounce, and the text.
+    pub said: Vec<(u32, u32, String)>,
+    pub messages: Messages,
 }

@@ -10,7 +10,7 @@ use crate::material::ShadingPoint;
 use crate::sampler::Sampler;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
-use ssl_compiler::runtime::LANES;
+use ssl_compiler::runtime::{LANES, Listener};
 use std::ops::Range;
 
 /// What a batch cost, and what went wrong in it.
@@ -51,7 +51,7 @@ pub fn trace(
     // Where no shader asks for a partial, rays need not carry any.
     let differentials = scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
-    start(scene, camera, seed, tile, samples, work);
+    start(scene, camera, seed, tile, samples.clone(), work);
     for depth in 0..=scene.integrator.max_depth {
         // 2. What each ray meets first; those that meet nothing see the environment.
         counts.rays += work.active.len() as u64;
@@ -84,6 +84,12 @@ pub fn trace(
     let mut sums = TileSums::new(tile.pixels());
     for path in &work.paths {
         counts.non_finite += u64::from(!sums.add(path.pixel as usize, path.radiance));
+    }
+    // 8. What shaders said, by pixel and sample.
+    for (order, (path, depth, text)) in std::mem::take(&mut work.said).into_iter().enumerate() {
+        let (x, y) = tile.pixel(work.paths[path as usize].pixel);
+        let sample = samples.start + path % samples.len() as u32;
+        work.messages.add((y, x, sample, depth, order as u32), text, 1);
     }
     (sums, counts)
 }
@@ -168,9 +174,17 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
         let (incident, time) = (path.ray.direction, path.ray.time);
         ShadingPoint { surface: met.surface, partials, incident, time, ray_depth: depth }
     };
+    let first = block.start;
     work.points.clear();
     work.points.extend(work.met[block].iter().map(point));
     work.lobes.clear();
     work.shaded.clear();
-    material.shade(&work.points, &scene.textures, &mut work.scratch, &mut work.lobes, &mut work.shaded);
+    let (host, scratch) = (&scene.textures, &mut work.scratch);
+    if !material.prints() {
+        return material.shade(&work.points, &scene.spaces, host, scratch, &mut work.lobes, &mut work.shaded);
+    }
+    let listener = Listener::new(host);
+    material.shade(&work.points, &scene.spaces, &listener, scratch, &mut work.lobes, &mut work.shaded);
+    let path = |lane: usize| work.met[first + lane].path;
+    work.said.extend(listener.messages().into_iter().map(|(lane, text)| (path(lane), depth, text)));
 }

@@ -1,8 +1,8 @@
 //! The globals that the renderer offers to shaders, and how one row of them is filled from hits.
 
-use super::ShadingPoint;
+use super::{ShadingPoint, Spaces};
 use crate::geometry::Wanted;
-use glam::Vec3;
+use glam::{Mat4, Vec3};
 use ssl_compiler::runtime::{GlobalField, GlobalRead, LANES, Order, Row};
 
 ssl_compiler::shader_globals! {
@@ -30,6 +30,12 @@ ssl_compiler::shader_globals! {
         backfacing: bool, value;
         /// Vertex color; white where the mesh has none.
         color: color, first;
+        /// From where the shape was before it was placed.
+        object_to_world: matrix, value;
+        world_to_object: matrix, value;
+        /// From the camera, which looks along its −z.
+        camera_to_world: matrix, value;
+        world_to_camera: matrix, value;
     }
 }
 
@@ -47,6 +53,10 @@ enum Source {
     RayDepth,
     Backfacing,
     Color,
+    ObjectToWorld,
+    WorldToObject,
+    CameraToWorld,
+    WorldToCamera,
 }
 
 /// One row of the block that a shader reads.
@@ -73,13 +83,17 @@ impl Fill {
             "ray_depth" => Source::RayDepth,
             "backfacing" => Source::Backfacing,
             "color" => Source::Color,
+            "object_to_world" => Source::ObjectToWorld,
+            "world_to_object" => Source::WorldToObject,
+            "camera_to_world" => Source::CameraToWorld,
+            "world_to_camera" => Source::WorldToCamera,
             _ => return None,
         };
         Some(Fill { source, component: read.component, order: read.order, row: read.row })
     }
 
     /// Writes the row's lanes, one a point.
-    pub fn apply(&self, points: &[ShadingPoint], block: &mut [Row]) {
+    pub fn apply(&self, points: &[ShadingPoint], spaces: &Spaces, block: &mut [Row]) {
         let row = &mut block[self.row];
         for (lane, point) in points.iter().enumerate().take(LANES) {
             match self.source {
@@ -87,9 +101,18 @@ impl Fill {
                 Source::RayDepth => row.set_int(lane, point.ray_depth as i32),
                 Source::Backfacing => row.set_int(lane, i32::from(point.surface.backfacing)),
                 Source::Time => row.0[lane] = point.time,
+                Source::ObjectToWorld => row.0[lane] = self.element(&spaces.object(point.surface.object_id).to_world),
+                Source::WorldToObject => row.0[lane] = self.element(&spaces.object(point.surface.object_id).from_world),
+                Source::CameraToWorld => row.0[lane] = self.element(&spaces.camera.to_world),
+                Source::WorldToCamera => row.0[lane] = self.element(&spaces.camera.from_world),
                 _ => row.0[lane] = self.vector(point)[self.component],
             }
         }
+    }
+
+    /// Shaders number elements row by row.
+    fn element(&self, matrix: &Mat4) -> f32 {
+        matrix.row(self.component / 4)[self.component % 4]
     }
 
     fn vector(&self, point: &ShadingPoint) -> Vec3 {
@@ -103,7 +126,8 @@ impl Fill {
             Source::Tangent => (s.tangent, p.tangent),
             Source::Bitangent => (s.bitangent, p.bitangent),
             Source::Color => (s.color, p.color),
-            Source::Time | Source::ObjectId | Source::RayDepth | Source::Backfacing => (Vec3::ZERO, [Vec3::ZERO; 2]),
+            // These are no vectors.
+            _ => (Vec3::ZERO, [Vec3::ZERO; 2]),
         };
         match self.order {
             Order::Value => value,
@@ -131,6 +155,8 @@ pub fn wanted(fills: &[Fill]) -> Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Transform;
+    use crate::material::Space;
 
     #[test]
     fn every_field_of_the_layout_has_a_source() {
@@ -152,8 +178,26 @@ mod tests {
         let mut point = ShadingPoint::default();
         point.partials.position[1] = Vec3::new(1.0, 2.0, 3.0);
         let mut block = vec![Row::splat(9.0); layout.rows()];
-        fill.apply(&[point; 2], &mut block);
+        fill.apply(&[point; 2], &Spaces::default(), &mut block);
         assert_eq!(block[row].0[..3], [2.0, 2.0, 9.0]);
         assert_eq!(wanted(&[fill]), Wanted { position: true, ..Wanted::default() });
+    }
+
+    #[test]
+    fn matrices_are_those_of_the_shape_that_was_hit() {
+        let layout = HitGlobals::layout();
+        let (index, field) = layout.find("object_to_world").expect("the layout has it");
+        // Element (1, 3): how far y is moved.
+        let row = field.row(7, Order::Value).expect("it keeps values");
+        let read = GlobalRead { field: index, component: 7, order: Order::Value, row };
+        let fill = Fill::of(field, &read).expect("it has a source");
+        let moved = |y: f32| Transform::new(Vec3::new(1.0, y, 3.0), Vec3::ZERO, Vec3::ONE);
+        let objects = [2.0, 5.0].map(|y| Space::object(&moved(y))).to_vec();
+        let spaces = Spaces { objects, camera: Space::WORLD };
+        let mut points = [ShadingPoint::default(), ShadingPoint::default()];
+        points[1].surface.object_id = 1;
+        let mut block = vec![Row::splat(9.0); layout.rows()];
+        fill.apply(&points, &spaces, &mut block);
+        assert_eq!(block[row].0[..3], [2.0, 5.0, 9.0]);
     }
 }

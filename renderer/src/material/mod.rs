@@ -4,20 +4,23 @@
 //! filled in, and gives each hit's lobes and emission.
 
 mod globals;
+mod spaces;
 
 use crate::bsdf::{Emission, Glossy, Lambert, Lobe, Mirror, WeightedLobe};
 use crate::geometry::{Partials, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
+pub use spaces::{Space, Spaces};
 use ssl_compiler::diagnostics::Diagnostics;
+use ssl_compiler::modules::Modules;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
     Block, ClosureId, ClosureRegistry, GlobalsLayout, HostServices, LANES, LaneError, ParameterBlock, ParameterValue,
     Row, read3,
 };
-use ssl_compiler::source::{FileId, SourceMap};
-use ssl_compiler::{BackendKind, CompileOptions, Shader};
+use ssl_compiler::source::SourceMap;
+use ssl_compiler::{CompileOptions, Shader, Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -68,17 +71,18 @@ impl ShadingLanguage {
         &self.closures
     }
 
-    /// Compiles one shader of a file. Warnings come back beside it.
+    /// Compiles one shader of a file that was loaded; what loading had to say is passed on. Warnings come
+    /// back beside the shader.
     pub fn compile(
         &self,
         sources: &SourceMap,
-        file: FileId,
+        loaded: (&Modules, Diagnostics),
         entry: Option<&str>,
-        backend: BackendKind,
+        target: Target,
     ) -> Result<(Arc<Shader>, Diagnostics), Diagnostics> {
         let options =
-            CompileOptions { backend, file_globals: false, ..CompileOptions::new(&self.globals, &self.closures) };
-        let (shader, warnings) = ssl_compiler::compile(sources, file, entry, &options)?;
+            CompileOptions { target, file_globals: false, ..CompileOptions::new(&self.globals, &self.closures) };
+        let (shader, warnings) = ssl_compiler::compile_loaded(sources, loaded, entry, &options)?;
         Ok((Arc::new(shader), warnings))
     }
 }
@@ -166,6 +170,11 @@ impl Material {
         self.wanted
     }
 
+    /// Whether its shader may say something.
+    pub fn prints(&self) -> bool {
+        self.shader.prints()
+    }
+
     /// The first error that ended a lane early since the material was made.
     pub fn error(&self) -> Option<LaneError> {
         self.error.get().copied()
@@ -176,6 +185,7 @@ impl Material {
     pub fn shade(
         &self,
         points: &[ShadingPoint],
+        spaces: &Spaces,
         host: &dyn HostServices,
         scratch: &mut Scratch,
         lobes: &mut Vec<WeightedLobe>,
@@ -188,7 +198,7 @@ impl Material {
             scratch.outputs.resize(output_rows, Row::ZERO);
         }
         for fill in &self.fills {
-            fill.apply(points, &mut scratch.globals);
+            fill.apply(points, spaces, &mut scratch.globals);
         }
         let mask = ((1_u64 << points.len()) - 1) as u32;
         let status = self.shader.run(&mut Block {

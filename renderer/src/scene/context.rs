@@ -85,7 +85,7 @@ impl Context {
         }
         match std::fs::read_to_string(&path) {
             Ok(text) => {
-                let id = self.sources.add(path.display().to_string(), text);
+                let id = self.sources.add_file(&path, text);
                 self.read.insert(path, id);
                 Some(id)
             }

@@ -2,30 +2,44 @@
 
 use super::codes;
 use super::context::Context;
-use super::schema::{MaterialTable, TextureTable, ValueText};
+use super::graphs::{Graphs, Image, LinkedGraph};
+use super::schema::{MaterialTable, SceneFile, TextureTable, ValueText};
 use crate::material::{Material, ShadingLanguage};
 use crate::texture::{self, Pyramid, TextureSystem};
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, closest};
+use ssl_compiler::modules::{Modules, SearchPath};
 use ssl_compiler::runtime::ParameterValue;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::source::FileId;
-use ssl_compiler::{BackendKind, Shader};
+use ssl_compiler::{Shader, Target};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads all images, several at a time. One that cannot be read is missing, with a warning.
-pub fn build_textures(tables: &BTreeMap<String, TextureTable>, context: &mut Context) -> TextureSystem {
-    let entries: Vec<&TextureTable> = tables.values().collect();
-    let load = |t: &&TextureTable| texture::load(&context.path(t.file.get_ref()), t.raw, t.wrap);
+/// Reads all images, several at a time, those of graphs behind those of the scene. One that cannot be read
+/// is missing, with a warning.
+pub fn build_textures(
+    tables: &BTreeMap<String, TextureTable>,
+    images: &[Image],
+    context: &mut Context,
+) -> TextureSystem {
+    let of_table = |t: &TextureTable| Image {
+        path: context.path(t.file.get_ref()),
+        raw: t.raw,
+        wrap: t.wrap,
+        at: Some(context.span(t.file.span())),
+    };
+    let entries: Vec<Image> = tables.values().map(of_table).chain(images.iter().cloned()).collect();
+    let load = |i: &Image| texture::load(&i.path, i.raw, i.wrap);
     let loaded: Vec<Result<Pyramid, String>> = entries.par_iter().map(load).collect();
     let mut textures = Vec::new();
-    for (table, result) in entries.iter().zip(loaded) {
+    for (image, result) in entries.iter().zip(loaded) {
         if let Err(why) = &result {
-            let message =
-                format!("the texture `{}` cannot be read: {why}", context.path(table.file.get_ref()).display());
-            context.warn(&codes::MISSING_TEXTURE, table.file.span(), message, "it is magenta in the picture");
+            let message = format!("the texture `{}` cannot be read: {why}", image.path.display());
+            let hint = "it is magenta in the picture";
+            let warning = Diagnostic::warning(&codes::MISSING_TEXTURE, image.at.unwrap_or_default(), message, hint);
+            context.diagnostics.push(Diagnostic { span: image.at, ..warning });
             context.incomplete = true;
         }
         textures.push(result.ok());
@@ -38,26 +52,36 @@ type ShaderKey = (FileId, Option<String>);
 
 /// Compiles each shader once, several at a time, and makes the materials in the order of their names.
 pub fn build_materials(
-    tables: &BTreeMap<String, MaterialTable>,
-    textures: &BTreeMap<String, TextureTable>,
-    backend: BackendKind,
+    scene: &SceneFile,
+    graphs: &Graphs,
+    target: Target,
+    imports: &SearchPath<'_>,
     context: &mut Context,
 ) -> Vec<Material> {
     let language = ShadingLanguage::new();
-    let keys: Vec<Option<ShaderKey>> = tables.iter().map(|(name, t)| shader_key(name, t, context)).collect();
+    let SceneFile { materials: tables, textures, .. } = scene;
+    let keys: Vec<Option<ShaderKey>> = tables.iter().map(|(name, t)| shader_key(name, t, graphs, context)).collect();
     let mut distinct: Vec<&ShaderKey> = keys.iter().flatten().collect();
     distinct.sort();
     distinct.dedup();
-    let compile = |key: &&ShaderKey| language.compile(&context.sources, key.0, key.1.as_deref(), backend);
+    let mut files: BTreeMap<FileId, (Modules, Diagnostics)> = BTreeMap::new();
+    for (file, _) in &distinct {
+        files.entry(*file).or_insert_with(|| ssl_compiler::load(&mut context.sources, *file, imports));
+    }
+    let sources = &context.sources;
+    let compile = |(file, entry): &&ShaderKey| {
+        let (modules, found) = &files[file];
+        language.compile(sources, (modules, found.clone()), entry.as_deref(), target)
+    };
     let compiled: Vec<Result<(Arc<Shader>, Diagnostics), Diagnostics>> = distinct.par_iter().map(compile).collect();
     let mut shaders = BTreeMap::new();
     for (key, result) in distinct.iter().zip(compiled) {
         match result {
             Ok((shader, warnings)) => {
-                context.diagnostics.extend(warnings);
+                context.diagnostics.extend(graphs.blame(warnings));
                 shaders.insert((*key).clone(), shader);
             }
-            Err(errors) => context.diagnostics.extend(errors),
+            Err(errors) => context.diagnostics.extend(graphs.blame(errors)),
         }
     }
     let texture_names: Vec<&str> = textures.keys().map(String::as_str).collect();
@@ -65,6 +89,9 @@ pub fn build_materials(
     for ((name, table), key) in tables.iter().zip(&keys) {
         if let Some(shader) = key.as_ref().and_then(|k| shaders.get(k)) {
             let mut material = Material::new(name, shader.clone(), &language);
+            if let Some(graph) = table.graph.as_ref().and_then(|g| graphs.get(&context.path(g.get_ref()))) {
+                bind_images(&mut material, graph, texture_names.len());
+            }
             bind(&mut material, table, &texture_names, context);
             materials.push(material);
         }
@@ -72,23 +99,45 @@ pub fn build_materials(
     materials
 }
 
-fn shader_key(name: &str, table: &MaterialTable, context: &mut Context) -> Option<ShaderKey> {
-    let file = match (&table.file, &table.source) {
-        (Some(file), None) => context.text_file(file)?,
-        (None, Some(source)) => context.sources.add(format!("<material {name}>"), source.get_ref().as_str()),
-        (Some(file), Some(_)) => {
-            let message = format!("the material `{name}` has both a file and a source");
-            context.error(&codes::CONFLICT, file.span(), message, "keep one of them");
-            return None;
+fn shader_key(name: &str, table: &MaterialTable, graphs: &Graphs, context: &mut Context) -> Option<ShaderKey> {
+    let given = [&table.file, &table.source, &table.graph].into_iter().flatten();
+    if let Some(second) = given.clone().nth(1) {
+        let message = format!("the material `{name}` has several of a file, a source and a graph");
+        context.error(&codes::CONFLICT, second.span(), message, "keep one of them");
+        return None;
+    }
+    let file = match (&table.file, &table.source, &table.graph) {
+        (Some(file), ..) => context.text_file(file)?,
+        (_, Some(source), _) => {
+            // What it imports is looked for beside the scene.
+            let title = format!("<material {name}>");
+            let path = context.path(&title);
+            context.sources.add_at(title, path, source.get_ref().as_str())
         }
-        (None, None) => {
+        (.., Some(graph)) => {
+            if table.entry.is_some() {
+                let message = format!("the graph of the material `{name}` has no shaders to choose from");
+                context.error(&codes::CONFLICT, graph.span(), message, "remove `entry`");
+            }
+            let linked = &graphs.get(&context.path(graph.get_ref()))?.linked;
+            return Some((linked.file, Some(linked.shader.clone())));
+        }
+        (None, None, None) => {
             let message = format!("the material `{name}` has no shader");
-            let hint = "add `file = \"….ssl\"` or `source = '''…'''`";
+            let hint = "add `file = \"….ssl\"`, `source = '''…'''` or `graph = \"….toml\"`";
             context.diagnostics.push(Diagnostic::without_place(&codes::CONFLICT, message, hint));
             return None;
         }
     };
     Some((file, table.entry.clone()))
+}
+
+/// Gives a graph's slots the images that it names, which stand behind the scene's own.
+fn bind_images(material: &mut Material, graph: &LinkedGraph, first: usize) {
+    for (slot, image) in &graph.slots {
+        // The shader has every slot that linking gave it.
+        let _ = material.bind(slot, &ParameterValue::Texture((first + image) as u32));
+    }
 }
 
 fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], context: &mut Context) {
@@ -98,6 +147,7 @@ fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], conte
             ValueText::Int(i) => ParameterValue::Int(i),
             ValueText::Float(x) => ParameterValue::Float(x),
             ValueText::Vector(v) => ParameterValue::Vector(v),
+            ValueText::String(text) => ParameterValue::String(text),
         };
         if let Err(e) = material.bind(name, &value_of(value.get_ref())) {
             refuse(&material.name, name, value.span(), e, context);

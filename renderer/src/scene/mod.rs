@@ -3,6 +3,7 @@
 pub mod codes;
 mod context;
 mod environment;
+pub mod graphs;
 mod materials;
 mod read;
 mod schema;
@@ -12,13 +13,15 @@ use crate::accel::Accel;
 use crate::film::{PixelFilter, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, Environment};
-use crate::material::Material;
+use crate::material::{Material, Space, Spaces};
 use crate::texture::TextureSystem;
 use context::Context;
 use glam::Vec3;
+use graphs::Graphs;
 use schema::SceneFile;
-use ssl_compiler::BackendKind;
+use ssl_compiler::Target;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
+use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
 use std::path::Path;
 
@@ -32,6 +35,7 @@ pub struct Scene {
     pub lights: AreaLights,
     pub environment: Environment,
     pub materials: Vec<Material>,
+    pub spaces: Spaces,
     pub textures: TextureSystem,
 }
 
@@ -79,29 +83,33 @@ pub struct Loaded {
     pub incomplete: bool,
 }
 
-/// Reads a scene file and all that it names.
-pub fn load(path: &Path, backend: BackendKind) -> Loaded {
+/// Reads a scene file and all that it names; `imports` is where its shaders look for other files.
+pub fn load(path: &Path, target: impl Into<Target>, imports: &SearchPath<'_>) -> Loaded {
     let mut context = Context::new(path);
-    let scene = read::read(path, &mut context).map(|file| build(&file, backend, &mut context));
+    let scene = read::read(path, &mut context).map(|file| build(&file, target.into(), imports, &mut context));
     let scene = scene.filter(|_| !context.diagnostics.has_errors());
     let Context { sources, diagnostics, incomplete, .. } = context;
     Loaded { scene, diagnostics, sources, incomplete }
 }
 
-fn build(file: &SceneFile, backend: BackendKind, context: &mut Context) -> Scene {
-    let textures = materials::build_textures(&file.textures, context);
-    let materials = materials::build_materials(&file.materials, &file.textures, backend, context);
+fn build(file: &SceneFile, target: Target, imports: &SearchPath<'_>, context: &mut Context) -> Scene {
+    let graphs = Graphs::of(&file.materials, imports, context);
+    let textures = materials::build_textures(&file.textures, &graphs.images, context);
+    let materials = materials::build_materials(file, &graphs, target, imports, context);
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
-    let geometry = shapes::build(&file.shapes, &names, context);
+    let (geometry, objects) = shapes::build(&file.shapes, &names, context);
     if geometry.primitive_count() == 0 && !context.diagnostics.has_errors() {
         context.diagnostics.push(Diagnostic {
             severity: Severity::Warning,
             ..Diagnostic::without_place(&codes::NO_SHAPES, "the scene has no shapes", "add a table [[shapes]]")
         });
     }
+    let view = view(file, context);
+    let camera = Space::camera(view.position, view.target, view.up);
     Scene {
-        view: view(file, context),
+        view,
+        spaces: Spaces { objects, camera },
         film: film(file, context),
         integrator: IntegratorSettings {
             samples: context.integer(&file.integrator.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),

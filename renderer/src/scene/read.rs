@@ -19,6 +19,12 @@ pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
         }
     };
     context.file = context.sources.add(path.display().to_string(), text.as_str());
+    if ssl_compiler::graph::is_graph(&text) {
+        let message = "this is a graph, which has no camera and no shapes";
+        let hint = "name it in a scene, as the `graph` of a material; `shade graph check` checks it alone";
+        context.error(&codes::SYNTAX, 0..0, message, hint);
+        return None;
+    }
     let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let toml = if json { translate(&text, context)? } else { text };
     let parsed = toml::from_str(&toml);

@@ -86,6 +86,7 @@ pub struct TextureTable {
 pub struct MaterialTable {
     pub file: Option<Spanned<String>>,
     pub source: Option<Spanned<String>>,
+    pub graph: Option<Spanned<String>>,
     pub entry: Option<String>,
     #[serde(default)]
     pub parameters: BTreeMap<String, Spanned<ValueText>>,
@@ -101,6 +102,7 @@ pub enum ValueText {
     Int(i32),
     Float(f32),
     Vector(Vec<f32>),
+    String(String),
 }
 
 #[derive(Debug, Deserialize)]

@@ -4,6 +4,7 @@ use super::codes;
 use super::context::Context;
 use super::schema::ShapeTable;
 use crate::geometry::{Geometry, Shape, Sphere, Transform, TriangleMesh, obj};
+use crate::material::Space;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::closest;
@@ -18,13 +19,14 @@ enum Body {
     Sphere(Sphere),
 }
 
-/// Builds all shapes; `materials` are the names in the order of their numbers.
-pub fn build(tables: &[ShapeTable], materials: &[String], context: &mut Context) -> Geometry {
-    let mut bodies = Vec::new();
+/// Builds all shapes, and the spaces they had before they were placed; `materials` are the names in the order of their numbers.
+pub fn build(tables: &[ShapeTable], materials: &[String], context: &mut Context) -> (Geometry, Vec<Space>) {
+    let (mut bodies, mut spaces) = (Vec::new(), Vec::new());
     for (place, table) in tables.iter().enumerate() {
         let material = material_of(table, materials, context);
         let emission = context.color(&table.emission, "emission", Vec3::ZERO);
-        let body = body(table, context);
+        let (body, space) = body(table, context).unzip();
+        spaces.push(space.unwrap_or(Space::WORLD));
         if let (Some(material), Some(body)) = (material, body) {
             bodies.push((table, body, Shape { object_id: place as u32, material, emission }));
         }
@@ -52,7 +54,7 @@ pub fn build(tables: &[ShapeTable], materials: &[String], context: &mut Context)
         }
     }
     spheres.into_iter().for_each(|(sphere, shape)| geometry.add_sphere(sphere, shape));
-    geometry
+    (geometry, spaces)
 }
 
 fn refuse_mesh(table: &ShapeTable, why: &str, context: &mut Context) {
@@ -75,12 +77,13 @@ fn material_of(table: &ShapeTable, materials: &[String], context: &mut Context) 
     None
 }
 
-fn body(table: &ShapeTable, context: &mut Context) -> Option<Body> {
+fn body(table: &ShapeTable, context: &mut Context) -> Option<(Body, Space)> {
     let translate = context.vector(&table.translate, "translation", Vec3::ZERO);
     let rotate = context.vector(&table.rotate, "rotation", Vec3::ZERO);
     let scale = context.scale(&table.scale);
     let transform = Transform::new(translate, rotate, scale);
     let kind = table.kind.get_ref().as_str();
+    let space = Space::object(&transform);
     let mut only = |present: Option<std::ops::Range<usize>>, key: &str, of: &str| {
         if let Some(span) = present
             && kind != of
@@ -109,7 +112,7 @@ fn body(table: &ShapeTable, context: &mut Context) -> Option<Body> {
                 return None;
             };
             let smooth = table.smooth.as_ref().is_none_or(|s| *s.get_ref());
-            Some(Body::File { path: context.path(file.get_ref()), smooth, transform })
+            Some((Body::File { path: context.path(file.get_ref()), smooth, transform }, space))
         }
         "rectangle" => {
             let repeat = table.uv_repeat.as_ref().map_or([1.0; 2], |r| *r.get_ref());
@@ -123,7 +126,7 @@ fn body(table: &ShapeTable, context: &mut Context) -> Option<Body> {
             }
             let mut mesh = TriangleMesh::rectangle(repeat);
             mesh.transform(&transform);
-            Some(Body::Mesh(mesh))
+            Some((Body::Mesh(mesh), space))
         }
         "sphere" => {
             let radius = context.number(&table.radius, "radius", 0.0..1e9, 1.0);
@@ -132,7 +135,7 @@ fn body(table: &ShapeTable, context: &mut Context) -> Option<Body> {
                 let hint = "a sphere takes `translate` and `radius`";
                 context.error(&codes::CONFLICT, turned.span(), "a sphere cannot be rotated or scaled", hint);
             }
-            Some(Body::Sphere(Sphere { center: translate, radius }))
+            Some((Body::Sphere(Sphere { center: translate, radius }), space))
         }
         _ => {
             let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));

@@ -51,6 +51,12 @@ impl Flow {
                     flow.pairs(f, &condition.results[1..], &body.params);
                     flow.pairs(f, &condition.results[1..], &data.results);
                 }
+                // Rules may say that a partial is 0; that is not looked at here.
+                Op::External(_) => {
+                    let results: Vec<Value> =
+                        data.results.iter().copied().filter(|r| f.ty(*r).is_differentiable()).collect();
+                    args.iter().filter(|a| f.ty(**a).is_differentiable()).for_each(|&a| flow.fan_out(a, &results));
+                }
                 op => {
                     for (i, &arg) in args.iter().enumerate() {
                         if carries(op, i) && f.ty(arg).is_differentiable() {
@@ -77,7 +83,7 @@ impl Flow {
 fn carries(op: Op, argument: usize) -> bool {
     match op {
         Op::Float1(Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc) => false,
-        Op::Float1(_) | Op::Float2(_) | Op::Finite | Op::ArrayNew | Op::ArrayFill => true,
+        Op::Float1(_) | Op::Float2(_) | Op::Fma | Op::Finite | Op::ArrayNew | Op::ArrayFill => true,
         Op::Select => argument > 0,
         Op::ArrayGet => argument == 0,
         Op::ArraySet => argument != 1,

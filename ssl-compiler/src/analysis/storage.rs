@@ -11,6 +11,7 @@
 use super::bits::BitSet;
 use crate::ir::*;
 use crate::types::Scalar;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
@@ -63,7 +64,7 @@ impl Storage {
             affinities: Vec::new(),
         };
         if n > 0 {
-            let mut live = BitSet::default();
+            let mut live = BTreeSet::new();
             builder.add(&mut live, &f.region(f.body).results);
             builder.region(f.body, &mut live);
             // A parameter is the caller's memory and must stay as it is.
@@ -90,7 +91,7 @@ impl Coalescer<'_> {
         self.numbers[v.index()]
     }
 
-    fn add(&self, live: &mut BitSet, values: &[Value]) {
+    fn add(&self, live: &mut BTreeSet<usize>, values: &[Value]) {
         values.iter().filter_map(|&v| self.number(v)).for_each(|n| {
             live.insert(n);
         });
@@ -104,10 +105,12 @@ impl Coalescer<'_> {
     }
 
     /// Values that come to life together, while `live` are alive.
-    fn define(&mut self, values: &[Value], live: &mut BitSet) {
+    fn define(&mut self, values: &[Value], live: &mut BTreeSet<usize>) {
         let numbers: Vec<usize> = values.iter().filter_map(|&v| self.number(v)).collect();
-        numbers.iter().for_each(|&n| live.remove(n));
-        let alive: Vec<usize> = live.iter().collect();
+        numbers.iter().for_each(|n| {
+            live.remove(n);
+        });
+        let alive: Vec<usize> = live.iter().copied().collect();
         for (i, &n) in numbers.iter().enumerate() {
             alive.iter().chain(&numbers[..i]).for_each(|&other| self.interfere(n, other));
         }
@@ -127,7 +130,7 @@ impl Coalescer<'_> {
     }
 
     /// Walks backwards; `live` is what is alive behind the region and becomes what is alive before it.
-    fn region(&mut self, region: Region, live: &mut BitSet) {
+    fn region(&mut self, region: Region, live: &mut BTreeSet<usize>) {
         let f = self.f;
         for &inst in f.region(region).insts.iter().rev() {
             let data = f.inst(inst);
@@ -153,22 +156,22 @@ impl Coalescer<'_> {
         }
     }
 
-    fn if_inst(&mut self, data: &InstData, live: &mut BitSet) {
+    fn if_inst(&mut self, data: &InstData, live: &mut BTreeSet<usize>) {
         let f = self.f;
         self.define(&data.results, live);
-        let mut before = BitSet::default();
+        let mut before = BTreeSet::new();
         for &region in &data.regions {
             let mut inside = live.clone();
             let results = &f.region(region).results;
             self.copies(results, &data.results);
             self.add(&mut inside, results);
             self.region(region, &mut inside);
-            before.union(&inside);
+            before.append(&mut inside);
         }
         *live = before;
     }
 
-    fn loop_inst(&mut self, data: &InstData, live: &mut BitSet) {
+    fn loop_inst(&mut self, data: &InstData, live: &mut BTreeSet<usize>) {
         let f = self.f;
         let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
         self.define(&data.results, live);
@@ -192,10 +195,10 @@ impl Coalescer<'_> {
     }
 
     /// Adds the values that a region takes from outside it.
-    fn outer_uses(&self, region: Region, live: &mut BitSet) {
+    fn outer_uses(&self, region: Region, live: &mut BTreeSet<usize>) {
         let f = self.f;
-        let mut inside = BitSet::default();
-        let mut used = BitSet::default();
+        let mut inside = BTreeSet::new();
+        let mut used = BTreeSet::new();
         let mut stack = vec![region];
         while let Some(r) = stack.pop() {
             let data = f.region(r);
@@ -208,9 +211,7 @@ impl Coalescer<'_> {
                 stack.extend(&inst.regions);
             }
         }
-        used.iter().filter(|&v| !inside.contains(v)).for_each(|v| {
-            live.insert(v);
-        });
+        live.extend(used.difference(&inside));
     }
 
     fn root(&mut self, mut n: usize) -> usize {

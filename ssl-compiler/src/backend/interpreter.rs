@@ -1,6 +1,6 @@
 //! The reference interpreter behind the interface of a back end: lane by lane, in f32.
 
-use super::{Backend, BackendError, Code};
+use super::{Backend, BackendError, Code, Text};
 use crate::interp::{Inputs, Program};
 use crate::ir::Module;
 use crate::runtime::host::HostServices;
@@ -11,6 +11,10 @@ pub struct Interpreter;
 impl Backend for Interpreter {
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
         Ok(Box::new(Interpreted { program: Program::new(module.clone()) }))
+    }
+
+    fn text(&self, _: &Module, _: Text) -> Result<String, BackendError> {
+        Err(BackendError("the interpreter runs the optimised code as it stands: `--stage opt` shows it".to_owned()))
     }
 }
 

@@ -3,6 +3,9 @@
 
 pub mod cranelift;
 pub mod interpreter;
+#[cfg(feature = "llvm")]
+pub mod llvm;
+mod native;
 
 use crate::ir::Module;
 use crate::runtime::BlockContext;
@@ -32,7 +35,33 @@ pub trait Code: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct BackendError(pub String);
 
+/// How much time a back end may spend so that the code runs faster. Results are the same at each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum OptLevel {
+    /// The least time to the first call.
+    O0,
+    O1,
+    #[default]
+    O2,
+    O3,
+}
+
+impl OptLevel {
+    pub const ALL: [OptLevel; 4] = [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3];
+}
+
+/// What a back end can show of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// The back end's own intermediate code.
+    Intermediate,
+    Assembly,
+}
+
 /// Turns a module into something that runs.
 pub trait Backend {
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError>;
+
+    /// The code as text, for people.
+    fn text(&self, module: &Module, text: Text) -> Result<String, BackendError>;
 }

@@ -1,8 +1,15 @@
 //! What the tools have to say about a user's input, as data. Nothing here prints; `render` makes text
 //! or JSON of it, and only a program's `main` writes that out.
 
+pub mod allow;
 pub mod codes;
+pub mod examples;
+pub mod policy;
 pub mod render;
+pub mod suggest;
+
+pub use policy::Policy;
+pub use suggest::closest;
 
 use crate::source::Span;
 
@@ -28,6 +35,20 @@ pub struct Label {
     pub text: String,
 }
 
+/// Something to know beside the finding, such as a function that was considered and why it does not fit.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub text: String,
+    pub span: Option<Span>,
+}
+
+/// A replacement that an editor may make as it stands.
+#[derive(Clone, Debug)]
+pub struct Fix {
+    pub span: Span,
+    pub text: String,
+}
+
 /// One finding: what is wrong, where, and what to do about it.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
@@ -38,7 +59,9 @@ pub struct Diagnostic {
     pub span: Option<Span>,
     /// Further places that explain the finding.
     pub labels: Vec<Label>,
+    pub notes: Vec<Note>,
     pub hint: String,
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -49,7 +72,9 @@ impl Diagnostic {
             message: message.into(),
             span: Some(span),
             labels: Vec::new(),
+            notes: Vec::new(),
             hint: hint.into(),
+            fixes: Vec::new(),
         }
     }
 
@@ -64,6 +89,16 @@ impl Diagnostic {
 
     pub fn with_label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    pub fn with_note(mut self, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
+        self.notes.push(Note { text: text.into(), span });
+        self
+    }
+
+    pub fn with_fix(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.fixes.push(Fix { span, text: text.into() });
         self
     }
 
@@ -106,6 +141,16 @@ impl Diagnostics {
         self.list.iter().any(Diagnostic::is_error)
     }
 
+    /// Whether further errors would only be counted; what costs time to say about them need not be found.
+    pub fn is_full(&self) -> bool {
+        self.suppressed > 0 && self.list.iter().filter(|d| d.is_error()).count() >= Self::LIMIT
+    }
+
+    /// Brings the findings into the order of their places; those without one come first.
+    pub fn sort(&mut self) {
+        self.list.sort_by_key(|d| d.span.map(|s| (s.file, s.start)));
+    }
+
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -119,48 +164,5 @@ impl Diagnostics {
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Diagnostics {
         Diagnostics { list: vec![diagnostic], suppressed: 0 }
-    }
-}
-
-/// The name among `candidates` that `wanted` was most likely meant to be.
-///
-/// Optimal string alignment distance, at most a third of the length.
-pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (wanted.chars().count() / 3).max(1);
-    candidates
-        .into_iter()
-        .map(|c| (edit_distance(wanted, c), c))
-        .filter(|(d, _)| *d <= limit)
-        .min_by_key(|(d, _)| *d)
-        .map(|(_, c)| c)
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let cost = usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
-            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + cost);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::closest;
-
-    #[test]
-    fn suggests_the_nearest_name() {
-        assert_eq!(closest("positon", ["normal", "position"]), Some("position"));
-        assert_eq!(closest("lenght", ["length", "log"]), Some("length"));
-        assert_eq!(closest("frobnicate", ["length", "log"]), None);
     }
 }

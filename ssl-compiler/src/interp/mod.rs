@@ -10,7 +10,7 @@ use crate::analysis::storage::Storage;
 use crate::ir::real::Real;
 use crate::ir::{fold, *};
 use crate::runtime::block::{DEPTH_UNIT, FUEL_MASK, MAX_RECURSION, TOO_DEEP};
-use crate::runtime::{HostServices, Order, TextureRequest};
+use crate::runtime::{HostServices, Order, PrintRequest, Row, TextureRequest};
 use crate::source::Span;
 use crate::types::Scalar;
 pub use frame::Cell;
@@ -156,6 +156,8 @@ impl<R: Real> Machine<'_, R> {
                 }
                 Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(frame, data),
                 Op::Sample { .. } | Op::Texture { .. } => self.texture(frame, data),
+                Op::Print(format) => self.print(frame, data, format),
+                Op::External(id) => self.external(frame, data, id),
                 Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),
                 _ => {
                     let cell = self.scalar(frame, data);
@@ -265,6 +267,54 @@ impl<R: Real> Machine<'_, R> {
         }
     }
 
+    fn print(&mut self, frame: &mut Frame<'_, R>, data: &InstData, format: u32) {
+        let (lane, texts) = (self.inputs.lane(), &self.program.module.texts);
+        let row = |&v: &Value| {
+            let mut row = Row::ZERO;
+            row.set_int(lane, frame.get(v).bits() as i32);
+            row
+        };
+        let arguments: Vec<Row> = data.args[1..].iter().map(row).collect();
+        // Verified code names formats that exist.
+        if let Some(format) = texts.formats.get(format as usize) {
+            let (arguments, mask, strings) = (arguments.as_slice(), 1 << lane, texts.strings.as_slice());
+            self.host.print(&PrintRequest { format, arguments, mask, strings });
+        }
+        frame.set(data.results[0], frame.get(data.args[0]));
+    }
+
+    /// A function of the host's: in f64 by its own version, if it has one.
+    fn external(&mut self, frame: &mut Frame<'_, R>, data: &InstData, id: u32) {
+        // Verified code calls functions that exist.
+        let Some(external) = self.program.module.externals.get(id) else { return };
+        let number = |&v: &Value| match frame.get(v) {
+            Cell::Float(x) => x.to_f64(),
+            other => f64::from(other.bits() as i32),
+        };
+        let mut numbers = [0.0; 4];
+        let numbers = &mut numbers[..data.results.len()];
+        let arguments: Vec<f64> = data.args.iter().map(number).collect();
+        if !(R::IS_DOUBLE && external.call_double(&arguments, numbers)) {
+            let arguments: Vec<u32> = data.args.iter().map(|&v| frame.get(v).bits()).collect();
+            let mut words = [0; 4];
+            external.call(&arguments, &mut words[..data.results.len()]);
+            for ((&r, bits), scalar) in data.results.iter().zip(words).zip(external.gives()) {
+                frame.set(r, from_bits(scalar, bits));
+            }
+            return;
+        }
+        for ((&r, &x), scalar) in data.results.iter().zip(&*numbers).zip(external.gives()) {
+            frame.set(
+                r,
+                match scalar {
+                    Scalar::Float => Cell::Float(R::from_f64(x)),
+                    Scalar::Int => Cell::Int(x as i32),
+                    Scalar::Bool => Cell::Bool(x != 0.0),
+                },
+            );
+        }
+    }
+
     /// Everything that takes scalars and gives one.
     fn scalar(&mut self, frame: &Frame<'_, R>, data: &InstData) -> Cell<R> {
         let args = &data.args;
@@ -282,6 +332,7 @@ impl<R: Real> Machine<'_, R> {
             }
             Op::Float1(op) => Cell::Float(R::float1(op, frame.float(args[0]))),
             Op::Float2(op) => Cell::Float(R::float2(op, frame.float(args[0]), frame.float(args[1]))),
+            Op::Fma => Cell::Float(R::fma(frame.float(args[0]), frame.float(args[1]), frame.float(args[2]))),
             Op::Int1(op) => Cell::Int(fold::int1(op, frame.int(args[0]))),
             Op::Int2(op) => Cell::Int(fold::int2(op, frame.int(args[0]), frame.int(args[1]))),
             Op::BoolNot => Cell::Bool(!frame.bool(args[0])),
@@ -294,6 +345,9 @@ impl<R: Real> Machine<'_, R> {
             Op::IntToFloat => Cell::Float(R::from_i32(frame.int(args[0]))),
             Op::FloatToInt => Cell::Int(frame.float(args[0]).to_i32()),
             Op::BoolToInt => Cell::Int(i32::from(frame.bool(args[0]))),
+            // In f64 too these are the bits of an f32.
+            Op::FloatBits => Cell::Int(frame.float(args[0]).to_f32().to_bits() as i32),
+            Op::BitsFloat => Cell::Float(R::from_f32(f32::from_bits(frame.int(args[0]) as u32))),
             Op::ClampIndex(n) => Cell::Int(self.clamp(frame.int(args[0]), n) as i32),
             Op::Finite => {
                 let x = frame.float(args[0]);

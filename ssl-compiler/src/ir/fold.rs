@@ -17,6 +17,10 @@ pub fn int1(op: Int1, a: i32) -> i32 {
     match op {
         Int1::Neg => a.wrapping_neg(),
         Int1::Not => !a,
+        Int1::Popcount => a.count_ones() as i32,
+        Int1::Clz => a.leading_zeros() as i32,
+        Int1::Ctz => a.trailing_zeros() as i32,
+        Int1::Reverse => a.reverse_bits(),
     }
 }
 
@@ -44,6 +48,8 @@ pub fn int2(op: Int2, a: i32, b: i32) -> i32 {
         Int2::Xor => a ^ b,
         Int2::Shl => a.wrapping_shl(b as u32),
         Int2::Shr => a.wrapping_shr(b as u32),
+        Int2::Ushr => (a as u32).wrapping_shr(b as u32) as i32,
+        Int2::Rotl => a.rotate_left(b as u32 & 31),
     }
 }
 
@@ -70,6 +76,7 @@ pub fn fold(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>) ->
             (Some(a), Some(b)) => give(f32::float2(op, a, b)),
             (a, b) => float_identity(op, args, a, b),
         },
+        Op::Fma => give(f32::fma(float(0)?, float(1)?, float(2)?)),
         Op::Int1(op) => Some(Folded::Const(Const::Int(int1(op, int(0)?)))),
         Op::Int2(op) => match (int(0), int(1)) {
             (Some(a), Some(b)) => Some(Folded::Const(Const::Int(int2(op, a, b)))),
@@ -97,6 +104,8 @@ pub fn fold(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>) ->
         Op::IntToFloat => give(int(0)? as f32),
         Op::FloatToInt => Some(Folded::Const(Const::Int(float(0)? as i32))),
         Op::BoolToInt => Some(Folded::Const(Const::Int(i32::from(boolean(0)?)))),
+        Op::FloatBits => Some(Folded::Const(Const::Int(float(0)?.to_bits() as i32))),
+        Op::BitsFloat => give(f32::from_bits(int(0)? as u32)),
         Op::Finite => float(0)?.is_finite().then_some(Folded::Value(args[0])),
         _ => None,
     }
@@ -119,9 +128,11 @@ fn float_identity(op: Float2, args: &Values, a: Option<f32>, b: Option<f32>) -> 
 }
 
 fn int_identity(op: Int2, args: &Values, a: Option<i32>, b: Option<i32>) -> Option<Folded> {
-    use Int2::{Add, And, Div, Mul, Or, Shl, Shr, Sub, Xor};
+    use Int2::{Add, And, Div, Mul, Or, Rotl, Shl, Shr, Sub, Ushr, Xor};
     let side = match (op, a, b) {
-        (Add | Sub | Or | Xor | Shl | Shr, _, Some(0)) | (Mul | Div, _, Some(1)) | (And, _, Some(-1)) => 0,
+        (Add | Sub | Or | Xor | Shl | Shr | Ushr | Rotl, _, Some(0)) | (Mul | Div, _, Some(1)) | (And, _, Some(-1)) => {
+            0
+        }
         (Add | Or | Xor, Some(0), _) | (Mul, Some(1), _) | (And, Some(-1), _) => 1,
         (Mul | And, Some(0), _) | (Mul | And, _, Some(0)) => return Some(Folded::Const(Const::Int(0))),
         (Sub | Xor, ..) if args[0] == args[1] => return Some(Folded::Const(Const::Int(0))),

@@ -21,7 +21,7 @@ pub mod real;
 pub mod verify;
 mod verify_ops;
 
-use crate::runtime::GlobalField;
+use crate::runtime::{ExternalRegistry, GlobalField, Texts};
 use crate::source::Span;
 use crate::types::Scalar;
 pub use ops::{Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
@@ -197,9 +197,33 @@ pub struct Module {
     pub entry: FuncId,
     pub globals: Vec<GlobalField>,
     pub parameters: Vec<ParameterWord>,
+    /// The host's functions.
+    pub externals: ExternalRegistry,
+    /// What `print` operations say.
+    pub texts: Texts,
 }
 
 impl Module {
+    /// The same surroundings without functions.
+    pub fn emptied(&self) -> Module {
+        Module {
+            functions: Vec::new(),
+            entry: self.entry,
+            globals: self.globals.clone(),
+            parameters: self.parameters.clone(),
+            externals: self.externals.clone(),
+            texts: self.texts.clone(),
+        }
+    }
+
+    /// Whether a function of the host's is called, or something printed, anywhere.
+    pub fn calls_externals(&self) -> bool {
+        let mut found = false;
+        let calls = |op: Op| matches!(op, Op::External(_) | Op::Print(_));
+        self.functions.iter().for_each(|f| f.walk(|_, data| found |= calls(data.op)));
+        found
+    }
+
     pub fn function(&self, id: FuncId) -> &Function {
         &self.functions[id.index()]
     }

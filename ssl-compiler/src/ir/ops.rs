@@ -54,7 +54,9 @@ names! {
         Neg = "fneg", Abs = "fabs", Sqrt = "sqrt",
         Floor = "floor", Ceil = "ceil", Round = "round", Trunc = "trunc",
         Sin = "sin", Cos = "cos", Tan = "tan", Asin = "asin", Acos = "acos", Atan = "atan",
-        Sinh = "sinh", Cosh = "cosh", Tanh = "tanh", Exp = "exp", Log = "log",
+        Sinh = "sinh", Cosh = "cosh", Tanh = "tanh", Asinh = "asinh", Acosh = "acosh", Atanh = "atanh",
+        Exp = "exp", Exp2 = "exp2", Expm1 = "expm1", Log = "log", Log2 = "log2", Log10 = "log10", Log1p = "log1p",
+        Cbrt = "cbrt", Erf = "erf", Erfc = "erfc",
     }
 }
 
@@ -62,20 +64,22 @@ names! {
     /// Two floats to a float. `fmin` is `b < a ? b : a`, `fmax` is `a < b ? b : a`.
     Float2 {
         Add = "fadd", Sub = "fsub", Mul = "fmul", Div = "fdiv",
-        Min = "fmin", Max = "fmax", Fmod = "fmod", Pow = "pow", Atan2 = "atan2",
+        Min = "fmin", Max = "fmax", Fmod = "fmod", Pow = "pow", Atan2 = "atan2", Hypot = "hypot",
     }
 }
 
 names! {
-    Int1 { Neg = "ineg", Not = "inot", }
+    /// `clz` and `ctz` count the zeros above and below, 32 of them in 0.
+    Int1 { Neg = "ineg", Not = "inot", Popcount = "popcount", Clz = "clz", Ctz = "ctz", Reverse = "bitrev", }
 }
 
 names! {
     /// Two ints to an int. Everything wraps; division and remainder by zero give 0; shift counts are
-    /// taken modulo 32, `ishr` keeps the sign.
+    /// taken modulo 32, `ishr` keeps the sign, `iushr` shifts in zeros, `irotl` rotates to the left.
     Int2 {
         Add = "iadd", Sub = "isub", Mul = "imul", Div = "idiv", Rem = "irem",
         And = "iand", Or = "ior", Xor = "ixor", Shl = "ishl", Shr = "ishr",
+        Ushr = "iushr", Rotl = "irotl",
     }
 }
 
@@ -118,6 +122,8 @@ pub enum Op {
     },
     Float1(Float1),
     Float2(Float2),
+    /// a, b, c: `a * b + c`, rounded once.
+    Fma,
     Int1(Int1),
     Int2(Int2),
     BoolNot,
@@ -132,6 +138,9 @@ pub enum Op {
     /// Towards zero, saturating; NaN gives 0.
     FloatToInt,
     BoolToInt,
+    /// The bits of a float, and the float of such bits. Which bits a NaN has is not defined.
+    FloatBits,
+    BitsFloat,
     /// An array of its arguments.
     ArrayNew,
     /// An array whose elements all are the argument.
@@ -165,6 +174,10 @@ pub enum Op {
     /// token, value, ∂x, ∂y → token. Tells the interpreter what reaches a sink; only where asked for.
     Probe(u32),
     Call(super::FuncId),
+    /// Scalars → scalars, by a function of the host's that does nothing else.
+    External(u32),
+    /// token, scalars → token. Says something, by a format of the module's.
+    Print(u32),
     /// condition → results of the region taken.
     If,
     /// initial values → what the condition region hands out when it says stop.
@@ -185,6 +198,7 @@ impl Op {
                 | Op::Enter
                 | Op::Leave
                 | Op::Probe(_)
+                | Op::Print(_)
                 | Op::Call(_)
                 | Op::If
                 | Op::Loop

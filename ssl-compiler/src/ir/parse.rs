@@ -3,23 +3,29 @@
 use super::parse_text::Cursor;
 use super::print::SIMPLE;
 use super::*;
-use crate::runtime::{GlobalsLayout, Order, Orders};
+use crate::runtime::{ExternalRegistry, GlobalsLayout, Order, Orders, Texts};
 use crate::types::Type;
 use std::collections::HashMap;
 
 /// Parses a module and verifies it. The error names the line.
 pub fn parse(text: &str) -> Result<Module, String> {
+    parse_with(text, &ExternalRegistry::new())
+}
+
+/// Parses a module that calls functions of a host.
+pub fn parse_with(text: &str, externals: &ExternalRegistry) -> Result<Module, String> {
     let mut cursor = Cursor::new(text);
-    let module = module(&mut cursor).map_err(|e| format!("line {}: {e}", cursor.line()))?;
+    let module = module(&mut cursor, externals).map_err(|e| format!("line {}: {e}", cursor.line()))?;
     verify::verify(&module).map_err(|errors| errors.join("\n"))?;
     Ok(module)
 }
 
 type Parsed<T> = Result<T, String>;
 
-fn module(cursor: &mut Cursor<'_>) -> Parsed<Module> {
+fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Module> {
     let mut layout = GlobalsLayout::new();
     let mut parameters = Vec::new();
+    let mut texts = Texts::default();
     loop {
         if cursor.eat("global ") {
             let name = cursor.name()?;
@@ -41,12 +47,23 @@ fn module(cursor: &mut Cursor<'_>) -> Parsed<Module> {
                 word => Some(scalar(word)?),
             };
             parameters.push(ParameterWord { name, scalar });
+        } else if cursor.eat("format ") {
+            texts.formats.push(cursor.quoted()?);
+        } else if cursor.eat("string ") {
+            texts.strings.push(cursor.quoted()?);
         } else {
             break;
         }
     }
     let mut parser = Parser {
-        module: Module { functions: Vec::new(), entry: FuncId(0), globals: layout.fields().to_vec(), parameters },
+        module: Module {
+            functions: Vec::new(),
+            entry: FuncId(0),
+            globals: layout.fields().to_vec(),
+            parameters,
+            externals: externals.clone(),
+            texts,
+        },
         calls: Vec::new(),
     };
     let mut entry = None;
@@ -285,7 +302,13 @@ impl Parser {
             "texture" => Op::Texture { word: cursor.number()?, gradient: false },
             "texture.gradient" => Op::Texture { word: cursor.number()?, gradient: true },
             "clamp_index" => Op::ClampIndex(cursor.number()?),
+            "external" => {
+                let name = cursor.word()?;
+                let found = self.module.externals.find(name);
+                Op::External(found.ok_or_else(|| format!("the host has no function `{name}`"))?.0)
+            }
             "burn" => Op::Burn(cursor.number()?),
+            "print" => Op::Print(cursor.number()?),
             "probe" => Op::Probe(cursor.number()?),
             _ => return Err(format!("unknown operation `{word}`")),
         })

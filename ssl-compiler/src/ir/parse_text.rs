@@ -85,6 +85,36 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
+    /// A text in quotes, as Rust writes it.
+    pub fn quoted(&mut self) -> Result<String, String> {
+        self.expect("\"")?;
+        let mut out = String::new();
+        let mut chars = self.text[self.at..].char_indices();
+        while let Some((i, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.at += i + 1;
+                    return Ok(out);
+                }
+                '\\' => match chars.next().map(|(_, c)| c) {
+                    Some('n') => out.push('\n'),
+                    Some('r') => out.push('\r'),
+                    Some('t') => out.push('\t'),
+                    Some('0') => out.push('\0'),
+                    Some('u') => {
+                        let digits: String = chars.by_ref().map(|(_, c)| c).skip(1).take_while(|c| *c != '}').collect();
+                        let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
+                        out.push(code.ok_or_else(|| format!("`{digits}` is no character"))?);
+                    }
+                    Some(other) => out.push(other),
+                    None => break,
+                },
+                other => out.push(other),
+            }
+        }
+        Err("a text has no end".to_owned())
+    }
+
     pub fn number(&mut self) -> Result<u32, String> {
         self.skip();
         let rest = &self.text[self.at..];

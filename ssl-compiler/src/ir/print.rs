@@ -42,7 +42,14 @@ impl fmt::Display for Module {
         for p in &self.parameters {
             writeln!(f, "parameter {}: {}", p.name, p.scalar.map_or("texture2d", Scalar::name))?;
         }
-        if !self.globals.is_empty() || !self.parameters.is_empty() {
+        for format in &self.texts.formats {
+            writeln!(f, "format {format:?}")?;
+        }
+        // Strings have no other use that the text shows.
+        for string in self.texts.strings.iter().filter(|_| !self.texts.formats.is_empty()) {
+            writeln!(f, "string {string:?}")?;
+        }
+        if !self.globals.is_empty() || !self.parameters.is_empty() || !self.texts.formats.is_empty() {
             writeln!(f)?;
         }
         for (i, function) in self.functions.iter().enumerate() {
@@ -196,6 +203,8 @@ impl Printer<'_> {
             Op::ClampIndex(n) => format!("clamp_index {n}"),
             Op::Probe(n) => format!("probe {n}"),
             Op::Call(f) => format!("call @{}", self.module.functions.get(f.index()).map_or("?", |f| &f.name)),
+            Op::External(id) => format!("external {}", self.module.externals.get(id).map_or("?", |e| &e.name)),
+            Op::Print(n) => format!("print {n}"),
             simple => simple_name(simple).to_owned(),
         }
     }
@@ -211,6 +220,9 @@ pub(super) const SIMPLE: &[(Op, &str)] = &[
     (Op::IntToFloat, "int_to_float"),
     (Op::FloatToInt, "float_to_int"),
     (Op::BoolToInt, "bool_to_int"),
+    (Op::FloatBits, "float_bits"),
+    (Op::BitsFloat, "bits_float"),
+    (Op::Fma, "fma"),
     (Op::ArrayNew, "array"),
     (Op::ArrayFill, "array.fill"),
     (Op::ArrayGet, "array.get"),

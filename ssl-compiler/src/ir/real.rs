@@ -2,24 +2,27 @@
 //! derivatives numerically.
 
 use super::ops::{Float1, Float2};
-use crate::runtime::math;
 
 pub trait Real: Copy + PartialOrd + std::fmt::Debug + Send + Sync + 'static {
     const ZERO: Self;
     fn from_f32(x: f32) -> Self;
     fn to_f32(self) -> f32;
     fn to_f64(self) -> f64;
+    /// Whether this is f64.
+    const IS_DOUBLE: bool;
+    fn from_f64(x: f64) -> Self;
     fn from_i32(x: i32) -> Self;
     /// Towards zero, saturating; NaN gives 0.
     fn to_i32(self) -> i32;
     fn is_finite(self) -> bool;
     fn float1(op: Float1, x: Self) -> Self;
     fn float2(op: Float2, a: Self, b: Self) -> Self;
+    /// `a * b + c`, rounded once.
+    fn fma(a: Self, b: Self, c: Self) -> Self;
 }
 
 macro_rules! real {
-    ($t:ident, $sin:path, $cos:path, $tan:path, $asin:path, $acos:path, $atan:path, $sinh:path, $cosh:path, $tanh:path,
-        $exp:path, $log:path, $pow:path, $atan2:path, $fmod:expr) => {
+    ($t:ident, $math:path) => {
         impl Real for $t {
             const ZERO: Self = 0.0;
             fn from_f32(x: f32) -> Self {
@@ -31,6 +34,10 @@ macro_rules! real {
             fn to_f64(self) -> f64 {
                 self.into()
             }
+            const IS_DOUBLE: bool = size_of::<$t>() == 8;
+            fn from_f64(x: f64) -> Self {
+                x as $t
+            }
             fn from_i32(x: i32) -> Self {
                 x as $t
             }
@@ -40,7 +47,11 @@ macro_rules! real {
             fn is_finite(self) -> bool {
                 $t::is_finite(self)
             }
+            fn fma(a: Self, b: Self, c: Self) -> Self {
+                a.mul_add(b, c)
+            }
             fn float1(op: Float1, x: Self) -> Self {
+                use $math as math;
                 match op {
                     Float1::Neg => -x,
                     Float1::Abs => x.abs(),
@@ -49,20 +60,32 @@ macro_rules! real {
                     Float1::Ceil => x.ceil(),
                     Float1::Round => x.round(),
                     Float1::Trunc => x.trunc(),
-                    Float1::Sin => $sin(x),
-                    Float1::Cos => $cos(x),
-                    Float1::Tan => $tan(x),
-                    Float1::Asin => $asin(x),
-                    Float1::Acos => $acos(x),
-                    Float1::Atan => $atan(x),
-                    Float1::Sinh => $sinh(x),
-                    Float1::Cosh => $cosh(x),
-                    Float1::Tanh => $tanh(x),
-                    Float1::Exp => $exp(x),
-                    Float1::Log => $log(x),
+                    Float1::Sin => math::ssl_sin(x),
+                    Float1::Cos => math::ssl_cos(x),
+                    Float1::Tan => math::ssl_tan(x),
+                    Float1::Asin => math::ssl_asin(x),
+                    Float1::Acos => math::ssl_acos(x),
+                    Float1::Atan => math::ssl_atan(x),
+                    Float1::Sinh => math::ssl_sinh(x),
+                    Float1::Cosh => math::ssl_cosh(x),
+                    Float1::Tanh => math::ssl_tanh(x),
+                    Float1::Asinh => math::ssl_asinh(x),
+                    Float1::Acosh => math::ssl_acosh(x),
+                    Float1::Atanh => math::ssl_atanh(x),
+                    Float1::Exp => math::ssl_exp(x),
+                    Float1::Exp2 => math::ssl_exp2(x),
+                    Float1::Expm1 => math::ssl_expm1(x),
+                    Float1::Log => math::ssl_log(x),
+                    Float1::Log2 => math::ssl_log2(x),
+                    Float1::Log10 => math::ssl_log10(x),
+                    Float1::Log1p => math::ssl_log1p(x),
+                    Float1::Cbrt => math::ssl_cbrt(x),
+                    Float1::Erf => math::ssl_erf(x),
+                    Float1::Erfc => math::ssl_erfc(x),
                 }
             }
             fn float2(op: Float2, a: Self, b: Self) -> Self {
+                use $math as math;
                 match op {
                     Float2::Add => a + b,
                     Float2::Sub => a - b,
@@ -82,46 +105,15 @@ macro_rules! real {
                             a
                         }
                     }
-                    Float2::Fmod => $fmod(a, b),
-                    Float2::Pow => $pow(a, b),
-                    Float2::Atan2 => $atan2(a, b),
+                    Float2::Fmod => a % b,
+                    Float2::Pow => math::ssl_pow(a, b),
+                    Float2::Atan2 => math::ssl_atan2(a, b),
+                    Float2::Hypot => math::ssl_hypot(a, b),
                 }
             }
         }
     };
 }
 
-real!(
-    f32,
-    math::ssl_sin,
-    math::ssl_cos,
-    math::ssl_tan,
-    math::ssl_asin,
-    math::ssl_acos,
-    math::ssl_atan,
-    math::ssl_sinh,
-    math::ssl_cosh,
-    math::ssl_tanh,
-    math::ssl_exp,
-    math::ssl_log,
-    math::ssl_pow,
-    math::ssl_atan2,
-    math::ssl_fmod
-);
-real!(
-    f64,
-    f64::sin,
-    f64::cos,
-    f64::tan,
-    f64::asin,
-    f64::acos,
-    f64::atan,
-    f64::sinh,
-    f64::cosh,
-    f64::tanh,
-    f64::exp,
-    f64::ln,
-    f64::powf,
-    f64::atan2,
-    |a: f64, b: f64| a % b
-);
+real!(f32, crate::runtime::math);
+real!(f64, crate::runtime::math::double);

@@ -2,6 +2,7 @@
 
 use super::verify::{Verifier, list};
 use super::*;
+use crate::runtime::format::{Piece, Takes, pieces};
 
 impl Verifier<'_> {
     pub(super) fn operation(&mut self, inst: &InstData) {
@@ -59,7 +60,9 @@ impl Verifier<'_> {
                 (vec![BOOL, ty, ty], vec![ty])
             }
             Op::IntToFloat => (vec![INT], float(1)),
-            Op::FloatToInt => (float(1), vec![INT]),
+            Op::Fma => (float(3), float(1)),
+            Op::BitsFloat => (vec![INT], float(1)),
+            Op::FloatToInt | Op::FloatBits => (float(1), vec![INT]),
             Op::BoolToInt => (vec![BOOL], vec![INT]),
             Op::ArrayNew | Op::ArrayFill => {
                 let Some(&Ty::Array(s, n)) = results.first() else { return Err("gives an array".to_owned()) };
@@ -89,6 +92,19 @@ impl Verifier<'_> {
             Op::Call(callee) => {
                 let f = self.module.functions.get(callee.index()).ok_or("the callee does not exist")?;
                 (f.params().iter().map(|&v| f.ty(v)).collect(), f.results.clone())
+            }
+            Op::External(id) => {
+                let external = self.module.externals.get(id).ok_or("the external function does not exist")?;
+                let types = |list: Vec<Scalar>| list.into_iter().map(Ty::Scalar).collect();
+                (types(external.takes()), types(external.gives()))
+            }
+            Op::Print(format) => {
+                let format = self.module.texts.formats.get(format as usize).ok_or("the format does not exist")?;
+                let words = pieces(format).0.into_iter().filter_map(|p| match p {
+                    Piece::Conversion(c) => Some(if c.takes() == Takes::Float { FLOAT } else { INT }),
+                    Piece::Text(_) => None,
+                });
+                (token_and(words.collect()), vec![Ty::Token])
             }
             Op::If | Op::Loop => return Err("is checked elsewhere".to_owned()),
         })

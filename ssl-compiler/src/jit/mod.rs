@@ -5,6 +5,7 @@ pub mod memory;
 use crate::backend::Code;
 use crate::ir::Module;
 use crate::runtime::block::{BlockContext, lane_error};
+use crate::runtime::externals::ExternalRequest;
 use crate::runtime::{Block, BlockStatus, LANES, ShaderInterface, TextureRequest};
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ pub struct Shader {
     timings: Vec<(&'static str, Duration)>,
     /// Rows of globals that a block must have.
     needed_rows: usize,
+    calls_externals: bool,
 }
 
 impl Shader {
@@ -28,7 +30,8 @@ impl Shader {
     ) -> Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
-        Shader { interface, code, module, timings, needed_rows }
+        let calls_externals = module.calls_externals();
+        Shader { interface, code, module, timings, needed_rows, calls_externals }
     }
 
     pub fn interface(&self) -> &ShaderInterface {
@@ -38,6 +41,11 @@ impl Shader {
     /// The optimised IR.
     pub fn module(&self) -> &Module {
         &self.module
+    }
+
+    /// Whether running it may say something.
+    pub fn prints(&self) -> bool {
+        !self.module.texts.formats.is_empty()
     }
 
     /// How long each stage of compiling took.
@@ -64,6 +72,8 @@ impl Shader {
         );
         assert!(block.outputs.len() >= self.interface.output_rows, "the output block is too short for this shader");
         let mut request = TextureRequest::new();
+        let mut external =
+            self.calls_externals.then(|| ExternalRequest::new(&self.module.externals, &self.module.texts));
         let host = block.host;
         let mut context = BlockContext {
             globals: block.globals.as_ptr(),
@@ -71,6 +81,7 @@ impl Shader {
             outputs: block.outputs.as_mut_ptr(),
             host: (&raw const host).cast(),
             texture: &raw mut request,
+            external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut *e),
             mask: block.mask & ((1 << LANES) - 1),
             clamped_indices: 0,
             non_finite_derivatives: 0,

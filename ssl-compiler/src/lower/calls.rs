@@ -1,4 +1,4 @@
-//! Calls: by the IR's `call`, or inlined where closures are involved.
+//! Calls: by the IR's `call`, or by the callee's body where closures are involved or a shader is called.
 
 use super::places::View;
 use super::state::{LeafState, State, one};
@@ -10,14 +10,21 @@ use crate::source::Span;
 use crate::syntax::ast::Direction;
 use crate::types::Type;
 
-/// Functions with closures may call each other this deep.
+/// Functions with closures, and shaders, may call each other this deep.
 const MAX_INLINE_DEPTH: usize = 64;
-/// Calls of such functions in one shader: two calls of the next one on each of 40 levels would be 2⁴⁰.
+/// Calls of functions with closures in one shader: two calls of the next one on each of 40 levels would
+/// be 2⁴⁰.
 const MAX_INLINED: usize = 1024;
+/// Calls of shaders in one shader. There are more: each node of a large graph is one.
+const MAX_SHADER_CALLS: usize = 4096;
+/// Instructions of one function past which nothing more is written into it.
+const MAX_WRITTEN: usize = 1 << 20;
 
 impl Writer<'_, '_> {
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
-        if self.cx.facts.of(id).closures {
+        if let Some(external) = self.cx.program.function(id).external {
+            self.external(id, external, arguments, span)
+        } else if self.cx.facts.of(id).inlined() {
             self.inline(id, arguments, span)
         } else {
             self.plain_call(id, arguments, span)
@@ -44,6 +51,7 @@ impl Writer<'_, '_> {
                     }
                     outs.push((p, view));
                 }
+                Argument::Dropped => unreachable!("only shaders are called without their outputs, and not by a call"),
             }
         }
         if effects {
@@ -67,6 +75,23 @@ impl Writer<'_, '_> {
         result
     }
 
+    /// A function of the host's, which has plain arguments only.
+    fn external(&mut self, id: FunctionId, external: u32, arguments: &[Argument], span: Span) -> State {
+        let mut values = Values::new();
+        for a in arguments {
+            if let Argument::In(e) = a {
+                let state = self.expr(e);
+                values.extend(self.flatten(&state));
+            }
+        }
+        let result = self.cx.program.function(id).result.clone();
+        let types = self.cx.ir_types(&result);
+        self.b.span = span;
+        let inst = self.b.push(Op::External(external), values, &types, &[]);
+        let results = Values::from_slice(self.b.results(inst));
+        self.take(&result, &mut results.into_iter())
+    }
+
     fn take(&mut self, ty: &Type, values: &mut impl Iterator<Item = crate::ir::Value>) -> State {
         let n = self.cx.ir_types(ty).len();
         values.take(n).map(LeafState::Value).collect()
@@ -75,23 +100,14 @@ impl Writer<'_, '_> {
     /// Lowers the callee's body in place, in a frame of its own.
     fn inline(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
         if self.inline_depth >= MAX_INLINE_DEPTH {
-            let hint = "make closures in fewer levels of functions";
-            self.cx.error(&codes::CLOSURE_FLATTEN, span, "functions with closures call each other too deeply", hint);
+            let message = "functions with closures, or shaders, call each other too deeply";
+            self.cx.error(&codes::CLOSURE_FLATTEN, span, message, "make closures, and call shaders, in fewer levels");
             return self.zero(&self.cx.program.function(id).result.clone(), false);
         }
-        self.inlined += 1;
-        if self.inlined > MAX_INLINED {
-            if self.inlined == MAX_INLINED + 1 {
-                let message = format!("functions with closures are called more than {MAX_INLINED} times");
-                self.cx.error(
-                    &codes::CLOSURE_FLATTEN,
-                    span,
-                    message,
-                    "make each closure once, and use it where it is needed",
-                );
-            }
+        if !self.may_inline(id, span) {
             return self.zero(&self.cx.program.function(id).result.clone(), false);
         }
+        let first = self.b.function.insts.len();
         let (mut states, mut places) = (Vec::new(), Vec::new());
         for a in arguments {
             states.push(match a {
@@ -99,8 +115,12 @@ impl Writer<'_, '_> {
                 Argument::Place(p, direction) => {
                     let view = self.view(p);
                     let state = (*direction == Direction::InOut).then(|| self.read_view(p, &view));
-                    places.push((p, view));
+                    places.push(Some((p, view)));
                     state
+                }
+                Argument::Dropped => {
+                    places.push(None);
+                    None
                 }
                 Argument::Texture(_) => None,
             });
@@ -131,9 +151,37 @@ impl Writer<'_, '_> {
         let outs: Vec<State> = handed_out.map(|p| self.get(self.frame.base + p.variable.0 as usize)).collect();
         self.frame = caller;
         self.inline_depth -= 1;
-        for ((place, view), state) in places.iter().zip(outs) {
-            self.write_view(place, view, state);
+        for (target, state) in places.iter().zip(outs) {
+            if let Some((place, view)) = target {
+                self.write_view(place, view, state);
+            }
+        }
+        if self.cx.request.call_sites {
+            self.b.function.insts[first..].iter_mut().for_each(|inst| inst.span = span);
         }
         result
+    }
+
+    /// Counts a call whose callee would be written in place, and says once when there are too many.
+    fn may_inline(&mut self, id: FunctionId, span: Span) -> bool {
+        let shader = self.cx.facts.of(id).shader;
+        let (what, limit) =
+            if shader { ("shaders", MAX_SHADER_CALLS) } else { ("functions with closures", MAX_INLINED) };
+        let calls = self.inlined[usize::from(shader)];
+        if calls < limit && self.b.function.insts.len() < MAX_WRITTEN {
+            self.inlined[usize::from(shader)] += 1;
+            return true;
+        }
+        if calls != usize::MAX {
+            let message = format!("{what} are called too often");
+            let hint = format!(
+                "at most {limit} calls, and {MAX_WRITTEN} instructions from them, are possible; compute each value \
+                 once, and use it where it is needed"
+            );
+            self.cx.error(&codes::CLOSURE_FLATTEN, span, message, hint);
+        }
+        // Nothing more is written, and nothing more is said.
+        self.inlined = [usize::MAX; 2];
+        false
     }
 }

@@ -9,6 +9,9 @@ use crate::syntax::ast::BinaryOp;
 use crate::types::Type;
 use std::collections::HashMap;
 
+/// Lobes of one closure past which none is kept: four times as many as a shader may have.
+pub(super) const MAX_ON_THE_WAY: usize = 4 * super::MAX_LOBES;
+
 impl Writer<'_, '_> {
     /// One lobe of weight one, and under it those that its `closure` parameters were given.
     pub(super) fn make_closure(&mut self, id: ClosureId, arguments: &[Expr]) -> State {
@@ -54,6 +57,7 @@ impl Writer<'_, '_> {
         let mut renamed: HashMap<u32, u32> = HashMap::new();
         for mut lobe in more {
             lobe.layer = lobe.layer.map(|(id, parameter)| (renamed.get(&id).copied().unwrap_or(id), parameter));
+            let is_long = list.len() >= MAX_ON_THE_WAY;
             match list.iter_mut().find(|l| l.id == lobe.id) {
                 Some(known) if known.params == lobe.params && known.layer == lobe.layer => {
                     for (a, b) in known.weight.iter_mut().zip(lobe.weight) {
@@ -66,6 +70,8 @@ impl Writer<'_, '_> {
                     self.next_lobe += 1;
                     list.push(lobe);
                 }
+                // The entry reports that there were too many.
+                None if is_long => self.lost_lobes = true,
                 None => list.push(lobe),
             }
         }

@@ -1,10 +1,12 @@
 //! The entry's ends: parameters become words of the parameter block, results become output rows, plain
 //! ones first, then the table of lobes.
 
+use super::closures::MAX_ON_THE_WAY;
 use super::state::{LeafState, Lobe, State};
 use super::{MAX_LOBES, Roots, Writer};
 use crate::diagnostics::codes;
 use crate::ir::{self, Const, Op, ParameterWord, Ty, Values};
+use crate::runtime::interface::{ClosureDesc, Metadata};
 use crate::runtime::{Layer, LobeDesc, OutputDesc, ParameterDesc};
 use crate::sema::hir::{Function, Parameter, Variable};
 use crate::syntax::ast::Direction;
@@ -16,9 +18,10 @@ impl Writer<'_, '_> {
         let variable = &function.variables[p.variable.0 as usize];
         let slot = self.frame.base + p.variable.0 as usize;
         if variable.ty == Type::Texture2d {
-            let word = self.cx.texture_word(&variable.name);
+            let word = self.cx.texture_word(&variable.name, Some(p.metadata.clone()));
             self.frame.textures.insert(p.variable, word);
-        } else if p.direction == Direction::Out {
+        } else if p.direction == Direction::Out || variable.ty == Type::Closure {
+            // A closure that another shader would hand in: run by the host, there are no lobes.
             let zero = self.zero_variable(p.variable);
             self.set(slot, zero);
         } else {
@@ -27,13 +30,13 @@ impl Writer<'_, '_> {
                 None => self.zero(&variable.ty, false),
             };
             let default = self.flatten(&default);
-            let state = self.parameter_words(variable, &default);
+            let state = self.parameter_words(variable, p.metadata.clone(), &default);
             self.set(slot, state);
         }
     }
 
     /// Reserves a parameter's words and reads them, or their baked values.
-    fn parameter_words(&mut self, variable: &Variable, default: &[ir::Value]) -> State {
+    fn parameter_words(&mut self, variable: &Variable, metadata: Vec<Metadata>, default: &[ir::Value]) -> State {
         let first_word = self.cx.words.len();
         let mut desc = ParameterDesc {
             name: variable.name.clone(),
@@ -42,6 +45,7 @@ impl Writer<'_, '_> {
             scalars: Vec::new(),
             first_word,
             default: Vec::new(),
+            metadata,
         };
         let mut state = State::new();
         for (i, leaf) in self.cx.leaves(&variable.ty).iter().enumerate() {
@@ -79,6 +83,8 @@ impl Writer<'_, '_> {
             let variable = &function.variables[p.variable.0 as usize];
             let state = self.get(self.frame.base + p.variable.0 as usize);
             if variable.ty == Type::Closure {
+                let metadata = p.metadata.clone();
+                self.cx.interface.closures.push(ClosureDesc { name: variable.name.clone(), metadata });
                 lobes.extend(state.into_iter().flat_map(LeafState::into_lobes).map(|l| (variable.name.clone(), l)));
                 continue;
             }
@@ -94,14 +100,18 @@ impl Writer<'_, '_> {
                 type_name: self.cx.program.types.display(&variable.ty).to_string(),
                 scalars,
                 first_row: results.len() - 1,
+                metadata: p.metadata.clone(),
             });
             results.extend(values);
         }
         if let Roots::Lobes(wanted) = self.cx.request.roots {
             lobes.retain(|(_, l)| wanted.contains(&l.closure));
         }
-        if lobes.len() > MAX_LOBES {
-            let message = format!("this shader makes {} lobes", lobes.len());
+        if lobes.len() > MAX_LOBES || self.lost_lobes {
+            let message = match self.lost_lobes {
+                true => format!("this shader adds up more than {MAX_ON_THE_WAY} lobes"),
+                false => format!("this shader makes {} lobes", lobes.len()),
+            };
             self.cx.error(&codes::TOO_MANY_LOBES, function.span, message, format!("at most {MAX_LOBES} are possible"));
         }
         let position: HashMap<(&str, u32), usize> =

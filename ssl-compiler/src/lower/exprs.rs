@@ -4,11 +4,13 @@ use super::Writer;
 use super::loops::is_idle;
 use super::places::pick;
 use super::state::{LeafState, State, one};
+use crate::builtins::expand::matrix;
 use crate::builtins::{Builtin, BuiltinId, Expand, Parts};
 use crate::ir::{BOOL, Compare, Const, Direction, FLOAT, Float2, INT, Int1, Op, Ty, Value, Values};
-use crate::runtime::Order;
+use crate::runtime::{Order, string_id};
 use crate::sema::hir::*;
-use crate::sema::int_op;
+use crate::sema::{compare_op, int_op};
+use crate::source::Span;
 use crate::syntax::ast::{BinaryOp, UnaryOp};
 use crate::types::{Scalar, Type};
 
@@ -35,6 +37,7 @@ impl Writer<'_, '_> {
                 Constant::Bool(x) => self.b.bool(x),
                 Constant::Int(x) => self.b.int(x),
                 Constant::Float(x) => self.b.float(x),
+                Constant::String(i) => self.b.int(string_id(&self.cx.program.strings[i as usize])),
             }),
             ExprKind::Place(p) => self.read(p),
             ExprKind::Global(field) => self.global(*field, &e.ty),
@@ -47,14 +50,15 @@ impl Writer<'_, '_> {
             }
             ExprKind::Ternary(c, a, b) => self.ternary(c, a, b),
             ExprKind::Assign(place, value) => {
+                let view = self.view(place);
                 let state = self.expr(value);
-                self.write(place, state.clone());
+                self.write_view(place, &view, state.clone());
                 state
             }
             ExprKind::AssignOp(op, place, value) => {
-                let right = self.expr(value);
                 let view = self.view(place);
                 let left = self.read_view(place, &view);
+                let right = self.expr(value);
                 self.b.span = e.span;
                 let result = self.binary(*op, left, right, &place.ty);
                 self.write_view(place, &view, result.clone());
@@ -62,7 +66,7 @@ impl Writer<'_, '_> {
             }
             ExprKind::Step { place, delta, prefix } => self.step(place, *delta, *prefix),
             ExprKind::Call(id, arguments) => self.call(*id, arguments, e.span),
-            ExprKind::Builtin(id, arguments) => self.builtin(*id, arguments),
+            ExprKind::Builtin(id, arguments) => self.builtin(*id, arguments, e.span),
             ExprKind::Convert(kind, a) => self.convert(*kind, a, &e.ty),
             ExprKind::Construct(parts) => self.construct(parts, &e.ty),
             ExprKind::Swizzle(a, indices) => {
@@ -79,6 +83,7 @@ impl Writer<'_, '_> {
                 let index = self.scalar(i);
                 self.index_value(&a.ty, state, index)
             }
+            ExprKind::Print(format, list) => self.print(*format, list),
             ExprKind::Sample(kind, texture, u, v) => self.sample(*kind, *texture, u, v),
             ExprKind::Closure(id, arguments) => self.make_closure(*id, arguments),
             ExprKind::Comma(a, b) => {
@@ -131,6 +136,9 @@ impl Writer<'_, '_> {
         if op.is_comparison() {
             return one(self.compare(op, &a, &b));
         }
+        if matches!(op, BinaryOp::Mul | BinaryOp::Div) && (a.len() == 16 || b.len() == 16) {
+            return Self::from_parts(matrix::combine(&mut self.b, op, &a, &b));
+        }
         let pairs: Vec<(Value, Value)> = a.into_iter().zip(b).collect();
         pairs.into_iter().map(|(a, b)| LeafState::Value(self.arithmetic(op, a, b))).collect()
     }
@@ -160,14 +168,7 @@ impl Writer<'_, '_> {
 
     /// Vectors are equal where all components are.
     fn compare(&mut self, op: BinaryOp, a: &Parts, b: &Parts) -> Value {
-        let compare = match op {
-            BinaryOp::Eq => Compare::Eq,
-            BinaryOp::Ne => Compare::Ne,
-            BinaryOp::Lt => Compare::Lt,
-            BinaryOp::Le => Compare::Le,
-            BinaryOp::Gt => Compare::Gt,
-            _ => Compare::Ge,
-        };
+        let compare = compare_op(op);
         let mut result = None;
         for (&a, &b) in a.iter().zip(b) {
             let one = match self.b.ty(a) {
@@ -222,26 +223,24 @@ impl Writer<'_, '_> {
         if prefix { one(new) } else { old }
     }
 
-    fn builtin(&mut self, id: BuiltinId, arguments: &[Expr]) -> State {
+    fn builtin(&mut self, id: BuiltinId, arguments: &[Expr], span: Span) -> State {
         let args: Vec<Parts> = arguments
             .iter()
             .map(|e| {
                 let state = self.expr(e);
-                self.parts(&state)
+                match e.ty {
+                    // A spline looks its values up by number.
+                    Type::Array(..) => self.flatten(&state).into_iter().collect(),
+                    _ => self.parts(&state),
+                }
             })
             .collect();
-        let b = &mut self.b;
-        let parts: Parts = match Builtin::get(id).expand {
-            Expand::One(f) => args[0].iter().map(|&x| f(b, x)).collect(),
-            Expand::Two(f) => args[0].iter().zip(&args[1]).map(|(&x, &y)| f(b, x, y)).collect(),
-            Expand::Three(f) => (0..args[0].len()).map(|i| f(b, args[0][i], args[1][i], args[2][i])).collect(),
-            Expand::Whole(f) => f(b, &args),
-            Expand::Derivative(d) => {
-                let partials = args[0].iter().map(|&x| derivative(b, d, x)).collect();
-                args[0].clone().into_iter().for_each(|x| self.probe(x));
-                partials
-            }
-        };
+        self.b.span = span;
+        let expand = Builtin::get(id).expand;
+        let parts = expand.write(&mut self.b, &args, derivative);
+        if let Expand::Derivative(_) = expand {
+            args[0].iter().for_each(|&x| self.probe(x));
+        }
         Self::from_parts(parts)
     }
 
@@ -267,6 +266,10 @@ impl Writer<'_, '_> {
             Conversion::FloatToBool => {
                 let zero = b.float(0.0);
                 b.float_compare(Compare::Ne, v, zero)
+            }
+            Conversion::Diagonal => {
+                let zero = b.float(0.0);
+                return Self::from_parts((0..16).map(|i| if i % 5 == 0 { v } else { zero }));
             }
             Conversion::Splat | Conversion::Rename => {
                 return Self::from_parts(std::iter::repeat_n(v, to.components().unwrap_or(1)));
@@ -330,6 +333,19 @@ impl Writer<'_, '_> {
         }
     }
 
+    fn print(&mut self, format: u32, list: &[Expr]) -> State {
+        let mut values = Values::new();
+        for e in list {
+            let state = self.expr(e);
+            values.extend(self.flatten(&state));
+        }
+        values.insert(0, self.token());
+        let inst = self.b.push(Op::Print(format), values, &[Ty::Token], &[]);
+        let token = self.b.results(inst)[0];
+        self.set(super::TOKEN, one(token));
+        State::new()
+    }
+
     fn sample(&mut self, kind: SampleKind, texture: TextureRef, u: &Expr, v: &Expr) -> State {
         let (u, v) = (self.scalar(u), self.scalar(v));
         [u, v].into_iter().for_each(|x| self.probe(x));
@@ -375,6 +391,11 @@ impl Writer<'_, '_> {
             Type::Vector(_) => {
                 let parts = self.parts(&state);
                 one(pick(&mut self.b, &parts, index))
+            }
+            Type::Matrix => {
+                let parts = self.parts(&state);
+                let column = |c: usize| (0..4).map(|r| parts[4 * r + c]).collect::<Parts>();
+                (0..4).map(|c| LeafState::Value(pick(&mut self.b, &column(c), index))).collect()
             }
             _ => self.element_of(ty, state, index),
         }

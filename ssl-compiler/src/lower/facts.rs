@@ -18,12 +18,21 @@ pub(super) struct FunctionFacts {
     pub recursive: bool,
     /// Has a parameter, result or variable with a closure in it.
     pub closures: bool,
+    /// A shader that another one calls: written into its caller, as closures are.
+    pub shader: bool,
     /// Fuel that a call takes, if any.
     pub fuel: u32,
 }
 
 pub(super) struct Facts {
     list: Vec<FunctionFacts>,
+}
+
+impl FunctionFacts {
+    /// Whether calls are replaced by the body.
+    pub fn inlined(&self) -> bool {
+        self.closures || self.shader
+    }
 }
 
 impl Facts {
@@ -49,6 +58,7 @@ pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnos
             closures: std::iter::once(&f.result)
                 .chain(f.variables.iter().map(|v| &v.ty))
                 .any(|t| program.types.contains(t, &Type::Closure)),
+            shader: f.is_shader,
             ..FunctionFacts::default()
         })
         .collect();
@@ -91,15 +101,19 @@ fn check(program: &Program, id: FunctionId, facts: &FunctionFacts, scan: &Scan, 
     let function = program.function(id);
     for (callee, span) in &scan.calls {
         let callee = program.function(*callee);
-        if callee.body.is_none() {
+        if callee.body.is_none() && callee.external.is_none() {
             let message = format!("`{}` has no body", callee.name);
-            let hint = "write its body in this file; the host has registered no function of this name";
+            let hint = "write its body in the same file; the host has no function of this name either";
             diagnostics.push(
                 Diagnostic::error(&codes::NO_BODY, *span, message, hint).with_label(callee.span, "declared here"),
             );
         }
     }
-    if facts.recursive && facts.closures {
+    if facts.recursive && facts.shader {
+        let message = format!("the shader `{}` calls itself", function.name);
+        let hint = "move what recurses into a function, which the shader calls";
+        diagnostics.push(Diagnostic::error(&codes::RECURSIVE_SHADER, function.span, message, hint));
+    } else if facts.recursive && facts.closures {
         let message = format!("`{}` touches closures and calls itself", function.name);
         let hint = "build the closure in a loop with a constant number of rounds, or recurse on its weights";
         diagnostics.push(Diagnostic::error(&codes::CLOSURE_FLATTEN, function.span, message, hint));
@@ -129,6 +143,10 @@ impl Scan {
                 condition.iter().chain(step).for_each(|e| self.expr(e));
                 self.stmt(body);
             }
+            StmtKind::Switch { value, sections } => {
+                self.expr(value);
+                sections.iter().flat_map(|s| &s.body).for_each(|s| self.stmt(s));
+            }
             StmtKind::Break | StmtKind::Continue => {}
         }
     }
@@ -136,7 +154,7 @@ impl Scan {
     fn expr(&mut self, e: &Expr) {
         match &e.kind {
             ExprKind::Call(id, _) => self.calls.push((*id, e.span)),
-            ExprKind::Sample(..) => self.effects = true,
+            ExprKind::Sample(..) | ExprKind::Print(..) => self.effects = true,
             _ => {}
         }
         each_child(e, &mut |child| self.expr(child));
@@ -172,11 +190,12 @@ pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
         ExprKind::Call(_, arguments) => arguments.iter().for_each(|a| match a {
             Argument::In(e) => visit(e),
             Argument::Place(p, _) => place(p, visit),
-            Argument::Texture(_) => {}
+            Argument::Texture(_) | Argument::Dropped => {}
         }),
-        ExprKind::Builtin(_, list) | ExprKind::Construct(list) | ExprKind::Closure(_, list) => {
-            list.iter().for_each(visit)
-        }
+        ExprKind::Builtin(_, list)
+        | ExprKind::Print(_, list)
+        | ExprKind::Construct(list)
+        | ExprKind::Closure(_, list) => list.iter().for_each(visit),
     }
 }
 

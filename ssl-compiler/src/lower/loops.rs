@@ -42,7 +42,7 @@ impl Writer<'_, '_> {
         self.frame.loops = outer;
     }
 
-    fn lower_flag(&mut self, slot: usize) {
+    pub(super) fn lower_flag(&mut self, slot: usize) {
         let unset = self.b.bool(false);
         self.set(slot, one(unset));
     }
@@ -226,6 +226,10 @@ fn assigned_stmt(stmt: &Stmt, found: &mut BTreeSet<VarId>) {
             init.iter().for_each(|s| assigned_stmt(s, found));
             condition.iter().chain(step).for_each(|e| assigned_expr(e, found));
             assigned_stmt(body, found);
+        }
+        StmtKind::Switch { value, sections } => {
+            assigned_expr(value, found);
+            sections.iter().flat_map(|s| &s.body).for_each(|s| assigned_stmt(s, found));
         }
         StmtKind::Break | StmtKind::Continue => {}
     }

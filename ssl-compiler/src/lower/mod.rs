@@ -17,11 +17,15 @@ mod loops;
 mod places;
 mod state;
 mod stmts;
+mod switch;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::ir::builder::Builder;
 use crate::ir::{self, FuncId, Module, ParameterWord, Ty, Values};
-use crate::runtime::{ClosureId, ClosureRegistry, ParameterBlock, ShaderInterface, TextureDesc};
+use crate::runtime::interface::Metadata;
+use crate::runtime::{
+    ClosureId, ClosureRegistry, ExternalRegistry, ParameterBlock, ShaderInterface, Texts, TextureDesc,
+};
 use crate::sema::Checked;
 use crate::sema::hir::{FunctionId, Program, VarId};
 use crate::source::Span;
@@ -38,11 +42,14 @@ const MAX_LOBES: usize = 64;
 pub struct Request<'a> {
     pub checked: &'a Checked,
     pub closures: &'a ClosureRegistry,
+    pub externals: &'a ExternalRegistry,
     pub shader: FunctionId,
     /// Writes these parameter values into the code instead of reading the block.
     pub bake: Option<&'a ParameterBlock>,
     /// Writes a probe before every sink, for the interpreter.
     pub probes: bool,
+    /// Gives all code of a shader that the entry calls the place of that call, instead of its own.
+    pub call_sites: bool,
     pub roots: Roots<'a>,
 }
 
@@ -74,6 +81,8 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         words: Vec::new(),
         interface: ShaderInterface {
             name: program.function(request.shader).name.clone(),
+            strings: program.strings.clone(),
+            metadata: program.function(request.shader).metadata.clone(),
             ..ShaderInterface::default()
         },
     };
@@ -87,7 +96,9 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
     }
     interface.parameter_words = words.len();
     let globals = request.checked.layout.fields().to_vec();
-    let module = Module { functions, entry: FuncId(0), globals, parameters: words };
+    let texts = Texts { formats: program.formats.clone(), strings: program.strings.clone() };
+    let module =
+        Module { functions, entry: FuncId(0), globals, parameters: words, externals: request.externals.clone(), texts };
     Some((module, interface))
 }
 
@@ -123,9 +134,11 @@ struct Writer<'a, 'b> {
     journal: Vec<(usize, Option<State>)>,
     frame: Frame,
     next_lobe: u32,
+    /// A closure had more lobes than are kept on the way.
+    lost_lobes: bool,
     inline_depth: usize,
-    /// Calls of functions with closures so far.
-    inlined: usize,
+    /// Calls of functions with closures, and of shaders, so far.
+    inlined: [usize; 2],
     /// Rounds of loops with closures so far.
     unrolled: usize,
 }
@@ -216,8 +229,9 @@ impl<'a> Lowering<'a> {
             journal: Vec::new(),
             frame,
             next_lobe: 0,
+            lost_lobes: false,
             inline_depth: 0,
-            inlined: 0,
+            inlined: [0; 2],
             unrolled: 0,
         }
     }
@@ -271,7 +285,7 @@ impl<'a> Lowering<'a> {
         let function = self.program.function(shader);
         let facts = *self.facts.of(shader);
         for name in &self.program.textures {
-            self.texture_word(name);
+            self.texture_word(name, None);
         }
         let name = self.unique_name(&function.name);
         let head = ir::Function::new(name, &[Ty::Token], &[]);
@@ -287,10 +301,17 @@ impl<'a> Lowering<'a> {
         w.outputs(function);
     }
 
-    fn texture_word(&mut self, name: &str) -> u32 {
+    /// A slot; `metadata` are those of the shader's parameter that it is.
+    fn texture_word(&mut self, name: &str, metadata: Option<Vec<Metadata>>) -> u32 {
         let word = self.words.len();
         self.words.push(ParameterWord { name: name.to_owned(), scalar: None });
-        self.interface.textures.push(TextureDesc { name: name.to_owned(), word, used: false });
+        self.interface.textures.push(TextureDesc {
+            name: name.to_owned(),
+            word,
+            used: false,
+            parameter: metadata.is_some(),
+            metadata: metadata.unwrap_or_default(),
+        });
         word as u32
     }
 }

@@ -1,13 +1,13 @@
 //! Reading and writing variables, and the members, elements and components of them.
 
 use super::Writer;
-use super::state::{LeafState, State, one};
+use super::state::{LeafState, State};
 use crate::builtins::Parts;
 use crate::diagnostics::codes;
 use crate::ir::builder::Builder;
 use crate::ir::{Compare, Const, INT, Int2, Op, Value};
 use crate::sema::hir::{Access, Place};
-use crate::types::{Leaf, Type};
+use crate::types::{FLOAT4, Leaf, Type, VectorKind};
 use std::ops::Range;
 
 /// What a place denotes inside its variable, its indices computed.
@@ -27,8 +27,8 @@ pub(super) struct View {
 enum Components {
     All,
     Some(Vec<u8>),
-    /// One, known at run time only, of those listed.
-    Dynamic(Vec<u8>, Value),
+    /// One of several selections, which one known at run time only. The index lies inside.
+    Dynamic(Vec<Vec<u8>>, Value),
 }
 
 /// The component of a vector at an index, clamped into it.
@@ -76,23 +76,51 @@ impl Writer<'_, '_> {
                 }
                 (Access::Index(e), Type::Vector(kind)) => {
                     let index = self.scalar(e);
-                    let listed = match view.components {
-                        Components::Some(list) => list,
-                        _ => (0..kind.len() as u8).collect(),
-                    };
-                    view.components = Components::Dynamic(listed, index);
+                    let parts = (0..kind.len() as u8).map(|i| vec![i]).collect();
+                    view.components = self.choose(view.components, parts, index);
                     ty = Type::Float;
                 }
+                (Access::Index(e), Type::Matrix) => {
+                    let index = self.scalar(e);
+                    let rows = (0..4).map(|r| (4 * r..4 * r + 4).collect()).collect();
+                    view.components = self.choose(view.components, rows, index);
+                    ty = FLOAT4;
+                }
                 (Access::Swizzle(list), _) => {
-                    view.components = Components::Some(match &view.components {
-                        Components::Some(outer) => list.iter().map(|&i| outer[usize::from(i)]).collect(),
-                        _ => list.clone(),
-                    });
+                    let of = |outer: &Vec<u8>| list.iter().map(|&i| outer[usize::from(i)]).collect();
+                    view.components = match &view.components {
+                        Components::All => Components::Some(list.clone()),
+                        Components::Some(outer) => Components::Some(of(outer)),
+                        Components::Dynamic(choices, index) => {
+                            Components::Dynamic(choices.iter().map(of).collect(), *index)
+                        }
+                    };
+                    ty = match list.len() {
+                        1 => Type::Float,
+                        n => VectorKind::ALL.into_iter().find(|k| k.len() == n).map_or(ty, Type::Vector),
+                    };
                 }
                 _ => {}
             }
         }
         view
+    }
+
+    /// One of `parts` of what was chosen so far: a component of a vector, or a row of a matrix.
+    fn choose(&mut self, outer: Components, parts: Vec<Vec<u8>>, index: Value) -> Components {
+        let index = self.b.emit(Op::ClampIndex(parts.len() as u32), &[index], INT);
+        let inside = |outer: &Vec<u8>, part: &Vec<u8>| part.iter().map(|&i| outer[usize::from(i)]).collect();
+        match outer {
+            Components::All => Components::Dynamic(parts, index),
+            Components::Some(list) => Components::Dynamic(parts.iter().map(|p| inside(&list, p)).collect(), index),
+            Components::Dynamic(choices, first) => {
+                let n = self.b.int(parts.len() as i32);
+                let before = self.b.int2(Int2::Mul, first, n);
+                let index = self.b.int2(Int2::Add, before, index);
+                let all = choices.iter().flat_map(|c| parts.iter().map(|p| inside(c, p)));
+                Components::Dynamic(all.collect(), index)
+            }
+        }
     }
 
     /// The leaf descriptions of a view's variable.
@@ -113,10 +141,10 @@ impl Writer<'_, '_> {
         match &view.components {
             Components::All => whole,
             Components::Some(list) => list.iter().map(|&i| whole[usize::from(i)].clone()).collect(),
-            Components::Dynamic(list, index) => {
+            Components::Dynamic(choices, index) => {
                 let parts = self.parts(&whole);
-                let listed: Parts = list.iter().map(|&i| parts[usize::from(i)]).collect();
-                one(pick(&mut self.b, &listed, *index))
+                let part = |n: usize| choices.iter().map(|c| parts[usize::from(c[n])]).collect::<Parts>();
+                (0..choices[0].len()).map(|n| LeafState::Value(pick(&mut self.b, &part(n), *index))).collect()
             }
         }
     }
@@ -192,29 +220,28 @@ impl Writer<'_, '_> {
         state.iter().zip(&leaves).map(|(s, leaf)| self.read_leaf(s, leaf, &[index])).collect()
     }
 
-    pub(super) fn write(&mut self, place: &Place, value: State) {
-        let view = self.view(place);
-        self.write_view(place, &view, value);
-    }
-
     pub(super) fn write_view(&mut self, place: &Place, view: &View, value: State) {
         let types = self.leaf_types(place);
         let mut state = self.get(view.slot);
-        let targets: Vec<(usize, Option<Value>)> = match &view.components {
-            Components::All => view.range.clone().map(|i| (i, None)).collect(),
-            Components::Some(list) => list.iter().map(|&c| (view.range.start + usize::from(c), None)).collect(),
-            Components::Dynamic(list, index) => {
-                let index = self.b.emit(Op::ClampIndex(list.len() as u32), &[*index], INT);
-                let here = |(i, &c): (usize, &u8)| {
+        // Which leaf gets which part of the value, and under which condition.
+        let start = view.range.start;
+        let targets: Vec<(usize, usize, Option<Value>)> = match &view.components {
+            Components::All => view.range.clone().enumerate().map(|(n, i)| (i, n, None)).collect(),
+            Components::Some(list) => {
+                list.iter().enumerate().map(|(n, &c)| (start + usize::from(c), n, None)).collect()
+            }
+            Components::Dynamic(choices, index) => {
+                let mut targets = Vec::new();
+                for (i, choice) in choices.iter().enumerate() {
                     let wanted = self.b.int(i as i32);
-                    (view.range.start + usize::from(c), Some(self.b.int_compare(Compare::Eq, index, wanted)))
-                };
-                list.iter().enumerate().map(here).collect()
+                    let here = self.b.int_compare(Compare::Eq, *index, wanted);
+                    targets.extend(choice.iter().enumerate().map(|(n, &c)| (start + usize::from(c), n, Some(here))));
+                }
+                targets
             }
         };
-        for (n, (i, only_where)) in targets.into_iter().enumerate() {
-            // A component known at run time only: the one value goes wherever the index points.
-            let mut new = if only_where.is_some() { value[0].clone() } else { value[n].clone() };
+        for (i, n, only_where) in targets {
+            let mut new = value[n].clone();
             if let Some(condition) = only_where {
                 let old = self.read_leaf(&state[i], &types[i], &view.indices);
                 if let (LeafState::Value(new_value), LeafState::Value(old)) = (&new, old) {

@@ -13,10 +13,10 @@ const MAX_CONTINUATION: usize = 64;
 
 /// The early exits that a statement may take.
 #[derive(Clone, Copy, Default)]
-struct Exits {
-    returns: bool,
-    breaks: bool,
-    continues: bool,
+pub(super) struct Exits {
+    pub returns: bool,
+    pub breaks: bool,
+    pub continues: bool,
 }
 
 impl Exits {
@@ -24,7 +24,7 @@ impl Exits {
         self.returns || self.breaks || self.continues
     }
 
-    fn or(self, other: Exits) -> Exits {
+    pub fn or(self, other: Exits) -> Exits {
         Exits {
             returns: self.returns || other.returns,
             breaks: self.breaks || other.breaks,
@@ -33,7 +33,7 @@ impl Exits {
     }
 }
 
-fn exits(stmt: &Stmt) -> Exits {
+pub(super) fn exits(stmt: &Stmt) -> Exits {
     match &stmt.kind {
         StmtKind::Return(_) => Exits { returns: true, ..Exits::default() },
         StmtKind::Break => Exits { breaks: true, ..Exits::default() },
@@ -41,6 +41,11 @@ fn exits(stmt: &Stmt) -> Exits {
         StmtKind::Block(list) => list.iter().fold(Exits::default(), |e, s| e.or(exits(s))),
         StmtKind::If { then, otherwise, .. } => otherwise.iter().fold(exits(then), |e, s| e.or(exits(s))),
         StmtKind::Loop { body, .. } => Exits { returns: exits(body).returns, ..Exits::default() },
+        // Its `break`s end there.
+        StmtKind::Switch { sections, .. } => {
+            let inside = sections.iter().flat_map(|s| &s.body).fold(Exits::default(), |e, s| e.or(exits(s)));
+            Exits { breaks: false, ..inside }
+        }
         StmtKind::Let(..) | StmtKind::Expr(_) => Exits::default(),
     }
 }
@@ -152,7 +157,7 @@ impl Writer<'_, '_> {
     }
 
     /// Gives the variables that a statement declares for its block their zeros.
-    fn declare(&mut self, stmt: &Stmt) {
+    pub(super) fn declare(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Let(variable, _) => {
                 let zero = self.zero_variable(*variable);
@@ -165,7 +170,7 @@ impl Writer<'_, '_> {
     }
 
     /// Whether one of the exits was taken.
-    fn left(&mut self, taken: Exits) -> Value {
+    pub(super) fn left(&mut self, taken: Exits) -> Value {
         let mut flags = Vec::new();
         if taken.returns {
             flags.push(self.frame.returned);
@@ -214,6 +219,7 @@ impl Writer<'_, '_> {
                 );
             }
             StmtKind::Loop { .. } => self.loop_stmt(stmt),
+            StmtKind::Switch { value, sections } => self.switch(value, sections, depth),
             StmtKind::Break | StmtKind::Continue => {
                 if let Some(slots) = self.frame.loops {
                     let is_break = matches!(stmt.kind, StmtKind::Break);

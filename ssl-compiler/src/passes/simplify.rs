@@ -81,6 +81,7 @@ impl<'a> Simplifier<'a> {
         match self.f.inst(inst).op {
             Op::If => self.if_inst(inst, out),
             Op::Loop => self.loop_inst(inst, out),
+            op @ Op::External(_) => self.external(inst, op, out),
             op if op.is_pure() => self.pure(inst, op, out),
             _ => out.push(inst),
         }
@@ -104,6 +105,23 @@ impl<'a> Simplifier<'a> {
                     out.push(inst);
                 }
             },
+        }
+    }
+
+    /// The same function of the host's with the same arguments gives the same results.
+    fn external(&mut self, inst: Inst, op: Op, out: &mut Vec<Inst>) {
+        let data = self.f.inst(inst);
+        let (args, results) = (data.args.clone(), data.results.clone());
+        match self.table.get(&(op, args.clone())).and_then(|v| self.definitions[v.index()]) {
+            Some(earlier) => {
+                let known = &self.f.inst(earlier).results;
+                results.iter().zip(known).for_each(|(r, &k)| self.alias[r.index()] = k);
+            }
+            None => {
+                self.table.insert((op, args.clone()), results[0]);
+                self.note(op, args);
+                out.push(inst);
+            }
         }
     }
 
@@ -296,6 +314,8 @@ fn cheap(op: Op) -> bool {
         | Op::IntToFloat
         | Op::FloatToInt
         | Op::BoolToInt
+        | Op::FloatBits
+        | Op::BitsFloat
         | Op::BoolNot
         | Op::BoolAnd
         | Op::BoolOr

@@ -1,5 +1,6 @@
 //! One call of a shader: what goes in, what comes out, and the C struct that carries both.
 
+use super::externals::ExternalRequest;
 use super::{LANES, ParameterBlock, Row, host::HostServices, host::TextureRequest};
 use std::ffi::c_void;
 
@@ -71,6 +72,8 @@ pub struct BlockContext {
     /// Points to a `&dyn HostServices`.
     pub host: *const c_void,
     pub texture: *mut TextureRequest,
+    /// Null where the module calls no external function and prints nothing.
+    pub external: *mut ExternalRequest,
     pub mask: u32,
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,

@@ -5,6 +5,7 @@
 //! differ. A scene, or a test, appends further fields at run time.
 
 use crate::types::Type;
+use std::collections::HashMap;
 
 /// Which derivative of a global a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,6 +80,7 @@ impl GlobalField {
 #[derive(Clone, Debug, Default)]
 pub struct GlobalsLayout {
     fields: Vec<GlobalField>,
+    by_name: HashMap<String, usize>,
     rows: usize,
 }
 
@@ -89,7 +91,7 @@ impl GlobalsLayout {
 
     /// Appends a field and returns its index.
     ///
-    /// Integers and booleans keep their value only. Fails when the name is taken, or when the type is
+    /// Integers, booleans and strings keep their value only. Fails when the name is taken, or when the type is
     /// not a scalar or vector.
     pub fn add(&mut self, name: &str, ty: Type, orders: Orders) -> Result<usize, LayoutError> {
         if self.find(name).is_some() {
@@ -98,14 +100,15 @@ impl GlobalsLayout {
         let Some(components) = ty.components() else {
             return Err(LayoutError::Type(name.to_owned()));
         };
-        let orders = if matches!(ty, Type::Int | Type::Bool) { Orders::Value } else { orders };
+        let orders = if matches!(ty, Type::Int | Type::Bool | Type::String) { Orders::Value } else { orders };
+        self.by_name.insert(name.to_owned(), self.fields.len());
         self.fields.push(GlobalField { name: name.to_owned(), ty, orders, first_row: self.rows });
         self.rows += components * orders.count();
         Ok(self.fields.len() - 1)
     }
 
     pub fn find(&self, name: &str) -> Option<(usize, &GlobalField)> {
-        self.fields.iter().enumerate().find(|(_, f)| f.name == name)
+        self.by_name.get(name).map(|&index| (index, &self.fields[index]))
     }
 
     pub fn field(&self, index: usize) -> &GlobalField {
@@ -196,8 +199,10 @@ macro_rules! shader_globals {
     (@components bool) => { 1 };
     (@components float2) => { 2 };
     (@components float4) => { 4 };
+    (@components matrix) => { 16 };
     (@components $three:ident) => { 3 };
     (@type float) => { $crate::types::Type::Float };
+    (@type matrix) => { $crate::types::Type::Matrix };
     (@type int) => { $crate::types::Type::Int };
     (@type bool) => { $crate::types::Type::Bool };
     (@type float2) => { $crate::types::Type::Vector($crate::types::VectorKind::Float2) };

@@ -1,6 +1,6 @@
 //! What a shader asks of its host while it runs.
 
-use super::{LANES, Row};
+use super::{LANES, PrintRequest, Row};
 
 /// One texture look-up of up to 16 lanes. The compiled shader fills the upper part for every lane in
 /// `mask`, the host fills `result`, and `gradient` where `wants_gradient` is not 0.
@@ -66,6 +66,11 @@ pub trait HostServices: Sync {
     /// Filters a texture for every lane of `request.mask`. It may take its time (and later suspend the
     /// caller's fiber); it must not panic. Lanes outside the mask are left alone.
     fn texture(&self, request: &mut TextureRequest);
+
+    /// Hears what `printf` says. It must not panic.
+    fn print(&self, request: &PrintRequest<'_>) {
+        let _ = request;
+    }
 }
 
 /// A host without textures: every look-up is black and flat.

@@ -1,7 +1,29 @@
 //! What a compiled shader tells its host: parameters, outputs, lobes, and what it reads.
 
-use super::{closures::ClosureId, globals::Order, parameters::ParameterValue};
+use super::{
+    closures::ClosureId,
+    globals::Order,
+    parameters::ParameterValue,
+    strings::{host_string_id, string_id},
+};
 use crate::types::{Scalar, Type};
+
+/// An entry of a shader's or parameter's metadata: what its author has to say to user interfaces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metadata {
+    pub name: String,
+    pub value: MetadataValue,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum MetadataValue {
+    Bool(bool),
+    Int(i32),
+    Float(f32),
+    String(String),
+    /// A `{…}` list, or the components of a vector.
+    List(Vec<MetadataValue>),
+}
 
 /// A shader parameter that lives in the parameter block.
 #[derive(Clone, Debug)]
@@ -14,17 +36,24 @@ pub struct ParameterDesc {
     pub first_word: usize,
     /// One word a scalar.
     pub default: Vec<u32>,
+    pub metadata: Vec<Metadata>,
 }
 
 impl ParameterDesc {
     /// The words of `value` in this parameter's type, or `None` where it does not convert.
-    pub fn encode(&self, value: &ParameterValue) -> Option<Vec<u32>> {
+    ///
+    /// `strings` are those of the shader's program.
+    pub fn encode(&self, value: &ParameterValue, strings: &[String]) -> Option<Vec<u32>> {
         match (value, &self.ty) {
+            (ParameterValue::String(text), Type::String) => Some(vec![host_string_id(text, strings) as u32]),
             (ParameterValue::Bool(b), Type::Bool) => Some(vec![u32::from(*b)]),
             (ParameterValue::Int(i), Type::Int) => Some(vec![*i as u32]),
             (ParameterValue::Int(i), Type::Float | Type::Vector(_)) => {
                 Some(vec![(*i as f32).to_bits(); self.scalars.len()])
             }
+            (ParameterValue::Int(i), Type::Matrix) => Some(diagonal(*i as f32)),
+            (ParameterValue::Float(x), Type::Matrix) => Some(diagonal(*x)),
+            (ParameterValue::Vector(v), Type::Matrix) if v.len() == 16 => Some(v.iter().map(|x| x.to_bits()).collect()),
             (ParameterValue::Float(x), Type::Float | Type::Vector(_)) => Some(vec![x.to_bits(); self.scalars.len()]),
             (ParameterValue::Vector(v), Type::Vector(kind)) if v.len() == kind.len() => {
                 Some(v.iter().map(|x| x.to_bits()).collect())
@@ -34,6 +63,10 @@ impl ParameterDesc {
     }
 }
 
+fn diagonal(x: f32) -> Vec<u32> {
+    (0..16).map(|i| if i % 5 == 0 { x.to_bits() } else { 0 }).collect()
+}
+
 /// A texture slot of the parameter block.
 #[derive(Clone, Debug)]
 pub struct TextureDesc {
@@ -41,6 +74,17 @@ pub struct TextureDesc {
     pub word: usize,
     /// Whether any look-up goes through it.
     pub used: bool,
+    /// Whether it is a parameter of the shader, and not a slot of the file.
+    pub parameter: bool,
+    /// Of a parameter; a slot of the file has none.
+    pub metadata: Vec<Metadata>,
+}
+
+/// An `out closure` parameter.
+#[derive(Clone, Debug)]
+pub struct ClosureDesc {
+    pub name: String,
+    pub metadata: Vec<Metadata>,
 }
 
 /// An `out` parameter that is not a closure: its scalars in consecutive output rows.
@@ -51,6 +95,7 @@ pub struct OutputDesc {
     pub type_name: String,
     pub scalars: Vec<Scalar>,
     pub first_row: usize,
+    pub metadata: Vec<Metadata>,
 }
 
 /// The layer that a lobe lies under.
@@ -89,17 +134,26 @@ pub struct GlobalRead {
 #[derive(Clone, Debug, Default)]
 pub struct ShaderInterface {
     pub name: String,
+    pub metadata: Vec<Metadata>,
     pub parameters: Vec<ParameterDesc>,
     pub textures: Vec<TextureDesc>,
     pub parameter_words: usize,
     pub outputs: Vec<OutputDesc>,
+    pub closures: Vec<ClosureDesc>,
     pub lobes: Vec<LobeDesc>,
     pub output_rows: usize,
+    /// Every string that stands in the program: what a number that stands for a string means.
+    pub strings: Vec<String>,
     /// Rows of the globals block that are read, each once, in row order. The host need fill no others.
     pub globals_read: Vec<GlobalRead>,
 }
 
 impl ShaderInterface {
+    /// The text for which a number stands; `None` for a string that the host brought.
+    pub fn string(&self, id: i32) -> Option<&str> {
+        if id == 0 { Some("") } else { self.strings.iter().map(String::as_str).find(|s| string_id(s) == id) }
+    }
+
     pub fn reads(&self, field: usize, order: Order) -> bool {
         self.globals_read.iter().any(|r| r.field == field && r.order == order)
     }

@@ -9,18 +9,25 @@
 
 pub mod block;
 pub mod closures;
+pub mod externals;
+pub mod format;
 pub mod globals;
 pub mod host;
 pub mod interface;
 pub mod math;
 pub mod parameters;
+pub mod print;
+pub mod strings;
 
 pub use block::{Block, BlockContext, BlockStatus, LaneError};
 pub use closures::{ClosureId, ClosureParameter, ClosureRegistry, ClosureType};
+pub use externals::{External, ExternalRegistry};
 pub use globals::{GlobalField, GlobalsLayout, Order, Orders};
 pub use host::{HostServices, NoTextures, TextureRequest};
 pub use interface::{GlobalRead, Layer, LobeDesc, OutputDesc, ParameterDesc, ShaderInterface, TextureDesc};
 pub use parameters::{ParameterBlock, ParameterValue};
+pub use print::{Listener, PrintRequest, Texts};
+pub use strings::{host_string_id, string_id};
 
 /// How many points a shader is called on at once.
 pub const LANES: usize = 16;

@@ -10,8 +10,9 @@ pub enum ParameterValue {
     Bool(bool),
     Int(i32),
     Float(f32),
-    /// 2, 3 or 4 components.
+    /// 2, 3 or 4 components; 16 for a matrix, row by row.
     Vector(Vec<f32>),
+    String(String),
     /// The host's number of a texture.
     Texture(u32),
 }
@@ -78,7 +79,7 @@ impl ParameterBlock {
             let names = interface.parameters.iter().map(|p| &p.name).chain(interface.textures.iter().map(|t| &t.name));
             return Err(ParameterError::Unknown(names.cloned().collect()));
         };
-        let words = p.encode(value).ok_or_else(|| ParameterError::Type(p.type_name.clone()))?;
+        let words = p.encode(value, &interface.strings).ok_or_else(|| ParameterError::Type(p.type_name.clone()))?;
         self.words[p.first_word..p.first_word + words.len()].copy_from_slice(&words);
         Ok(())
     }

@@ -3,8 +3,9 @@
 use super::Checker;
 use super::convert::distance;
 use super::hir::{Argument, Expr, ExprKind, FunctionId};
+use super::spaces::named_spaces;
 use crate::builtins::{self, Builtin, BuiltinId, Expand, Gives, Param};
-use crate::diagnostics::{closest, codes};
+use crate::diagnostics::codes;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction, Ident};
 use crate::types::Type;
@@ -23,16 +24,51 @@ enum Target {
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        if Type::from_name(&name.text).is_some() || self.structs.contains_key(&name.text) {
+        if Type::from_name(&name.text).is_some() || self.scope.structs.contains_key(&name.text) {
             return self.construct(name, arguments, span);
         }
-        let values: Vec<Expr> = arguments.iter().map(|e| self.expr(e)).collect();
+        if name.text == "printf" && !self.scope.functions.contains_key("printf") {
+            return self.printf(arguments, span);
+        }
+        let named = self.scope.functions.get(&name.text).map_or(&[][..], Vec::as_slice);
+        if named.is_empty()
+            && builtins::overloads(&name.text).next().is_none()
+            && let Some(ty) = self.foreign_type(name)
+        {
+            return self.construct_type(ty, name, arguments, span);
+        }
+        let named = self.scope.functions.get(&name.text).map_or(&[][..], Vec::as_slice);
+        if let Some(shader) = self.called_shader(named, arguments) {
+            return self.shader_call(shader, arguments, span);
+        }
+        if named.is_empty()
+            && self.library_functions(&name.text).is_empty()
+            && builtins::overloads(&name.text).next().is_none()
+        {
+            let message = format!("there is no function `{}`", name.text);
+            self.unknown(&codes::UNKNOWN_FUNCTION, (&name.text, name.span), message, Self::advise_function);
+            arguments.iter().for_each(|e| drop(self.expr(e)));
+            return Expr::error(span);
+        }
+        let wanted = self.only_signature(&name.text, arguments);
+        let value = |(i, e): (usize, &ast::Expr)| match (&e.kind, wanted.get(i)) {
+            (ast::ExprKind::List(_), Some(ty)) => self.initialiser(e, ty),
+            _ => self.expr(e),
+        };
+        let values: Vec<Expr> = arguments.iter().enumerate().map(value).collect();
         if values.iter().any(|e| e.ty == Type::Error) {
             return Expr::error(span);
         }
+        if named_spaces(&name.text, &values) && self.scope.functions.get(&name.text).is_none_or(Vec::is_empty) {
+            return self.transform(values, span);
+        }
         let mut candidates = self.function_candidates(&name.text, &values);
+        if candidates.is_empty() && name.text == "spline" {
+            return self.spline(values, span);
+        }
         if candidates.is_empty() {
             candidates = builtin_candidates(&name.text, &values);
+            candidates.extend(self.candidates_among(self.library_functions(&name.text), &values));
         }
         match best(&candidates) {
             Choice::None => {
@@ -40,8 +76,8 @@ impl Checker<'_> {
                 Expr::error(span)
             }
             Choice::Ambiguous => {
-                let message = format!("several functions `{}` take these arguments equally well", name.text);
-                self.error(&codes::AMBIGUOUS_CALL, span, message, "convert an argument, for instance `float(…)`");
+                let tied: Vec<_> = candidates.iter().map(|c| self.described(c.target)).collect();
+                self.ambiguous(name, &tied, span);
                 Expr::error(span)
             }
             Choice::One(Target::Function(id)) => self.function_call(id, values, span),
@@ -49,8 +85,40 @@ impl Checker<'_> {
         }
     }
 
+    /// A candidate's head, and where it is declared.
+    fn described(&self, target: Target) -> (String, Option<Span>) {
+        match target {
+            Target::Function(id) => (self.head(id), Some(self.program.function(id).span)),
+            Target::Builtin(id) => (Builtin::get(id).signature(), None),
+        }
+    }
+
+    /// What the parameters are where only one function can be meant: a `{…}` list has no type by which to
+    /// choose among several.
+    fn only_signature(&self, name: &str, arguments: &[ast::Expr]) -> Vec<Type> {
+        if !arguments.iter().any(|e| matches!(e.kind, ast::ExprKind::List(_))) {
+            return Vec::new();
+        }
+        let ids = self.scope.functions.get(name).map_or(&[][..], Vec::as_slice);
+        let takes_as_many = |id: &&FunctionId| {
+            let parameters = &self.program.function(**id).parameters;
+            parameters.len() >= arguments.len() && parameters[arguments.len()..].iter().all(|p| p.default.is_some())
+        };
+        let fitting: Vec<&FunctionId> = ids.iter().filter(takes_as_many).collect();
+        let [id] = fitting[..] else { return Vec::new() };
+        let function = self.program.function(*id);
+        function.parameters.iter().map(|p| function.variables[p.variable.0 as usize].ty.clone()).collect()
+    }
+
     fn function_candidates(&self, name: &str, values: &[Expr]) -> Vec<Candidate> {
-        let ids = self.functions.get(name).map_or(&[][..], Vec::as_slice);
+        self.candidates_among(self.scope.functions.get(name).map_or(&[], Vec::as_slice), values)
+    }
+
+    pub(super) fn library_functions(&self, name: &str) -> &[FunctionId] {
+        self.library.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn candidates_among(&self, ids: &[FunctionId], values: &[Expr]) -> Vec<Candidate> {
         let fits = |id: &FunctionId| {
             let f = self.program.function(*id);
             let enough = f.parameters.len() >= values.len()
@@ -73,62 +141,23 @@ impl Checker<'_> {
         ids.iter().filter_map(fits).collect()
     }
 
-    fn no_candidate(&mut self, name: &Ident, values: &[Expr], span: Span) {
-        let types: Vec<String> = values.iter().map(|e| self.name_of(&e.ty)).collect();
-        let heads: Vec<String> =
-            self.functions.get(&name.text).map_or(&[][..], Vec::as_slice).iter().map(|id| self.head(*id)).collect();
-        let heads: Vec<String> =
-            heads.into_iter().chain(builtins::overloads(&name.text).map(|(_, b)| b.signature())).collect();
-        if !heads.is_empty() {
-            let shader = self
-                .functions
-                .get(&name.text)
-                .is_some_and(|ids| ids.iter().all(|id| self.program.function(*id).is_shader));
-            let hint = if shader {
-                "shaders are run by the host and cannot be called".to_owned()
-            } else {
-                format!("there is {}", heads.join("; "))
-            };
-            let derivative = matches!(name.text.as_str(), "ddx" | "ddy") && values.len() == 1;
-            if derivative {
-                return self.not_differentiable(&values[0], span);
-            }
-            let message = format!("`{}` does not take ({})", name.text, types.join(", "));
-            return self.error(&codes::NO_OVERLOAD, span, message, hint);
-        }
-        let known = self.functions.keys().map(String::as_str).chain(builtins::TABLE.iter().map(|b| b.name));
-        let hint = match closest(&name.text, known) {
-            Some(c) => format!("did you mean `{c}`?"),
-            None => "declare it above, or check the spelling".to_owned(),
-        };
-        self.error(&codes::UNKNOWN_FUNCTION, name.span, format!("there is no function `{}`", name.text), hint);
-    }
-
-    /// `float f(float, out color)`
-    fn head(&self, id: FunctionId) -> String {
-        let f = self.program.function(id);
-        let one = |p: &super::hir::Parameter| {
-            let ty = self.name_of(&f.variables[p.variable.0 as usize].ty);
-            match p.direction {
-                Direction::In => ty,
-                Direction::Out => format!("out {ty}"),
-                Direction::InOut => format!("inout {ty}"),
-            }
-        };
-        let parameters: Vec<String> = f.parameters.iter().map(one).collect();
-        format!("{} {}({})", self.name_of(&f.result), f.name, parameters.join(", "))
-    }
-
     fn function_call(&mut self, id: FunctionId, values: Vec<Expr>, span: Span) -> Expr {
-        let function = self.program.function(id).clone();
+        let function = self.program.function(id);
+        let result = function.result.clone();
+        // Of the function only what a call needs is copied: its body may be long.
+        let type_of = |p: &super::hir::Parameter| function.variables[p.variable.0 as usize].ty.clone();
+        let missing = values.len();
+        let default = |(i, p): (usize, &super::hir::Parameter)| p.default.clone().filter(|_| i >= missing);
+        let parameters: Vec<_> =
+            function.parameters.iter().enumerate().map(|(i, p)| (p.direction, type_of(p), default((i, p)))).collect();
         let mut arguments = Vec::new();
         let mut values = values.into_iter();
-        for p in &function.parameters {
-            let ty = &function.variables[p.variable.0 as usize].ty;
-            let value = values.next().or_else(|| p.default.clone());
+        for (direction, ty, default) in parameters {
+            let ty = &ty;
+            let value = values.next().or(default);
             // The candidate was chosen because every parameter has a value or a default.
             let Some(value) = value else { return Expr::error(span) };
-            let argument = match (p.direction, ty) {
+            let argument = match (direction, ty) {
                 (Direction::In, Type::Texture2d) => Self::texture_argument(&value),
                 (Direction::In, _) => Some(Argument::In(self.coerce(value, ty))),
                 (direction, _) => self.assignable(value).map(|place| Argument::Place(place, direction)),
@@ -138,7 +167,7 @@ impl Checker<'_> {
                 None => return Expr::error(span),
             }
         }
-        Expr { kind: ExprKind::Call(id, arguments), ty: function.result, span }
+        Expr { kind: ExprKind::Call(id, arguments), ty: result, span }
     }
 
     fn builtin_call(&mut self, id: BuiltinId, values: Vec<Expr>, span: Span) -> Expr {
@@ -148,7 +177,7 @@ impl Checker<'_> {
             return Expr::error(span);
         }
         let common = common_type(builtin, &values);
-        let first = values.first().map(|e| e.ty.clone());
+        let [first, last] = [values.first(), values.last()].map(|e| e.map(|e| e.ty.clone()));
         let arguments: Vec<Expr> = builtin
             .params
             .iter()
@@ -159,15 +188,18 @@ impl Checker<'_> {
             })
             .collect();
         let ty = match builtin.gives {
+            Gives::Bool => Type::Bool,
             Gives::Int => Type::Int,
             Gives::Float => Type::Float,
             Gives::Any => common,
             Gives::First => first.unwrap_or(Type::Error),
+            Gives::Last => last.unwrap_or(Type::Error),
+            Gives::Matrix => Type::Matrix,
         };
         Expr { kind: ExprKind::Builtin(id, arguments), ty, span }
     }
 
-    fn not_differentiable(&mut self, e: &Expr, span: Span) {
+    pub(super) fn not_differentiable(&mut self, e: &Expr, span: Span) {
         let message = format!("{} has no derivatives", self.name_of(&e.ty));
         let hint = "floats, vectors and colors have; `float(x)` of an int has the derivative 0";
         self.error(&codes::DERIVATIVE_OPERAND, span, message, hint);
@@ -175,6 +207,10 @@ impl Checker<'_> {
 
     fn construct(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
         let ty = self.resolve(&ast::TypeName { name: name.clone() }, &[]);
+        self.construct_type(ty, name, arguments, span)
+    }
+
+    fn construct_type(&mut self, ty: Type, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
         if let Type::Struct(_) = ty {
             let list = ast::Expr { kind: ast::ExprKind::List(arguments.to_vec()), span };
             return self.initialiser(&list, &ty);
@@ -183,6 +219,14 @@ impl Checker<'_> {
         if values.iter().any(|e| e.ty == Type::Error) {
             return Expr::error(span);
         }
+        if ty == Type::String {
+            let message = "a string cannot be constructed";
+            self.error(&codes::UNKNOWN_FUNCTION, name.span, message, "write it in quotes, such as `\"world\"`");
+            return Expr::error(span);
+        }
+        if ty == Type::Matrix && values.iter().any(|e| e.ty == Type::String) {
+            return self.space_matrix(&values, span);
+        }
         let Some(wanted) = ty.components() else {
             let message = format!("{} has no constructor", self.name_of(&ty));
             self.error(&codes::UNKNOWN_FUNCTION, name.span, message, "closures are made by `make_closure<Name>(…)`");
@@ -190,14 +234,22 @@ impl Checker<'_> {
         };
         if values.len() == 1 && values[0].ty.components() == Some(1) {
             let value = values.remove(0);
+            if ty == Type::Matrix {
+                return Expr { span, ..self.explicit(value, &ty) };
+            }
             let scalar = if wanted == 1 { ty.clone() } else { Type::Float };
+            if wanted > 1 {
+                self.inspect_widening(&value, &scalar);
+            }
             let value = self.explicit(value, &scalar);
             return Expr { span, ..self.coerce(value, &ty) };
         }
         let count: usize = values.iter().map(|e| e.ty.components().unwrap_or(0)).sum();
         if count != wanted || wanted == 1 {
             let message = format!("{} has {wanted} components, {count} are given", self.name_of(&ty));
-            let hint = if wanted == 1 {
+            let hint = if ty == Type::Matrix {
+                "give one number for the diagonal, 16 numbers row by row, or four rows of type float4"
+            } else if wanted == 1 {
                 "take one component, such as `.x`"
             } else {
                 "give each component, or one number for all"
@@ -205,15 +257,16 @@ impl Checker<'_> {
             self.error(&codes::WRONG_ARGUMENT_COUNT, span, message, hint);
             return Expr::error(span);
         }
+        values.iter().for_each(|e| self.inspect_widening(e, &Type::Float));
         let parts = values.into_iter().map(|e| match e.ty {
-            Type::Vector(_) => e,
+            Type::Vector(_) | Type::Matrix => e,
             _ => self.explicit(e, &Type::Float),
         });
         Expr { kind: ExprKind::Construct(parts.collect()), ty, span }
     }
 }
 
-fn common_type(builtin: &Builtin, values: &[Expr]) -> Type {
+pub(super) fn common_type(builtin: &Builtin, values: &[Expr]) -> Type {
     builtins::common_type(builtin.params.iter().zip(values).filter(|(p, _)| **p == Param::Any).map(|(_, e)| &e.ty))
 }
 

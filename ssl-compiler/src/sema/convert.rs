@@ -49,13 +49,19 @@ impl Checker<'_> {
     /// Brings a value to a type, or reports that it does not convert.
     pub(super) fn coerce(&mut self, e: Expr, to: &Type) -> Expr {
         if distance(&e.ty, to).is_some() {
+            self.inspect_widening(&e, to);
             return convert(e, to);
         }
         let (from, wanted) = (self.name_of(&e.ty), self.name_of(to));
         let hint = match (&e.ty, to) {
             (Type::Float, Type::Int) => "write `int(…)` to cut the fraction off".to_owned(),
             (Type::Bool, Type::Int | Type::Float) => format!("write `{wanted}(…)`, or choose with `? :`"),
+            (_, Type::Matrix) if e.ty.is_numeric() => "build it: `matrix(x)` has x on the diagonal".to_owned(),
+            (Type::Matrix, _) => "take a row `m[i]` or an element `m[i][j]`".to_owned(),
             (Type::Vector(_), Type::Float) => "take one component, such as `.x`, or `length(…)`".to_owned(),
+            (Type::String, Type::Bool) => "compare it with another one, such as `!= \"\"`".to_owned(),
+            (Type::String, _) => "a string is a name, and converts to nothing".to_owned(),
+            (_, Type::String) => "write a name in quotes, such as `\"world\"`".to_owned(),
             (_, Type::Bool) => "compare it with something, such as `!= 0`".to_owned(),
             (Type::Vector(_), Type::Vector(_)) => format!("build it: `{wanted}(…)`, or take components by a swizzle"),
             (_, Type::Closure) => "closures are made by `make_closure<Name>(…)`".to_owned(),
@@ -85,9 +91,15 @@ impl Checker<'_> {
     pub(super) fn explicit(&mut self, e: Expr, to: &Type) -> Expr {
         match (&e.ty, to) {
             (Type::Float, Type::Int) => wrap(Conversion::FloatToInt, Type::Int, e),
+            // Who asks for it knows of fractions cut off.
+            (Type::Int, Type::Float) => convert(e, to),
             (Type::Bool, Type::Int) => wrap(Conversion::BoolToInt, Type::Int, e),
             (Type::Bool, Type::Float) => wrap(Conversion::BoolToFloat, Type::Float, e),
             (Type::Int | Type::Float, Type::Bool) => self.truth(e),
+            (Type::Bool | Type::Int | Type::Float, Type::Matrix) => {
+                let float = self.explicit(e, &Type::Float);
+                wrap(Conversion::Diagonal, Type::Matrix, float)
+            }
             _ => self.coerce(e, to),
         }
     }

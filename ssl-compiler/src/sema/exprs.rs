@@ -2,24 +2,28 @@
 
 use super::Checker;
 use super::hir::{Argument, Constant, Expr, ExprKind, SampleKind, TextureRef};
-use crate::diagnostics::{closest, codes};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::runtime::string_id;
 use crate::source::Span;
 use crate::syntax::ast::{self, BinaryOp, Ident};
-use crate::types::{COLOR, Type, VectorKind};
+use crate::types::{COLOR, FLOAT4, Type, VectorKind};
 
 impl Checker<'_> {
     pub(super) fn expr(&mut self, e: &ast::Expr) -> Expr {
+        self.expressions += 1;
         let span = e.span;
         match &e.kind {
             ast::ExprKind::Int(x) => Expr::constant(Constant::Int(*x), span),
             ast::ExprKind::Float(x) => Expr::constant(Constant::Float(*x as f32), span),
             ast::ExprKind::Bool(x) => Expr::constant(Constant::Bool(*x), span),
+            ast::ExprKind::Str(text) => self.string(text, span),
             ast::ExprKind::Name(name) => self.name(name, span),
             ast::ExprKind::Unary(op, e) => {
                 let e = self.expr(e);
                 self.unary(*op, e, span)
             }
             ast::ExprKind::Binary(op, a, b) => {
+                self.inspect_power(*op, a, b, span);
                 let (a, b) = (self.expr(a), self.expr(b));
                 self.binary(*op, a, b, span)
             }
@@ -39,16 +43,34 @@ impl Checker<'_> {
             ast::ExprKind::Index(base, index) => self.index(base, index, span),
             ast::ExprKind::List(_) => {
                 let hint = "use a constructor such as `float3(…)`, or give a declared variable this value";
-                self.error(&codes::TYPE_MISMATCH, span, "a `{…}` list has no type of its own", hint);
+                self.error(&codes::LIST_WITHOUT_TYPE, span, "a `{…}` list has no type of its own", hint);
                 Expr::error(span)
             }
-            ast::ExprKind::Comma(a, b) => {
-                let (a, b) = (self.expr(a), self.expr(b));
+            ast::ExprKind::Comma(first, b) => {
+                let (a, b) = (self.expr(first), self.expr(b));
+                // Of a chain only the first is looked at.
+                if !matches!(first.kind, ast::ExprKind::Comma(..)) {
+                    self.inspect_comma(&a);
+                }
                 let ty = b.ty.clone();
                 Expr { kind: ExprKind::Comma(Box::new(a), Box::new(b)), ty, span }
             }
             ast::ExprKind::Error => Expr::error(span),
         }
+    }
+
+    fn string(&mut self, text: &str, span: Span) -> Expr {
+        let strings = &mut self.program.strings;
+        let index = strings.iter().position(|s| s == text).unwrap_or_else(|| {
+            strings.push(text.to_owned());
+            strings.len() - 1
+        });
+        let id = string_id(text);
+        if let Some(other) = self.program.strings[..index].iter().find(|s| string_id(s) == id) {
+            let message = format!("the shader could not tell `{text}` from `{other}`");
+            self.error(&codes::STRING_CLASH, span, message, "change one of the two strings a little");
+        }
+        Expr::constant(Constant::String(index as u32), span)
     }
 
     /// A value for something of a known type; here `{…}` lists may stand.
@@ -62,6 +84,9 @@ impl Checker<'_> {
             Type::Array(element, n) => vec![(**element).clone(); *n as usize],
             Type::Struct(id) => self.program.types.get(*id).fields.iter().map(|f| f.ty.clone()).collect(),
             Type::Vector(kind) => vec![Type::Float; kind.len()],
+            // Rows in braces, or all elements in one list.
+            Type::Matrix if list.iter().all(|e| matches!(e.kind, ast::ExprKind::List(_))) => vec![FLOAT4; 4],
+            Type::Matrix => vec![Type::Float; 16],
             _ => vec![ty.clone()],
         };
         if list.len() > parts.len() {
@@ -73,7 +98,10 @@ impl Checker<'_> {
     }
 
     fn assign(&mut self, op: Option<BinaryOp>, target: &ast::Expr, value: &ast::Expr, span: Span) -> Expr {
-        let target = self.expr(target);
+        let Some(target) = self.target(target) else {
+            self.expr(value);
+            return Expr::error(span);
+        };
         let ty = target.ty.clone();
         let Some(op) = op else {
             let value = self.initialiser(value, &ty);
@@ -100,8 +128,26 @@ impl Checker<'_> {
         }
     }
 
+    /// What is assigned to; a constant of the file is reported here, where its name is still known.
+    fn target(&mut self, target: &ast::Expr) -> Option<Expr> {
+        if let ast::ExprKind::Name(name) = &target.kind
+            && self.lookup(name).is_none()
+            && matches!(self.scope.names.get(name), Some(d) if matches!(d.meaning, super::scope::Meaning::Constant(..)))
+        {
+            let message = format!("`{name}` is a constant of the file and keeps its value");
+            let hint = "copy it into a variable";
+            let mut d = Diagnostic::error(&codes::CONSTANT_ASSIGNED, target.span, message, hint);
+            if let Some(declared) = self.scope.names.get(name) {
+                d = d.with_label(declared.span, "declared here");
+            }
+            self.diagnostics.push(d);
+            return None;
+        }
+        Some(self.expr(target))
+    }
+
     fn step(&mut self, target: &ast::Expr, delta: i32, prefix: bool, span: Span) -> Expr {
-        let target = self.expr(target);
+        let Some(target) = self.target(target) else { return Expr::error(span) };
         let ty = target.ty.clone();
         if !matches!(ty, Type::Int | Type::Float | Type::Error) {
             let message = format!("`++` and `--` work on int and float, not on {}", self.name_of(&ty));
@@ -118,12 +164,12 @@ impl Checker<'_> {
         match (name.text.as_str(), arguments) {
             ("global_value", None) => self.global(argument, span),
             ("global_value", Some(_)) => {
-                self.error(&codes::SYNTAX, span, "`global_value<…>` takes no arguments", "remove the parentheses");
+                self.error(&codes::ANGLE_FORM, span, "`global_value<…>` takes no arguments", "remove the parentheses");
                 Expr::error(span)
             }
             (_, None) => {
                 self.error(
-                    &codes::SYNTAX,
+                    &codes::ANGLE_FORM,
                     span,
                     format!("`{}<…>` needs its arguments", name.text),
                     "add them in parentheses",
@@ -139,13 +185,8 @@ impl Checker<'_> {
         if let Some((index, field)) = self.layout.find(&name.text) {
             return Expr { kind: ExprKind::Global(index), ty: field.ty.clone(), span };
         }
-        let names = self.layout.fields().iter().map(|f| f.name.as_str());
-        let hint = match closest(&name.text, names.clone()) {
-            Some(c) => format!("did you mean `{c}`?"),
-            None if self.layout.fields().is_empty() => "declare it in a `globals { … }` block".to_owned(),
-            None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
-        };
-        self.error(&codes::UNKNOWN_GLOBAL, name.span, format!("there is no global `{}`", name.text), hint);
+        let message = format!("there is no global `{}`", name.text);
+        self.unknown(&codes::UNKNOWN_GLOBAL, (&name.text, name.span), message, Self::advise_global);
         Expr::error(span)
     }
 
@@ -183,12 +224,8 @@ impl Checker<'_> {
 
     fn closure(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
         let Some((id, closure)) = self.closures.find(&name.text) else {
-            let names = self.closures.types().iter().map(|t| t.name);
-            let hint = match closest(&name.text, names.clone()) {
-                Some(c) => format!("did you mean `{c}`?"),
-                None => format!("the host has {}", names.collect::<Vec<_>>().join(", ")),
-            };
-            self.error(&codes::UNKNOWN_CLOSURE, name.span, format!("there is no closure `{}`", name.text), hint);
+            let message = format!("there is no closure `{}`", name.text);
+            self.unknown(&codes::UNKNOWN_CLOSURE, (&name.text, name.span), message, Self::advise_closure);
             return Expr::error(span);
         };
         if arguments.len() != closure.parameters.len() {
@@ -199,8 +236,29 @@ impl Checker<'_> {
             self.error(&codes::CLOSURE_ARGUMENTS, span, message, format!("they are ({})", list.join(", ")));
             return Expr::error(span);
         }
-        let values = arguments.iter().zip(&closure.parameters).map(|(e, p)| self.initialiser(e, &p.ty)).collect();
+        let values =
+            arguments.iter().zip(&closure.parameters).map(|(e, p)| self.closure_argument(name, e, p)).collect();
         Expr { kind: ExprKind::Closure(id, values), ty: Type::Closure, span }
+    }
+
+    /// A value for a closure's parameter, which a message names.
+    fn closure_argument(
+        &mut self,
+        closure: &Ident,
+        e: &ast::Expr,
+        parameter: &crate::runtime::ClosureParameter,
+    ) -> Expr {
+        if matches!(e.kind, ast::ExprKind::List(_)) {
+            return self.initialiser(e, &parameter.ty);
+        }
+        let value = self.expr(e);
+        if super::convert::distance(&value.ty, &parameter.ty).is_some() {
+            return self.coerce(value, &parameter.ty);
+        }
+        let (wanted, found) = (self.name_of(&parameter.ty), self.name_of(&value.ty));
+        let message = format!("`{}` of `{}` is {wanted}, found {found}", parameter.name, closure.text);
+        self.error(&codes::CLOSURE_ARGUMENTS, e.span, message, "arguments stand in the order of the parameters");
+        Expr::error(e.span)
     }
 
     /// A texture handed to a function.

@@ -2,7 +2,8 @@
 
 use crate::builtins::BuiltinId;
 use crate::runtime::ClosureId;
-use crate::source::Span;
+use crate::runtime::interface::Metadata;
+use crate::source::{FileId, Span};
 use crate::syntax::ast::{BinaryOp, Direction, UnaryOp};
 use crate::types::{Type, TypeTable};
 
@@ -17,8 +18,14 @@ pub struct VarId(pub u32);
 pub struct Program {
     pub types: TypeTable,
     pub functions: Vec<Function>,
+    /// What `printf` says; each conversion takes one scalar.
+    pub formats: Vec<String>,
+    /// The file whose shaders are entry points.
+    pub root: FileId,
     /// File-level texture slots.
     pub textures: Vec<String>,
+    /// Every string of the program, each once; no two have one number.
+    pub strings: Vec<String>,
 }
 
 impl Program {
@@ -26,8 +33,10 @@ impl Program {
         &self.functions[id.0 as usize]
     }
 
+    /// Those of the file that was asked for.
     pub fn shaders(&self) -> impl Iterator<Item = (FunctionId, &Function)> {
-        self.functions.iter().enumerate().filter(|(_, f)| f.is_shader).map(|(i, f)| (FunctionId(i as u32), f))
+        let is_entry = |f: &Function| f.is_shader && f.span.file == self.root;
+        self.functions.iter().enumerate().filter(move |(_, f)| is_entry(f)).map(|(i, f)| (FunctionId(i as u32), f))
     }
 }
 
@@ -37,10 +46,20 @@ pub struct Function {
     pub is_shader: bool,
     pub result: Type,
     pub parameters: Vec<Parameter>,
+    pub metadata: Vec<Metadata>,
     /// Parameters first.
     pub variables: Vec<Variable>,
     pub body: Option<Vec<Stmt>>,
+    /// Which of the host's functions stands behind a prototype.
+    pub external: Option<u32>,
     pub span: Span,
+}
+
+impl Function {
+    /// The types of its parameters, by which it is told from others of its name.
+    pub fn signature(&self) -> Vec<Type> {
+        self.parameters.iter().map(|p| self.variables[p.variable.0 as usize].ty.clone()).collect()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -48,6 +67,7 @@ pub struct Parameter {
     pub variable: VarId,
     pub direction: Direction,
     pub default: Option<Expr>,
+    pub metadata: Vec<Metadata>,
 }
 
 #[derive(Clone, Debug)]
@@ -85,9 +105,23 @@ pub enum StmtKind {
         body: Box<Stmt>,
         body_first: bool,
     },
+    /// Sections in order; one whose body is left at its end falls into the next.
+    Switch {
+        value: Expr,
+        sections: Vec<Section>,
+    },
     Break,
     Continue,
     Return(Option<Expr>),
+}
+
+/// What a `switch` runs for some values.
+#[derive(Clone, Debug)]
+pub struct Section {
+    pub labels: Vec<i32>,
+    /// Runs for values without a label, too.
+    pub default: bool,
+    pub body: Vec<Stmt>,
 }
 
 #[derive(Clone, Debug)]
@@ -102,6 +136,8 @@ pub enum Constant {
     Bool(bool),
     Int(i32),
     Float(f32),
+    /// Index into [`Program::strings`].
+    String(u32),
 }
 
 /// A texture slot of the file, or a texture parameter of the function.
@@ -132,6 +168,8 @@ pub enum Conversion {
     Splat,
     /// Between the vectors of one length.
     Rename,
+    /// A float to a matrix with it on the diagonal.
+    Diagonal,
 }
 
 #[derive(Clone, Debug)]
@@ -161,6 +199,8 @@ pub enum ExprKind {
     Swizzle(Box<Expr>, Vec<u8>),
     Member(Box<Expr>, usize),
     Index(Box<Expr>, Box<Expr>),
+    /// A format of the program, and a value for each conversion; one for each component of a vector.
+    Print(u32, Vec<Expr>),
     Sample(SampleKind, TextureRef, Box<Expr>, Box<Expr>),
     Closure(ClosureId, Vec<Expr>),
     Comma(Box<Expr>, Box<Expr>),
@@ -173,6 +213,8 @@ pub enum Argument {
     /// `out` and `inout`.
     Place(Place, Direction),
     Texture(TextureRef),
+    /// An output that the caller of a shader leaves out.
+    Dropped,
 }
 
 /// Something that can be read and assigned: a variable and the way into it.
@@ -198,6 +240,7 @@ impl Expr {
             Constant::Bool(_) => Type::Bool,
             Constant::Int(_) => Type::Int,
             Constant::Float(_) => Type::Float,
+            Constant::String(_) => Type::String,
         };
         Expr { kind: ExprKind::Constant(value), ty, span }
     }

@@ -1,12 +1,15 @@
 //! What stands at file level: structs, textures, constants, globals, function heads; then the bodies.
 
-use super::hir::{Function, FunctionId, Parameter, VarId, Variable};
-use super::{Checker, FileName, Local};
-use crate::diagnostics::{Diagnostic, closest, codes};
+use super::hir::{Expr, ExprKind, Function, FunctionId, Parameter, VarId, Variable};
+use super::scope::{Declared, Meaning};
+use super::{Checker, Local};
+use crate::diagnostics::{Diagnostic, codes};
+use crate::modules::{Module, Modules};
 use crate::runtime::Orders;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction};
-use crate::types::{Leaf, StructField, StructId, StructType, Type, VectorKind};
+use crate::syntax::foreign;
+use crate::types::{Leaf, StructField, StructId, StructType, Type};
 use std::collections::HashMap;
 
 /// Elements that one array may have, all dimensions together.
@@ -18,30 +21,69 @@ const MAX_CLOSURES: usize = 1024;
 /// Bytes of one element: an element that is an array itself is read and written part by part.
 const MAX_ELEMENT_BYTES: u64 = 16 << 10;
 
+/// What a file declares by name, and where first; some of it may be asked for too early.
+fn names_of(file: &ast::File) -> HashMap<String, Span> {
+    let mut names = HashMap::new();
+    for item in &file.items {
+        match item {
+            ast::Item::Function(f) => drop(names.entry(f.name.text.clone()).or_insert(f.name.span)),
+            ast::Item::Variable(d) => d.declarators.iter().for_each(|d| {
+                names.entry(d.name.text.clone()).or_insert(d.name.span);
+            }),
+            ast::Item::Struct(_) | ast::Item::Globals(_) | ast::Item::Test(_) | ast::Item::Import(_) => {}
+        }
+    }
+    names
+}
+/// A function and its body, which is yet to be checked.
+type Body<'a> = (FunctionId, &'a [ast::Stmt]);
+
 impl Checker<'_> {
     /// Checks everything and returns the tests, which are checked when they run.
-    pub(super) fn file(&mut self, file: &ast::File) -> Vec<ast::TestDecl> {
-        let mut tests = Vec::new();
+    pub(super) fn files(&mut self, modules: &Modules) -> Vec<ast::TestDecl> {
+        let mut bodies: Vec<Vec<Body<'_>>> = modules.files.iter().map(|_| Vec::new()).collect();
+        for &index in &modules.order {
+            self.import_all(&modules.files[index]);
+            bodies[index] = self.declarations(&modules.files[index]);
+            self.leave(index, modules.files[index].library);
+        }
+        // Parts of the standard library may call each other, so all heads come before all bodies.
+        for &index in &modules.order {
+            std::mem::swap(&mut self.scope, &mut self.scopes[index]);
+            self.known_names_of(&modules.files[index]);
+            for (id, body) in &bodies[index] {
+                self.function_body(*id, body);
+            }
+            std::mem::swap(&mut self.scope, &mut self.scopes[index]);
+        }
+        let items = modules.root().tree.items.iter();
+        items.filter_map(|item| if let ast::Item::Test(t) = item { Some(t.clone()) } else { None }).collect()
+    }
+
+    /// What can be said about a name of the file beside what it means.
+    fn known_names_of(&mut self, module: &Module) {
+        self.later = names_of(&module.tree);
+        self.broken.clone_from(&module.tree.broken);
+    }
+
+    /// Checks what a file declares; the bodies of its functions are left for later.
+    fn declarations<'a>(&mut self, module: &'a Module) -> Vec<Body<'a>> {
         let mut bodies = Vec::new();
-        for item in &file.items {
+        self.known_names_of(module);
+        for item in &module.tree.items {
             match item {
                 ast::Item::Struct(s) => self.structure(s),
                 ast::Item::Globals(list) => list.iter().for_each(|d| self.globals(d)),
-                ast::Item::Variable(d) => self.file_variable(d),
+                ast::Item::Variable(d) => self.file_variable(d, &module.prefix),
                 ast::Item::Function(f) => {
-                    if let Some(id) = self.function_head(f) {
-                        bodies.push((id, f));
+                    if let (Some(id), Some(body)) = (self.function_head(f), &f.body) {
+                        bodies.push((id, body.as_slice()));
                     }
                 }
-                ast::Item::Test(t) => tests.push(t.clone()),
+                ast::Item::Import(_) | ast::Item::Test(_) => {}
             }
         }
-        for (id, function) in bodies {
-            if let Some(body) = &function.body {
-                self.function_body(id, body);
-            }
-        }
-        tests
+        bodies
     }
 
     /// Resolves a type and the dimensions behind the declared name.
@@ -64,26 +106,32 @@ impl Checker<'_> {
             let message = format!("an array of closures with {elements} parts cannot be");
             let hint =
                 format!("at most {MAX_CLOSURES} are possible; add closures up instead: `c += make_closure<…>(…)`");
-            self.error(&codes::BAD_DECLARATION, name.span, message, hint);
+            self.error(&codes::ARRAY_SIZE, name.span, message, hint);
             return Type::Error;
         }
         array
     }
 
     fn named_type(&mut self, name: &ast::Ident) -> Type {
-        match (Type::from_name(&name.text), self.structs.get(&name.text)) {
+        match (Type::from_name(&name.text), self.scope.structs.get(&name.text)) {
             (Some(ty), _) => return ty,
-            (None, Some(&id)) => return Type::Struct(id),
+            (None, Some(s)) => return Type::Struct(s.meaning),
             (None, None) => {}
         }
-        let vectors = VectorKind::ALL.map(VectorKind::name);
-        let known = ["bool", "int", "float", "closure", "texture2d"].into_iter().chain(vectors);
-        let hint = closest(&name.text, known.chain(self.structs.keys().map(String::as_str))).map_or_else(
-            || "declare a struct of this name above, or use one of the built-in types".to_owned(),
-            |c| format!("did you mean `{c}`?"),
-        );
-        self.error(&codes::UNKNOWN_TYPE, name.span, format!("there is no type `{}`", name.text), hint);
+        if let Some(ty) = self.foreign_type(name) {
+            return ty;
+        }
+        let message = format!("there is no type `{}`", name.text);
+        self.unknown(&codes::UNKNOWN_TYPE, (&name.text, name.span), message, Self::advise_type);
         Type::Error
+    }
+
+    /// Refuses a type of another language; what SSL has instead stands in for it.
+    pub(super) fn foreign_type(&mut self, name: &ast::Ident) -> Option<Type> {
+        let foreign = foreign::find(&name.text)?;
+        let code = if foreign.double { &codes::NO_DOUBLE } else { &codes::FOREIGN_TYPE };
+        self.error(code, name.span, format!("there is no type `{}`", name.text), foreign.hint);
+        Type::from_name(foreign.instead)
     }
 
     /// An array of a type, with the dimensions as written: the last one is the innermost.
@@ -98,7 +146,7 @@ impl Checker<'_> {
                 let message =
                     if n < 1 { format!("an array of {n} elements") } else { "an array that large".to_owned() };
                 self.error(
-                    &codes::BAD_DECLARATION,
+                    &codes::ARRAY_SIZE,
                     dim.span,
                     format!("{message} cannot be"),
                     format!("sizes go from 1 to {MAX_ELEMENTS}"),
@@ -108,7 +156,7 @@ impl Checker<'_> {
             if self.program.types.byte_size(&resolved) > MAX_ELEMENT_BYTES {
                 let hint =
                     format!("one element may take {} KiB; make the inner array smaller", MAX_ELEMENT_BYTES >> 10);
-                self.error(&codes::BAD_DECLARATION, dim.span, "an array of elements that large cannot be", hint);
+                self.error(&codes::ARRAY_SIZE, dim.span, "an array of elements that large cannot be", hint);
                 return Type::Error;
             }
             if resolved != Type::Error {
@@ -131,7 +179,8 @@ impl Checker<'_> {
                     self.error(code, d.name.span, "a struct cannot hold this type", hint);
                 } else if fields.iter().any(|f| f.name == d.name.text) {
                     let message = format!("the struct has two members `{}`", d.name.text);
-                    self.error(&codes::DUPLICATE_NAME, d.name.span, message, "rename one of them");
+                    let first = decl.fields.iter().flat_map(|f| &f.declarators).find(|f| f.name.text == d.name.text);
+                    self.twice(d.name.span, message, first.map(|f| f.name.span));
                 } else {
                     fields.push(StructField { name: d.name.text.clone(), ty });
                 }
@@ -139,10 +188,20 @@ impl Checker<'_> {
         }
         let id = StructId(self.program.types.structs.len() as u32);
         self.program.types.structs.push(StructType { name: decl.name.text.clone(), fields });
-        if self.structs.insert(decl.name.text.clone(), id).is_some() {
-            let message = format!("the struct `{}` is declared twice", decl.name.text);
-            self.error(&codes::DUPLICATE_NAME, decl.name.span, message, "rename one of them");
+        let declared = Declared { meaning: id, span: decl.name.span };
+        if let Some(first) = self.scope.structs.insert(decl.name.text.clone(), declared) {
+            let what = format!("the struct `{}`", decl.name.text);
+            self.declared_twice(&what, decl.name.span, first.span);
         }
+    }
+
+    /// A second declaration of a name, the first being known or not.
+    fn twice(&mut self, span: Span, message: String, first: Option<Span>) {
+        let d = Diagnostic::error(&codes::DUPLICATE_NAME, span, message, "rename one of them");
+        self.diagnostics.push(match first {
+            Some(first) => d.with_label(first, "the first one"),
+            None => d,
+        });
     }
 
     fn globals(&mut self, declaration: &ast::Declaration) {
@@ -163,39 +222,58 @@ impl Checker<'_> {
         }
     }
 
-    fn file_variable(&mut self, declaration: &ast::Declaration) {
+    fn file_variable(&mut self, declaration: &ast::Declaration, prefix: &str) {
         for d in &declaration.declarators {
             let ty = self.resolve(&declaration.ty, &d.dims);
             let name = &d.name;
-            if self.file_names.contains_key(&name.text) {
-                let message = format!("`{}` is declared twice", name.text);
-                self.error(&codes::DUPLICATE_NAME, name.span, message, "rename one of them");
+            if let Some(first) = self.scope.names.get(&name.text) {
+                self.declared_twice(&format!("`{}`", name.text), name.span, first.span);
                 continue;
             }
             let meaning = match (&ty, declaration.is_const, &d.init) {
-                (Type::Error, ..) => FileName::Constant(super::hir::Expr::error(name.span)),
-                (Type::Texture2d, ..) => {
-                    self.program.textures.push(name.text.clone());
-                    FileName::Texture(self.program.textures.len() as u32 - 1)
-                }
+                (Type::Error, ..) => Meaning::Constant(Expr::error(name.span), 0),
+                (Type::Texture2d, ..) => self.texture_slot(name, prefix),
                 (_, true, Some(init)) => {
+                    let before = self.expressions;
                     let value = self.initialiser(init, &ty);
-                    FileName::Constant(value)
+                    let value = self.simplified(value);
+                    let is_literal = |e: &Expr| matches!(e.kind, ExprKind::Constant(_));
+                    let is_short = match &value.kind {
+                        ExprKind::Construct(parts) => ty.components().is_some() && parts.iter().all(is_literal),
+                        _ => is_literal(&value),
+                    };
+                    Meaning::Constant(value, if is_short { 1 } else { self.expressions - before })
                 }
                 _ => {
                     let hint =
                         "write `const` and a value, or use a shader parameter for what should be set from outside";
                     self.error(
-                        &codes::BAD_DECLARATION,
+                        &codes::FILE_VARIABLE,
                         name.span,
                         format!("`{}` would be a variable of the whole file", name.text),
                         hint,
                     );
-                    FileName::Constant(super::hir::Expr::error(name.span))
+                    Meaning::Constant(Expr::error(name.span), 0)
                 }
             };
-            self.file_names.insert(name.text.clone(), meaning);
+            self.scope.names.insert(name.text.clone(), Declared { meaning, span: name.span });
         }
+    }
+
+    /// A texture of the file, which the host binds by its name and what leads to it.
+    fn texture_slot(&mut self, name: &ast::Ident, prefix: &str) -> Meaning {
+        let slot = format!("{prefix}{}", name.text);
+        if let Some(first) = self.program.textures.iter().position(|t| *t == slot) {
+            let message = format!("two files have a texture `{slot}`");
+            let hint = "rename one of them: the host binds textures by their names";
+            let mut diagnostic = Diagnostic::error(&codes::IMPORT_CLASH, name.span, message, hint);
+            if let Some(span) = self.texture_span(first) {
+                diagnostic = diagnostic.with_label(span, "the other one");
+            }
+            self.diagnostics.push(diagnostic);
+        }
+        self.program.textures.push(slot);
+        Meaning::Texture(self.program.textures.len() as u32 - 1)
     }
 
     /// Declares a function; `None` where it only repeats a prototype.
@@ -206,9 +284,11 @@ impl Checker<'_> {
             is_shader: decl.is_shader,
             result: result.clone(),
             parameters: Vec::new(),
+            metadata: self.metadata(&decl.metadata),
             variables: Vec::new(),
             // Filled once all heads are known; that there is one counts from here on.
             body: decl.body.as_ref().map(|_| Vec::new()),
+            external: None,
             span: decl.name.span,
         };
         if result == Type::Texture2d {
@@ -222,18 +302,15 @@ impl Checker<'_> {
         for p in &decl.parameters {
             self.parameter(&mut function, p);
         }
-        let types = |f: &Function| {
-            f.parameters.iter().map(|p| f.variables[p.variable.0 as usize].ty.clone()).collect::<Vec<_>>()
-        };
-        let signature = types(&function);
-        let known = self.functions.get(&decl.name.text).cloned().unwrap_or_default();
-        let same = known.into_iter().find(|id| types(self.program.function(*id)) == signature);
+        let signature = function.signature();
+        let known = self.scope.functions.get(&decl.name.text).cloned().unwrap_or_default();
+        let same = known.into_iter().find(|id| self.signature(*id) == signature);
         if let Some(id) = same {
             return self.redeclare(id, function, decl);
         }
         let id = FunctionId(self.program.functions.len() as u32);
         self.program.functions.push(function);
-        self.functions.entry(decl.name.text.clone()).or_default().push(id);
+        self.scope.functions.entry(decl.name.text.clone()).or_default().push(id);
         Some(id)
     }
 
@@ -243,13 +320,14 @@ impl Checker<'_> {
         let directions = |f: &Function| f.parameters.iter().map(|p| p.direction).collect::<Vec<_>>();
         let alike = known.result == function.result && known.is_shader == function.is_shader;
         let (first, fits) = (known.span, alike && directions(known) == directions(&function));
+        let foreign = known.span.file != decl.name.span.file;
         let both = decl.body.is_some() && known.body.is_some();
-        if both || !fits {
+        if both || !fits || (foreign && decl.body.is_some()) {
             let message = format!("`{}` is declared twice with the same parameters", decl.name.text);
-            let hint = if fits {
-                "rename one of them or change its parameters"
-            } else {
-                "both declarations must give the same type, and hand the same parameters out"
+            let hint = match (fits, foreign) {
+                (true, false) => "rename one of them or change its parameters",
+                (true, true) => "rename one of them, or import the file under a name: `import \"…\" as name;`",
+                (false, _) => "both declarations must give the same type, and hand the same parameters out",
             };
             let diagnostic = Diagnostic::error(&codes::DUPLICATE_NAME, decl.name.span, message, hint);
             self.diagnostics.push(diagnostic.with_label(first, "the other one"));
@@ -272,31 +350,31 @@ impl Checker<'_> {
             (Type::Void, _) => Some("a parameter cannot be `void`"),
             (Type::Texture2d, Direction::Out | Direction::InOut) => Some("a texture cannot be handed out"),
             (_, Direction::InOut) if function.is_shader => Some("a shader's parameters are `in` or `out`"),
-            (Type::Closure, Direction::In) if function.is_shader => Some("a shader cannot take a closure"),
-            (Type::Texture2d, Direction::In) | (Type::Closure, Direction::Out) => None,
+            (Type::Texture2d, Direction::In) | (Type::Closure, Direction::In | Direction::Out) => None,
             _ if function.is_shader && !vector_or_scalar => {
-                Some("a shader's parameters are scalars, vectors, textures and `out closure`")
+                Some("a shader's parameters are scalars, vectors, textures and closures")
             }
             _ => None,
         };
         if let Some(text) = complaint {
-            self.error(&codes::BAD_DECLARATION, p.span, text, "change the type or direction of this parameter");
+            let code = if function.is_shader { &codes::SHADER_PARAMETER } else { &codes::BAD_DECLARATION };
+            self.error(code, p.span, text, "change the type or direction of this parameter");
         }
-        if function.variables.iter().any(|v| v.name == p.name.text) {
+        if let Some(first) = function.variables.iter().find(|v| v.name == p.name.text) {
             let message = format!("two parameters are called `{}`", p.name.text);
-            self.error(&codes::DUPLICATE_NAME, p.name.span, message, "rename one of them");
+            self.twice(p.name.span, message, Some(first.span));
         }
         let default = p.default.as_ref().map(|e| self.initialiser(e, &ty));
         if default.is_some() && (ty == Type::Texture2d || p.direction != Direction::In) {
             self.error(
-                &codes::BAD_DECLARATION,
+                &codes::BAD_DEFAULT,
                 p.span,
                 "this parameter cannot have a default",
                 "only `in` parameters with values can",
             );
         } else if default.is_none() && !function.is_shader && function.parameters.iter().any(|q| q.default.is_some()) {
             self.error(
-                &codes::BAD_DECLARATION,
+                &codes::BAD_DEFAULT,
                 p.span,
                 "a parameter without default follows one with a default",
                 "give it one too, or move it to the front",
@@ -310,7 +388,8 @@ impl Checker<'_> {
             constant: p.is_const,
             dynamic: false,
         });
-        function.parameters.push(Parameter { variable, direction: p.direction, default });
+        let metadata = self.metadata(&p.metadata);
+        function.parameters.push(Parameter { variable, direction: p.direction, default, metadata });
     }
 
     fn function_body(&mut self, id: FunctionId, body: &[ast::Stmt]) {
@@ -326,7 +405,7 @@ impl Checker<'_> {
             scopes: vec![scope],
             result: Some(result.clone()),
             is_shader,
-            loops: 0,
+            ..Local::default()
         };
         // Parameters belong to the outermost block, as in C.
         let body: Vec<_> = body.iter().filter_map(|s| self.stmt(s)).collect();

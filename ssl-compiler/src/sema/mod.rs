@@ -4,71 +4,105 @@
 //! so that one mistake makes one message. The typed tree may be lowered only if there was no error.
 
 mod calls;
+mod candidates;
 mod constants;
 mod convert;
 mod exprs;
+mod externals;
 pub mod hir;
 mod items;
+mod lints;
+mod metadata;
+mod names;
 mod operators;
 mod places;
+mod print;
+pub mod reach;
+mod scope;
+mod shader_calls;
+mod spaces;
+mod spline;
 mod stmts;
+mod suspicious;
+mod switch;
+mod walk;
 
-pub(crate) use constants::int_op;
+pub(crate) use constants::{compare_op, int_op};
+pub(crate) use places::swizzle_type;
 pub(crate) use stmts::always_exits;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::runtime::{ClosureRegistry, GlobalsLayout};
+use crate::modules::Modules;
+use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalsLayout};
 use crate::source::Span;
 use crate::syntax::ast;
-use crate::types::{StructId, Type};
+use crate::types::Type;
 use hir::{FunctionId, Program, VarId, Variable};
-use std::collections::HashMap;
+use scope::Scope;
+use std::collections::{HashMap, HashSet};
 
-/// A file that was checked.
+/// A file that was checked, with all that it imports.
 pub struct Checked {
     pub program: Program,
-    /// The host's globals, then those that the file's `globals` blocks add.
+    /// The host's globals, then those that `globals` blocks add.
     pub layout: GlobalsLayout,
+    /// Those of the file itself.
     pub tests: Vec<ast::TestDecl>,
 }
 
-/// Checks a file against what its host offers.
+/// Checks files against what their host offers.
 pub fn check(
-    file: &ast::File,
+    modules: &Modules,
     globals: &GlobalsLayout,
     closures: &ClosureRegistry,
+    externals: &ExternalRegistry,
     diagnostics: &mut Diagnostics,
 ) -> Checked {
     let mut checker = Checker {
         diagnostics,
         closures,
         layout: globals.clone(),
-        program: Program::default(),
-        structs: HashMap::new(),
-        functions: HashMap::new(),
-        file_names: HashMap::new(),
+        program: Program { root: modules.root().file, ..Program::default() },
+        scope: Scope::default(),
+        scopes: modules.files.iter().map(|_| Scope::default()).collect(),
+        library: HashMap::new(),
+        names_used: HashSet::new(),
+        broken: HashSet::new(),
+        later: HashMap::new(),
+        expressions: 0,
         local: Local::default(),
     };
-    let tests = checker.file(file);
+    let tests = checker.files(modules);
+    checker.bind_externals(externals);
+    if !checker.diagnostics.has_errors() {
+        checker.lint();
+    }
     Checked { program: checker.program, layout: checker.layout, tests }
 }
 
-/// What a name means at file level, functions and types aside.
-#[derive(Clone)]
-enum FileName {
-    Texture(u32),
-    /// The value is written in wherever the name is used.
-    Constant(hir::Expr),
-}
+/// How many expressions a program may come to with its constants written in: those of a megabyte of source and
+/// more, but no tower of constants that doubles at each step.
+const MAX_EXPRESSIONS: usize = 4_000_000;
 
 struct Checker<'a> {
     diagnostics: &'a mut Diagnostics,
     closures: &'a ClosureRegistry,
     layout: GlobalsLayout,
     program: Program,
-    structs: HashMap<String, StructId>,
-    functions: HashMap<String, Vec<FunctionId>>,
-    file_names: HashMap<String, FileName>,
+    /// Names of the current file whose declarations were not understood, which has been said.
+    broken: HashSet<String>,
+    /// What the current file declares at file level, and where.
+    later: HashMap<String, Span>,
+    /// Of the file that is being checked.
+    scope: Scope,
+    /// Of the files that are not, by their index; empty where the declarations were not checked yet.
+    scopes: Vec<Scope>,
+    /// What the standard library offers without an import.
+    library: HashMap<&'static str, Vec<FunctionId>>,
+    /// Constants and textures that something reads, by the places of their names.
+    names_used: HashSet<Span>,
+    /// How many expressions were checked or written in.
+    expressions: usize,
     local: Local,
 }
 
@@ -77,9 +111,14 @@ struct Checker<'a> {
 struct Local {
     variables: Vec<Variable>,
     scopes: Vec<HashMap<String, VarId>>,
+    /// What the `const` variables are whose value is a constant.
+    constants: HashMap<VarId, constants::Known>,
     result: Option<Type>,
     is_shader: bool,
+    /// Loops around the statement.
     loops: usize,
+    /// Loops and `switch`es around it.
+    breakable: usize,
 }
 
 impl Checker<'_> {

@@ -16,7 +16,7 @@ impl Checker<'_> {
                 let e = self.truth(e);
                 return Expr { kind: ExprKind::Unary(op, Box::new(e)), ty: Type::Bool, span };
             }
-            (UnaryOp::Neg | UnaryOp::Plus, ty) if ty.is_numeric() => ty.clone(),
+            (UnaryOp::Neg | UnaryOp::Plus, ty) if ty.is_numeric() || *ty == Type::Matrix => ty.clone(),
             (UnaryOp::BitNot, Type::Int) => Type::Int,
             _ => {
                 let message = format!("`{}` does not work on {}", op.symbol(), self.name_of(&e.ty));
@@ -39,6 +39,9 @@ impl Checker<'_> {
         if a.ty == Type::Closure || b.ty == Type::Closure {
             return self.closure_algebra(op, a, b, span);
         }
+        if a.ty == Type::Matrix || b.ty == Type::Matrix {
+            return self.matrix_algebra(op, a, b, span);
+        }
         use BinaryOp::{Add, And, BitAnd, BitOr, BitXor, Div, Eq, Mul, Ne, Or, Rem, Shl, Shr, Sub};
         let both = |ty: Type| a.ty == ty && b.ty == ty;
         let operands = match op {
@@ -47,6 +50,7 @@ impl Checker<'_> {
             BitAnd | BitOr | BitXor | Shl | Shr | Rem => both(Type::Int).then_some(Type::Int),
             Add | Sub | Mul | Div => arithmetic(&a.ty, &b.ty),
             Eq | Ne if both(Type::Bool) => Some(Type::Bool),
+            Eq | Ne if both(Type::String) => Some(Type::String),
             Eq | Ne => arithmetic(&a.ty, &b.ty),
             _ => arithmetic(&a.ty, &b.ty).filter(|ty| ty.scalar().is_some()),
         };
@@ -58,6 +62,7 @@ impl Checker<'_> {
             And | Or => (self.truth(a), self.truth(b)),
             _ => (self.coerce(a, &operands), self.coerce(b, &operands)),
         };
+        self.inspect_binary(op, &a, &b, span);
         let ty = if op.is_comparison() { Type::Bool } else { operands };
         if a.ty == Type::Error || b.ty == Type::Error {
             return Expr::error(span);
@@ -67,10 +72,32 @@ impl Checker<'_> {
 
     fn bad_operands(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) {
         let (left, right) = (self.name_of(&a.ty), self.name_of(&b.ty));
+        let chained = matches!(a.kind, ExprKind::Binary(first, ..) if first.is_comparison());
+        if chained && op.is_comparison() && a.ty == Type::Bool {
+            let message = format!("`{}` compares the result of a comparison", op.symbol());
+            let hint = "compare twice: `a < b && b < c`";
+            return self.error(&codes::COMPARISON_CHAIN, span, message, hint);
+        }
         let message = format!("`{}` does not work on {left} and {right}", op.symbol());
         let float = a.ty == Type::Float || b.ty == Type::Float;
         let hint = match op {
+            _ if a.ty == Type::String || b.ty == Type::String => {
+                "strings are names: `==` and `!=` compare two of them, nothing else is possible"
+            }
+            BinaryOp::Mul if a.ty == Type::Matrix && matches!(b.ty, Type::Vector(_)) => {
+                "for points, vectors and normals there is `transform(m, v)`; `m * v` takes a float4"
+            }
+            BinaryOp::Mul if matches!(a.ty, Type::Vector(_)) && b.ty == Type::Matrix => {
+                "matrices multiply columns: write `m * v`, or `transpose(m) * v` for a row"
+            }
+            BinaryOp::Add | BinaryOp::Sub if a.ty == Type::Matrix || b.ty == Type::Matrix => {
+                "both sides must be matrices; `matrix(x)` has x on the diagonal"
+            }
+            _ if a.ty == Type::Matrix || b.ty == Type::Matrix => "compare single elements, such as `m[0][3]`",
+            BinaryOp::Eq | BinaryOp::Ne if matches!(a.ty, Type::Struct(_)) => "compare their members one by one",
+            BinaryOp::Eq | BinaryOp::Ne if matches!(a.ty, Type::Array(..)) => "compare their elements one by one",
             BinaryOp::Rem if float => "for floats there is `fmod(a, b)`",
+            BinaryOp::BitXor if float => "for powers there is `pow(a, b)`",
             BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
                 "it takes two ints"
             }
@@ -79,6 +106,26 @@ impl Checker<'_> {
             _ => "both sides must be numbers, or vectors of one length",
         };
         self.error(&codes::BAD_OPERANDS, span, message, hint);
+    }
+
+    /// Matrices are added, multiplied with each other, with a `float4` and with numbers, and compared.
+    fn matrix_algebra(&mut self, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {
+        use BinaryOp::{Add, Div, Eq, Mul, Ne, Sub};
+        const FLOAT4: Type = crate::types::FLOAT4;
+        let number = |ty: &Type| matches!(ty, Type::Int | Type::Float);
+        let (ty, left, right) = match (op, &a.ty, &b.ty) {
+            (Eq | Ne, Type::Matrix, Type::Matrix) => (Type::Bool, Type::Matrix, Type::Matrix),
+            (Add | Sub | Mul | Div, Type::Matrix, Type::Matrix) => (Type::Matrix, Type::Matrix, Type::Matrix),
+            (Mul, Type::Matrix, ty) if *ty == FLOAT4 => (FLOAT4, Type::Matrix, FLOAT4),
+            (Mul | Div, Type::Matrix, ty) if number(ty) => (Type::Matrix, Type::Matrix, Type::Float),
+            (Mul | Div, ty, Type::Matrix) if number(ty) => (Type::Matrix, Type::Float, Type::Matrix),
+            _ => {
+                self.bad_operands(op, &a, &b, span);
+                return Expr::error(span);
+            }
+        };
+        let (a, b) = (self.coerce(a, &left), self.coerce(b, &right));
+        Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), ty, span }
     }
 
     /// Closures are added, and scaled by floats and colors from either side.
@@ -109,6 +156,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn ternary(&mut self, c: &ast::Expr, a: &ast::Expr, b: &ast::Expr, span: Span) -> Expr {
+        self.inspect_condition(c, false);
         let condition = self.condition(c);
         let (a, b) = (self.expr(a), self.expr(b));
         if a.ty == Type::Error || b.ty == Type::Error {

@@ -1,12 +1,12 @@
 //! Names, members, elements and components: what is read and what can be assigned.
 
-use super::constants::int_value;
-use super::hir::{Access, Expr, ExprKind, Place, TextureRef};
-use super::{Checker, FileName};
-use crate::diagnostics::{closest, codes};
+use super::Checker;
+use super::hir::{Access, Expr, ExprKind, Place, TextureRef, Variable};
+use super::scope::Meaning;
+use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 use crate::syntax::ast::{self, Ident};
-use crate::types::{Type, VectorKind};
+use crate::types::{FLOAT4, Type, VectorKind};
 
 /// The components that a swizzle names, or `None` where it names none.
 fn swizzle(text: &str, length: usize) -> Option<Vec<u8>> {
@@ -30,21 +30,43 @@ fn component_type(kind: VectorKind, count: usize) -> Type {
     }
 }
 
+/// The type of a swizzle of this type; `None` where there is none.
+pub(crate) fn swizzle_type(ty: &Type, member: &str) -> Option<Type> {
+    let Type::Vector(kind) = ty else { return None };
+    swizzle(member, kind.len()).map(|indices| component_type(*kind, indices.len()))
+}
+
 impl Checker<'_> {
     pub(super) fn name(&mut self, text: &str, span: Span) -> Expr {
         if let Some(id) = self.lookup(text) {
-            let ty = self.variable(id).ty.clone();
+            let Variable { ty, span: declared, .. } = self.variable(id).clone();
+            if self.local.constants.contains_key(&id) {
+                // The name may stand for its value, in the size of an array say, and leave no trace.
+                self.names_used.insert(declared);
+            }
             if ty == Type::Texture2d {
                 return Expr { kind: ExprKind::Texture(TextureRef::Parameter(id)), ty, span };
             }
             let place = Place { variable: id, path: Vec::new(), ty: ty.clone(), span };
             return Expr { kind: ExprKind::Place(place), ty, span };
         }
-        match self.file_names.get(text) {
-            Some(FileName::Texture(i)) => {
+        if let Some(declared) = self.scope.names.get(text) {
+            self.names_used.insert(declared.span);
+        }
+        match self.scope.names.get(text).map(|d| &d.meaning) {
+            Some(Meaning::Texture(i)) => {
                 Expr { kind: ExprKind::Texture(TextureRef::File(*i)), ty: Type::Texture2d, span }
             }
-            Some(FileName::Constant(value)) => Expr { span, ..value.clone() },
+            Some(Meaning::Constant(value, size)) => {
+                if self.expressions.saturating_add(*size) > super::MAX_EXPRESSIONS {
+                    let message = format!("`{text}` is used too often for so long a constant");
+                    let hint = "copy it into a variable of the function that uses it";
+                    self.error(&codes::TOO_LARGE, span, message, hint);
+                    return Expr::error(span);
+                }
+                self.expressions += size;
+                Expr { span, ..value.clone() }
+            }
             None => {
                 self.unknown_name(text, span);
                 Expr::error(span)
@@ -53,19 +75,8 @@ impl Checker<'_> {
     }
 
     fn unknown_name(&mut self, text: &str, span: Span) {
-        let locals = self.local.scopes.iter().flat_map(|s| s.keys().map(String::as_str));
-        let names = locals.chain(self.file_names.keys().map(String::as_str));
-        let hint = if self.layout.find(text).is_some() {
-            format!("globals are read as `global_value<{text}>`")
-        } else if self.functions.contains_key(text) || crate::builtins::overloads(text).next().is_some() {
-            format!("`{text}` is a function: call it, `{text}(…)`")
-        } else {
-            match closest(text, names) {
-                Some(c) => format!("did you mean `{c}`?"),
-                None => "declare it above".to_owned(),
-            }
-        };
-        self.error(&codes::UNKNOWN_NAME, span, format!("nothing is called `{text}` here"), hint);
+        let message = format!("nothing is called `{text}` here");
+        self.unknown(&codes::UNKNOWN_NAME, (text, span), message, Self::advise_value);
     }
 
     pub(super) fn member(&mut self, base: &ast::Expr, member: &Ident, span: Span) -> Expr {
@@ -81,11 +92,12 @@ impl Checker<'_> {
                         _ => Expr { kind: ExprKind::Member(Box::new(base), i), ty, span },
                     };
                 }
-                let names = fields.iter().map(|f| f.name.as_str());
-                closest(&member.text, names.clone()).map_or_else(
-                    || format!("it has {}", names.map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")),
-                    |c| format!("did you mean `{c}`?"),
-                )
+                let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
+                let message = format!("{} has no member `{}`", self.name_of(&base.ty), member.text);
+                self.unknown(&codes::UNKNOWN_MEMBER, (&member.text, member.span), message, |_, name| {
+                    Self::advise_of(name, names.iter().map(String::as_str), "it has no members")
+                });
+                return Expr::error(span);
             }
             Type::Vector(kind) => {
                 if let Some(indices) = swizzle(&member.text, kind.len()) {
@@ -95,6 +107,7 @@ impl Checker<'_> {
                 let sets = ["xy", "xyz", "xyzw"][kind.len() - 2];
                 format!("components are taken by letters of `{sets}` or `{}`, up to four", &"rgba"[..kind.len()])
             }
+            Type::Matrix => "take a row `m[i]` or an element `m[i][j]`".to_owned(),
             _ => "only structs and vectors have members".to_owned(),
         };
         let message = format!("{} has no member `{}`", self.name_of(&base.ty), member.text);
@@ -122,22 +135,31 @@ impl Checker<'_> {
             Type::Error => return Expr::error(span),
             Type::Array(element, n) => ((**element).clone(), *n as usize),
             Type::Vector(kind) => (Type::Float, kind.len()),
+            Type::Matrix => (FLOAT4, 4),
             _ => {
                 let message = format!("{} cannot be indexed", self.name_of(&base.ty));
-                self.error(&codes::BAD_INDEX, base.span, message, "only arrays and vectors can");
+                self.error(&codes::BAD_INDEX, base.span, message, "only arrays, vectors and matrices can");
                 return Expr::error(span);
             }
         };
-        let constant = int_value(&index);
+        let constant = self.int_value(&index).filter(|&i| {
+            // Where it took a conversion or a choice to know it, it counts as computed, and is clamped.
+            is_plain(&index) || usize::try_from(i).is_ok_and(|i| i < length)
+        });
         if let Some(i) = constant
             && usize::try_from(i).map_or(true, |i| i >= length)
         {
             let message = format!("the index {i} lies outside {}", self.name_of(&base.ty));
-            self.error(&codes::BAD_INDEX, index_span, message, format!("indices go from 0 to {}", length - 1));
+            self.error(&codes::INDEX_RANGE, index_span, message, format!("indices go from 0 to {}", length - 1));
             return Expr::error(span);
         }
-        if let (Some(i), Type::Vector(_)) = (constant, &base.ty) {
-            return self.swizzled(base, vec![i as u8], Type::Float, span);
+        match (constant, &base.ty) {
+            (Some(i), Type::Vector(_)) => return self.swizzled(base, vec![i as u8], Type::Float, span),
+            (Some(i), Type::Matrix) => {
+                let row = (4 * i as u8..4 * i as u8 + 4).collect();
+                return self.swizzled(base, row, FLOAT4, span);
+            }
+            _ => {}
         }
         match base.kind {
             ExprKind::Place(p) => {
@@ -154,26 +176,42 @@ impl Checker<'_> {
     pub(super) fn assignable(&mut self, e: Expr) -> Option<Place> {
         let reason = match e.kind {
             ExprKind::Error => return None,
-            ExprKind::Place(place) => match self.not_assignable(&place) {
-                None => return Some(place),
-                Some(reason) => reason,
-            },
-            ExprKind::Texture(_) => "textures are bound by the host".to_owned(),
-            ExprKind::Global(_) => "globals are read-only: copy it into a variable".to_owned(),
-            _ => "this is a computed value, not a variable".to_owned(),
+            ExprKind::Place(place) => return self.variable_place(place),
+            ExprKind::Texture(_) => "textures are bound by the host",
+            ExprKind::Global(_) => "globals are read-only: copy it into a variable",
+            _ => "this is a computed value, not a variable",
         };
         self.error(&codes::NOT_ASSIGNABLE, e.span, "this cannot be assigned to", reason);
         None
     }
 
-    fn not_assignable(&self, place: &Place) -> Option<String> {
+    fn variable_place(&mut self, place: Place) -> Option<Place> {
         let variable = self.variable(place.variable);
         if variable.constant {
-            return Some(format!("`{}` is `const`", variable.name));
+            let message = format!("`{}` is `const` and keeps its value", variable.name);
+            let hint = "remove the `const`, or copy the value into a variable of its own";
+            let d = Diagnostic::error(&codes::CONSTANT_ASSIGNED, place.span, message, hint);
+            let d = d.with_label(variable.span, "declared here");
+            self.diagnostics.push(d);
+            return None;
         }
         let repeated = |s: &[u8]| s.iter().enumerate().any(|(i, c)| s[..i].contains(c));
-        let bad = place.path.iter().any(|a| matches!(a, Access::Swizzle(s) if repeated(s)));
-        bad.then(|| "the same component stands there twice".to_owned())
+        if place.path.iter().any(|a| matches!(a, Access::Swizzle(s) if repeated(s))) {
+            let message = "the same component is assigned twice";
+            self.error(&codes::COMPONENT_TWICE, place.span, message, "name each component once");
+            return None;
+        }
+        Some(place)
+    }
+}
+
+/// An integer that an author sees at a glance to be constant.
+fn is_plain(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Constant(_) | ExprKind::Place(_) => true,
+        ExprKind::Unary(_, a) => is_plain(a),
+        ExprKind::Binary(_, a, b) => is_plain(a) && is_plain(b),
+        _ => false,
     }
 }
 

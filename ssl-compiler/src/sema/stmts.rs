@@ -8,6 +8,9 @@ use crate::syntax::ast::{self, Ident};
 use crate::types::Type;
 use std::collections::HashMap;
 
+/// Constants of functions up to this size are remembered, for array sizes, labels and indices.
+const MAX_KNOWN_BYTES: u64 = 16 << 10;
+
 impl Checker<'_> {
     pub(super) fn scoped<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
         self.local.scopes.push(HashMap::new());
@@ -31,8 +34,29 @@ impl Checker<'_> {
                 "rename one of them, or assign without the type",
             );
             self.diagnostics.push(diagnostic.with_label(first, "the first one"));
+        } else {
+            self.warn_shadowing(name);
         }
         id
+    }
+
+    /// The name of a new variable may be that of one around it, or of something of the file.
+    fn warn_shadowing(&mut self, name: &Ident) {
+        let around = self.local.scopes.iter().rev().skip(1).find_map(|scope| scope.get(&name.text)).copied();
+        let (first, what) = match around {
+            Some(id) => (self.variable(id).span, "a variable around it"),
+            None => match self.scope.names.get(&name.text).map(|d| d.span) {
+                Some(span) if span.file == name.span.file => (span, "something of the file"),
+                Some(span) => (span, "something imported"),
+                None => return,
+            },
+        };
+        if name.text.starts_with('_') {
+            return;
+        }
+        let message = format!("`{}` hides {what} that is called the same", name.text);
+        let d = Diagnostic::warning(&codes::SHADOWED, name.span, message, "rename one of them");
+        self.diagnostics.push(d.with_label(first, "hidden from here on"));
     }
 
     pub(super) fn stmt(&mut self, stmt: &ast::Stmt) -> Option<Stmt> {
@@ -47,14 +71,17 @@ impl Checker<'_> {
                 self.warn_unused(&e);
                 StmtKind::Expr(e)
             }
-            ast::StmtKind::If { condition, then, otherwise } => StmtKind::If {
-                condition: self.condition(condition),
-                then: self.body(then),
-                otherwise: otherwise.as_ref().map(|s| self.body(s)),
-            },
+            ast::StmtKind::If { condition, then, otherwise } => {
+                self.inspect_condition(condition, false);
+                StmtKind::If {
+                    condition: self.condition(condition),
+                    then: self.body(then),
+                    otherwise: otherwise.as_ref().map(|s| self.body(s)),
+                }
+            }
             ast::StmtKind::While { condition, body } => StmtKind::Loop {
                 init: None,
-                condition: Some(self.condition(condition)),
+                condition: Some(self.loop_condition(condition)),
                 step: None,
                 body: self.loop_body(body),
                 body_first: false,
@@ -62,19 +89,26 @@ impl Checker<'_> {
             ast::StmtKind::DoWhile { body, condition } => StmtKind::Loop {
                 init: None,
                 body: self.loop_body(body),
-                condition: Some(self.condition(condition)),
+                condition: Some(self.loop_condition(condition)),
                 step: None,
                 body_first: true,
             },
             ast::StmtKind::For { init, condition, step, body } => self.scoped(|c| StmtKind::Loop {
                 init: c.stmt(init).map(Box::new),
-                condition: condition.as_ref().map(|e| c.condition(e)),
+                condition: condition.as_ref().map(|e| c.loop_condition(e)),
                 step: step.as_ref().map(|e| c.expr(e)),
                 body: c.loop_body(body),
                 body_first: false,
             }),
-            ast::StmtKind::Break => self.jump(StmtKind::Break, "break", stmt.span),
-            ast::StmtKind::Continue => self.jump(StmtKind::Continue, "continue", stmt.span),
+            ast::StmtKind::Switch { value, sections } => self.switch(value, sections),
+            ast::StmtKind::Break => {
+                let inside = self.local.breakable > 0;
+                self.jump(StmtKind::Break, inside, "`break` outside a loop or `switch`", stmt.span)
+            }
+            ast::StmtKind::Continue => {
+                let inside = self.local.loops > 0;
+                self.jump(StmtKind::Continue, inside, "`continue` outside a loop", stmt.span)
+            }
             ast::StmtKind::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
         };
         Some(Stmt { kind, span: stmt.span })
@@ -86,10 +120,17 @@ impl Checker<'_> {
         Box::new(checked.unwrap_or(Stmt { kind: StmtKind::Block(Vec::new()), span: stmt.span }))
     }
 
+    fn loop_condition(&mut self, e: &ast::Expr) -> super::hir::Expr {
+        self.inspect_condition(e, true);
+        self.condition(e)
+    }
+
     fn loop_body(&mut self, stmt: &ast::Stmt) -> Box<Stmt> {
         self.local.loops += 1;
+        self.local.breakable += 1;
         let body = self.body(stmt);
         self.local.loops -= 1;
+        self.local.breakable -= 1;
         body
     }
 
@@ -104,11 +145,18 @@ impl Checker<'_> {
                     _ => (&codes::TEXTURE_USE, "declare textures at file level or as parameters"),
                 };
                 self.error(code, declarator.name.span, message, hint);
+                // One message is enough: whatever is done with it now is fine.
+                self.declare(&declarator.name, Type::Error, d.is_const);
                 continue;
             }
             // The name becomes visible behind its own value.
             let init = declarator.init.as_ref().map(|e| self.initialiser(e, &ty));
+            let small = self.program.types.byte_size(&ty) <= MAX_KNOWN_BYTES;
+            let known = init.as_ref().filter(|_| d.is_const && small).and_then(|e| self.known(e));
             let variable = self.declare(&declarator.name, ty, d.is_const);
+            if let Some(known) = known {
+                self.local.constants.insert(variable, known);
+            }
             list.push(Stmt { kind: StmtKind::Let(variable, init), span });
         }
         match list.len() {
@@ -118,28 +166,15 @@ impl Checker<'_> {
     }
 
     fn warn_unused(&mut self, e: &super::hir::Expr) {
-        let idle = matches!(
-            e.kind,
-            ExprKind::Binary(..)
-                | ExprKind::Unary(..)
-                | ExprKind::Place(_)
-                | ExprKind::Constant(_)
-                | ExprKind::Global(_)
-        );
-        if idle && e.ty != Type::Error {
+        if super::suspicious::is_idle(e) && e.ty != Type::Error {
             let hint = "assign it to something, or remove it; `==` compares, `=` assigns";
             self.diagnostics.push(Diagnostic::warning(&codes::UNUSED_RESULT, e.span, "this value is not used", hint));
         }
     }
 
-    fn jump(&mut self, kind: StmtKind, word: &str, span: Span) -> StmtKind {
-        if self.local.loops == 0 {
-            self.error(
-                &codes::MISPLACED_STATEMENT,
-                span,
-                format!("`{word}` outside a loop"),
-                "remove it, or use `return`",
-            );
+    fn jump(&mut self, kind: StmtKind, inside: bool, message: &str, span: Span) -> StmtKind {
+        if !inside {
+            self.error(&codes::MISPLACED_STATEMENT, span, message, "remove it, or use `return`");
         }
         kind
     }
@@ -150,7 +185,7 @@ impl Checker<'_> {
             (None, Type::Void | Type::Error) => None,
             (None, _) => {
                 let hint = format!("the function returns {}", self.name_of(&wanted));
-                self.error(&codes::TYPE_MISMATCH, span, "`return` without a value", hint);
+                self.error(&codes::RETURN_VALUE, span, "`return` without a value", hint);
                 None
             }
             (Some(e), Type::Void) => {
@@ -160,7 +195,7 @@ impl Checker<'_> {
                 } else {
                     ("a `void` function returns nothing", "give the function a result type, or drop the value")
                 };
-                self.error(&codes::MISPLACED_STATEMENT, e.span, what, hint);
+                self.error(&codes::RETURN_VALUE, e.span, what, hint);
                 None
             }
             (Some(e), _) => Some(self.initialiser(e, &wanted)),
@@ -189,11 +224,12 @@ fn exits(stmt: &Stmt) -> bool {
             };
             endless && !contains_break(body)
         }
+        StmtKind::Switch { sections, .. } => super::switch::never_passed(sections, contains_break),
         _ => false,
     }
 }
 
-fn is_true(e: &super::hir::Expr) -> bool {
+pub(super) fn is_true(e: &super::hir::Expr) -> bool {
     match &e.kind {
         ExprKind::Constant(Constant::Bool(b)) => *b,
         ExprKind::Convert(_, inner) => matches!(inner.kind, ExprKind::Constant(Constant::Int(i)) if i != 0),
@@ -201,8 +237,8 @@ fn is_true(e: &super::hir::Expr) -> bool {
     }
 }
 
-/// Whether a `break` of this very loop is inside.
-fn contains_break(stmt: &Stmt) -> bool {
+/// Whether a `break` of the loop or `switch` around this statement is inside.
+pub(super) fn contains_break(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Break => true,
         StmtKind::Block(list) => list.iter().any(contains_break),

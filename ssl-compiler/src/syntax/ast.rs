@@ -1,6 +1,7 @@
 //! The syntax tree, as written: nothing resolved, nothing converted.
 
 use crate::source::Span;
+use std::collections::{BTreeSet, HashSet};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ident {
@@ -11,10 +12,15 @@ pub struct Ident {
 #[derive(Clone, Debug, Default)]
 pub struct File {
     pub items: Vec<Item>,
+    /// Names whose declarations were not understood; nothing more need be said about them.
+    pub broken: HashSet<String>,
+    /// The names of all functions that the file calls.
+    pub called: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Item {
+    Import(Import),
     Function(FunctionDecl),
     Struct(StructDecl),
     /// A texture slot or a constant at file level.
@@ -23,12 +29,23 @@ pub enum Item {
     Test(TestDecl),
 }
 
+/// `import "path.ssl" as alias;`
+#[derive(Clone, Debug)]
+pub struct Import {
+    pub path: String,
+    pub path_span: Span,
+    pub alias: Option<Ident>,
+    pub span: Span,
+}
+
 #[derive(Clone, Debug)]
 pub struct FunctionDecl {
     pub is_shader: bool,
     pub result: TypeName,
     pub name: Ident,
     pub parameters: Vec<Parameter>,
+    /// Of a shader, behind its name or its parameters.
+    pub metadata: Vec<Metadata>,
     /// `None` for a prototype.
     pub body: Option<Vec<Stmt>>,
     /// Of the head, up to the closing parenthesis.
@@ -50,7 +67,15 @@ pub struct Parameter {
     pub name: Ident,
     pub dims: Vec<Expr>,
     pub default: Option<Expr>,
+    pub metadata: Vec<Metadata>,
     pub span: Span,
+}
+
+/// `label = "Base color"` between `<<<` and `>>>`.
+#[derive(Clone, Debug)]
+pub struct Metadata {
+    pub name: Ident,
+    pub value: Expr,
 }
 
 #[derive(Clone, Debug)]
@@ -96,9 +121,26 @@ pub enum StmtKind {
     While { condition: Expr, body: Box<Stmt> },
     DoWhile { body: Box<Stmt>, condition: Expr },
     For { init: Box<Stmt>, condition: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
+    Switch { value: Expr, sections: Vec<SwitchSection> },
     Break,
     Continue,
     Return(Option<Expr>),
+}
+
+/// Labels of a `switch`, and the statements up to the next label.
+#[derive(Clone, Debug)]
+pub struct SwitchSection {
+    pub labels: Vec<SwitchLabel>,
+    pub body: Vec<Stmt>,
+}
+
+/// `case VALUE:` or `default:`.
+#[derive(Clone, Debug)]
+pub struct SwitchLabel {
+    /// `None` for `default`.
+    pub value: Option<Expr>,
+    /// From the word to the colon.
+    pub span: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -112,6 +154,8 @@ pub enum ExprKind {
     Int(i32),
     Float(f64),
     Bool(bool),
+    /// The text itself: escapes resolved, adjacent literals joined.
+    Str(String),
     Name(String),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),

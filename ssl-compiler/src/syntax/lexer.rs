@@ -1,11 +1,13 @@
 //! Text to tokens. `>` always comes alone, with the parser joining `>>`, `>=` and `>>=`, because it
 //! also ends `global_value<name>`.
 
+use super::foreign::NO_DOUBLE;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes};
 use crate::source::{FileId, Span};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TokenKind {
+    /// With its module, if it names one: `module::name`.
     Name,
     Int(i32),
     Float(f64),
@@ -46,11 +48,21 @@ fn punctuation(first: u8) -> &'static [&'static str] {
         b',' => &[","],
         b'.' => &["."],
         b'?' => &["?"],
-        b':' => &[":"],
+        b':' => &["::", ":"],
         b'>' => &[">"],
         b'~' => &["~"],
         _ => &[],
     }
+}
+
+/// Where the quote stands that ends a string: the first one that no backslash escapes.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().position(|b| {
+        let ends = b == b'"' && !escaped;
+        escaped = b == b'\\' && !escaped;
+        ends
+    })
 }
 
 /// The tokens of a file, ended by one [`TokenKind::End`].
@@ -159,12 +171,12 @@ impl Lexer<'_> {
         let hint = match c {
             '‘' | '’' | '“' | '”' => "curly quotes come from a text processor: type plain ones",
             '–' | '—' | '−' => "this is a dash: type a plain minus `-`",
-            '#' => "there is no preprocessor: use `const` for constants",
             _ => "remove it",
         };
         let span = self.span_from(start);
         if c == '#' {
-            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+            self.preprocessor(span);
+            return c;
         }
         self.report(
             &codes::UNEXPECTED_CHARACTER,
@@ -175,16 +187,37 @@ impl Lexer<'_> {
         c
     }
 
+    /// A line of C's preprocessor, whose `#` was taken.
+    fn preprocessor(&mut self, span: Span) {
+        let line = self.rest().lines().next().unwrap_or("");
+        let hint = match line.split_whitespace().next() {
+            Some("define") => "write a constant, `const float name = 1.0;`, or a function",
+            Some("include") => "there are no headers; remove the line",
+            Some("if" | "ifdef" | "ifndef" | "else" | "elif" | "endif") => {
+                "a constant of the file can serve as a switch: `if (fancy) …`"
+            }
+            _ => "remove the line",
+        };
+        self.at += line.len();
+        self.report(&codes::PREPROCESSOR, span, "there is no preprocessor", hint);
+    }
+
     fn name(&mut self) -> TokenKind {
-        let rest = self.rest();
-        self.at += rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        TokenKind::Name
+        loop {
+            let rest = self.rest();
+            self.at += rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let part = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+            match self.rest().strip_prefix("::") {
+                Some(rest) if part(rest) => self.at += 2,
+                _ => return TokenKind::Name,
+            }
+        }
     }
 
     fn string(&mut self) -> TokenKind {
         let start = self.at;
         let line_end = self.text[start + 1..].find('\n').map_or(self.text.len(), |i| start + 1 + i);
-        match self.text[start + 1..line_end].find('"') {
+        match end_of_string(&self.text[start + 1..line_end]) {
             Some(length) => self.at = start + length + 2,
             None => {
                 self.at = line_end;
@@ -238,16 +271,38 @@ impl Lexer<'_> {
             at += 1;
         }
         self.at = at;
-        if at > junk {
-            return self.integer(start, None);
+        let junk = self.text[junk..at].to_ascii_lowercase();
+        match junk.as_str() {
+            "" => {}
+            "d" | "lf" if !suffix => {
+                let text = &self.text[start..at];
+                let message = format!("`{text}` is a number of double precision");
+                self.report(&codes::NO_DOUBLE, self.span_from(start), message, NO_DOUBLE);
+                return TokenKind::Float(self.text[start..end].parse().unwrap_or(0.0));
+            }
+            "u" | "l" | "ul" | "lu" | "ll" | "ull" if !float && !suffix => {
+                let message = format!("`{}` has a suffix that means nothing", &self.text[start..at]);
+                let hint = "integers have 32 bits and a sign: leave the suffix away";
+                self.report(&codes::BAD_NUMBER, self.span_from(start), message, hint);
+                return TokenKind::Int(self.text[start..end].parse().unwrap_or(0));
+            }
+            _ => return self.integer(start, None),
         }
         if float || suffix {
-            // Digits with at most one dot and exponent always parse.
-            let value: f64 = self.text[start..end].parse().unwrap_or(0.0);
-            if (value as f32).is_infinite() {
+            // Digits with at most one dot and exponent always parse. Rounded once: by way of f64, a number
+            // close to the middle of two floats could end up on its wrong side.
+            let value: f32 = self.text[start..end].parse().unwrap_or(0.0);
+            if value.is_infinite() {
                 self.integer(start, None);
             }
-            return TokenKind::Float(value);
+            let digits = self.text[start..end].split(['e', 'E']).next().unwrap_or("");
+            if value == 0.0 && digits.contains(|c: char| matches!(c, '1'..='9')) {
+                let message = "this number is too small for a float and becomes 0";
+                let hint = "the smallest positive float is about 1.4e-45";
+                let span = self.span_from(start);
+                self.diagnostics.push(Diagnostic::warning(&codes::LOSSY_LITERAL, span, message, hint));
+            }
+            return TokenKind::Float(value.into());
         }
         self.integer(start, self.text[start..end].parse::<u32>().ok().filter(|v| *v <= 1 << 31).map(|v| v as i32))
     }

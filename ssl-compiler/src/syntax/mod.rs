@@ -2,10 +2,18 @@
 //! and go on, so that one run shows several mistakes.
 
 pub mod ast;
+pub(crate) mod foreign;
+pub mod format;
 pub mod lexer;
 pub mod parser;
 mod parser_expr;
 mod parser_items;
+mod parser_metadata;
+mod parser_mistakes;
+mod parser_strings;
+mod parser_switch;
 pub mod print;
 
+pub use format::format;
+pub(crate) use parser::is_reserved;
 pub use parser::parse;

@@ -2,11 +2,12 @@
 //! files of their own.
 
 use super::ast::*;
+use super::foreign;
 use super::lexer::{Token, TokenKind, lex};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes};
 use crate::source::{FileId, SourceMap, Span};
 use crate::types::Type;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// How deep blocks and expressions may nest.
 ///
@@ -23,21 +24,44 @@ pub(super) type Parsed<T> = Result<T, Recover>;
 pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> File {
     let text = sources.get(file).text.clone();
     let tokens = lex(file, &text, diagnostics);
-    let mut parser =
-        Parser { text: &text, tokens, at: 0, depth: 0, gave_up: false, types: HashSet::new(), diagnostics };
-    parser.file()
+    let mut parser = Parser {
+        text: &text,
+        tokens,
+        at: 0,
+        depth: 0,
+        gave_up: false,
+        types: HashSet::new(),
+        broken: macros(&text).collect(),
+        called: BTreeSet::new(),
+        diagnostics,
+    };
+    let items = parser.file().items;
+    let called = parser.called.into_iter().map(str::to_owned).collect();
+    File { items, broken: parser.broken, called }
+}
+
+/// Names that `#define` lines would give a meaning to.
+fn macros(text: &str) -> impl Iterator<Item = String> {
+    let names = text.lines().filter_map(|l| l.trim_start().strip_prefix("#define"));
+    names.filter_map(|rest| {
+        let name: String = rest.trim_start().chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        (!name.is_empty()).then_some(name)
+    })
 }
 
 pub(super) struct Parser<'a> {
     pub text: &'a str,
-    tokens: Vec<Token>,
-    at: usize,
+    pub tokens: Vec<Token>,
+    pub at: usize,
     pub depth: usize,
     /// The rest of the file is skipped, and nothing more is said about it.
-    gave_up: bool,
+    pub gave_up: bool,
     /// Names of the structs declared so far.
     pub types: HashSet<String>,
-    diagnostics: &'a mut Diagnostics,
+    /// Names whose declarations were not understood.
+    pub broken: HashSet<String>,
+    pub called: BTreeSet<&'a str>,
+    pub diagnostics: &'a mut Diagnostics,
 }
 
 impl<'a> Parser<'a> {
@@ -99,23 +123,22 @@ impl<'a> Parser<'a> {
         self.tokens[self.at.saturating_sub(1)].span
     }
 
-    pub fn error<T>(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Parsed<T> {
+    /// Reports something from which the parser need not recover.
+    pub fn report(&mut self, diagnostic: Diagnostic) {
         if !self.gave_up {
-            self.diagnostics.push(Diagnostic::error(&codes::SYNTAX, span, message, hint));
+            self.diagnostics.push(diagnostic);
         }
-        Err(Recover)
+    }
+
+    pub fn error<T>(&mut self, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Parsed<T> {
+        self.fail(&codes::SYNTAX, span, message, hint)
     }
 
     pub fn expect(&mut self, punct: &str, context: &str) -> Parsed<Span> {
         if self.is(punct) {
             return Ok(self.advance().span);
         }
-        let found = self.describe();
-        // A missing `;` or `)` is best shown behind what it should follow.
-        let previous = self.previous();
-        let behind = matches!(punct, ";" | ")" | "]" | "}" | ",") && self.at > 0;
-        let span = if behind { Span { start: previous.end.saturating_sub(1), ..previous } } else { self.peek().span };
-        self.error(span, format!("expected `{punct}` {context}, found {found}"), format!("add `{punct}` here"))
+        self.missing(punct, context)
     }
 
     /// The current token for a message.
@@ -131,14 +154,35 @@ impl<'a> Parser<'a> {
         let token = self.peek();
         if token.kind == TokenKind::Name && !is_reserved(self.slice(token.span)) {
             self.advance();
+            self.refuse_qualified(token.span)?;
             return Ok(Ident { text: self.slice(token.span).to_owned(), span: token.span });
         }
         let found = self.describe();
-        let hint = match token.kind {
-            TokenKind::Name => "this word is part of the language: choose another name",
-            _ => "names start with a letter or `_`",
-        };
-        self.error(token.span, format!("expected {what}, found {found}"), hint)
+        if token.kind != TokenKind::Name {
+            let hint = "names start with a letter or `_`";
+            return self.error(token.span, format!("expected {what}, found {found}"), hint);
+        }
+        let message = format!("{found} is a word of the language, no name");
+        let hint = "choose another name";
+        let d = Diagnostic::error(&codes::RESERVED_WORD, token.span, message, hint);
+        self.report(d);
+        // Where only the name is wrong, the rest is read on.
+        match self.peek_at(1).kind {
+            TokenKind::Punct("=" | ";" | "," | ")" | "[") => {
+                self.advance();
+                Ok(Ident { text: self.slice(token.span).to_owned(), span: token.span })
+            }
+            _ => Err(Recover),
+        }
+    }
+
+    /// What is declared belongs to its own file.
+    pub fn refuse_qualified(&mut self, span: Span) -> Parsed<()> {
+        if !self.slice(span).contains("::") {
+            return Ok(());
+        }
+        let message = format!("`{}` cannot be declared here", self.slice(span));
+        self.error(span, message, "names with `::` belong to imported files; declare a name of this file's own")
     }
 
     /// Whether `word` names a type here.
@@ -151,8 +195,7 @@ impl<'a> Parser<'a> {
         if token.kind == TokenKind::Name {
             let text = self.slice(token.span);
             if self.is_type(text) || !is_reserved(text) {
-                self.advance();
-                return Ok(TypeName { name: Ident { text: text.to_owned(), span: token.span } });
+                return Ok(TypeName { name: self.type_words() });
             }
         }
         let found = self.describe();
@@ -161,6 +204,34 @@ impl<'a> Parser<'a> {
             format!("expected a type, found {found}"),
             "such as `float`, `color` or the name of a struct",
         )
+    }
+
+    /// How many words the name of a type has that starts so far ahead: one in SSL, more where an author
+    /// writes `unsigned int` or OSL's `closure color`.
+    pub(super) fn type_length(&self, ahead: usize) -> usize {
+        match self.word_at(ahead) {
+            Some("closure") if self.word_at(ahead + 1) == Some("color") => 2,
+            Some(word) if foreign::is_compound(word) => {
+                1 + (1..).take_while(|i| self.word_at(ahead + i).is_some_and(foreign::continues)).count()
+            }
+            _ => 1,
+        }
+    }
+
+    fn type_words(&mut self) -> Ident {
+        let length = self.type_length(0);
+        let words: Vec<&str> = (0..length).filter_map(|i| self.word_at(i)).collect();
+        let text = if words.contains(&"double") { "double" } else { words[0] }.to_owned();
+        let start = self.advance().span;
+        (1..length).for_each(|_| {
+            self.advance();
+        });
+        let span = start.to(self.previous());
+        if words[0] == "closure" && length > 1 {
+            let hint = "closures carry their color as a weight: write `closure`";
+            self.report(Diagnostic::error(&codes::FOREIGN_TYPE, span, "there is no type `closure color`", hint));
+        }
+        Ident { text, span }
     }
 
     /// Runs `parse` one level deeper, unless that is too deep.
@@ -185,7 +256,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Skips past the current statement: behind the next `;`, or before the `}` that closes the block.
-    fn skip_statement(&mut self) {
+    pub fn skip_statement(&mut self) {
         let mut open = 0usize;
         loop {
             match self.peek().kind {
@@ -216,19 +287,22 @@ impl<'a> Parser<'a> {
             while !p.is("}") {
                 if p.peek().kind == TokenKind::End {
                     p.expect("}", "to close the block")?;
+                    break;
                 }
-                match p.statement() {
-                    Ok(s) => list.push(s),
-                    Err(Recover) => {
-                        let span = p.previous();
-                        p.skip_statement();
-                        // What was here may have been anything, a `return` for instance.
-                        list.push(Stmt { kind: StmtKind::Expr(Expr { kind: ExprKind::Error, span }), span });
-                    }
-                }
+                list.push(p.recovered_statement());
             }
             p.advance();
             Ok(list)
+        })
+    }
+
+    /// A statement, or what stands for one that was not understood.
+    pub(super) fn recovered_statement(&mut self) -> Stmt {
+        self.statement().unwrap_or_else(|Recover| {
+            let span = self.previous();
+            self.skip_statement();
+            // What was here may have been anything, a `return` for instance.
+            Stmt { kind: StmtKind::Expr(Expr { kind: ExprKind::Error, span }), span }
         })
     }
 
@@ -242,7 +316,19 @@ impl<'a> Parser<'a> {
         self.nested(|p| p.statement().map(Box::new))
     }
 
+    /// What belongs to the statement that starts with `head`.
+    fn body(&mut self, head: Span) -> Parsed<Box<Stmt>> {
+        self.warn_empty_body(head);
+        let braces = self.is("{");
+        let body = self.boxed_statement()?;
+        if !braces {
+            self.warn_indentation(head, body.span);
+        }
+        Ok(body)
+    }
+
     fn statement_kind(&mut self) -> Parsed<StmtKind> {
+        self.skip_qualifiers();
         if self.eat(";") {
             return Ok(StmtKind::Empty);
         }
@@ -252,9 +338,9 @@ impl<'a> Parser<'a> {
         match self.word_at(0) {
             Some("if") => self.if_statement(),
             Some("while") => {
-                self.advance();
+                let head = self.advance().span;
                 let condition = self.parenthesised("after `while`")?;
-                Ok(StmtKind::While { condition, body: self.boxed_statement()? })
+                Ok(StmtKind::While { condition, body: self.body(head)? })
             }
             Some("do") => {
                 self.advance();
@@ -272,17 +358,32 @@ impl<'a> Parser<'a> {
                 Ok(StmtKind::DoWhile { body, condition })
             }
             Some("for") => self.for_statement(),
+            Some("switch") => self.switch_statement(),
+            Some(word @ ("case" | "default")) => {
+                let (span, message) = (self.peek().span, format!("`{word}` outside the braces of a `switch`"));
+                self.error(span, message, "labels stand directly in the braces, in no block inside them")
+            }
             Some("break") => self.keyword_statement(StmtKind::Break),
             Some("continue") => self.keyword_statement(StmtKind::Continue),
             Some("return") => {
                 self.advance();
-                let value = if self.is(";") { None } else { Some(self.expression()?) };
+                let value = match (self.is(";"), self.is("{")) {
+                    (true, _) => None,
+                    (_, true) => Some(self.initialiser()?),
+                    _ => Some(self.expression()?),
+                };
                 self.expect(";", "after `return`")?;
                 Ok(StmtKind::Return(value))
             }
-            Some("else") => {
+            Some("import") => {
                 let span = self.peek().span;
-                self.error(span, "`else` without an `if`", "remove it, or check the braces before it")
+                self.error(span, "an import inside a function", "imports stand outside of all braces")
+            }
+            Some("else") => {
+                let span = self.advance().span;
+                let hint = "remove it, or check the `;` and braces before it";
+                self.report(Diagnostic::error(&codes::STRAY_ELSE, span, "`else` without an `if`", hint));
+                self.nested(Self::statement_kind)
             }
             _ if self.starts_declaration() => Ok(StmtKind::Declaration(self.declaration()?)),
             _ => {
@@ -308,15 +409,21 @@ impl<'a> Parser<'a> {
     }
 
     fn if_statement(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        let head = self.advance().span;
         let condition = self.parenthesised("after `if`")?;
-        let then = self.boxed_statement()?;
-        let otherwise = if self.eat_word("else") { Some(self.boxed_statement()?) } else { None };
+        let then = self.body(head)?;
+        let otherwise = if self.is_word("else") {
+            let head = self.advance().span;
+            let chained = self.is_word("if");
+            Some(if chained { self.boxed_statement()? } else { self.body(head)? })
+        } else {
+            None
+        };
         Ok(StmtKind::If { condition, then, otherwise })
     }
 
     fn for_statement(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        let head = self.advance().span;
         self.expect("(", "after `for`")?;
         let start = self.peek().span;
         let kind = if self.eat(";") {
@@ -333,13 +440,14 @@ impl<'a> Parser<'a> {
         self.expect(";", "after the condition of `for`")?;
         let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")", "to close the head of `for`")?;
-        Ok(StmtKind::For { init, condition, step, body: self.boxed_statement()? })
+        Ok(StmtKind::For { init, condition, step, body: self.body(head)? })
     }
 
     /// Declarations start with `const`, or a type followed by a name.
     pub fn starts_declaration(&self) -> bool {
         match self.word_at(0) {
             Some("const") => true,
+            Some(word) if foreign::is_compound(word) => self.word_at(self.type_length(0)).is_some(),
             Some(word) if self.is_type(word) => matches!(self.peek_at(1).kind, TokenKind::Name),
             // Two names in a row can only be a declaration with a type that was not declared.
             Some(word) => !is_reserved(word) && self.word_at(1).is_some_and(|w| !is_reserved(w)),
@@ -354,8 +462,14 @@ impl<'a> Parser<'a> {
         let ty = self.type_name()?;
         let mut declarators = Vec::new();
         loop {
-            declarators.push(self.declarator()?);
-            if !self.eat(",") {
+            let (declarator, understood) = self.declarator()?;
+            declarators.push(declarator);
+            if !understood {
+                self.skip_statement();
+                return Ok(Declaration { is_const, ty, declarators, span: start.to(self.previous()) });
+            }
+            let before = self.previous();
+            if !self.eat(",") || self.decimal_comma(before) {
                 break;
             }
         }
@@ -363,16 +477,26 @@ impl<'a> Parser<'a> {
         Ok(Declaration { is_const, ty, declarators, span: start.to(self.previous()) })
     }
 
-    fn declarator(&mut self) -> Parsed<Declarator> {
+    /// A name with what it is made of; whether that was understood. The name is declared in any case.
+    fn declarator(&mut self) -> Parsed<(Declarator, bool)> {
         let name = self.ident("a name")?;
-        let dims = self.dimensions()?;
-        let init = if self.eat("=") { Some(self.initialiser()?) } else { None };
-        Ok(Declarator { name, dims, init })
+        let Ok(dims) = self.dimensions() else {
+            // Its size being unknown, its type is.
+            let dims = vec![self.not_understood()];
+            return Ok((Declarator { name, dims, init: None }, false));
+        };
+        if !self.eat("=") {
+            return Ok((Declarator { name, dims, init: None }, true));
+        }
+        let init = self.initialiser();
+        let understood = init.is_ok();
+        let init = Some(init.unwrap_or_else(|Recover| self.not_understood()));
+        Ok((Declarator { name, dims, init }, understood))
     }
 
     pub fn dimensions(&mut self) -> Parsed<Vec<Expr>> {
         let mut dims = Vec::new();
-        while self.eat("[") {
+        while !self.at_osl_metadata() && self.eat("[") {
             dims.push(self.assignment()?);
             self.expect("]", "after the array's size")?;
         }
@@ -381,7 +505,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Words that cannot name anything.
-pub(super) fn is_reserved(word: &str) -> bool {
+pub(crate) fn is_reserved(word: &str) -> bool {
     matches!(
         word,
         "if" | "else"

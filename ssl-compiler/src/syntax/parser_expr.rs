@@ -1,15 +1,17 @@
 //! Expressions, by precedence climbing with C's precedences.
 
 use super::ast::*;
+use super::foreign;
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser, is_reserved};
+use crate::diagnostics::codes;
 use crate::source::Span;
 
 /// How long a chain such as `a + b + c …` may be: it becomes a tree as deep.
 const MAX_CHAIN: usize = 1000;
 
 /// Names that take an argument in angle brackets.
-const GENERIC: &[&str] =
+pub(super) const GENERIC: &[&str] =
     &["global_value", "texture2d_sample", "texture2d_sample_alpha", "texture2d_sample4", "make_closure"];
 
 impl Parser<'_> {
@@ -91,7 +93,7 @@ impl Parser<'_> {
     }
 
     /// Whether the token `ahead` touches the one after it.
-    fn touching(&self, ahead: usize) -> bool {
+    pub(super) fn touching(&self, ahead: usize) -> bool {
         self.peek_at(ahead).span.end == self.peek_at(ahead + 1).span.start
     }
 
@@ -142,6 +144,9 @@ impl Parser<'_> {
     fn binary_operator(&self) -> Option<(BinaryOp, u8, usize)> {
         use BinaryOp::*;
         let TokenKind::Punct(p) = self.peek().kind else { return None };
+        if self.at_metadata() || self.at_metadata_end() {
+            return None;
+        }
         let (op, precedence) = match p {
             "||" => (Or, 1),
             "&&" => (And, 2),
@@ -185,7 +190,7 @@ impl Parser<'_> {
                 let delta = if p == "++" { 1 } else { -1 };
                 return Ok(Expr { kind: ExprKind::Step { target, delta, prefix: true }, span });
             }
-            "(" if self.word_at(1).is_some_and(|w| self.is_type(w)) && self.is_at(2, ")") => {
+            "(" if self.starts_cast() => {
                 self.advance();
                 let ty = self.type_name()?;
                 self.advance();
@@ -201,6 +206,18 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Unary(op, Box::new(e)), span })
     }
 
+    /// `(type)`, the type being one of another language only where a value follows for sure: `(half) - 1`
+    /// may be about a variable.
+    fn starts_cast(&self) -> bool {
+        let end = 1 + self.type_length(1);
+        let value =
+            |kind| matches!(kind, TokenKind::Name | TokenKind::Int(_) | TokenKind::Float(_) | TokenKind::Punct("("));
+        self.is_at(end, ")")
+            && self
+                .word_at(1)
+                .is_some_and(|w| self.is_type(w) || foreign::find(w).is_some() && value(self.peek_at(end + 1).kind))
+    }
+
     fn postfix(&mut self) -> Parsed<Expr> {
         let mut e = self.primary()?;
         for _ in 0..MAX_CHAIN {
@@ -208,6 +225,8 @@ impl Parser<'_> {
             let kind = if self.eat(".") {
                 let member = self.member_name()?;
                 ExprKind::Member(Box::new(e), member)
+            } else if self.at_osl_metadata() {
+                return self.refuse_osl_metadata();
             } else if self.eat("[") {
                 let index = self.expression()?;
                 self.expect("]", "after the index")?;
@@ -245,6 +264,10 @@ impl Parser<'_> {
         let kind = match token.kind {
             TokenKind::Int(v) => ExprKind::Int(v),
             TokenKind::Float(v) => ExprKind::Float(v),
+            TokenKind::Str => {
+                let (text, span) = self.string();
+                return Ok(Expr { kind: ExprKind::Str(text), span });
+            }
             TokenKind::Name => return self.name_expression(),
             TokenKind::Punct("(") => {
                 self.advance();
@@ -289,12 +312,14 @@ impl Parser<'_> {
             return self.generic(name);
         }
         if self.is("(") {
+            self.called.insert(text);
             let arguments = self.arguments()?;
             let span = span.to(self.previous());
             return Ok(Expr { kind: ExprKind::Call(name, arguments), span });
         }
         if self.is_type(text) {
-            return self.error(
+            return self.fail(
+                &codes::TYPE_AS_VALUE,
                 span,
                 format!("the type `{text}` is not a value"),
                 format!("construct one: `{text}(…)`"),
@@ -316,7 +341,7 @@ impl Parser<'_> {
         self.expect("(", "before the arguments")?;
         let mut list = Vec::new();
         while !self.is(")") {
-            list.push(self.nested(Self::assignment)?);
+            list.push(self.nested(Self::initialiser)?);
             if !self.eat(",") {
                 break;
             }

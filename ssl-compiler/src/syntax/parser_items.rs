@@ -3,18 +3,31 @@
 use super::ast::*;
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser, Recover};
+use crate::diagnostics::{Diagnostic, codes};
 
 impl Parser<'_> {
     pub fn file(&mut self) -> File {
         let mut file = File::default();
         while self.peek().kind != TokenKind::End {
             match self.item() {
-                Ok(Some(item)) => file.items.push(item),
+                Ok(Some(item)) => self.keep(&mut file, item),
                 Ok(None) => {}
                 Err(Recover) => self.skip_item(),
             }
         }
         file
+    }
+
+    /// What was not understood is left out, but its name is known.
+    fn keep(&self, file: &mut File, item: Item) {
+        let name = match &item {
+            Item::Function(f) => &f.name.text,
+            Item::Struct(s) => &s.name.text,
+            _ => return file.items.push(item),
+        };
+        if !self.broken.contains(name) {
+            file.items.push(item);
+        }
     }
 
     /// Skips to what looks like the start of the next item: behind a `}` or `;` outside all braces, or at
@@ -47,23 +60,50 @@ impl Parser<'_> {
         if self.eat(";") {
             return Ok(None);
         }
+        self.skip_qualifiers();
         let is_block = self.is_at(1, "{");
+        if self.foreign_shader() {
+            return Ok(Some(Item::Function(self.function(true)?)));
+        }
         match self.word_at(0) {
+            Some("import") => Ok(Some(Item::Import(self.import()?))),
             Some("struct") => Ok(Some(Item::Struct(self.struct_declaration()?))),
             Some("shader") => Ok(Some(Item::Function(self.function(true)?))),
             Some("globals") if is_block => Ok(Some(Item::Globals(self.globals()?))),
             Some("test") if self.peek_at(1).kind == TokenKind::Str => Ok(Some(Item::Test(self.test()?))),
             Some("const") => Ok(Some(Item::Variable(self.declaration()?))),
-            Some(_) if self.peek_at(1).kind == TokenKind::Name && self.is_at(2, "(") => {
-                Ok(Some(Item::Function(self.function(false)?)))
-            }
+            Some(_) if self.starts_function() => Ok(Some(Item::Function(self.function(false)?))),
             Some(_) if self.starts_declaration() => Ok(Some(Item::Variable(self.declaration()?))),
             _ => {
                 let (span, found) = (self.peek().span, self.describe());
                 let message = format!("expected a function, shader, struct, texture or test, found {found}");
-                self.error(span, message, "statements belong inside a function or shader")
+                let hint = if self.is("}") {
+                    "there is one `}` too many before or here"
+                } else {
+                    "statements belong inside a function or shader"
+                };
+                self.fail(&codes::OUTSIDE_FUNCTION, span, message, hint)
             }
         }
+    }
+
+    /// A type, a name, and what starts a list of parameters.
+    fn starts_function(&self) -> bool {
+        let name = self.type_length(0);
+        self.peek_at(name).kind == TokenKind::Name && self.is_at(name + 1, "(")
+    }
+
+    fn import(&mut self) -> Parsed<Import> {
+        let start = self.advance().span;
+        let path_span = self.peek().span;
+        if self.peek().kind != TokenKind::Str {
+            let message = format!("expected a file behind `import`, found {}", self.describe());
+            return self.error(path_span, message, "write it in quotes: `import \"noise.ssl\";`");
+        }
+        let (path, path_span) = self.string();
+        let alias = if self.eat_word("as") { Some(self.ident("a name for what is imported")?) } else { None };
+        self.expect(";", "after the import")?;
+        Ok(Import { path, path_span, alias, span: start.to(self.previous()) })
     }
 
     fn struct_declaration(&mut self) -> Parsed<StructDecl> {
@@ -71,22 +111,32 @@ impl Parser<'_> {
         let name = self.ident("the name of the struct")?;
         self.types.insert(name.text.clone());
         self.expect("{", "after the name of the struct")?;
-        let fields = self.declarations("the struct")?;
+        let (fields, understood) = self.declarations("the struct")?;
+        if !understood {
+            self.broken.insert(name.text.clone());
+        }
         self.expect(";", "after the struct")?;
         Ok(StructDecl { name, fields })
     }
 
-    /// Declarations up to and with the closing `}`.
-    fn declarations(&mut self, what: &str) -> Parsed<Vec<Declaration>> {
-        let mut list = Vec::new();
+    /// Declarations up to and with the closing `}`; whether all were understood.
+    fn declarations(&mut self, what: &str) -> Parsed<(Vec<Declaration>, bool)> {
+        let (mut list, mut understood) = (Vec::new(), true);
         while !self.is("}") {
             if self.peek().kind == TokenKind::End {
                 self.expect("}", &format!("to close {what}"))?;
+                break;
             }
-            list.push(self.field_declaration()?);
+            match self.field_declaration() {
+                Ok(d) => list.push(d),
+                Err(Recover) => {
+                    understood = false;
+                    self.skip_statement();
+                }
+            }
         }
         self.advance();
-        Ok(list)
+        Ok((list, understood))
     }
 
     /// Like a declaration, but its names may be those of types: `normal normal;`.
@@ -96,6 +146,7 @@ impl Parser<'_> {
         let mut declarators = Vec::new();
         loop {
             let name = self.any_name("a name")?;
+            self.refuse_qualified(name.span)?;
             let dims = self.dimensions()?;
             declarators.push(Declarator { name, dims, init: None });
             if !self.eat(",") {
@@ -109,7 +160,7 @@ impl Parser<'_> {
     fn globals(&mut self) -> Parsed<Vec<Declaration>> {
         self.advance();
         self.advance();
-        self.declarations("the globals")
+        self.declarations("the globals").map(|(list, _)| list)
     }
 
     fn function(&mut self, is_shader: bool) -> Parsed<FunctionDecl> {
@@ -121,26 +172,45 @@ impl Parser<'_> {
             self.type_name()?
         };
         let name = self.ident("the name of the function")?;
+        let mut metadata = Vec::new();
+        self.metadata(&mut metadata)?;
         self.expect("(", "after the name of the function")?;
         let mut parameters = Vec::new();
         if self.word_at(0) == Some("void") && self.is_at(1, ")") {
             self.advance();
         }
         while !self.is(")") {
-            parameters.push(self.parameter()?);
+            match self.parameter() {
+                Ok(p) => parameters.push(p),
+                Err(Recover) => {
+                    self.broken.insert(name.text.clone());
+                    break;
+                }
+            }
             if !self.eat(",") {
                 break;
             }
         }
-        let end = self.expect(")", "after the parameters")?;
+        let end = if self.broken.contains(&name.text) {
+            self.skip_parameters();
+            self.previous()
+        } else {
+            self.expect(")", "after the parameters")?
+        };
         let span = start.to(end);
+        self.metadata(&mut metadata)?;
         let body = if self.eat(";") {
             None
         } else {
             self.expect("{", "to start the body")?;
-            Some(self.block()?)
+            // Behind a head that was not understood, what the body means is not known either.
+            let quiet = self.gave_up;
+            self.gave_up |= self.broken.contains(&name.text);
+            let body = self.block();
+            self.gave_up = quiet || self.peek().kind == TokenKind::End;
+            Some(body?)
         };
-        Ok(FunctionDecl { is_shader, result, name, parameters, body, span })
+        Ok(FunctionDecl { is_shader, result, name, parameters, metadata, body, span })
     }
 
     fn parameter(&mut self) -> Parsed<Parameter> {
@@ -151,27 +221,39 @@ impl Parser<'_> {
                 Some("in") => direction = Direction::In,
                 Some("out") => direction = Direction::Out,
                 Some("inout") => direction = Direction::InOut,
+                Some("output") if self.peek_at(2).kind == TokenKind::Name => {
+                    let span = self.peek().span;
+                    let d =
+                        Diagnostic::error(&codes::FOREIGN_QUALIFIER, span, "there is no `output` here", "write `out`");
+                    self.report(d.with_fix(span, "out"));
+                    direction = Direction::Out;
+                }
                 Some("const") => is_const = true,
                 _ => break,
             }
             self.advance();
         }
+        self.skip_qualifiers();
         let ty = self.type_name()?;
         let name = self.ident("the name of the parameter")?;
         let dims = self.dimensions()?;
+        let mut metadata = Vec::new();
+        self.metadata(&mut metadata)?;
         let default = if self.eat("=") { Some(self.initialiser()?) } else { None };
-        Ok(Parameter { direction, is_const, ty, name, dims, default, span: start.to(self.previous()) })
+        let span = start.to(self.previous());
+        self.metadata(&mut metadata)?;
+        Ok(Parameter { direction, is_const, ty, name, dims, default, metadata, span })
     }
 
     fn test(&mut self) -> Parsed<TestDecl> {
         self.advance();
-        let name_span = self.advance().span;
-        let name = self.slice(name_span).trim_matches('"').to_owned();
+        let (name, name_span) = self.string();
         self.expect("{", "to start the test")?;
         let mut body = Vec::new();
         while !self.is("}") {
             if self.peek().kind == TokenKind::End {
                 self.expect("}", "to close the test")?;
+                break;
             }
             body.push(self.test_statement()?);
         }
@@ -186,13 +268,27 @@ impl Parser<'_> {
             let shader = self.any_name("the name of a shader")?;
             TestStmtKind::Run(shader, self.named_arguments()?)
         } else if self.is("(") {
-            TestStmtKind::Expect(name, self.arguments()?)
+            TestStmtKind::Expect(name, self.values()?)
         } else {
             self.expect("=", "after the name of the global")?;
             TestStmtKind::Set(name, self.initialiser()?)
         };
         self.expect(";", "after the statement")?;
         Ok(TestStmt { kind, span: start.to(self.previous()) })
+    }
+
+    /// What an expectation compares: like arguments, but a value may be a list in braces.
+    fn values(&mut self) -> Parsed<Vec<Expr>> {
+        self.expect("(", "after the name of the expectation")?;
+        let mut list = Vec::new();
+        while !self.is(")") {
+            list.push(self.initialiser()?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(")", "after the expectation")?;
+        Ok(list)
     }
 
     fn named_arguments(&mut self) -> Parsed<Vec<(Ident, Expr)>> {

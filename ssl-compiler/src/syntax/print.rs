@@ -30,10 +30,15 @@ impl Printer {
 
     fn item(&mut self, item: &Item) {
         match item {
+            Item::Import(i) => {
+                let alias = i.alias.as_ref().map_or(String::new(), |a| format!(" as {}", a.text));
+                self.line(format!("import \"{}\"{alias}", i.path));
+            }
             Item::Function(f) => {
                 let kind = if f.is_shader { "shader" } else { "function" };
                 let prototype = if f.body.is_none() { " (prototype)" } else { "" };
                 self.node(format!("{kind} {}: {}{prototype}", f.name.text, f.result.name.text), |p| {
+                    p.metadata(&f.metadata);
                     f.parameters.iter().for_each(|q| p.parameter(q));
                     f.body.iter().flatten().for_each(|s| p.stmt(s));
                 });
@@ -53,7 +58,12 @@ impl Printer {
         self.node(format!("parameter {}: {constant}{direction} {}", q.name.text, q.ty.name.text), |p| {
             q.dims.iter().for_each(|e| p.labelled("size", e));
             q.default.iter().for_each(|e| p.labelled("default", e));
+            p.metadata(&q.metadata);
         });
+    }
+
+    fn metadata(&mut self, list: &[Metadata]) {
+        list.iter().for_each(|m| self.labelled(&format!("<<< {} >>>", m.name.text), &m.value));
     }
 
     fn declaration(&mut self, d: &Declaration) {
@@ -107,10 +117,24 @@ impl Printer {
                 step.iter().for_each(|e| p.labelled("step", e));
                 p.stmt(body);
             }),
+            StmtKind::Switch { value, sections } => self.node("switch", |p| {
+                p.expr(value);
+                sections.iter().for_each(|s| p.section(s));
+            }),
             StmtKind::Break => self.line("break"),
             StmtKind::Continue => self.line("continue"),
             StmtKind::Return(e) => self.node("return", |p| e.iter().for_each(|e| p.expr(e))),
         }
+    }
+
+    fn section(&mut self, section: &SwitchSection) {
+        for label in &section.labels {
+            match &label.value {
+                Some(e) => self.labelled("case", e),
+                None => self.line("default"),
+            }
+        }
+        self.node("do", |p| section.body.iter().for_each(|s| p.stmt(s)));
     }
 
     fn list(&mut self, text: impl AsRef<str>, list: &[&Expr]) {
@@ -122,6 +146,7 @@ impl Printer {
             ExprKind::Int(x) => self.line(x.to_string()),
             ExprKind::Float(x) => self.line(format!("{x:?}")),
             ExprKind::Bool(x) => self.line(x.to_string()),
+            ExprKind::Str(text) => self.line(format!("{text:?}")),
             ExprKind::Name(name) => self.line(name),
             ExprKind::Unary(op, a) => self.list(op.symbol(), &[a]),
             ExprKind::Binary(op, a, b) => self.list(op.symbol(), &[a, b]),

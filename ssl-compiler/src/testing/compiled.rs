@@ -4,9 +4,13 @@ use crate::diagnostics::Diagnostics;
 use crate::facade::{BackendKind, Checked, CompileOptions, compile_checked, lower_checked};
 use crate::interp::Program;
 use crate::jit::Shader;
-use crate::runtime::{ClosureRegistry, GlobalsLayout};
+use crate::modules::{LIBRARY_ONLY, SearchPath};
+use crate::pipeline::Options;
+use crate::runtime::externals::NO_EXTERNALS;
+use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalsLayout};
 use crate::source::FileId;
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// What tests run against.
 #[derive(Clone, Copy)]
@@ -14,6 +18,10 @@ pub struct Session<'a> {
     pub globals: &'a GlobalsLayout,
     pub closures: &'a ClosureRegistry,
     pub backends: &'a [BackendKind],
+    pub externals: &'a ExternalRegistry,
+    pub passes: Options,
+    /// Where imported files are looked for.
+    pub imports: &'a SearchPath<'a>,
 }
 
 pub(super) struct Compiled<'a> {
@@ -28,19 +36,44 @@ fn first_message(diagnostics: &Diagnostics) -> String {
     diagnostics.list.first().map_or_else(String::new, |d| format!("{} ({})", d.message, d.hint))
 }
 
+impl<'a> Session<'a> {
+    /// On every back end, optimised; only the library can be imported.
+    pub fn new(globals: &'a GlobalsLayout, closures: &'a ClosureRegistry) -> Session<'a> {
+        Session {
+            globals,
+            closures,
+            externals: &NO_EXTERNALS,
+            backends: BackendKind::ALL,
+            passes: Options::default(),
+            imports: &LIBRARY_ONLY,
+        }
+    }
+}
+
 impl<'a> Compiled<'a> {
     pub fn new(session: &'a Session<'a>, checked: &'a Checked, file: FileId) -> Compiled<'a> {
         Compiled { session, checked, file, shaders: HashMap::new(), probed: HashMap::new() }
     }
 
+    /// Where imported files were looked for, besides the files' own folders.
+    pub fn folders(&self) -> &'a [PathBuf] {
+        &self.session.imports.folders
+    }
+
     fn options(&self) -> CompileOptions<'_> {
-        CompileOptions::new(self.session.globals, self.session.closures)
+        let options = CompileOptions::new(self.session.globals, self.session.closures);
+        CompileOptions {
+            externals: self.session.externals,
+            passes: self.session.passes,
+            imports: self.session.imports,
+            ..options
+        }
     }
 
     pub fn shader(&mut self, name: &str, backend: BackendKind) -> Result<&Shader, String> {
         let key = (name.to_owned(), backend.name());
         if !self.shaders.contains_key(&key) {
-            let options = CompileOptions { backend, ..self.options() };
+            let options = CompileOptions { target: backend.into(), ..self.options() };
             let made = compile_checked(self.checked, self.file, Some(name), &options);
             let made = made.map(|(shader, _)| shader).map_err(|d| first_message(&d));
             self.shaders.insert(key.clone(), made);

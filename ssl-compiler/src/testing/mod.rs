@@ -1,8 +1,9 @@
 //! Shader tests: finding them, running them on every back end, saying what failed.
 //!
-//! A test sets globals, runs a shader and states expectations. It is checked when it runs, since it
-//! may name anything that the shader offers.
+//! A test sets globals, runs a shader and states expectations. What it names and
+//! the values that it gives are checked before.
 
+mod check;
 mod compiled;
 mod numeric;
 mod report;
@@ -11,6 +12,7 @@ mod runner;
 mod texture;
 mod values;
 
+pub use check::check_tests;
 pub use compiled::Session;
 pub use report::{Failure, FileReport, TestReport, json, junit};
 pub use runner::run_file;

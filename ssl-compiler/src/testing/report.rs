@@ -19,6 +19,8 @@ pub struct TestReport {
     pub name: String,
     pub backend: &'static str,
     pub failures: Vec<Failure>,
+    /// What the shaders said.
+    pub messages: Vec<String>,
     /// Remarks about a test that passed, such as samples that were drawn again.
     pub note: Option<String>,
 }
@@ -31,7 +33,7 @@ impl TestReport {
 
 pub type FileReport = Vec<TestReport>;
 
-/// `{"passed": n, "failed": n, "tests": [{file, line, name, backend, passed, failures}]}`
+/// `{"passed": n, "failed": n, "tests": [{file, line, name, backend, passed, failures, note, messages}]}`
 pub fn json(reports: &[TestReport]) -> serde_json::Value {
     let failed = reports.iter().filter(|r| !r.passed()).count();
     let tests: Vec<serde_json::Value> = reports
@@ -44,7 +46,7 @@ pub fn json(reports: &[TestReport]) -> serde_json::Value {
                 .collect();
             serde_json::json!({
                 "file": r.file, "line": r.line, "name": r.name, "backend": r.backend,
-                "passed": r.passed(), "failures": failures, "note": r.note,
+                "passed": r.passed(), "failures": failures, "note": r.note, "messages": r.messages,
             })
         })
         .collect();

@@ -3,30 +3,39 @@
 use super::compiled::{Compiled, Session};
 use super::numeric::{self, Seeds, Verdict, seeds_for};
 use super::report::{Failure, FileReport, TestReport};
-use super::reproduce::{numbers, parameter_value, repeat};
+use super::reproduce::{number, numbers, parameter_value, repeat};
 use super::texture::TestTexture;
 use super::values::{Random, Setting, constant, setting};
 use crate::diagnostics::Diagnostics;
 use crate::facade::{BackendKind, CompileOptions, check, on_large_stack};
 use crate::runtime::block::DEFAULT_FUEL;
-use crate::runtime::{Block, GlobalsLayout, Order, ParameterBlock, ParameterValue, Row};
+use crate::runtime::{Block, GlobalsLayout, Listener, Order, ParameterBlock, ParameterValue, Row};
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestDecl, TestStmt, TestStmtKind};
 use crate::types::Type;
 
 /// Samples that a test with `uniform` draws unless it says otherwise.
 const SAMPLES: usize = 100;
+/// Messages of shaders that a test keeps.
+const MAX_MESSAGES: usize = 1000;
 /// How far a result may be off where a test does not say.
 const TOLERANCE: f64 = 1e-5;
 
 /// Runs every test of a file. Fails where the file has errors.
 pub fn run_file(
     session: &Session<'_>,
-    sources: &SourceMap,
+    sources: &mut SourceMap,
     file: FileId,
 ) -> Result<(FileReport, Diagnostics), Diagnostics> {
-    let options = CompileOptions::new(session.globals, session.closures);
-    let (checked, diagnostics) = check(sources, file, &options);
+    let options = CompileOptions {
+        imports: session.imports,
+        externals: session.externals,
+        ..CompileOptions::new(session.globals, session.closures)
+    };
+    let (checked, mut diagnostics) = check(sources, file, &options);
+    if !diagnostics.has_errors() {
+        diagnostics.extend(super::check_tests(&checked, sources));
+    }
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -37,6 +46,7 @@ pub fn run_file(
             let mut run = Run::new(&mut compiled, sources, test, backend);
             // Interpreting recursive shaders recurses.
             let (failures, note) = on_large_stack(|| run.test());
+            let messages = std::mem::take(&mut run.messages);
             let place = sources.get(file);
             reports.push(TestReport {
                 file: place.name.clone(),
@@ -44,6 +54,7 @@ pub fn run_file(
                 name: test.name.clone(),
                 backend: backend.name(),
                 failures,
+                messages,
                 note,
             });
         }
@@ -62,6 +73,7 @@ struct Run<'a, 'c> {
     random: Random,
     last: Option<Ran>,
     failures: Vec<Failure>,
+    messages: Vec<String>,
     agreed: usize,
     redrawn: usize,
 }
@@ -72,6 +84,24 @@ struct Ran {
     parameters: ParameterBlock,
     given: Vec<(String, ParameterValue)>,
     outputs: Vec<Row>,
+}
+
+/// Components of a vector, a row of a matrix, or an element of either.
+pub(super) fn part_of(whole: &[f64], e: &Expr) -> Result<Vec<f64>, (Span, String)> {
+    match &e.kind {
+        ExprKind::Member(_, member) => {
+            let pick = |c: char| "xyzw".find(c).or_else(|| "rgba".find(c)).and_then(|i| whole.get(i).copied());
+            let picked: Option<Vec<f64>> = member.text.chars().map(pick).collect();
+            picked.ok_or_else(|| (member.span, format!("the output has no component `{}`", member.text)))
+        }
+        ExprKind::Index(_, index) => {
+            let size = if whole.len() == 16 { 4 } else { 1 };
+            let i = constant(index).map_err(|m| (index.span, m))?.first().copied().unwrap_or(0.0);
+            let at = whole.chunks(size).nth(i as usize).filter(|_| i >= 0.0);
+            at.map(<[f64]>::to_vec).ok_or_else(|| (index.span, format!("the output has no part {i}")))
+        }
+        _ => Ok(whole.to_vec()),
+    }
 }
 
 type Checkable = Result<(), (Span, String)>;
@@ -94,6 +124,7 @@ impl<'a, 'c> Run<'a, 'c> {
             compiled,
             last: None,
             failures: Vec::new(),
+            messages: Vec::new(),
             agreed: 0,
             redrawn: 0,
         }
@@ -190,7 +221,7 @@ impl<'a, 'c> Run<'a, 'c> {
         };
         let n = global.components();
         let spread = |v: Vec<f64>| match v.len() {
-            1 => Ok(vec![v[0]; n]),
+            1 if global.ty != Type::Matrix || v[0] == 0.0 => Ok(vec![v[0]; n]),
             m if m == n => Ok(v),
             m => Err((e.span, format!("`{}` has {n} components, {m} are given", name.text))),
         };
@@ -220,7 +251,7 @@ impl<'a, 'c> Run<'a, 'c> {
                 ] {
                     let Some(row) = field.row(c, order) else { continue };
                     match field.ty {
-                        Type::Int | Type::Bool => rows[row].set_int(0, table[i][c] as i32),
+                        Type::Int | Type::Bool | Type::String => rows[row].set_int(0, table[i][c] as i32),
                         _ => rows[row].0[0] = table[i][c] as f32,
                     }
                 }
@@ -236,23 +267,28 @@ impl<'a, 'c> Run<'a, 'c> {
         let mut parameters = ParameterBlock::new(shader.interface());
         let mut given = Vec::new();
         for (parameter, e) in arguments {
-            let value = constant(e).map_err(|m| (e.span, m))?;
             let desc = shader.interface().parameters.iter().find(|p| p.name == parameter.text);
-            let value = parameter_value(desc.map(|p| &p.ty), &value);
+            let value = match &e.kind {
+                ExprKind::Str(text) => ParameterValue::String(text.clone()),
+                _ => parameter_value(desc.map(|p| &p.ty), &constant(e).map_err(|m| (e.span, m))?),
+            };
             parameters
                 .set(shader.interface(), &parameter.text, &value)
                 .map_err(|error| (parameter.span, error.message(&parameter.text)))?;
             given.push((parameter.text.clone(), value));
         }
         let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
+        let listener = Listener::new(&TestTexture);
         let status = shader.run(&mut Block {
             globals: &rows,
             parameters: &parameters,
-            host: &TestTexture,
+            host: &listener,
             outputs: &mut outputs,
             mask: 1,
             fuel: DEFAULT_FUEL,
         });
+        let room = MAX_MESSAGES.saturating_sub(self.messages.len());
+        self.messages.extend(listener.messages().into_iter().map(|(_, text)| text).take(room));
         self.last = Some(Ran { shader: name.text.clone(), parameters, given, outputs });
         match status.first_error() {
             Some(error) => Err((name.span, error.to_string())),
@@ -262,13 +298,16 @@ impl<'a, 'c> Run<'a, 'c> {
 
     /// The values of an output, or of some of its components.
     fn output(&mut self, e: &Expr) -> Result<Vec<f64>, (Span, String)> {
-        let (name, component) = match &e.kind {
-            ExprKind::Name(name) => (name, None),
-            ExprKind::Member(base, member) => match &base.kind {
-                ExprKind::Name(name) => (name, Some(member)),
-                _ => return Err((e.span, "write the name of an output, or one of its components".to_owned())),
-            },
-            _ => return Err((e.span, "write the name of an output, or one of its components".to_owned())),
+        let (base, part) = match &e.kind {
+            ExprKind::Member(base, _) | ExprKind::Index(base, _) => (&**base, true),
+            _ => (e, false),
+        };
+        if part {
+            let whole = self.output(base)?;
+            return part_of(&whole, e);
+        }
+        let ExprKind::Name(name) = &e.kind else {
+            return Err((e.span, "write the name of an output, or one of its components".to_owned()));
         };
         let Some(last) = &self.last else {
             return Err((e.span, "nothing was run yet: `run shader();` comes first".to_owned()));
@@ -285,10 +324,7 @@ impl<'a, 'c> Run<'a, 'c> {
             .zip(&last.outputs[output.first_row..])
             .map(|(s, row)| if *s == crate::types::Scalar::Float { f64::from(row.0[0]) } else { f64::from(row.int(0)) })
             .collect();
-        let Some(member) = component else { return Ok(values) };
-        let pick = |c: char| "xyzw".find(c).or_else(|| "rgba".find(c)).and_then(|i| values.get(i).copied());
-        let picked: Option<Vec<f64>> = member.text.chars().map(pick).collect();
-        picked.ok_or((member.span, format!("`{name}` has no component `{}`", member.text)))
+        Ok(values)
     }
 
     fn expect(&mut self, what: &Expr, expected: &Expr, tolerance: f64, span: Span) -> Checkable {
@@ -300,11 +336,12 @@ impl<'a, 'c> Run<'a, 'c> {
         if wanted.len() != found.len() {
             return Err((span, format!("{} values are compared with {}", found.len(), wanted.len())));
         }
-        // A NaN must not pass.
-        if found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() <= tolerance) {
+        // A NaN must not pass, an infinity where it is expected.
+        if found.iter().zip(&wanted).all(|(a, b)| a == b || (a - b).abs() <= tolerance) {
             return Ok(());
         }
-        Err((span, format!("expected {}, found {} (tolerance {tolerance:e})", numbers(&wanted), numbers(&found))))
+        let (wanted, found, tolerance) = (numbers(&wanted), numbers(&found), number(tolerance));
+        Err((span, format!("expected {wanted}, found {found} (tolerance {tolerance})")))
     }
 
     fn numeric(&mut self, tolerance: f64, span: Span) -> Checkable {
@@ -337,7 +374,8 @@ impl<'a, 'c> Run<'a, 'c> {
                 let line = self.sources.get(probe.span.file);
                 let text = line.line(line.line_column(probe.span.start).0).trim().to_owned();
                 let message = format!(
-                    "at {place}, `{text}`: {direction} is {shadow}, finite differences give {slope} (tolerance {tolerance:e})"
+                    "at {place}, `{text}`: {direction} is {shadow}, finite differences give {slope} (tolerance {})",
+                    number(tolerance)
                 );
                 Err((span, message))
             }
@@ -348,6 +386,6 @@ impl<'a, 'c> Run<'a, 'c> {
     fn command(&self) -> Option<String> {
         let last = self.last.as_ref()?;
         let file = &self.sources.get(self.compiled.file).name;
-        Some(repeat(file, &last.shader, self.backend, self.layout, &self.seeds, &last.given))
+        Some(repeat(file, self.compiled.folders(), &last.shader, self.backend, self.layout, &self.seeds, &last.given))
     }
 }

@@ -1,5 +1,6 @@
 //! The little language of test values: numbers, vectors, `dual(…)` and `uniform(…)`.
 
+use crate::runtime::string_id;
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::types::{Type, VectorKind};
 
@@ -17,6 +18,8 @@ pub(super) fn constant(e: &Expr) -> Result<Vec<f64>, String> {
     match &e.kind {
         ExprKind::Int(x) => Ok(vec![f64::from(*x)]),
         ExprKind::Float(x) => Ok(vec![*x]),
+        // A string is held as the number that stands for it.
+        ExprKind::Str(text) => Ok(vec![f64::from(string_id(text))]),
         ExprKind::Bool(x) => Ok(vec![f64::from(u8::from(*x))]),
         // The smallest int is its own negative.
         ExprKind::Unary(UnaryOp::Neg, e) if matches!(e.kind, ExprKind::Int(i32::MIN)) => Ok(vec![f64::from(i32::MIN)]),
@@ -26,6 +29,7 @@ pub(super) fn constant(e: &Expr) -> Result<Vec<f64>, String> {
         ExprKind::List(list) => parts(list),
         ExprKind::Call(name, list) => match Type::from_name(&name.text) {
             Some(Type::Vector(kind)) => vector(kind, parts(list)?),
+            Some(Type::Matrix) => matrix(parts(list)?),
             Some(Type::Float | Type::Int | Type::Bool) => parts(list),
             _ => Err(format!("`{}` cannot be used in a test's value", name.text)),
         },
@@ -43,6 +47,15 @@ fn vector(kind: VectorKind, parts: Vec<f64>) -> Result<Vec<f64>, String> {
         [x] => Ok(vec![*x; kind.len()]),
         _ if parts.len() == kind.len() => Ok(parts),
         _ => Err(format!("{} has {} components, {} are given", kind.name(), kind.len(), parts.len())),
+    }
+}
+
+/// 16 elements, or one for the diagonal.
+fn matrix(parts: Vec<f64>) -> Result<Vec<f64>, String> {
+    match parts.as_slice() {
+        [x] => Ok((0..16).map(|i| if i % 5 == 0 { *x } else { 0.0 }).collect()),
+        _ if parts.len() == 16 => Ok(parts),
+        _ => Err(format!("a matrix has 16 elements, {} are given", parts.len())),
     }
 }
 

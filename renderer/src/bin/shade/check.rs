@@ -1,19 +1,29 @@
-//! `shade check FILE…`: diagnostics only, for shaders and scenes.
+//! `shade check FILE…`: diagnostics for shaders and scenes; as JSON, with the interfaces of the shaders.
 
+use super::graph::check_graph;
+use super::includes::Includes;
 use super::outcome::{self, Outcome};
+use super::program::{Program, is_graph};
+use super::warnings::Warnings;
 use renderer::material::ShadingLanguage;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, codes, render};
+use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
+use ssl_compiler::testing::discover;
 use ssl_compiler::{BackendKind, CompileOptions};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Shaders (`.ssl`) and scenes (`.toml`, `.json`)
+    /// Shaders (`.ssl`), folders of them, graphs (`.toml`) and scenes (`.toml`, `.json`)
     #[arg(required = true)]
     files: Vec<PathBuf>,
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    #[command(flatten)]
+    includes: Includes,
+    #[command(flatten)]
+    warnings: Warnings,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -23,13 +33,21 @@ pub enum Format {
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
-    let mut findings = Vec::new();
+    let imports = arguments.includes.search();
+    let files = arguments.files.iter().flat_map(|f| discover(f).unwrap_or_else(|_| vec![f.clone()]));
+    report(files.map(|file| check(&file, &imports)), arguments.format, &arguments.warnings)
+}
+
+/// What was found in files, as text or as JSON.
+pub fn report(found: impl Iterator<Item = Found>, format: Format, warnings: &Warnings) -> Outcome {
+    let (mut findings, mut shaders) = (Vec::new(), Vec::new());
     let mut failed = false;
     let mut outcome = Outcome::default();
-    for file in &arguments.files {
-        let (sources, diagnostics) = check(file);
+    for Found { sources, mut diagnostics, shaders: described } in found {
+        warnings.apply(&mut diagnostics);
         failed |= diagnostics.has_errors();
-        match arguments.format {
+        shaders.extend(described);
+        match format {
             Format::Text => outcome.note.push_str(&render::text(&diagnostics, &sources, false)),
             Format::Json => {
                 if let serde_json::Value::Array(list) = render::json(&diagnostics, &sources) {
@@ -38,43 +56,44 @@ pub fn run(arguments: &Arguments) -> Outcome {
             }
         }
     }
-    if let Format::Json = arguments.format {
-        outcome.output = format!("{:#}\n", serde_json::json!({"diagnostics": findings}));
+    if let Format::Json = format {
+        outcome.output = format!("{:#}\n", serde_json::json!({"diagnostics": findings, "shaders": shaders}));
     }
     outcome.code = if failed { outcome::INPUT_AT_FAULT } else { outcome::FINE };
     outcome
 }
 
-fn check(path: &Path) -> (SourceMap, Diagnostics) {
+/// What was found in a file.
+pub struct Found {
+    pub sources: SourceMap,
+    pub diagnostics: Diagnostics,
+    /// The interfaces of its shaders that are without errors.
+    pub shaders: Vec<serde_json::Value>,
+}
+
+fn check(path: &Path, imports: &SearchPath<'_>) -> Found {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    let language = ShadingLanguage::new();
+    let options = CompileOptions { imports, ..CompileOptions::new(language.globals(), language.closures()) };
+    if is_graph(path) {
+        return check_graph(path, false, &options);
+    }
     if matches!(extension, "toml" | "json") {
-        let loaded = renderer::scene::load(path, BackendKind::Cranelift);
-        return (loaded.sources, loaded.diagnostics);
+        let loaded = renderer::scene::load(path, BackendKind::Cranelift, imports);
+        return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
     }
     let mut sources = SourceMap::new();
-    let file = match read(path, &mut sources) {
-        Ok(file) => file,
-        Err(d) => return (sources, (*d).into()),
+    let (diagnostics, shaders) = match Program::read(path, &mut sources, &options) {
+        Ok(program) => program.check(path, &mut sources, &options),
+        Err(errors) => (errors, Vec::new()),
     };
-    let language = ShadingLanguage::new();
-    let options = CompileOptions::new(language.globals(), language.closures());
-    let (checked, mut diagnostics) = ssl_compiler::check(&sources, file, &options);
-    if !diagnostics.has_errors() {
-        // Some mistakes show only when a shader is put together with what it calls.
-        let names: Vec<String> = checked.program.shaders().map(|(_, f)| f.name.clone()).collect();
-        for name in names {
-            if let Err(found) = ssl_compiler::lower_checked(&checked, file, Some(&name), &options, &mut |_, _| {}) {
-                diagnostics.extend(found);
-            }
-        }
-    }
-    (sources, diagnostics)
+    Found { sources, diagnostics, shaders }
 }
 
 /// Reads a shader file, or says why not.
 pub fn read(path: &Path, sources: &mut SourceMap) -> Result<ssl_compiler::source::FileId, Box<Diagnostic>> {
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(sources.add(path.display().to_string(), text)),
+        Ok(text) => Ok(sources.add_file(path, text)),
         Err(e) => {
             let message = format!("`{}` cannot be read: {e}", path.display());
             Err(Box::new(Diagnostic::without_place(

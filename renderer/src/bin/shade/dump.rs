@@ -1,21 +1,23 @@
 //! `shade dump FILE --stage …`: what the compiler made of a shader.
 
-use super::check::read;
+use super::includes::Includes;
 use super::outcome::{self, Outcome};
+use super::program::Program;
+use super::target;
 use renderer::material::ShadingLanguage;
-use ssl_compiler::backend::cranelift::{Effort, text};
+use ssl_compiler::backend::{BackendError, Text};
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::ir::print::print_function;
 use ssl_compiler::ir::{Module, Value};
 use ssl_compiler::passes::ad::{CallPolicy, Variant, variants};
 use ssl_compiler::pipeline::Stage as Reached;
 use ssl_compiler::source::{FileId, SourceMap};
-use ssl_compiler::{CompileOptions, lower_checked, syntax};
+use ssl_compiler::{BackendKind, CompileOptions, Target, lower_checked, syntax};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The shader file
+    /// The shader file, or a graph
     file: PathBuf,
     /// The shader, where the file has several
     #[arg(long, value_name = "NAME")]
@@ -23,6 +25,10 @@ pub struct Arguments {
     /// How far the compiler goes
     #[arg(long, value_enum)]
     stage: Stage,
+    #[command(flatten)]
+    includes: Includes,
+    #[command(flatten)]
+    target: target::TargetArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -41,43 +47,68 @@ enum Stage {
     Opt,
     /// Cranelift's intermediate code
     Clif,
-    /// LLVM's intermediate code
+    /// LLVM's intermediate code, optimised
     Llvm,
-    /// Machine code
+    /// Machine code of the back end
     Asm,
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome::default();
-    if arguments.stage == Stage::Llvm {
-        outcome.code = outcome::USAGE;
-        outcome.note =
-            "this build has no LLVM back end; `--stage clif` and `--stage asm` show the Cranelift one\n".to_owned();
-        return outcome;
-    }
-    let file = match read(&arguments.file, &mut outcome.sources) {
-        Ok(file) => file,
-        Err(d) => return outcome.refuse((*d).into()),
+    let native = match native(arguments) {
+        Ok(native) => native,
+        Err(message) => return outcome.usage(message),
+    };
+    let language = ShadingLanguage::new();
+    let imports = arguments.includes.search();
+    let options = CompileOptions { imports: &imports, ..CompileOptions::new(language.globals(), language.closures()) };
+    let program = match Program::read(&arguments.file, &mut outcome.sources, &options) {
+        Ok(program) => program,
+        Err(errors) => return outcome.refuse(errors),
     };
     if arguments.stage == Stage::Ast {
-        let tree = syntax::parse(&outcome.sources, file, &mut outcome.diagnostics);
+        let tree = syntax::parse(&outcome.sources, program.file, &mut outcome.diagnostics);
         outcome.output = syntax::print::tree(&tree);
         outcome.code = if outcome.diagnostics.has_errors() { outcome::INPUT_AT_FAULT } else { outcome::FINE };
         return outcome;
     }
-    match dump(arguments, &outcome.sources, file) {
-        Ok(output) => {
+    match dump(arguments, native, &mut outcome.sources, &program, &options) {
+        Ok(Ok(output)) => {
             outcome.output = output;
             outcome
         }
-        Err(diagnostics) => outcome.refuse(diagnostics),
+        Ok(Err(e)) => outcome.usage(&e.0),
+        Err(diagnostics) => outcome.refuse(program.blame(diagnostics)),
     }
 }
 
-fn dump(arguments: &Arguments, sources: &SourceMap, file: FileId) -> Result<String, Diagnostics> {
-    let language = ShadingLanguage::new();
-    let options = CompileOptions::new(language.globals(), language.closures());
-    let (checked, diagnostics) = ssl_compiler::check(sources, file, &options);
+/// What a back end of this build is asked to show.
+type Native = Option<(Target, Text)>;
+
+fn native(arguments: &Arguments) -> Result<Native, &'static str> {
+    let target = arguments.target.target();
+    Ok(match arguments.stage {
+        Stage::Clif => Some((Target { backend: BackendKind::Cranelift, ..target }, Text::Intermediate)),
+        Stage::Llvm => {
+            let llvm = BackendKind::ALL.iter().find(|b| b.name() == "llvm").ok_or(target::NO_LLVM)?;
+            Some((Target { backend: *llvm, ..target }, Text::Intermediate))
+        }
+        Stage::Asm => Some((target, Text::Assembly)),
+        _ => None,
+    })
+}
+
+type Dumped = Result<Result<String, BackendError>, Diagnostics>;
+
+fn dump(
+    arguments: &Arguments,
+    native: Native,
+    sources: &mut SourceMap,
+    program: &Program,
+    options: &CompileOptions<'_>,
+) -> Dumped {
+    let file = program.file;
+    let (checked, diagnostics) = ssl_compiler::check(sources, file, options);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
@@ -93,15 +124,16 @@ fn dump(arguments: &Arguments, sources: &SourceMap, file: FileId) -> Result<Stri
             seen = Some(module.clone());
         }
     };
-    let (module, _) = lower_checked(&checked, file, arguments.entry.as_deref(), &options, &mut look)?;
+    let entry = arguments.entry.as_deref().or(program.entry.as_deref());
+    let (module, _) = lower_checked(&checked, file, entry, options, &mut look)?;
     let module = seen.unwrap_or(module);
-    Ok(match arguments.stage {
+    if let Some((target, text)) = native {
+        return Ok(ssl_compiler::on_large_stack(|| target.instance().text(&module, text)));
+    }
+    Ok(Ok(match arguments.stage {
         Stage::Lineage | Stage::Demand => marked(&module, sources.get(file), file, arguments.stage == Stage::Demand),
-        Stage::Clif | Stage::Asm => {
-            text(&module, Effort::default(), arguments.stage == Stage::Asm).unwrap_or_else(|e| format!("{}\n", e.0))
-        }
         _ => module.to_string(),
-    })
+    }))
 }
 
 /// The source with a mark before each line, then each variant's code with notes.

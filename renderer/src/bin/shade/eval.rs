@@ -1,21 +1,24 @@
 //! `shade eval FILE`: runs one shader alone, at one point or over a grid.
 
-use super::check::read;
 use super::grid;
+use super::includes::Includes;
 use super::inputs::{GlobalArgument, ParameterArgument};
 use super::outcome::{self, Outcome};
+use super::program::Program;
 use super::setup::{Setup, name_closures};
+use super::target;
+use super::warnings::Warnings;
 use renderer::material::ShadingLanguage;
 use serde_json::Value;
-use ssl_compiler::runtime::{Order, Orders, ParameterBlock, Row};
+use ssl_compiler::runtime::{Order, Orders, ParameterBlock, ParameterValue, Row};
 use ssl_compiler::types::Type;
-use ssl_compiler::{BackendKind, Checked, CompileOptions};
+use ssl_compiler::{Checked, CompileOptions};
 use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The shader file
+    /// The shader file, or a graph
     file: PathBuf,
     /// The shader, where the file has several
     #[arg(long, value_name = "NAME")]
@@ -26,9 +29,10 @@ pub struct Arguments {
     /// A parameter's value, instead of its default
     #[arg(long = "param", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     parameters: Vec<ParameterArgument>,
-    /// What runs the shader
-    #[arg(long, value_enum, default_value = "cranelift")]
-    backend: Backend,
+    #[command(flatten)]
+    includes: Includes,
+    #[command(flatten)]
+    target: target::TargetArguments,
     /// Shade a unit square of so many points, with `uvw` and `position` running over it
     #[arg(long, value_name = "WxH", value_parser = grid::size)]
     grid: Option<(u32, u32)>,
@@ -44,20 +48,12 @@ pub struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Backend {
-    Interp,
-    Cranelift,
+    #[command(flatten)]
+    warnings: Warnings,
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome::default();
-    let file = match read(&arguments.file, &mut outcome.sources) {
-        Ok(file) => file,
-        Err(d) => return outcome.refuse((*d).into()),
-    };
     let language = ShadingLanguage::new();
     let mut layout = language.globals().clone();
     for g in &arguments.globals {
@@ -68,25 +64,31 @@ pub fn run(arguments: &Arguments) -> Outcome {
             return outcome.usage(&e.to_string());
         }
     }
-    let backend = match arguments.backend {
-        Backend::Interp => BackendKind::Interpreter,
-        Backend::Cranelift => BackendKind::Cranelift,
-    };
-    let options = CompileOptions { backend, ..CompileOptions::new(&layout, language.closures()) };
+    let target = arguments.target.target();
+    let imports = arguments.includes.search();
+    let options = CompileOptions { target, imports: &imports, ..CompileOptions::new(&layout, language.closures()) };
     let start = Instant::now();
-    let (checked, diagnostics) = ssl_compiler::check(&outcome.sources, file, &options);
+    let program = match Program::read(&arguments.file, &mut outcome.sources, &options) {
+        Ok(program) => program,
+        Err(errors) => return outcome.refuse(errors),
+    };
+    let (checked, found) = ssl_compiler::check(&mut outcome.sources, program.file, &options);
+    let mut diagnostics = program.said.clone();
+    diagnostics.extend(program.blame(found));
+    arguments.warnings.apply(&mut diagnostics);
     if diagnostics.has_errors() {
         return outcome.refuse(diagnostics);
     }
-    let compiled = ssl_compiler::compile_checked(&checked, file, arguments.entry.as_deref(), &options);
+    let entry = arguments.entry.as_deref().or(program.entry.as_deref());
+    let compiled = ssl_compiler::compile_checked(&checked, program.file, entry, &options);
     let compile_time = start.elapsed();
     let shader = match compiled {
         Ok((shader, warnings)) => {
             outcome.diagnostics = diagnostics;
-            outcome.diagnostics.extend(warnings);
+            outcome.diagnostics.extend(program.blame(warnings));
             shader
         }
-        Err(diagnostics) => return outcome.refuse(diagnostics),
+        Err(diagnostics) => return outcome.refuse(program.blame(diagnostics)),
     };
     let rows = match rows(&checked, &arguments.globals) {
         Ok(rows) => rows,
@@ -98,7 +100,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
             return outcome.usage(&e.message(&p.name));
         }
     }
-    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters };
+    let strings = arguments.parameters.iter().filter_map(|p| match &p.value {
+        ParameterValue::String(text) => Some(text.clone()),
+        _ => None,
+    });
+    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters, strings: strings.collect() };
     if let Some(size) = arguments.grid {
         return grid::run(&setup, size, arguments.output.as_deref(), outcome);
     }
@@ -130,7 +136,7 @@ fn rows(checked: &Checked, given: &[GlobalArgument]) -> Result<Vec<Row>, String>
             for (c, &x) in values.iter().enumerate() {
                 let Some(row) = field.row(c, order) else { continue };
                 match field.ty {
-                    Type::Int | Type::Bool => rows[row].set_int(0, x as i32),
+                    Type::Int | Type::Bool | Type::String => rows[row].set_int(0, x as i32),
                     _ => rows[row].0[0] = x as f32,
                 }
             }
@@ -142,6 +148,12 @@ fn rows(checked: &Checked, given: &[GlobalArgument]) -> Result<Vec<Row>, String>
 /// A line for each output.
 fn plain(evaluated: &Value) -> String {
     let mut out = String::new();
+    for message in evaluated["messages"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        out.push_str(message);
+    }
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
+    }
     for (name, value) in evaluated["outputs"].as_object().into_iter().flatten() {
         match value.as_array().filter(|list| list.iter().any(Value::is_object)) {
             Some(lobes) => lobes.iter().for_each(|l| out.push_str(&format!("{name}: {l}\n"))),

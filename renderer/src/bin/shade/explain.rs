@@ -1,7 +1,7 @@
 //! `shade explain CODE`: what a diagnostic means.
 
 use super::outcome::{self, Outcome};
-use ssl_compiler::diagnostics::{Code, closest, codes};
+use ssl_compiler::diagnostics::{Code, closest, codes, examples};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -19,7 +19,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         return Outcome { output, ..Outcome::default() };
     };
     match all().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
-        Some(c) => Outcome { output: format!("{}: {}\n\n{}\n", c.id, c.title, c.explanation), ..Outcome::default() },
+        Some(c) => Outcome { output: examples::page(c, examples::TEXT), ..Outcome::default() },
         None => {
             let hint = closest(wanted, all().map(|c| c.id)).map_or(String::new(), |c| format!("; did you mean {c}?"));
             let note = format!("there is no diagnostic `{wanted}`{hint}\n`shade explain` lists them all\n");

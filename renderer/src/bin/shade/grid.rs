@@ -101,8 +101,16 @@ fn encode(setup: &Setup<'_>, planes: &[Vec<f32>], width: usize, height: usize) -
     Ok(bytes.into_inner())
 }
 
+/// Row and column of each element, both from 0.
+const MATRIX_CHANNELS: [&str; 16] =
+    ["00", "01", "02", "03", "10", "11", "12", "13", "20", "21", "22", "23", "30", "31", "32", "33"];
+
 fn layer(o: &OutputDesc, planes: &[Vec<f32>], width: usize, height: usize) -> Layer<AnyChannels<FlatSamples>> {
-    let names: &[&str] = if o.scalars.len() == 1 { &["Y"] } else { &["R", "G", "B", "A"] };
+    let names: &[&str] = match o.scalars.len() {
+        1 => &["Y"],
+        16 => &MATRIX_CHANNELS,
+        _ => &["R", "G", "B", "A"],
+    };
     let channels = o.scalars.iter().zip(names).enumerate().map(|(i, (s, name))| {
         let plane = &planes[o.first_row + i];
         let samples = match s {

@@ -34,6 +34,7 @@ impl std::str::FromStr for GlobalArgument {
         let mut orders = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
         for (order, tuple) in orders.iter_mut().zip(list) {
             *order = match tuple.len() {
+                1 if ty == Type::Matrix => (0..n).map(|i| if i % 5 == 0 { tuple[0] } else { 0.0 }).collect(),
                 1 => vec![tuple[0]; n],
                 m if m == n => tuple,
                 m => return Err(format!("{m} components are given, the type has {n}")),
@@ -89,6 +90,10 @@ impl std::str::FromStr for ParameterArgument {
         let value = match value.trim() {
             "true" => ParameterValue::Bool(true),
             "false" => ParameterValue::Bool(false),
+            v if v.starts_with('"') => {
+                let inside = v[1..].strip_suffix('"').ok_or("a string ends with a quote")?;
+                ParameterValue::String(inside.to_owned())
+            }
             v => match v.parse::<i32>() {
                 Ok(i) => ParameterValue::Int(i),
                 Err(_) => match tuples(v)?.as_slice() {

@@ -5,16 +5,23 @@
 //! that goes away (a broken pipe) is success.
 
 mod check;
+mod describe;
 mod dump;
 mod eval;
 mod explain;
+mod fmt;
+mod graph;
 mod grid;
+mod includes;
 mod inputs;
 mod outcome;
+mod program;
 mod progress;
 mod render;
 mod setup;
+mod target;
 mod test;
+mod warnings;
 
 use clap::{Parser, Subcommand};
 use outcome::Outcome;
@@ -41,6 +48,10 @@ enum Command {
     Test(test::Arguments),
     /// Show what the compiler made of a shader
     Dump(dump::Arguments),
+    /// Lay out shader files in one style
+    Fmt(fmt::Arguments),
+    /// Check, draw and write out graphs of shaders
+    Graph(graph::Arguments),
     /// Say what a diagnostic means
     Explain(explain::Arguments),
 }
@@ -61,6 +72,8 @@ fn main() -> ExitCode {
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
+        Command::Fmt(arguments) => fmt::run(&arguments),
+        Command::Graph(arguments) => graph::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
     };
     finish(&outcome)

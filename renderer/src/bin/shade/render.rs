@@ -1,13 +1,16 @@
 //! `shade render SCENE`: a scene file to a picture.
 
+use super::includes::Includes;
 use super::outcome::{self, Outcome};
 use super::progress::Progress;
+use super::target;
+use super::warnings::Warnings;
 use clap::ValueEnum;
 use renderer::film::{self, ImageFormat};
+use renderer::integrator::messages::Message;
 use renderer::render::{Ending, RenderOptions, RenderOutput, render};
 use renderer::scene::{self, MAX_SAMPLES, MAX_SIDE, Scene, codes};
 use renderer::texture::MipMode;
-use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,15 +42,18 @@ pub struct Arguments {
     /// Seed of the samples, instead of the scene's
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// What runs the shaders
-    #[arg(long, value_enum, default_value = "cranelift")]
-    backend: Backend,
+    #[command(flatten)]
+    includes: Includes,
+    #[command(flatten)]
+    target: target::TargetArguments,
     /// Stop after this many seconds with what there is; such pictures are not reproducible
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
     /// Write what the render cost to a JSON file
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
+    #[command(flatten)]
+    warnings: Warnings,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -56,12 +62,6 @@ enum Mip {
     Trilinear,
     Aniso,
     Auto,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Backend {
-    Interp,
-    Cranelift,
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -87,13 +87,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok(format) => format,
         Err(refused) => return refused,
     };
-    let backend = match arguments.backend {
-        Backend::Interp => BackendKind::Interpreter,
-        Backend::Cranelift => BackendKind::Cranelift,
-    };
-    let loaded = scene::load(&arguments.scene, backend);
+    let loaded = scene::load(&arguments.scene, arguments.target.target(), &arguments.includes.search());
     let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
-    let Some(mut scene) = loaded.scene else {
+    arguments.warnings.apply_to(&mut outcome);
+    let Some(mut scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
         outcome.code = outcome::INPUT_AT_FAULT;
         return outcome;
     };
@@ -114,6 +111,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             outcome.note.push_str(&format!("{e}\n"));
         }
     }
+    arguments.warnings.apply_to(&mut outcome);
     outcome
 }
 
@@ -192,6 +190,21 @@ fn keep(
                 format!("stopped at {mean:.1} of {} samples a pixel", s.samples_per_pixel)
             }
         };
-        outcome.output = format!("{}: {}×{}, {share}, {:.1} s\n", path.display(), s.width, s.height, s.seconds);
+        outcome.output = said(&rendered.messages, rendered.said);
+        outcome.output += &format!("{}: {}×{}, {share}, {:.1} s\n", path.display(), s.width, s.height, s.seconds);
     }
+}
+
+/// A line for each message of the shaders, with the first pixel and sample that it comes from.
+fn said(messages: &[Message], (total, dropped): (u64, bool)) -> String {
+    let mut out = String::new();
+    for m in messages {
+        let (y, x, sample, ..) = m.place;
+        let times = if m.count > 1 && !dropped { format!(" ({} times)", m.count) } else { String::new() };
+        out.push_str(&format!("pixel {x},{y} sample {sample}: {}{times}\n", m.text.trim_end()));
+    }
+    if dropped {
+        out.push_str(&format!("of {total} messages, the first {} that differ are shown\n", messages.len()));
+    }
+    out
 }

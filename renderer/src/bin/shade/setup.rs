@@ -1,12 +1,14 @@
 //! A shader ready to be run from the command line, and its results as JSON.
 
+use super::describe::{number, shaped};
 use serde_json::{Value, json};
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{
-    Block, BlockStatus, ClosureRegistry, GlobalsLayout, LANES, ParameterBlock, Row, ShaderInterface,
+    Block, BlockStatus, ClosureRegistry, GlobalsLayout, HostServices, LANES, Listener, ParameterBlock, Row,
+    ShaderInterface, host_string_id,
 };
 use ssl_compiler::testing::TestTexture;
-use ssl_compiler::types::Scalar;
+use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{Shader, on_large_stack};
 use std::time::{Duration, Instant};
 
@@ -16,18 +18,17 @@ pub struct Setup<'a> {
     pub layout: &'a GlobalsLayout,
     pub rows: Vec<Row>,
     pub parameters: ParameterBlock,
+    /// The strings that were given to parameters.
+    pub strings: Vec<String>,
 }
 
 impl Setup<'_> {
     pub fn run(&self, rows: &[Row], outputs: &mut [Row], mask: u32) -> BlockStatus {
-        let mut block = Block {
-            globals: rows,
-            parameters: &self.parameters,
-            host: &TestTexture,
-            outputs,
-            mask,
-            fuel: DEFAULT_FUEL,
-        };
+        self.run_with(rows, outputs, mask, &TestTexture)
+    }
+
+    fn run_with(&self, rows: &[Row], outputs: &mut [Row], mask: u32, host: &dyn HostServices) -> BlockStatus {
+        let mut block = Block { globals: rows, parameters: &self.parameters, host, outputs, mask, fuel: DEFAULT_FUEL };
         self.shader.run(&mut block)
     }
 
@@ -35,18 +36,28 @@ impl Setup<'_> {
         vec![Row::ZERO; self.shader.interface().output_rows]
     }
 
-    /// `{"outputs": {…}}`, with `"error"` where the shader did not end, and what was counted where
+    /// The text that a number stands for: one of the shader, or of what it was given.
+    fn string(&self, id: i32) -> Value {
+        let interface = self.shader.interface();
+        let given = || self.strings.iter().find(|s| host_string_id(s, &interface.strings) == id).map(String::as_str);
+        json!(interface.string(id).or_else(given))
+    }
+
+    /// `{"outputs": {…}}`, with `"messages"` where the shader said something, `"error"` where the shader did not end, and what was counted where
     /// there is something.
     pub fn point(&self) -> Value {
         let mut outputs = self.output_rows();
-        let status = on_large_stack(|| self.run(&self.rows, &mut outputs, 1));
+        let listener = Listener::new(&TestTexture);
+        let status = on_large_stack(|| self.run_with(&self.rows, &mut outputs, 1, &listener));
         let interface = self.shader.interface();
         let mut values = serde_json::Map::new();
         for o in &interface.outputs {
-            let list: Vec<Value> =
-                o.scalars.iter().zip(&outputs[o.first_row..]).map(|(s, row)| scalar(*s, row)).collect();
-            let value = if list.len() == 1 { list[0].clone() } else { Value::Array(list) };
-            values.insert(o.name.clone(), value);
+            let one = |(s, row): (&Scalar, &Row)| match o.ty {
+                Type::String => self.string(row.int(0)),
+                _ => scalar(*s, row),
+            };
+            let list: Vec<Value> = o.scalars.iter().zip(&outputs[o.first_row..]).map(one).collect();
+            values.insert(o.name.clone(), shaped(&o.ty, list));
         }
         for (index, lobe) in interface.lobes.iter().enumerate() {
             let list = values.entry(lobe.output.clone()).or_insert_with(|| json!([]));
@@ -63,6 +74,10 @@ impl Setup<'_> {
             }
         }
         let mut result = json!({"outputs": values});
+        let said: Vec<String> = listener.messages().into_iter().map(|(_, text)| text).collect();
+        if !said.is_empty() {
+            result["messages"] = said.into();
+        }
         for (name, count) in
             [("clamped_indices", status.clamped_indices), ("non_finite_derivatives", status.non_finite_derivatives)]
         {
@@ -98,15 +113,6 @@ impl Setup<'_> {
             "compile_ms": milliseconds(compile), "stages": stages, "code_bytes": self.shader.code_bytes(),
             "ns_per_point": elapsed.as_nanos() as f64 / (blocks * LANES as u64) as f64,
         })
-    }
-}
-
-fn number(x: f32) -> Value {
-    // The shortest digits that name this f32; JSON knows no infinities, which become text.
-    let text = x.to_string();
-    match text.parse::<f64>() {
-        Ok(digits) if x.is_finite() => json!(digits),
-        _ => json!(text),
     }
 }
 

@@ -1,10 +1,12 @@
 //! `shade test PATH…`: runs the tests in shader files on every back end.
 
 use super::check::read;
+use super::includes::Includes;
 use super::outcome::{self, Outcome};
+use super::warnings::Warnings;
 use renderer::material::ShadingLanguage;
-use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::{Diagnostics, render};
+use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::{self, Session, TestReport, discover, run_file};
 use std::path::{Path, PathBuf};
@@ -16,6 +18,10 @@ pub struct Arguments {
     paths: Vec<PathBuf>,
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    #[command(flatten)]
+    includes: Includes,
+    #[command(flatten)]
+    warnings: Warnings,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -29,6 +35,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome::default();
     let mut reports: Vec<TestReport> = Vec::new();
     let mut broken = 0;
+    let imports = arguments.includes.search();
     for path in &arguments.paths {
         let files = match discover(path) {
             Ok(files) => files,
@@ -39,9 +46,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
             }
         };
         for file in files {
-            let (sources, result) = run_one(&file);
+            let (sources, result) = run_one(&file, &imports, &arguments.warnings);
             match result {
-                Ok(found) => {
+                Ok((found, warnings)) => {
+                    outcome.note.push_str(&render::text(&warnings, &sources, false));
                     if arguments.format == Format::Text {
                         found.iter().for_each(|r| outcome.output.push_str(&line(r, &sources)));
                     }
@@ -68,15 +76,21 @@ pub fn run(arguments: &Arguments) -> Outcome {
     outcome
 }
 
-fn run_one(path: &Path) -> (SourceMap, Result<Vec<TestReport>, Diagnostics>) {
+/// What comes of one file: the reports of its tests and its warnings, or what keeps them from running.
+type Tested = Result<(Vec<TestReport>, Diagnostics), Diagnostics>;
+
+fn run_one(path: &Path, imports: &SearchPath<'_>, warnings: &Warnings) -> (SourceMap, Tested) {
     let mut sources = SourceMap::new();
     let file = match read(path, &mut sources) {
         Ok(file) => file,
         Err(d) => return (sources, Err((*d).into())),
     };
     let language = ShadingLanguage::new();
-    let session = Session { globals: language.globals(), closures: language.closures(), backends: &BackendKind::ALL };
-    let result = run_file(&session, &sources, file).map(|(reports, _)| reports);
+    let session = Session { imports, ..Session::new(language.globals(), language.closures()) };
+    let result = run_file(&session, &mut sources, file).and_then(|(reports, mut found)| {
+        warnings.apply(&mut found);
+        if found.has_errors() { Err(found) } else { Ok((reports, found)) }
+    });
     (sources, result)
 }
 
@@ -85,6 +99,9 @@ fn line(r: &TestReport, sources: &SourceMap) -> String {
     let verdict = if r.passed() { "ok    " } else { "FAILED" };
     let note = r.note.as_ref().map_or(String::new(), |n| format!(" ({n})"));
     let mut out = format!("{verdict} {}:{} {} [{}]{note}\n", r.file, r.line, r.name, r.backend);
+    for message in &r.messages {
+        message.lines().for_each(|l| out.push_str(&format!("    | {l}\n")));
+    }
     for f in &r.failures {
         let file = sources.get(f.span.file);
         let (line, _) = file.line_column(f.span.start);

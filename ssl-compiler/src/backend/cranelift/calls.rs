@@ -2,57 +2,32 @@
 
 use super::function::{Translator, trusted};
 use super::{BackendError, error};
-use crate::ir::{Float1, Float2, FuncId, InstData, Ty, Value};
+use crate::backend::native;
+use crate::ir::{BOOL, FLOAT, Float1, Float2, FuncId, INT, InstData, Ty, Value};
 use crate::runtime::block::texture_service;
-use crate::runtime::{BlockContext, TextureRequest, math};
+use crate::runtime::externals::{ExternalRequest, external_service};
+use crate::runtime::print::print_service;
+use crate::runtime::{BlockContext, TextureRequest};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as cl, AbiParam, InstBuilder, types};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId as NativeId, Linkage, Module as _};
 use std::collections::HashMap;
 use std::mem::offset_of;
 
-unsafe extern "C" fn copy_words(target: *mut u8, source: *const u8, bytes: usize) {
-    // SAFETY: compiled code passes two different slots of at least this size.
-    unsafe { std::ptr::copy_nonoverlapping(source, target, bytes) }
-}
-
-unsafe extern "C" fn fill_words(target: *mut u32, word: u32, length: usize) {
-    // SAFETY: compiled code passes a slot of this many words.
-    unsafe { std::slice::from_raw_parts_mut(target, length) }.fill(word);
-}
-
-const UNARY: &[(Float1, &str, extern "C" fn(f32) -> f32)] = &[
-    (Float1::Round, "ssl_round", math::ssl_round),
-    (Float1::Sin, "ssl_sin", math::ssl_sin),
-    (Float1::Cos, "ssl_cos", math::ssl_cos),
-    (Float1::Tan, "ssl_tan", math::ssl_tan),
-    (Float1::Asin, "ssl_asin", math::ssl_asin),
-    (Float1::Acos, "ssl_acos", math::ssl_acos),
-    (Float1::Atan, "ssl_atan", math::ssl_atan),
-    (Float1::Sinh, "ssl_sinh", math::ssl_sinh),
-    (Float1::Cosh, "ssl_cosh", math::ssl_cosh),
-    (Float1::Tanh, "ssl_tanh", math::ssl_tanh),
-    (Float1::Exp, "ssl_exp", math::ssl_exp),
-    (Float1::Log, "ssl_log", math::ssl_log),
-];
-
-const BINARY: &[(Float2, &str, extern "C" fn(f32, f32) -> f32)] = &[
-    (Float2::Fmod, "ssl_fmod", math::ssl_fmod),
-    (Float2::Pow, "ssl_pow", math::ssl_pow),
-    (Float2::Atan2, "ssl_atan2", math::ssl_atan2),
-];
-
 /// Tells the linker where everything lies that compiled code calls.
 pub(super) fn register(builder: &mut JITBuilder) {
-    for (_, name, f) in UNARY {
+    for (_, name, f) in native::UNARY {
         builder.symbol(*name, *f as *const u8);
     }
-    for (_, name, f) in BINARY {
+    for (_, name, f) in native::BINARY {
         builder.symbol(*name, *f as *const u8);
     }
-    builder.symbol("ssl_copy", copy_words as *const u8);
-    builder.symbol("ssl_fill", fill_words as *const u8);
+    builder.symbol("ssl_copy", native::copy_words as *const u8);
+    builder.symbol("ssl_fill", native::fill_words as *const u8);
     builder.symbol("ssl_texture", texture_service as *const u8);
+    builder.symbol("ssl_external", external_service as *const u8);
+    builder.symbol("ssl_print", print_service as *const u8);
 }
 
 /// The declared imports.
@@ -62,6 +37,8 @@ pub(super) struct Services {
     pub copy: NativeId,
     pub fill: NativeId,
     texture: NativeId,
+    external: NativeId,
+    print: NativeId,
 }
 
 impl Services {
@@ -79,11 +56,13 @@ impl Services {
             copy: import("ssl_copy", &[types::I64, types::I64, types::I64], None)?,
             fill: import("ssl_fill", &[types::I64, types::I32, types::I64], None)?,
             texture: import("ssl_texture", &[types::I64], None)?,
+            external: import("ssl_external", &[types::I64], None)?,
+            print: import("ssl_print", &[types::I64], None)?,
         };
-        for (op, name, _) in UNARY {
+        for (op, name, _) in native::UNARY {
             services.unary.insert(*op, import(name, &[types::F32], Some(types::F32))?);
         }
-        for (op, name, _) in BINARY {
+        for (op, name, _) in native::BINARY {
             services.binary.insert(*op, import(name, &[types::F32, types::F32], Some(types::F32))?);
         }
         Ok(services)
@@ -134,6 +113,57 @@ impl Translator<'_> {
         for (r, value) in pairs {
             self.set(r, value);
         }
+    }
+
+    /// Fills the lane's part of the request, calls the host's function, reads the lane's part of its results.
+    pub(super) fn external(&mut self, data: &InstData, id: u32) {
+        let Some(lane_part) = self.request(&data.args, id, self.services.external) else { return };
+        for (i, &r) in data.results.iter().enumerate() {
+            let row = (offset_of!(ExternalRequest, results) + 64 * i) as i32;
+            let value = match self.f.ty(r) {
+                FLOAT => self.b.ins().load(types::F32, trusted(), lane_part, row),
+                INT => self.b.ins().load(types::I32, trusted(), lane_part, row),
+                _ => {
+                    let word = self.b.ins().load(types::I32, trusted(), lane_part, row);
+                    self.b.ins().icmp_imm_s(IntCC::NotEqual, word, 0)
+                }
+            };
+            self.set(r, value);
+        }
+    }
+
+    pub(super) fn print(&mut self, data: &InstData, format: u32) {
+        self.request(&data.args[1..], format, self.services.print);
+        let token = self.get(data.args[0]);
+        self.set(data.results[0], token);
+    }
+
+    /// Fills the lane's part of the request and calls a service. Gives the lane's part.
+    fn request(&mut self, args: &[Value], id: u32, service: NativeId) -> Option<cl::Value> {
+        // Functions that call the host are given the block.
+        let block = self.block?;
+        let offset = offset_of!(BlockContext, external) as i32;
+        let request = self.b.ins().load(types::I64, trusted(), block.context, offset);
+        let lane_part = self.b.ins().iadd(request, block.offset);
+        for (i, &v) in args.iter().enumerate() {
+            let value = match self.f.ty(v) {
+                BOOL => {
+                    let value = self.get(v);
+                    self.b.ins().uextend(types::I32, value)
+                }
+                _ => self.get(v),
+            };
+            let row = offset_of!(ExternalRequest, arguments) + 64 * i;
+            self.b.ins().store(trusted(), value, lane_part, row as i32);
+        }
+        let function = self.b.ins().iconst(types::I32, i64::from(id));
+        self.b.ins().store(trusted(), function, request, offset_of!(ExternalRequest, function) as i32);
+        let lane = self.b.ins().ushr_imm_s(block.offset, 2);
+        let one = self.b.ins().iconst(types::I32, 1);
+        let mask = self.b.ins().ishl(one, lane);
+        self.b.ins().store(trusted(), mask, request, offset_of!(ExternalRequest, mask) as i32);
+        self.call_service(service, &[block.context]);
+        Some(lane_part)
     }
 
     /// Fills the lane's part of the request, calls the host, reads the lane's part of the answer.

@@ -203,6 +203,8 @@ impl Translator<'_> {
             Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(data),
             Op::Texture { word, gradient } => self.texture(data, word, gradient),
             Op::Sample { word } => self.texture(data, word, false),
+            Op::Print(format) => self.print(data, format),
+            Op::External(id) => self.external(data, id),
             Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.token_op(data),
             _ => {
                 let value = self.scalar(data);

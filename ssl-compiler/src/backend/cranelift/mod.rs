@@ -11,10 +11,9 @@ mod control;
 mod function;
 mod scalars;
 
-use super::{Backend, BackendError, Code};
-use crate::analysis::call_graph::CallGraph;
+use super::{Backend, BackendError, Code, OptLevel, Text, native};
 use crate::analysis::storage::Storage;
-use crate::ir::{FuncId, Function, Module, Op, Ty};
+use crate::ir::{FuncId, Function, Module, Ty};
 use crate::jit::memory::CodeMemory;
 use crate::runtime::BlockContext;
 use crate::types::Scalar;
@@ -28,23 +27,14 @@ use cranelift_module::{FuncId as NativeId, Linkage, Module as _};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// How hard Cranelift tries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Effort {
-    /// The least time to the first call.
-    Quick,
-    #[default]
-    Speed,
-}
-
 #[derive(Default)]
 pub struct Cranelift {
-    pub effort: Effort,
+    pub opt: OptLevel,
 }
 
 impl Backend for Cranelift {
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
-        let mut driver = Driver::new(module, bounded(self.effort, module))?;
+        let mut driver = Driver::new(module, bounded(self.opt, module))?;
         let start = Instant::now();
         driver.declare()?;
         for i in 0..module.functions.len() {
@@ -58,22 +48,21 @@ impl Backend for Cranelift {
         let timings = vec![("translate", translate), ("generate", generate), ("link", start.elapsed())];
         Ok(Box::new(Native { entry, memory, code_bytes, timings }))
     }
-}
 
-/// The text that `shade dump` shows: Cranelift's own IR, or the machine code.
-pub fn text(module: &Module, effort: Effort, assembly: bool) -> Result<String, BackendError> {
-    let mut driver = Driver::new(module, effort)?;
-    driver.declare()?;
-    let mut out = String::new();
-    for i in 0..module.functions.len() {
-        let mut dump = Some(Dump { assembly, text: String::new() });
-        driver.define(FuncId(i as u32), &mut dump)?;
-        out.push_str(&format!("; @{}\n", module.functions[i].name));
-        out.push_str(&dump.map_or_else(String::new, |d| d.text));
-        out.push('\n');
+    fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
+        let mut driver = Driver::new(module, bounded(self.opt, module))?;
+        driver.declare()?;
+        let mut out = String::new();
+        for (i, f) in module.functions.iter().enumerate() {
+            let mut dump = Some(Dump { assembly: text == Text::Assembly, text: String::new() });
+            driver.define(FuncId(i as u32), &mut dump)?;
+            out.push_str(&format!("; @{}\n", f.name));
+            out.push_str(&dump.map_or_else(String::new, |d| d.text));
+            out.push('\n');
+        }
+        driver.finish()?;
+        Ok(out)
     }
-    driver.finish()?;
-    Ok(out)
 }
 
 struct Dump {
@@ -81,10 +70,8 @@ struct Dump {
     text: String,
 }
 
-type BlockFunction = unsafe extern "C" fn(*mut BlockContext);
-
 struct Native {
-    entry: BlockFunction,
+    entry: native::BlockFunction,
     /// Holds the code that `entry` points into.
     #[expect(dead_code, reason = "kept alive, and freed with this")]
     memory: CodeMemory,
@@ -111,27 +98,27 @@ impl Code for Native {
 /// faster than the function, from here on beyond what it gains.
 const MAX_FOR_SPEED: usize = 8000;
 
-fn bounded(effort: Effort, module: &Module) -> Effort {
+fn bounded(opt: OptLevel, module: &Module) -> OptLevel {
     let largest = module.functions.iter().map(Function::size).max().unwrap_or(0);
-    if largest > MAX_FOR_SPEED { Effort::Quick } else { effort }
+    if largest > MAX_FOR_SPEED { OptLevel::O0 } else { opt }
 }
 
 fn error(e: impl std::fmt::Display) -> BackendError {
     BackendError(e.to_string())
 }
 
-/// The description of this machine, made once for each effort.
-fn target(effort: Effort) -> Result<OwnedTargetIsa, BackendError> {
+/// The description of this machine, made once for each level that differs.
+fn target(opt: OptLevel) -> Result<OwnedTargetIsa, BackendError> {
     static TARGETS: [OnceLock<OwnedTargetIsa>; 2] = [OnceLock::new(), OnceLock::new()];
-    let cell = &TARGETS[effort as usize];
+    let fast = opt != OptLevel::O0;
+    let cell = &TARGETS[usize::from(fast)];
     if let Some(isa) = cell.get() {
         return Ok(isa.clone());
     }
     let mut flags = settings::builder();
-    let level = if effort == Effort::Speed { "speed" } else { "none" };
     let pairs = [
-        ("opt_level", level),
-        ("regalloc_algorithm", if effort == Effort::Speed { "backtracking" } else { "single_pass" }),
+        ("opt_level", if fast { "speed" } else { "none" }),
+        ("regalloc_algorithm", if fast { "backtracking" } else { "single_pass" }),
         ("enable_multi_ret_implicit_sret", "true"),
         ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
         ("is_pic", "false"),
@@ -171,8 +158,8 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    fn new(module: &'a Module, effort: Effort) -> Result<Driver<'a>, BackendError> {
-        let mut builder = JITBuilder::with_isa(target(effort)?, cranelift_module::default_libcall_names());
+    fn new(module: &'a Module, opt: OptLevel) -> Result<Driver<'a>, BackendError> {
+        let mut builder = JITBuilder::with_isa(target(opt)?, cranelift_module::default_libcall_names());
         calls::register(&mut builder);
         let mut jit = JITModule::new(builder);
         let services = calls::Services::declare(&mut jit)?;
@@ -183,7 +170,7 @@ impl<'a> Driver<'a> {
             builder_context: FunctionBuilderContext::new(),
             ids: Vec::new(),
             storage: module.functions.iter().map(Storage::of).collect(),
-            reads_block: block_readers(module),
+            reads_block: native::block_readers(module),
             services,
             translating: Duration::ZERO,
             code_bytes: 0,
@@ -239,47 +226,11 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(CodeMemory, BlockFunction), BackendError> {
+    fn finish(mut self) -> Result<(CodeMemory, native::BlockFunction), BackendError> {
         self.jit.finalize_definitions().map_err(error)?;
         let address = self.jit.get_finalized_function(self.ids[self.module.entry.index()]);
         // SAFETY: the entry was declared with exactly this signature.
-        let entry = unsafe { std::mem::transmute::<*const u8, BlockFunction>(address) };
+        let entry = unsafe { std::mem::transmute::<*const u8, native::BlockFunction>(address) };
         Ok((CodeMemory::new(self.jit), entry))
     }
-}
-
-/// Functions that read globals, parameters or textures, or count something, themselves or by a call.
-fn block_readers(module: &Module) -> Vec<bool> {
-    let graph = CallGraph::of(module);
-    let mut readers: Vec<bool> = module.functions.iter().map(reads_block).collect();
-    loop {
-        let mut changed = false;
-        for (i, callees) in graph.callees.iter().enumerate() {
-            if !readers[i] && callees.iter().any(|c| readers[c.index()]) {
-                readers[i] = true;
-                changed = true;
-            }
-        }
-        if !changed {
-            return readers;
-        }
-    }
-}
-
-fn reads_block(f: &Function) -> bool {
-    let mut found = false;
-    f.walk(|_, data| {
-        found |= matches!(
-            data.op,
-            Op::Global { .. }
-                | Op::Parameter { .. }
-                | Op::Texture { .. }
-                | Op::Sample { .. }
-                | Op::Finite
-                | Op::ArrayGet
-                | Op::ArraySet
-                | Op::ClampIndex(_)
-        );
-    });
-    found
 }

@@ -22,8 +22,8 @@ impl Translator<'_> {
             }
             Op::Float1(op) => self.float1(op, args[0]),
             Op::Float2(op) => self.float2(op, args[0], args[1]),
-            Op::Int1(Int1::Neg) => self.b.ins().ineg(args[0]),
-            Op::Int1(Int1::Not) => self.b.ins().bnot(args[0]),
+            Op::Fma => self.b.ins().fma(args[0], args[1], args[2]),
+            Op::Int1(op) => self.int1(op, args[0]),
             Op::Int2(op) => self.int2(op, args[0], args[1]),
             Op::BoolNot => self.b.ins().bxor_imm_s(args[0], 1),
             Op::BoolAnd => self.b.ins().band(args[0], args[1]),
@@ -35,6 +35,8 @@ impl Translator<'_> {
             Op::IntToFloat => self.b.ins().fcvt_from_sint(types::F32, args[0]),
             Op::FloatToInt => self.b.ins().fcvt_to_sint_sat(types::I32, args[0]),
             Op::BoolToInt => self.b.ins().uextend(types::I32, args[0]),
+            Op::FloatBits => self.b.ins().bitcast(types::I32, cl::MemFlagsData::new(), args[0]),
+            Op::BitsFloat => self.b.ins().bitcast(types::F32, cl::MemFlagsData::new(), args[0]),
             Op::ClampIndex(n) => self.clamped(data.args[0], n),
             Op::Finite => self.finite(args[0]),
             // Gone after differentiation; a module that skipped it has no shadows.
@@ -81,7 +83,18 @@ impl Translator<'_> {
                 let less = self.b.ins().fcmp(FloatCC::LessThan, a, b);
                 self.b.ins().select(less, b, a)
             }
-            Float2::Fmod | Float2::Pow | Float2::Atan2 => self.math2(op, a, b),
+            Float2::Fmod | Float2::Pow | Float2::Atan2 | Float2::Hypot => self.math2(op, a, b),
+        }
+    }
+
+    fn int1(&mut self, op: Int1, x: cl::Value) -> cl::Value {
+        match op {
+            Int1::Neg => self.b.ins().ineg(x),
+            Int1::Not => self.b.ins().bnot(x),
+            Int1::Popcount => self.b.ins().popcnt(x),
+            Int1::Clz => self.b.ins().clz(x),
+            Int1::Ctz => self.b.ins().ctz(x),
+            Int1::Reverse => self.b.ins().bitrev(x),
         }
     }
 
@@ -96,6 +109,8 @@ impl Translator<'_> {
             // Cranelift takes counts modulo the width, as the IR does.
             Int2::Shl => self.b.ins().ishl(a, b),
             Int2::Shr => self.b.ins().sshr(a, b),
+            Int2::Ushr => self.b.ins().ushr(a, b),
+            Int2::Rotl => self.b.ins().rotl(a, b),
             Int2::Div | Int2::Rem => self.division(op, a, b),
         }
     }

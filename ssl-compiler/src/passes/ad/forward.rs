@@ -1,6 +1,7 @@
 //! Writes the differentiated functions: every instruction again, and behind it the shadows of its
 //! results where they exist.
 
+use super::Refused;
 use super::rules::{Coefficient, Rule, rule};
 use super::variants::{Variants, plain, wanted};
 use crate::analysis::activity::{Activity, Shadows, Signature};
@@ -12,9 +13,15 @@ use std::collections::HashMap;
 /// A value's shadows in x and y; `None` is zero.
 pub(super) type Pair = [Option<Value>; 2];
 
-pub(super) fn rewrite(module: &Module, lineage: &Lineage, variants: &Variants) -> Module {
-    let mut output =
-        Output { ids: HashMap::new(), heads: Vec::new(), queue: Vec::new(), names: HashMap::new(), module };
+pub(super) fn rewrite(module: &Module, lineage: &Lineage, variants: &Variants) -> Result<Module, Refused> {
+    let mut output = Output {
+        ids: HashMap::new(),
+        heads: Vec::new(),
+        queue: Vec::new(),
+        names: HashMap::new(),
+        module,
+        refused: None,
+    };
     let entry = output.id(module.entry, plain(module, module.entry));
     let mut functions: Vec<Option<Function>> = Vec::new();
     while let Some((new, old, signature)) = output.queue.pop() {
@@ -38,7 +45,10 @@ pub(super) fn rewrite(module: &Module, lineage: &Lineage, variants: &Variants) -
     }
     // Every id that was given out was queued, and so written.
     let functions = functions.into_iter().flatten().collect();
-    Module { functions, entry, globals: module.globals.clone(), parameters: module.parameters.clone() }
+    match output.refused {
+        Some(refused) => Err(refused),
+        None => Ok(Module { functions, entry, ..module.emptied() }),
+    }
 }
 
 /// The functions of the new module.
@@ -48,6 +58,8 @@ struct Output<'a> {
     queue: Vec<(FuncId, FuncId, Signature)>,
     names: HashMap<String, usize>,
     module: &'a Module,
+    /// The first thing that has no derivative.
+    pub refused: Option<Refused>,
 }
 
 impl Output<'_> {
@@ -169,6 +181,7 @@ impl Writer<'_, '_> {
                 let args = self.values(&data.args);
                 self.texture(data, word, args);
             }
+            Op::External(id) => self.external(data, id),
             op if op.is_pure() => self.pure(data, op),
             op => {
                 let args = self.values(&data.args);
@@ -217,7 +230,15 @@ impl Writer<'_, '_> {
         self.shadows[old.index()] = [0, 1].map(|d| pair[d].filter(|_| wanted.get(d)));
     }
 
-    fn apply(&mut self, rule: &Rule, operands: &[Pair], direction: usize) -> Option<Value> {
+    pub fn externals(&self) -> &crate::runtime::ExternalRegistry {
+        &self.output.module.externals
+    }
+
+    pub fn refuse(&mut self, refused: Refused) {
+        self.output.refused.get_or_insert(refused);
+    }
+
+    pub fn apply(&mut self, rule: &Rule, operands: &[Pair], direction: usize) -> Option<Value> {
         let shadow = |i: usize| operands[i][direction];
         match *rule {
             Rule::Zero => None,

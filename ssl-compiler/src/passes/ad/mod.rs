@@ -9,6 +9,7 @@
 //! next round, which differentiates what this one wrote. Rejected: dual numbers as a type of the IR,
 //! which would carry both shadows of everything or need the same analyses to undo it.
 
+mod externals;
 mod forward;
 mod regions;
 pub mod rules;
@@ -33,24 +34,27 @@ pub enum CallPolicy {
     BySignature,
 }
 
-/// A derivative that is differentiated without bound, as in a loop that sets `x = ddx(x)`.
-#[derive(Clone, Copy, Debug)]
-pub struct Unbounded {
-    pub span: Span,
+/// What cannot be differentiated.
+#[derive(Clone, Debug)]
+pub enum Refused {
+    /// Differentiated without bound, as in a loop that sets `x = ddx(x)`.
+    Unbounded(Span),
+    /// A function of the host's whose derivative by a component of its arguments nobody gave.
+    NoRule { span: Span, function: String, component: usize },
 }
 
 /// Resolves all derivatives of a module.
-pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Unbounded> {
+pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Refused> {
     for _ in 0..MAX_ROUNDS {
         let Some(_) = unresolved(module) else { return Ok(()) };
         let calls = CallGraph::of(module);
         let lineage = Lineage::of(module, &calls);
         let variants = variants::discover(module, &calls, &lineage, policy);
-        *module = forward::rewrite(module, &lineage, &variants);
+        *module = forward::rewrite(module, &lineage, &variants)?;
     }
     match unresolved(module) {
         None => Ok(()),
-        Some(span) => Err(Unbounded { span }),
+        Some(span) => Err(Refused::Unbounded(span)),
     }
 }
 

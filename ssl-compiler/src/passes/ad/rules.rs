@@ -3,8 +3,8 @@
 //! A row says how the result's shadow is made from the operands' shadows; the caller applies it in
 //! both directions, so that a partial is computed once. Only what some operand with a shadow needs is
 //! computed. At singular points the partial is 0 instead of infinite, so that one such point does not
-//! poison a sum: `sqrt` at 0, `asin` and `acos` at ±1, `atan2` at (0, 0), `pow` at base 0 with an
-//! exponent below 1.
+//! poison a sum: `sqrt` and `cbrt` at 0, `asin` and `acos` at ±1, `acosh` at 1, `atan2` and `hypot` at
+//! (0, 0), `pow` at base 0 with an exponent below 1.
 
 use crate::ir::builder::Builder;
 use crate::ir::{Compare, Float1, Float2, Op, Value};
@@ -38,13 +38,15 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         Op::Float1(op) => float1(b, op, args[0], result),
         Op::Float2(op) => float2(b, op, args[0], args[1], result, active),
         Op::Select => Rule::Choose { condition: args[0], then: 1, otherwise: 2 },
+        Op::Fma => Rule::Sum(smallvec![(0, Times(args[1])), (1, Times(args[0])), (2, One)]),
         Op::Finite => Rule::Sum(smallvec![(0, One)]),
         // Integers, booleans, constants and what only reads memory.
         Op::Const(_) | Op::Parameter { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
         | Op::FloatCompare(_) | Op::IntCompare(_) | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt | Op::ClampIndex(_)
+        | Op::FloatBits | Op::BitsFloat
         // Their shadows are operations of their own kind, see `forward`.
         | Op::Global { .. } | Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet | Op::Derivative(_) | Op::Sample { .. }
-        | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Call(_) | Op::If | Op::Loop => Rule::Zero,
+        | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Call(_) | Op::External(_) | Op::If | Op::Loop => Rule::Zero,
     }
 }
 
@@ -86,9 +88,64 @@ fn float1(b: &mut Builder, op: Float1, t: Value, v: Value) -> Rule {
             let square = b.mul(v, v);
             b.sub(one, square)
         }
+        Float1::Asinh => {
+            let square = b.mul(t, t);
+            let sum = b.add(one, square);
+            let root = b.float1(Float1::Sqrt, sum);
+            b.div(one, root)
+        }
+        Float1::Acosh => {
+            let (below, above) = (b.sub(t, one), b.add(t, one));
+            let square = b.mul(below, above);
+            let root = b.float1(Float1::Sqrt, square);
+            let partial = b.div(one, root);
+            let inside = b.float_compare(Compare::Gt, t, one);
+            b.select(inside, partial, zero)
+        }
+        Float1::Atanh => {
+            let (below, above) = (b.sub(one, t), b.add(one, t));
+            let product = b.mul(below, above);
+            b.div(one, product)
+        }
         Float1::Exp => v,
+        Float1::Exp2 => {
+            let scale = b.float(std::f32::consts::LN_2);
+            b.mul(v, scale)
+        }
+        // Not v + 1, which has lost its digits where t is far below 0.
+        Float1::Expm1 => b.float1(Float1::Exp, t),
         Float1::Log => b.div(one, t),
+        Float1::Log2 => {
+            let scale = b.float(std::f32::consts::LOG2_E);
+            b.div(scale, t)
+        }
+        Float1::Log10 => {
+            let scale = b.float(std::f32::consts::LOG10_E);
+            b.div(scale, t)
+        }
+        Float1::Log1p => {
+            let sum = b.add(one, t);
+            b.div(one, sum)
+        }
+        Float1::Cbrt => {
+            let three = b.float(3.0);
+            let square = b.mul(v, v);
+            let divisor = b.mul(three, square);
+            let partial = b.div(one, divisor);
+            let singular = b.float_compare(Compare::Eq, t, zero);
+            b.select(singular, zero, partial)
+        }
+        Float1::Erf => gaussian(b, t, std::f32::consts::FRAC_2_SQRT_PI),
+        Float1::Erfc => gaussian(b, t, -std::f32::consts::FRAC_2_SQRT_PI),
     })
+}
+
+/// scale · exp(−t²)
+fn gaussian(b: &mut Builder, t: Value, scale: f32) -> Value {
+    let square = b.mul(t, t);
+    let exponent = b.neg(square);
+    let (bell, scale) = (b.float1(Float1::Exp, exponent), b.float(scale));
+    b.mul(bell, scale)
 }
 
 /// ±1 / √(1 − t²), 0 where that is infinite.
@@ -135,6 +192,15 @@ fn float2(b: &mut Builder, op: Float2, x: Value, y: Value, v: Value, active: &[b
                 sum.push((1, Times(power_by_exponent(b, x, v))));
             }
             sum
+        }
+        Float2::Hypot => {
+            let zero = b.float(0.0);
+            let positive = b.float_compare(Compare::Gt, v, zero);
+            let mut cosine = |side: Value| {
+                let partial = b.div(side, v);
+                b.select(positive, partial, zero)
+            };
+            smallvec![(0, Times(cosine(x))), (1, Times(cosine(y)))]
         }
         Float2::Atan2 => {
             // x is the ordinate here: atan2(y, x) in mathematics.

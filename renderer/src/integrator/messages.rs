@@ -1,0 +1,105 @@
+//! What shaders said with `printf` while a picture was rendered: every distinct message once, with the
+//! first place where it was said.
+//!
+//! Which is the first, and which are kept where there are too many, depends on pixel, sample, bounce and
+//! order alone: not on threads.
+
+use std::collections::HashMap;
+
+/// Distinct messages that are kept.
+pub const MAX_MESSAGES: usize = 1000;
+
+/// Where something was said: y, x, sample, bounce, and which message of that hit.
+pub type Place = (u32, u32, u32, u32, u32);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub place: Place,
+    pub text: String,
+    /// How often it was said.
+    pub count: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    by_text: HashMap<String, (Place, u64)>,
+    /// How much was said in all.
+    pub total: u64,
+    /// Distinct messages were dropped, so that counts of others may fall short.
+    pub overflowed: bool,
+}
+
+impl Messages {
+    pub fn add(&mut self, place: Place, text: String, count: u64) {
+        let known = self.by_text.entry(text).or_insert((place, 0));
+        known.0 = known.0.min(place);
+        known.1 += count;
+        self.total += count;
+        // In lots, since finding the last one looks at all.
+        if self.by_text.len() >= 2 * MAX_MESSAGES {
+            self.shrink();
+        }
+    }
+
+    pub fn merge(&mut self, other: Messages) {
+        self.overflowed |= other.overflowed;
+        let said: u64 = other.by_text.values().map(|(_, count)| count).sum();
+        self.total += other.total - said;
+        for (text, (place, count)) in other.by_text {
+            self.add(place, text, count);
+        }
+    }
+
+    /// Distinct messages so far.
+    pub fn len(&self) -> usize {
+        self.by_text.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_text.is_empty()
+    }
+
+    fn shrink(&mut self) {
+        if self.by_text.len() <= MAX_MESSAGES {
+            return;
+        }
+        let mut places: Vec<Place> = self.by_text.values().map(|(place, _)| *place).collect();
+        places.sort_unstable();
+        let last = places[MAX_MESSAGES - 1];
+        self.by_text.retain(|_, (place, _)| *place <= last);
+        self.overflowed = true;
+    }
+
+    /// The messages in the order of their places.
+    pub fn list(mut self) -> Vec<Message> {
+        self.shrink();
+        let one = |(text, (place, count)): (String, (Place, u64))| Message { place, text, count };
+        let mut list: Vec<Message> = self.by_text.into_iter().map(one).collect();
+        list.sort_unstable_by_key(|m| m.place);
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_does_not_depend_on_the_order() {
+        let said: Vec<(Place, String)> =
+            (0..5000_u32).map(|i| ((i % 70, i % 13, 0, 0, i), format!("message {}", i % 2500))).collect();
+        let collect = |said: &mut dyn Iterator<Item = &(Place, String)>| {
+            let mut all = Messages::default();
+            said.for_each(|(place, text)| all.add(*place, text.clone(), 1));
+            all
+        };
+        let forward = collect(&mut said.iter());
+        let mut halves = collect(&mut said[2500..].iter().rev());
+        halves.merge(collect(&mut said[..2500].iter()));
+        assert_eq!((forward.total, halves.total), (5000, 5000));
+        let places = |m: Messages| m.list().into_iter().map(|m| (m.place, m.text)).collect::<Vec<_>>();
+        let (a, b) = (places(forward), places(halves));
+        assert_eq!(a.len(), MAX_MESSAGES);
+        assert_eq!(a, b);
+    }
+}

@@ -1,0 +1,175 @@
+//! Graphs as a user of the command line and of scene files meets them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn shade(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn shipped(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes").join(name).display().to_string()
+}
+
+/// A folder for one test, removed when done.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("shade-graphs-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).expect("the temporary folder can be written");
+        self.path(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const GRAPHS: [&str; 3] = ["graphs/grain.toml", "graphs/lacquer.toml", "graphs/inlay.toml"];
+
+#[test]
+fn shipped_graphs_have_nothing_wrong_with_them() {
+    for graph in GRAPHS {
+        for arguments in [&["graph", "check", "--assets"][..], &["check", "--deny-warnings"]] {
+            let out = shade(&[arguments, &[&shipped(graph)[..]]].concat());
+            assert!(out.status.success() && out.stderr.is_empty(), "{graph}: {}", text(&out.stderr));
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_as_json_too() {
+    let folder = Folder::new("wrong");
+    let graph = "[units.a]\nsource = '''\nshader a(texture2d map, out color c) { c = texture2d_sample<map>(0.5, 0.5); }\n'''\n\
+                 textures = { map = \"gone.png\" }\n[outputs]\nc = \"a.c\"\n";
+    let fine = folder.write("fine.toml", graph);
+    let wrong = folder.write("wrong.toml", "[units.a]\n[outputs]\nc = \"b.c\"\n");
+    assert_eq!(shade(&["graph", "check", &fine]).status.code(), Some(0));
+    let out = shade(&["graph", "check", "--assets", "--format", "json", &fine, &wrong]);
+    assert_eq!(out.status.code(), Some(1));
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let codes: Vec<&str> =
+        json["diagnostics"].as_array().expect("a list").iter().filter_map(|d| d["code"].as_str()).collect();
+    assert_eq!(codes, ["S0008", "E0902"]);
+    for arguments in [&["graph", "show"][..], &["graph", "build"], &["eval"], &["dump", "--stage", "ir"], &["check"]] {
+        assert_eq!(shade(&[arguments, &[&wrong[..]]].concat()).status.code(), Some(1), "{arguments:?}");
+    }
+    // A graph is no scene, and says so.
+    let out = shade(&["render", &fine, "-o", &folder.path("x.png")]);
+    assert!(out.status.code() == Some(1) && text(&out.stderr).contains("this is a graph"), "{}", text(&out.stderr));
+}
+
+#[test]
+fn graphs_are_drawn_as_svg_and_as_dot() {
+    let folder = Folder::new("drawn");
+    for graph in GRAPHS {
+        let svg = folder.path("x.svg");
+        let out = shade(&["graph", "show", &shipped(graph), "-o", &svg]);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let drawn = std::fs::read_to_string(&svg).expect("it was written");
+        assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n") && drawn.contains("#c6e9c4"));
+        assert_eq!(drawn.matches("<text").count(), drawn.matches("</text>").count());
+        let out = shade(&["graph", "show", &shipped(graph)]);
+        assert!(text(&out.stdout).starts_with("digraph "));
+    }
+    assert_eq!(shade(&["graph", "show", &shipped(GRAPHS[0]), "-o", &folder.path("x.png")]).status.code(), Some(2));
+}
+
+#[test]
+fn eval_and_dump_take_graphs() {
+    let out = shade(&["eval", &shipped("graphs/grain.toml"), "--param", "at=(0.5,0)", "--json"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    // v = 0.06 sin(1.3 · 7 · 0.5), r = 6 √(0.25 + v²) = 3.02096, x = 0.47904, t = (x − 0.12) / 0.36 = 0.99733.
+    let grain = json["outputs"]["grain"].as_f64().expect("a number");
+    assert!((grain - 0.999_978_6).abs() < 1e-6, "{grain}");
+    let out = shade(&["dump", &shipped("graphs/lacquer.toml"), "--stage", "opt"]);
+    assert!(out.status.success() && text(&out.stdout).contains("entry fn @lacquer"), "{}", text(&out.stderr));
+}
+
+/// A sphere and a floor with a material each.
+fn scene(materials: &str) -> String {
+    format!(
+        "[camera]\nposition = [0, 1, 3]\nlook_at = [0, 0.5, 0]\n[environment]\ntype = \"sky\"\n{materials}\n\
+         [[shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\ntranslate = [0, 0.6, 0]\nradius = 0.6\n\
+         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"floor\"\nscale = [9, 1, 9]\n"
+    )
+}
+
+#[test]
+fn the_shader_that_a_graph_becomes_gives_the_same_picture() {
+    let folder = Folder::new("same");
+    for name in ["lacquer", "inlay"] {
+        let out = shade(&[
+            "graph",
+            "build",
+            &shipped(&format!("graphs/{name}.toml")),
+            "-o",
+            &folder.path(&format!("{name}.ssl")),
+        ]);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+    }
+    let by_graph = scene(&format!(
+        "[materials.ball]\ngraph = '{}'\nparameters = {{ scale = 2.0 }}\n[materials.floor]\ngraph = '{}'\n",
+        shipped("graphs/lacquer.toml"),
+        shipped("graphs/inlay.toml")
+    ));
+    let by_shader = scene(&format!(
+        "[textures.tiles]\nfile = '{}'\nraw = true\n\
+         [materials.ball]\nfile = \"lacquer.ssl\"\nentry = \"lacquer\"\nparameters = {{ scale = 2.0 }}\n\
+         [materials.floor]\nfile = \"inlay.ssl\"\nentry = \"inlay\"\ntextures = {{ pattern_map = \"tiles\" }}\n",
+        shipped("textures/tiles.png")
+    ));
+    let picture = |name: &str, scene: &str| {
+        let (scene, picture) = (folder.write(&format!("{name}.toml"), scene), folder.path(&format!("{name}.exr")));
+        let out = shade(&["render", &scene, "--size", "48x32", "--spp", "4", "-o", &picture]);
+        assert!(out.status.success() && out.stderr.is_empty(), "{}", text(&out.stderr));
+        std::fs::read(picture).expect("a whole picture")
+    };
+    let pictures = [picture("graph", &by_graph), picture("shader", &by_shader)];
+    assert!(pictures[0] == pictures[1], "the pictures differ");
+    let other = by_graph.replace("scale = 2.0", "scale = 1.0");
+    assert!(picture("other", &other) != pictures[0], "the parameter has no effect");
+}
+
+#[test]
+fn a_scene_reports_what_is_wrong_with_its_graphs() {
+    let folder = Folder::new("scene");
+    folder.write("wrong.toml", "[units.a]\nsource = \"shader a(out float c) { c = 1.0; }\"\n[outputs]\nc = \"a.d\"\n");
+    folder.write(
+        "wrap.toml",
+        "[units.a]\nsource = \"shader a(texture2d t, out color c) { c = texture2d_sample<t>(0.5, 0.5); }\"\n\
+         textures = { t = { file = \"gone.png\", wrap = \"mirror\" } }\n[outputs]\nc = \"a.c\"\n",
+    );
+    let cases = [
+        ("graph = \"gone.toml\"", "S0001"),
+        ("graph = \"wrong.toml\"", "E0906"),
+        ("graph = \"wrap.toml\"", "S0005"),
+        ("graph = \"wrap.toml\"\nfile = \"x.ssl\"", "S0006"),
+        ("graph = \"wrap.toml\"\nentry = \"a\"", "S0006"),
+        ("graph = \"wrap.toml\"\nparameters = { scale = 1 }", "S0009"),
+    ];
+    for (material, code) in cases {
+        let matte = "[materials.floor]\nsource = \"shader m(out closure c) { c = make_closure<Lambert>(color(0.5), global_value<normal>); }\"";
+        let scene = folder.write("scene.toml", &scene(&format!("[materials.ball]\n{material}\n{matte}\n")));
+        let out = shade(&["check", &scene]);
+        assert_eq!(out.status.code(), Some(1), "{material}");
+        assert!(text(&out.stderr).contains(code), "{material}: {}", text(&out.stderr));
+    }
+}

@@ -1,0 +1,132 @@
+//! Native code through LLVM: compiles more slowly than Cranelift, scalar, for code that runs faster.
+//!
+//! The shape of the code is that of every native back end: a function for each IR function, the entry a
+//! loop over the lanes of the mask, arrays in the slots that `analysis::storage` assigned. What is
+//! particular: the loop and its loads are described to the optimiser closely enough that it can move
+//! what all lanes share out of the loop; the passes are named one by one; and no flag lets it change a
+//! float's bits (no fast-math, no contraction into FMA).
+//!
+//! LLVM is told everything through its C API, and what it answers becomes a [`BackendError`].
+
+mod arrays;
+mod calls;
+mod control;
+mod function;
+mod host;
+mod optimise;
+mod orc;
+mod scalars;
+mod services;
+mod unit;
+
+use super::{Backend, BackendError, Code, OptLevel, Text};
+use crate::ir::{FuncId, Function, Module};
+use crate::runtime::BlockContext;
+use host::Host;
+use inkwell::builder::BuilderError;
+use inkwell::context::Context;
+use inkwell::targets::{FileType, TargetMachine};
+use std::time::{Duration, Instant};
+use unit::Unit;
+
+#[derive(Default)]
+pub struct Llvm {
+    pub opt: OptLevel,
+}
+
+impl Backend for Llvm {
+    fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
+        let context = Context::create();
+        let entry = orc::fresh_symbol();
+        let made = self.make(&context, module, &entry)?;
+        let start = Instant::now();
+        let object = made.machine.write_to_memory_buffer(&made.unit.llvm, FileType::Object).map_err(error)?;
+        made.unit.complaints.check()?;
+        let mut timings = made.timings;
+        timings.push(("generate", start.elapsed()));
+        let start = Instant::now();
+        let code = orc::link(object, &entry)?;
+        timings.push(("link", start.elapsed()));
+        Ok(Box::new(Native { code, timings }))
+    }
+
+    fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
+        let context = Context::create();
+        let made = self.make(&context, module, "ssl_block")?;
+        if text == Text::Intermediate {
+            return Ok(made.unit.llvm.print_to_string().to_string());
+        }
+        let assembly = made.machine.write_to_memory_buffer(&made.unit.llvm, FileType::Assembly).map_err(error)?;
+        made.unit.complaints.check()?;
+        Ok(String::from_utf8_lossy(assembly.as_slice()).trim_end_matches('\0').to_owned())
+    }
+}
+
+/// Optimised intermediate code, and what turns it into machine code.
+struct Made<'a, 'ctx> {
+    unit: Unit<'a, 'ctx>,
+    machine: TargetMachine,
+    timings: Vec<(&'static str, Duration)>,
+}
+
+impl Llvm {
+    fn make<'a, 'ctx>(
+        &self,
+        context: &'ctx Context,
+        module: &'a Module,
+        entry: &str,
+    ) -> Result<Made<'a, 'ctx>, BackendError> {
+        let start = Instant::now();
+        let host = Host::get()?;
+        let opt = bounded(self.opt, module);
+        let machine = host.machine(opt)?;
+        let mut unit = Unit::new(context, module, host, &machine, entry)?;
+        for i in 0..module.functions.len() {
+            function::translate(&mut unit, FuncId(i as u32))?;
+        }
+        let translate = start.elapsed();
+        let start = Instant::now();
+        optimise::run(&unit.llvm, &machine, opt)?;
+        unit.complaints.check()?;
+        Ok(Made { unit, machine, timings: vec![("translate", translate), ("optimise", start.elapsed())] })
+    }
+}
+
+/// Instructions of one function past which the better code generator is not used: its time grows faster
+/// than the function.
+const MAX_FOR_SPEED: usize = 16_000;
+
+fn bounded(opt: OptLevel, module: &Module) -> OptLevel {
+    let largest = module.functions.iter().map(Function::size).max().unwrap_or(0);
+    if largest > MAX_FOR_SPEED { opt.min(OptLevel::O1) } else { opt }
+}
+
+struct Native {
+    code: orc::Linked,
+    timings: Vec<(&'static str, Duration)>,
+}
+
+impl Code for Native {
+    unsafe fn run(&self, context: &mut BlockContext) {
+        // SAFETY: the caller promises a valid context; the code lives as long as `self`.
+        unsafe { (self.code.entry())(context) }
+    }
+
+    fn code_bytes(&self) -> usize {
+        self.code.bytes()
+    }
+
+    fn timings(&self) -> &[(&'static str, Duration)] {
+        &self.timings
+    }
+}
+
+fn error(e: impl std::fmt::Display) -> BackendError {
+    BackendError(e.to_string())
+}
+
+impl From<BuilderError> for BackendError {
+    fn from(e: BuilderError) -> BackendError {
+        error(e)
+    }
+}

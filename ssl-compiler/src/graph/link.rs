@@ -1,0 +1,565 @@
+//! A group as the text of one shader: imports, one shader for each group in it, and in each a call for
+//! every unit, with names that a person would choose. The checker and everything behind it read that text
+//! like any other.
+
+use super::declaration::declaration;
+use super::embed::embed;
+use super::group::{Literal, Place, ShaderGroup, TextureImage, Unit, UnitSource};
+use super::interface::{Interface, Port};
+use super::resolve::{Net, Source, error_at, resolve};
+use super::text::{Names, Pieces, Text};
+use super::units::{Found, Library, Loaded, Reading, load, moved};
+use super::values::{access_type, literal};
+use crate::diagnostics::{Diagnostic, Diagnostics, codes};
+use crate::facade::{CompileOptions, on_large_stack};
+use crate::sema::hir::FunctionId;
+use crate::source::{FileId, SourceMap, Span};
+use crate::types::{Type, TypeTable};
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+/// Groups within groups, at most.
+const MAX_NESTING: usize = 32;
+
+/// What a group became: a file among the sources, and what a host must know beside it.
+#[derive(Debug)]
+pub struct Linked {
+    pub file: FileId,
+    /// The shader of the file that is the group.
+    pub shader: String,
+    pub textures: Vec<Slot>,
+    pieces: Pieces,
+    /// What was said already.
+    said: Vec<(&'static str, Span)>,
+    /// Calls of units in the shader, by number of the unit.
+    pub(super) calls: Vec<(usize, Span)>,
+    /// Outputs of units that are outputs of the shader, by number of the unit; where it was linked open.
+    pub(super) opened: Vec<(usize, String)>,
+}
+
+/// A texture slot of the linked shader, and the image that the graph gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    pub name: String,
+    pub image: TextureImage,
+    /// The image's file, with the folder of its graph.
+    pub path: PathBuf,
+    pub at: Place,
+}
+
+/// Links a group: its text is added to the sources. Warnings come back beside what it became.
+pub fn link(
+    group: &ShaderGroup,
+    sources: &mut SourceMap,
+    options: &CompileOptions<'_>,
+) -> Result<(Linked, Diagnostics), Diagnostics> {
+    link_into(&group.folder, group, sources, options)
+}
+
+/// Links a group into a text that is to lie in another folder than the group.
+pub fn link_into(
+    home: &Path,
+    group: &ShaderGroup,
+    sources: &mut SourceMap,
+    options: &CompileOptions<'_>,
+) -> Result<(Linked, Diagnostics), Diagnostics> {
+    on_large_stack(|| {
+        let (linked, _, diagnostics) = link_here(home, group, sources, options, false);
+        match linked {
+            Some(linked) if !diagnostics.has_errors() => Ok((linked, diagnostics)),
+            _ => Err(diagnostics),
+        }
+    })
+}
+
+/// Links a group; with `open`, every output of every unit is one of the shader. The net comes back even
+/// where there are errors, as far as it is known.
+pub(super) fn link_here<'g>(
+    home: &Path,
+    group: &'g ShaderGroup,
+    sources: &mut SourceMap,
+    options: &CompileOptions<'_>,
+    open: bool,
+) -> (Option<Linked>, Net<'g>, Diagnostics) {
+    let mut linker = Linker {
+        sources,
+        options,
+        diagnostics: Diagnostics::new(),
+        library: Library::default(),
+        names: Names::default(),
+        home: home.to_owned(),
+        imports: Vec::new(),
+        slots: Vec::new(),
+        body: Text::default(),
+        groups: HashMap::new(),
+        calls: Vec::new(),
+        opened: Vec::new(),
+        depth: 0,
+    };
+    linker.names.take(&group.name);
+    let (callee, net) = linker.group(group, open);
+    let Linker { diagnostics, .. } = &linker;
+    let diagnostics = diagnostics.clone();
+    let linked = callee.map(|callee| linker.finish(group, callee.call.clone(), &diagnostics));
+    (linked, net, diagnostics)
+}
+
+impl Linked {
+    /// Findings about the linked text, moved to what they are about in the graph; those that linking has
+    /// reported are left out.
+    pub fn blame(&self, found: Diagnostics) -> Diagnostics {
+        let place = |span: Span| match span.file == self.file {
+            true => self.pieces.origin(span.range()).unwrap_or(span),
+            false => span,
+        };
+        let mut out = Diagnostics::new();
+        for mut d in found.list {
+            d.span = d.span.map(place);
+            d.labels.iter_mut().for_each(|l| l.span = place(l.span));
+            if d.span.is_none_or(|span| !self.said.contains(&(d.code.id, span))) {
+                out.push(d);
+            }
+        }
+        out
+    }
+}
+
+/// How a unit's shader is called.
+struct Callee {
+    call: String,
+    interface: Rc<Interface>,
+    origin: Origin,
+}
+
+enum Origin {
+    /// What stands before the names of the shader's file, and the names that differ.
+    File {
+        loaded: Rc<Loaded>,
+        shader: FunctionId,
+        prefix: String,
+    },
+    Text {
+        loaded: Rc<Loaded>,
+        shader: FunctionId,
+        names: HashMap<String, String>,
+    },
+    /// The defaults of its arguments.
+    Group(Vec<Option<Literal>>),
+}
+
+struct Import {
+    identity: PathBuf,
+    /// As it is written.
+    path: String,
+    alias: String,
+    at: Place,
+}
+
+struct Linker<'a, 'o> {
+    sources: &'a mut SourceMap,
+    options: &'a CompileOptions<'o>,
+    diagnostics: Diagnostics,
+    library: Library,
+    /// Of the linked file.
+    names: Names,
+    /// The folder of the linked text.
+    home: PathBuf,
+    imports: Vec<Import>,
+    slots: Vec<Slot>,
+    body: Text,
+    /// Groups are one however often they are used.
+    groups: HashMap<*const ShaderGroup, Option<Rc<Callee>>>,
+    calls: Vec<(usize, std::ops::Range<usize>)>,
+    opened: Vec<(usize, String)>,
+    depth: usize,
+}
+
+impl Linker<'_, '_> {
+    /// Writes the shader of a group, those of its units first.
+    fn group<'g>(&mut self, group: &'g ShaderGroup, open: bool) -> (Option<Rc<Callee>>, Net<'g>) {
+        self.depth += 1;
+        let callees: Vec<Option<Rc<Callee>>> = group.units.iter().map(|u| self.callee(group, u)).collect();
+        self.depth -= 1;
+        let interfaces = callees.iter().map(|c| c.as_ref().map(|c| c.interface.clone())).collect();
+        let net = resolve(group, interfaces, &mut self.diagnostics);
+        self.bind_slots(&net, &callees);
+        let complete: Option<Vec<Rc<Callee>>> = callees.into_iter().collect();
+        let callee = match complete {
+            Some(callees) if !self.diagnostics.has_errors() => Some(self.shader(&net, &callees, open)),
+            _ => None,
+        };
+        (callee, net)
+    }
+
+    fn callee(&mut self, group: &ShaderGroup, unit: &Unit) -> Option<Rc<Callee>> {
+        match &unit.source {
+            UnitSource::File { path, shader, at } => {
+                let place = at.or(unit.at);
+                let mut reading =
+                    Reading { sources: self.sources, options: self.options, diagnostics: &mut self.diagnostics };
+                let found = self.library.file(path, &group.folder, place, &mut reading)?;
+                let loaded = found.loaded.clone()?;
+                let id = loaded.choose(shader.as_deref(), place, &mut self.diagnostics)?;
+                let prefix = format!("{}::", self.alias(&found, place));
+                let call = format!("{prefix}{}", loaded.function(id).name);
+                let interface = Rc::new(loaded.interface(id));
+                Some(Rc::new(Callee { call, interface, origin: Origin::File { loaded, shader: id, prefix } }))
+            }
+            UnitSource::Text { text, shader, at } => self.text(group, unit, text, shader.as_deref(), *at),
+            UnitSource::Group(inner) => {
+                let key = std::sync::Arc::as_ptr(inner);
+                if let Some(known) = self.groups.get(&key) {
+                    return known.clone();
+                }
+                if self.depth > MAX_NESTING {
+                    let hint = format!("at most {MAX_NESTING} levels are possible");
+                    let error = error_at(&codes::NESTING, unit.at, "graphs nest too deeply", hint);
+                    self.diagnostics.push(error);
+                    return None;
+                }
+                let (callee, _) = self.group(inner, false);
+                self.groups.insert(key, callee.clone());
+                callee
+            }
+        }
+    }
+
+    /// The name that a file is imported under.
+    fn alias(&mut self, found: &Found, at: Place) -> String {
+        if let Some(known) = self.imports.iter().find(|i| i.identity == found.identity) {
+            return known.alias.clone();
+        }
+        let stem = found.path.file_stem().map_or(String::new(), |s| s.to_string_lossy().into_owned());
+        let alias = self.names.unique(&stem);
+        let path = self.path_from_here(found);
+        self.imports.push(Import { identity: found.identity.clone(), path, alias: alias.clone(), at });
+        alias
+    }
+
+    /// How the linked text names a file.
+    fn path_from_here(&self, found: &Found) -> String {
+        let files = self.options.imports.files;
+        let here = if self.home.as_os_str().is_empty() { Path::new(".") } else { &self.home };
+        let path = match found.path.strip_prefix(&self.home) {
+            Ok(relative) if relative.is_relative() => relative.to_owned(),
+            _ => match files.identity(here).and_then(|from| relative(&from, &found.identity)) {
+                Some(path) => path,
+                None => found.identity.clone(),
+            },
+        };
+        path.display().to_string().replace('\\', "/")
+    }
+
+    /// A unit with its text in the graph: checked alone, then written in under other names.
+    fn text(
+        &mut self,
+        group: &ShaderGroup,
+        unit: &Unit,
+        text: &str,
+        shader: Option<&str>,
+        at: Place,
+    ) -> Option<Rc<Callee>> {
+        let name = format!("<unit {} of {}>", unit.name, group.name);
+        // No file has this name, but what the text imports is looked for in the graph's folder.
+        let file = self.sources.add_at(name.clone(), group.folder.join(name), text);
+        let mut found = Diagnostics::new();
+        let mut reading = Reading { sources: self.sources, options: self.options, diagnostics: &mut found };
+        let loaded = load(file, &mut reading);
+        self.diagnostics.extend(match at {
+            Some(start) => moved(found, file, start),
+            None => found,
+        });
+        let loaded = loaded?;
+        let id = loaded.choose(shader, at.map(|a| Span { end: a.start, ..a }).or(unit.at), &mut self.diagnostics)?;
+        let embedded = embed(self.sources, file, &unit.name, &loaded.function(id).name, &mut self.names);
+        let interface = Rc::new(loaded.interface(id));
+        for port in &interface.ports {
+            if embedded.names.contains_key(&port.name) {
+                let message =
+                    format!("`{}` is a parameter and something else in the text of `{}`", port.name, unit.name);
+                self.diagnostics.push(error_at(&codes::GRAPH_NAME, unit.at, message, "rename one of the two"));
+                return None;
+            }
+        }
+        self.body.piece(unit.at, |t| t.push(&embedded.text));
+        self.body.push("\n\n");
+        let call = embedded.names.get(&loaded.function(id).name)?.clone();
+        let origin = Origin::Text { loaded, shader: id, names: embedded.names };
+        Some(Rc::new(Callee { call, interface, origin }))
+    }
+
+    /// Images for the texture slots of units' files.
+    fn bind_slots(&mut self, net: &Net<'_>, callees: &[Option<Rc<Callee>>]) {
+        for (node, callee) in net.nodes.iter().zip(callees) {
+            let Some(callee) = callee else { continue };
+            for (slot, image, at) in &node.slots {
+                let name = match &callee.origin {
+                    Origin::File { prefix, .. } => format!("{prefix}{slot}"),
+                    Origin::Text { names, .. } => names.get(*slot).cloned().unwrap_or_default(),
+                    Origin::Group(_) => continue,
+                };
+                let new = Slot { path: net.group.folder.join(&image.file), name, image: (*image).clone(), at: *at };
+                match self.slots.iter().find(|s| s.name == new.name) {
+                    None => self.slots.push(new),
+                    Some(known) if known.path == new.path && known.image == new.image => {}
+                    Some(known) => {
+                        let message = format!("the texture `{slot}` of `{}` is bound to two images", node.unit.name);
+                        let hint =
+                            "all units of one file share its textures: make it a parameter of the shader instead";
+                        let mut error = error_at(&codes::INPUT_TWICE, *at, message, hint);
+                        error.labels.extend(
+                            known.at.map(|span| crate::diagnostics::Label { span, text: "the other one".to_owned() }),
+                        );
+                        self.diagnostics.push(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The slot of an image that a texture parameter is given.
+    fn slot(&mut self, net: &Net<'_>, wanted: &str, image: &TextureImage, at: Place) -> String {
+        let path = net.group.folder.join(&image.file);
+        let same = |s: &&Slot| s.path == path && s.image.raw == image.raw && s.image.wrap == image.wrap;
+        if let Some(known) = self.slots.iter().find(same) {
+            return known.name.clone();
+        }
+        let name = self.names.unique(wanted);
+        self.slots.push(Slot { name: name.clone(), image: image.clone(), path, at });
+        let file: String = image.file.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let raw = if image.raw { ", raw" } else { "" };
+        self.body.push(&format!("// Bind {file}{raw} to it.\ntexture2d {name};\n\n"));
+        name
+    }
+
+    fn shader(&mut self, net: &Net<'_>, callees: &[Rc<Callee>], open: bool) -> Rc<Callee> {
+        let mut scope = self.names.clone();
+        let group = net.group;
+        group
+            .arguments
+            .iter()
+            .map(|a| &a.name)
+            .chain(group.outputs.iter().map(|o| &o.name))
+            .for_each(|n| scope.take(n));
+        let locals = locals(net, &mut scope, open);
+        let (arguments, defaults) = self.arguments(net, callees);
+        let outputs: Vec<Port> = group.outputs.iter().zip(&net.roots).map(|(o, s)| output(net, &o.name, s)).collect();
+        let name = if self.depth == 0 { group.name.clone() } else { self.names.unique(&group.name) };
+        // Slots are declared above the shader, so the calls are written first.
+        let calls: Vec<Text> = net.order.iter().map(|&i| self.call(net, i, &callees[i].call, &locals)).collect();
+        let mut text = Text::default();
+        for line in group.description.lines() {
+            text.push(&format!("// {line}\n"));
+        }
+        text.piece(group.at, |t| t.push(&format!("shader {name}(")));
+        let mut ports: Vec<Text> = Vec::new();
+        for (port, default) in arguments.iter().zip(&defaults) {
+            ports.push(declaration(group, port, default.as_ref()));
+        }
+        for port in &outputs {
+            ports.push(declaration(group, port, None));
+        }
+        for ((unit, port), name) in locals.iter().filter(|_| open) {
+            let p = &net.nodes[*unit].interface.ports[*port];
+            if p.ty != Type::Closure {
+                ports.push(Text::of(format!("out {} {name}", p.type_name)));
+                self.opened.push((*unit, name.clone()));
+            }
+        }
+        for (i, port) in ports.into_iter().enumerate() {
+            text.push(if i == 0 { "\n    " } else { ",\n    " });
+            text.append(port);
+        }
+        text.push(")\n{\n");
+        for (&i, call) in net.order.iter().zip(calls) {
+            for ((_, port), name) in locals.range((i, 0)..(i + 1, 0)) {
+                let p = &net.nodes[i].interface.ports[*port];
+                if !open || p.ty == Type::Closure {
+                    text.push(&format!("    {} {name};\n", p.type_name));
+                }
+            }
+            let start = text.text.len();
+            text.append(call);
+            if self.depth == 0 {
+                self.calls.push((i, start + self.body.text.len()..text.text.len() + self.body.text.len()));
+            }
+        }
+        for (output, source) in group.outputs.iter().zip(&net.roots) {
+            if let Some(source) = source {
+                text.push("    ");
+                text.piece(output.at, |t| t.push(&format!("{} = {};", output.name, read(net, source, &locals))));
+                text.push("\n");
+            }
+        }
+        text.push("}\n\n");
+        self.body.append(text);
+        let ports = arguments.into_iter().chain(outputs).collect();
+        let interface = Rc::new(Interface { ports, slots: Vec::new() });
+        Rc::new(Callee { call: name, interface, origin: Origin::Group(defaults) })
+    }
+
+    /// The statement that runs a unit.
+    fn call(&mut self, net: &Net<'_>, i: usize, callee: &str, locals: &Locals) -> Text {
+        let node = &net.nodes[i];
+        let mut arguments: Vec<(Place, String)> = Vec::new();
+        for (number, port) in node.interface.ports.iter().enumerate() {
+            let wire = node.wires.iter().find(|w| w.port == number);
+            let value = match wire.map(|w| (&w.source, w.at)) {
+                None => locals.get(&(i, number)).map(|name| (None, name.clone())),
+                Some((Source::Literal(value), at)) => Some((at, self.literal(value, port, at))),
+                Some((Source::Texture(image), at)) => {
+                    Some((at, self.slot(net, &format!("{}_{}", node.unit.name, port.name), image, at)))
+                }
+                Some((source, at)) => Some((at, read(net, source, locals))),
+            };
+            arguments.extend(value.map(|(at, value)| (at, format!("{} = {value}", port.name))));
+        }
+        let long = arguments.iter().map(|(_, a)| a.len() + 2).sum::<usize>() + callee.len() > 100;
+        let (open, between) = if long { ("\n        ", ",\n        ") } else { ("", ", ") };
+        let mut text = Text::default();
+        text.push("    ");
+        text.piece(node.unit.at, |t| {
+            t.push(&format!("{callee}("));
+            for (k, (at, argument)) in arguments.into_iter().enumerate() {
+                t.push(if k == 0 { open } else { between });
+                t.piece(at, |t| t.push(&argument));
+            }
+            t.push(");");
+        });
+        text.push("\n");
+        text
+    }
+
+    fn literal(&mut self, value: &Literal, port: &Port, at: Place) -> String {
+        literal(value, &port.ty, &port.type_name).unwrap_or_else(|(message, hint)| {
+            let message = format!("`{}` cannot be given {message}", port.name);
+            self.diagnostics.push(error_at(&codes::GRAPH_VALUE, at, message, hint));
+            "0".to_owned()
+        })
+    }
+
+    /// The arguments of a group as ports, and their defaults.
+    fn arguments(&mut self, net: &Net<'_>, callees: &[Rc<Callee>]) -> (Vec<Port>, Vec<Option<Literal>>) {
+        let mut ports = Vec::new();
+        let mut defaults = Vec::new();
+        for (argument, fed) in net.group.arguments.iter().zip(&net.fed) {
+            let Some(&(node, port)) = fed.first() else { continue };
+            let mut port = net.nodes[node].interface.ports[port].clone();
+            let set = net.group.units[node].inputs.iter().find(|i| i.parameter == port.name);
+            let set =
+                set.and_then(|i| if let super::group::Given::Value(v) = &i.given { Some(v.clone()) } else { None });
+            let own = || match &callees[node].origin {
+                Origin::File { loaded, shader, .. } | Origin::Text { loaded, shader, .. } if port.has_default => {
+                    loaded.default(*shader, &port.name, self.options)
+                }
+                Origin::Group(list) => {
+                    let number = callees[node].interface.input(&port.name)?;
+                    list.get(number).cloned().flatten()
+                }
+                _ => None,
+            };
+            let default = argument.default.as_ref().map(|(v, _)| v.clone()).or(set).or_else(own);
+            if let (Some(value), at) = (&default, argument.default.as_ref().and_then(|d| d.1).or(argument.at)) {
+                // Said here, where the place is known.
+                self.literal(value, &port, at);
+            }
+            port.name = argument.name.clone();
+            port.has_default = default.is_some();
+            ports.push(port);
+            defaults.push(default);
+        }
+        (ports, defaults)
+    }
+
+    /// The whole text, with what must stand above it.
+    fn finish(self, group: &ShaderGroup, shader: String, diagnostics: &Diagnostics) -> Linked {
+        let mut text = Text::default();
+        for Import { path, alias, at, .. } in &self.imports {
+            text.piece(*at, |t| t.push(&format!("import \"{path}\" as {alias};")));
+            text.push("\n");
+        }
+        if !self.imports.is_empty() {
+            text.push("\n");
+        }
+        let offset = text.text.len();
+        text.append(self.body);
+        let (text, pieces) = text.into_parts();
+        let name = format!("<graph {}>", group.name);
+        let file = self.sources.add_at(name.clone(), self.home.join(name), text.trim_end().to_owned() + "\n");
+        let call = |(unit, range): (usize, std::ops::Range<usize>)| {
+            (unit, Span::new(file, range.start + offset..range.end + offset))
+        };
+        Linked {
+            file,
+            shader,
+            textures: self.slots,
+            pieces,
+            said: diagnostics.list.iter().filter_map(|d: &Diagnostic| Some((d.code.id, d.span?))).collect(),
+            calls: self.calls.into_iter().map(call).collect(),
+            opened: self.opened,
+        }
+    }
+}
+
+/// The way from a folder to a file, both by their whole paths; `None` where there is none, as between
+/// drives.
+fn relative(folder: &Path, file: &Path) -> Option<PathBuf> {
+    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =
+        (folder.components().collect(), file.components().collect());
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from[common..].iter().map(|_| Component::ParentDir);
+    (common > 0).then(|| up.chain(to[common..].iter().copied()).collect())
+}
+
+/// Names of the variables that outputs of units are kept in, by unit and port.
+type Locals = std::collections::BTreeMap<(usize, usize), String>;
+
+/// A variable for every output that something reads; with `all`, for every output.
+fn locals(net: &Net<'_>, scope: &mut Names, all: bool) -> Locals {
+    let wires = net.nodes.iter().flat_map(|n| n.wires.iter().map(|w| &w.source));
+    let mut wanted: Vec<(usize, usize)> = wires.chain(net.roots.iter().flatten()).filter_map(output_of).collect();
+    if all {
+        let outputs = |(i, n): (usize, &super::resolve::Node<'_>)| {
+            let ports = n.interface.ports.iter().enumerate();
+            ports.filter(|(_, p)| !p.input).map(move |(k, _)| (i, k)).collect::<Vec<_>>()
+        };
+        wanted.extend(net.nodes.iter().enumerate().flat_map(outputs));
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    let name = |(unit, port): (usize, usize)| {
+        let node = &net.nodes[unit];
+        ((unit, port), scope.unique(&format!("{}_{}", node.unit.name, node.interface.ports[port].name)))
+    };
+    wanted.into_iter().map(name).collect()
+}
+
+fn output_of(source: &Source<'_>) -> Option<(usize, usize)> {
+    match source {
+        Source::Unit { unit, port, .. } => Some((*unit, *port)),
+        _ => None,
+    }
+}
+
+/// A source as an expression.
+fn read(net: &Net<'_>, source: &Source<'_>, locals: &Locals) -> String {
+    match source {
+        Source::Argument(i) => net.group.arguments.get(*i).map(|a| a.name.clone()).unwrap_or_default(),
+        Source::Unit { unit, port, access } => {
+            format!("{}{access}", locals.get(&(*unit, *port)).map_or("", String::as_str))
+        }
+        Source::Global { name, access } => format!("global_value<{name}>{access}"),
+        Source::Literal(_) | Source::Texture(_) | Source::Unknown => String::new(),
+    }
+}
+
+/// The port of an output of a group.
+fn output(net: &Net<'_>, name: &str, source: &Option<Source<'_>>) -> Port {
+    let ty = match source {
+        Some(Source::Unit { unit, port, access }) => access_type(&net.nodes[*unit].interface.ports[*port].ty, access),
+        _ => Type::Float,
+    };
+    let type_name = TypeTable::default().display(&ty).to_string();
+    Port { name: name.to_owned(), ty, type_name, input: false, has_default: false }
+}

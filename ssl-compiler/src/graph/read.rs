@@ -1,0 +1,254 @@
+//! Graph files: TOML into a [`ShaderGroup`], with the files of nested graphs.
+
+use super::group::{Argument, Given, Input, Output, ShaderGroup, TextureImage, Unit, UnitSource};
+use super::resolve::error_at;
+use super::schema::{ArgumentTable, GraphFile, Header, Image, Table, UnitTable};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, closest, codes};
+use crate::source::{FileId, SourceMap, Span};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toml::Spanned;
+
+/// Whether a text is a graph file, as other TOML files are none: by the tables that it has.
+pub fn is_graph(text: &str) -> bool {
+    let heads = |word: &str| {
+        text.lines().any(|line| {
+            let line = line.trim_start();
+            line.strip_prefix(&format!("[{word}")).is_some_and(|rest| rest.starts_with([']', '.']))
+        })
+    };
+    (heads("graph") || heads("units") || heads("outputs"))
+        && !["camera", "materials", "film", "[shapes"].into_iter().any(heads)
+}
+
+/// Reads a graph file and the graphs that it nests. What is wrong is said; what could be understood
+/// comes back, so that more can be found wrong with it.
+pub fn read(path: &Path, sources: &mut SourceMap) -> (Option<Arc<ShaderGroup>>, Diagnostics) {
+    let mut reader = Reader { sources, diagnostics: Diagnostics::new(), known: HashMap::new(), open: Vec::new() };
+    let group = reader.file(path, None);
+    (group, reader.diagnostics)
+}
+
+struct Reader<'a> {
+    sources: &'a mut SourceMap,
+    diagnostics: Diagnostics,
+    known: HashMap<PathBuf, Option<Arc<ShaderGroup>>>,
+    /// Files being read, outermost first, each with the place that led to it.
+    open: Vec<(PathBuf, Option<Span>)>,
+}
+
+impl Reader<'_> {
+    fn file(&mut self, path: &Path, at: Option<Span>) -> Option<Arc<ShaderGroup>> {
+        // One file by two ways is one graph.
+        let identity = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if let Some(known) = self.known.get(&identity) {
+            return known.clone();
+        }
+        if let Some(start) = self.open.iter().position(|(p, _)| *p == identity) {
+            self.contains_itself(start, path, at);
+            return None;
+        }
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) => {
+                let message = format!("`{}` cannot be read: {e}", path.display());
+                let (code, hint) = match at {
+                    Some(_) => (&codes::UNIT_FILE, "paths are taken from the folder of the graph"),
+                    None => (&codes::UNREADABLE_FILE, "check the path, and that it is a text file"),
+                };
+                self.diagnostics.push(error_at(code, at, message, hint));
+                return None;
+            }
+        };
+        let file = self.sources.add(path.display().to_string(), text.as_str());
+        self.open.push((identity.clone(), at));
+        let group = self.parse(path, file, &text).map(Arc::new);
+        self.open.pop();
+        self.known.insert(identity, group.clone());
+        group
+    }
+
+    fn contains_itself(&mut self, start: usize, path: &Path, at: Option<Span>) {
+        let name = |p: &Path| p.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+        let mut chain: Vec<String> = self.open[start..].iter().map(|(p, _)| name(p)).collect();
+        chain.push(name(path));
+        let message = format!("the graph contains itself: {}", chain.join(" → "));
+        let hint = "take one of these graphs out of the other";
+        self.diagnostics.push(error_at(&codes::GRAPH_NESTING, at, message, hint));
+    }
+
+    fn parse(&mut self, path: &Path, file: FileId, text: &str) -> Option<ShaderGroup> {
+        let parsed: GraphFile = match toml::from_str(text) {
+            Ok(parsed) => parsed,
+            Err(e) => {
+                let span = Span::new(file, e.span().unwrap_or(0..0));
+                let hint = misspelt(e.message()).unwrap_or_else(|| HINT.to_owned());
+                self.diagnostics.push(Diagnostic::error(&codes::GRAPH_SYNTAX, span, e.message(), hint));
+                return None;
+            }
+        };
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let stem = path.file_stem().map_or(String::new(), |s| s.to_string_lossy().replace(['-', ' ', '.'], "_"));
+        let Header { name, description } = parsed.graph;
+        let at = Some(Span::new(file, name.as_ref().map_or(0..0, Spanned::span)));
+        let name = name.map_or(stem, Spanned::into_inner);
+        let mut group = ShaderGroup { name, description, folder, at, ..ShaderGroup::default() };
+        let mut part = File { file, text, reader: self };
+        for (name, table) in in_order(parsed.units) {
+            let unit = part.unit(&name, table, &group.folder);
+            group.units.extend(unit);
+        }
+        for (name, table) in in_order(parsed.arguments) {
+            let argument = part.argument(&name, table);
+            group.arguments.push(argument);
+        }
+        for (name, from) in in_order(parsed.outputs) {
+            let at = Some(part.span(name.span().start..from.span().end));
+            group.outputs.push(Output { name: name.into_inner(), from: from.into_inner(), at });
+        }
+        Some(group)
+    }
+}
+
+const HINT: &str = "a graph has the tables graph, units, arguments and outputs";
+
+/// For an unknown key in the reader's words: the one that was probably meant.
+fn misspelt(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("unknown field ")?;
+    let mut words = rest.split('`').skip(1).step_by(2);
+    let wanted = words.next()?;
+    Some(match closest(wanted, words) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "remove it, or check where it belongs".to_owned(),
+    })
+}
+
+/// The entries as they follow in the file.
+fn in_order<T>(table: Table<T>) -> Vec<(Spanned<String>, T)> {
+    let mut list: Vec<_> = table.into_iter().collect();
+    list.sort_by_key(|(name, _)| name.span().start);
+    list
+}
+
+/// A graph file being turned into a group.
+struct File<'r, 'a> {
+    file: FileId,
+    text: &'r str,
+    reader: &'r mut Reader<'a>,
+}
+
+impl File<'_, '_> {
+    fn span(&self, range: Range<usize>) -> Span {
+        Span::new(self.file, range)
+    }
+
+    fn error(&mut self, code: &'static Code, at: Range<usize>, message: impl Into<String>, hint: &str) {
+        let span = self.span(at);
+        self.reader.diagnostics.push(Diagnostic::error(code, span, message, hint));
+    }
+
+    fn unit(&mut self, name: &Spanned<String>, mut table: UnitTable, folder: &Path) -> Option<Unit> {
+        let inputs = self.inputs(&mut table);
+        let at = Some(self.span(name.span()));
+        let source = self.source(name, table, folder)?;
+        Some(Unit { name: name.get_ref().clone(), source, inputs, at })
+    }
+
+    fn source(&mut self, name: &Spanned<String>, table: UnitTable, folder: &Path) -> Option<UnitSource> {
+        let shader = table.shader.as_ref().map(|s| s.get_ref().clone());
+        match (table.file, table.source, table.graph) {
+            (Some(file), None, None) => {
+                let at = Some(self.span(file.span()));
+                Some(UnitSource::File { path: file.into_inner(), shader, at })
+            }
+            (None, Some(source), None) => {
+                let at = self.verbatim(&source);
+                Some(UnitSource::Text { text: source.into_inner().into(), shader, at })
+            }
+            (None, None, Some(graph)) => {
+                if let Some(shader) = table.shader {
+                    let message = format!("the graph of the unit `{}` has no shaders to choose from", name.get_ref());
+                    self.error(&codes::UNIT_SOURCE, shader.span(), message, "remove `shader`");
+                }
+                let at = Some(self.span(graph.span()));
+                self.reader.file(&folder.join(graph.get_ref()), at).map(UnitSource::Group)
+            }
+            (None, None, None) => {
+                let message = format!("the unit `{}` has no shader", name.get_ref());
+                let hint = "add `file = \"….ssl\"`, `source = '''…'''` or `graph = \"….toml\"`";
+                self.error(&codes::UNIT_SOURCE, name.span(), message, hint);
+                None
+            }
+            _ => {
+                let message = format!("the unit `{}` has several of `file`, `source` and `graph`", name.get_ref());
+                self.error(&codes::UNIT_SOURCE, name.span(), message, "keep one of them");
+                None
+            }
+        }
+    }
+
+    /// Where the characters of a text stand in the file, if they stand there as they are.
+    fn verbatim(&self, source: &Spanned<String>) -> Option<Span> {
+        let range = source.span();
+        let offset = self.text.get(range.clone())?.find(source.get_ref().as_str())?;
+        let start = range.start + offset;
+        Some(self.span(start..start + source.get_ref().len()))
+    }
+
+    /// What the unit's inputs are given, in the order of the file.
+    fn inputs(&self, table: &mut UnitTable) -> Vec<Input> {
+        let mut list: Vec<Input> = Vec::new();
+        let mut add = |name: Spanned<String>, given: Given, range: Range<usize>| {
+            // From the name to the end of the value.
+            let at = Some(self.span(name.span().start..range.end));
+            list.push(Input { parameter: name.into_inner(), given, at });
+        };
+        for (name, value) in std::mem::take(&mut table.set) {
+            let range = value.span();
+            add(name, Given::Value(value.into_inner().into()), range);
+        }
+        for (name, from) in std::mem::take(&mut table.inputs) {
+            let range = from.span();
+            add(name, Given::Connection(from.into_inner()), range);
+        }
+        for (name, image) in std::mem::take(&mut table.textures) {
+            let range = image.span();
+            let image = match image.into_inner() {
+                Image::File(file) => TextureImage { file, raw: false, wrap: None },
+                Image::Table(t) => TextureImage { file: t.file, raw: t.raw, wrap: t.wrap },
+            };
+            add(name, Given::Texture(image), range);
+        }
+        list.sort_by_key(|i| i.at.map(|s| s.start));
+        list
+    }
+
+    fn argument(&mut self, name: &Spanned<String>, table: ArgumentTable) -> Argument {
+        let mut parameters: Vec<Spanned<String>> = table.parameter.into_iter().chain(table.parameters).collect();
+        parameters.sort_by_key(|p| p.span().start);
+        Argument {
+            name: name.get_ref().clone(),
+            parameters: parameters.into_iter().map(|p| (p.get_ref().clone(), Some(self.span(p.span())))).collect(),
+            default: table.default.map(|d| (d.get_ref().clone().into(), Some(self.span(d.span())))),
+            label: table.label,
+            min: table.min,
+            max: table.max,
+            at: Some(self.span(name.span())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_are_told_from_scenes() {
+        assert!(is_graph("[units.a]\nfile = \"a.ssl\"\n"));
+        assert!(is_graph("# a graph\n[graph]\nname = \"a\"\n"));
+        assert!(!is_graph("[camera]\nfov = 1\n[[shapes]]\n"));
+        assert!(!is_graph("[materials.graph]\nsource = \"\"\"\n[units.a]\n\"\"\"\n"));
+    }
+}

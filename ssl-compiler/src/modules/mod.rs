@@ -1,0 +1,216 @@
+//! From a file to all files that it needs: imports are followed, and the parts of the standard library
+//! that somebody calls are added.
+//!
+//! Each file is read and parsed once, whichever way leads to it. What the files mean is none of this
+//! module's business; it only says who imports whom, those that are imported first.
+
+mod search;
+
+pub use search::{Disk, Files, LIBRARY_ONLY, SearchPath};
+
+use crate::builtins::library::{self, LibraryFile};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
+use crate::source::{FileId, SourceMap, Span};
+use crate::syntax::{self, ast};
+pub(crate) use search::Found;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// A file and all that it needs.
+pub struct Modules {
+    pub files: Vec<Module>,
+    /// Indices into `files`: what a file imports comes before it. The file that was asked for is last.
+    pub order: Vec<usize>,
+}
+
+/// A file, parsed.
+pub struct Module {
+    pub file: FileId,
+    pub tree: ast::File,
+    pub imports: Vec<Import>,
+    /// Where it is part of the standard library.
+    pub library: Option<&'static LibraryFile>,
+    /// What stands before its names where the file that was asked for speaks of them: nothing, or
+    /// `alias::` for what it reaches under a name only.
+    pub prefix: String,
+}
+
+/// An import that leads to a file.
+pub struct Import {
+    /// Index of the imported file.
+    pub module: usize,
+    pub alias: Option<ast::Ident>,
+    pub span: Span,
+}
+
+/// Reads what a file imports, directly and through others. What cannot be had is reported and left out.
+pub fn load(sources: &mut SourceMap, root: FileId, search: &SearchPath<'_>, diagnostics: &mut Diagnostics) -> Modules {
+    let modules = Modules { files: Vec::new(), order: Vec::new() };
+    let mut loader = Loader { sources, search, diagnostics, modules, known: HashMap::new(), open: Vec::new() };
+    let identity = loader.sources.get(root).path.as_ref().and_then(|p| search.files.identity(p));
+    loader.module(root, identity, None);
+    let mut modules = loader.modules;
+    modules.name_prefixes();
+    modules
+}
+
+struct Loader<'a> {
+    sources: &'a mut SourceMap,
+    search: &'a SearchPath<'a>,
+    diagnostics: &'a mut Diagnostics,
+    modules: Modules,
+    /// Files by their identity; those of the standard library by `std/` and their name.
+    known: HashMap<PathBuf, usize>,
+    /// Files whose imports are being followed, each with the import that led on from it.
+    open: Vec<(usize, Span)>,
+}
+
+impl Loader<'_> {
+    /// Parses a file and follows its imports. Gives its index.
+    fn module(&mut self, file: FileId, identity: Option<PathBuf>, library: Option<&'static LibraryFile>) -> usize {
+        let index = self.modules.files.len();
+        self.known.extend(identity.map(|id| (id, index)));
+        let tree = syntax::parse(self.sources, file, self.diagnostics);
+        let wanted: Vec<ast::Import> = tree.items.iter().filter_map(import_of).cloned().collect();
+        let called: Vec<_> = tree.called.iter().filter_map(|name| library::providing(name)).collect();
+        self.modules.files.push(Module { file, tree, imports: Vec::new(), library, prefix: String::new() });
+        for import in wanted {
+            self.open.push((index, import.path_span));
+            if let Some(module) = self.import(index, &import) {
+                self.modules.files[index].imports.push(Import { module, alias: import.alias, span: import.path_span });
+            }
+            self.open.pop();
+        }
+        for used in called {
+            self.library(used);
+        }
+        self.modules.order.push(index);
+        index
+    }
+
+    fn library(&mut self, file: &'static LibraryFile) -> usize {
+        let identity = Path::new("std").join(file.name);
+        match self.known.get(&identity) {
+            Some(&index) => index,
+            None => {
+                let id = self.sources.add(format!("std/{}", file.name), file.text);
+                self.module(id, Some(identity), Some(file))
+            }
+        }
+    }
+
+    fn import(&mut self, from: usize, import: &ast::Import) -> Option<usize> {
+        let from = &self.modules.files[from];
+        let found = match import.path.as_str() {
+            "" => Err(Vec::new()),
+            // No file of a user's changes what the library means.
+            path if from.library.is_some() => library::file(path).map(Found::Library).ok_or_else(Vec::new),
+            path => self.search.find(path, self.sources.get(from.file).path.as_deref()),
+        };
+        match found {
+            Ok(Found::Library(file)) => {
+                let index = self.library(file);
+                self.no_cycle(index, import).then_some(index)
+            }
+            Ok(Found::File(path, identity)) => match self.known.get(&identity) {
+                Some(&index) => self.no_cycle(index, import).then_some(index),
+                None => {
+                    let file = self.read(&path, import)?;
+                    Some(self.module(file, Some(identity), None))
+                }
+            },
+            Err(places) => {
+                let hint = match places.as_slice() {
+                    [] => "write the path of a shader file between the quotes".to_owned(),
+                    _ => format!("it was looked for in {}; `--include FOLDER` adds a place", places.join(", ")),
+                };
+                self.refuse(&codes::IMPORT_NOT_FOUND, import, "there is no such file", hint);
+                None
+            }
+        }
+    }
+
+    /// The text of a file, read unless that was done for another shader.
+    fn read(&mut self, path: &Path, import: &ast::Import) -> Option<FileId> {
+        if let Some(id) = self.sources.at(path) {
+            return Some(id);
+        }
+        let text = self.search.files.read(path).map_err(|e| e.to_string());
+        let text = text.and_then(|bytes| String::from_utf8(bytes).map_err(not_text));
+        match text {
+            Ok(text) => Some(self.sources.add_file(path, text)),
+            Err(why) => {
+                let message = format!("`{}` cannot be read: {why}", path.display());
+                let hint = "an import names a shader file, which is UTF-8 text";
+                self.refuse(&codes::IMPORT_UNREADABLE, import, message, hint);
+                None
+            }
+        }
+    }
+
+    /// Whether an import may lead to a known file: not back to one whose imports are being followed.
+    fn no_cycle(&mut self, to: usize, import: &ast::Import) -> bool {
+        let Some(start) = self.open.iter().position(|(index, _)| *index == to) else { return true };
+        let circle = &self.open[start..];
+        let name = |index: usize| self.sources.get(self.modules.files[index].file).name.clone();
+        let chain: Vec<String> = circle.iter().map(|(index, _)| name(*index)).chain([name(to)]).collect();
+        let message = format!("files import each other in a circle: {}", chain.join(" → "));
+        let hint = "move what both sides need into a file of its own, and import that";
+        let mut diagnostic = Diagnostic::error(&codes::IMPORT_CYCLE, import.path_span, message, hint);
+        for (_, span) in circle.iter().filter(|(_, span)| *span != import.path_span) {
+            diagnostic = diagnostic.with_label(*span, "on the way");
+        }
+        self.diagnostics.push(diagnostic);
+        false
+    }
+
+    fn refuse(
+        &mut self,
+        code: &'static Code,
+        import: &ast::Import,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.diagnostics.push(Diagnostic::error(code, import.path_span, message, hint));
+    }
+}
+
+fn import_of(item: &ast::Item) -> Option<&ast::Import> {
+    match item {
+        ast::Item::Import(import) => Some(import),
+        _ => None,
+    }
+}
+
+fn not_text(e: std::string::FromUtf8Error) -> String {
+    format!("it is not UTF-8 text (byte {} fits no character)", e.utf8_error().valid_up_to())
+}
+
+impl Modules {
+    /// The file that was asked for.
+    pub fn root(&self) -> &Module {
+        &self.files[0]
+    }
+
+    /// Every file is spoken of by the shortest way that leads to it.
+    fn name_prefixes(&mut self) {
+        let mut named = vec![false; self.files.len()];
+        let mut ways = vec![(String::new(), 0)];
+        while let Some((prefix, index)) = (!ways.is_empty()).then(|| ways.remove(shortest(&ways))) {
+            if std::mem::replace(&mut named[index], true) {
+                continue;
+            }
+            for import in &self.files[index].imports {
+                let alias = import.alias.as_ref().map_or(String::new(), |a| format!("{}::", a.text));
+                ways.push((format!("{prefix}{alias}"), import.module));
+            }
+            self.files[index].prefix = prefix;
+        }
+    }
+}
+
+/// The first of the ways with the fewest aliases.
+fn shortest(ways: &[(String, usize)]) -> usize {
+    let cost = |i: &usize| ways[*i].0.matches("::").count();
+    (0..ways.len()).min_by_key(cost).unwrap_or(0)
+}

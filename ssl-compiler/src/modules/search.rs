@@ -1,0 +1,87 @@
+//! Where imported files are looked for, and how they are read.
+
+use crate::builtins::library;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file system, real or made up.
+pub trait Files: Sync {
+    /// What tells the file at a path from every other, whichever way leads to it; `None` where nothing is.
+    fn identity(&self, path: &Path) -> Option<PathBuf>;
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+}
+
+/// The files of this machine.
+pub struct Disk;
+
+impl Files for Disk {
+    fn identity(&self, path: &Path) -> Option<PathBuf> {
+        path.canonicalize().ok()
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
+/// No files: only the standard library can be imported.
+struct Nowhere;
+
+impl Files for Nowhere {
+    fn identity(&self, _: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        Err(io::Error::new(io::ErrorKind::NotFound, path.display().to_string()))
+    }
+}
+
+/// Beside the importing file, then in each folder, then in the standard library.
+#[derive(Clone)]
+pub struct SearchPath<'a> {
+    pub files: &'a dyn Files,
+    pub folders: Vec<PathBuf>,
+}
+
+/// The standard library alone.
+pub static LIBRARY_ONLY: SearchPath<'static> = SearchPath { files: &Nowhere, folders: Vec::new() };
+
+impl SearchPath<'static> {
+    /// On disk: these folders, then those that the environment variable `SSL_PATH` lists.
+    pub fn on_disk(mut folders: Vec<PathBuf>) -> SearchPath<'static> {
+        let listed = std::env::var_os("SSL_PATH").unwrap_or_default();
+        folders.extend(std::env::split_paths(&listed).filter(|f| f.as_os_str() != OsStr::new("")));
+        SearchPath { files: &Disk, folders }
+    }
+}
+
+/// What an import leads to.
+pub(crate) enum Found {
+    /// The path to read, and its identity.
+    File(PathBuf, PathBuf),
+    Library(&'static library::LibraryFile),
+}
+
+impl SearchPath<'_> {
+    /// Looks for a path from a file at `from`; the places searched where there is nothing.
+    pub(crate) fn find(&self, wanted: &str, from: Option<&Path>) -> Result<Found, Vec<String>> {
+        let beside = from.map(|f| f.parent().unwrap_or(Path::new("")));
+        let folders = || beside.into_iter().chain(self.folders.iter().map(PathBuf::as_path));
+        let candidates = folders().map(|f| f.join(wanted));
+        let found = candidates.filter_map(|path| self.files.identity(&path).map(|id| (path, id))).next();
+        if let Some((path, id)) = found {
+            return Ok(Found::File(path, id));
+        }
+        if let Some(file) = library::file(wanted) {
+            return Ok(Found::Library(file));
+        }
+        let name = |f: &Path| match f.as_os_str().is_empty() {
+            true => "the current folder".to_owned(),
+            false => format!("`{}`", f.display()),
+        };
+        Err(folders().map(name).chain(["the standard library".to_owned()]).collect())
+    }
+}

@@ -1,0 +1,338 @@
+//! Functions of the host that shaders may call, each with the rule of its derivatives.
+//!
+//! An external function is *pure*: it gives the same results for the same arguments and does nothing else,
+//! so that calls may be merged, dropped and moved. Its derivative by a component of its arguments is another
+//! external function, which takes the same arguments; since that one has its rules too, derivatives of any
+//! order follow.
+//!
+//! ```
+//! use ssl_compiler::runtime::externals::{External, ExternalRegistry};
+//!
+//! let mut externals = ExternalRegistry::new();
+//! externals.register(External::of("wave", |x: f32| x.sin()).derivative(0, "wave_slope"));
+//! externals.register(External::of("wave_slope", |x: f32| x.cos()));
+//! ```
+
+use super::{BlockContext, LANES, Row, Texts};
+use crate::types::{Scalar, Type, VectorKind};
+use std::sync::Arc;
+
+/// Components that the arguments, and the result, of one external function may have.
+pub const MAX_WORDS: usize = 16;
+
+/// Up to 16 calls at once. A row is one component of the arguments or of the result.
+pub struct ExternalCall<'a> {
+    pub arguments: &'a [Row],
+    pub results: &'a mut [Row],
+    /// Bit i is set where lane i takes part; others are left alone.
+    pub mask: u32,
+}
+
+type Wide = Arc<dyn Fn(&mut ExternalCall<'_>) + Send + Sync>;
+type Double = Arc<dyn Fn(&[f64], &mut [f64]) + Send + Sync>;
+
+/// The derivative by one component of the arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Partial {
+    Unknown,
+    Zero,
+    By(String),
+}
+
+/// A function of the host.
+#[derive(Clone)]
+pub struct External {
+    pub name: String,
+    pub parameters: Vec<Type>,
+    pub result: Type,
+    partials: Vec<Partial>,
+    run: Wide,
+    double: Option<Double>,
+}
+
+/// A value that crosses into the host: `f32`, `i32`, `bool`, or up to four floats.
+pub trait ExternalValue: Copy {
+    const TYPE: Type;
+
+    fn read(words: &[u32]) -> Self;
+    fn write(self, words: &mut [u32]);
+}
+
+macro_rules! scalar_value {
+    ($($t:ty: $ty:ident, $read:expr, $write:expr;)*) => {
+        $(impl ExternalValue for $t {
+            const TYPE: Type = Type::$ty;
+
+            fn read(words: &[u32]) -> $t {
+                $read(words[0])
+            }
+
+            fn write(self, words: &mut [u32]) {
+                words[0] = $write(self);
+            }
+        })*
+    };
+}
+
+scalar_value! {
+    f32: Float, f32::from_bits, f32::to_bits;
+    i32: Int, |w| w as i32, |x: i32| x as u32;
+    bool: Bool, |w| w != 0, u32::from;
+}
+
+macro_rules! vector_value {
+    ($($n:literal: $kind:ident;)*) => {
+        $(impl ExternalValue for [f32; $n] {
+            const TYPE: Type = Type::Vector(VectorKind::$kind);
+
+            fn read(words: &[u32]) -> [f32; $n] {
+                std::array::from_fn(|i| f32::from_bits(words[i]))
+            }
+
+            fn write(self, words: &mut [u32]) {
+                words.iter_mut().zip(self).for_each(|(w, x)| *w = x.to_bits());
+            }
+        })*
+    };
+}
+
+vector_value! { 2: Float2; 3: Float3; 4: Float4; }
+
+/// A Rust function of one to six [`ExternalValue`]s that gives one.
+pub trait HostFunction<Arguments>: Send + Sync + 'static {
+    fn signature() -> (Vec<Type>, Type);
+    fn call(&self, arguments: &[u32], result: &mut [u32]);
+}
+
+fn words(ty: &Type) -> usize {
+    ty.components().unwrap_or(0)
+}
+
+macro_rules! host_function {
+    ($($a:ident)*) => {
+        impl<Function, Output, $($a),*> HostFunction<($($a,)*)> for Function
+        where
+            Function: Fn($($a),*) -> Output + Send + Sync + 'static,
+            Output: ExternalValue,
+            $($a: ExternalValue,)*
+        {
+            fn signature() -> (Vec<Type>, Type) {
+                (vec![$($a::TYPE),*], Output::TYPE)
+            }
+
+            fn call(&self, mut arguments: &[u32], result: &mut [u32]) {
+                self($({
+                    let (own, rest) = arguments.split_at(words(&$a::TYPE));
+                    arguments = rest;
+                    $a::read(own)
+                }),*).write(result);
+                let _ = arguments;
+            }
+        }
+    };
+}
+
+host_function!(A);
+host_function!(A B);
+host_function!(A B C);
+host_function!(A B C D);
+host_function!(A B C D E);
+host_function!(A B C D E F);
+
+impl External {
+    /// A Rust function, which is called for one point after the other.
+    ///
+    /// # Panics
+    /// If the arguments have more than [`MAX_WORDS`] components.
+    pub fn of<Arguments, F: HostFunction<Arguments>>(name: &str, function: F) -> External {
+        let (parameters, result) = F::signature();
+        let (takes, gives) = (parameters.iter().map(words).sum(), words(&result));
+        External::wide(name, parameters, result, move |call| {
+            let (mut arguments, mut results) = ([0; MAX_WORDS], [0; MAX_WORDS]);
+            for lane in (0..LANES).filter(|lane| call.mask >> lane & 1 != 0) {
+                arguments.iter_mut().zip(call.arguments).for_each(|(w, row)| *w = row.0[lane].to_bits());
+                function.call(&arguments[..takes], &mut results[..gives]);
+                call.results.iter_mut().zip(&results).for_each(|(row, w)| row.0[lane] = f32::from_bits(*w));
+            }
+        })
+    }
+
+    /// A function that is called for up to 16 points at once. A row holds floats, or the bits of an `int`
+    /// or of a `bool`, 0 or 1. Parameters and result are scalars and vectors.
+    ///
+    /// # Panics
+    /// If a type is neither, or there are more than [`MAX_WORDS`] components.
+    pub fn wide(
+        name: &str,
+        parameters: Vec<Type>,
+        result: Type,
+        run: impl Fn(&mut ExternalCall<'_>) + Send + Sync + 'static,
+    ) -> External {
+        let takes: usize = parameters.iter().map(words).sum();
+        let all = parameters.iter().chain([&result]).all(|t| words(t) > 0);
+        assert!(all && takes <= MAX_WORDS, "`{name}`: an external function takes up to {MAX_WORDS} components");
+        External {
+            name: name.to_owned(),
+            parameters,
+            result,
+            partials: vec![Partial::Unknown; takes],
+            run: Arc::new(run),
+            double: None,
+        }
+    }
+
+    /// The partial of every component of the result by one component of the arguments, counted through all
+    /// of them from 0: another external function of the same parameters and result.
+    pub fn derivative(mut self, component: usize, function: &str) -> External {
+        self.partials[component] = Partial::By(function.to_owned());
+        self
+    }
+
+    /// The result does not vary smoothly with this component: its partial is 0.
+    pub fn no_derivative(mut self, component: usize) -> External {
+        self.partials[component] = Partial::Zero;
+        self
+    }
+
+    /// A version in f64, with which derivatives are checked numerically; integers come as floats. Without
+    /// one, the function itself serves.
+    pub fn double(mut self, function: impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static) -> External {
+        self.double = Some(Arc::new(function));
+        self
+    }
+
+    /// The scalars of the arguments, in order.
+    pub fn takes(&self) -> Vec<Scalar> {
+        self.parameters.iter().flat_map(scalars).collect()
+    }
+
+    /// Those of the result.
+    pub fn gives(&self) -> Vec<Scalar> {
+        scalars(&self.result).collect()
+    }
+
+    /// Calls the function for one point, in f32.
+    pub fn call(&self, arguments: &[u32], results: &mut [u32]) {
+        let mut rows = [Row::ZERO; MAX_WORDS];
+        rows.iter_mut().zip(arguments).for_each(|(row, w)| row.0[0] = f32::from_bits(*w));
+        let mut out = [Row::ZERO; 4];
+        let gives = results.len();
+        (self.run)(&mut ExternalCall { arguments: &rows[..arguments.len()], results: &mut out[..gives], mask: 1 });
+        results.iter_mut().zip(&out).for_each(|(w, row)| *w = row.0[0].to_bits());
+    }
+
+    /// Calls the function for one point in f64, if it has such a version.
+    pub fn call_double(&self, arguments: &[f64], results: &mut [f64]) -> bool {
+        if let Some(function) = &self.double {
+            function(arguments, results);
+        }
+        self.double.is_some()
+    }
+}
+
+fn scalars(ty: &Type) -> impl Iterator<Item = Scalar> + use<> {
+    std::iter::repeat_n(ty.component_scalar().unwrap_or(Scalar::Float), words(ty))
+}
+
+impl std::fmt::Debug for External {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{:?} -> {:?}", self.name, self.parameters, self.result)
+    }
+}
+
+/// What the derivative of an external function by a component of its arguments is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    Zero,
+    /// Another function of the registry.
+    Function(u32),
+    /// Nobody said.
+    Missing,
+}
+
+/// The external functions of a host, by name.
+#[derive(Clone, Debug, Default)]
+pub struct ExternalRegistry {
+    list: Vec<External>,
+}
+
+/// Of a host without such functions.
+pub static NO_EXTERNALS: ExternalRegistry = ExternalRegistry::new();
+
+impl ExternalRegistry {
+    pub const fn new() -> ExternalRegistry {
+        ExternalRegistry { list: Vec::new() }
+    }
+
+    /// Adds a function; one of the same name is replaced.
+    pub fn register(&mut self, external: External) {
+        match self.list.iter_mut().find(|e| e.name == external.name) {
+            Some(known) => *known = external,
+            None => self.list.push(external),
+        }
+    }
+
+    pub fn find(&self, name: &str) -> Option<(u32, &External)> {
+        self.list.iter().position(|e| e.name == name).map(|i| (i as u32, &self.list[i]))
+    }
+
+    pub fn get(&self, id: u32) -> Option<&External> {
+        self.list.get(id as usize)
+    }
+
+    pub fn list(&self) -> &[External] {
+        &self.list
+    }
+
+    /// The derivative of a function by a component of its arguments.
+    pub fn rule(&self, id: u32, component: usize) -> Rule {
+        let Some(external) = self.get(id) else { return Rule::Missing };
+        match &external.partials[component] {
+            Partial::Unknown => Rule::Missing,
+            Partial::Zero => Rule::Zero,
+            Partial::By(name) => match self.find(name) {
+                Some((id, f)) if f.takes() == external.takes() && f.gives() == external.gives() => Rule::Function(id),
+                _ => Rule::Missing,
+            },
+        }
+    }
+}
+
+/// A call by compiled code, or something that it prints: rows of arguments and results, and which function
+/// or format is meant.
+#[repr(C, align(64))]
+pub struct ExternalRequest {
+    pub arguments: [Row; MAX_WORDS],
+    pub results: [Row; 4],
+    pub registry: *const ExternalRegistry,
+    pub texts: *const Texts,
+    /// Of the registry, or a format.
+    pub function: u32,
+    pub mask: u32,
+}
+
+impl ExternalRequest {
+    pub fn new(registry: &ExternalRegistry, texts: &Texts) -> ExternalRequest {
+        let (arguments, results) = ([Row::ZERO; MAX_WORDS], [Row::ZERO; 4]);
+        ExternalRequest { arguments, results, registry, texts, function: 0, mask: 0 }
+    }
+}
+
+/// Called by compiled code to run a function of the host: `context.external` holds the request.
+///
+/// # Safety
+/// `context` is the live context that the caller was given, its request made from the module's registry.
+pub unsafe extern "C" fn external_service(context: *mut BlockContext) {
+    // SAFETY: the request belongs to this call alone, and the registry outlives the shader's run.
+    let (request, registry) = unsafe { (&mut *(*context).external, &*(*(*context).external).registry) };
+    let Some(external) = registry.get(request.function) else { return };
+    let mut call = ExternalCall {
+        arguments: &request.arguments[..external.partials.len()],
+        results: &mut request.results[..words(&external.result)],
+        mask: request.mask,
+    };
+    // A panic must not unwind into compiled code, which has no unwind tables.
+    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (external.run)(&mut call))).is_err() {
+        std::process::abort();
+    }
+}

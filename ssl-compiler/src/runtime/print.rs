@@ -1,0 +1,100 @@
+//! What shaders say: `printf`, from compiled code to whoever listens.
+
+use super::externals::ExternalRequest;
+use super::format;
+use super::host::HostServices;
+use super::strings::string_id;
+use super::{BlockContext, LANES, Row};
+use std::sync::Mutex;
+
+/// The formats of a program and the strings that it knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    pub formats: Vec<String>,
+    pub strings: Vec<String>,
+}
+
+/// Up to 16 messages of one `printf`.
+pub struct PrintRequest<'a> {
+    pub format: &'a str,
+    /// A row for each conversion of the format.
+    pub arguments: &'a [Row],
+    /// Bit i is set where lane i takes part.
+    pub mask: u32,
+    pub strings: &'a [String],
+}
+
+impl PrintRequest<'_> {
+    /// The lanes that say something.
+    pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.mask;
+        (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+    }
+
+    /// What a lane says. A string that only the host knows is `?`.
+    pub fn text(&self, lane: usize) -> String {
+        let words: Vec<u32> = self.arguments.iter().map(|row| row.0[lane].to_bits()).collect();
+        let string = |id: i32| match id {
+            0 => String::new(),
+            _ => self.strings.iter().find(|s| string_id(s) == id).map_or("?".to_owned(), String::clone),
+        };
+        format::fill(self.format, &words, &string)
+    }
+}
+
+/// A host that keeps what shaders say, for another that does the rest.
+pub struct Listener<'a> {
+    host: &'a dyn HostServices,
+    heard: Mutex<Vec<(usize, String)>>,
+}
+
+impl<'a> Listener<'a> {
+    pub fn new(host: &'a dyn HostServices) -> Listener<'a> {
+        Listener { host, heard: Mutex::new(Vec::new()) }
+    }
+
+    /// What each lane said: lanes in order, and each in the order in which it spoke.
+    pub fn messages(self) -> Vec<(usize, String)> {
+        let mut heard = self.heard.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        heard.sort_by_key(|(lane, _)| *lane);
+        heard
+    }
+}
+
+impl HostServices for Listener<'_> {
+    fn texture(&self, request: &mut super::TextureRequest) {
+        self.host.texture(request);
+    }
+
+    fn print(&self, request: &PrintRequest<'_>) {
+        let mut heard = self.heard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // A loop may say the same thing millions of times.
+        let room = MAX_MESSAGES.saturating_sub(heard.len());
+        heard.extend(request.lanes().take(room).map(|lane| (lane, request.text(lane))));
+    }
+}
+
+/// Messages that a [`Listener`] keeps.
+pub const MAX_MESSAGES: usize = 10_000;
+
+/// Called by compiled code to say something: `context.external` holds the request.
+///
+/// # Safety
+/// `context` is the live context that the caller was given, its request made from the module's texts.
+pub unsafe extern "C" fn print_service(context: *mut BlockContext) {
+    // SAFETY: the context's pointers were made from references that outlive the call.
+    let (host, request) = unsafe { (*(*context).host.cast::<&dyn HostServices>(), &*(*context).external) };
+    // SAFETY: as above; the texts are the module's.
+    let texts = unsafe { &*request.texts };
+    // A panic must not unwind into compiled code, which has no unwind tables.
+    let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| print(host, request, texts)));
+    if said.is_err() {
+        std::process::abort();
+    }
+}
+
+fn print(host: &dyn HostServices, request: &ExternalRequest, texts: &Texts) {
+    let Some(format) = texts.formats.get(request.function as usize) else { return };
+    let (arguments, mask, strings) = (&request.arguments[..], request.mask, texts.strings.as_slice());
+    host.print(&PrintRequest { format, arguments, mask, strings });
+}

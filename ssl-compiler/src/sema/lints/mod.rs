@@ -1,0 +1,74 @@
+//! Warnings about programs that are right but probably not meant like this.
+//!
+//! They are looked for only where there was no error, so that nothing is said that follows from one. What can
+//! be seen while an expression is checked is in `suspicious`.
+
+mod flow;
+mod loops;
+mod unused;
+
+use super::Checker;
+use super::hir::{Function, Stmt, StmtKind};
+use crate::diagnostics::Diagnostic;
+
+impl Checker<'_> {
+    pub(super) fn lint(&mut self) {
+        let mut found = Vec::new();
+        self.unused_items(&mut found);
+        let own = |f: &&Function| f.span.file == self.program.root;
+        for function in self.program.functions.iter().filter(own) {
+            if let Some(body) = &function.body {
+                unused::variables(function, body, &self.names_used, &mut found);
+                flow::check(&self.program.types, function, body, &mut found);
+                loops::check(function, body, &mut found);
+            }
+        }
+        found.into_iter().for_each(|d| self.diagnostics.push(d));
+    }
+}
+
+/// Whether a name asks not to be spoken of.
+fn silent(name: &str) -> bool {
+    name.starts_with('_')
+}
+
+/// Visits a statement and all inside it, outermost first.
+fn each_stmt<'a>(list: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt)) {
+    for stmt in list {
+        visit(stmt);
+        match &stmt.kind {
+            StmtKind::Block(inner) => each_stmt(inner, visit),
+            StmtKind::If { then, otherwise, .. } => {
+                each_stmt(std::slice::from_ref(&**then), visit);
+                otherwise.iter().for_each(|s| each_stmt(std::slice::from_ref(&**s), visit));
+            }
+            StmtKind::Loop { init, body, .. } => {
+                init.iter().for_each(|s| each_stmt(std::slice::from_ref(&**s), visit));
+                each_stmt(std::slice::from_ref(&**body), visit);
+            }
+            StmtKind::Switch { sections, .. } => sections.iter().for_each(|s| each_stmt(&s.body, visit)),
+            StmtKind::Let(..) | StmtKind::Expr(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) => {}
+        }
+    }
+}
+
+/// Visits the expressions that a statement has of its own; whether the value of one is used.
+fn each_expr<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a super::hir::Expr, bool)) {
+    match &stmt.kind {
+        StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}
+        StmtKind::Let(_, value) | StmtKind::Return(value) => value.iter().for_each(|e| visit(e, true)),
+        StmtKind::Expr(e) => visit(e, false),
+        StmtKind::If { condition, .. } => visit(condition, true),
+        StmtKind::Switch { value, .. } => visit(value, true),
+        StmtKind::Loop { condition, step, .. } => {
+            condition.iter().for_each(|e| visit(e, true));
+            step.iter().for_each(|e| visit(e, false));
+        }
+    }
+}
+
+fn variable_name(function: &Function, id: super::hir::VarId) -> &str {
+    &function.variables[id.0 as usize].name
+}
+
+type Found = Vec<Diagnostic>;

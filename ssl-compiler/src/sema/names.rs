@@ -1,0 +1,182 @@
+//! What to say about a name that means nothing: the nearest one, what another language's word is here, or
+//! where the name was or will be declared.
+
+use super::Checker;
+use crate::builtins;
+use crate::diagnostics::suggest::{Foreign, foreign};
+use crate::diagnostics::{Code, Diagnostic, closest};
+use crate::source::Span;
+use crate::types::{Type, VectorKind};
+
+/// Types that have a name of their own.
+const SCALARS: &[&str] = &["bool", "int", "float", "closure", "texture2d"];
+
+/// Help with a name.
+pub(super) struct Advice {
+    hint: String,
+    /// What the name is to be replaced by.
+    fix: Option<String>,
+    label: Option<(Span, &'static str)>,
+}
+
+impl Advice {
+    fn hint(hint: impl Into<String>) -> Advice {
+        Advice { hint: hint.into(), fix: None, label: None }
+    }
+
+    fn meant(name: &str) -> Advice {
+        Advice { hint: format!("did you mean `{name}`?"), fix: Some(name.to_owned()), label: None }
+    }
+
+    fn write(text: String) -> Advice {
+        Advice { hint: format!("write `{text}`"), fix: Some(text), label: None }
+    }
+
+    fn at(span: Span, label: &'static str, hint: impl Into<String>) -> Advice {
+        Advice { label: Some((span, label)), ..Advice::hint(hint) }
+    }
+}
+
+impl Checker<'_> {
+    /// Reports an unknown name, unless its declaration was reported already.
+    pub(super) fn unknown(
+        &mut self,
+        code: &'static Code,
+        (name, span): (&str, Span),
+        message: String,
+        advise: impl FnOnce(&Self, &str) -> Advice,
+    ) {
+        if self.broken.contains(name) {
+            return;
+        }
+        let advice = if self.diagnostics.is_full() { Advice::hint("check the spelling") } else { advise(self, name) };
+        let mut d = Diagnostic::error(code, span, message, advice.hint);
+        if let Some(text) = advice.fix {
+            d = d.with_fix(span, text);
+        }
+        if let Some((place, text)) = advice.label {
+            d = d.with_label(place, text);
+        }
+        self.diagnostics.push(d);
+    }
+
+    /// One of a list of names, or all of them.
+    pub(super) fn advise_of<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone, none: &str) -> Advice {
+        match closest(name, names.clone()) {
+            Some(c) => Advice::meant(c),
+            None if names.clone().next().is_none() => Advice::hint(none),
+            None => {
+                Advice::hint(format!("there is {}", names.map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")))
+            }
+        }
+    }
+
+    pub(super) fn advise_value(&self, name: &str) -> Advice {
+        if let Some(hint) = self.out_of_reach(name) {
+            return Advice::hint(hint);
+        }
+        if self.layout.find(name).is_some() {
+            return Advice::write(format!("global_value<{name}>"));
+        }
+        if self.scope.functions.contains_key(name) || builtins::overloads(name).next().is_some() {
+            return Advice::hint(format!("`{name}` is a function: call it, `{name}(…)`"));
+        }
+        if let Some(place) = self.later.get(name) {
+            return Advice::at(*place, "declared here", "move its declaration above the first use");
+        }
+        let ended = self.local.variables.iter().rev().find(|v| v.name == name);
+        if let Some(v) = ended {
+            let hint = "declare it before the block, so that it lives longer";
+            return Advice::at(v.span, "this one ended with its block", hint);
+        }
+        let locals = self.local.scopes.iter().flat_map(|s| s.keys().map(String::as_str));
+        if let Some(c) = closest(name, locals.chain(self.scope.names.keys().map(String::as_str))) {
+            return Advice::meant(c);
+        }
+        match foreign(name) {
+            Some(Foreign::Global(global, part)) if self.layout.find(global).is_some() => {
+                Advice::write(format!("global_value<{global}>{part}"))
+            }
+            Some(Foreign::Phrase(text)) => Advice::hint(text),
+            _ => match closest(name, self.layout.fields().iter().map(|f| f.name.as_str())) {
+                Some(c) => Advice::write(format!("global_value<{c}>")),
+                None => Advice::hint("declare it above"),
+            },
+        }
+    }
+
+    pub(super) fn advise_function(&self, name: &str) -> Advice {
+        if let Some(hint) = self.out_of_reach(name) {
+            return Advice::hint(hint);
+        }
+        if let Some(place) = self.later.get(name) {
+            let hint = "move it above the call, or write a prototype there";
+            return Advice::at(*place, "declared here", hint);
+        }
+        if self.lookup(name).is_some() || self.scope.names.contains_key(name) {
+            return Advice::hint(format!("`{name}` is a variable, which cannot be called"));
+        }
+        match foreign(name) {
+            Some(Foreign::Function(f)) if builtins::overloads(f).next().is_some() || self.library.contains_key(f) => {
+                return Advice::meant(f);
+            }
+            Some(Foreign::Type(t)) if Type::from_name(t).is_some() => return Advice::meant(t),
+            Some(Foreign::Closure(c)) if self.closures.find(c).is_some() => {
+                return Advice::hint(format!("closures are made by name: `make_closure<{c}>(…)`"));
+            }
+            Some(Foreign::Phrase(text)) => return Advice::hint(text),
+            _ => {}
+        }
+        if let Some((_, closure)) = self.closures.find(name) {
+            return Advice::hint(format!("closures are made by name: `make_closure<{}>(…)`", closure.name));
+        }
+        let known = self.scope.functions.keys().map(String::as_str).chain(builtins::TABLE.iter().map(|b| b.name));
+        match closest(name, known.chain(builtins::library::names()).chain(self.type_names())) {
+            Some(c) => Advice::meant(c),
+            None => Advice::hint("declare it above, or check the spelling"),
+        }
+    }
+
+    fn type_names<'n>(&'n self) -> impl Iterator<Item = &'n str> {
+        let vectors = VectorKind::ALL.into_iter().map(|kind| -> &'n str { kind.name() });
+        let scalars = SCALARS.iter().map(|name| -> &'n str { name });
+        scalars.chain(vectors).chain(self.scope.structs.keys().map(String::as_str))
+    }
+
+    pub(super) fn advise_type(&self, name: &str) -> Advice {
+        if let Some(hint) = self.out_of_reach(name) {
+            return Advice::hint(hint);
+        }
+        match foreign(name) {
+            Some(Foreign::Type(t)) if Type::from_name(t).is_some() => return Advice::meant(t),
+            Some(Foreign::Phrase(text)) => return Advice::hint(text),
+            _ => {}
+        }
+        match closest(name, self.type_names()) {
+            Some(c) => Advice::meant(c),
+            None => Advice::hint("declare a struct of this name above, or use one of the built-in types"),
+        }
+    }
+
+    pub(super) fn advise_global(&self, name: &str) -> Advice {
+        if let Some(Foreign::Global(global, _)) = foreign(name)
+            && self.layout.find(global).is_some()
+        {
+            return Advice::meant(global);
+        }
+        Self::advise_of(
+            name,
+            self.layout.fields().iter().map(|f| f.name.as_str()),
+            "declare it in a `globals { … }` block",
+        )
+    }
+
+    pub(super) fn advise_closure(&self, name: &str) -> Advice {
+        if let Some(Foreign::Closure(c)) = foreign(name)
+            && self.closures.find(c).is_some()
+        {
+            return Advice::meant(c);
+        }
+        Self::advise_of(name, self.closures.types().iter().map(|t| t.name), "the host has no closures")
+    }
+}

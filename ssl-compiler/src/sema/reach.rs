@@ -1,0 +1,58 @@
+//! Which built-ins run when a function does, its callees included: what a report on tests asks.
+
+use super::hir::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind};
+use super::walk::{Part, parts};
+use crate::builtins::BuiltinId;
+use crate::source::Span;
+use std::collections::BTreeSet;
+
+/// Each call of a built-in that a function may reach, with its place.
+pub fn builtins(program: &Program, from: FunctionId) -> Vec<(BuiltinId, Span)> {
+    let mut reach = Reach { found: Vec::new(), open: vec![from], seen: BTreeSet::from([from]) };
+    while let Some(id) = reach.open.pop() {
+        program.function(id).body.iter().flatten().for_each(|s| reach.statement(s));
+    }
+    reach.found
+}
+
+struct Reach {
+    found: Vec<(BuiltinId, Span)>,
+    open: Vec<FunctionId>,
+    seen: BTreeSet<FunctionId>,
+}
+
+impl Reach {
+    fn statement(&mut self, s: &Stmt) {
+        match &s.kind {
+            StmtKind::Block(list) => list.iter().for_each(|s| self.statement(s)),
+            StmtKind::Let(_, e) | StmtKind::Return(e) => e.iter().for_each(|e| self.expression(e)),
+            StmtKind::Expr(e) => self.expression(e),
+            StmtKind::If { condition, then, otherwise } => {
+                self.expression(condition);
+                self.statement(then);
+                otherwise.iter().for_each(|s| self.statement(s));
+            }
+            StmtKind::Loop { init, condition, step, body, .. } => {
+                init.iter().for_each(|s| self.statement(s));
+                condition.iter().chain(step).for_each(|e| self.expression(e));
+                self.statement(body);
+            }
+            StmtKind::Switch { value, sections } => {
+                self.expression(value);
+                sections.iter().flat_map(|s| &s.body).for_each(|s| self.statement(s));
+            }
+            StmtKind::Break | StmtKind::Continue => {}
+        }
+    }
+
+    fn expression(&mut self, e: &Expr) {
+        if let ExprKind::Builtin(id, _) = e.kind {
+            self.found.push((id, e.span));
+        }
+        parts(e, &mut |part| match part {
+            Part::Operand(inner) => self.expression(inner),
+            Part::Call(id) if self.seen.insert(id) => self.open.push(id),
+            Part::Call(_) | Part::Touch(..) => {}
+        });
+    }
+}

@@ -1,0 +1,225 @@
+//! The tokens of a file as the formatter needs them: with the comments between them, operators made of
+//! several `>` joined, and every bracket knowing its partner.
+
+use crate::syntax::lexer::{Token, TokenKind};
+use crate::syntax::parser_expr::GENERIC;
+use crate::types::Type;
+use std::collections::HashSet;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Name,
+    Number,
+    Str,
+    Punct,
+    End,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comment<'a> {
+    pub text: &'a str,
+    /// The column in which it started.
+    pub column: usize,
+}
+
+/// Comments that have a line to themselves.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row<'a> {
+    pub blank_before: bool,
+    pub comments: Vec<Comment<'a>>,
+}
+
+/// What stands between a word and the one before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Between<'a> {
+    /// Comments that end the line of the word before.
+    pub trailing: Vec<Comment<'a>>,
+    pub rows: Vec<Row<'a>>,
+    /// Comments on the word's own line, before it.
+    pub inline: Vec<Comment<'a>>,
+    /// An empty line stands right before the word, or before its inline comments.
+    pub blank: bool,
+    pub newline: bool,
+    pub space: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Word<'a> {
+    pub text: &'a str,
+    pub kind: Kind,
+    pub before: Between<'a>,
+    /// The line on which it starts.
+    pub line: usize,
+    /// An opening bracket's partner.
+    pub close: Option<usize>,
+}
+
+pub(super) struct Words<'a> {
+    list: Vec<Word<'a>>,
+    types: HashSet<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    /// The words of a text that parses; `None` where brackets do not match.
+    pub fn new(text: &'a str, tokens: &[Token]) -> Option<Words<'a>> {
+        let mut list: Vec<Word<'a>> = Vec::with_capacity(tokens.len());
+        let mut types = HashSet::new();
+        let (mut at, mut line, mut next) = (0, 0, 0);
+        while next < tokens.len() {
+            let count = joined(text, tokens, next);
+            let start = tokens[next].span.start as usize;
+            let end = tokens[next + count - 1].span.end as usize;
+            let gap = &text[at..start];
+            line += gap.matches('\n').count();
+            let kind = match tokens[next].kind {
+                TokenKind::Name => Kind::Name,
+                TokenKind::Str => Kind::Str,
+                TokenKind::End => Kind::End,
+                TokenKind::Punct(_) => Kind::Punct,
+                _ => Kind::Number,
+            };
+            if list.last().is_some_and(|w| w.text == "struct") {
+                types.insert(&text[start..end]);
+            }
+            list.push(Word { text: &text[start..end], kind, before: between(text, at, start), line, close: None });
+            (at, next) = (end, next + count);
+        }
+        let mut words = Words { list, types };
+        words.pair_brackets().then_some(words)
+    }
+
+    /// How many there are, the one that stands for the end of the file not counted.
+    pub fn len(&self) -> usize {
+        self.list.len() - 1
+    }
+
+    pub fn get(&self, i: usize) -> &Word<'a> {
+        &self.list[i.min(self.list.len() - 1)]
+    }
+
+    pub fn text(&self, i: usize) -> &'a str {
+        self.get(i).text
+    }
+
+    pub fn kind(&self, i: usize) -> Kind {
+        self.get(i).kind
+    }
+
+    pub fn is(&self, i: usize, text: &str) -> bool {
+        self.text(i) == text
+    }
+
+    /// The first word behind this one or, if it opens a bracket, behind its partner.
+    pub fn past(&self, i: usize) -> usize {
+        self.get(i).close.unwrap_or(i) + 1
+    }
+
+    /// Whether two words, and all between them, stood on one line.
+    pub fn on_one_line(&self, first: usize, last: usize) -> bool {
+        self.get(first).line == self.get(last).line
+    }
+
+    pub fn is_type(&self, i: usize) -> bool {
+        let text = self.text(i);
+        self.kind(i) == Kind::Name && (Type::from_name(text).is_some() || self.types.contains(text))
+    }
+
+    /// `name<argument>`
+    pub fn opens_generic(&self, i: usize) -> bool {
+        i > 0
+            && self.is(i, "<")
+            && GENERIC.contains(&self.text(i - 1))
+            && self.kind(i + 1) == Kind::Name
+            && self.text(i + 2).starts_with('>')
+    }
+
+    fn pair_brackets(&mut self) -> bool {
+        let mut open: Vec<usize> = Vec::new();
+        for i in 0..self.len() {
+            let text = self.text(i);
+            if self.kind(i) == Kind::Punct && matches!(text, "(" | "[" | "{" | "<<<") {
+                open.push(i);
+            } else if self.opens_generic(i) {
+                self.list[i].close = Some(i + 2);
+            } else if self.kind(i) == Kind::Punct && matches!(text, ")" | "]" | "}" | ">>>") {
+                let Some(start) = open.pop() else { return false };
+                let wanted = match self.text(start) {
+                    "(" => ")",
+                    "[" => "]",
+                    "{" => "}",
+                    _ => ">>>",
+                };
+                if text != wanted {
+                    return false;
+                }
+                self.list[start].close = Some(i);
+            }
+        }
+        open.is_empty()
+    }
+}
+
+/// Of how many tokens the word at `at` is made.
+fn joined(text: &str, tokens: &[Token], at: usize) -> usize {
+    let slice = |i: usize| tokens.get(i).map_or("", |t| &text[t.span.range()]);
+    let touching = |i: usize| tokens.get(i).is_some_and(|t| t.span.start == tokens[i - 1].span.end);
+    let is = |ahead: usize, wanted: &[&str]| wanted.contains(&slice(at + ahead)) && touching(at + ahead);
+    // The `>` of `name<argument>` stands alone, whatever touches it.
+    let closes_generic = at > 2 && slice(at - 2) == "<" && GENERIC.contains(&slice(at - 3));
+    match slice(at) {
+        "<<" if is(1, &["<"]) => 2,
+        ":" if is(1, &[":"]) => 2,
+        ">" if closes_generic => 1,
+        ">" if is(1, &[">"]) => 2 + usize::from(is(2, &[">", "="])),
+        ">" if is(1, &["="]) => 2,
+        _ => 1,
+    }
+}
+
+/// The blanks and comments of `text[start..end]`, which stands between two tokens.
+fn between(text: &str, start: usize, end: usize) -> Between<'_> {
+    let mut found = Between { space: end > start, ..Between::default() };
+    let mut row = Row::default();
+    let (mut at, mut breaks) = (start, 0);
+    // What stands on the line of the word before belongs to that word, if the line ends behind it.
+    let mut first_line = start > 0;
+    while at < end {
+        let rest = &text[at..end];
+        let length = match rest.strip_prefix("/*") {
+            Some(inside) => inside.find("*/").map_or(rest.len(), |i| i + 4),
+            None if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            None => 0,
+        };
+        if length > 0 {
+            let column =
+                text[..at].rsplit('\n').next().map_or(0, |line| line.trim_start_matches('\u{feff}').chars().count());
+            row.blank_before |= row.comments.is_empty() && breaks > 1;
+            row.comments.push(Comment { text: rest[..length].trim_end(), column });
+            (at, breaks) = (at + length, 0);
+            continue;
+        }
+        if rest.starts_with('\n') {
+            breaks += 1;
+            found.newline = true;
+            let whole = std::mem::take(&mut row);
+            if std::mem::take(&mut first_line) {
+                found.trailing = whole.comments;
+            } else if !whole.comments.is_empty() {
+                found.rows.push(whole);
+            }
+        }
+        at += rest.chars().next().map_or(1, char::len_utf8);
+    }
+    if end == text.len() {
+        // The end of the file ends a line.
+        let whole = std::mem::take(&mut row);
+        if first_line {
+            found.trailing = whole.comments;
+        } else if !whole.comments.is_empty() {
+            found.rows.push(whole);
+        }
+    }
+    found.blank = if row.comments.is_empty() { breaks > 1 } else { row.blank_before };
+    found.inline = row.comments;
+    found
+}

@@ -1,0 +1,150 @@
+//! What a fuzzer throws at the compiler, as functions of bytes: they panic where a promise is broken.
+//!
+//! The targets in `fuzz/` call these, and so does `tests/fuzz_regressions.rs` with the inputs that once
+//! broke something, which lie in `fuzz/` beside this crate's sources, a folder a target.
+
+use crate::generate::{Flavour, ROWS, Random, program_from};
+use crate::layout::complaint;
+use crate::{Host, NATIVE_AS_LOWERED, Ran, WAYS, explain, messages, run};
+use ssl_compiler::backend::cranelift::Cranelift;
+use ssl_compiler::backend::{Backend, OptLevel};
+use ssl_compiler::diagnostics::{Diagnostics, codes};
+use ssl_compiler::ir::{Module, parse, verify};
+use ssl_compiler::passes::ad::CallPolicy;
+use ssl_compiler::passes::{ad, dce, inline, simplify};
+use ssl_compiler::runtime::GlobalsLayout;
+use ssl_compiler::source::SourceMap;
+use ssl_compiler::{check, compile, on_large_stack, syntax};
+
+/// A target's name and what it does with its input.
+pub type Target = (&'static str, fn(&[u8]));
+
+pub const TARGETS: &[Target] = &[("syntax", syntax), ("checker", checker), ("programs", programs), ("ir", ir)];
+
+/// Lexer, parser and formatter on any text.
+pub fn syntax(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let mut sources = SourceMap::new();
+    let file = sources.add("fuzz.ssl", &*text);
+    let mut diagnostics = Diagnostics::new();
+    on_large_stack(|| {
+        let tree = syntax::parse(&sources, file, &mut diagnostics);
+        syntax::print::tree(&tree);
+    });
+    presentable(&diagnostics, &sources);
+    if let Some(complaint) = complaint(&text) {
+        panic!("{complaint}");
+    }
+}
+
+/// Checker, and where it finds no error everything up to optimised intermediate code.
+pub fn checker(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let host = Host::default();
+    let mut sources = SourceMap::new();
+    let file = sources.add("fuzz.ssl", &*text);
+    let options = host.options(WAYS[1]);
+    let (checked, diagnostics) = check(&mut sources, file, &options);
+    presentable(&diagnostics, &sources);
+    if diagnostics.has_errors() {
+        return;
+    }
+    match compile(&mut sources, file, checked.program.shaders().next().map(|(_, f)| f.name.as_str()), &options) {
+        Ok((_, diagnostics)) => presentable(&diagnostics, &sources),
+        Err(diagnostics) => {
+            presentable(&diagnostics, &sources);
+            assert!(diagnostics.list.iter().all(|d| d.code != &codes::BACKEND), "{}", messages(&diagnostics));
+        }
+    }
+}
+
+/// Every finding has a place in the text, words and a hint, and can be shown.
+fn presentable(diagnostics: &Diagnostics, sources: &SourceMap) {
+    explain(sources, diagnostics);
+    for d in &diagnostics.list {
+        let span = d.span.unwrap_or_else(|| panic!("{d:?} has no place"));
+        assert!(span.start <= span.end && span.end as usize <= sources.get(span.file).text.len(), "{d:?}");
+        assert!(!d.hint.is_empty() && !d.message.is_empty(), "{d:?}");
+    }
+}
+
+/// A well-typed program gives the same bits in every way of running it.
+pub fn programs(data: &[u8]) {
+    let Some((&[size, kind, fuel], script)) = data.split_first_chunk() else { return };
+    let flavour = Flavour { smooth: kind & 1 != 0, nested_derivatives: kind & 2 != 0 };
+    let source = program_from(Random::scripted(script), usize::from(size) % 40, flavour);
+    let rows: Vec<f32> = input_rows(kind >> 2);
+    let fuel = if fuel == 0 { 100_000 } else { u32::from(fuel) };
+    let host = Host { globals: GlobalsLayout::new(), ..Host::default() };
+    let mut ran: Vec<Ran> = Vec::new();
+    for way in WAYS.into_iter().chain([NATIVE_AS_LOWERED]) {
+        match host.compile(&source, way) {
+            Ok(shader) => ran.push(on_large_stack(|| run(&shader, &rows, fuel))),
+            Err(d) if d.list.iter().all(|d| d.code == &codes::UNBOUNDED_ORDER) => return,
+            Err(d) => panic!("{way:?}: {}\n{source}", messages(&d)),
+        }
+    }
+    assert_eq!(ran[1].status.errors, ran[0].status.errors, "optimised differs in how it ends\n{source}");
+    // A shadow that is known to be 0 is left out, so folding may change the sign of a zero derivative.
+    if !flavour.nested_derivatives {
+        assert_eq!(ran[1].outputs[..VALUES], ran[0].outputs[..VALUES], "optimised differs\n{source}");
+    }
+    for (way, native) in WAYS.iter().zip(&ran).skip(2) {
+        assert_eq!(*native, ran[1], "{way:?} differs\n{source}");
+    }
+    assert_eq!(ran[WAYS.len()], ran[0], "native code of the module as lowered differs\n{source}");
+}
+
+/// Output rows of a generated program that are no derivatives.
+const VALUES: usize = 6;
+
+fn input_rows(choice: u8) -> Vec<f32> {
+    const SPECIAL: [f32; 8] = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NAN, 1e-40, 3e38];
+    let mut rows: Vec<f32> = (0..ROWS)
+        .map(|i| match choice & 8 {
+            0 => (i as f32 - 4.0) * 0.37 * (f32::from(choice & 7) + 1.0),
+            _ => SPECIAL[(i + usize::from(choice)) % SPECIAL.len()],
+        })
+        .collect();
+    rows[ROWS - 1] = f32::from_bits([0, 1, 3, u32::MAX, 0x8000_0000][usize::from(choice) % 5]);
+    rows
+}
+
+/// Textual intermediate code: read, verified, brought through each pass, printed and read back, compiled.
+pub fn ir(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    on_large_stack(|| {
+        let Ok(module) = parse::parse(&text) else { return };
+        reads_back(&module);
+        let passes: [fn(&mut Module); 4] = [simplify::run, dce::run, inline::run, |m| {
+            // A derivative of unbounded order is refused.
+            let _ = ad::run(m, CallPolicy::BySignature);
+        }];
+        for pass in passes {
+            let mut module = module.clone();
+            pass(&mut module);
+            verified(&module);
+            simplify::run(&mut module);
+            verified(&module);
+            reads_back(&module);
+        }
+        if ad::run(&mut module.clone(), CallPolicy::Merged).is_ok() {
+            // What cannot be compiled is refused.
+            let _ = Cranelift { opt: OptLevel::O0 }.compile(&module);
+        }
+    });
+}
+
+fn verified(module: &Module) {
+    if let Err(errors) = verify::verify(module) {
+        panic!("{}\n{module}", errors.join("\n"));
+    }
+}
+
+fn reads_back(module: &Module) {
+    let text = module.to_string();
+    match parse::parse(&text) {
+        Ok(again) => assert_eq!(again.to_string(), text),
+        Err(e) => panic!("{e}\n{text}"),
+    }
+}

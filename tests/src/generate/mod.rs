@@ -1,0 +1,215 @@
+//! Random well-typed programs of the language, made from a seed or from bytes.
+//!
+//! Programs end (loops are counted, recursion counts down), but may run out of a small allowance of
+//! fuel; indices may lie outside, divisors may be zero. Every variable is declared before its use.
+
+mod expressions;
+mod random;
+mod statements;
+
+pub use random::Random;
+use std::fmt::Write;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Ty {
+    Bool,
+    Int,
+    Float,
+    Vector,
+    Floats,
+    Ints,
+    Grid,
+    Record,
+}
+
+impl Ty {
+    const ALL: [Ty; 8] = [Ty::Bool, Ty::Int, Ty::Float, Ty::Vector, Ty::Floats, Ty::Ints, Ty::Grid, Ty::Record];
+
+    /// What stands before and behind the declared name.
+    fn around(self) -> (&'static str, &'static str) {
+        match self {
+            Ty::Bool => ("bool", ""),
+            Ty::Int => ("int", ""),
+            Ty::Float => ("float", ""),
+            Ty::Vector => ("float3", ""),
+            Ty::Floats => ("float", "[4]"),
+            Ty::Ints => ("int", "[3]"),
+            Ty::Grid => ("float", "[2][3]"),
+            Ty::Record => ("Record", ""),
+        }
+    }
+
+    fn declare(self, name: &str) -> String {
+        let (before, behind) = self.around();
+        format!("{before} {name}{behind}")
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    In,
+    Out,
+    InOut,
+}
+
+#[derive(Clone)]
+struct Head {
+    name: String,
+    result: Ty,
+    parameters: Vec<(Ty, Direction)>,
+    /// Its first parameter counts down.
+    recursive: bool,
+}
+
+/// What programs may contain.
+#[derive(Clone, Copy)]
+pub struct Flavour {
+    /// Only operations that are smooth almost everywhere and stay of moderate size.
+    pub smooth: bool,
+    /// `ddx` and `ddy` anywhere, not only around the results.
+    pub nested_derivatives: bool,
+}
+
+struct Generator {
+    random: Random,
+    flavour: Flavour,
+    out: String,
+    depth: usize,
+    /// Visible variables: name, type, whether it may be assigned.
+    variables: Vec<(String, Ty, bool)>,
+    functions: Vec<Head>,
+    names: usize,
+    /// Statements that may still be written.
+    budget: usize,
+    in_loop: bool,
+    result: Option<Ty>,
+}
+
+/// The globals of every generated program, in the order of their rows.
+pub const GLOBALS: &str = "globals { float ga; float gb; float gc; int gi; }\n";
+/// Rows of [`GLOBALS`].
+pub const ROWS: usize = 10;
+
+/// Arrays that stand for literals.
+const CONSTANTS: &str = "const float A[4] = {1.0, -2.0, 0.5};\nconst int B[3] = {3, 1, 2};\n\
+    const float C[2][3] = {{1.0, 2.0, 3.0}, {4.0}};\nconst float H[2] = {1.0, 2.0};\n";
+
+/// A program whose shader is called `main`; `size` bounds its statements.
+pub fn program(seed: u64, size: usize, flavour: Flavour) -> String {
+    program_from(Random::new(seed), size, flavour)
+}
+
+/// The same from any source of choices.
+pub fn program_from(random: Random, size: usize, flavour: Flavour) -> String {
+    let mut g = Generator {
+        random,
+        flavour,
+        out: format!(
+            "{GLOBALS}struct Record {{ float f; float3 v; int k; float h[2]; }};\ntexture2d tex;\n{CONSTANTS}"
+        ),
+        depth: 0,
+        variables: Vec::new(),
+        functions: Vec::new(),
+        names: 0,
+        budget: 0,
+        in_loop: false,
+        result: None,
+    };
+    let functions = g.random.below(4);
+    for _ in 0..functions {
+        g.budget = 2 + size / 3;
+        g.function();
+    }
+    g.budget = 3 + size;
+    g.shader();
+    g.out
+}
+
+impl Generator {
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.out, "{:1$}{text}", "", self.depth * 4);
+    }
+
+    fn name(&mut self, prefix: &str) -> String {
+        self.names += 1;
+        format!("{prefix}{}", self.names)
+    }
+
+    fn any_type(&mut self) -> Ty {
+        if self.random.chance(40) { Ty::Float } else { Ty::ALL[self.random.below(Ty::ALL.len())] }
+    }
+
+    fn function(&mut self) {
+        let (name, result, recursive) = (self.name("f"), self.any_scalar(), self.random.chance(30));
+        let mut parameters: Vec<(Ty, Direction)> = (0..1 + self.random.below(3))
+            .map(|_| {
+                let direction = match self.random.below(5) {
+                    0 => Direction::Out,
+                    1 => Direction::InOut,
+                    _ => Direction::In,
+                };
+                (self.any_type(), direction)
+            })
+            .collect();
+        if recursive {
+            parameters.insert(0, (Ty::Int, Direction::In));
+        }
+        let head = Head { name: name.clone(), result, parameters, recursive };
+        self.variables.clear();
+        let mut list = Vec::new();
+        for (i, &(ty, direction)) in head.parameters.iter().enumerate() {
+            let parameter = if recursive && i == 0 { "level".to_owned() } else { self.name("p") };
+            let word = match direction {
+                Direction::In => "",
+                Direction::Out => "out ",
+                Direction::InOut => "inout ",
+            };
+            list.push(format!("{word}{}", ty.declare(&parameter)));
+            self.variables.push((parameter, ty, !(recursive && i == 0)));
+        }
+        let (before, _) = result.around();
+        self.line(&format!("{before} {name}({})", list.join(", ")));
+        self.line("{");
+        self.depth += 1;
+        self.result = Some(result);
+        if recursive {
+            let base = self.expr(result, 1);
+            self.line(&format!("if (level <= 0) return {base};"));
+            // Visible to its own body only from here on, so every call counts down.
+            self.functions.push(head.clone());
+        }
+        self.statements();
+        let value = self.expr(result, 3);
+        self.line(&format!("return {value};"));
+        self.depth -= 1;
+        self.line("}");
+        if !recursive {
+            self.functions.push(head);
+        }
+    }
+
+    fn any_scalar(&mut self) -> Ty {
+        [Ty::Float, Ty::Float, Ty::Float, Ty::Int, Ty::Bool, Ty::Vector][self.random.below(6)]
+    }
+
+    fn shader(&mut self) {
+        self.variables.clear();
+        self.result = None;
+        self.line("shader main(out float r0, out float3 r1, out int r2, out bool r3, out float d0, out float d1)");
+        self.line("{");
+        self.depth += 1;
+        for (name, ty) in [("r0", Ty::Float), ("r1", Ty::Vector), ("r2", Ty::Int), ("r3", Ty::Bool)] {
+            self.variables.push((name.to_owned(), ty, true));
+        }
+        self.line("float x = global_value<ga>;");
+        self.line("float y = global_value<gb>;");
+        self.variables.push(("x".to_owned(), Ty::Float, true));
+        self.variables.push(("y".to_owned(), Ty::Float, true));
+        self.statements();
+        let (a, b) = (self.expr(Ty::Float, 3), self.expr(Ty::Float, 3));
+        self.line(&format!("d0 = ddx({a});"));
+        self.line(&format!("d1 = ddy({b});"));
+        self.depth -= 1;
+        self.line("}");
+    }
+}
