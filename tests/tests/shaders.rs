@@ -1,7 +1,8 @@
 //! Every `.ssl` file in `shaders/` is a set of tests in the language itself; each must pass on every
-//! back end, with the optimiser and without it. Those in `host_shaders/` call functions that only the host
+//! back end, with every optimisation and with none. Those in `host_shaders/` call functions that only the host
 //! of these tests has, so `shade test` cannot run them.
 
+use ssl_compiler::backend::OptLevel;
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::pipeline::Options;
 use ssl_compiler::source::SourceMap;
@@ -30,11 +31,12 @@ fn run(session: &Session<'_>, path: &Path) -> (usize, String) {
     (reports.iter().filter(|r| r.passed()).count(), wrong)
 }
 
-fn run_all(passes: Options) {
+fn run_all(passes: Options, opt: OptLevel) {
     let host = Host::default();
     let imports = SearchPath::on_disk(Vec::new());
     let session = Session {
         passes,
+        opt,
         imports: &imports,
         externals: &host.externals,
         ..Session::new(&host.globals, &host.closures)
@@ -51,10 +53,10 @@ fn run_all(passes: Options) {
 
 #[test]
 fn all_tests_in_the_language_pass_on_every_backend() {
-    run_all(Options::default());
+    run_all(Options::default(), OptLevel::O2);
 }
 
 #[test]
 fn all_tests_in_the_language_pass_unoptimised() {
-    run_all(Options { optimise: false, ..Options::default() });
+    run_all(Options { optimise: false, ..Options::default() }, OptLevel::O0);
 }

@@ -1,7 +1,8 @@
 //! A tested file's shaders, compiled when a test first needs them.
 
+use crate::backend::OptLevel;
 use crate::diagnostics::Diagnostics;
-use crate::facade::{BackendKind, Checked, CompileOptions, compile_checked, lower_checked};
+use crate::facade::{BackendKind, Checked, CompileOptions, Target, compile_checked, lower_checked};
 use crate::interp::Program;
 use crate::jit::Shader;
 use crate::modules::{LIBRARY_ONLY, SearchPath};
@@ -20,6 +21,8 @@ pub struct Session<'a> {
     pub backends: &'a [BackendKind],
     pub externals: &'a ExternalRegistry,
     pub passes: Options,
+    /// How hard the native back ends try.
+    pub opt: OptLevel,
     /// Where imported files are looked for.
     pub imports: &'a SearchPath<'a>,
 }
@@ -45,6 +48,7 @@ impl<'a> Session<'a> {
             externals: &NO_EXTERNALS,
             backends: BackendKind::ALL,
             passes: Options::default(),
+            opt: OptLevel::default(),
             imports: &LIBRARY_ONLY,
         }
     }
@@ -73,7 +77,8 @@ impl<'a> Compiled<'a> {
     pub fn shader(&mut self, name: &str, backend: BackendKind) -> Result<&Shader, String> {
         let key = (name.to_owned(), backend.name());
         if !self.shaders.contains_key(&key) {
-            let options = CompileOptions { target: backend.into(), ..self.options() };
+            let target = Target { backend, opt: self.session.opt };
+            let options = CompileOptions { target, ..self.options() };
             let made = compile_checked(self.checked, self.file, Some(name), &options);
             let made = made.map(|(shader, _)| shader).map_err(|d| first_message(&d));
             self.shaders.insert(key.clone(), made);

@@ -58,17 +58,6 @@ impl<'ctx> Translator<'_, 'ctx> {
         let call = self.b.build_call(self.unit.functions[callee.index()], &arguments, "")?;
         call.set_call_convention(FAST);
         let ValueKind::Basic(returned) = call.try_as_basic_value() else { return Ok(()) };
-        let scalars: Vec<_> = data.results.iter().filter(|r| !self.f.ty(**r).is_array()).collect();
-        match (scalars.as_slice(), returned) {
-            ([one], value) => self.set(**one, value),
-            (several, BasicValueEnum::StructValue(all)) => {
-                for (i, &&r) in several.iter().enumerate() {
-                    let value = self.b.build_extract_value(all, i as u32, "")?;
-                    self.set(r, value);
-                }
-            }
-            _ => return unexpected(),
-        }
-        Ok(())
+        self.take_back(&data.results, returned)
     }
 }

@@ -211,12 +211,7 @@ impl<'ctx> Translator<'_, 'ctx> {
                 (None, r) => returned.push(self.get(r)?),
             }
         }
-        match returned.as_slice() {
-            [] => self.b.build_return(None)?,
-            [one] => self.b.build_return(Some(one))?,
-            several => self.b.build_aggregate_return(several)?,
-        };
-        Ok(())
+        self.give_back(&returned)
     }
 
     /// The block function: for each lane of the mask, the shader.

@@ -15,6 +15,7 @@ mod function;
 mod host;
 mod optimise;
 mod orc;
+mod results;
 mod scalars;
 mod services;
 mod unit;

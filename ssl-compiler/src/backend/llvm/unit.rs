@@ -2,10 +2,10 @@
 //! the runtime's functions that it calls.
 
 use super::host::Host;
-use super::{BackendError, error};
+use super::{BackendError, error, results};
 use crate::analysis::storage::Storage;
 use crate::backend::native;
-use crate::ir::{FuncId, Function, Module, Op, Ty};
+use crate::ir::{FuncId, Module, Op, Ty};
 use crate::runtime::BlockContext;
 use crate::types::Scalar;
 use inkwell::AddressSpace;
@@ -19,7 +19,7 @@ use inkwell::llvm_sys::core::{
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use inkwell::module::{Linkage, Module as LlvmModule};
 use inkwell::targets::{TargetMachine, TargetTriple};
-use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FloatType, FunctionType, IntType, PointerType};
+use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, FloatType, FunctionType, IntType, PointerType};
 use inkwell::values::{FunctionValue, MetadataValue};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -145,11 +145,6 @@ impl<'a, 'ctx> Unit<'a, 'ctx> {
         }
     }
 
-    /// What a function returns: nothing, one value, or several as a struct.
-    pub fn returned(&self, f: &Function) -> Vec<BasicTypeEnum<'ctx>> {
-        f.results.iter().filter(|ty| !ty.is_array()).map(|&ty| self.types.of(ty)).collect()
-    }
-
     fn signature(&self, id: FuncId) -> FunctionType<'ctx> {
         let f = self.module.function(id);
         let mut params: Vec<BasicMetadataTypeEnum<'ctx>> = Vec::new();
@@ -161,11 +156,7 @@ impl<'a, 'ctx> Unit<'a, 'ctx> {
         params.extend(
             f.results.iter().filter(|ty| ty.is_array()).map(|_| BasicMetadataTypeEnum::from(self.types.pointer)),
         );
-        match self.returned(f).as_slice() {
-            [] => self.context.void_type().fn_type(&params, false),
-            [one] => one.fn_type(&params, false),
-            several => self.context.struct_type(several, false).fn_type(&params, false),
-        }
+        results::function_type(self.context, self.types, f, &params)
     }
 
     fn promise(&self, function: FunctionValue<'ctx>, id: FuncId, host: &Host) {
