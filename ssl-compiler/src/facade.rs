@@ -15,7 +15,7 @@ use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayou
 pub use crate::sema::Checked;
 use crate::sema::hir::FunctionId;
 use crate::source::{FileId, SourceMap, Span};
-use crate::{sema, syntax};
+use crate::{defaults, sema, syntax};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -272,6 +272,11 @@ fn choose(checked: &Checked, file: FileId, entry: Option<&str>) -> Result<Functi
     }
 }
 
+/// The defaults of a shader's parameters that take running some of its functions.
+pub(crate) fn computed_defaults(checked: &Checked, id: FunctionId, options: &CompileOptions<'_>) -> lower::Defaults {
+    on_large_stack(|| defaults::computed(checked, id, options.closures, options.externals))
+}
+
 type Lowered = (Module, ShaderInterface, pipeline::Timings);
 
 fn lower_here(
@@ -288,6 +293,7 @@ fn lower_here(
         externals: options.externals,
         shader: id,
         bake: options.bake,
+        defaults: &defaults::computed(checked, id, options.closures, options.externals),
         probes: options.probes,
         call_sites: false,
         roots: options.roots,

@@ -23,6 +23,7 @@ pub mod syntax;
 pub mod testing;
 pub mod types;
 
+mod defaults;
 mod facade;
 
 #[cfg(doctest)]

@@ -3,12 +3,18 @@
 use ssl_compiler::ir::parse;
 use ssl_compiler::pipeline::Stage;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
-use ssl_compiler::runtime::{Block, LANES, Listener, NoTextures, ParameterBlock, Row};
+use ssl_compiler::runtime::{Block, LANES, Listener, NoTextures, ParameterBlock, ParameterValue, Row};
 use ssl_tests::{Host, WAYS, messages};
 
 /// What a shader says on the lanes of a mask, where the first global is the lane's number.
 #[track_caller]
 fn says(source: &str, mask: u32, expected: &[(usize, &str)]) {
+    says_with(source, &[], mask, expected);
+}
+
+/// Runs a shader with these strings as parameters, in all ways.
+#[track_caller]
+fn says_with(source: &str, given: &[(&str, &str)], mask: u32, expected: &[(usize, &str)]) {
     let host = Host::default();
     for way in WAYS {
         let shader = host.compile(source, way).unwrap_or_else(|d| panic!("{}", messages(&d)));
@@ -16,10 +22,15 @@ fn says(source: &str, mask: u32, expected: &[(usize, &str)]) {
         let rows = shader.interface().globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         let globals = vec![Row(std::array::from_fn(|lane| lane as f32)); rows];
         let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
-        let listener = Listener::new(&NoTextures);
+        let mut parameters = ParameterBlock::new(shader.interface());
+        for (name, text) in given {
+            let value = ParameterValue::String((*text).to_owned());
+            parameters.set(shader.interface(), name, &value).expect("the shader has the parameter");
+        }
+        let listener = Listener::new(&NoTextures, &parameters);
         shader.run(&mut Block {
             globals: &globals,
-            parameters: &ParameterBlock::new(shader.interface()),
+            parameters: &parameters,
             host: &listener,
             outputs: &mut outputs,
             mask,
@@ -53,6 +64,15 @@ fn values_of_every_type() {
         (0, "100% of oak!"),
     ];
     says(source, 1, &expected);
+}
+
+#[test]
+fn strings_that_only_the_host_knows_are_printed() {
+    // `costarring` and `liquid` have one hash; of the two, the program knows the first.
+    let source = "shader s(string a = \"wood\", string b = \"costarring\", out float o) {
+        printf(\"%s %s %s\", a, b, b == \"costarring\" ? \"same\" : \"other\"); o = 1.0; }";
+    says_with(source, &[("a", "oak"), ("b", "liquid")], 1, &[(0, "oak liquid other")]);
+    says_with(source, &[("a", ""), ("b", "wood")], 1, &[(0, " wood other")]);
 }
 
 // rule: printf.order accept

@@ -20,6 +20,7 @@ const LAYERS: &[&[&str]] = &[
     &["passes"],
     &["pipeline"],
     &["interp"],
+    &["defaults"],
     // A shader holds what a back end made, and a back end the memory that a shader frees.
     &["backend", "jit"],
     &["facade"],

@@ -183,7 +183,7 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
     if !material.prints() {
         return material.shade(&work.points, &scene.spaces, host, scratch, &mut work.lobes, &mut work.shaded);
     }
-    let listener = Listener::new(host);
+    let listener = Listener::new(host, material.parameters());
     material.shade(&work.points, &scene.spaces, &listener, scratch, &mut work.lobes, &mut work.shaded);
     let path = |lane: usize| work.met[first + lane].path;
     work.said.extend(listener.messages().into_iter().map(|(lane, text)| (path(lane), depth, text)));

@@ -175,6 +175,10 @@ impl Material {
         self.shader.prints()
     }
 
+    pub fn parameters(&self) -> &ParameterBlock {
+        &self.parameters
+    }
+
     /// The first error that ended a lane early since the material was made.
     pub fn error(&self) -> Option<LaneError> {
         self.error.get().copied()

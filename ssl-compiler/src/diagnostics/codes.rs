@@ -125,6 +125,8 @@ codes! {
         "A swizzle on the left of `=` may name each component once: `v.xy = …`, not `v.xx = …`.";
     LIST_WITHOUT_TYPE = "E0269", "list without a type",
         "`{…}` gives its parts to something whose type is known: a declared variable, a parameter's default, the right side of `=`. Elsewhere write a constructor such as `float3(…)`.";
+    MISPLACED_METADATA = "E0270", "metadata where none may stand",
+        "Metadata, `<<< name = value >>>`, tell a user interface about a shader or a parameter. They stand behind the name of a shader or function, behind its parameters, or behind one parameter; members of structs, globals, constants and variables have none.";
     NO_SHADER = "E0301", "no shader to run",
         "The file declares no shader of that name, or several and none was chosen.";
     CLOSURE_FLATTEN = "E0302", "the lobes of this closure cannot be known beforehand",
@@ -149,8 +151,10 @@ codes! {
         "Nothing in the file reads the constant. Files without a shader are libraries, of which nothing is said. A name that starts with `_` silences this.";
     UNUSED_TEXTURE = "W0406", "unused texture slot",
         "Nothing in the file samples the texture, yet a host may bind an image to it. A name that starts with `_` silences this.";
+    UNUSED_IMPORT = "W0407", "unused import",
+        "The file uses nothing that the import brings, neither from the imported file nor from what that one imports without a name. Remove the line. Nothing is said about files without a shader, which hand on what they import, nor about imports that bring a `globals` block.";
     SHADOWED = "W0408", "name hidden by another",
-        "A variable has the name of one that is visible around it, or of a constant or texture of the file, which cannot be reached from here on. Rename one of them.";
+        "A variable or parameter has the name of a variable that is visible around it, or of a constant or texture of the file, which cannot be reached from here on. Rename one of them.";
     READ_BEFORE_WRITTEN = "W0409", "read before it was given a value",
         "Variables start at zero, so the result is defined, but a value was probably forgotten. Where zero is meant, write it: `float sum = 0.0;`. Branches are followed one by one; loops are taken to run at least once.";
     OUT_NOT_WRITTEN = "W0410", "`out` parameter not written",
@@ -185,6 +189,8 @@ codes! {
         "Only one statement belongs to an `if` or loop without braces; the next is indented alike but runs in any case. Add braces, or mend the indentation.";
     NOTHING_EXPECTED = "W0425", "test that expects nothing",
         "The test passes whatever the shader does. State what is expected: `expect(output, value, tolerance);`.";
+    NOTHING_DECLARED = "W0426", "file that declares nothing",
+        "The file is empty, or holds comments only. It may be the wrong file, or one that was not saved.";
     TEST_SETUP = "E0501", "test that cannot run",
         "The statements of a test have an order: globals are set, a shader is run, then its outputs are looked at.";
     TEST_NAME = "E0502", "unknown name in a test",

@@ -8,7 +8,7 @@ use super::group::ShaderGroup;
 use super::link::{Linked, link_here};
 use crate::analysis::activity::{Activity, Carried};
 use crate::diagnostics::Diagnostics;
-use crate::facade::{CompileOptions, Roots, check};
+use crate::facade::{CompileOptions, Roots, check, computed_defaults};
 use crate::ir::{FuncId, InstData, Module, Op, Value};
 use crate::lower::{self, Request};
 use crate::passes::ad::{Variant, variants};
@@ -59,11 +59,13 @@ impl Code {
         if found.has_errors() {
             return None;
         }
+        let defaults = computed_defaults(&checked, id, options);
         let request = Request {
             checked: &checked,
             closures: options.closures,
             shader: id,
             bake: None,
+            defaults: &defaults,
             probes: false,
             call_sites: true,
             externals: options.externals,

@@ -4,7 +4,7 @@ use super::group::{Literal, Place};
 use super::interface::Interface;
 use super::resolve::error_at;
 use crate::diagnostics::{Diagnostics, closest, codes};
-use crate::facade::{Checked, CompileOptions, Roots, check};
+use crate::facade::{Checked, CompileOptions, Roots, check, computed_defaults};
 use crate::lower::{self, Request};
 use crate::modules;
 use crate::sema::hir::{Function, FunctionId};
@@ -137,11 +137,13 @@ impl Loaded {
 
     /// The default of a parameter as a value; `None` for one without.
     pub fn default(&self, id: FunctionId, parameter: &str, options: &CompileOptions<'_>) -> Option<Literal> {
+        let defaults = computed_defaults(&self.checked, id, options);
         let request = Request {
             checked: &self.checked,
             closures: options.closures,
             shader: id,
             bake: None,
+            defaults: &defaults,
             probes: false,
             call_sites: false,
             externals: options.externals,

@@ -9,6 +9,7 @@ use crate::ir::{self, Const, Op, ParameterWord, Ty, Values};
 use crate::runtime::interface::{ClosureDesc, Metadata};
 use crate::runtime::{Layer, LobeDesc, OutputDesc, ParameterDesc};
 use crate::sema::hir::{Function, Parameter, Variable};
+use crate::sema::reach::calls_functions;
 use crate::syntax::ast::Direction;
 use crate::types::{LeafKind, Scalar, Type};
 use std::collections::HashMap;
@@ -25,11 +26,19 @@ impl Writer<'_, '_> {
             let zero = self.zero_variable(p.variable);
             self.set(slot, zero);
         } else {
-            let default = match &p.default {
-                Some(e) => self.expr(e),
-                None => self.zero(&variable.ty, false),
+            let default: Values = match (self.cx.request.defaults.get(&p.variable), &p.default) {
+                (Some(list), _) => list.iter().map(|&c| self.b.constant(c)).collect(),
+                // It could not be run, so there is nothing to write in.
+                (None, Some(e)) if calls_functions(e) => Values::new(),
+                (None, Some(e)) => {
+                    let state = self.expr(e);
+                    self.flatten(&state)
+                }
+                (None, None) => {
+                    let zero = self.zero(&variable.ty, false);
+                    self.flatten(&zero)
+                }
             };
-            let default = self.flatten(&default);
             let state = self.parameter_words(variable, p.metadata.clone(), &default);
             self.set(slot, state);
         }
@@ -48,11 +57,13 @@ impl Writer<'_, '_> {
             metadata,
         };
         let mut state = State::new();
+        let mut reported = false;
         for (i, leaf) in self.cx.leaves(&variable.ty).iter().enumerate() {
             let LeafKind::Scalar(scalar) = leaf.kind else { continue };
             let value = default.get(i).and_then(|&v| self.b.constant_of(v));
-            if value.is_none() {
-                let hint = "defaults are made of literals, constants and operators";
+            if value.is_none() && !std::mem::replace(&mut reported, true) {
+                let hint = "a default may call functions that end and compute with constants only: no globals, textures, \
+                            `printf` or functions of the host";
                 self.cx.error(
                     &codes::NOT_CONSTANT,
                     variable.span,

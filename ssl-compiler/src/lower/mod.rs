@@ -21,7 +21,7 @@ mod switch;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::ir::builder::Builder;
-use crate::ir::{self, FuncId, Module, ParameterWord, Ty, Values};
+use crate::ir::{self, Const, FuncId, Module, ParameterWord, Ty, Values};
 use crate::runtime::interface::Metadata;
 use crate::runtime::{
     ClosureId, ClosureRegistry, ExternalRegistry, ParameterBlock, ShaderInterface, Texts, TextureDesc,
@@ -38,6 +38,10 @@ use std::collections::HashMap;
 /// Lobes that one shader may have.
 const MAX_LOBES: usize = 64;
 
+/// What parameters of the shader are without being given a value, where that was computed beforehand: the
+/// scalars of each, in order.
+pub type Defaults = HashMap<VarId, Vec<Const>>;
+
 /// What to make of a checked file.
 pub struct Request<'a> {
     pub checked: &'a Checked,
@@ -46,6 +50,8 @@ pub struct Request<'a> {
     pub shader: FunctionId,
     /// Writes these parameter values into the code instead of reading the block.
     pub bake: Option<&'a ParameterBlock>,
+    /// Instead of lowering these parameters' defaults.
+    pub defaults: &'a Defaults,
     /// Writes a probe before every sink, for the interpreter.
     pub probes: bool,
     /// Gives all code of a shader that the entry calls the place of that call, instead of its own.

@@ -21,6 +21,8 @@ pub enum ParameterValue {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterBlock {
     pub words: Vec<u32>,
+    /// The strings that parameters were given: their words are numbers only.
+    texts: Vec<String>,
 }
 
 /// Why a value does not fit its parameter.
@@ -57,7 +59,7 @@ impl ParameterBlock {
         for t in &interface.textures {
             words[t.word] = TextureRequest::UNBOUND;
         }
-        ParameterBlock { words }
+        ParameterBlock { words, texts: Vec::new() }
     }
 
     /// Sets a parameter or binds a texture slot by name. Integers are accepted for floats, one number
@@ -81,6 +83,16 @@ impl ParameterBlock {
         };
         let words = p.encode(value, &interface.strings).ok_or_else(|| ParameterError::Type(p.type_name.clone()))?;
         self.words[p.first_word..p.first_word + words.len()].copy_from_slice(&words);
+        if let ParameterValue::String(text) = value
+            && !self.texts.contains(text)
+        {
+            self.texts.push(text.clone());
+        }
         Ok(())
+    }
+
+    /// The strings that were given to parameters so far.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
     }
 }

@@ -3,8 +3,8 @@
 use super::externals::ExternalRequest;
 use super::format;
 use super::host::HostServices;
-use super::strings::string_id;
-use super::{BlockContext, LANES, Row};
+use super::strings::{host_string_id, string_id};
+use super::{BlockContext, LANES, ParameterBlock, Row};
 use std::sync::Mutex;
 
 /// The formats of a program and the strings that it knows.
@@ -31,12 +31,17 @@ impl PrintRequest<'_> {
         (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
     }
 
-    /// What a lane says. A string that only the host knows is `?`.
-    pub fn text(&self, lane: usize) -> String {
+    /// What a lane says. `given` are the host's own strings, those of parameters say; a string that is neither
+    /// one of the program nor of these is `?`.
+    pub fn text(&self, lane: usize, given: &[String]) -> String {
         let words: Vec<u32> = self.arguments.iter().map(|row| row.0[lane].to_bits()).collect();
-        let string = |id: i32| match id {
-            0 => String::new(),
-            _ => self.strings.iter().find(|s| string_id(s) == id).map_or("?".to_owned(), String::clone),
+        let string = |id: i32| {
+            let own = || self.strings.iter().find(|s| string_id(s) == id);
+            let hosts = || given.iter().find(|s| host_string_id(s, self.strings) == id);
+            match id {
+                0 => String::new(),
+                _ => own().or_else(hosts).map_or("?".to_owned(), String::clone),
+            }
         };
         format::fill(self.format, &words, &string)
     }
@@ -45,12 +50,14 @@ impl PrintRequest<'_> {
 /// A host that keeps what shaders say, for another that does the rest.
 pub struct Listener<'a> {
     host: &'a dyn HostServices,
+    texts: &'a [String],
     heard: Mutex<Vec<(usize, String)>>,
 }
 
 impl<'a> Listener<'a> {
-    pub fn new(host: &'a dyn HostServices) -> Listener<'a> {
-        Listener { host, heard: Mutex::new(Vec::new()) }
+    /// `parameters` are those of the shader that is listened to: their strings appear in what it says.
+    pub fn new(host: &'a dyn HostServices, parameters: &'a ParameterBlock) -> Listener<'a> {
+        Listener { host, texts: parameters.texts(), heard: Mutex::new(Vec::new()) }
     }
 
     /// What each lane said: lanes in order, and each in the order in which it spoke.
@@ -70,7 +77,7 @@ impl HostServices for Listener<'_> {
         let mut heard = self.heard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // A loop may say the same thing millions of times.
         let room = MAX_MESSAGES.saturating_sub(heard.len());
-        heard.extend(request.lanes().take(room).map(|lane| (lane, request.text(lane))));
+        heard.extend(request.lanes().take(room).map(|lane| (lane, request.text(lane, self.texts))));
     }
 }
 

@@ -39,6 +39,7 @@ impl Checker<'_> {
         }
         let named = self.scope.functions.get(&name.text).map_or(&[][..], Vec::as_slice);
         if let Some(shader) = self.called_shader(named, arguments) {
+            self.speak_of(&name.text, span, self.program.function(shader).span);
             return self.shader_call(shader, arguments, span);
         }
         if named.is_empty()
@@ -80,7 +81,10 @@ impl Checker<'_> {
                 self.ambiguous(name, &tied, span);
                 Expr::error(span)
             }
-            Choice::One(Target::Function(id)) => self.function_call(id, values, span),
+            Choice::One(Target::Function(id)) => {
+                self.speak_of(&name.text, span, self.program.function(id).span);
+                self.function_call(id, values, span)
+            }
             Choice::One(Target::Builtin(id)) => self.builtin_call(id, values, span),
         }
     }

@@ -115,7 +115,11 @@ impl Checker<'_> {
     fn named_type(&mut self, name: &ast::Ident) -> Type {
         match (Type::from_name(&name.text), self.scope.structs.get(&name.text)) {
             (Some(ty), _) => return ty,
-            (None, Some(s)) => return Type::Struct(s.meaning),
+            (None, Some(s)) => {
+                let (id, declared) = (s.meaning, s.span);
+                self.speak_of(&name.text, name.span, declared);
+                return Type::Struct(id);
+            }
             (None, None) => {}
         }
         if let Some(ty) = self.foreign_type(name) {
@@ -407,6 +411,12 @@ impl Checker<'_> {
             is_shader,
             ..Local::default()
         };
+        let parameters = self.program.function(id).parameters.len();
+        for i in 0..parameters {
+            let Variable { name: text, span, .. } = &self.local.variables[i];
+            let name = ast::Ident { text: text.clone(), span: *span };
+            self.warn_shadowing(&name);
+        }
         // Parameters belong to the outermost block, as in C.
         let body: Vec<_> = body.iter().filter_map(|s| self.stmt(s)).collect();
         if result != Type::Void && result != Type::Error && !super::stmts::always_exits(&body) {

@@ -67,6 +67,7 @@ pub fn check(
         scopes: modules.files.iter().map(|_| Scope::default()).collect(),
         library: HashMap::new(),
         names_used: HashSet::new(),
+        spoken_of: HashSet::new(),
         broken: HashSet::new(),
         later: HashMap::new(),
         expressions: 0,
@@ -75,7 +76,7 @@ pub fn check(
     let tests = checker.files(modules);
     checker.bind_externals(externals);
     if !checker.diagnostics.has_errors() {
-        checker.lint();
+        checker.lint(modules);
     }
     Checked { program: checker.program, layout: checker.layout, tests }
 }
@@ -101,6 +102,8 @@ struct Checker<'a> {
     library: HashMap<&'static str, Vec<FunctionId>>,
     /// Constants and textures that something reads, by the places of their names.
     names_used: HashSet<Span>,
+    /// What the file that was asked for speaks of: the alias in front of the name, and the place of the declaration.
+    spoken_of: HashSet<(Option<String>, Span)>,
     /// How many expressions were checked or written in.
     expressions: usize,
     local: Local,
@@ -132,6 +135,14 @@ impl Checker<'_> {
 
     fn variable(&self, id: VarId) -> &Variable {
         &self.local.variables[id.0 as usize]
+    }
+
+    /// Notes that `name`, as written at `place`, stands for what is declared at `declared`.
+    fn speak_of(&mut self, name: &str, place: Span, declared: Span) {
+        if place.file == self.program.root {
+            let alias = name.split_once("::").map(|(alias, _)| alias.to_owned());
+            self.spoken_of.insert((alias, declared));
+        }
     }
 
     fn lookup(&self, name: &str) -> Option<VarId> {

@@ -50,8 +50,9 @@ impl Checker<'_> {
             let place = Place { variable: id, path: Vec::new(), ty: ty.clone(), span };
             return Expr { kind: ExprKind::Place(place), ty, span };
         }
-        if let Some(declared) = self.scope.names.get(text) {
-            self.names_used.insert(declared.span);
+        if let Some(declared) = self.scope.names.get(text).map(|d| d.span) {
+            self.names_used.insert(declared);
+            self.speak_of(text, span, declared);
         }
         match self.scope.names.get(text).map(|d| &d.meaning) {
             Some(Meaning::Texture(i)) => {

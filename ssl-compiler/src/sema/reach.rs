@@ -1,7 +1,7 @@
-//! Which built-ins run when a function does, its callees included: what a report on tests asks.
+//! What runs when a function does, its callees included: which built-ins, and whether functions at all.
 
 use super::hir::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind};
-use super::walk::{Part, parts};
+use super::walk::{Part, deep, parts};
 use crate::builtins::BuiltinId;
 use crate::source::Span;
 use std::collections::BTreeSet;
@@ -13,6 +13,13 @@ pub fn builtins(program: &Program, from: FunctionId) -> Vec<(BuiltinId, Span)> {
         program.function(id).body.iter().flatten().for_each(|s| reach.statement(s));
     }
     reach.found
+}
+
+/// Whether an expression calls a function that is no built-in.
+pub fn calls_functions(e: &Expr) -> bool {
+    let mut found = false;
+    deep(e, &mut |part| found |= matches!(part, Part::Call(_)));
+    found
 }
 
 struct Reach {

@@ -40,8 +40,8 @@ impl Checker<'_> {
         id
     }
 
-    /// The name of a new variable may be that of one around it, or of something of the file.
-    fn warn_shadowing(&mut self, name: &Ident) {
+    /// The name of a new variable or parameter may be that of one around it, or of something of the file.
+    pub(super) fn warn_shadowing(&mut self, name: &Ident) {
         let around = self.local.scopes.iter().rev().skip(1).find_map(|scope| scope.get(&name.text)).copied();
         let (first, what) = match around {
             Some(id) => (self.variable(id).span, "a variable around it"),

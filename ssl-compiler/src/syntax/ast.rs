@@ -16,6 +16,8 @@ pub struct File {
     pub broken: HashSet<String>,
     /// The names of all functions that the file calls.
     pub called: BTreeSet<String>,
+    /// All words that stand in tests.
+    pub named_in_tests: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug)]

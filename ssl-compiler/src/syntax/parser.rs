@@ -33,11 +33,12 @@ pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -
         types: HashSet::new(),
         broken: macros(&text).collect(),
         called: BTreeSet::new(),
+        named_in_tests: BTreeSet::new(),
         diagnostics,
     };
     let items = parser.file().items;
-    let called = parser.called.into_iter().map(str::to_owned).collect();
-    File { items, broken: parser.broken, called }
+    let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
+    File { items, broken: parser.broken, called: owned(parser.called), named_in_tests: owned(parser.named_in_tests) }
 }
 
 /// Names that `#define` lines would give a meaning to.
@@ -61,6 +62,7 @@ pub(super) struct Parser<'a> {
     /// Names whose declarations were not understood.
     pub broken: HashSet<String>,
     pub called: BTreeSet<&'a str>,
+    pub named_in_tests: BTreeSet<&'a str>,
     pub diagnostics: &'a mut Diagnostics,
 }
 
@@ -485,12 +487,16 @@ impl<'a> Parser<'a> {
             let dims = vec![self.not_understood()];
             return Ok((Declarator { name, dims, init: None }, false));
         };
+        self.refuse_metadata("a variable or constant")?;
         if !self.eat("=") {
             return Ok((Declarator { name, dims, init: None }, true));
         }
         let init = self.initialiser();
         let understood = init.is_ok();
         let init = Some(init.unwrap_or_else(|Recover| self.not_understood()));
+        if understood {
+            self.refuse_metadata("a variable or constant")?;
+        }
         Ok((Declarator { name, dims, init }, understood))
     }
 

@@ -110,6 +110,7 @@ impl Parser<'_> {
         self.advance();
         let name = self.ident("the name of the struct")?;
         self.types.insert(name.text.clone());
+        self.refuse_metadata("a struct")?;
         self.expect("{", "after the name of the struct")?;
         let (fields, understood) = self.declarations("the struct")?;
         if !understood {
@@ -127,7 +128,7 @@ impl Parser<'_> {
                 self.expect("}", &format!("to close {what}"))?;
                 break;
             }
-            match self.field_declaration() {
+            match self.field_declaration(what) {
                 Ok(d) => list.push(d),
                 Err(Recover) => {
                     understood = false;
@@ -140,7 +141,7 @@ impl Parser<'_> {
     }
 
     /// Like a declaration, but its names may be those of types: `normal normal;`.
-    fn field_declaration(&mut self) -> Parsed<Declaration> {
+    fn field_declaration(&mut self, what: &str) -> Parsed<Declaration> {
         let start = self.peek().span;
         let ty = self.type_name()?;
         let mut declarators = Vec::new();
@@ -148,6 +149,7 @@ impl Parser<'_> {
             let name = self.any_name("a name")?;
             self.refuse_qualified(name.span)?;
             let dims = self.dimensions()?;
+            self.refuse_metadata(&format!("a member of {what}"))?;
             declarators.push(Declarator { name, dims, init: None });
             if !self.eat(",") {
                 break;
@@ -245,7 +247,19 @@ impl Parser<'_> {
         Ok(Parameter { direction, is_const, ty, name, dims, default, metadata, span })
     }
 
+    /// A test; all words in it are kept, whatever they turn out to mean.
     fn test(&mut self) -> Parsed<TestDecl> {
+        let start = self.at;
+        let test = self.test_itself();
+        for token in &self.tokens[start..self.at] {
+            if token.kind == TokenKind::Name {
+                self.named_in_tests.insert(self.slice(token.span));
+            }
+        }
+        test
+    }
+
+    fn test_itself(&mut self) -> Parsed<TestDecl> {
         self.advance();
         let (name, name_span) = self.string();
         self.expect("{", "to start the test")?;

@@ -2,6 +2,7 @@
 
 use super::ast::Metadata;
 use super::parser::{Parsed, Parser};
+use crate::diagnostics::{Diagnostic, codes};
 
 impl Parser<'_> {
     /// Metadata, if they start here, behind those that the list has already.
@@ -29,6 +30,22 @@ impl Parser<'_> {
         for _ in 0..3 {
             self.expect(">", "to close the metadata with `>>>`")?;
         }
+        Ok(())
+    }
+
+    /// Metadata behind something that has none: read, reported and left out.
+    pub(super) fn refuse_metadata(&mut self, what: &str) -> Parsed<()> {
+        if self.at_osl_metadata() {
+            return self.refuse_osl_metadata();
+        }
+        if !self.at_metadata() {
+            return Ok(());
+        }
+        let start = self.peek().span;
+        self.metadata(&mut Vec::new())?;
+        let message = format!("{what} has no metadata");
+        let hint = "metadata stand behind the name or the parameters of a shader, or behind one of its parameters";
+        self.report(Diagnostic::error(&codes::MISPLACED_METADATA, start.to(self.previous()), message, hint));
         Ok(())
     }
 

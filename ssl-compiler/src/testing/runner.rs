@@ -278,7 +278,7 @@ impl<'a, 'c> Run<'a, 'c> {
             given.push((parameter.text.clone(), value));
         }
         let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
-        let listener = Listener::new(&TestTexture);
+        let listener = Listener::new(&TestTexture, &parameters);
         let status = shader.run(&mut Block {
             globals: &rows,
             parameters: &parameters,

@@ -10,7 +10,7 @@ use super::target;
 use super::warnings::Warnings;
 use renderer::material::ShadingLanguage;
 use serde_json::Value;
-use ssl_compiler::runtime::{Order, Orders, ParameterBlock, ParameterValue, Row};
+use ssl_compiler::runtime::{Order, Orders, ParameterBlock, Row};
 use ssl_compiler::types::Type;
 use ssl_compiler::{Checked, CompileOptions};
 use std::path::PathBuf;
@@ -100,11 +100,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             return outcome.usage(&e.message(&p.name));
         }
     }
-    let strings = arguments.parameters.iter().filter_map(|p| match &p.value {
-        ParameterValue::String(text) => Some(text.clone()),
-        _ => None,
-    });
-    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters, strings: strings.collect() };
+    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters };
     if let Some(size) = arguments.grid {
         return grid::run(&setup, size, arguments.output.as_deref(), outcome);
     }

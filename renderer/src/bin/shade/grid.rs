@@ -7,6 +7,9 @@ use ssl_compiler::runtime::{LANES, Order, OutputDesc, Row};
 use ssl_compiler::types::Scalar;
 use std::path::Path;
 
+/// Messages of the shader that are shown.
+const MAX_SHOWN: usize = 100;
+
 /// The longest side of a grid.
 const MAX_SIDE: u32 = 16384;
 
@@ -53,23 +56,54 @@ fn shade(setup: &Setup<'_>, width: usize, height: usize, outcome: &mut Outcome) 
     let mut rows: Vec<Row> = setup.rows.iter().map(|r| Row::splat(r.0[0])).collect();
     let mut outputs = setup.output_rows();
     let mut failed = 0usize;
+    let mut said = Said::default();
     for first in (0..width * height).step_by(LANES) {
         let count = LANES.min(width * height - first);
         for lane in 0..count {
             let (x, y) = ((first + lane) % width, (first + lane) / width);
             place(setup, &mut rows, lane, [x, y], [width, height]);
         }
-        let status = setup.run(&rows, &mut outputs, ((1u64 << count) - 1) as u32);
+        let mask = ((1u64 << count) - 1) as u32;
+        let (status, messages) = setup.run_heard(&rows, &mut outputs, mask);
+        said.add(messages.into_iter().map(|(lane, text)| ((first + lane) % width, (first + lane) / width, text)));
         failed += status.errors.iter().flatten().count();
         for (plane, row) in planes.iter_mut().zip(&outputs) {
             plane[first..first + count].copy_from_slice(&row.0[..count]);
         }
     }
+    outcome.note.push_str(&said.note());
     if failed > 0 {
         outcome.code = outcome::SOMETHING_MISSING;
         outcome.note.push_str(&format!("the shader did not end at {failed} points, which are 0\n"));
     }
     planes
+}
+
+/// What the shader said: the first messages, and how many more there were.
+#[derive(Default)]
+struct Said {
+    shown: Vec<String>,
+    more: usize,
+}
+
+impl Said {
+    /// Messages with the column and row of the pixel that each is from.
+    fn add(&mut self, messages: impl Iterator<Item = (usize, usize, String)>) {
+        for (x, y, text) in messages {
+            match self.shown.len() < MAX_SHOWN {
+                true => self.shown.push(format!("({x}, {y}): {}\n", text.trim_end_matches('\n'))),
+                false => self.more += 1,
+            }
+        }
+    }
+
+    fn note(&self) -> String {
+        let rest = match self.more {
+            0 => String::new(),
+            more => format!("and {more} more messages\n"),
+        };
+        self.shown.concat() + &rest
+    }
 }
 
 /// `uvw` and `position` of a pixel's middle: (0,0) is the lower left corner of the square.

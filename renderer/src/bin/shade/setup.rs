@@ -18,13 +18,21 @@ pub struct Setup<'a> {
     pub layout: &'a GlobalsLayout,
     pub rows: Vec<Row>,
     pub parameters: ParameterBlock,
-    /// The strings that were given to parameters.
-    pub strings: Vec<String>,
 }
 
 impl Setup<'_> {
     pub fn run(&self, rows: &[Row], outputs: &mut [Row], mask: u32) -> BlockStatus {
         self.run_with(rows, outputs, mask, &TestTexture)
+    }
+
+    /// As above; and what the shader says, each message with its lane.
+    pub fn run_heard(&self, rows: &[Row], outputs: &mut [Row], mask: u32) -> (BlockStatus, Vec<(usize, String)>) {
+        if !self.shader.prints() {
+            return (self.run(rows, outputs, mask), Vec::new());
+        }
+        let listener = Listener::new(&TestTexture, &self.parameters);
+        let status = self.run_with(rows, outputs, mask, &listener);
+        (status, listener.messages())
     }
 
     fn run_with(&self, rows: &[Row], outputs: &mut [Row], mask: u32, host: &dyn HostServices) -> BlockStatus {
@@ -39,7 +47,8 @@ impl Setup<'_> {
     /// The text that a number stands for: one of the shader, or of what it was given.
     fn string(&self, id: i32) -> Value {
         let interface = self.shader.interface();
-        let given = || self.strings.iter().find(|s| host_string_id(s, &interface.strings) == id).map(String::as_str);
+        let given =
+            || self.parameters.texts().iter().find(|s| host_string_id(s, &interface.strings) == id).map(String::as_str);
         json!(interface.string(id).or_else(given))
     }
 
@@ -47,8 +56,7 @@ impl Setup<'_> {
     /// there is something.
     pub fn point(&self) -> Value {
         let mut outputs = self.output_rows();
-        let listener = Listener::new(&TestTexture);
-        let status = on_large_stack(|| self.run_with(&self.rows, &mut outputs, 1, &listener));
+        let (status, messages) = on_large_stack(|| self.run_heard(&self.rows, &mut outputs, 1));
         let interface = self.shader.interface();
         let mut values = serde_json::Map::new();
         for o in &interface.outputs {
@@ -74,7 +82,7 @@ impl Setup<'_> {
             }
         }
         let mut result = json!({"outputs": values});
-        let said: Vec<String> = listener.messages().into_iter().map(|(_, text)| text).collect();
+        let said: Vec<String> = messages.into_iter().map(|(_, text)| text).collect();
         if !said.is_empty() {
             result["messages"] = said.into();
         }

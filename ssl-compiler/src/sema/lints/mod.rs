@@ -4,16 +4,20 @@
 //! be seen while an expression is checked is in `suspicious`.
 
 mod flow;
+mod imports;
 mod loops;
 mod unused;
 
 use super::Checker;
 use super::hir::{Function, Stmt, StmtKind};
 use crate::diagnostics::Diagnostic;
+use crate::modules::Modules;
 
 impl Checker<'_> {
-    pub(super) fn lint(&mut self) {
+    pub(super) fn lint(&mut self, modules: &Modules) {
         let mut found = Vec::new();
+        self.unused_imports(modules, &mut found);
+        imports::nothing_declared(modules.root(), &mut found);
         self.unused_items(&mut found);
         let own = |f: &&Function| f.span.file == self.program.root;
         for function in self.program.functions.iter().filter(own) {

@@ -1,0 +1,137 @@
+//! Defaults of a shader's parameters that call functions of the author's: run once, when the shader is
+//! compiled, by the reference interpreter.
+//!
+//! A default may do whatever gives the same value each time. What reads globals, textures or parameters, prints,
+//! asks the host, or does not end, is no constant and is left to lowering, which reports it.
+
+use crate::interp::{Inputs, Program};
+use crate::ir::{Const, Module, Op};
+use crate::lower::{self, Defaults, Request, Roots};
+use crate::pipeline::{self, Options};
+use crate::runtime::block::lane_error;
+use crate::runtime::{ClosureRegistry, ExternalRegistry, NoTextures, Order};
+use crate::sema::hir::{self, Expr, ExprKind, FunctionId, Place, Stmt, StmtKind, VarId, Variable};
+use crate::sema::{Checked, reach};
+use crate::syntax::ast::Direction;
+use crate::types::{Scalar, Type};
+
+/// Rounds of loops and calls that one default may take.
+const FUEL: u32 = 1 << 20;
+
+/// The values of those defaults of a shader that lowering alone cannot compute: the scalars of each, in order.
+/// Recursive functions need a stack of several megabytes.
+pub fn computed(
+    checked: &Checked,
+    shader: FunctionId,
+    closures: &ClosureRegistry,
+    externals: &ExternalRegistry,
+) -> Defaults {
+    let function = checked.program.function(shader);
+    let mut found = Defaults::new();
+    for p in function.parameters.iter().filter(|p| p.direction == Direction::In) {
+        let variable = &function.variables[p.variable.0 as usize];
+        let Some(value) = p.default.as_ref().filter(|e| reach::calls_functions(e)) else { continue };
+        let alone = alone(checked, variable, value.clone());
+        let entry = FunctionId(alone.program.functions.len() as u32 - 1);
+        found.extend(run(&alone, entry, closures, externals).map(|list| (p.variable, list)));
+    }
+    found
+}
+
+/// The program with one more shader, which hands out nothing but the value.
+fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
+    let mut program = checked.program.clone();
+    let (id, ty, span) = (VarId(0), variable.ty.clone(), variable.span);
+    let place = Place { variable: id, path: Vec::new(), ty: ty.clone(), span };
+    let assignment = Expr { kind: ExprKind::Assign(place, Box::new(value)), ty: ty.clone(), span };
+    program.functions.push(hir::Function {
+        name: format!("default of {}", variable.name),
+        is_shader: true,
+        result: Type::Void,
+        parameters: vec![hir::Parameter {
+            variable: id,
+            direction: Direction::Out,
+            default: None,
+            metadata: Vec::new(),
+        }],
+        metadata: Vec::new(),
+        variables: vec![Variable { name: variable.name.clone(), ty, span, constant: false, dynamic: false }],
+        body: Some(vec![Stmt { kind: StmtKind::Expr(assignment), span }]),
+        external: None,
+        span,
+    });
+    Checked { program, layout: checked.layout.clone(), tests: Vec::new() }
+}
+
+fn run(
+    checked: &Checked,
+    shader: FunctionId,
+    closures: &ClosureRegistry,
+    externals: &ExternalRegistry,
+) -> Option<Vec<Const>> {
+    let request = Request {
+        checked,
+        closures,
+        externals,
+        shader,
+        bake: None,
+        defaults: &Defaults::new(),
+        probes: false,
+        call_sites: false,
+        roots: Roots::All,
+    };
+    // Whatever is wrong is said where the shader itself is lowered.
+    let (mut module, interface) = lower::lower(&request, &mut crate::diagnostics::Diagnostics::new())?;
+    pipeline::run(&mut module, Options::default(), &mut |_, _| {}).ok()?;
+    crate::analysis::stack::check(&module).ok()?;
+    if !is_constant(&module) {
+        return None;
+    }
+    let outcome = Program::new(module).run::<f32>(&Nothing, &NoTextures, FUEL);
+    if lane_error(outcome.token).is_some() {
+        return None;
+    }
+    let scalars = interface.outputs.iter().flat_map(|o| &o.scalars);
+    let one = |(scalar, bits): (&Scalar, u32)| match scalar {
+        Scalar::Bool => Const::Bool(bits != 0),
+        Scalar::Int => Const::Int(bits as i32),
+        Scalar::Float => Const::Float(bits),
+    };
+    Some(scalars.zip(outcome.results.iter().map(|cell| cell.bits())).map(one).collect())
+}
+
+/// Whether nothing in a program looks outside or is noticed there.
+fn is_constant(module: &Module) -> bool {
+    let mut constant = true;
+    for f in &module.functions {
+        f.walk(|_, data| {
+            constant &= !matches!(
+                data.op,
+                Op::Global { .. }
+                    | Op::Parameter { .. }
+                    | Op::Sample { .. }
+                    | Op::Texture { .. }
+                    | Op::External(_)
+                    | Op::Print(_)
+            );
+        });
+    }
+    constant
+}
+
+/// There is nothing to read.
+struct Nothing;
+
+impl Inputs<f32> for Nothing {
+    fn global(&self, _: usize, _: usize, _: Order) -> f32 {
+        0.0
+    }
+
+    fn global_bits(&self, _: usize, _: usize) -> u32 {
+        0
+    }
+
+    fn parameter(&self, _: usize) -> u32 {
+        0
+    }
+}

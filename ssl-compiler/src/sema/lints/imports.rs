@@ -1,0 +1,83 @@
+//! Imports that the file makes no use of, and files that declare nothing.
+//!
+//! An import is used where the file speaks of something that it brings, be it declared further on, or where a
+//! `globals` block comes with it. Two imports that bring the same thing count both as used. Names in tests are
+//! taken to mean whatever is called so, which can only say less.
+
+use super::Found;
+use crate::diagnostics::{Diagnostic, codes};
+use crate::modules::{Import, Module, Modules};
+use crate::sema::Checker;
+use crate::source::Span;
+use crate::syntax::ast::Item;
+use std::collections::HashSet;
+
+impl Checker<'_> {
+    pub(super) fn unused_imports(&self, modules: &Modules, found: &mut Found) {
+        let root = modules.root();
+        let has_shader = self.program.shaders().next().is_some();
+        for import in &root.imports {
+            // A library hands on what it imports without a name.
+            let handed_on = import.alias.is_none() && !has_shader;
+            if handed_on || brings_globals(modules, import.module) || self.is_used(import, root) {
+                continue;
+            }
+            let message = match &import.alias {
+                Some(alias) => format!("nothing of this import is used: the file says no `{}::…`", alias.text),
+                None => "nothing of this import is used".to_owned(),
+            };
+            let d = Diagnostic::warning(&codes::UNUSED_IMPORT, import.span, message, "remove the line");
+            found.push(match statement(root, import) {
+                Some(span) => d.with_fix(span, ""),
+                None => d,
+            });
+        }
+    }
+
+    fn is_used(&self, import: &Import, root: &Module) -> bool {
+        let prefix = import.alias.as_ref().map_or(String::new(), |a| format!("{}::", a.text));
+        let in_tests = |name: &str| root.tree.named_in_tests.contains(&format!("{prefix}{name}"));
+        let alias = import.alias.as_ref().map(|a| a.text.clone());
+        let spoken = |span: &Span| self.spoken_of.contains(&(alias.clone(), *span));
+        let from = &self.scopes[import.module];
+        from.structs.iter().any(|(name, s)| spoken(&s.span) || in_tests(name))
+            || from.names.iter().any(|(name, n)| spoken(&n.span) || in_tests(name))
+            || from
+                .functions
+                .iter()
+                .any(|(name, ids)| in_tests(name) || ids.iter().any(|id| spoken(&self.program.function(*id).span)))
+    }
+}
+
+/// The whole statement of an import.
+fn statement(root: &Module, import: &Import) -> Option<Span> {
+    root.tree.items.iter().find_map(|item| match item {
+        Item::Import(i) if i.path_span == import.span => Some(i.span),
+        _ => None,
+    })
+}
+
+/// Whether a file or one that it imports adds globals.
+fn brings_globals(modules: &Modules, module: usize) -> bool {
+    let (mut open, mut seen) = (vec![module], HashSet::new());
+    while let Some(index) = open.pop() {
+        if !seen.insert(index) {
+            continue;
+        }
+        let file = &modules.files[index];
+        if file.tree.items.iter().any(|item| matches!(item, Item::Globals(list) if !list.is_empty())) {
+            return true;
+        }
+        open.extend(file.imports.iter().map(|i| i.module));
+    }
+    false
+}
+
+/// A file with nothing but comments.
+pub(super) fn nothing_declared(root: &Module, found: &mut Found) {
+    if root.tree.items.is_empty() {
+        let hint = "write a shader: `shader main(out color result) { … }`; is it the file that was meant?";
+        let start = Span::new(root.file, 0..0);
+        found.push(Diagnostic::warning(&codes::NOTHING_DECLARED, start, "this file declares nothing", hint));
+    }
+}
