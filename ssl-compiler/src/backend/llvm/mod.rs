@@ -6,12 +6,14 @@
 //! what all lanes share out of the loop; the passes are named one by one; and no flag lets it change a
 //! float's bits (no fast-math, no contraction into FMA).
 //!
-//! LLVM is told everything through its C API, and what it answers becomes a [`BackendError`].
+//! LLVM is told everything through its C API, and what it answers, even where it would end the process,
+//! becomes a [`BackendError`].
 
 mod arrays;
 mod calls;
 mod control;
 mod function;
+mod guard;
 mod host;
 mod optimise;
 mod orc;
@@ -26,6 +28,7 @@ use crate::runtime::BlockContext;
 use host::Host;
 use inkwell::builder::BuilderError;
 use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::targets::{FileType, TargetMachine};
 use std::time::{Duration, Instant};
 use unit::Unit;
@@ -37,29 +40,33 @@ pub struct Llvm {
 
 impl Backend for Llvm {
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
-        let context = Context::create();
-        let entry = orc::fresh_symbol();
-        let made = self.make(&context, module, &entry)?;
-        let start = Instant::now();
-        let object = made.machine.write_to_memory_buffer(&made.unit.llvm, FileType::Object).map_err(error)?;
-        made.unit.complaints.check()?;
-        let mut timings = made.timings;
-        timings.push(("generate", start.elapsed()));
-        let start = Instant::now();
-        let code = orc::link(object, &entry)?;
-        timings.push(("link", start.elapsed()));
-        Ok(Box::new(Native { code, timings }))
+        let (opt, module) = (self.opt, module.clone());
+        guard::guarded(move || {
+            let context = Context::create();
+            let entry = orc::fresh_symbol();
+            let made = make(opt, &context, &module, &entry)?;
+            let start = Instant::now();
+            let object = made.emit(FileType::Object)?;
+            let mut timings = made.timings;
+            timings.push(("generate", start.elapsed()));
+            let start = Instant::now();
+            let code = orc::link(object, &entry)?;
+            timings.push(("link", start.elapsed()));
+            Ok(Box::new(Native { code, timings }) as Box<dyn Code>)
+        })
     }
 
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
-        let context = Context::create();
-        let made = self.make(&context, module, "ssl_block")?;
-        if text == Text::Intermediate {
-            return Ok(made.unit.llvm.print_to_string().to_string());
-        }
-        let assembly = made.machine.write_to_memory_buffer(&made.unit.llvm, FileType::Assembly).map_err(error)?;
-        made.unit.complaints.check()?;
-        Ok(String::from_utf8_lossy(assembly.as_slice()).trim_end_matches('\0').to_owned())
+        let (opt, module) = (self.opt, module.clone());
+        guard::guarded(move || {
+            let context = Context::create();
+            let made = make(opt, &context, &module, "ssl_block")?;
+            if text == Text::Intermediate {
+                return Ok(made.unit.llvm.print_to_string().to_string());
+            }
+            let assembly = made.emit(FileType::Assembly)?;
+            Ok(String::from_utf8_lossy(assembly.as_slice()).trim_end_matches('\0').to_owned())
+        })
     }
 }
 
@@ -70,27 +77,33 @@ struct Made<'a, 'ctx> {
     timings: Vec<(&'static str, Duration)>,
 }
 
-impl Llvm {
-    fn make<'a, 'ctx>(
-        &self,
-        context: &'ctx Context,
-        module: &'a Module,
-        entry: &str,
-    ) -> Result<Made<'a, 'ctx>, BackendError> {
-        let start = Instant::now();
-        let host = Host::get()?;
-        let opt = bounded(self.opt, module);
-        let machine = host.machine(opt)?;
-        let mut unit = Unit::new(context, module, host, &machine, entry)?;
-        for i in 0..module.functions.len() {
-            function::translate(&mut unit, FuncId(i as u32))?;
-        }
-        let translate = start.elapsed();
-        let start = Instant::now();
-        optimise::run(&unit.llvm, &machine, opt)?;
-        unit.complaints.check()?;
-        Ok(Made { unit, machine, timings: vec![("translate", translate), ("optimise", start.elapsed())] })
+impl Made<'_, '_> {
+    fn emit(&self, kind: FileType) -> Result<MemoryBuffer<'static>, BackendError> {
+        let made = self.machine.write_to_memory_buffer(&self.unit.llvm, kind).map_err(error)?;
+        self.unit.complaints.check()?;
+        Ok(made)
     }
+}
+
+fn make<'a, 'ctx>(
+    opt: OptLevel,
+    context: &'ctx Context,
+    module: &'a Module,
+    entry: &str,
+) -> Result<Made<'a, 'ctx>, BackendError> {
+    let start = Instant::now();
+    let host = Host::get()?;
+    let opt = bounded(opt, module);
+    let machine = host.machine(opt)?;
+    let mut unit = Unit::new(context, module, host, &machine, entry)?;
+    for i in 0..module.functions.len() {
+        function::translate(&mut unit, FuncId(i as u32))?;
+    }
+    let translate = start.elapsed();
+    let start = Instant::now();
+    optimise::run(&unit.llvm, &machine, opt)?;
+    unit.complaints.check()?;
+    Ok(Made { unit, machine, timings: vec![("translate", translate), ("optimise", start.elapsed())] })
 }
 
 /// Instructions of one function past which the better code generator is not used: its time grows faster
