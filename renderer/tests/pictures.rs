@@ -211,3 +211,46 @@ fn messages_are_told_once_with_their_first_pixel_whatever_the_threads() {
     // The filter reaches a little over the middle.
     assert!((19..=21).contains(&list[2].1.0) && list[1].2 + list[2].2 == 40 * 24 * 3);
 }
+
+/// A ramp of height over a floor, from near and far, straight down and at a slant: the bumped normal, shown as
+/// light, is the same wherever the camera stands.
+#[test]
+fn bumps_do_not_change_with_the_distance() {
+    let folder = Folder::new();
+    let ramp = image::ImageBuffer::from_fn(256, 256, |x, _| image::Luma([(x * 257) as u16]));
+    ramp.save(folder.0.join("ramp.png")).expect("the temporary folder can be written");
+    let scene = |distance: f32, slant: f32| {
+        let (up, back) = (distance * slant.cos(), distance * slant.sin());
+        camera(&format!("[0, {up}, {back}]"), "[0, 0, 0]", "[0, 0, -1]", 12.0, 1, 1)
+            + r#"
+            [textures.ramp]
+            file = "ramp.png"
+            raw = true
+            wrap = "clamp"
+            [materials.bumped]
+            textures = { ramp = "ramp" }
+            source = """
+            texture2d ramp;
+            shader bumped(out closure result)
+            {
+                const float3 p = global_value<uvw>;
+                const normal n = bump(texture2d_sample<ramp>(p.x, p.y).r, 2.0);
+                result = make_closure<Emission>(color(0.5 + 0.5 * n));
+            }
+            """
+            [[shapes]]
+            type = "rectangle"
+            material = "bumped"
+            scale = [4, 1, 4]
+            "#
+    };
+    // Two units up over four along x, seen through texels of 1/256 whose centres span 255/256 of the height.
+    let slope = 2.0 * (256.0 / 255.0) / 4.0;
+    let expected = glam::Vec3::new(-slope, 1.0, 0.0).normalize() * 0.5 + 0.5;
+    for (distance, slant) in [(0.05, 0.0), (0.6, 0.0), (6.0, 0.0), (0.6, 1.2), (4.0, 1.2)] {
+        let out = run(folder.load("scene.toml", &scene(distance, slant)), &RenderOptions::default());
+        let pixels = out.picture.pixels.iter();
+        let worst = pixels.map(|p| (*p - expected).abs().max_element()).fold(0.0, f32::max);
+        assert!(worst < 2e-3, "{worst} from {distance} at {slant}");
+    }
+}

@@ -26,6 +26,8 @@ macro_rules! library {
 library! {
     "math.ssl": "sincos" "logb" "smooth_linearstep" "bias" "gain" "smooth_min" "smooth_max" "rotate2d" "rotate3d";
     "geometry.ssl": "fresnel" "fresnel_dielectric" "schlick" "area" "calculatenormal" "distance_to_segment";
+    "antialias.ssl": "filterwidth" "fwidth" "aastep" "pulse" "smooth_stripes" "smooth_checker" "smooth_brick";
+    "bump.ssl": "bump" "displacement_normal";
     "color.ssl": "luminance" "rgb_to_hsv" "hsv_to_rgb" "rgb_to_hsl" "hsl_to_rgb" "rgb_to_xyz" "xyz_to_rgb" "blackbody"
         "srgb_to_linear" "linear_to_srgb" "color_saturation" "color_contrast" "color_hue";
     "patterns.ssl": "checker" "stripes" "triangle_wave" "brick" "brick_place" "brick_value" "hexagons" "hexagon_center"
@@ -36,6 +38,7 @@ library! {
         "puperlin_float3";
     "noise/simplex.ssl": "simplex" "simplex_float3" "usimplex" "usimplex_float3";
     "noise/fractal.ssl": "fbm" "fbm_float3" "turbulence" "turbulence_float3" "ridged";
+    "noise/filtered.ssl": "fbm_filtered";
     "noise/cellular.ssl": "cellular_f1" "cellular_f2" "cellular_f2_f1" "cellular_value" "cellular_color" "pcellular_f1"
         "pcellular_f2" "pcellular_f2_f1" "pcellular_value" "pcellular_color";
     "noise/osl.ssl": "noise" "snoise" "pnoise" "psnoise";

@@ -83,7 +83,6 @@ pub fn foreign(word: &str) -> Option<Foreign> {
         "fminf" | "fmin" => Function("min"),
         "fmaxf" | "fmax" => Function("max"),
         "linearstep" => Function("smoothstep"),
-        "fwidth" => Phrase("the width of a filter is `abs(ddx(x)) + abs(ddy(x))`"),
         "texture" | "texture2D" | "tex2D" | "textureLod" | "tex" | "sample" | "Sample" => {
             Phrase("declare the texture at file level, `texture2d map;`, and sample it: `texture2d_sample<map>(u, v)`")
         }
