@@ -1,7 +1,8 @@
 //! Bad scene files: each gives the diagnostic that it should, at the line that is at fault.
 
-use renderer::scene;
+use renderer::scene::{self, codes};
 use ssl_compiler::BackendKind;
+use ssl_compiler::diagnostics::examples;
 use ssl_compiler::modules::SearchPath;
 
 const CAMERA: &str = "[camera]\nposition = [0, 0, 3]\nlook_at = [0, 0, 0]\n";
@@ -58,6 +59,22 @@ fn bad_scenes_are_told_where_and_why() {
         let (list, rendered) = after_preamble(&format!("{name}.toml"), text);
         assert!(list.contains(expected), "{name}: {list:?}\n{rendered}");
         assert!(rendered.contains(part), "{name}:\n{rendered}");
+    }
+}
+
+#[test]
+fn examples_on_the_pages_do_what_they_say() {
+    for code in codes::ALL {
+        let example = examples::find(codes::EXAMPLES, code.id).unwrap_or_else(|| panic!("{} has no example", code.id));
+        if example.language == "text" {
+            continue;
+        }
+        assert_eq!(example.language, "toml", "{}", code.id);
+        for (text, expected) in [(example.wrong, &[code.id][..]), (example.right, &[])] {
+            let (list, rendered) = findings(&format!("{}.toml", code.id), text);
+            let ids: Vec<&str> = list.iter().map(|(id, _)| *id).collect();
+            assert_eq!(ids, expected, "{text}\n{rendered}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::ir::{Module, verify};
 use crate::passes::ad::CallPolicy;
-use crate::passes::{ad, dce, fuel, inline, simplify};
+use crate::passes::{ad, dce, fuel, inline, simplify, tables};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,7 @@ const PASSES: &[Pass] = &[
     plain("dce-shadows", dce::run, Some(Stage::Differentiated)),
     plain("inline", inline::run, None),
     plain("simplify-inlined", simplify::run, None),
+    plain("tables", tables::run, None),
     plain("dce-inlined", dce::run, Some(Stage::Optimised)),
 ];
 

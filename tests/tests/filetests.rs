@@ -6,7 +6,7 @@
 
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
-use ssl_compiler::passes::{ad, dce, inline, simplify};
+use ssl_compiler::passes::{ad, dce, inline, simplify, tables};
 use ssl_compiler::pipeline::Stage;
 use ssl_compiler::source::SourceMap;
 use ssl_tests::{Host, explain, files, folder, on_large_stack};
@@ -85,6 +85,7 @@ fn from_ir(what: &str, text: &str) -> Result<String, String> {
     let run: fn(&mut Module) = match what {
         "simplify" => simplify::run,
         "dce" => dce::run,
+        "tables" => tables::run,
         "inline" => inline::run,
         "differentiate" => |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("{u:?}")),
         "round-trip" => |_| {},

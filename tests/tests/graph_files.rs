@@ -1,7 +1,7 @@
 //! Graph files: each way in which one can be wrong, where that is reported, and graphs that nest.
 
 use ssl_compiler::CompileOptions;
-use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
+use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, codes, examples};
 use ssl_compiler::graph;
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
@@ -182,6 +182,23 @@ fn every_mistake_has_its_place() {
         assert_eq!((*found_code, *found_line), (*code, *line), "{text}\n{rendered}");
         assert!(marked.is_empty() || found_text == marked, "{text}\n`{found_text}`\n{rendered}");
         assert!(rendered.contains(said), "{text}\n{rendered}");
+    }
+}
+
+#[test]
+fn examples_on_the_pages_do_what_they_say() {
+    const WAVE: &str = "shader wave(float x, float height = 1.0, out float y) { y = height * sin(x); }\n";
+    let of_graphs = |id: &str| id.starts_with("E09") || id.starts_with("W09");
+    assert!(examples::TEXT.contains(WAVE.trim_end()), "the page says what lies beside its graphs");
+    for code in codes::ALL.iter().filter(|c| of_graphs(c.id)) {
+        let example = examples::find(examples::TEXT, code.id).unwrap_or_else(|| panic!("{} has no example", code.id));
+        assert_eq!(example.language, "toml", "{}", code.id);
+        for (text, expected) in [(example.wrong, &[code.id][..]), (example.right, &[])] {
+            let folder = Folder::new(&format!("page-{}", code.id), &[("graph.toml", text), ("wave.ssl", WAVE)]);
+            let (sources, found, _) = folder.link("graph.toml");
+            let ids: Vec<&str> = found.list.iter().map(|d| d.code.id).collect();
+            assert_eq!(ids, expected, "{text}\n{}", explain(&sources, &found));
+        }
     }
 }
 

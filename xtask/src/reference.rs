@@ -174,11 +174,11 @@ fn errors() -> String {
         "{NOTICE}# Diagnostics\n\nEvery message carries a code. `shade explain CODE` prints the text that stands here, \
          `shade explain` lists\nall codes. `E` and `W` come from the compiler, `S` from scenes and renders.\n"
     );
-    let mut section = |title: &str, list: &[&Code]| {
+    let mut section = |title: &str, list: &[&Code], examples: &str| {
         let _ = write!(out, "\n## {title}\n");
         for c in list {
             let _ = write!(out, "\n### {}: {}\n\n{}\n", c.id, c.title, c.explanation);
-            if let Some(e) = examples::find(examples::TEXT, c.id) {
+            if let Some(e) = examples::find(examples, c.id) {
                 // A wrong listing is no file that compiles; the tests of the diagnostics try both.
                 let language = if e.language == "c" { "c fragment" } else { e.language };
                 let _ =
@@ -186,8 +186,8 @@ fn errors() -> String {
             }
         }
     };
-    section("Shaders", codes::ALL);
-    section("Scenes and renders", renderer::scene::codes::ALL);
+    section("Shaders", codes::ALL, examples::TEXT);
+    section("Scenes and renders", renderer::scene::codes::ALL, renderer::scene::codes::EXAMPLES);
     out
 }
 

@@ -44,6 +44,9 @@ codes! {
         "The image of the environment is missing or cannot be decoded. It is black in the picture, and the render ends with exit code 3.";
 }
 
+/// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.
+pub const EXAMPLES: &str = include_str!("examples.md");
+
 /// The code that an id such as `S0003` names.
 pub fn find(id: &str) -> Option<&'static Code> {
     ALL.iter().copied().find(|c| c.id.eq_ignore_ascii_case(id))

@@ -32,22 +32,53 @@ library! {
         "srgb_to_linear" "linear_to_srgb" "color_saturation" "color_contrast" "color_hue";
     "patterns.ssl": "checker" "stripes" "triangle_wave" "brick" "brick_place" "brick_value" "hexagons" "hexagon_center"
         "hexagon_edge" "hexagon_value" "polka_dots" "rings" "cracks";
-    "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "hashnoise" "hashnoise_float3";
+    "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "pcellnoise_float3" "hashnoise"
+        "hashnoise_float3";
     "noise/gradient.ssl": ;
     "noise/perlin.ssl": "perlin" "perlin_float3" "pperlin" "pperlin_float3" "uperlin" "uperlin_float3" "puperlin"
         "puperlin_float3";
     "noise/simplex.ssl": "simplex" "simplex_float3" "usimplex" "usimplex_float3";
-    "noise/fractal.ssl": "fbm" "fbm_float3" "turbulence" "turbulence_float3" "ridged";
+    "noise/simplex_periodic.ssl": "psimplex" "psimplex_float3" "pusimplex" "pusimplex_float3";
+    "noise/fractal.ssl": "fbm" "fbm_float3" "turbulence" "turbulence_float3" "ridged" "ridged_float3";
     "noise/filtered.ssl": "fbm_filtered";
     "noise/cellular.ssl": "cellular_f1" "cellular_f2" "cellular_f2_f1" "cellular_value" "cellular_color" "pcellular_f1"
         "pcellular_f2" "pcellular_f2_f1" "pcellular_value" "pcellular_color";
     "noise/osl.ssl": "noise" "snoise" "pnoise" "psnoise";
-    "noise/gabor.ssl": "gabor" "ugabor" "gabor_float3";
+    "noise/gabor.ssl": "gabor" "ugabor" "gabor_float3" "ugabor_float3";
+    "noise/gabor_periodic.ssl": "pgabor" "pugabor" "pgabor_float3" "pugabor_float3";
 }
 
 /// The file whose function may be called by this name.
 pub fn providing(function: &str) -> Option<&'static LibraryFile> {
     LIBRARY.iter().find(|f| f.functions.contains(&function))
+}
+
+/// What `noise` and `pnoise` call for a kind of noise that is named, as in Open Shading Language.
+const KINDS: &[(&str, &str, Option<&str>)] = &[
+    ("perlin", "perlin", Some("pperlin")),
+    ("uperlin", "uperlin", Some("puperlin")),
+    ("snoise", "perlin", Some("pperlin")),
+    ("noise", "uperlin", Some("puperlin")),
+    ("cell", "cellnoise", Some("pcellnoise")),
+    ("hash", "hashnoise", None),
+    ("simplex", "simplex", Some("psimplex")),
+    ("usimplex", "usimplex", Some("pusimplex")),
+    ("gabor", "gabor", Some("pgabor")),
+];
+
+/// The function for a kind of noise; `None` where `function` is neither `noise` nor `pnoise`, or has no such kind.
+pub fn noise_of_kind(function: &str, kind: &str) -> Option<&'static str> {
+    let (_, plain, periodic) = KINDS.iter().find(|(name, ..)| *name == kind)?;
+    match function {
+        "noise" => Some(plain),
+        "pnoise" => *periodic,
+        _ => None,
+    }
+}
+
+/// The kinds that `noise` or `pnoise` has.
+pub fn noise_kinds(function: &str) -> impl Iterator<Item = &'static str> + Clone {
+    KINDS.iter().map(|(kind, ..)| *kind).filter(move |kind| noise_of_kind(function, kind).is_some())
 }
 
 /// The file that an import names, with or without `std/` before it.

@@ -127,6 +127,8 @@ codes! {
         "`{…}` gives its parts to something whose type is known: a declared variable, a parameter's default, the right side of `=`. Elsewhere write a constructor such as `float3(…)`.";
     MISPLACED_METADATA = "E0270", "metadata where none may stand",
         "Metadata, `<<< name = value >>>`, tell a user interface about a shader or a parameter. They stand behind the name of a shader or function, behind its parameters, or behind one parameter; members of structs, globals, constants and variables have none.";
+    NOISE_KIND = "E0271", "kind of noise that does not exist",
+        "The first argument of `noise` and `pnoise` may be the kind of noise in quotes, as in Open Shading Language: `perlin`, `uperlin`, `cell`, `hash`, `simplex`, `usimplex` or `gabor`; all but `hash` have a form that repeats, for `pnoise`. It is chosen when the shader is compiled. Options in the form of names and values do not exist: call the function of that noise, such as `gabor(p, direction, bandwidth)`.";
     NO_SHADER = "E0301", "no shader to run",
         "The file declares no shader of that name, or several and none was chosen.";
     CLOSURE_FLATTEN = "E0302", "the lobes of this closure cannot be known beforehand",
@@ -199,8 +201,6 @@ codes! {
         "The values of a test are made of numbers, vectors and arithmetic, and must have as many components as what they are given to or compared with.";
     TEST_ARGUMENTS = "E0504", "wrong arguments in a test",
         "`dual` takes a value and its two partials, `uniform` the lowest and the highest value, `expect` an output, its value and perhaps a tolerance, `expect_numeric_derivatives` a tolerance.";
-    BAD_IR = "E0601", "intermediate code that cannot be read",
-        "The textual intermediate code has a syntax error or breaks one of its rules; the message says which.";
     BACKEND = "E0602", "native code could not be made",
         "The code generator refused the program. This is a fault of the compiler, not of the shader: please report it with the shader.";
     FORMATTER = "E0603", "file that could not be formatted",

@@ -8,7 +8,7 @@ pub const TEXT: &str = include_str!("examples.md");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example<'a> {
-    /// `c` for a whole shader file, `toml` for a scene, `text` for what only shows.
+    /// `c` for a whole shader file, `toml` for a graph or scene, `text` for what only shows.
     pub language: &'a str,
     pub wrong: &'a str,
     pub right: &'a str,

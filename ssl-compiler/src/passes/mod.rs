@@ -5,3 +5,4 @@ pub mod dce;
 pub mod fuel;
 pub mod inline;
 pub mod simplify;
+pub mod tables;

@@ -51,6 +51,10 @@ impl Checker<'_> {
             arguments.iter().for_each(|e| drop(self.expr(e)));
             return Expr::error(span);
         }
+        if let Some(function) = self.noise_function(name, arguments) {
+            return function
+                .map_or(Expr::error(span), |function| self.noise_call(function, name, &arguments[1..], span));
+        }
         let wanted = self.only_signature(&name.text, arguments);
         let value = |(i, e): (usize, &ast::Expr)| match (&e.kind, wanted.get(i)) {
             (ast::ExprKind::List(_), Some(ty)) => self.initialiser(e, ty),
@@ -120,6 +124,19 @@ impl Checker<'_> {
 
     pub(super) fn library_functions(&self, name: &str) -> &[FunctionId] {
         self.library.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Calls the library's function that fits best; the mistake is that of `name` where none does.
+    pub(super) fn library_call(&mut self, function: &str, name: &Ident, values: Vec<Expr>, span: Span) -> Expr {
+        let candidates = self.candidates_among(self.library_functions(function), &values);
+        match best(&candidates) {
+            Choice::One(Target::Function(id)) => self.function_call(id, values, span),
+            _ => {
+                let called = Ident { text: function.to_owned(), span: name.span };
+                self.no_candidate(&called, &values, span);
+                Expr::error(span)
+            }
+        }
     }
 
     fn candidates_among(&self, ids: &[FunctionId], values: &[Expr]) -> Vec<Candidate> {

@@ -14,6 +14,7 @@ mod items;
 mod lints;
 mod metadata;
 mod names;
+mod noise;
 mod operators;
 mod places;
 mod print;

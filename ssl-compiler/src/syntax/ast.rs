@@ -16,6 +16,8 @@ pub struct File {
     pub broken: HashSet<String>,
     /// The names of all functions that the file calls.
     pub called: BTreeSet<String>,
+    /// Functions that are called with a literal string first, and the string.
+    pub called_with: BTreeSet<(String, String)>,
     /// All words that stand in tests.
     pub named_in_tests: BTreeSet<String>,
 }

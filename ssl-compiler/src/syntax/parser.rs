@@ -33,12 +33,19 @@ pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -
         types: HashSet::new(),
         broken: macros(&text).collect(),
         called: BTreeSet::new(),
+        called_with: BTreeSet::new(),
         named_in_tests: BTreeSet::new(),
         diagnostics,
     };
     let items = parser.file().items;
     let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
-    File { items, broken: parser.broken, called: owned(parser.called), named_in_tests: owned(parser.named_in_tests) }
+    File {
+        items,
+        broken: parser.broken,
+        called: owned(parser.called),
+        called_with: parser.called_with,
+        named_in_tests: owned(parser.named_in_tests),
+    }
 }
 
 /// Names that `#define` lines would give a meaning to.
@@ -62,6 +69,7 @@ pub(super) struct Parser<'a> {
     /// Names whose declarations were not understood.
     pub broken: HashSet<String>,
     pub called: BTreeSet<&'a str>,
+    pub called_with: BTreeSet<(String, String)>,
     pub named_in_tests: BTreeSet<&'a str>,
     pub diagnostics: &'a mut Diagnostics,
 }

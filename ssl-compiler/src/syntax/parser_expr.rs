@@ -314,6 +314,9 @@ impl Parser<'_> {
         if self.is("(") {
             self.called.insert(text);
             let arguments = self.arguments()?;
+            if let Some(Expr { kind: ExprKind::Str(first), .. }) = arguments.first() {
+                self.called_with.insert((text.to_owned(), first.clone()));
+            }
             let span = span.to(self.previous());
             return Ok(Expr { kind: ExprKind::Call(name, arguments), span });
         }

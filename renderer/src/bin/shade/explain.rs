@@ -19,7 +19,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
         return Outcome { output, ..Outcome::default() };
     };
     match all().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
-        Some(c) => Outcome { output: examples::page(c, examples::TEXT), ..Outcome::default() },
+        Some(c) => {
+            let text = if c.id.starts_with('S') { renderer::scene::codes::EXAMPLES } else { examples::TEXT };
+            Outcome { output: examples::page(c, text), ..Outcome::default() }
+        }
         None => {
             let hint = closest(wanted, all().map(|c| c.id)).map_or(String::new(), |c| format!("; did you mean {c}?"));
             let note = format!("there is no diagnostic `{wanted}`{hint}\n`shade explain` lists them all\n");
