@@ -78,6 +78,7 @@ fn run(
         defaults: &Defaults::new(),
         probes: false,
         call_sites: false,
+        names: false,
         roots: Roots::All,
     };
     // Whatever is wrong is said where the shader itself is lowered.

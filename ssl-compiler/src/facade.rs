@@ -85,6 +85,8 @@ pub struct CompileOptions<'a> {
     pub bake: Option<&'a ParameterBlock>,
     /// Reports what reaches each sink to the interpreter.
     pub probes: bool,
+    /// Notes which values the author's variables hold, for explaining them.
+    pub names: bool,
     /// Accepts globals that only the file declares; a host that fills no such rows must not.
     pub file_globals: bool,
     /// Where imported files are looked for.
@@ -103,6 +105,7 @@ impl<'a> CompileOptions<'a> {
             passes: Options::default(),
             bake: None,
             probes: false,
+            names: false,
             file_globals: true,
             imports: &modules::LIBRARY_ONLY,
             roots: Roots::All,
@@ -296,6 +299,7 @@ fn lower_here(
         defaults: &defaults::computed(checked, id, options.closures, options.externals),
         probes: options.probes,
         call_sites: false,
+        names: options.names,
         roots: options.roots,
     };
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {

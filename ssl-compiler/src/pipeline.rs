@@ -1,6 +1,7 @@
 //! The passes in their order, as data. One wrapper runs them: it times each, verifies the module
 //! behind it in debug builds, and lets a caller look at what it left.
 
+use crate::analysis::derivatives::Derivatives;
 use crate::ir::{Module, verify};
 use crate::passes::ad::CallPolicy;
 use crate::passes::{ad, dce, fuel, inline, simplify, tables};
@@ -9,13 +10,15 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub call_policy: CallPolicy,
+    /// Which derivatives there are to be.
+    pub derivatives: Derivatives,
     /// Without it, differentiation is all that happens; for comparing the two.
     pub optimise: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { call_policy: CallPolicy::default(), optimise: true }
+        Options { call_policy: CallPolicy::default(), derivatives: Derivatives::default(), optimise: true }
     }
 }
 
@@ -32,6 +35,8 @@ pub enum Stage {
 
 enum Run {
     Plain(fn(&mut Module)),
+    /// Writes calls out, where that is how derivatives are to cross them.
+    WriteOutCalls,
     Differentiate,
 }
 
@@ -51,6 +56,7 @@ const fn plain(name: &'static str, run: fn(&mut Module), reaches: Option<Stage>)
 const PASSES: &[Pass] = &[
     // First, and always: what a round costs must not depend on how well its code is optimised.
     Pass { name: "fuel", run: Run::Plain(fuel::run), optional: false, reaches: None },
+    Pass { name: "write-out-calls", run: Run::WriteOutCalls, optional: false, reaches: None },
     plain("simplify", simplify::run, None),
     plain("dce", dce::run, Some(Stage::BeforeAd)),
     Pass { name: "differentiate", run: Run::Differentiate, optional: false, reaches: None },
@@ -79,12 +85,17 @@ pub fn run(module: &mut Module, options: Options, look: &mut dyn FnMut(Stage, &M
     check("lower", module)?;
     look(Stage::Lowered, module);
     for pass in PASSES {
-        if options.optimise || !pass.optional {
+        let wanted = match pass.run {
+            Run::WriteOutCalls => options.call_policy == CallPolicy::Inline,
+            _ => options.optimise || !pass.optional,
+        };
+        if wanted {
             let start = Instant::now();
             match pass.run {
                 Run::Plain(run) => run(module),
+                Run::WriteOutCalls => inline::everything(module),
                 Run::Differentiate => {
-                    ad::run(module, options.call_policy).map_err(Failure::Refused)?;
+                    ad::run_as(module, options.call_policy, options.derivatives).map_err(Failure::Refused)?;
                 }
             }
             timings.push((pass.name, start.elapsed()));

@@ -196,6 +196,31 @@ impl TypeTable {
         out
     }
 
+    /// How to get from a value to each of its [leaves](TypeTable::leaves): `.x`, `.list[].v`.
+    pub fn leaf_paths(&self, ty: &Type) -> Vec<String> {
+        let mut out = Vec::new();
+        self.collect_paths(ty, "", &mut out);
+        out
+    }
+
+    fn collect_paths(&self, ty: &Type, path: &str, out: &mut Vec<String>) {
+        match ty {
+            Type::Void | Type::Error => {}
+            Type::Vector(kind) => {
+                let letters = if *kind == VectorKind::Color { "rgb" } else { "xyzw" };
+                out.extend(letters.chars().take(kind.len()).map(|c| format!("{path}.{c}")));
+            }
+            Type::Matrix => out.extend((0..16).map(|i| format!("{path}[{}][{}]", i / 4, i % 4))),
+            Type::Struct(id) => {
+                for field in &self.get(*id).fields {
+                    self.collect_paths(&field.ty, &format!("{path}.{}", field.name), out);
+                }
+            }
+            Type::Array(element, _) => self.collect_paths(element, &format!("{path}[]"), out),
+            _ => out.push(path.to_owned()),
+        }
+    }
+
     /// How many leaves [`TypeTable::leaves`] would return.
     pub fn leaf_count(&self, ty: &Type) -> usize {
         match ty {

@@ -1,7 +1,7 @@
 //! Passes and derivatives on files: input, and behind the line `; expect:` what must come out.
 //!
 //! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `dce`, `inline`,
-//! `differentiate`, `round-trip` or `verify-fails`. On SSL (`.ssl`): `// test: before-ad`,
+//! `inline-everything`, `differentiate`, `round-trip` or `verify-fails`. On SSL (`.ssl`): `// test: before-ad`,
 //! `differentiated`, `optimised` or `format`. `UPDATE_EXPECT=1` writes what came out into the file; read it.
 
 use ssl_compiler::ir::{Module, parse, verify};
@@ -87,6 +87,7 @@ fn from_ir(what: &str, text: &str) -> Result<String, String> {
         "dce" => dce::run,
         "tables" => tables::run,
         "inline" => inline::run,
+        "inline-everything" => inline::everything,
         "differentiate" => |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("{u:?}")),
         "round-trip" => |_| {},
         other => return Err(format!("there is no test `{other}` of IR")),

@@ -4,9 +4,11 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use ssl_compiler::analysis::derivatives::Derivatives;
 use ssl_compiler::diagnostics::codes;
 use ssl_compiler::ir::{parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
+use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::GlobalsLayout;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::{Session, run_file};
@@ -146,16 +148,19 @@ fn the_policy_for_calls_changes_nothing_but_a_zeros_sign() {
         let mut sources = SourceMap::new();
         let file = sources.add("test.ssl", source.as_str());
         let mut outputs = Vec::new();
-        for call_policy in [CallPolicy::BySignature, CallPolicy::Merged] {
+        let ways = [CallPolicy::BySignature, CallPolicy::Merged, CallPolicy::Inline].map(|p| (p, Derivatives::Asked));
+        for (call_policy, derivatives) in ways.into_iter().chain([(CallPolicy::BySignature, Derivatives::Forced)]) {
             let mut options = host.options(WAYS[2]);
-            options.passes.call_policy = call_policy;
+            options.passes = Options { call_policy, derivatives, ..options.passes };
             let (shader, _) = compile(&mut sources, file, None, &options)
                 .map_err(|d| TestCaseError::fail(format!("{}\n{source}", messages(&d))))?;
             let globals = [0.7, 1.0, -2.0, -0.4, 0.5, 1.0, 0.3, 0.0, 0.0, f32::from_bits(2)];
             outputs.push(run(&shader, &globals, 100_000).floats());
         }
-        for (a, b) in outputs[0].iter().zip(&outputs[1]) {
-            prop_assert!(a == b || (a.is_nan() && b.is_nan()), "{a} and {b}\n{source}");
+        for other in &outputs[1..] {
+            for (a, b) in outputs[0].iter().zip(other) {
+                prop_assert!(a == b || (a.is_nan() && b.is_nan()), "{a} and {b}\n{source}");
+            }
         }
         Ok(())
     });

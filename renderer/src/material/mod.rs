@@ -13,6 +13,7 @@ use globals::{Fill, HitGlobals};
 pub use spaces::{Space, Spaces};
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::modules::Modules;
+use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
@@ -20,9 +21,28 @@ use ssl_compiler::runtime::{
     Row, read3,
 };
 use ssl_compiler::source::SourceMap;
-use ssl_compiler::{CompileOptions, Shader, Target};
+use ssl_compiler::{BackendKind, CompileOptions, Shader, Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+
+/// How a scene's shaders are compiled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Making {
+    pub target: Target,
+    pub passes: Options,
+}
+
+impl From<Target> for Making {
+    fn from(target: Target) -> Making {
+        Making { target, ..Making::default() }
+    }
+}
+
+impl From<BackendKind> for Making {
+    fn from(backend: BackendKind) -> Making {
+        Target::from(backend).into()
+    }
+}
 
 /// A hit as a shader sees it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,10 +98,11 @@ impl ShadingLanguage {
         sources: &SourceMap,
         loaded: (&Modules, Diagnostics),
         entry: Option<&str>,
-        target: Target,
+        making: Making,
     ) -> Result<(Arc<Shader>, Diagnostics), Diagnostics> {
-        let options =
-            CompileOptions { target, file_globals: false, ..CompileOptions::new(&self.globals, &self.closures) };
+        let Making { target, passes } = making;
+        let host = CompileOptions::new(&self.globals, &self.closures);
+        let options = CompileOptions { target, passes, file_globals: false, ..host };
         let (shader, warnings) = ssl_compiler::compile_loaded(sources, loaded, entry, &options)?;
         Ok((Arc::new(shader), warnings))
     }

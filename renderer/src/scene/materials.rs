@@ -4,15 +4,15 @@ use super::codes;
 use super::context::Context;
 use super::graphs::{Graphs, Image, LinkedGraph};
 use super::schema::{MaterialTable, SceneFile, TextureTable, ValueText};
-use crate::material::{Material, ShadingLanguage};
+use crate::material::{Making, Material, ShadingLanguage};
 use crate::texture::{self, Pyramid, TextureSystem};
 use rayon::prelude::*;
+use ssl_compiler::Shader;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, closest};
 use ssl_compiler::modules::{Modules, SearchPath};
 use ssl_compiler::runtime::ParameterValue;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::source::FileId;
-use ssl_compiler::{Shader, Target};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ type ShaderKey = (FileId, Option<String>);
 pub fn build_materials(
     scene: &SceneFile,
     graphs: &Graphs,
-    target: Target,
+    making: Making,
     imports: &SearchPath<'_>,
     context: &mut Context,
 ) -> Vec<Material> {
@@ -71,7 +71,7 @@ pub fn build_materials(
     let sources = &context.sources;
     let compile = |(file, entry): &&ShaderKey| {
         let (modules, found) = &files[file];
-        language.compile(sources, (modules, found.clone()), entry.as_deref(), target)
+        language.compile(sources, (modules, found.clone()), entry.as_deref(), making)
     };
     let compiled: Vec<Result<(Arc<Shader>, Diagnostics), Diagnostics>> = distinct.par_iter().map(compile).collect();
     let mut shaders = BTreeMap::new();

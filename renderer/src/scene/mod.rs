@@ -13,13 +13,12 @@ use crate::accel::Accel;
 use crate::film::{PixelFilter, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, Environment};
-use crate::material::{Material, Space, Spaces};
+use crate::material::{Making, Material, Space, Spaces};
 use crate::texture::TextureSystem;
 use context::Context;
 use glam::Vec3;
 use graphs::Graphs;
 use schema::SceneFile;
-use ssl_compiler::Target;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
@@ -84,18 +83,18 @@ pub struct Loaded {
 }
 
 /// Reads a scene file and all that it names; `imports` is where its shaders look for other files.
-pub fn load(path: &Path, target: impl Into<Target>, imports: &SearchPath<'_>) -> Loaded {
+pub fn load(path: &Path, making: impl Into<Making>, imports: &SearchPath<'_>) -> Loaded {
     let mut context = Context::new(path);
-    let scene = read::read(path, &mut context).map(|file| build(&file, target.into(), imports, &mut context));
+    let scene = read::read(path, &mut context).map(|file| build(&file, making.into(), imports, &mut context));
     let scene = scene.filter(|_| !context.diagnostics.has_errors());
     let Context { sources, diagnostics, incomplete, .. } = context;
     Loaded { scene, diagnostics, sources, incomplete }
 }
 
-fn build(file: &SceneFile, target: Target, imports: &SearchPath<'_>, context: &mut Context) -> Scene {
+fn build(file: &SceneFile, making: Making, imports: &SearchPath<'_>, context: &mut Context) -> Scene {
     let graphs = Graphs::of(&file.materials, imports, context);
     let textures = materials::build_textures(&file.textures, &graphs.images, context);
-    let materials = materials::build_materials(file, &graphs, target, imports, context);
+    let materials = materials::build_materials(file, &graphs, making, imports, context);
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
     let (geometry, objects) = shapes::build(&file.shapes, &names, context);

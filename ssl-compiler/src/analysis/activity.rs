@@ -8,8 +8,9 @@
 //! It over-estimates where a sink is reached in only one branch: `ddx` under an `if` demands its
 //! operand's shadow wherever the operand is computed.
 
-use super::lineage::{Lineage, origins};
-use crate::ir::{FuncId, Module, Op, Value};
+use super::derivatives::Derivatives;
+use super::lineage::{Graph, Lineage, origins};
+use crate::ir::{FuncId, Function, Module, Op, Value};
 
 /// What crosses a call besides the values: for each parameter and result, its shadows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -66,6 +67,10 @@ impl Signature {
 pub struct Activity {
     varied: [Vec<bool>; 2],
     demanded: [Vec<bool>; 2],
+    /// Every value is demanded, not only these.
+    forced: bool,
+    /// What sinks and calls read, where all is forced.
+    read: [Vec<bool>; 2],
     derived: Vec<bool>,
 }
 
@@ -73,7 +78,7 @@ impl Activity {
     pub fn of(module: &Module, lineage: &Lineage, id: FuncId, signature: &Signature) -> Activity {
         let f = module.function(id);
         let graph = &lineage.graphs[id.index()];
-        let (mut x, mut derived) = origins(module, f, &lineage.summaries);
+        let (mut x, mut derived) = origins(module, f, &lineage.summaries, lineage.derivatives);
         let mut y = x.clone();
         for (&param, carried) in f.params().iter().zip(&signature.params) {
             x[param.index()] |= carried.shadows.x;
@@ -83,30 +88,10 @@ impl Activity {
         for marks in [&mut x, &mut y, &mut derived] {
             graph.forward.spread(marks);
         }
-        let mut demanded = [vec![false; f.types.len()], vec![false; f.types.len()]];
-        let mut ask = |v: Value, shadows: Shadows| {
-            demanded[0][v.index()] |= shadows.x;
-            demanded[1][v.index()] |= shadows.y;
-        };
-        for sink in graph.flow.sinks.iter().filter(|s| !postponed(f.inst(s.inst), &derived)) {
-            ask(sink.value, Shadows { x: sink.x, y: sink.y });
-        }
-        for &inst in &graph.flow.calls {
-            let data = f.inst(inst);
-            if let Op::Call(callee) = data.op {
-                let sinks = &lineage.summaries[callee.index()].sinks;
-                for (p, &arg) in data.args.iter().enumerate() {
-                    ask(arg, Shadows { x: sinks[0].contains(p), y: sinks[1].contains(p) });
-                }
-            }
-        }
-        for (&result, &shadows) in f.region(f.body).results.iter().zip(&signature.results) {
-            ask(result, shadows);
-        }
-        for marks in &mut demanded {
-            graph.backward.spread(marks);
-        }
-        Activity { varied: [x, y], demanded, derived }
+        let demanded = asked(f, graph, lineage, signature, &derived);
+        let forced = lineage.derivatives == Derivatives::Forced;
+        let read = if forced { read(f, graph, signature, &derived) } else { Default::default() };
+        Activity { varied: [x, y], demanded, forced, read, derived }
     }
 
     pub fn is_varied(&self, v: Value) -> bool {
@@ -117,6 +102,7 @@ impl Activity {
         self.derived[v.index()]
     }
 
+    /// What something asks for.
     pub fn demand(&self, v: Value) -> Shadows {
         Shadows { x: self.demanded[0][v.index()], y: self.demanded[1][v.index()] }
     }
@@ -124,13 +110,70 @@ impl Activity {
     /// The shadows that exist.
     pub fn shadows(&self, v: Value) -> Shadows {
         let i = v.index();
-        Shadows { x: self.varied[0][i] && self.demanded[0][i], y: self.varied[1][i] && self.demanded[1][i] }
+        let exists = |d: usize| self.varied[d][i] && (self.forced || self.demanded[d][i]);
+        Shadows { x: exists(0), y: exists(1) }
+    }
+
+    /// The shadows of a value that exist because all were forced to, and that nothing would read.
+    pub fn idle(&self, graph: &Graph, v: Value) -> Shadows {
+        if !self.forced {
+            return Shadows::default();
+        }
+        let directly = Shadows { x: self.read[0][v.index()], y: self.read[1][v.index()] };
+        let read = graph.forward.of(v).iter().fold(directly, |all, &next| all.or(self.shadows(next)));
+        let has = self.shadows(v);
+        Shadows { x: has.x && !read.x, y: has.y && !read.y }
     }
 
     /// Whether a sink must wait for the derivatives that its operands are made of.
     pub fn postponed(&self, data: &crate::ir::InstData) -> bool {
         postponed(data, &self.derived)
     }
+}
+
+/// The operands of sinks, the arguments of calls, which take all shadows along, and the results that callers take.
+fn read(f: &Function, graph: &Graph, signature: &Signature, derived: &[bool]) -> [Vec<bool>; 2] {
+    let mut read = [vec![false; f.types.len()], vec![false; f.types.len()]];
+    for sink in graph.flow.sinks.iter().filter(|s| !postponed(f.inst(s.inst), derived)) {
+        read[0][sink.value.index()] |= sink.x;
+        read[1][sink.value.index()] |= sink.y;
+    }
+    for v in graph.flow.calls.iter().flat_map(|&inst| &f.inst(inst).args) {
+        read.iter_mut().for_each(|marks| marks[v.index()] = true);
+    }
+    for (&result, &shadows) in f.region(f.body).results.iter().zip(&signature.results) {
+        read[0][result.index()] |= shadows.x;
+        read[1][result.index()] |= shadows.y;
+    }
+    read
+}
+
+/// What sinks, calls with sinks inside and wanted results ask for.
+fn asked(f: &Function, graph: &Graph, lineage: &Lineage, signature: &Signature, derived: &[bool]) -> [Vec<bool>; 2] {
+    let mut demanded = [vec![false; f.types.len()], vec![false; f.types.len()]];
+    let mut ask = |v: Value, shadows: Shadows| {
+        demanded[0][v.index()] |= shadows.x;
+        demanded[1][v.index()] |= shadows.y;
+    };
+    for sink in graph.flow.sinks.iter().filter(|s| !postponed(f.inst(s.inst), derived)) {
+        ask(sink.value, Shadows { x: sink.x, y: sink.y });
+    }
+    for &inst in &graph.flow.calls {
+        let data = f.inst(inst);
+        if let Op::Call(callee) = data.op {
+            let sinks = &lineage.summaries[callee.index()].sinks;
+            for (p, &arg) in data.args.iter().enumerate() {
+                ask(arg, Shadows { x: sinks[0].contains(p), y: sinks[1].contains(p) });
+            }
+        }
+    }
+    for (&result, &shadows) in f.region(f.body).results.iter().zip(&signature.results) {
+        ask(result, shadows);
+    }
+    for marks in &mut demanded {
+        graph.backward.spread(marks);
+    }
+    demanded
 }
 
 fn postponed(data: &crate::ir::InstData, derived: &[bool]) -> bool {

@@ -2,6 +2,8 @@
 //! depends on its own. Conditions, indices and comparisons have no edge.
 
 use crate::ir::{Direction, Float1, Function, Inst, Op, Value};
+use crate::runtime::ExternalRegistry;
+use crate::runtime::externals::Rule;
 
 /// A place where a shadow is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +24,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    pub fn of(f: &Function) -> Flow {
+    pub fn of(f: &Function, externals: &ExternalRegistry) -> Flow {
         let mut flow = Flow::default();
         f.walk(|inst, data| {
             let args = &data.args;
@@ -51,11 +53,14 @@ impl Flow {
                     flow.pairs(f, &condition.results[1..], &body.params);
                     flow.pairs(f, &condition.results[1..], &data.results);
                 }
-                // Rules may say that a partial is 0; that is not looked at here.
-                Op::External(_) => {
+                Op::External(id) => {
                     let results: Vec<Value> =
                         data.results.iter().copied().filter(|r| f.ty(*r).is_differentiable()).collect();
-                    args.iter().filter(|a| f.ty(**a).is_differentiable()).for_each(|&a| flow.fan_out(a, &results));
+                    for (i, &arg) in args.iter().enumerate() {
+                        if f.ty(arg).is_differentiable() && externals.rule(id, i) != Rule::Zero {
+                            flow.fan_out(arg, &results);
+                        }
+                    }
                 }
                 op => {
                     for (i, &arg) in args.iter().enumerate() {

@@ -9,6 +9,7 @@
 
 use super::bits::BitSet;
 use super::call_graph::CallGraph;
+use super::derivatives::Derivatives;
 use super::flow::{Flow, Neighbours};
 use crate::ir::{Function, Module, Op, Value};
 use crate::runtime::Order;
@@ -44,13 +45,16 @@ pub struct Graph {
 }
 
 pub struct Lineage {
+    /// What was asked for when this was found out.
+    pub derivatives: Derivatives,
     pub summaries: Vec<Summary>,
     pub graphs: Vec<Graph>,
 }
 
 impl Lineage {
-    pub fn of(module: &Module, calls: &CallGraph) -> Lineage {
-        let mut flows: Vec<Option<Flow>> = module.functions.iter().map(|f| Some(Flow::of(f))).collect();
+    pub fn of(module: &Module, calls: &CallGraph, derivatives: Derivatives) -> Lineage {
+        let mut flows: Vec<Option<Flow>> =
+            module.functions.iter().map(|f| Some(Flow::of(f, &module.externals))).collect();
         let mut summaries: Vec<Summary> = module
             .functions
             .iter()
@@ -68,7 +72,7 @@ impl Lineage {
                         .or_else(|| graphs[id.index()].take().map(|g| g.flow))
                         .unwrap_or_default();
                     let graph = Graph::new(f, flow, &summaries);
-                    let summary = summarise(module, f, &graph, &summaries);
+                    let summary = summarise(module, f, &graph, &summaries, derivatives);
                     changed |= summary != summaries[id.index()];
                     summaries[id.index()] = summary;
                     graphs[id.index()] = Some(graph);
@@ -78,7 +82,7 @@ impl Lineage {
                 }
             }
         }
-        Lineage { summaries, graphs: graphs.into_iter().flatten().collect() }
+        Lineage { derivatives, summaries, graphs: graphs.into_iter().flatten().collect() }
     }
 }
 
@@ -103,14 +107,22 @@ impl Graph {
 }
 
 /// The values that bring a lineage of their own into a function.
-pub fn origins(module: &Module, f: &Function, summaries: &[Summary]) -> (Vec<bool>, Vec<bool>) {
+pub fn origins(
+    module: &Module,
+    f: &Function,
+    summaries: &[Summary],
+    derivatives: Derivatives,
+) -> (Vec<bool>, Vec<bool>) {
     let (mut seeded, mut derived) = (vec![false; f.types.len()], vec![false; f.types.len()]);
     f.walk(|_, data| match data.op {
         Op::Global { field, component, order } => {
-            seeded[data.results[0].index()] =
-                partials(order).iter().any(|&o| module.globals[field as usize].row(component as usize, o).is_some());
+            let global = &module.globals[field as usize];
+            let given = partials(order).iter().any(|&o| global.row(component as usize, o).is_some());
+            let result = data.results[0];
+            seeded[result.index()] = f.ty(result).is_differentiable() && derivatives.seeds(given);
         }
-        Op::Derivative(_) => derived[data.results[0].index()] = true,
+        // Without derivatives there is nothing to wait for.
+        Op::Derivative(_) => derived[data.results[0].index()] = derivatives != Derivatives::None,
         Op::Call(callee) => {
             for (&r, lineage) in data.results.iter().zip(&summaries[callee.index()].results) {
                 seeded[r.index()] |= lineage.origin.seeded;
@@ -132,8 +144,8 @@ pub fn partials(order: Order) -> &'static [Order] {
     }
 }
 
-fn summarise(module: &Module, f: &Function, graph: &Graph, summaries: &[Summary]) -> Summary {
-    let (mut seeded, mut derived) = origins(module, f, summaries);
+fn summarise(module: &Module, f: &Function, graph: &Graph, summaries: &[Summary], derivatives: Derivatives) -> Summary {
+    let (mut seeded, mut derived) = origins(module, f, summaries, derivatives);
     graph.forward.spread(&mut seeded);
     graph.forward.spread(&mut derived);
     let results = &f.region(f.body).results;

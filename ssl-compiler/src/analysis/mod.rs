@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod bits;
 pub mod call_graph;
+pub mod derivatives;
 pub mod flow;
 pub mod lineage;
 pub mod stack;

@@ -76,6 +76,7 @@ fn reads_block(f: &Function) -> bool {
                 | Op::Sample { .. }
                 | Op::External(_)
                 | Op::Print(_)
+                | Op::Keep
                 | Op::Finite
                 | Op::ArrayGet
                 | Op::ArraySet

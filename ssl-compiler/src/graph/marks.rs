@@ -68,6 +68,7 @@ impl Code {
             defaults: &defaults,
             probes: false,
             call_sites: true,
+            names: false,
             externals: options.externals,
             roots: Roots::All,
         };

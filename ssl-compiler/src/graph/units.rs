@@ -146,6 +146,7 @@ impl Loaded {
             defaults: &defaults,
             probes: false,
             call_sites: false,
+            names: false,
             externals: options.externals,
             roots: Roots::All,
         };

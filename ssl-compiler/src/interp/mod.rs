@@ -159,6 +159,7 @@ impl<R: Real> Machine<'_, R> {
                 Op::Print(format) => self.print(frame, data, format),
                 Op::External(id) => self.external(frame, data, id),
                 Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),
+                Op::Keep => {}
                 _ => {
                     let cell = self.scalar(frame, data);
                     frame.set(data.results[0], cell);

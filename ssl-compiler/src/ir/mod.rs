@@ -100,6 +100,19 @@ pub struct Function {
     pub regions: Vec<RegionData>,
     pub insts: Vec<InstData>,
     pub types: Vec<Ty>,
+    /// What the author calls values; empty unless asked for when lowering.
+    pub bindings: Vec<Binding>,
+}
+
+/// A part of a variable, and the value that it was given at a place. Passes follow the value.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// The author's function.
+    pub function: String,
+    /// `p.x`, `list[2].v`; `list[].v` for all elements of an array in memory.
+    pub part: String,
+    pub value: Value,
+    pub span: Span,
 }
 
 impl Function {
@@ -111,6 +124,7 @@ impl Function {
             regions: Vec::new(),
             insts: Vec::new(),
             types: Vec::new(),
+            bindings: Vec::new(),
         };
         function.body = function.new_region(params);
         function

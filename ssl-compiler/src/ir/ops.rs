@@ -173,6 +173,9 @@ pub enum Op {
     Leave,
     /// token, value, ∂x, ∂y → token. Tells the interpreter what reaches a sink; only where asked for.
     Probe(u32),
+    /// value → nothing. Reads a float so that whatever computes it stays, in every pass and back end: for shadows
+    /// that are there to be measured.
+    Keep,
     Call(super::FuncId),
     /// Scalars → scalars, by a function of the host's that does nothing else.
     External(u32),
@@ -199,6 +202,7 @@ impl Op {
                 | Op::Leave
                 | Op::Probe(_)
                 | Op::Print(_)
+                | Op::Keep
                 | Op::Call(_)
                 | Op::If
                 | Op::Loop

@@ -228,6 +228,7 @@ pub(super) const SIMPLE: &[(Op, &str)] = &[
     (Op::ArrayGet, "array.get"),
     (Op::ArraySet, "array.set"),
     (Op::Finite, "finite"),
+    (Op::Keep, "keep"),
     (Op::Enter, "enter"),
     (Op::Leave, "leave"),
 ];

@@ -89,6 +89,7 @@ impl Verifier<'_> {
             Op::Burn(_) | Op::Enter => (vec![Ty::Token], vec![Ty::Token, BOOL]),
             Op::Leave => (vec![Ty::Token], vec![Ty::Token]),
             Op::Probe(_) => (token_and(float(3)), vec![Ty::Token]),
+            Op::Keep => (float(1), Vec::new()),
             Op::Call(callee) => {
                 let f = self.module.functions.get(callee.index()).ok_or("the callee does not exist")?;
                 (f.params().iter().map(|&v| f.ty(v)).collect(), f.results.clone())

@@ -86,6 +86,7 @@ impl Shader {
             clamped_indices: 0,
             non_finite_derivatives: 0,
             fuel: block.fuel,
+            kept: 0.0,
             control: [0; LANES],
         };
         // SAFETY: the pointers come from live references, and the lengths were checked above.

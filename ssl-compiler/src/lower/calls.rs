@@ -1,14 +1,13 @@
 //! Calls: by the IR's `call`, or by the callee's body where closures are involved or a shader is called.
 
 use super::places::View;
-use super::state::{LeafState, State, one};
+use super::state::{State, one};
 use super::{Instance, TOKEN, Writer};
 use crate::diagnostics::codes;
 use crate::ir::{Op, Ty, Values};
-use crate::sema::hir::{Argument, FunctionId, Place};
+use crate::sema::hir::{Argument, FunctionId, Place, Variable};
 use crate::source::Span;
 use crate::syntax::ast::Direction;
-use crate::types::Type;
 
 /// Functions with closures, and shaders, may call each other this deep.
 const MAX_INLINE_DEPTH: usize = 64;
@@ -35,21 +34,23 @@ impl Writer<'_, '_> {
         let effects = self.cx.facts.of(id).effects;
         let mut textures = Vec::new();
         let mut values = Values::new();
-        let mut outs: Vec<(&Place, View)> = Vec::new();
-        for a in arguments {
+        let mut outs: Vec<(&Place, View, &Variable)> = Vec::new();
+        let function = self.cx.program.function(id);
+        let variables = function.parameters.iter().map(|p| &function.variables[p.variable.0 as usize]);
+        for (a, variable) in arguments.iter().zip(variables) {
             match a {
                 Argument::In(e) => {
                     let state = self.expr(e);
-                    values.extend(self.flatten(&state));
+                    values.extend(self.hand_over(&state, &variable.ty, variable.dynamic));
                 }
                 Argument::Texture(t) => textures.push(self.texture_word(*t)),
                 Argument::Place(p, direction) => {
                     let view = self.view(p);
                     if *direction == Direction::InOut {
                         let state = self.read_view(p, &view);
-                        values.extend(self.flatten(&state));
+                        values.extend(self.hand_over(&state, &variable.ty, variable.dynamic));
                     }
-                    outs.push((p, view));
+                    outs.push((p, view, variable));
                 }
                 Argument::Dropped => unreachable!("only shaders are called without their outputs, and not by a call"),
             }
@@ -66,10 +67,9 @@ impl Writer<'_, '_> {
         if effects && let Some(token) = results.next() {
             self.set(TOKEN, one(token));
         }
-        let result_type = self.cx.program.function(id).result.clone();
-        let result = self.take(&result_type, &mut results);
-        for (place, view) in outs {
-            let state = self.take(&place.ty, &mut results);
+        let result = self.take(&function.result, false, &mut results);
+        for (place, view, variable) in outs {
+            let state = self.take(&variable.ty, variable.dynamic, &mut results);
             self.write_view(place, &view, state);
         }
         result
@@ -85,16 +85,11 @@ impl Writer<'_, '_> {
             }
         }
         let result = self.cx.program.function(id).result.clone();
-        let types = self.cx.ir_types(&result);
+        let types = self.cx.ir_types(&result, false);
         self.b.span = span;
         let inst = self.b.push(Op::External(external), values, &types, &[]);
         let results = Values::from_slice(self.b.results(inst));
-        self.take(&result, &mut results.into_iter())
-    }
-
-    fn take(&mut self, ty: &Type, values: &mut impl Iterator<Item = crate::ir::Value>) -> State {
-        let n = self.cx.ir_types(ty).len();
-        values.take(n).map(LeafState::Value).collect()
+        self.take(&result, false, &mut results.into_iter())
     }
 
     /// Lowers the callee's body in place, in a frame of its own.
@@ -138,11 +133,15 @@ impl Writer<'_, '_> {
                 continue;
             }
             let zero = self.zero_variable(p.variable);
-            let state = match state {
-                Some(state) => self.like(state, &zero),
-                None => zero,
-            };
-            self.set(self.frame.base + p.variable.0 as usize, state);
+            let slot = self.frame.base + p.variable.0 as usize;
+            self.b.span = function.variables[p.variable.0 as usize].span;
+            match state {
+                Some(state) => {
+                    let state = self.like(state, &zero);
+                    self.set(slot, state);
+                }
+                None => self.set_unnamed(slot, zero),
+            }
         }
         let facts = *self.cx.facts.of(id);
         self.guarded_body(function, facts);

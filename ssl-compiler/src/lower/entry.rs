@@ -24,7 +24,7 @@ impl Writer<'_, '_> {
         } else if p.direction == Direction::Out || variable.ty == Type::Closure {
             // A closure that another shader would hand in: run by the host, there are no lobes.
             let zero = self.zero_variable(p.variable);
-            self.set(slot, zero);
+            self.set_unnamed(slot, zero);
         } else {
             let default: Values = match (self.cx.request.defaults.get(&p.variable), &p.default) {
                 (Some(list), _) => list.iter().map(|&c| self.b.constant(c)).collect(),
@@ -39,6 +39,7 @@ impl Writer<'_, '_> {
                     self.flatten(&zero)
                 }
             };
+            self.b.span = variable.span;
             let state = self.parameter_words(variable, p.metadata.clone(), &default);
             self.set(slot, state);
         }

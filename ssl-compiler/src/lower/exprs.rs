@@ -41,7 +41,7 @@ impl Writer<'_, '_> {
             }),
             ExprKind::Place(p) => self.read(p),
             ExprKind::Global(field) => self.global(*field, &e.ty),
-            ExprKind::Unary(op, a) => self.unary(*op, a),
+            ExprKind::Unary(op, a) => self.unary(*op, a, e.span),
             ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => self.logical(*op, a, b),
             ExprKind::Binary(op, a, b) => {
                 let (left, right) = (self.expr(a), self.expr(b));
@@ -52,6 +52,7 @@ impl Writer<'_, '_> {
             ExprKind::Assign(place, value) => {
                 let view = self.view(place);
                 let state = self.expr(value);
+                self.b.span = e.span;
                 self.write_view(place, &view, state.clone());
                 state
             }
@@ -84,7 +85,7 @@ impl Writer<'_, '_> {
                 self.index_value(&a.ty, state, index)
             }
             ExprKind::Print(format, list) => self.print(*format, list),
-            ExprKind::Sample(kind, texture, u, v) => self.sample(*kind, *texture, u, v),
+            ExprKind::Sample(kind, texture, u, v) => self.sample(*kind, *texture, (u, v), e.span),
             ExprKind::Closure(id, arguments) => self.make_closure(*id, arguments),
             ExprKind::Comma(a, b) => {
                 self.expr(a);
@@ -102,8 +103,9 @@ impl Writer<'_, '_> {
         (0..count).map(|i| LeafState::Value(self.b.emit(read(i), &[], Ty::Scalar(scalar)))).collect()
     }
 
-    fn unary(&mut self, op: UnaryOp, a: &Expr) -> State {
+    fn unary(&mut self, op: UnaryOp, a: &Expr, span: Span) -> State {
         let state = self.expr(a);
+        self.b.span = span;
         let parts = self.parts(&state);
         let one = |w: &mut Self, v: Value| match (op, w.b.ty(v)) {
             (UnaryOp::Neg, FLOAT) => w.b.neg(v),
@@ -346,9 +348,10 @@ impl Writer<'_, '_> {
         State::new()
     }
 
-    fn sample(&mut self, kind: SampleKind, texture: TextureRef, u: &Expr, v: &Expr) -> State {
+    fn sample(&mut self, kind: SampleKind, texture: TextureRef, (u, v): (&Expr, &Expr), span: Span) -> State {
         let (u, v) = (self.scalar(u), self.scalar(v));
         [u, v].into_iter().for_each(|x| self.probe(x));
+        self.b.span = span;
         let word = self.texture_word(texture);
         let token = self.token();
         let types = [Ty::Token, FLOAT, FLOAT, FLOAT, FLOAT];

@@ -10,10 +10,12 @@
 
 mod calls;
 mod closures;
+mod crossing;
 mod entry;
 mod exprs;
 mod facts;
 mod loops;
+mod names;
 mod places;
 mod state;
 mod stmts;
@@ -30,7 +32,7 @@ use crate::sema::Checked;
 use crate::sema::hir::{FunctionId, Program, VarId};
 use crate::source::Span;
 use crate::syntax::ast::Direction;
-use crate::types::{LeafKind, Type};
+use crate::types::Type;
 use facts::Facts;
 use state::{LeafState, State};
 use std::collections::HashMap;
@@ -56,6 +58,8 @@ pub struct Request<'a> {
     pub probes: bool,
     /// Gives all code of a shader that the entry calls the place of that call, instead of its own.
     pub call_sites: bool,
+    /// Notes which values the author's variables hold.
+    pub names: bool,
     pub roots: Roots<'a>,
 }
 
@@ -180,16 +184,6 @@ impl<'a> Lowering<'a> {
         self.program.types.leaves(ty)
     }
 
-    /// The IR types of a value that crosses a call.
-    fn ir_types(&self, ty: &Type) -> Vec<Ty> {
-        let one = |leaf: &crate::types::Leaf| match leaf.kind {
-            LeafKind::Scalar(s) if leaf.dims.is_empty() => Some(Ty::Scalar(s)),
-            LeafKind::Scalar(s) => Some(Ty::Array(s, leaf.count() as u32)),
-            LeafKind::Closure | LeafKind::Texture2d => None,
-        };
-        self.leaves(ty).iter().filter_map(one).collect()
-    }
-
     fn unique_name(&mut self, name: &str) -> String {
         let n = self.names.entry(name.to_owned()).or_insert(0);
         *n += 1;
@@ -207,9 +201,10 @@ impl<'a> Lowering<'a> {
             params.push(Ty::Token);
             results.push(Ty::Token);
         }
-        results.extend(self.ir_types(&function.result));
+        results.extend(self.ir_types(&function.result, false));
         for p in &function.parameters {
-            let types = self.ir_types(&function.variables[p.variable.0 as usize].ty);
+            let variable = &function.variables[p.variable.0 as usize];
+            let types = self.ir_types(&variable.ty, variable.dynamic);
             if p.direction != Direction::Out {
                 params.extend(&types);
             }
@@ -262,13 +257,16 @@ impl<'a> Lowering<'a> {
                 }
                 continue;
             }
-            let state = if p.direction == Direction::Out {
-                w.zero_variable(p.variable)
-            } else {
-                let n = w.cx.ir_types(&function.variables[p.variable.0 as usize].ty).len();
-                params.by_ref().take(n).map(LeafState::Value).collect()
-            };
-            w.set(w.frame.base + p.variable.0 as usize, state);
+            w.b.span = function.variables[p.variable.0 as usize].span;
+            let slot = w.frame.base + p.variable.0 as usize;
+            if p.direction == Direction::Out {
+                let zero = w.zero_variable(p.variable);
+                w.set_unnamed(slot, zero);
+                continue;
+            }
+            let variable = &function.variables[p.variable.0 as usize];
+            let state = w.take(&variable.ty, variable.dynamic, &mut params);
+            w.set(slot, state);
         }
         w.guarded_body(function, facts);
         let mut results = Values::new();
@@ -276,10 +274,11 @@ impl<'a> Lowering<'a> {
             results.push(w.token());
         }
         let result = w.get(w.frame.result);
-        results.extend(w.flatten(&result));
+        results.extend(w.hand_over(&result, &function.result, false));
         for p in function.parameters.iter().filter(|p| p.direction != Direction::In) {
             let state = w.get(w.frame.base + p.variable.0 as usize);
-            results.extend(w.flatten(&state));
+            let variable = &function.variables[p.variable.0 as usize];
+            results.extend(w.hand_over(&state, &variable.ty, variable.dynamic));
         }
         let written = w.b.finish(results);
         self.functions[id.index()] = written;
@@ -301,6 +300,7 @@ impl<'a> Lowering<'a> {
         w.env[TOKEN] = Some(State::from_elem(LeafState::Value(token), 1));
         w.enter_frame(shader);
         for p in &function.parameters {
+            w.b.span = function.variables[p.variable.0 as usize].span;
             w.shader_parameter(function, p);
         }
         w.guarded_body(function, facts);
@@ -339,7 +339,7 @@ impl Writer<'_, '_> {
         let unset = self.b.bool(false);
         self.set(self.frame.returned, State::from_elem(LeafState::Value(unset), 1));
         let result = self.cx.program.function(function).result.clone();
-        let zero = self.zero(&result, true);
+        let zero = self.zero_result(&result);
         self.set(self.frame.result, zero);
     }
 

@@ -57,6 +57,16 @@ struct Outcome {
 
 impl Writer<'_, '_> {
     pub(super) fn set(&mut self, slot: usize, state: State) {
+        if self.cx.request.names {
+            let old = self.env[slot].take();
+            self.note_names(slot, old.as_ref(), &state);
+            self.env[slot] = old;
+        }
+        self.set_unnamed(slot, state);
+    }
+
+    /// Sets what the author gives no value: a variable's zero where it is declared.
+    pub(super) fn set_unnamed(&mut self, slot: usize, state: State) {
         let old = self.env[slot].replace(state);
         self.journal.push((slot, old));
     }

@@ -161,7 +161,7 @@ impl Writer<'_, '_> {
         match &stmt.kind {
             StmtKind::Let(variable, _) => {
                 let zero = self.zero_variable(*variable);
-                self.set(self.frame.base + variable.0 as usize, zero);
+                self.set_unnamed(self.frame.base + variable.0 as usize, zero);
             }
             // A declaration of several names; what a real block declares costs nothing either.
             StmtKind::Block(list) => list.iter().for_each(|s| self.declare(s)),
@@ -198,14 +198,12 @@ impl Writer<'_, '_> {
             StmtKind::Block(list) => self.stmts(list, depth),
             StmtKind::Let(variable, value) => {
                 let zero = self.zero_variable(*variable);
-                let state = match value {
-                    Some(e) => {
-                        let state = self.expr(e);
-                        self.like(state, &zero)
-                    }
-                    None => zero,
-                };
-                self.set(self.frame.base + variable.0 as usize, state);
+                let slot = self.frame.base + variable.0 as usize;
+                let Some(e) = value else { return self.set_unnamed(slot, zero) };
+                let state = self.expr(e);
+                let state = self.like(state, &zero);
+                self.b.span = stmt.span;
+                self.set(slot, state);
             }
             StmtKind::Expr(e) => {
                 self.expr(e);

@@ -1,14 +1,15 @@
 //! Removes what no result needs: instructions, results of `if` and `loop`, carried values, functions.
 //!
-//! Effects need no care: they thread a token that ends in a result.
+//! Effects need no care: they thread a token that ends in a result. Only `keep` needs some, which gives nothing and
+//! stays with all that it reads and all that decides whether it is reached.
 
 use crate::ir::*;
 
 /// Removes dead code from all functions, then functions that nobody calls.
 pub fn run(module: &mut Module) {
     for f in &mut module.functions {
-        let live = Liveness::of(f).live;
-        prune_region(f, f.body, &live);
+        let Liveness { live, kept, .. } = Liveness::of(f);
+        prune_region(f, f.body, &Needs { live, kept });
     }
     drop_functions(module);
 }
@@ -26,7 +27,15 @@ struct Liveness<'a> {
     /// The instruction that a region belongs to, and which of its regions it is.
     owners: Vec<Option<(Inst, usize)>>,
     live: Vec<bool>,
+    /// Instructions that are a `keep`, or hold one.
+    kept: Vec<bool>,
     work: Vec<Value>,
+}
+
+/// What must stay.
+struct Needs {
+    live: Vec<bool>,
+    kept: Vec<bool>,
 }
 
 impl<'a> Liveness<'a> {
@@ -36,6 +45,7 @@ impl<'a> Liveness<'a> {
             definitions: vec![Definition::None; f.types.len()],
             owners: vec![None; f.regions.len()],
             live: vec![false; f.types.len()],
+            kept: vec![false; f.insts.len()],
             work: Vec::new(),
         };
         f.walk(|inst, data| {
@@ -49,6 +59,7 @@ impl<'a> Liveness<'a> {
                 }
             }
         });
+        l.keeps(f.body);
         l.mark(&f.region(f.body).results);
         while let Some(v) = l.work.pop() {
             l.needs(v);
@@ -62,6 +73,25 @@ impl<'a> Liveness<'a> {
                 self.work.push(v);
             }
         }
+    }
+
+    /// Whether a region holds a `keep`; marks what leads there, and what is read.
+    fn keeps(&mut self, region: Region) -> bool {
+        let f = self.f;
+        let mut any = false;
+        for &inst in &f.region(region).insts {
+            let data = f.inst(inst);
+            let holds = data.regions.iter().fold(data.op == Op::Keep, |found, &r| self.keeps(r) || found);
+            if holds {
+                self.kept[inst.index()] = true;
+                match data.op {
+                    Op::Loop => self.mark(&f.region(data.regions[0]).results[..1]),
+                    _ => self.mark(&data.args),
+                }
+            }
+            any |= holds;
+        }
+        any
     }
 
     /// Marks what a live value is made of.
@@ -100,30 +130,30 @@ impl<'a> Liveness<'a> {
     }
 }
 
-fn prune_region(f: &mut Function, region: Region, live: &[bool]) {
+fn prune_region(f: &mut Function, region: Region, needs: &Needs) {
     let insts = std::mem::take(&mut f.regions[region.index()].insts);
     let mut kept = Vec::with_capacity(insts.len());
     for inst in insts {
-        if !needed(f, inst, live) {
+        if !needed(f, inst, needs) {
             continue;
         }
         match f.inst(inst).op {
-            Op::If => prune_if(f, inst, live),
-            Op::Loop => prune_loop(f, inst, live),
+            Op::If => prune_if(f, inst, &needs.live),
+            Op::Loop => prune_loop(f, inst, &needs.live),
             _ => {}
         }
         for inner in f.inst(inst).regions.clone() {
-            prune_region(f, inner, live);
+            prune_region(f, inner, needs);
         }
         kept.push(inst);
     }
     f.regions[region.index()].insts = kept;
 }
 
-fn needed(f: &Function, inst: Inst, live: &[bool]) -> bool {
+fn needed(f: &Function, inst: Inst, needs: &Needs) -> bool {
     let data = f.inst(inst);
-    let any = |values: &[Value]| values.iter().any(|v| live[v.index()]);
-    any(&data.results) || (data.op == Op::Loop && any(&f.region(data.regions[1]).params))
+    let any = |values: &[Value]| values.iter().any(|v| needs.live[v.index()]);
+    needs.kept[inst.index()] || any(&data.results) || (data.op == Op::Loop && any(&f.region(data.regions[1]).params))
 }
 
 fn prune_if(f: &mut Function, inst: Inst, live: &[bool]) {

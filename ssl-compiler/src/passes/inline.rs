@@ -1,4 +1,4 @@
-//! Puts small functions, and those with a single call, in the place of the call.
+//! Puts functions in the place of their calls: small ones and those with a single call, or all of them.
 
 use crate::analysis::call_graph::CallGraph;
 use crate::ir::*;
@@ -11,7 +11,17 @@ const SINGLE: usize = 100;
 /// Instructions up to which a function may grow by this.
 const MAX_GROWN: usize = 20_000;
 
+/// Writes out the calls that cost more than the body.
 pub fn run(module: &mut Module) {
+    write_out(module, false);
+}
+
+/// Writes out every call but those of functions that call themselves, as far as functions may grow.
+pub fn everything(module: &mut Module) {
+    write_out(module, true);
+}
+
+fn write_out(module: &mut Module, all: bool) {
     let graph = CallGraph::of(module);
     let mut calls = vec![0usize; module.functions.len()];
     graph.callees.iter().flatten().for_each(|f| calls[f.index()] += 1);
@@ -23,7 +33,7 @@ pub fn run(module: &mut Module) {
         }
         let wanted = |callee: FuncId, grown: usize| {
             let size = sizes[callee.index()];
-            let fits = size <= SMALL || (calls[callee.index()] == 1 && size <= SINGLE);
+            let fits = all || size <= SMALL || (calls[callee.index()] == 1 && size <= SINGLE);
             fits && !graph.recursive[callee.index()] && grown + size <= MAX_GROWN
         };
         let mut inliner = Inliner { module, target: id, alias: Vec::new(), grown: sizes[id.index()] };
@@ -51,6 +61,9 @@ impl Inliner<'_> {
         self.alias = (0..values).map(Value).collect();
         let body = self.f().body;
         self.region(body, wanted);
+        let mut bindings = std::mem::take(&mut self.f().bindings);
+        bindings.iter_mut().for_each(|b| b.value = self.alias[b.value.index()]);
+        self.f().bindings = bindings;
     }
 
     fn region(&mut self, region: Region, wanted: &dyn Fn(FuncId, usize) -> bool) {
@@ -90,6 +103,9 @@ impl Inliner<'_> {
         self.grown += source.size();
         let insts = self.copy(&source, source.body, &mut map);
         out.extend(insts);
+        // Names go along, but those of values that are gone.
+        let known = source.bindings.iter().filter(|b| map[b.value.index()] != Value(u32::MAX));
+        self.f().bindings.extend(known.map(|b| Binding { value: map[b.value.index()], ..b.clone() }));
         for (r, result) in data.results.iter().zip(&source.region(source.body).results) {
             self.alias[r.index()] = map[result.index()];
         }

@@ -48,6 +48,9 @@ impl<'a> Simplifier<'a> {
 
     fn run(mut self) {
         self.region(self.f.body);
+        let mut bindings = std::mem::take(&mut self.f.bindings);
+        bindings.iter_mut().for_each(|b| b.value = self.resolve(b.value));
+        self.f.bindings = bindings;
     }
 
     fn resolve(&self, v: Value) -> Value {

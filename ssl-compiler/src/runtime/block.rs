@@ -78,6 +78,8 @@ pub struct BlockContext {
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
     pub fuel: u32,
+    /// Where `keep` operations write; nobody reads it.
+    pub kept: f32,
     pub control: [u64; LANES],
 }
 

@@ -1,17 +1,21 @@
 //! `shade dump FILE --stage …`: what the compiler made of a shader.
 
+use super::check::Format;
+use super::derivatives::DerivativeArguments;
 use super::includes::Includes;
 use super::outcome::{self, Outcome};
 use super::program::Program;
 use super::target;
+use super::why;
 use renderer::material::ShadingLanguage;
 use ssl_compiler::backend::{BackendError, Text};
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::ir::print::print_function;
 use ssl_compiler::ir::{Module, Value};
-use ssl_compiler::passes::ad::{CallPolicy, Variant, variants};
+use ssl_compiler::passes::ad::{Variant, variants_as};
+use ssl_compiler::pipeline::Options;
 use ssl_compiler::pipeline::Stage as Reached;
-use ssl_compiler::source::{FileId, SourceMap};
+use ssl_compiler::source::{FileId, SourceFile, SourceMap};
 use ssl_compiler::{BackendKind, CompileOptions, Target, lower_checked, syntax};
 use std::path::PathBuf;
 
@@ -25,10 +29,19 @@ pub struct Arguments {
     /// How far the compiler goes
     #[arg(long, value_enum)]
     stage: Stage,
+    /// Say why a variable carries its derivative, or why not: `p`, `p.x`, `list[2]`, `function.p`, or a line
+    /// `file.ssl:12`
+    #[arg(long, value_name = "NAME")]
+    why: Option<String>,
+    /// How `--why` answers
+    #[arg(long, value_enum, default_value = "text", requires = "why")]
+    format: Format,
     #[command(flatten)]
     includes: Includes,
     #[command(flatten)]
     target: target::TargetArguments,
+    #[command(flatten)]
+    derivatives: DerivativeArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -55,13 +68,23 @@ enum Stage {
 
 pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome::default();
+    if arguments.why.is_some() && !matches!(arguments.stage, Stage::Demand | Stage::Lineage) {
+        return outcome.usage("`--why` goes with `--stage demand` and `--stage lineage`");
+    }
     let native = match native(arguments) {
         Ok(native) => native,
         Err(message) => return outcome.usage(message),
     };
     let language = ShadingLanguage::new();
     let imports = arguments.includes.search();
-    let options = CompileOptions { imports: &imports, ..CompileOptions::new(language.globals(), language.closures()) };
+    let passes = arguments.derivatives.passes();
+    let names = arguments.why.is_some();
+    let options = CompileOptions {
+        imports: &imports,
+        passes,
+        names,
+        ..CompileOptions::new(language.globals(), language.closures())
+    };
     let program = match Program::read(&arguments.file, &mut outcome.sources, &options) {
         Ok(program) => program,
         Err(errors) => return outcome.refuse(errors),
@@ -77,7 +100,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             outcome.output = output;
             outcome
         }
-        Ok(Err(e)) => outcome.usage(&e.0),
+        Ok(Err(message)) => outcome.usage(&message),
         Err(diagnostics) => outcome.refuse(program.blame(diagnostics)),
     }
 }
@@ -98,7 +121,8 @@ fn native(arguments: &Arguments) -> Result<Native, &'static str> {
     })
 }
 
-type Dumped = Result<Result<String, BackendError>, Diagnostics>;
+/// The text, or why there is none: what the user asked for cannot be had, or the shader is at fault.
+type Dumped = Result<Result<String, String>, Diagnostics>;
 
 fn dump(
     arguments: &Arguments,
@@ -128,17 +152,29 @@ fn dump(
     let (module, _) = lower_checked(&checked, file, entry, options, &mut look)?;
     let module = seen.unwrap_or(module);
     if let Some((target, text)) = native {
-        return Ok(ssl_compiler::on_large_stack(|| target.instance().text(&module, text)));
+        return Ok(ssl_compiler::on_large_stack(|| target.instance().text(&module, text))
+            .map_err(|BackendError(message)| message));
+    }
+    if let Some(query) = &arguments.why {
+        let passes = options.passes;
+        let found = ssl_compiler::passes::ad::why::why(&module, passes.call_policy, passes.derivatives, sources, query);
+        return Ok(match (found, arguments.format) {
+            (Err(unknown), _) => Err(format!("{}; {}", unknown.message, unknown.hint)),
+            (Ok(answers), Format::Text) => Ok(why::text(&answers, sources)),
+            (Ok(answers), Format::Json) => Ok(format!("{:#}\n", why::json(query, &answers, sources))),
+        });
     }
     Ok(Ok(match arguments.stage {
-        Stage::Lineage | Stage::Demand => marked(&module, sources.get(file), file, arguments.stage == Stage::Demand),
+        Stage::Lineage | Stage::Demand => {
+            marked(&module, options.passes, (sources.get(file), file), arguments.stage == Stage::Demand)
+        }
         _ => module.to_string(),
     }))
 }
 
 /// The source with a mark before each line, then each variant's code with notes.
-fn marked(module: &Module, source: &ssl_compiler::source::SourceFile, file: FileId, demand: bool) -> String {
-    let list = variants(module, CallPolicy::default());
+fn marked(module: &Module, passes: Options, (source, file): (&SourceFile, FileId), demand: bool) -> String {
+    let list = variants_as(module, passes.call_policy, passes.derivatives);
     let mark = |v: &Variant, value: Value| -> String {
         let shadows = if demand { v.activity.shadows(value) } else { Default::default() };
         match demand {

@@ -1,5 +1,6 @@
 //! `shade eval FILE`: runs one shader alone, at one point or over a grid.
 
+use super::derivatives::DerivativeArguments;
 use super::grid;
 use super::includes::Includes;
 use super::inputs::{GlobalArgument, ParameterArgument};
@@ -33,6 +34,8 @@ pub struct Arguments {
     includes: Includes,
     #[command(flatten)]
     target: target::TargetArguments,
+    #[command(flatten)]
+    derivatives: DerivativeArguments,
     /// Shade a unit square of so many points, with `uvw` and `position` running over it
     #[arg(long, value_name = "WxH", value_parser = grid::size)]
     grid: Option<(u32, u32)>,
@@ -66,7 +69,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     let target = arguments.target.target();
     let imports = arguments.includes.search();
-    let options = CompileOptions { target, imports: &imports, ..CompileOptions::new(&layout, language.closures()) };
+    let passes = arguments.derivatives.passes();
+    let options =
+        CompileOptions { target, passes, imports: &imports, ..CompileOptions::new(&layout, language.closures()) };
     let start = Instant::now();
     let program = match Program::read(&arguments.file, &mut outcome.sources, &options) {
         Ok(program) => program,

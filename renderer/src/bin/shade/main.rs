@@ -5,6 +5,7 @@
 //! that goes away (a broken pipe) is success.
 
 mod check;
+mod derivatives;
 mod describe;
 mod dump;
 mod eval;
@@ -22,6 +23,7 @@ mod setup;
 mod target;
 mod test;
 mod warnings;
+mod why;
 
 use clap::{Parser, Subcommand};
 use outcome::Outcome;

@@ -1,5 +1,6 @@
 //! `shade render SCENE`: a scene file to a picture.
 
+use super::derivatives::DerivativeArguments;
 use super::includes::Includes;
 use super::outcome::{self, Outcome};
 use super::progress::Progress;
@@ -8,6 +9,7 @@ use super::warnings::Warnings;
 use clap::ValueEnum;
 use renderer::film::{self, ImageFormat};
 use renderer::integrator::messages::Message;
+use renderer::material::Making;
 use renderer::render::{Ending, RenderOptions, RenderOutput, render};
 use renderer::scene::{self, MAX_SAMPLES, MAX_SIDE, Scene, codes};
 use renderer::texture::MipMode;
@@ -46,6 +48,8 @@ pub struct Arguments {
     includes: Includes,
     #[command(flatten)]
     target: target::TargetArguments,
+    #[command(flatten)]
+    derivatives: DerivativeArguments,
     /// Stop after this many seconds with what there is; such pictures are not reproducible
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
@@ -87,7 +91,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok(format) => format,
         Err(refused) => return refused,
     };
-    let loaded = scene::load(&arguments.scene, arguments.target.target(), &arguments.includes.search());
+    let making = Making { target: arguments.target.target(), passes: arguments.derivatives.passes() };
+    let loaded = scene::load(&arguments.scene, making, &arguments.includes.search());
     let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
     arguments.warnings.apply_to(&mut outcome);
     let Some(mut scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {

@@ -1,7 +1,7 @@
 //! Operations on scalars.
 
 use super::function::{Translator, trusted};
-use crate::ir::{Compare, Const, Float1, Float2, InstData, Int1, Int2, Op};
+use crate::ir::{Compare, Const, Float1, Float2, InstData, Int1, Int2, Op, Value};
 use crate::runtime::BlockContext;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as cl, InstBuilder, immediates::Ieee32, types};
@@ -130,6 +130,14 @@ impl Translator<'_> {
         let negated = self.b.ins().ineg(a);
         let quotient = self.b.ins().select(by_minus_one, negated, quotient);
         self.b.ins().select(by_zero, zero, quotient)
+    }
+
+    /// A store that nobody reads keeps what computes a value.
+    pub(super) fn keep(&mut self, v: Value) {
+        let value = self.get(v);
+        if let Some(block) = self.block {
+            self.b.ins().store(trusted(), value, block.context, offset_of!(BlockContext, kept) as i32);
+        }
     }
 
     fn finite(&mut self, x: cl::Value) -> cl::Value {

@@ -291,6 +291,7 @@ impl<'ctx> Translator<'_, 'ctx> {
             Op::Print(format) => self.print(data, format),
             Op::External(id) => self.external(data, id),
             Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.token_op(data),
+            Op::Keep => self.keep(data.args[0]),
             _ => {
                 let value = self.scalar(data)?;
                 self.set(data.results[0], value);

@@ -63,6 +63,7 @@ impl<'ctx> Translator<'_, 'ctx> {
             | Op::Sample { .. }
             | Op::External(_)
             | Op::Print(_)
+            | Op::Keep
             | Op::Burn(_)
             | Op::Enter
             | Op::Leave
@@ -174,6 +175,12 @@ impl<'ctx> Translator<'_, 'ctx> {
         let fine = self.b.build_float_compare(FloatPredicate::OLT, magnitude, infinity, "")?;
         let zero = self.unit.types.float.const_zero();
         self.unless(fine, x.into(), offset_of!(BlockContext, non_finite_derivatives), |_| Ok(zero.into()))
+    }
+
+    /// A volatile store keeps what computes a value.
+    pub(super) fn keep(&mut self, v: Value) -> Made {
+        let address = self.at(self.block()?.context, self.long(offset_of!(BlockContext, kept) as u64))?;
+        self.b.build_store(address, self.get(v)?)?.set_volatile(true).or_else(|_| unexpected())
     }
 
     /// The type of a scalar in memory: bools take a word like everything else.

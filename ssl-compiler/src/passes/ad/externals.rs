@@ -26,6 +26,8 @@ impl Writer<'_, '_> {
                     let inst = self.b.push(Op::External(rule), args.clone(), &types, &[]);
                     partials.push((component, Values::from_slice(self.b.results(inst))));
                 }
+                // What is only forced needs no rule.
+                externals::Rule::Missing if !data.results.iter().any(|&r| self.activity.demand(r).any()) => {}
                 externals::Rule::Missing => {
                     let function = self.externals().get(id).map_or(String::new(), |e| e.name.clone());
                     self.refuse(Refused::NoRule { span: data.span, function, component });

@@ -5,7 +5,8 @@ use super::Refused;
 use super::rules::{Coefficient, Rule, rule};
 use super::variants::{Variants, plain, wanted};
 use crate::analysis::activity::{Activity, Shadows, Signature};
-use crate::analysis::lineage::{Lineage, partials};
+use crate::analysis::derivatives::Derivatives;
+use crate::analysis::lineage::{Graph, Lineage, partials};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use std::collections::HashMap;
@@ -33,6 +34,7 @@ pub(super) fn rewrite(module: &Module, lineage: &Lineage, variants: &Variants) -
             b: Builder::new(head),
             source,
             lineage,
+            graph: &lineage.graphs[old.index()],
             variants,
             activity,
             output: &mut output,
@@ -99,6 +101,7 @@ pub(super) struct Writer<'a, 'm> {
     pub b: Builder,
     pub source: &'a Function,
     lineage: &'a Lineage,
+    graph: &'a Graph,
     variants: &'a Variants,
     pub activity: Activity,
     output: &'a mut Output<'m>,
@@ -122,6 +125,7 @@ impl Writer<'_, '_> {
             }
         }
         let source = self.source;
+        self.keep(source.params());
         self.insts(source.body);
         let old = &source.region(source.body).results;
         let mut results: Values = old.iter().map(|&v| self.value(v)).collect();
@@ -130,6 +134,9 @@ impl Writer<'_, '_> {
                 results.push(self.shadow_or_zero(v, direction));
             }
         }
+        let bindings = source.bindings.iter();
+        let bindings = bindings.filter_map(|b| Some(Binding { value: self.primal[b.value.index()]?, ..b.clone() }));
+        self.b.function.bindings = bindings.collect();
         let builder = std::mem::replace(&mut self.b, Builder::new(Function::new("", &[], &[])));
         builder.finish(results)
     }
@@ -159,6 +166,17 @@ impl Writer<'_, '_> {
             let data = source.inst(inst);
             self.b.span = data.span;
             self.inst(data);
+            self.keep(&data.results);
+        }
+    }
+
+    /// Keeps the shadows that exist for being forced to, and that nothing reads. (An array that nothing reads is dead.)
+    pub fn keep(&mut self, values: &[Value]) {
+        for &v in values.iter().filter(|v| !self.source.ty(**v).is_array()) {
+            let idle = self.activity.idle(self.graph, v);
+            for shadow in (0..2).filter(|&d| idle.get(d)).filter_map(|d| self.shadows[v.index()][d]) {
+                self.b.push(Op::Keep, Values::from_slice(&[shadow]), &[], &[]);
+            }
         }
     }
 
@@ -281,12 +299,22 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// Whether partials that the host does not give are NaN.
+    fn poisoned(&self) -> bool {
+        self.lineage.derivatives == Derivatives::Poisoned
+    }
+
     fn global(&mut self, field: u32, component: u32, order: crate::runtime::Order, wanted: Shadows) -> Pair {
         let orders = partials(order);
+        let global = &self.output.module.globals[field as usize];
         [0, 1].map(|d| {
-            let order = *orders.get(d).filter(|_| wanted.get(d))?;
-            self.output.module.globals[field as usize].row(component as usize, order)?;
-            Some(self.b.emit(Op::Global { field, component, order }, &[], FLOAT))
+            if !wanted.get(d) {
+                return None;
+            }
+            match orders.get(d).filter(|o| global.row(component as usize, **o).is_some()) {
+                Some(&order) => Some(self.b.emit(Op::Global { field, component, order }, &[], FLOAT)),
+                None => self.poisoned().then(|| self.b.float(f32::NAN)),
+            }
         })
     }
 

@@ -14,9 +14,11 @@ mod forward;
 mod regions;
 pub mod rules;
 mod variants;
+pub mod why;
 
 use crate::analysis::activity::{Activity, Signature};
 use crate::analysis::call_graph::CallGraph;
+use crate::analysis::derivatives::Derivatives;
 use crate::analysis::lineage::Lineage;
 use crate::ir::{FuncId, Module, Op};
 use crate::source::Span;
@@ -32,6 +34,8 @@ pub enum CallPolicy {
     /// A variant for each distinct signature, up to a limit.
     #[default]
     BySignature,
+    /// No calls: they were written out before, and those that could not be follow signatures.
+    Inline,
 }
 
 /// What cannot be differentiated.
@@ -45,16 +49,32 @@ pub enum Refused {
 
 /// Resolves all derivatives of a module.
 pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Refused> {
-    for _ in 0..MAX_ROUNDS {
-        let Some(_) = unresolved(module) else { return Ok(()) };
+    run_as(module, policy, Derivatives::Asked)
+}
+
+/// Resolves all derivatives of a module, as a mode wants them. What is forced are first derivatives.
+pub fn run_as(module: &mut Module, policy: CallPolicy, derivatives: Derivatives) -> Result<(), Refused> {
+    for round in 0..MAX_ROUNDS {
+        let derivatives = in_round(derivatives, round);
+        if unresolved(module).is_none() && derivatives != Derivatives::Forced {
+            return Ok(());
+        }
         let calls = CallGraph::of(module);
-        let lineage = Lineage::of(module, &calls);
+        let lineage = Lineage::of(module, &calls, derivatives);
         let variants = variants::discover(module, &calls, &lineage, policy);
         *module = forward::rewrite(module, &lineage, &variants)?;
     }
     match unresolved(module) {
         None => Ok(()),
         Some(span) => Err(Refused::Unbounded(span)),
+    }
+}
+
+/// What a mode is in one of the rounds: only the first one is forced.
+fn in_round(derivatives: Derivatives, round: usize) -> Derivatives {
+    match derivatives {
+        Derivatives::Forced if round > 0 => Derivatives::Asked,
+        other => other,
     }
 }
 
@@ -67,8 +87,13 @@ pub struct Variant {
 
 /// The variants that the next round of differentiation would write.
 pub fn variants(module: &Module, policy: CallPolicy) -> Vec<Variant> {
+    variants_as(module, policy, Derivatives::Asked)
+}
+
+/// Likewise, as a mode wants them.
+pub fn variants_as(module: &Module, policy: CallPolicy, derivatives: Derivatives) -> Vec<Variant> {
     let calls = CallGraph::of(module);
-    let lineage = Lineage::of(module, &calls);
+    let lineage = Lineage::of(module, &calls, derivatives);
     let found = variants::discover(module, &calls, &lineage, policy);
     let one = |(function, signature): (FuncId, Signature)| {
         let activity = Activity::of(module, &lineage, function, &signature);

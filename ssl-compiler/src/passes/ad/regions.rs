@@ -72,6 +72,7 @@ impl Writer<'_, '_> {
         let new_condition = self.b.open(&types);
         let params = self.b.params(new_condition);
         self.bind_values(&condition.params, &entering, &params);
+        self.keep(&condition.params);
         self.insts(data.regions[0]);
         let mut tested = Values::from_slice(&[self.value(condition.results[0])]);
         tested.extend(self.with_shadows(&condition.results[1..], &leaving));
@@ -81,6 +82,7 @@ impl Writer<'_, '_> {
         let new_body = self.b.open(&types);
         let params = self.b.params(new_body);
         self.bind_values(&body.params, &leaving, &params);
+        self.keep(&body.params);
         self.insts(data.regions[1]);
         let next = self.with_shadows(&body.results, &entering);
         self.b.close(next);

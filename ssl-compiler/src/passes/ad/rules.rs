@@ -46,7 +46,7 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         | Op::FloatBits | Op::BitsFloat
         // Their shadows are operations of their own kind, see `forward`.
         | Op::Global { .. } | Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet | Op::Derivative(_) | Op::Sample { .. }
-        | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Call(_) | Op::External(_) | Op::If | Op::Loop => Rule::Zero,
+        | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::External(_) | Op::If | Op::Loop => Rule::Zero,
     }
 }
 

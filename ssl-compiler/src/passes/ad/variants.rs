@@ -3,6 +3,7 @@
 use super::CallPolicy;
 use crate::analysis::activity::{Activity, Carried, Shadows, Signature};
 use crate::analysis::call_graph::CallGraph;
+use crate::analysis::derivatives::Derivatives;
 use crate::analysis::lineage::Lineage;
 use crate::ir::{FuncId, InstData, Module, Op};
 use std::collections::HashMap;
@@ -45,7 +46,8 @@ pub(super) fn wanted(lineage: &Lineage, activity: &Activity, data: &InstData, ca
     let summary = &lineage.summaries[callee.index()];
     let results: Vec<Shadows> = data.results.iter().map(|&r| activity.shadows(r)).collect();
     let params = data.args.iter().enumerate().map(|(p, &arg)| {
-        let mut used = Shadows { x: summary.sinks[0].contains(p), y: summary.sinks[1].contains(p) };
+        let all = lineage.derivatives == Derivatives::Forced;
+        let mut used = Shadows { x: all || summary.sinks[0].contains(p), y: all || summary.sinks[1].contains(p) };
         for (r, shadows) in summary.results.iter().zip(&results) {
             if r.parameters.contains(p) {
                 used = used.or(*shadows);

@@ -1,0 +1,215 @@
+//! `shade dump --why`: why variables carry derivatives, or why not. And the switches that change which there are.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn shade(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A file of its own for a test, removed when done.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, source: &str) -> File {
+        let path = std::env::temp_dir().join(format!("shade-explaining-{}-{name}", std::process::id()));
+        std::fs::write(&path, source).expect("the temporary folder can be written");
+        File(path)
+    }
+
+    fn path(&self) -> String {
+        self.0.display().to_string()
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+const BUMP: &str = "texture2d height;
+float half(float t) {
+    const float h = t * 0.5;
+    return h;
+}
+shader bump(float scale = 2.0, out float slope, out float o)
+{
+    float3 p = global_value<uvw>;
+    const float u = scale * p.x;
+    float v = half(p.y);
+    slope = ddx(texture2d_sample<height>(u, v).r);
+    v = half(scale) + 1.0;
+    const float w = cos(p.z);
+    const float k = scale * scale;
+    o = v + w + ddy(k);
+    float list[3];
+    list[1] = sin(u);
+    o += ddy(list[1]) + list[0];
+}
+";
+
+fn why(file: &File, name: &str, more: &[&str]) -> Value {
+    let path = file.path();
+    let out = shade(&[&["dump", "--stage", "demand", "--why", name, "--format", "json", &path], more].concat());
+    assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+    serde_json::from_slice(&out.stdout).expect("JSON")
+}
+
+/// `line:column operation` of each place of a chain.
+fn places(chain: &Value) -> Vec<String> {
+    let place = |p: &Value| format!("{}:{} {}", p["line"], p["column"], p["operation"].as_str().unwrap_or_default());
+    chain.as_array().into_iter().flatten().map(place).collect()
+}
+
+/// Line, verdict and directions of each answer.
+fn verdicts(answered: &Value) -> Vec<String> {
+    let one = |a: &Value| {
+        let parts: Vec<&str> = a["parts"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let carries: String = a["carries"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let verdict = a["verdict"].as_str().unwrap_or_default();
+        format!("{}:{} {verdict} {carries}", parts.join(","), a["place"]["line"]).trim_end().to_owned()
+    };
+    answered["answers"].as_array().into_iter().flatten().map(one).collect()
+}
+
+#[test]
+fn what_carries_is_explained_from_both_ends() {
+    let file = File::new("bump.ssl", BUMP);
+    let answered = why(&file, "u", &[]);
+    assert_eq!(verdicts(&answered), ["u:9 carries xy"]);
+    let u = &answered["answers"][0];
+    assert_eq!(places(&u["asked_for_by"][0]), ["11:17 texture2d_sample coordinates"]);
+    // `ddx` of the look-up, and that of what comes of `sin(u)`.
+    assert_eq!(u["further_places"], 2);
+    assert_eq!(places(&u["varies_with"][0]), ["9:21 *", "8:16 global_value<uvw>.x"]);
+    assert_eq!(u["varies_with"].as_array().map(Vec::len), Some(1));
+    assert_eq!(u["place"]["text"], "const float u = scale * p.x;");
+}
+
+#[test]
+fn each_place_where_a_variable_is_set_has_its_answer() {
+    let file = File::new("overwritten.ssl", BUMP);
+    let answered = why(&file, "bump.v", &[]);
+    assert_eq!(verdicts(&answered), ["v:10 carries xy", "v:12 neither"]);
+    let v = &answered["answers"][0];
+    assert_eq!(places(&v["varies_with"][0]), ["10:15 call of `half`", "8:16 global_value<uvw>.y"]);
+}
+
+#[test]
+fn chains_enter_and_leave_functions() {
+    let file = File::new("calls.ssl", BUMP);
+    let answered = why(&file, "half.h", &[]);
+    assert_eq!(verdicts(&answered), ["h:3 carries xy"]);
+    let h = &answered["answers"][0];
+    // Back to the caller, to the look-up; and up through the parameter.
+    assert_eq!(places(&h["asked_for_by"][0]), ["11:17 texture2d_sample coordinates", "10:15 call of `half`"]);
+    assert_eq!(places(&h["varies_with"][0]), ["3:21 *", "2:18 parameter `t` of `half`", "8:16 global_value<uvw>.y"]);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let file = File::new("missing.ssl", BUMP);
+    assert_eq!(verdicts(&why(&file, "w", &[])), ["w:13 not_asked"]);
+    assert_eq!(
+        places(&why(&file, "w", &[])["answers"][0]["varies_with"][0]),
+        ["13:21 cos", "8:16 global_value<uvw>.z"]
+    );
+    let k = why(&file, "k", &[]);
+    assert_eq!(verdicts(&k), ["k:14 never_varies"]);
+    assert_eq!(places(&k["answers"][0]["asked_for_by"][0]), ["15:17 ddy"]);
+    let path = file.path();
+    for (name, expected) in [
+        ("w", "w in `bump`, {}:13:5: carries none; nothing asks for its derivative\n"),
+        (
+            "k",
+            "k in `bump`, {}:14:5: carries none; its derivative is always 0: it is made of constants, parameters and globals without partials\n",
+        ),
+    ] {
+        let out = shade(&["dump", "--stage", "demand", "--why", name, &path]);
+        assert!(text(&out.stdout).starts_with(&expected.replace("{}", &path)), "{}", text(&out.stdout));
+    }
+}
+
+#[test]
+fn parts_elements_and_lines_can_be_asked_about() {
+    let file = File::new("parts.ssl", BUMP);
+    // uvw's components go different ways; together where the same is to be said.
+    assert_eq!(verdicts(&why(&file, "p", &[])), ["p.x:8 carries xy", "p.y:8 carries xy", "p.z:8 not_asked"]);
+    assert_eq!(verdicts(&why(&file, "p.y", &[])), ["p.y:8 carries xy"]);
+    assert_eq!(verdicts(&why(&file, "p.g", &[])), ["p.y:8 carries xy"]);
+    assert_eq!(verdicts(&why(&file, "p.yz", &[])), ["p.y:8 carries xy", "p.z:8 not_asked"]);
+    assert_eq!(verdicts(&why(&file, "list[1]", &[])).last().map(String::as_str), Some("list[1]:17 carries y"));
+    let line = verdicts(&why(&file, &format!("{}:13", file.path()), &[]));
+    assert!(line.contains(&"w:13 not_asked".to_owned()), "{line:?}");
+}
+
+#[test]
+fn a_derivative_of_a_derivative_is_answered_for_itself() {
+    let file = File::new(
+        "second.ssl",
+        "globals { float a; }\nshader main(out float r) {\n    const float s = sin(global_value<a>);\n    const float d = ddx(s);\n    r = ddy(d);\n}\n",
+    );
+    let s = why(&file, "s", &[]);
+    assert_eq!(verdicts(&s), ["s:3 carries x"]);
+    let d = why(&file, "d", &[]);
+    // d = cos(a) ∂a/∂x; what varies is cos(a), whose y is asked for in the second round.
+    assert_eq!(verdicts(&d), ["d:4 carries y"]);
+    assert_eq!(d["answers"][0]["order"], 2);
+    assert_eq!(places(&d["answers"][0]["asked_for_by"][0]), ["5:9 ddy"]);
+}
+
+#[test]
+fn what_is_not_there_is_said_with_what_is() {
+    let file = File::new("unknown.ssl", BUMP);
+    let path = file.path();
+    for (name, expected) in [
+        ("lst", "did you mean `list`?"),
+        ("half.hh", "did you mean `half.h`?"),
+        (&format!("{path}:99"), "has no line 99"),
+        ("other.ssl:1", "nothing of a file `other.ssl`"),
+    ] {
+        let out = shade(&["dump", "--stage", "demand", "--why", name, &path]);
+        assert_eq!(out.status.code(), Some(2), "{name}: {}", text(&out.stdout));
+        assert!(text(&out.stderr).contains(expected), "{name}: {}", text(&out.stderr));
+    }
+    for wrong in
+        [&["dump", "--stage", "ir", "--why", "u", &path][..], &["dump", "--stage", "demand", "--format", "json", &path]]
+    {
+        assert_eq!(shade(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn switches_change_derivatives_and_nothing_else() {
+    let file = File::new(
+        "switches.ssl",
+        "globals { float a; }\nshader main(out float r, out float s) { s = global_value<a> * global_value<a>; r = ddx(s); }\n",
+    );
+    let path = file.path();
+    for backend in ["interp", "cranelift"] {
+        for (switch, slope) in [
+            ("--derivative-calls=merged", 12.0),
+            ("--derivative-calls=signature", 12.0),
+            ("--derivative-calls=inline", 12.0),
+            ("--force-derivatives", 12.0),
+            ("--no-derivatives", 0.0),
+        ] {
+            let out = shade(&["eval", &path, "--json", "--global", "a:float=3,2,1", "--backend", backend, switch]);
+            assert!(out.status.success(), "{}", text(&out.stderr));
+            let value: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+            // s = a², ∂s/∂x = 2 a ∂a/∂x.
+            assert_eq!(value["outputs"], serde_json::json!({"r": slope, "s": 9.0}), "{switch} on {backend}");
+        }
+    }
+    let out = shade(&["eval", &path, "--force-derivatives", "--no-derivatives"]);
+    assert_eq!(out.status.code(), Some(2));
+    let demand = |switch: &str| text(&shade(&["dump", "--stage", "demand", &path, switch]).stdout);
+    assert!(demand("--force-derivatives").contains("shadow xy"));
+    assert!(!demand("--no-derivatives").contains("; shadow"));
+}

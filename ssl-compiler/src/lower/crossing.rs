@@ -1,0 +1,70 @@
+//! How values cross calls: scalar by scalar. A short array that constants alone index crosses element by element, so
+//! that what is known of one element says nothing of the others; every other array crosses as a whole, in memory.
+
+use super::state::{LeafState, State};
+use super::{Lowering, Writer};
+use crate::ir::{Ty, Value, Values};
+use crate::types::{Leaf, LeafKind, Type};
+
+/// Elements up to which an array crosses a call one by one; a matrix has as many.
+const MAX_APART: usize = 16;
+
+/// Whether an array's elements cross one by one; `memory` says that something indexes it by no constant.
+fn apart(leaf: &Leaf, memory: bool) -> bool {
+    !memory && leaf.count() <= MAX_APART
+}
+
+impl Lowering<'_> {
+    /// The IR types of a value that crosses a call.
+    pub(super) fn ir_types(&self, ty: &Type, memory: bool) -> Vec<Ty> {
+        let mut types = Vec::new();
+        for leaf in &self.leaves(ty) {
+            match leaf.kind {
+                LeafKind::Scalar(s) if leaf.dims.is_empty() => types.push(Ty::Scalar(s)),
+                LeafKind::Scalar(s) if apart(leaf, memory) => types.extend(vec![Ty::Scalar(s); leaf.count()]),
+                LeafKind::Scalar(s) => types.push(Ty::Array(s, leaf.count() as u32)),
+                LeafKind::Closure | LeafKind::Texture2d => {}
+            }
+        }
+        types
+    }
+}
+
+impl Writer<'_, '_> {
+    /// The IR values of a state, as [`Lowering::ir_types`] wants them.
+    pub(super) fn hand_over(&mut self, state: &State, ty: &Type, memory: bool) -> Values {
+        let mut values = Values::new();
+        for (leaf, state) in self.cx.leaves(ty).iter().zip(state) {
+            match state {
+                LeafState::Value(v) if !leaf.dims.is_empty() && apart(leaf, memory) => {
+                    values.extend(self.scatter(*v, leaf.count()));
+                }
+                LeafState::Value(v) => values.push(*v),
+                LeafState::Exploded(list) if apart(leaf, memory) => values.extend(list.iter().copied()),
+                LeafState::Exploded(list) => values.push(self.gather(list)),
+                LeafState::Lobes(_) | LeafState::Closures(_) => {}
+            }
+        }
+        values
+    }
+
+    /// The state that such values are.
+    pub(super) fn take(&mut self, ty: &Type, memory: bool, values: &mut impl Iterator<Item = Value>) -> State {
+        let leaves = self.cx.leaves(ty);
+        let scalars = leaves.iter().filter(|leaf| matches!(leaf.kind, LeafKind::Scalar(_)));
+        scalars
+            .filter_map(|leaf| match leaf.dims.is_empty() || !apart(leaf, memory) {
+                true => values.next().map(LeafState::Value),
+                false => Some(LeafState::Exploded(values.by_ref().take(leaf.count()).collect())),
+            })
+            .collect()
+    }
+
+    /// Zeros in the shape in which a function's result crosses.
+    pub(super) fn zero_result(&mut self, ty: &Type) -> State {
+        let leaves = self.cx.leaves(ty);
+        let (short, long) = (self.zero(ty, false), self.zero(ty, true));
+        let pairs = leaves.iter().zip(short.into_iter().zip(long));
+        pairs.map(|(leaf, (short, long))| if apart(leaf, false) { short } else { long }).collect()
+    }
+}
