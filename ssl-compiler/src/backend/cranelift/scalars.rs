@@ -71,9 +71,15 @@ impl Translator<'_> {
 
     fn float2(&mut self, op: Float2, a: cl::Value, b: cl::Value) -> cl::Value {
         match op {
-            Float2::Add => self.b.ins().fadd(a, b),
+            Float2::Add => {
+                let (a, b) = self.constant_last(a, b);
+                self.b.ins().fadd(a, b)
+            }
             Float2::Sub => self.b.ins().fsub(a, b),
-            Float2::Mul => self.b.ins().fmul(a, b),
+            Float2::Mul => {
+                let (a, b) = self.constant_last(a, b);
+                self.b.ins().fmul(a, b)
+            }
             Float2::Div => self.b.ins().fdiv(a, b),
             Float2::Min => {
                 let less = self.b.ins().fcmp(FloatCC::LessThan, b, a);
@@ -85,6 +91,14 @@ impl Translator<'_> {
             }
             Float2::Fmod | Float2::Pow | Float2::Atan2 | Float2::Hypot => self.math2(op, a, b),
         }
+    }
+
+    /// The operands of what commutes. On the right, a constant is read from memory by the instruction itself; on the
+    /// left it is first moved into a register, by two instructions.
+    fn constant_last(&self, a: cl::Value, b: cl::Value) -> (cl::Value, cl::Value) {
+        let dfg = &self.b.func.dfg;
+        let constant = |v| dfg.value_def(v).inst().is_some_and(|i| dfg.insts[i].opcode() == cl::Opcode::F32const);
+        if constant(a) && !constant(b) { (b, a) } else { (a, b) }
     }
 
     fn int1(&mut self, op: Int1, x: cl::Value) -> cl::Value {
@@ -141,9 +155,9 @@ impl Translator<'_> {
     }
 
     fn finite(&mut self, x: cl::Value) -> cl::Value {
-        let magnitude = self.b.ins().fabs(x);
-        let infinity = self.b.ins().f32const(Ieee32::with_bits(0x7f80_0000));
-        let fine = self.b.ins().fcmp(FloatCC::LessThan, magnitude, infinity);
+        // x − x is 0 where x is finite and otherwise NaN; no constant is needed to see that.
+        let rest = self.b.ins().fsub(x, x);
+        let fine = self.b.ins().fcmp(FloatCC::Ordered, rest, rest);
         self.unless(fine, x, offset_of!(BlockContext, non_finite_derivatives), |t| t.b.ins().f32const(0.0))
     }
 }

@@ -104,7 +104,10 @@ impl<'ctx> Translator<'_, 'ctx> {
     pub(super) fn take_back(&mut self, results: &[Value], returned: BasicValueEnum<'ctx>) -> Made {
         let results: Vec<Value> = results.iter().copied().filter(|&r| !self.f.ty(r).is_array()).collect();
         let all = match (results.as_slice(), returned) {
-            (&[one], value) => return Ok(self.set(one, value)),
+            (&[one], value) => {
+                self.set(one, value);
+                return Ok(());
+            }
             (_, BasicValueEnum::StructValue(all)) => all,
             _ => return unexpected(),
         };
