@@ -200,7 +200,9 @@ codes! {
     TEST_VALUE = "E0503", "value that a test cannot use",
         "The values of a test are made of numbers, vectors and arithmetic, and must have as many components as what they are given to or compared with.";
     TEST_ARGUMENTS = "E0504", "wrong arguments in a test",
-        "`dual` takes a value and its two partials, `uniform` the lowest and the highest value, `expect` an output, its value and perhaps a tolerance, `expect_numeric_derivatives` a tolerance.";
+        "`dual` takes a value and its two partials, `uniform` the lowest and the highest value, `expect` an output, its value and perhaps an absolute and a relative tolerance, `expect_lobe` a closure output, a type of closures and what is expected of it by name, `expect_lobes` a closure output and a number, `expect_numeric_derivatives` a tolerance, `expect_zero_cost` nothing.";
+    TEST_CASES = "E0510", "table of cases that cannot be used",
+        "`cases(x, y) { \"first\": 1.0, 2.0; }` stands first in its test, once. Its columns and its cases have names of their own, each case gives every column a value, and each column is a global or is used in a value below.";
     BACKEND = "E0602", "native code could not be made",
         "The code generator refused the program. This is a fault of the compiler, not of the shader: please report it with the shader.";
     FORMATTER = "E0603", "file that could not be formatted",

@@ -5,16 +5,19 @@
 //! `ir::fold`, and the array slots of `analysis::storage`. Its own part is the order of evaluation.
 
 mod frame;
+mod path;
+mod services;
 
 use crate::analysis::storage::Storage;
 use crate::ir::real::Real;
 use crate::ir::{fold, *};
 use crate::runtime::block::{DEPTH_UNIT, FUEL_MASK, MAX_RECURSION, TOO_DEEP};
-use crate::runtime::{HostServices, Order, PrintRequest, Row, TextureRequest};
+use crate::runtime::{HostServices, Order};
 use crate::source::Span;
 use crate::types::Scalar;
 pub use frame::Cell;
 use frame::{Argument, Frame};
+use path::Path;
 
 /// What the lane reads: a number for each component and order of a global, and the parameter words.
 pub trait Inputs<R> {
@@ -52,6 +55,9 @@ pub struct Outcome<R> {
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
     pub probes: Vec<Probe<R>>,
+    /// In f64, a fingerprint of every decision on the way: runs of equal paths met no branch, kink or
+    /// step between them.
+    pub path: u64,
 }
 
 impl Program {
@@ -66,8 +72,15 @@ impl Program {
 
     /// Runs the entry for one lane. Needs a stack of a few megabytes where shaders recurse.
     pub fn run<R: Real>(&self, inputs: &dyn Inputs<R>, host: &dyn HostServices, fuel: u32) -> Outcome<R> {
-        let mut machine =
-            Machine { program: self, inputs, host, clamped_indices: 0, non_finite_derivatives: 0, probes: Vec::new() };
+        let mut machine = Machine {
+            program: self,
+            inputs,
+            host,
+            clamped_indices: 0,
+            non_finite_derivatives: 0,
+            probes: Vec::new(),
+            path: Path::default(),
+        };
         let mut results = machine.call(self.module.entry, &[Argument::Cell(Cell::Token(u64::from(fuel)))]);
         let token = match results.remove(0) {
             Argument::Cell(Cell::Token(t)) => t,
@@ -83,6 +96,7 @@ impl Program {
             clamped_indices: machine.clamped_indices,
             non_finite_derivatives: machine.non_finite_derivatives,
             probes: machine.probes,
+            path: machine.path.fingerprint(),
         }
     }
 }
@@ -94,6 +108,7 @@ struct Machine<'a, R> {
     clamped_indices: u32,
     non_finite_derivatives: u32,
     probes: Vec<Probe<R>>,
+    path: Path,
 }
 
 impl<R: Real> Machine<'_, R> {
@@ -237,85 +252,6 @@ impl<R: Real> Machine<'_, R> {
         frame.set(data.results[0], Cell::Token(token));
     }
 
-    fn texture(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
-        let lane = self.inputs.lane();
-        let mut request = TextureRequest { mask: 1 << lane, ..TextureRequest::new() };
-        let word = match data.op {
-            Op::Texture { word, gradient } => {
-                request.wants_gradient = u32::from(gradient);
-                word
-            }
-            Op::Sample { word } => word,
-            _ => return,
-        };
-        request.texture = self.inputs.parameter(word as usize);
-        let mut rows = [
-            &mut request.u,
-            &mut request.v,
-            &mut request.dudx,
-            &mut request.dudy,
-            &mut request.dvdx,
-            &mut request.dvdy,
-        ];
-        for (row, &v) in rows.iter_mut().zip(&data.args[1..]) {
-            row.0[lane] = frame.float(v).to_f32();
-        }
-        self.host.texture(&mut request);
-        frame.set(data.results[0], frame.get(data.args[0]));
-        let rows = request.result.iter().chain(&request.gradient);
-        for (&r, row) in data.results[1..].iter().zip(rows) {
-            frame.set(r, Cell::Float(R::from_f32(row.0[lane])));
-        }
-    }
-
-    fn print(&mut self, frame: &mut Frame<'_, R>, data: &InstData, format: u32) {
-        let (lane, texts) = (self.inputs.lane(), &self.program.module.texts);
-        let row = |&v: &Value| {
-            let mut row = Row::ZERO;
-            row.set_int(lane, frame.get(v).bits() as i32);
-            row
-        };
-        let arguments: Vec<Row> = data.args[1..].iter().map(row).collect();
-        // Verified code names formats that exist.
-        if let Some(format) = texts.formats.get(format as usize) {
-            let (arguments, mask, strings) = (arguments.as_slice(), 1 << lane, texts.strings.as_slice());
-            self.host.print(&PrintRequest { format, arguments, mask, strings });
-        }
-        frame.set(data.results[0], frame.get(data.args[0]));
-    }
-
-    /// A function of the host's: in f64 by its own version, if it has one.
-    fn external(&mut self, frame: &mut Frame<'_, R>, data: &InstData, id: u32) {
-        // Verified code calls functions that exist.
-        let Some(external) = self.program.module.externals.get(id) else { return };
-        let number = |&v: &Value| match frame.get(v) {
-            Cell::Float(x) => x.to_f64(),
-            other => f64::from(other.bits() as i32),
-        };
-        let mut numbers = [0.0; 4];
-        let numbers = &mut numbers[..data.results.len()];
-        let arguments: Vec<f64> = data.args.iter().map(number).collect();
-        if !(R::IS_DOUBLE && external.call_double(&arguments, numbers)) {
-            let arguments: Vec<u32> = data.args.iter().map(|&v| frame.get(v).bits()).collect();
-            let mut words = [0; 4];
-            external.call(&arguments, &mut words[..data.results.len()]);
-            for ((&r, bits), scalar) in data.results.iter().zip(words).zip(external.gives()) {
-                frame.set(r, from_bits(scalar, bits));
-            }
-            return;
-        }
-        for ((&r, &x), scalar) in data.results.iter().zip(&*numbers).zip(external.gives()) {
-            frame.set(
-                r,
-                match scalar {
-                    Scalar::Float => Cell::Float(R::from_f64(x)),
-                    Scalar::Int => Cell::Int(x as i32),
-                    Scalar::Bool => Cell::Bool(x != 0.0),
-                },
-            );
-        }
-    }
-
     /// Everything that takes scalars and gives one.
     fn scalar(&mut self, frame: &Frame<'_, R>, data: &InstData) -> Cell<R> {
         let args = &data.args;
@@ -331,8 +267,8 @@ impl<R: Real> Machine<'_, R> {
                     Some(scalar) => from_bits(scalar, self.inputs.global_bits(field, component)),
                 }
             }
-            Op::Float1(op) => Cell::Float(R::float1(op, frame.float(args[0]))),
-            Op::Float2(op) => Cell::Float(R::float2(op, frame.float(args[0]), frame.float(args[1]))),
+            Op::Float1(op) => Cell::Float(self.path.float1(op, frame.float(args[0]))),
+            Op::Float2(op) => Cell::Float(self.path.float2(op, frame.float(args[0]), frame.float(args[1]))),
             Op::Fma => Cell::Float(R::fma(frame.float(args[0]), frame.float(args[1]), frame.float(args[2]))),
             Op::Int1(op) => Cell::Int(fold::int1(op, frame.int(args[0]))),
             Op::Int2(op) => Cell::Int(fold::int2(op, frame.int(args[0]), frame.int(args[1]))),
@@ -340,19 +276,33 @@ impl<R: Real> Machine<'_, R> {
             Op::BoolAnd => Cell::Bool(frame.bool(args[0]) & frame.bool(args[1])),
             Op::BoolOr => Cell::Bool(frame.bool(args[0]) | frame.bool(args[1])),
             Op::BoolXor => Cell::Bool(frame.bool(args[0]) ^ frame.bool(args[1])),
-            Op::FloatCompare(op) => Cell::Bool(op.eval(frame.float(args[0]), frame.float(args[1]))),
+            Op::FloatCompare(op) => {
+                let holds = op.eval(frame.float(args[0]), frame.float(args[1]));
+                self.path.chose::<R>(u64::from(holds));
+                Cell::Bool(holds)
+            }
             Op::IntCompare(op) => Cell::Bool(op.eval(frame.int(args[0]), frame.int(args[1]))),
             Op::Select => frame.get(if frame.bool(args[0]) { args[1] } else { args[2] }),
             Op::IntToFloat => Cell::Float(R::from_i32(frame.int(args[0]))),
-            Op::FloatToInt => Cell::Int(frame.float(args[0]).to_i32()),
+            Op::FloatToInt => {
+                let whole = frame.float(args[0]).to_i32();
+                self.path.chose::<R>(whole as u64);
+                Cell::Int(whole)
+            }
             Op::BoolToInt => Cell::Int(i32::from(frame.bool(args[0]))),
             // In f64 too these are the bits of an f32.
-            Op::FloatBits => Cell::Int(frame.float(args[0]).to_f32().to_bits() as i32),
+            Op::FloatBits => {
+                let bits = frame.float(args[0]).to_f32().to_bits();
+                // Any step changes some bits. Only the sign is a decision, that of `copysign`.
+                self.path.chose::<R>(u64::from(bits >> 31));
+                Cell::Int(bits as i32)
+            }
             Op::BitsFloat => Cell::Float(R::from_f32(f32::from_bits(frame.int(args[0]) as u32))),
             Op::ClampIndex(n) => Cell::Int(self.clamp(frame.int(args[0]), n) as i32),
             Op::Finite => {
                 let x = frame.float(args[0]);
                 let finite = x.is_finite();
+                self.path.chose::<R>(u64::from(finite));
                 self.non_finite_derivatives = self.non_finite_derivatives.wrapping_add(u32::from(!finite));
                 Cell::Float(if finite { x } else { R::ZERO })
             }

@@ -61,11 +61,28 @@ impl Default for TextureRequest {
     }
 }
 
+/// What a texture is at a point, in f64: for comparing derivatives with finite differences, which f32 is too
+/// coarse for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextureDouble {
+    /// Red, green, blue, alpha.
+    pub value: [f64; 4],
+    /// ∂/∂u of red, green, blue, alpha, then ∂/∂v.
+    pub gradient: [f64; 8],
+}
+
 /// The host's side of a running shader. One object serves any number of threads.
 pub trait HostServices: Sync {
     /// Filters a texture for every lane of `request.mask`. It may take its time (and later suspend the
     /// caller's fiber); it must not panic. Lanes outside the mask are left alone.
     fn texture(&self, request: &mut TextureRequest);
+
+    /// The texture `texture`, which is what the parameter block holds for the slot, at (u, v) in f64.
+    /// `None` where the host knows it in f32 only.
+    fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {
+        let _ = (texture, u, v);
+        None
+    }
 
     /// Hears what `printf` says. It must not panic.
     fn print(&self, request: &PrintRequest<'_>) {

@@ -23,7 +23,7 @@ pub use block::{Block, BlockContext, BlockStatus, LaneError};
 pub use closures::{ClosureId, ClosureParameter, ClosureRegistry, ClosureType};
 pub use externals::{External, ExternalRegistry};
 pub use globals::{GlobalField, GlobalsLayout, Order, Orders};
-pub use host::{HostServices, NoTextures, TextureRequest};
+pub use host::{HostServices, NoTextures, TextureDouble, TextureRequest};
 pub use interface::{GlobalRead, Layer, LobeDesc, OutputDesc, ParameterDesc, ShaderInterface, TextureDesc};
 pub use parameters::{ParameterBlock, ParameterValue};
 pub use print::{Listener, PrintRequest, Texts};

@@ -73,6 +73,10 @@ impl HostServices for Listener<'_> {
         self.host.texture(request);
     }
 
+    fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<super::TextureDouble> {
+        self.host.texture_double(texture, u, v)
+    }
+
     fn print(&self, request: &PrintRequest<'_>) {
         let mut heard = self.heard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // A loop may say the same thing millions of times.

@@ -267,6 +267,8 @@ pub struct TestDecl {
     pub name: String,
     pub name_span: Span,
     pub body: Vec<TestStmt>,
+    /// From the word `test` to the closing brace.
+    pub span: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -281,6 +283,31 @@ pub enum TestStmtKind {
     Set(Ident, Expr),
     /// `run shader(parameter = value, …)`
     Run(Ident, Vec<(Ident, Expr)>),
-    /// `expect(…)`, `expect_numeric_derivatives(…)`
-    Expect(Ident, Vec<Expr>),
+    /// `expect(…)`, `expect_lobe(…)` and their kin
+    Expect(Ident, Vec<TestArgument>),
+    /// `expect_error CODE { … }`; the source is what stands between the braces.
+    ExpectError { code: Ident, source: Span },
+    /// `cases (x, y) { "name": 1, 2; }`
+    Cases(TestCases),
+}
+
+/// What an expectation is given: `1e-5`, or `abs = 1e-5`.
+#[derive(Clone, Debug)]
+pub struct TestArgument {
+    pub name: Option<Ident>,
+    pub value: Expr,
+}
+
+/// A table of values: a test of its own for each row.
+#[derive(Clone, Debug)]
+pub struct TestCases {
+    pub columns: Vec<Ident>,
+    pub rows: Vec<TestCase>,
+}
+
+#[derive(Clone, Debug)]
+pub struct TestCase {
+    pub name: String,
+    pub name_span: Span,
+    pub values: Vec<Expr>,
 }

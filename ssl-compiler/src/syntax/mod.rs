@@ -12,6 +12,7 @@ mod parser_metadata;
 mod parser_mistakes;
 mod parser_strings;
 mod parser_switch;
+mod parser_tests;
 pub mod print;
 
 pub use format::format;

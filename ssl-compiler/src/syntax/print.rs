@@ -86,8 +86,20 @@ impl Printer {
             TestStmtKind::Run(name, arguments) => self.node(format!("run {}", name.text), |p| {
                 arguments.iter().for_each(|(n, e)| p.labelled(&n.text, e));
             }),
-            TestStmtKind::Expect(name, arguments) => {
-                self.node(&name.text, |p| arguments.iter().for_each(|e| p.expr(e)))
+            TestStmtKind::Expect(name, arguments) => self.node(&name.text, |p| {
+                arguments.iter().for_each(|a| match &a.name {
+                    Some(name) => p.labelled(&name.text, &a.value),
+                    None => p.expr(&a.value),
+                });
+            }),
+            TestStmtKind::ExpectError { code, .. } => self.line(format!("expect_error {}", code.text)),
+            TestStmtKind::Cases(cases) => {
+                let columns: Vec<&str> = cases.columns.iter().map(|c| c.text.as_str()).collect();
+                self.node(format!("cases ({})", columns.join(", ")), |p| {
+                    for row in &cases.rows {
+                        p.node(format!("\"{}\"", row.name), |p| row.values.iter().for_each(|e| p.expr(e)));
+                    }
+                });
             }
         }
     }

@@ -1,12 +1,15 @@
 //! A tested file's shaders, compiled when a test first needs them.
 
+use super::numeric::Verdict;
 use crate::backend::OptLevel;
 use crate::diagnostics::Diagnostics;
-use crate::facade::{BackendKind, Checked, CompileOptions, Target, compile_checked, lower_checked};
+use crate::facade::{BackendKind, Checked, CompileOptions, Roots, Target, compile_checked, lower_checked};
 use crate::interp::Program;
+use crate::ir::Module;
 use crate::jit::Shader;
 use crate::modules::{LIBRARY_ONLY, SearchPath};
-use crate::pipeline::Options;
+use crate::passes::dce;
+use crate::pipeline::{Options, Stage};
 use crate::runtime::externals::NO_EXTERNALS;
 use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalsLayout};
 use crate::source::FileId;
@@ -33,7 +36,13 @@ pub(super) struct Compiled<'a> {
     pub file: FileId,
     shaders: HashMap<(String, &'static str), Result<Shader, String>>,
     probed: HashMap<String, Result<Program, String>>,
+    /// What finite differences said in this test, by shader, textures and point: it is the same on every
+    /// back end.
+    judged: HashMap<(String, Vec<u64>), Verdict>,
 }
+
+/// Verdicts that are kept; a test of more samples judges again.
+const MAX_JUDGED: usize = 2000;
 
 fn first_message(diagnostics: &Diagnostics) -> String {
     diagnostics.list.first().map_or_else(String::new, |d| format!("{} ({})", d.message, d.hint))
@@ -56,12 +65,21 @@ impl<'a> Session<'a> {
 
 impl<'a> Compiled<'a> {
     pub fn new(session: &'a Session<'a>, checked: &'a Checked, file: FileId) -> Compiled<'a> {
-        Compiled { session, checked, file, shaders: HashMap::new(), probed: HashMap::new() }
+        Compiled { session, checked, file, shaders: HashMap::new(), probed: HashMap::new(), judged: HashMap::new() }
     }
 
     /// Where imported files were looked for, besides the files' own folders.
     pub fn folders(&self) -> &'a [PathBuf] {
         &self.session.imports.folders
+    }
+
+    /// The closure types that shaders may make.
+    pub fn closures(&self) -> &'a ClosureRegistry {
+        self.session.closures
+    }
+
+    pub fn session(&self) -> &'a Session<'a> {
+        self.session
     }
 
     fn options(&self) -> CompileOptions<'_> {
@@ -86,13 +104,47 @@ impl<'a> Compiled<'a> {
         self.shaders[&key].as_ref().map_err(String::clone)
     }
 
+    /// A shader that reports its sinks, and does nothing but what these need: a decision that they do not
+    /// depend on is no kink of theirs.
     pub fn probed(&mut self, name: &str) -> Result<&Program, String> {
         if !self.probed.contains_key(name) {
-            let options = CompileOptions { probes: true, ..self.options() };
+            let options = CompileOptions { probes: true, roots: Roots::Lobes(&[]), ..self.options() };
             let made = lower_checked(self.checked, self.file, Some(name), &options, &mut |_, _| {});
-            let made = made.map(|(module, _)| Program::new(module)).map_err(|d| first_message(&d));
+            let made = made.map(|(mut module, _)| {
+                dce::run(&mut module);
+                Program::new(module)
+            });
+            let made = made.map_err(|d| first_message(&d));
             self.probed.insert(name.to_owned(), made);
         }
         self.probed[name].as_ref().map_err(String::clone)
+    }
+
+    /// A shader as it is before any pass, and the passes that it goes through.
+    pub fn lowered(&self, name: &str) -> Result<(Module, Options), String> {
+        let mut lowered = None;
+        let mut look = |stage: Stage, module: &Module| {
+            if stage == Stage::Lowered {
+                lowered = Some(module.clone());
+            }
+        };
+        let options = self.options();
+        lower_checked(self.checked, self.file, Some(name), &options, &mut look).map_err(|d| first_message(&d))?;
+        lowered.map(|module| (module, options.passes)).ok_or_else(|| "the shader was not lowered".to_owned())
+    }
+
+    /// Forgets what was judged, for another test.
+    pub fn start_test(&mut self) {
+        self.judged.clear();
+    }
+
+    pub fn verdict(&self, key: &(String, Vec<u64>)) -> Option<Verdict> {
+        self.judged.get(key).cloned()
+    }
+
+    pub fn judge(&mut self, key: (String, Vec<u64>), verdict: &Verdict) {
+        if self.judged.len() < MAX_JUDGED {
+            self.judged.insert(key, verdict.clone());
+        }
     }
 }

@@ -3,20 +3,34 @@
 //! A test sets globals, runs a shader and states expectations. What it names and
 //! the values that it gives are checked before.
 
+mod cases;
 mod check;
+mod check_expectations;
+mod compare;
 mod compiled;
+mod draws;
+mod expectation;
+mod junit;
+mod lobes;
 mod numeric;
+mod refusal;
 mod report;
 mod reproduce;
+mod ridders;
+mod run;
+mod run_expectations;
 mod runner;
+mod shrink;
 mod texture;
 mod values;
+mod zero_cost;
 
 pub use check::check_tests;
 pub use compiled::Session;
-pub use report::{Failure, FileReport, TestReport, json, junit};
+pub use junit::junit;
+pub use report::{BrokenFile, Failure, FileReport, TestReport, failed, json};
 pub use runner::run_file;
-pub use texture::TestTexture;
+pub use texture::{TestPattern, TestTexture, TestTextures};
 
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,16 @@
 //! Shadows against finite differences: the shader runs in f64 with everything moved a little along
 //! the seeded direction, and at each sink that it meets the shadow must be the slope of the operand.
+//!
+//! The step starts wide and halves. Steps whose two sides took another path through the shader than the
+//! point itself (another branch, another piece of `abs` or `floor`) are passed over, since a difference
+//! across a kink is no slope. What remains is extrapolated.
 
-use crate::interp::{Inputs, Probe, Program};
+use super::ridders::{SHRINK, Slope};
+use crate::interp::{Inputs, Outcome, Probe, Program};
 use crate::runtime::block::DEFAULT_FUEL;
 use crate::runtime::{GlobalsLayout, HostServices, Order, ParameterBlock};
 
-/// Values and first partials of every float global, by field and component.
+/// Values and first partials of every global, by field and component.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seeds {
     pub values: Vec<Vec<f64>>,
@@ -42,65 +47,105 @@ impl Inputs<f64> for Moved<'_> {
 }
 
 /// What came of one sample.
+#[derive(Clone)]
 pub(super) enum Verdict {
     /// This many sinks agreed.
     Agrees(usize),
-    /// A branch or kink lies within the step: finite differences mean nothing here.
+    /// A branch, a kink or a singular point is so near that finite differences mean nothing here.
     NotSmooth,
     Differs {
         probe: Probe<f64>,
         direction: &'static str,
         shadow: f64,
-        slope: f64,
+        slope: Slope,
     },
 }
 
-/// How far the shader is moved to either side.
-const STEP: f64 = 1e-3;
+/// How far the shader is moved to either side at first, and how often that is halved: down to 5e-6, where
+/// f64 still gives eleven digits of a difference.
+const STEP: f64 = 1e-2;
+const LEVELS: usize = 12;
+/// Differences that an extrapolation needs to judge itself.
+const ENOUGH: usize = 3;
+/// How much better than the tolerance a slope must be known.
+const CERTAINTY: f64 = 0.1;
 
-/// Compares all sinks of one run in both directions.
-pub(super) fn compare(
-    program: &Program,
-    seeds: &Seeds,
-    parameters: &ParameterBlock,
-    host: &dyn HostServices,
-    tolerance: f64,
-) -> Verdict {
-    let run = |direction: usize, t: f64| {
-        let inputs = Moved { seeds, parameters, direction, t };
-        program.run::<f64>(&inputs, host, DEFAULT_FUEL).probes
-    };
-    let mut agreed = 0;
-    for (direction, name) in ["ddx", "ddy"].into_iter().enumerate() {
-        let base = run(direction, 0.0);
-        let [far, near] = [STEP, STEP / 2.0].map(|h| (run(direction, -h), run(direction, h), h));
-        let alike = |other: &Vec<Probe<f64>>| {
-            other.len() == base.len() && other.iter().zip(&base).all(|(a, b)| a.span == b.span)
-        };
-        if ![&far.0, &far.1, &near.0, &near.1].into_iter().all(alike) {
-            return Verdict::NotSmooth;
-        }
-        for (i, probe) in base.iter().enumerate() {
-            let slope =
-                |(low, high, h): &(Vec<Probe<f64>>, Vec<Probe<f64>>, f64)| (high[i].value - low[i].value) / (2.0 * h);
-            let (coarse, fine) = (slope(&far), slope(&near));
-            // Richardson: the error of a central difference is of second order in the step.
-            let best = (4.0 * fine - coarse) / 3.0;
-            let allowed = tolerance * best.abs().max(1.0);
-            let uncertain = (best - fine).abs();
-            if !best.is_finite() || uncertain > allowed {
-                return Verdict::NotSmooth;
-            }
-            let shadow = if direction == 0 { probe.ddx } else { probe.ddy };
-            // A NaN must not pass.
-            let agrees = (shadow - best).abs() <= allowed;
-            if !agrees {
-                return Verdict::Differs { probe: *probe, direction: name, shadow, slope: best };
-            }
-            agreed += 1;
-        }
+/// A shader at a point, to be moved.
+pub(super) struct Point<'a> {
+    pub program: &'a Program,
+    pub seeds: &'a Seeds,
+    pub parameters: &'a ParameterBlock,
+    pub host: &'a dyn HostServices,
+}
+
+impl Point<'_> {
+    /// Everything that a verdict follows from, but for the program and what its textures are.
+    pub fn key(&self, tolerance: f64) -> Vec<u64> {
+        let [ddx, ddy] = &self.seeds.partials;
+        let numbers = self.seeds.values.iter().chain(ddx).chain(ddy).flatten().map(|x| x.to_bits());
+        let words = self.parameters.words.iter().map(|&w| u64::from(w));
+        numbers.chain(words).chain([tolerance.to_bits()]).collect()
     }
-    Verdict::Agrees(agreed)
+
+    fn run(&self, direction: usize, t: f64) -> Outcome<f64> {
+        let inputs = Moved { seeds: self.seeds, parameters: self.parameters, direction, t };
+        self.program.run::<f64>(&inputs, self.host, DEFAULT_FUEL)
+    }
+
+    /// The slope of the operand at each sink, or `None` where the point is too near a branch or kink.
+    fn slopes(&self, direction: usize, base: &Outcome<f64>, tolerance: f64) -> Option<Vec<Slope>> {
+        let mut slopes = vec![Slope::unknown(); base.probes.len()];
+        let (mut step, mut differences) = (STEP, 0);
+        for _ in 0..LEVELS {
+            let (low, high) = (self.run(direction, -step), self.run(direction, step));
+            let alike = |o: &Outcome<f64>| o.path == base.path && o.probes.len() == base.probes.len();
+            if alike(&low) && alike(&high) {
+                for (i, slope) in slopes.iter_mut().enumerate() {
+                    slope.refine((high.probes[i].value - low.probes[i].value) / (2.0 * step));
+                }
+                differences += 1;
+                let known = |s: &Slope| s.error <= 1e-3 * allowed(tolerance, s.best);
+                if differences >= ENOUGH && slopes.iter().all(known) {
+                    break;
+                }
+            } else {
+                // The pieces between which this step reached are not the one that the point is on.
+                slopes.fill(Slope::unknown());
+                differences = 0;
+            }
+            step /= SHRINK;
+        }
+        (differences >= ENOUGH).then_some(slopes)
+    }
+
+    /// Compares all sinks of one run in both directions.
+    pub fn compare(&self, tolerance: f64) -> Verdict {
+        let mut agreed = 0;
+        for (direction, name) in ["ddx", "ddy"].into_iter().enumerate() {
+            let base = self.run(direction, 0.0);
+            let Some(slopes) = self.slopes(direction, &base, tolerance) else { return Verdict::NotSmooth };
+            for (probe, slope) in base.probes.iter().zip(slopes) {
+                let allowed = allowed(tolerance, slope.best);
+                let shadow = if direction == 0 { probe.ddx } else { probe.ddy };
+                let off = (shadow - slope.best).abs();
+                // An exact slope has no error to estimate; a NaN passes nowhere.
+                let known = slope.best.is_finite() && slope.error <= CERTAINTY * allowed.max(off);
+                if !known {
+                    return Verdict::NotSmooth;
+                }
+                let agrees = off <= allowed;
+                if !agrees {
+                    return Verdict::Differs { probe: *probe, direction: name, shadow, slope };
+                }
+                agreed += 1;
+            }
+        }
+        Verdict::Agrees(agreed)
+    }
+}
+
+fn allowed(tolerance: f64, slope: f64) -> f64 {
+    tolerance * slope.abs().max(1.0)
 }
 
 /// Room for the globals of a layout, all zero.

@@ -1,14 +1,44 @@
-//! What running tests gives, and its JSON and JUnit forms.
+//! What running tests gives, and its JSON form.
 
-use crate::source::Span;
+use crate::source::{SourceMap, Span};
 
 /// One expectation that did not hold.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub span: Span,
+    /// `file:line:column`
+    pub place: String,
+    /// The line in the source.
+    pub source: String,
+    pub line: usize,
     pub message: String,
+    /// What was expected and what was found, where these are values.
+    pub values: Option<(String, String)>,
+    /// What the shader was run with, a line for each global and parameter, as simple as still fails.
+    pub inputs: Vec<String>,
+    /// The inputs that failed first, where they were made simpler.
+    pub drawn: Vec<String>,
     /// A `shade eval` command that shows the same values, where one can.
     pub reproduce: Option<String>,
+}
+
+impl Failure {
+    /// Without values and inputs.
+    pub fn at(sources: &SourceMap, span: Span, message: String) -> Failure {
+        let file = sources.get(span.file);
+        let (line, _) = file.line_column(span.start);
+        Failure {
+            span,
+            place: sources.place(span),
+            source: file.line(line).trim_end().to_owned(),
+            line,
+            message,
+            values: None,
+            inputs: Vec::new(),
+            drawn: Vec::new(),
+            reproduce: None,
+        }
+    }
 }
 
 /// A test on one back end.
@@ -21,8 +51,10 @@ pub struct TestReport {
     pub failures: Vec<Failure>,
     /// What the shaders said.
     pub messages: Vec<String>,
-    /// Remarks about a test that passed, such as samples that were drawn again.
+    /// Remarks about a test, such as points that were drawn again.
     pub note: Option<String>,
+    /// How long it took, compiling included where it was the first to need a shader.
+    pub seconds: f64,
 }
 
 impl TestReport {
@@ -33,51 +65,41 @@ impl TestReport {
 
 pub type FileReport = Vec<TestReport>;
 
-/// `{"passed": n, "failed": n, "tests": [{file, line, name, backend, passed, failures, note, messages}]}`
-pub fn json(reports: &[TestReport]) -> serde_json::Value {
-    let failed = reports.iter().filter(|r| !r.passed()).count();
-    let tests: Vec<serde_json::Value> = reports
-        .iter()
-        .map(|r| {
-            let failures: Vec<_> = r
-                .failures
-                .iter()
-                .map(|f| serde_json::json!({"message": f.message, "reproduce": f.reproduce}))
-                .collect();
-            serde_json::json!({
-                "file": r.file, "line": r.line, "name": r.name, "backend": r.backend,
-                "passed": r.passed(), "failures": failures, "note": r.note, "messages": r.messages,
-            })
+/// A file whose tests could not be run, and why.
+#[derive(Clone, Debug)]
+pub struct BrokenFile {
+    pub file: String,
+    pub reason: String,
+}
+
+/// Failed tests and broken files.
+pub fn failed(reports: &[TestReport], broken: &[BrokenFile]) -> usize {
+    reports.iter().filter(|r| !r.passed()).count() + broken.len()
+}
+
+/// `{"passed": n, "failed": n, "tests": […], "broken": [{file, reason}]}`, a test being
+/// `{file, line, name, backend, passed, seconds, failures, note, messages}` and a failure
+/// `{message, place, source, expected, found, inputs, drawn, reproduce}`. A broken file counts as one that
+/// failed.
+pub fn json(reports: &[TestReport], broken: &[BrokenFile]) -> serde_json::Value {
+    let failure = |f: &Failure| {
+        let (expected, found) = f.values.clone().unzip();
+        serde_json::json!({
+            "message": f.message, "place": f.place, "source": f.source, "expected": expected, "found": found,
+            "inputs": f.inputs, "drawn": f.drawn, "reproduce": f.reproduce,
         })
-        .collect();
-    serde_json::json!({"passed": reports.len() - failed, "failed": failed, "tests": tests})
-}
-
-/// The XML that build servers read.
-pub fn junit(reports: &[TestReport]) -> String {
-    let failed = reports.iter().filter(|r| !r.passed()).count();
-    let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"shade test\" tests=\"{}\" failures=\"{failed}\">\n",
-        reports.len()
-    );
-    for r in reports {
-        let name = escape(&format!("{} [{}]", r.name, r.backend));
-        out.push_str(&format!("  <testcase classname=\"{}\" name=\"{name}\"", escape(&r.file)));
-        if r.passed() {
-            out.push_str("/>\n");
-            continue;
-        }
-        out.push_str(">\n");
-        for f in &r.failures {
-            let detail = f.reproduce.as_deref().unwrap_or("");
-            out.push_str(&format!("    <failure message=\"{}\">{}</failure>\n", escape(&f.message), escape(detail)));
-        }
-        out.push_str("  </testcase>\n");
-    }
-    out.push_str("</testsuite>\n");
-    out
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    };
+    let test = |r: &TestReport| {
+        serde_json::json!({
+            "file": r.file, "line": r.line, "name": r.name, "backend": r.backend, "passed": r.passed(),
+            "seconds": r.seconds, "failures": r.failures.iter().map(failure).collect::<Vec<_>>(),
+            "note": r.note, "messages": r.messages,
+        })
+    };
+    let passed = reports.iter().filter(|r| r.passed()).count();
+    let broken_files: Vec<_> = broken.iter().map(|b| serde_json::json!({"file": b.file, "reason": b.reason})).collect();
+    serde_json::json!({
+        "passed": passed, "failed": failed(reports, broken),
+        "tests": reports.iter().map(test).collect::<Vec<_>>(), "broken": broken_files,
+    })
 }

@@ -1,16 +1,24 @@
-//! The little language of test values: numbers, vectors, `dual(…)` and `uniform(…)`.
+//! The little language of test values: numbers, vectors, `dual(…)`, `uniform(…)` and textures.
 
+use super::texture::TestPattern;
 use crate::runtime::string_id;
 use crate::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::types::{Type, VectorKind};
 
-/// What a test gives a global.
+/// A number for each component, or one for all.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Setting {
-    /// Value, ∂/∂x, ∂/∂y; one number for each component, or one for all.
-    Fixed([Vec<f64>; 3]),
+pub(super) enum Numbers {
+    Fixed(Vec<f64>),
     /// Drawn anew for each sample, component by component.
     Uniform(Vec<f64>, Vec<f64>),
+}
+
+/// What a test gives a global.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Setting {
+    pub value: Numbers,
+    /// ∂/∂x, ∂/∂y; `None` leaves them as they are.
+    pub partials: Option<[Numbers; 2]>,
 }
 
 /// A number or vector made of literals and arithmetic.
@@ -21,6 +29,8 @@ pub(super) fn constant(e: &Expr) -> Result<Vec<f64>, String> {
         // A string is held as the number that stands for it.
         ExprKind::Str(text) => Ok(vec![f64::from(string_id(text))]),
         ExprKind::Bool(x) => Ok(vec![f64::from(u8::from(*x))]),
+        ExprKind::Name(name) if name == "nan" => Ok(vec![f64::NAN]),
+        ExprKind::Name(name) if name == "inf" => Ok(vec![f64::INFINITY]),
         // The smallest int is its own negative.
         ExprKind::Unary(UnaryOp::Neg, e) if matches!(e.kind, ExprKind::Int(i32::MIN)) => Ok(vec![f64::from(i32::MIN)]),
         ExprKind::Unary(UnaryOp::Neg, e) => Ok(constant(e)?.into_iter().map(|x| -x).collect()),
@@ -73,39 +83,48 @@ fn arithmetic(op: BinaryOp, a: &[f64], b: &[f64]) -> Result<Vec<f64>, String> {
         .collect()
 }
 
-/// What stands behind `name =` in a test.
-pub(super) fn setting(e: &Expr) -> Result<Setting, String> {
-    let ExprKind::Call(name, list) = &e.kind else {
-        return Ok(Setting::Fixed([constant(e)?, vec![0.0], vec![0.0]]));
-    };
-    match (name.text.as_str(), list.as_slice()) {
-        ("dual", [value, ddx, ddy]) => Ok(Setting::Fixed([constant(value)?, constant(ddx)?, constant(ddy)?])),
-        ("dual", _) => Err("`dual` takes a value, its ddx and its ddy".to_owned()),
-        ("uniform", [low, high]) => Ok(Setting::Uniform(constant(low)?, constant(high)?)),
-        ("uniform", _) => Err("`uniform` takes the lowest and the highest value".to_owned()),
-        _ => Ok(Setting::Fixed([constant(e)?, vec![0.0], vec![0.0]])),
+/// Numbers, or `uniform(LOW, HIGH)`.
+pub(super) fn numbers(e: &Expr) -> Result<Numbers, String> {
+    match &e.kind {
+        ExprKind::Call(name, list) if name.text == "uniform" => match list.as_slice() {
+            [low, high] => Ok(Numbers::Uniform(constant(low)?, constant(high)?)),
+            _ => Err("`uniform` takes the lowest and the highest value".to_owned()),
+        },
+        _ => constant(e).map(Numbers::Fixed),
     }
 }
 
-/// SplitMix64 (Steele, Lea & Flood 2014), seeded from a name, so that a test draws the same samples
-/// wherever and whenever it runs.
-pub(super) struct Random(u64);
-
-impl Random {
-    pub fn named(name: &str) -> Random {
-        // FNV-1a
-        Random(name.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)))
+/// What stands behind `name =` in a test.
+pub(super) fn setting(e: &Expr) -> Result<Setting, String> {
+    match &e.kind {
+        ExprKind::Call(name, list) if name.text == "dual" => match list.as_slice() {
+            [value, ddx, ddy] => Ok(Setting { value: numbers(value)?, partials: Some([numbers(ddx)?, numbers(ddy)?]) }),
+            _ => Err("`dual` takes a value, its ddx and its ddy".to_owned()),
+        },
+        _ => {
+            let value = numbers(e)?;
+            let zero = || Numbers::Fixed(vec![0.0]);
+            let partials = matches!(value, Numbers::Fixed(_)).then(|| [zero(), zero()]);
+            Ok(Setting { value, partials })
+        }
     }
+}
 
-    pub fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
+/// `test_texture`, `test_texture(FREQUENCY)`, `flat_texture(VALUE)`.
+pub(super) fn texture(e: &Expr) -> Result<TestPattern, String> {
+    let (name, values) = match &e.kind {
+        ExprKind::Name(name) => (name, Vec::new()),
+        ExprKind::Call(name, list) => (&name.text, parts(list)?),
+        _ => (&String::new(), Vec::new()),
+    };
+    let wrong = || "a texture is `test_texture`, `test_texture(frequency)` or `flat_texture(value)`".to_owned();
+    TestPattern::of(name, &values).ok_or_else(wrong)
+}
 
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
+/// Whether something of this is drawn anew for each sample.
+pub(super) fn draws(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Call(name, list) => name.text == "uniform" || list.iter().any(draws),
+        _ => false,
     }
 }

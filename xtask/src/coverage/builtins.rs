@@ -85,7 +85,7 @@ fn expected_of(checked: &Checked) -> BTreeSet<String> {
             match &statement.kind {
                 TestStmtKind::Run(name, _) => last = Some(name.text.clone()),
                 TestStmtKind::Expect(..) => names.extend(last.clone()),
-                TestStmtKind::Set(..) => {}
+                TestStmtKind::Set(..) | TestStmtKind::ExpectError { .. } | TestStmtKind::Cases(_) => {}
             }
         }
     }

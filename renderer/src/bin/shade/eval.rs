@@ -3,7 +3,7 @@
 use super::derivatives::DerivativeArguments;
 use super::grid;
 use super::includes::Includes;
-use super::inputs::{GlobalArgument, ParameterArgument};
+use super::inputs::{Given, GlobalArgument, ParameterArgument};
 use super::outcome::{self, Outcome};
 use super::program::Program;
 use super::setup::{Setup, name_closures};
@@ -11,7 +11,8 @@ use super::target;
 use super::warnings::Warnings;
 use renderer::material::ShadingLanguage;
 use serde_json::Value;
-use ssl_compiler::runtime::{Order, Orders, ParameterBlock, Row};
+use ssl_compiler::runtime::{Order, Orders, ParameterBlock, ParameterValue, Row};
+use ssl_compiler::testing::TestTextures;
 use ssl_compiler::types::Type;
 use ssl_compiler::{Checked, CompileOptions};
 use std::path::PathBuf;
@@ -100,12 +101,17 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Err(message) => return outcome.usage(&message),
     };
     let mut parameters = ParameterBlock::new(shader.interface());
+    let mut textures = TestTextures::default();
     for p in &arguments.parameters {
-        if let Err(e) = parameters.set(shader.interface(), &p.name, &p.value) {
+        let value = match &p.value {
+            Given::Value(value) => value.clone(),
+            Given::Texture(pattern) => ParameterValue::Texture(textures.add(*pattern)),
+        };
+        if let Err(e) = parameters.set(shader.interface(), &p.name, &value) {
             return outcome.usage(&e.message(&p.name));
         }
     }
-    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters };
+    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters, textures };
     if let Some(size) = arguments.grid {
         return grid::run(&setup, size, arguments.output.as_deref(), outcome);
     }

@@ -1,6 +1,7 @@
 //! What `shade eval` is told on the command line: globals with partials, parameters, sizes.
 
 use ssl_compiler::runtime::ParameterValue;
+use ssl_compiler::testing::TestPattern;
 use ssl_compiler::types::Type;
 
 /// `NAME:TYPE=value,ddx,ddy`
@@ -79,7 +80,14 @@ fn number(text: &str) -> Result<f64, String> {
 #[derive(Clone, Debug)]
 pub struct ParameterArgument {
     pub name: String,
-    pub value: ParameterValue,
+    pub value: Given,
+}
+
+/// A value, or what a texture slot holds.
+#[derive(Clone, Debug)]
+pub enum Given {
+    Value(ParameterValue),
+    Texture(TestPattern),
 }
 
 impl std::str::FromStr for ParameterArgument {
@@ -87,6 +95,9 @@ impl std::str::FromStr for ParameterArgument {
 
     fn from_str(text: &str) -> Result<ParameterArgument, String> {
         let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, vectors as (x,y,z)")?;
+        if let Some(texture) = texture(value.trim()) {
+            return Ok(ParameterArgument { name: name.trim().to_owned(), value: Given::Texture(texture?) });
+        }
         let value = match value.trim() {
             "true" => ParameterValue::Bool(true),
             "false" => ParameterValue::Bool(false),
@@ -103,8 +114,13 @@ impl std::str::FromStr for ParameterArgument {
                 },
             },
         };
-        Ok(ParameterArgument { name: name.trim().to_owned(), value })
+        Ok(ParameterArgument { name: name.trim().to_owned(), value: Given::Value(value) })
     }
+}
+
+/// `test_texture` or `flat_texture(…)`, if it looks like one.
+fn texture(text: &str) -> Option<Result<TestPattern, String>> {
+    ["test_texture", "flat_texture"].iter().any(|name| text.starts_with(name)).then(|| text.parse())
 }
 
 #[cfg(test)]
@@ -135,5 +151,14 @@ mod tests {
         ] {
             assert!(bad.parse::<GlobalArgument>().is_err(), "{bad}");
         }
+        for bad in ["x", "x=(1,2),3", "x=\"a", "map=test_texture(", "map=flat_texture(1,2)"] {
+            assert!(bad.parse::<ParameterArgument>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn reads_textures() {
+        let p: ParameterArgument = "map=flat_texture(0.5,0.25,0.125)".parse().expect("well-formed");
+        assert!(matches!(p.value, Given::Texture(TestPattern::Flat([0.5, 0.25, 0.125, 1.0]))));
     }
 }

@@ -7,7 +7,7 @@ use ssl_compiler::runtime::{
     Block, BlockStatus, ClosureRegistry, GlobalsLayout, HostServices, LANES, Listener, ParameterBlock, Row,
     ShaderInterface, host_string_id,
 };
-use ssl_compiler::testing::TestTexture;
+use ssl_compiler::testing::TestTextures;
 use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{Shader, on_large_stack};
 use std::time::{Duration, Instant};
@@ -18,11 +18,12 @@ pub struct Setup<'a> {
     pub layout: &'a GlobalsLayout,
     pub rows: Vec<Row>,
     pub parameters: ParameterBlock,
+    pub textures: TestTextures,
 }
 
 impl Setup<'_> {
     pub fn run(&self, rows: &[Row], outputs: &mut [Row], mask: u32) -> BlockStatus {
-        self.run_with(rows, outputs, mask, &TestTexture)
+        self.run_with(rows, outputs, mask, &self.textures)
     }
 
     /// As above; and what the shader says, each message with its lane.
@@ -30,7 +31,7 @@ impl Setup<'_> {
         if !self.shader.prints() {
             return (self.run(rows, outputs, mask), Vec::new());
         }
-        let listener = Listener::new(&TestTexture, &self.parameters);
+        let listener = Listener::new(&self.textures, &self.parameters);
         let status = self.run_with(rows, outputs, mask, &listener);
         (status, listener.messages())
     }

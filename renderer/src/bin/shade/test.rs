@@ -4,11 +4,12 @@ use super::check::read;
 use super::includes::Includes;
 use super::outcome::{self, Outcome};
 use super::warnings::Warnings;
+use renderer::film::write_whole;
 use renderer::material::ShadingLanguage;
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
-use ssl_compiler::testing::{self, Session, TestReport, discover, run_file};
+use ssl_compiler::testing::{self, BrokenFile, Session, TestReport, discover, run_file};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -18,6 +19,9 @@ pub struct Arguments {
     paths: Vec<PathBuf>,
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Write the report into a file; stdout then gets the last line only
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     includes: Includes,
     #[command(flatten)]
@@ -34,14 +38,16 @@ enum Format {
 pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome::default();
     let mut reports: Vec<TestReport> = Vec::new();
-    let mut broken = 0;
+    let mut broken: Vec<BrokenFile> = Vec::new();
+    let mut text = String::new();
     let imports = arguments.includes.search();
     for path in &arguments.paths {
         let files = match discover(path) {
             Ok(files) => files,
             Err(e) => {
-                outcome.note.push_str(&format!("`{}` cannot be searched: {e}\n", path.display()));
-                broken += 1;
+                let reason = format!("`{}` cannot be searched: {e}", path.display());
+                outcome.note.push_str(&format!("{reason}\n"));
+                broken.push(BrokenFile { file: path.display().to_string(), reason });
                 continue;
             }
         };
@@ -50,29 +56,44 @@ pub fn run(arguments: &Arguments) -> Outcome {
             match result {
                 Ok((found, warnings)) => {
                     outcome.note.push_str(&render::text(&warnings, &sources, false));
-                    if arguments.format == Format::Text {
-                        found.iter().for_each(|r| outcome.output.push_str(&line(r, &sources)));
-                    }
+                    found.iter().for_each(|r| text.push_str(&line(r)));
                     reports.extend(found);
                 }
                 Err(diagnostics) => {
-                    outcome.note.push_str(&render::text(&diagnostics, &sources, false));
-                    broken += 1;
+                    let reason = render::text(&diagnostics, &sources, false);
+                    outcome.note.push_str(&reason);
+                    broken.push(BrokenFile { file: file.display().to_string(), reason });
                 }
             }
         }
     }
-    let failed = reports.iter().filter(|r| !r.passed()).count();
-    let passed = reports.len() - failed;
-    match arguments.format {
-        Format::Text => outcome.output.push_str(&format!("{passed} passed, {} failed\n", failed + broken)),
-        Format::Json => outcome.output = format!("{:#}\n", testing::json(&reports)),
-        Format::Junit => outcome.output = testing::junit(&reports),
-    }
-    if reports.is_empty() && broken == 0 {
+    let failed = testing::failed(&reports, &broken);
+    let passed = reports.len() + broken.len() - failed;
+    let summary = format!("{passed} passed, {failed} failed\n");
+    let report = match arguments.format {
+        Format::Text => text + &summary,
+        Format::Json => format!("{:#}\n", testing::json(&reports, &broken)),
+        Format::Junit => testing::junit(&reports, &broken),
+    };
+    let is_empty = reports.is_empty() && broken.is_empty();
+    if is_empty {
         outcome.note.push_str("no tests were found: write `test \"name\" { … }` into an .ssl file\n");
     }
-    outcome.code = if failed + broken > 0 || reports.is_empty() { outcome::INPUT_AT_FAULT } else { outcome::FINE };
+    outcome.code = if failed > 0 || is_empty { outcome::INPUT_AT_FAULT } else { outcome::FINE };
+    deliver(arguments.output.as_deref(), report, summary, outcome)
+}
+
+/// Hands the report out: into a file, whole or not at all, and the summary then goes to stdout.
+fn deliver(file: Option<&Path>, report: String, summary: String, mut outcome: Outcome) -> Outcome {
+    let Some(file) = file else {
+        outcome.output = report;
+        return outcome;
+    };
+    outcome.output = summary;
+    if let Err(e) = write_whole(file, report.as_bytes()) {
+        outcome.note.push_str(&format!("`{}` cannot be written: {}\n", e.path.display(), e.reason));
+        outcome.code = outcome::ENVIRONMENT_FAILED;
+    }
     outcome
 }
 
@@ -95,7 +116,7 @@ fn run_one(path: &Path, imports: &SearchPath<'_>, warnings: &Warnings) -> (Sourc
 }
 
 /// A line for the test, and for each failure where, what and how to see it again.
-fn line(r: &TestReport, sources: &SourceMap) -> String {
+fn line(r: &TestReport) -> String {
     let verdict = if r.passed() { "ok    " } else { "FAILED" };
     let note = r.note.as_ref().map_or(String::new(), |n| format!(" ({n})"));
     let mut out = format!("{verdict} {}:{} {} [{}]{note}\n", r.file, r.line, r.name, r.backend);
@@ -103,10 +124,14 @@ fn line(r: &TestReport, sources: &SourceMap) -> String {
         message.lines().for_each(|l| out.push_str(&format!("    | {l}\n")));
     }
     for f in &r.failures {
-        let file = sources.get(f.span.file);
-        let (line, _) = file.line_column(f.span.start);
-        out.push_str(&format!("    {}: {}\n", sources.place(f.span), f.message));
-        out.push_str(&format!("    {line:4} | {}\n", file.line(line).trim_end()));
+        out.push_str(&format!("    {}: {}\n", f.place, f.message));
+        out.push_str(&format!("    {:4} | {}\n", f.line, f.source));
+        if !f.inputs.is_empty() {
+            out.push_str(&format!("    with {}\n", f.inputs.join(", ")));
+        }
+        if !f.drawn.is_empty() {
+            out.push_str(&format!("    made simpler from {}\n", f.drawn.join(", ")));
+        }
         if let Some(command) = &f.reproduce {
             out.push_str(&format!("    see it with: {command}\n"));
         }

@@ -1,0 +1,178 @@
+//! `shade test` as a user meets it: reports that other programs read, and commands that repeat a failure.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn shade(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder of its own for a test, removed when done.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("shade-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("as above");
+        path.display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A leftover in the temporary folder harms nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const FAILING: &str = "globals { float x; float3 v; bool on; int k; }
+texture2d slot;
+shader main(float gain = 1.0, string mode, bool flip, float3 tint, texture2d map, out float r, out float3 t, out float d, out int n)
+{
+    r = gain * global_value<x> * (mode == \"it's <on> & off\" ? 2.0 : 1.0);
+    t = (texture2d_sample<map>(global_value<x>, 0.5) + texture2d_sample<slot>(global_value<v>.x, 0.0)) * tint;
+    d = ddx(r) + ddy(t.x);
+    n = flip && global_value<on> ? global_value<k> : 0;
+}
+test \"fixed <values> & \\\"quotes\\\"\"
+{
+    x = dual(0.1, 0.25, -3e-5); v = dual(float3(1.5, -0.0, 1e-7), float3(0.5), 0.125); on = true; k = -7;
+    run main(gain = 2.5, mode = \"it's <on> & off\", flip = true, tint = float3(1.0, 0.5, 0.25),
+        map = test_texture(3.0), slot = flat_texture(0.1, 0.2, 0.3));
+    expect(r, 0.0); expect(t, 0.0); expect(d, 0.0); expect(n, 0);
+}
+test \"drawn\" { x = uniform(1.0, 9.0); v = uniform(float3(-1.0), 1.0); run main(gain = uniform(1.0, 2.0), tint = float3(1.0)); expect(r, 1.0, 3.0); }
+test \"nan\" { x = nan; run main(); expect(r, 0.0); }
+test \"passes\" { run main(); expect(r, 0.0); }
+";
+
+/// The words of a command line, as a POSIX shell splits it.
+fn words(line: &str) -> Vec<String> {
+    let (mut list, mut word, mut quoted, mut started) = (Vec::new(), String::new(), false, false);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => (quoted, started) = (!quoted, true),
+            '\\' if !quoted => word.extend(chars.next()),
+            ' ' if !quoted => {
+                if started || !word.is_empty() {
+                    list.push(std::mem::take(&mut word));
+                }
+                started = false;
+            }
+            c => word.push(c),
+        }
+    }
+    if started || !word.is_empty() {
+        list.push(word);
+    }
+    list
+}
+
+fn report(arguments: &[&str]) -> Value {
+    let out = shade(arguments);
+    serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {}{}", text(&out.stdout), text(&out.stderr)))
+}
+
+// rule: tests.reproduce accept
+#[test]
+fn the_printed_command_gives_what_the_test_found() {
+    let folder = Folder::new("a folder's name");
+    let file = folder.file("it's failing.ssl", FAILING);
+    let report = report(&["test", &file, "--format", "json"]);
+    let mut repeated = 0;
+    for test in report["tests"].as_array().expect("a list") {
+        for failure in test["failures"].as_array().expect("a list") {
+            let command = failure["reproduce"].as_str().expect("a command");
+            let words = words(command);
+            assert_eq!(words[0], "shade");
+            let mut arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+            arguments.push("--json");
+            let out = shade(&arguments);
+            assert!(out.status.success(), "{command}: {}", text(&out.stderr));
+            let values: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+            let source = failure["source"].as_str().expect("text");
+            let found = failure["found"].as_str().expect("what was found");
+            // Four expectations share a line; this one is told by what it found.
+            let shown: Vec<String> = ["r", "t", "d", "n"].map(|o| plain(&values["outputs"][o])).into();
+            assert!(shown.contains(&found.to_owned()), "{command} shows {shown:?}, the test found {found} at {source}");
+            repeated += 1;
+        }
+    }
+    // Four, one and one, on each back end.
+    let backends = ssl_compiler::BackendKind::ALL.len();
+    assert_eq!(repeated, 6 * backends);
+    assert_eq!(
+        (report["passed"].as_u64(), report["failed"].as_u64()),
+        (Some(backends as u64), Some(3 * backends as u64))
+    );
+}
+
+/// A value of `shade eval --json` as a report writes it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Array(list) => format!("({})", list.iter().map(plain).collect::<Vec<_>>().join(",")),
+        Value::String(s) => s.clone(),
+        number => {
+            let x = number.as_f64().unwrap_or(f64::NAN);
+            if x.fract() == 0.0 {
+                x.to_string()
+            } else if x.abs() < 1e-3 {
+                format!("{:e}", x as f32)
+            } else {
+                (x as f32).to_string()
+            }
+        }
+    }
+}
+
+// rule: tests.reports accept
+#[test]
+fn json_tells_place_values_inputs_and_broken_files() {
+    let folder = Folder::new("json");
+    let failing = folder.file("failing.ssl", FAILING);
+    let broken = folder.file("broken.ssl", "shader main(out float r) { r = q; }\n");
+    let report = report(&["test", &failing, &broken, "--format", "json"]);
+    let test = &report["tests"][0];
+    let failure = &test["failures"][0];
+    assert_eq!(failure["place"], format!("{failing}:15:5"));
+    assert_eq!(failure["source"], "    expect(r, 0.0); expect(t, 0.0); expect(d, 0.0); expect(n, 0);");
+    assert_eq!((&failure["expected"], &failure["found"]), (&Value::from("0"), &Value::from("0.5")));
+    assert_eq!(failure["inputs"][0], "x = dual(0.1, 0.25, -3e-5)");
+    assert!(test["seconds"].as_f64().is_some_and(|s| s > 0.0));
+    let backends = ssl_compiler::BackendKind::ALL.len();
+    let drawn = &report["tests"][backends]["failures"][0];
+    // |gain x − 1| > 3, made simple.
+    assert_eq!(drawn["inputs"], serde_json::json!(["x = 5", "gain = 1", "tint = (1,1,1)"]));
+    assert_eq!(drawn["drawn"].as_array().map(Vec::len), Some(4));
+    assert_eq!(report["broken"][0]["file"], broken);
+    assert!(report["broken"][0]["reason"].as_str().is_some_and(|r| r.contains("E0201")));
+    assert_eq!(report["failed"].as_u64(), Some(3 * backends as u64 + 1));
+}
+
+#[test]
+fn a_report_is_written_whole_and_what_cannot_be_written_is_said() {
+    let folder = Folder::new("whole");
+    let failing = folder.file("failing.ssl", FAILING);
+    let report = folder.0.join("report.xml").display().to_string();
+    let out = shade(&["test", &failing, "--format", "junit", "-o", &report]);
+    assert_eq!(out.status.code(), Some(1));
+    let backends = ssl_compiler::BackendKind::ALL.len();
+    assert_eq!(text(&out.stdout), format!("{backends} passed, {} failed\n", 3 * backends));
+    assert!(std::fs::read_to_string(&report).expect("written").ends_with("</testsuites>\n"));
+    assert_eq!(std::fs::read_dir(&folder.0).expect("a folder").count(), 2, "nothing else was left behind");
+    let out = shade(&["test", &failing, "-o", "/no/such/folder/report.txt"]);
+    assert_eq!(out.status.code(), Some(4));
+    assert!(text(&out.stderr).contains("/no/such/folder/report.txt"));
+}

@@ -1,0 +1,69 @@
+//! The way that a run in f64 took: which side of every comparison, which piece of every function made of
+//! pieces, which whole number of every rounding.
+//!
+//! Whole numbers and conditions come from these alone, so control flow needs no record of its own. Two runs
+//! of equal paths evaluated the same composition of smooth functions. Singular points of those (`sqrt` at 0,
+//! the cut of `atan2`) are no decisions and are not recorded.
+
+use crate::ir::ops::{Float1, Float2};
+use crate::ir::real::Real;
+
+/// A fingerprint of the decisions so far: equal paths have equal ones, others different ones but for one
+/// in 2⁶⁴.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Path(u64);
+
+impl Path {
+    pub fn fingerprint(self) -> u64 {
+        self.0
+    }
+
+    /// Notes a decision. In f32 nobody compares paths, so none is kept.
+    pub fn chose<R: Real>(&mut self, what: u64) {
+        if R::IS_DOUBLE {
+            // The finaliser of SplitMix64 (Steele, Lea & Flood 2014), over the sum with what came before.
+            let mut z = self.0.rotate_left(7).wrapping_add(what).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            self.0 = z ^ (z >> 31);
+        }
+    }
+
+    pub fn float1<R: Real>(&mut self, op: Float1, x: R) -> R {
+        let result = R::float1(op, x);
+        match op {
+            // At 0 itself neither side is right.
+            Float1::Abs => self.chose::<R>(sign(x)),
+            Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc => {
+                self.chose::<R>(whole(result.to_f64()));
+            }
+            _ => {}
+        }
+        result
+    }
+
+    pub fn float2<R: Real>(&mut self, op: Float2, a: R, b: R) -> R {
+        match op {
+            Float2::Min | Float2::Max => self.chose::<R>(order(a, b)),
+            Float2::Fmod => self.chose::<R>(whole((a.to_f64() / b.to_f64()).trunc())),
+            _ => {}
+        }
+        R::float2(op, a, b)
+    }
+}
+
+/// Both zeros are one.
+fn whole(x: f64) -> u64 {
+    (x + 0.0).to_bits()
+}
+
+fn sign<R: Real>(x: R) -> u64 {
+    order(x, R::ZERO)
+}
+
+fn order<R: Real>(a: R, b: R) -> u64 {
+    match a.partial_cmp(&b) {
+        Some(order) => (order as i8 + 1) as u64,
+        None => 3,
+    }
+}

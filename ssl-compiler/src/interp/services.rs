@@ -1,0 +1,109 @@
+//! What the interpreter asks of the host: textures, its functions, and to be heard.
+
+use super::frame::{Cell, Frame};
+use super::{Machine, from_bits};
+use crate::ir::real::Real;
+use crate::ir::{InstData, Op, Value};
+use crate::runtime::{PrintRequest, Row, TextureRequest};
+use crate::types::Scalar;
+
+impl<R: Real> Machine<'_, R> {
+    pub(super) fn texture(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
+        let lane = self.inputs.lane();
+        let mut request = TextureRequest { mask: 1 << lane, ..TextureRequest::new() };
+        let word = match data.op {
+            Op::Texture { word, gradient } => {
+                request.wants_gradient = u32::from(gradient);
+                word
+            }
+            Op::Sample { word } => word,
+            _ => return,
+        };
+        request.texture = self.inputs.parameter(word as usize);
+        if R::IS_DOUBLE && self.texture_double(frame, data, request.texture) {
+            return;
+        }
+        let mut rows = [
+            &mut request.u,
+            &mut request.v,
+            &mut request.dudx,
+            &mut request.dudy,
+            &mut request.dvdx,
+            &mut request.dvdy,
+        ];
+        for (row, &v) in rows.iter_mut().zip(&data.args[1..]) {
+            row.0[lane] = frame.float(v).to_f32();
+        }
+        self.host.texture(&mut request);
+        frame.set(data.results[0], frame.get(data.args[0]));
+        let rows = request.result.iter().chain(&request.gradient);
+        for (&r, row) in data.results[1..].iter().zip(rows) {
+            frame.set(r, Cell::Float(R::from_f32(row.0[lane])));
+        }
+    }
+
+    /// Asks the host for a texture in f64, if it can.
+    fn texture_double(&self, frame: &mut Frame<'_, R>, data: &InstData, texture: u32) -> bool {
+        let [u, v] = [1, 2].map(|i| frame.float(data.args[i]).to_f64());
+        let Some(sample) = self.host.texture_double(texture, u, v) else { return false };
+        frame.set(data.results[0], frame.get(data.args[0]));
+        for (&r, &x) in data.results[1..].iter().zip(sample.value.iter().chain(&sample.gradient)) {
+            frame.set(r, Cell::Float(R::from_f64(x)));
+        }
+        true
+    }
+
+    pub(super) fn print(&mut self, frame: &mut Frame<'_, R>, data: &InstData, format: u32) {
+        let (lane, texts) = (self.inputs.lane(), &self.program.module.texts);
+        let row = |&v: &Value| {
+            let mut row = Row::ZERO;
+            row.set_int(lane, frame.get(v).bits() as i32);
+            row
+        };
+        let arguments: Vec<Row> = data.args[1..].iter().map(row).collect();
+        // Verified code names formats that exist.
+        if let Some(format) = texts.formats.get(format as usize) {
+            let (arguments, mask, strings) = (arguments.as_slice(), 1 << lane, texts.strings.as_slice());
+            self.host.print(&PrintRequest { format, arguments, mask, strings });
+        }
+        frame.set(data.results[0], frame.get(data.args[0]));
+    }
+
+    /// A function of the host's: in f64 by its own version, if it has one.
+    pub(super) fn external(&mut self, frame: &mut Frame<'_, R>, data: &InstData, id: u32) {
+        // Verified code calls functions that exist.
+        let Some(external) = self.program.module.externals.get(id) else { return };
+        let number = |&v: &Value| match frame.get(v) {
+            Cell::Float(x) => x.to_f64(),
+            other => f64::from(other.bits() as i32),
+        };
+        let mut numbers = [0.0; 4];
+        let numbers = &mut numbers[..data.results.len()];
+        let arguments: Vec<f64> = data.args.iter().map(number).collect();
+        if !(R::IS_DOUBLE && external.call_double(&arguments, numbers)) {
+            let arguments: Vec<u32> = data.args.iter().map(|&v| frame.get(v).bits()).collect();
+            let mut words = [0; 4];
+            external.call(&arguments, &mut words[..data.results.len()]);
+            for ((&r, bits), scalar) in data.results.iter().zip(words).zip(external.gives()) {
+                if scalar != Scalar::Float {
+                    self.path.chose::<R>(u64::from(bits));
+                }
+                frame.set(r, from_bits(scalar, bits));
+            }
+            return;
+        }
+        for ((&r, &x), scalar) in data.results.iter().zip(&*numbers).zip(external.gives()) {
+            if scalar != Scalar::Float {
+                self.path.chose::<R>(x.to_bits());
+            }
+            frame.set(
+                r,
+                match scalar {
+                    Scalar::Float => Cell::Float(R::from_f64(x)),
+                    Scalar::Int => Cell::Int(x as i32),
+                    Scalar::Bool => Cell::Bool(x != 0.0),
+                },
+            );
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Tests in the language: their statements, tables of cases, and sources that must not compile.
+
+use super::ast::*;
+use super::lexer::TokenKind;
+use super::parser::{Parsed, Parser};
+use crate::source::Span;
+
+impl Parser<'_> {
+    /// A test; all words in it are kept, whatever they turn out to mean.
+    pub(super) fn test(&mut self) -> Parsed<TestDecl> {
+        let start = self.at;
+        let test = self.test_itself();
+        for token in &self.tokens[start..self.at] {
+            if token.kind == TokenKind::Name {
+                self.named_in_tests.insert(self.slice(token.span));
+            }
+        }
+        test
+    }
+
+    fn test_itself(&mut self) -> Parsed<TestDecl> {
+        let start = self.advance().span;
+        let (name, name_span) = self.string();
+        self.expect("{", "to start the test")?;
+        let mut body = Vec::new();
+        while !self.is("}") {
+            if self.peek().kind == TokenKind::End {
+                self.expect("}", "to close the test")?;
+                break;
+            }
+            body.push(self.test_statement()?);
+        }
+        self.advance();
+        Ok(TestDecl { name, name_span, body, span: start.to(self.previous()) })
+    }
+
+    fn test_statement(&mut self) -> Parsed<TestStmt> {
+        let start = self.peek().span;
+        let name = self.any_name("a global, `run` or an expectation")?;
+        let kind = match name.text.as_str() {
+            "expect_error" => return self.expect_error(start),
+            "cases" if self.is("(") => return self.cases(start),
+            "run" if !self.is("=") => {
+                let shader = self.any_name("the name of a shader")?;
+                TestStmtKind::Run(shader, self.named_arguments()?)
+            }
+            _ if self.is("(") => TestStmtKind::Expect(name, self.test_arguments()?),
+            _ => {
+                self.expect("=", "after the name of the global")?;
+                TestStmtKind::Set(name, self.initialiser()?)
+            }
+        };
+        self.expect(";", "after the statement")?;
+        Ok(TestStmt { kind, span: start.to(self.previous()) })
+    }
+
+    /// What an expectation compares: like arguments, but a value may be a list in braces and have a name.
+    fn test_arguments(&mut self) -> Parsed<Vec<TestArgument>> {
+        self.expect("(", "after the name of the expectation")?;
+        let mut list = Vec::new();
+        while !self.is(")") {
+            let is_named = self.peek().kind == TokenKind::Name && self.is_at(1, "=");
+            let name = if is_named { Some(self.any_name("the name of an argument")?) } else { None };
+            if is_named {
+                self.advance();
+            }
+            list.push(TestArgument { name, value: self.initialiser()? });
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(")", "after the expectation")?;
+        Ok(list)
+    }
+
+    fn named_arguments(&mut self) -> Parsed<Vec<(Ident, Expr)>> {
+        self.expect("(", "after the name of the shader")?;
+        let mut list = Vec::new();
+        while !self.is(")") {
+            let name = self.any_name("the name of a parameter")?;
+            self.expect("=", "between the parameter and its value")?;
+            list.push((name, self.initialiser()?));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(")", "after the parameters")?;
+        Ok(list)
+    }
+
+    /// `expect_error CODE { … }`. What stands in the braces is only matched up, brace by brace: it is not
+    /// part of the file, and what the lexer said about it is forgotten.
+    fn expect_error(&mut self, start: Span) -> Parsed<TestStmt> {
+        let code = self.any_name("the code of a diagnostic, such as `E0205`")?;
+        let open = self.expect("{", "before the source that must not compile")?;
+        let mut depth = 1;
+        while self.peek().kind != TokenKind::End {
+            depth += usize::from(self.is("{"));
+            depth -= usize::from(self.is("}"));
+            if depth == 0 {
+                break;
+            }
+            self.advance();
+        }
+        let close = self.expect("}", "to close the source that must not compile")?;
+        let source = Span { start: open.end, end: close.start, ..open };
+        let inside = |s: Span| s.file == source.file && s.start >= source.start && s.end <= source.end;
+        self.diagnostics.list.retain(|d| !d.span.is_some_and(inside));
+        Ok(TestStmt { kind: TestStmtKind::ExpectError { code, source }, span: start.to(close) })
+    }
+
+    /// `cases (x, y) { "name": 1, 2; … }`
+    fn cases(&mut self, start: Span) -> Parsed<TestStmt> {
+        self.expect("(", "before the names of the columns")?;
+        let mut columns = Vec::new();
+        while !self.is(")") {
+            columns.push(self.any_name("the name of a column")?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(")", "after the names of the columns")?;
+        let head = start.to(self.previous());
+        self.expect("{", "before the cases")?;
+        let mut rows = Vec::new();
+        while !self.is("}") {
+            rows.push(self.case()?);
+        }
+        self.advance();
+        Ok(TestStmt { kind: TestStmtKind::Cases(TestCases { columns, rows }), span: head })
+    }
+
+    fn case(&mut self) -> Parsed<TestCase> {
+        if self.peek().kind != TokenKind::Str {
+            let message = format!("expected the name of a case, found {}", self.describe());
+            return self.error(self.peek().span, message, "write it in quotes: `\"at the origin\": 0.0, 1.0;`");
+        }
+        let (name, name_span) = self.string();
+        self.expect(":", "after the name of the case")?;
+        let mut values = Vec::new();
+        while !self.is(";") {
+            values.push(self.initialiser()?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";", "after the case")?;
+        Ok(TestCase { name, name_span, values })
+    }
+}

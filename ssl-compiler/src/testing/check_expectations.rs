@@ -1,0 +1,129 @@
+//! Looks at expectations without running anything: that outputs, closures and their parameters exist, and
+//! that values fit them.
+
+use super::check::{Check, Ran, parameters};
+use super::expectation::{Expectation, Fault, Lobe, fault, read, unknown};
+use super::run_expectations::{output_name, part_of};
+use super::values::constant;
+use crate::diagnostics::codes;
+use crate::runtime::ClosureType;
+use crate::sema::hir::Function;
+use crate::source::Span;
+use crate::syntax::ast::{Direction, Expr, ExprKind, Ident, TestArgument};
+use crate::types::Type;
+
+impl<'a> Check<'a> {
+    pub(super) fn expect(&mut self, name: &Ident, arguments: &[TestArgument], span: Span) {
+        self.expected = true;
+        let expectation = match read(name, arguments, span) {
+            Ok(expectation) => expectation,
+            Err(fault) => return self.note(Err(fault)),
+        };
+        let shader = match self.ran {
+            Some(Ran::Shader(f)) => f,
+            Some(Ran::Unknown) => return,
+            None => {
+                let hint = "`run shader();` comes before what is expected";
+                return self.note(Err(fault(&codes::TEST_SETUP, span, "nothing was run yet", hint)));
+            }
+        };
+        let outcome = match expectation {
+            Expectation::Value { what, wanted, .. } => self.expect_output(shader, what, wanted),
+            Expectation::Lobe(lobe) => return self.expect_lobe(shader, &lobe),
+            Expectation::Lobes { output, closure, .. } => self
+                .closure_output(shader, output)
+                .and_then(|()| closure.as_ref().map_or(Ok(()), |c| self.closure_type(c).map(drop))),
+            Expectation::Numeric { .. } | Expectation::ZeroCost => Ok(()),
+        };
+        self.note(outcome);
+    }
+
+    fn expect_output(&mut self, shader: &'a Function, what: &Expr, wanted: &Expr) -> Result<(), Fault> {
+        let n = self.output(shader, what)?;
+        match constant(wanted) {
+            Ok(v) if v.len() == 1 || v.len() == n => Ok(()),
+            Ok(v) => {
+                let message = format!("{n} values are compared with {}", v.len());
+                let hint = "give a value for each component, or one for all";
+                Err(fault(&codes::TEST_VALUE, wanted.span, message, hint))
+            }
+            Err(message) => Err(fault(&codes::TEST_VALUE, wanted.span, message, "write a number, or `float3(…)`")),
+        }
+    }
+
+    /// How many values an output, or a part of one, has.
+    fn output(&self, shader: &'a Function, e: &Expr) -> Result<usize, Fault> {
+        if let ExprKind::Member(base, _) | ExprKind::Index(base, _) = &e.kind {
+            let whole = vec![0.0; self.output(shader, base)?];
+            let wrong = |(span, message): (Span, String)| {
+                fault(&codes::TEST_NAME, span, message, format!("it has {} values", whole.len()))
+            };
+            return part_of(&whole, e).map(|part| part.len()).map_err(wrong);
+        }
+        let (name, ty) = self.named_output(shader, e)?;
+        if *ty == Type::Closure {
+            let message = format!("`{name}` is a closure, which cannot be compared");
+            let hint = format!("write `expect_lobe({name}, Lambert, weight = 0.5);`, or `expect_lobes({name}, 1);`");
+            return Err(fault(&codes::TEST_VALUE, e.span, message, hint));
+        }
+        Ok(self.types.leaf_count(ty))
+    }
+
+    fn named_output(&self, shader: &'a Function, e: &Expr) -> Result<(String, &'a Type), Fault> {
+        let Some(name) = output_name(e) else {
+            let hint = "write the name of an output, or one of its components";
+            return Err(fault(&codes::TEST_VALUE, e.span, "this is no output", hint));
+        };
+        let outputs = || parameters(shader, Direction::Out);
+        match outputs().find(|v| v.name == *name) {
+            Some(output) => Ok((name.to_owned(), &output.ty)),
+            None => {
+                let names: Vec<&str> = outputs().map(|v| v.name.as_str()).collect();
+                let message = format!("`{}` has no output `{name}`", shader.name);
+                Err(unknown(message, &Ident { text: name.to_owned(), span: e.span }, names.into_iter()))
+            }
+        }
+    }
+
+    fn closure_output(&self, shader: &'a Function, e: &Expr) -> Result<(), Fault> {
+        let (name, ty) = self.named_output(shader, e)?;
+        if *ty == Type::Closure {
+            return Ok(());
+        }
+        let message = format!("`{name}` is {}, which has no lobes", self.types.display(ty));
+        Err(fault(&codes::TEST_VALUE, e.span, message, format!("compare its value: `expect({name}, value);`")))
+    }
+
+    fn closure_type(&self, name: &Ident) -> Result<&'a ClosureType, Fault> {
+        let known = self.closures.types();
+        let found = known.iter().find(|t| t.name == name.text);
+        found.ok_or_else(|| unknown(format!("there is no closure `{}`", name.text), name, known.iter().map(|t| t.name)))
+    }
+
+    fn expect_lobe(&mut self, shader: &'a Function, lobe: &Lobe<'_>) {
+        let output = self.closure_output(shader, lobe.output);
+        self.note(output);
+        if let Some(under) = &lobe.under {
+            let known = self.closure_type(under).map(drop);
+            self.note(known);
+        }
+        if let Some(weight) = lobe.weight {
+            self.value(weight, &crate::types::COLOR, "weight", None);
+        }
+        let ty = match self.closure_type(&lobe.closure) {
+            Ok(ty) => ty,
+            Err(fault) => return self.note(Err(fault)),
+        };
+        let mut known: Vec<&str> = ty.parameters.iter().filter(|p| p.ty != Type::Closure).map(|p| p.name).collect();
+        known.extend(["weight", "under", "abs", "rel"]);
+        for (name, value) in &lobe.parameters {
+            match ty.parameters.iter().find(|p| p.name == name.text && p.ty != Type::Closure) {
+                Some(p) => self.value(value, &p.ty, p.name, None),
+                None => {
+                    let message = format!("the closure {} has no parameter `{}`", ty.name, name.text);
+                    self.note(Err(unknown(message, name, known.clone().into_iter())));
+                }
+            }
+        }
+    }
+}

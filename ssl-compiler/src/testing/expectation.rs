@@ -1,0 +1,200 @@
+//! What an `expect…` statement says, read once for those who check tests and those who run them.
+
+use super::compare::Tolerance;
+use super::values::constant;
+use crate::diagnostics::{Code, Diagnostic, closest, codes};
+use crate::source::Span;
+use crate::syntax::ast::{Expr, ExprKind, Ident, TestArgument};
+
+/// Every expectation that is a statement with arguments.
+pub(super) const NAMES: [&str; 5] =
+    ["expect", "expect_lobe", "expect_lobes", "expect_numeric_derivatives", "expect_zero_cost"];
+
+pub(super) enum Expectation<'a> {
+    /// An output, or a part of one, has a value.
+    Value { what: &'a Expr, wanted: &'a Expr, tolerance: Tolerance },
+    /// A closure has a lobe like this.
+    Lobe(Lobe<'a>),
+    /// A closure has so many lobes, of a type if one is named.
+    Lobes { output: &'a Expr, count: usize, closure: Option<Ident> },
+    /// Shadows are slopes.
+    Numeric { tolerance: f64 },
+    /// Nothing was computed for derivatives.
+    ZeroCost,
+}
+
+/// A lobe of a closure; what is left out may be anything.
+pub(super) struct Lobe<'a> {
+    pub output: &'a Expr,
+    pub closure: Ident,
+    /// The type of the layer that it lies under.
+    pub under: Option<Ident>,
+    pub weight: Option<&'a Expr>,
+    /// The closure's parameters.
+    pub parameters: Vec<(&'a Ident, &'a Expr)>,
+    pub tolerance: Tolerance,
+}
+
+/// What is wrong with a statement of a test.
+pub(super) type Fault = Box<Diagnostic>;
+
+pub(super) fn fault(code: &'static Code, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Fault {
+    Box::new(Diagnostic::error(code, span, message.into(), hint.into()))
+}
+
+/// Something that does not go by that name; `known` are the names that there are.
+pub(super) fn unknown<'n>(message: String, name: &Ident, known: impl Iterator<Item = &'n str> + Clone) -> Fault {
+    let near = closest(&name.text, known.clone());
+    let hint = match near {
+        Some(c) => format!("did you mean `{c}`?"),
+        None if known.clone().next().is_none() => "there is none at all".to_owned(),
+        None => format!("there is {}", known.map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")),
+    };
+    let d = Diagnostic::error(&codes::TEST_NAME, name.span, message, hint);
+    Box::new(match near {
+        Some(c) => d.with_fix(name.span, c),
+        None => d,
+    })
+}
+
+/// The arguments of an expectation, taken one by one.
+struct Arguments<'a> {
+    statement: &'a Ident,
+    takes: &'static str,
+    span: Span,
+    positional: std::collections::VecDeque<&'a Expr>,
+    named: Vec<(&'a Ident, &'a Expr)>,
+}
+
+pub(super) fn read<'a>(
+    statement: &'a Ident,
+    arguments: &'a [TestArgument],
+    span: Span,
+) -> Result<Expectation<'a>, Fault> {
+    let takes = match statement.text.as_str() {
+        "expect" => "an output, its value and tolerances",
+        "expect_lobe" => "a closure output, the type of a lobe, and what is expected of it by name",
+        "expect_lobes" => "a closure output, how many lobes it has, and a type of lobes if only those count",
+        "expect_numeric_derivatives" => "a tolerance",
+        "expect_zero_cost" => "nothing",
+        other => return Err(unknown(format!("there is no expectation `{other}`"), statement, NAMES.into_iter())),
+    };
+    let positional = arguments.iter().filter(|a| a.name.is_none()).map(|a| &a.value).collect();
+    let named: Vec<(&Ident, &Expr)> = arguments.iter().filter_map(|a| Some((a.name.as_ref()?, &a.value))).collect();
+    for (i, (name, _)) in named.iter().enumerate() {
+        if named[..i].iter().any(|(n, _)| n.text == name.text) {
+            return Err(fault(
+                &codes::TEST_ARGUMENTS,
+                name.span,
+                format!("`{}` is given twice", name.text),
+                "keep one of the two",
+            ));
+        }
+    }
+    let mut arguments = Arguments { statement, takes, span, positional, named };
+    let read = match statement.text.as_str() {
+        "expect" => Expectation::Value {
+            what: arguments.next()?,
+            wanted: arguments.next()?,
+            tolerance: arguments.tolerance(true)?,
+        },
+        "expect_lobe" => Expectation::Lobe(arguments.lobe()?),
+        "expect_lobes" => {
+            let (output, count) = (arguments.next()?, arguments.next()?);
+            let closure = arguments.positional.pop_front().map(closure_name).transpose()?;
+            Expectation::Lobes { output, count: count_of(count)?, closure }
+        }
+        "expect_numeric_derivatives" => Expectation::Numeric { tolerance: not_negative(arguments.next()?)? },
+        _ => Expectation::ZeroCost,
+    };
+    arguments.done()?;
+    Ok(read)
+}
+
+impl<'a> Arguments<'a> {
+    fn wrong(&self) -> Fault {
+        let n = self.positional.len() + self.named.len();
+        let message = format!("`{}` takes {}", self.statement.text, self.takes);
+        let hint = if n == 0 { "give what is missing".to_owned() } else { format!("{n} arguments are too many here") };
+        fault(&codes::TEST_ARGUMENTS, self.span, message, hint)
+    }
+
+    fn next(&mut self) -> Result<&'a Expr, Fault> {
+        match self.positional.pop_front() {
+            Some(e) => Ok(e),
+            None => {
+                self.named.clear();
+                Err(self.wrong())
+            }
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<&'a Expr> {
+        let at = self.named.iter().position(|(n, _)| n.text == name)?;
+        Some(self.named.remove(at).1)
+    }
+
+    /// `abs` and `rel`, by name, or in this order.
+    fn tolerance(&mut self, by_place: bool) -> Result<Tolerance, Fault> {
+        let mut one = |name: &str| {
+            let e = match self.take(name) {
+                None if by_place => self.positional.pop_front(),
+                e => e,
+            };
+            e.map_or(Ok(0.0), not_negative)
+        };
+        Ok(Tolerance { absolute: one("abs")?, relative: one("rel")? })
+    }
+
+    fn lobe(&mut self) -> Result<Lobe<'a>, Fault> {
+        let (output, closure) = (self.next()?, closure_name(self.next()?)?);
+        let tolerance = self.tolerance(false)?;
+        let under = self.take("under").map(closure_name).transpose()?;
+        let weight = self.take("weight");
+        Ok(Lobe { output, closure, under, weight, parameters: std::mem::take(&mut self.named), tolerance })
+    }
+
+    /// Nothing may be left.
+    fn done(&self) -> Result<(), Fault> {
+        match self.named.first() {
+            Some((name, _)) if matches!(self.statement.text.as_str(), "expect") => {
+                Err(unknown(format!("`expect` takes no `{}`", name.text), name, ["abs", "rel"].into_iter()))
+            }
+            Some(_) => Err(self.wrong()),
+            None if self.positional.is_empty() => Ok(()),
+            None => Err(self.wrong()),
+        }
+    }
+}
+
+fn closure_name(e: &Expr) -> Result<Ident, Fault> {
+    match &e.kind {
+        ExprKind::Name(text) => Ok(Ident { text: text.clone(), span: e.span }),
+        _ => Err(fault(&codes::TEST_VALUE, e.span, "this is no type of closures", "write a name, such as `Lambert`")),
+    }
+}
+
+pub(super) fn one_number(e: &Expr) -> Result<f64, Fault> {
+    match constant(e).as_deref() {
+        Ok([x]) => Ok(*x),
+        Ok(_) => Err(fault(&codes::TEST_VALUE, e.span, "one number belongs here", "write a single number")),
+        Err(message) => Err(fault(&codes::TEST_VALUE, e.span, message.as_str(), "write a number")),
+    }
+}
+
+fn not_negative(e: &Expr) -> Result<f64, Fault> {
+    let x = one_number(e)?;
+    if x >= 0.0 {
+        return Ok(x);
+    }
+    let message = if x.is_nan() { "a tolerance must be a number" } else { "a tolerance cannot be negative" };
+    Err(fault(&codes::TEST_VALUE, e.span, message, "it is how far the value may be off"))
+}
+
+fn count_of(e: &Expr) -> Result<usize, Fault> {
+    let x = one_number(e)?;
+    if x >= 0.0 && x.fract() == 0.0 && x <= 64.0 {
+        return Ok(x as usize);
+    }
+    Err(fault(&codes::TEST_VALUE, e.span, "this is no number of lobes", "write a whole number, 0 to 64"))
+}
