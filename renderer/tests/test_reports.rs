@@ -153,12 +153,157 @@ fn json_tells_place_values_inputs_and_broken_files() {
     assert!(test["seconds"].as_f64().is_some_and(|s| s > 0.0));
     let backends = ssl_compiler::BackendKind::ALL.len();
     let drawn = &report["tests"][backends]["failures"][0];
-    // |gain x − 1| > 3, made simple.
-    assert_eq!(drawn["inputs"], serde_json::json!(["x = 5", "gain = 1", "tint = (1,1,1)"]));
+    // |gain x − 1| > 3 still, with numbers of one digit; what does not matter is 0.
+    let inputs: Vec<&str> = drawn["inputs"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let number = |i: usize, name: &str| inputs[i].strip_prefix(name).and_then(|x| x.parse::<u8>().ok()).expect("whole");
+    assert_eq!((inputs.len(), inputs[2]), (3, "tint = (1,1,1)"), "{inputs:?}");
+    assert!((5..=18).contains(&(number(0, "x = ") * number(1, "gain = "))), "{inputs:?}");
     assert_eq!(drawn["drawn"].as_array().map(Vec::len), Some(4));
     assert_eq!(report["broken"][0]["file"], broken);
     assert!(report["broken"][0]["reason"].as_str().is_some_and(|r| r.contains("E0201")));
     assert_eq!(report["failed"].as_u64(), Some(3 * backends as u64 + 1));
+}
+
+// rule: tests.reports accept
+#[test]
+fn junit_is_well_formed_and_tells_the_same() {
+    let folder = Folder::new("junit");
+    let failing = folder.file("failing.ssl", FAILING);
+    let broken = folder.file("broken <&>.ssl", "shader main(out float r) { r = q; }\n");
+    let control = "shader main(out float r) { r = 1.0; printf(\"]]> \\t\u{1}\u{fffe} <b>\"); }\n\
+                   test \"\u{8} é\" { run main(); expect(r, 1.0); }\n";
+    let talking = folder.file("talking.ssl", control);
+    let xml = text(&shade(&["test", &failing, &broken, &talking, "--format", "junit"]).stdout);
+    let root = well_formed(&xml).unwrap_or_else(|e| panic!("{e}\n{xml}"));
+    let backends = ssl_compiler::BackendKind::ALL.len();
+    assert_eq!(root.name, "testsuites");
+    let count = |n: usize| n.to_string();
+    for (name, n) in [("tests", 5 * backends + 1), ("failures", 3 * backends), ("errors", 1)] {
+        assert_eq!(root.attribute(name), count(n), "{name}");
+    }
+    let suites: Vec<&str> = root.children.iter().map(|s| s.attribute("name")).collect();
+    assert_eq!(suites, [failing.as_str(), &talking, &broken]);
+    let first = &root.children[0].children[0];
+    assert_eq!(first.attribute("classname"), failing);
+    let backend = ssl_compiler::BackendKind::ALL[0].name();
+    assert_eq!(first.attribute("name"), format!("fixed <values> & \"quotes\" [{backend}]"));
+    assert_eq!(first.children.len(), 4, "a failure for each expectation");
+    assert_eq!(first.children[0].attribute("message"), "expected 0, found 0.5 (no tolerance)");
+    assert!(
+        first.children[0].text.contains("see it with: shade eval")
+            && first.children[0].text.contains("\nwith x = dual(")
+    );
+    let talk = &root.children[1].children[0];
+    assert_eq!(talk.attribute("name"), format!("\u{fffd} é [{backend}]"));
+    assert_eq!(talk.children[0].text, "]]> \t\u{fffd}\u{fffd} <b>");
+    assert_eq!(root.children[2].children[0].children[0].name, "error");
+}
+
+/// An element of an XML document.
+#[derive(Debug, Default)]
+struct Element {
+    name: String,
+    attributes: Vec<(String, String)>,
+    children: Vec<Element>,
+    text: String,
+}
+
+impl Element {
+    fn attribute(&self, name: &str) -> &str {
+        self.attributes.iter().find(|(n, _)| n == name).map_or("", |(_, v)| v)
+    }
+}
+
+/// Reads a document by the rules of XML 1.0, as far as there are elements, attributes and text: everything
+/// else, and every breach of a rule, is refused.
+fn well_formed(xml: &str) -> Result<Element, String> {
+    let is_char = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+    if let Some(c) = xml.chars().find(|&c| !is_char(c)) {
+        return Err(format!("the character {c:?} is not allowed"));
+    }
+    let declared = xml.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").ok_or("no declaration")?;
+    let mut rest = declared.trim_start();
+    let root = element(&mut rest)?;
+    if rest.trim().is_empty() { Ok(root) } else { Err(format!("left over: {rest}")) }
+}
+
+fn name(rest: &mut &str) -> Result<String, String> {
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').unwrap_or(rest.len());
+    if end == 0 || !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return Err(format!("no name: {rest:.40}"));
+    }
+    let (name, behind) = rest.split_at(end);
+    *rest = behind;
+    Ok(name.to_owned())
+}
+
+fn eat<'a>(rest: &mut &'a str, what: &str) -> Result<(), String> {
+    let behind: Option<&'a str> = rest.strip_prefix(what);
+    *rest = behind.ok_or_else(|| format!("expected {what}: {:.40}", *rest))?;
+    Ok(())
+}
+
+fn element(rest: &mut &str) -> Result<Element, String> {
+    eat(rest, "<")?;
+    let mut this = Element { name: name(rest)?, ..Element::default() };
+    loop {
+        let spaced = rest.starts_with(char::is_whitespace);
+        *rest = rest.trim_start();
+        if eat(rest, "/>").is_ok() {
+            return Ok(this);
+        }
+        if eat(rest, ">").is_ok() {
+            break;
+        }
+        if !spaced {
+            return Err(format!("no space before an attribute: {rest:.40}"));
+        }
+        let attribute = name(rest)?;
+        eat(rest, "=\"")?;
+        let end = rest.find('"').ok_or("an attribute without an end")?;
+        if this.attributes.iter().any(|(n, _)| *n == attribute) {
+            return Err(format!("{attribute} twice"));
+        }
+        // A line break in an attribute is read as a space.
+        this.attributes.push((attribute, unescape(&rest[..end].replace(['\n', '\t', '\r'], " "))?));
+        *rest = &rest[end + 1..];
+    }
+    loop {
+        let end = rest.find('<').ok_or_else(|| format!("{} is not closed", this.name))?;
+        this.text.push_str(&unescape(&rest[..end])?);
+        *rest = &rest[end..];
+        if eat(rest, "</").is_err() {
+            this.children.push(element(rest)?);
+            continue;
+        }
+        eat(rest, &this.name)?;
+        eat(rest, ">")?;
+        return Ok(this);
+    }
+}
+
+fn unescape(text: &str) -> Result<String, String> {
+    if text.contains('<') || text.contains("]]>") {
+        return Err(format!("`<` or `]]>` in {text}"));
+    }
+    let mut out = String::new();
+    let mut parts = text.split('&');
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let (entity, behind) = part.split_once(';').ok_or_else(|| format!("a bare `&` before {part}"))?;
+        out.push(match entity {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            number => {
+                let code = number.strip_prefix('#').and_then(|n| n.parse().ok()).and_then(char::from_u32);
+                code.filter(|c| matches!(c, '\t' | '\n' | '\r')).ok_or_else(|| format!("&{number}; is nothing"))?
+            }
+        });
+        out.push_str(behind);
+    }
+    Ok(out)
 }
 
 #[test]

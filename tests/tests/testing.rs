@@ -213,7 +213,7 @@ fn what_must_not_compile_is_expected() {
     assert_passes("expect_error E0205 { shader bad(out float r) { r = int(1) == 1; } }");
     // The source sees what the file declares, and a warning may be expected too.
     assert_passes("expect_error W0401 { shader odd(out float r) { float y = global_value<x>; r = 1.0; } }");
-    assert_passes("expect_error E0101 { shader bad(out float r) { r = 1.0 €; } }");
+    assert_passes("expect_error E0106 { shader bad(out float r) { r = 1.0 } }");
     assert_passes(
         "expect_error E0305 { shader bad(out float r) { float y = global_value<x>; while (y < 9.0) y = ddx(y) + 1.0; r = y; } }",
     );
@@ -229,6 +229,8 @@ fn what_must_not_compile_is_expected() {
         "expect_error E0205 { shader bad(out float r) { r = true; } shader worse(out float r) { r = q; } }",
         "found E0201 (",
     );
+    assert_fails("expect_error E0101 { shader bad(out float r) { r = 1.0 €; } }", "E0101");
+    assert_fails("expect_error E0107 { shader bad(out float r) { r = (1.0; } }", "expected `)` in the source");
     assert_fails("expect_error E9999 { }", "there is no diagnostic `E9999`");
     assert_fails("expect_error E0205;", "expected `{`");
 }

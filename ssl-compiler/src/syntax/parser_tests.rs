@@ -88,28 +88,32 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    /// `expect_error CODE { … }`. What stands in the braces is only matched up, brace by brace: it is not
-    /// part of the file, and what the lexer said about it is forgotten.
+    /// `expect_error CODE { … }`. What stands in the braces is only matched up, bracket by bracket: it is words
+    /// of the language, but no part of the file.
     fn expect_error(&mut self, start: Span) -> Parsed<TestStmt> {
         let code = self.any_name("the code of a diagnostic, such as `E0205`")?;
         let open = self.expect("{", "before the source that must not compile")?;
-        let mut depth = 1;
-        while self.peek().kind != TokenKind::End {
-            depth += usize::from(self.is("{"));
-            depth -= usize::from(self.is("}"));
-            if depth == 0 {
-                break;
+        let mut closing = vec!["}"];
+        while let Some(&due) = closing.last() {
+            match self.peek().kind {
+                TokenKind::Punct("(") => closing.push(")"),
+                TokenKind::Punct("[") => closing.push("]"),
+                TokenKind::Punct("{") => closing.push("}"),
+                TokenKind::Punct(")" | "]" | "}") | TokenKind::End => {
+                    self.expect(due, "in the source that must not compile")?;
+                    closing.pop();
+                    continue;
+                }
+                _ => {}
             }
             self.advance();
         }
-        let close = self.expect("}", "to close the source that must not compile")?;
+        let close = self.previous();
         let source = Span { start: open.end, end: close.start, ..open };
-        let inside = |s: Span| s.file == source.file && s.start >= source.start && s.end <= source.end;
-        self.diagnostics.list.retain(|d| !d.span.is_some_and(inside));
         Ok(TestStmt { kind: TestStmtKind::ExpectError { code, source }, span: start.to(close) })
     }
 
-    /// `cases (x, y) { "name": 1, 2; … }`
+    /// `cases(x, y) { "name": 1, 2; … }`
     fn cases(&mut self, start: Span) -> Parsed<TestStmt> {
         self.expect("(", "before the names of the columns")?;
         let mut columns = Vec::new();

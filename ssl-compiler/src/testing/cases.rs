@@ -47,7 +47,7 @@ pub(super) fn faults(test: &TestDecl, layout: &GlobalsLayout) -> Vec<Diagnostic>
             continue;
         }
         if cases.columns.is_empty() || cases.rows.is_empty() {
-            let hint = "write `cases (x, y) { \"first\": 1.0, 2.0; }`";
+            let hint = "write `cases(x, y) { \"first\": 1.0, 2.0; }`";
             fault(statement.span, "a table of cases has columns and cases".to_owned(), hint);
         }
         for (n, column) in cases.columns.iter().enumerate() {
