@@ -70,6 +70,14 @@ const ENOUGH: usize = 3;
 /// How much better than the tolerance a slope must be known.
 const CERTAINTY: f64 = 0.1;
 
+/// Everything that a verdict follows from, but for the program and what its textures are.
+pub(super) fn key(seeds: &Seeds, parameters: &ParameterBlock, tolerance: f64) -> Vec<u64> {
+    let [ddx, ddy] = &seeds.partials;
+    let numbers = seeds.values.iter().chain(ddx).chain(ddy).flatten().map(|x| x.to_bits());
+    let words = parameters.words.iter().map(|&w| u64::from(w));
+    numbers.chain(words).chain([tolerance.to_bits()]).collect()
+}
+
 /// A shader at a point, to be moved.
 pub(super) struct Point<'a> {
     pub program: &'a Program,
@@ -79,14 +87,6 @@ pub(super) struct Point<'a> {
 }
 
 impl Point<'_> {
-    /// Everything that a verdict follows from, but for the program and what its textures are.
-    pub fn key(&self, tolerance: f64) -> Vec<u64> {
-        let [ddx, ddy] = &self.seeds.partials;
-        let numbers = self.seeds.values.iter().chain(ddx).chain(ddy).flatten().map(|x| x.to_bits());
-        let words = self.parameters.words.iter().map(|&w| u64::from(w));
-        numbers.chain(words).chain([tolerance.to_bits()]).collect()
-    }
-
     fn run(&self, direction: usize, t: f64) -> Outcome<f64> {
         let inputs = Moved { seeds: self.seeds, parameters: self.parameters, direction, t };
         self.program.run::<f64>(&inputs, self.host, DEFAULT_FUEL)

@@ -2,7 +2,7 @@
 
 use super::expectation::{Expectation, Lobe};
 use super::lobes::{self, Found, Wanted};
-use super::numeric::{Point, Verdict};
+use super::numeric::{self, Point, Seeds, Verdict};
 use super::refusal::Refusal;
 use super::reproduce::{self, number};
 use super::run::{Ran, Run, Stop, Wrong};
@@ -157,20 +157,7 @@ impl Run<'_, '_> {
                 }
             }
         }
-        let program = self.compiled.probed(&shader).map_err(|m| Wrong::new(span, m))?;
-        let Some(last) = &self.last else { return Ok(()) };
-        let point = Point { program, seeds: &seeds, parameters: &last.parameters, host: &last.textures };
-        let textures: Vec<String> = last.given.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
-        let key = (format!("{shader}({})", textures.join(",")), point.key(tolerance));
-        let verdict = match self.compiled.verdict(&key) {
-            Some(verdict) => verdict,
-            None => {
-                let verdict = point.compare(tolerance);
-                self.compiled.judge(key, &verdict);
-                verdict
-            }
-        };
-        match verdict {
+        match self.verdict(shader, &seeds, tolerance, span)? {
             Verdict::Agrees(0) => {
                 Err(Wrong::new(span, "the shader has no `ddx`, `ddy` or texture look-up to compare").into())
             }
@@ -193,6 +180,21 @@ impl Run<'_, '_> {
                 Err(Wrong { values, seeds: Some(seeds), ..Wrong::new(span, message) }.into())
             }
         }
+    }
+
+    /// What finite differences say of the last run at a point; asked once for all back ends.
+    fn verdict(&mut self, shader: String, seeds: &Seeds, tolerance: f64, span: Span) -> Result<Verdict, Wrong> {
+        let last = self.ran(span)?;
+        let textures: Vec<String> = last.given.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+        let key = (format!("{shader}({})", textures.join(",")), numeric::key(seeds, &last.parameters, tolerance));
+        if let Some(verdict) = self.compiled.verdict(&key) {
+            return Ok(verdict);
+        }
+        let program = self.compiled.probed(&shader).map_err(|m| Wrong::new(span, m))?;
+        let Some(last) = &self.last else { return Ok(Verdict::NotSmooth) };
+        let verdict = Point { program, seeds, parameters: &last.parameters, host: &last.textures }.compare(tolerance);
+        self.compiled.judge(key, &verdict);
+        Ok(verdict)
     }
 
     fn zero_cost(&mut self, span: Span) -> Result<(), Wrong> {
