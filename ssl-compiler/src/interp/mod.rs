@@ -58,6 +58,8 @@ pub struct Outcome<R> {
     /// In f64, a fingerprint of every decision on the way: runs of equal paths met no branch, kink or
     /// step between them.
     pub path: u64,
+    /// In f64, whether something was computed in f32 all the same, so that results are no better than that.
+    pub single: bool,
 }
 
 impl Program {
@@ -97,6 +99,7 @@ impl Program {
             non_finite_derivatives: machine.non_finite_derivatives,
             probes: machine.probes,
             path: machine.path.fingerprint(),
+            single: machine.path.single,
         }
     }
 }
@@ -297,7 +300,10 @@ impl<R: Real> Machine<'_, R> {
                 self.path.chose::<R>(u64::from(bits >> 31));
                 Cell::Int(bits as i32)
             }
-            Op::BitsFloat => Cell::Float(R::from_f32(f32::from_bits(frame.int(args[0]) as u32))),
+            Op::BitsFloat => {
+                self.path.single = true;
+                Cell::Float(R::from_f32(f32::from_bits(frame.int(args[0]) as u32)))
+            }
             Op::ClampIndex(n) => Cell::Int(self.clamp(frame.int(args[0]), n) as i32),
             Op::Finite => {
                 let x = frame.float(args[0]);

@@ -11,21 +11,25 @@ use crate::ir::real::Real;
 /// A fingerprint of the decisions so far: equal paths have equal ones, others different ones but for one
 /// in 2⁶⁴.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Path(u64);
+pub(super) struct Path {
+    decisions: u64,
+    /// Something on the way was computed in f32: by the host, or from the bits of a float.
+    pub single: bool,
+}
 
 impl Path {
     pub fn fingerprint(self) -> u64 {
-        self.0
+        self.decisions
     }
 
     /// Notes a decision. In f32 nobody compares paths, so none is kept.
     pub fn chose<R: Real>(&mut self, what: u64) {
         if R::IS_DOUBLE {
             // The finaliser of SplitMix64 (Steele, Lea & Flood 2014), over the sum with what came before.
-            let mut z = self.0.rotate_left(7).wrapping_add(what).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.decisions.rotate_left(7).wrapping_add(what).wrapping_add(0x9e37_79b9_7f4a_7c15);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            self.0 = z ^ (z >> 31);
+            self.decisions = z ^ (z >> 31);
         }
     }
 

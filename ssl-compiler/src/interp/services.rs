@@ -23,6 +23,7 @@ impl<R: Real> Machine<'_, R> {
         if R::IS_DOUBLE && self.texture_double(frame, data, request.texture) {
             return;
         }
+        self.path.single = true;
         let mut rows = [
             &mut request.u,
             &mut request.v,
@@ -81,6 +82,7 @@ impl<R: Real> Machine<'_, R> {
         let numbers = &mut numbers[..data.results.len()];
         let arguments: Vec<f64> = data.args.iter().map(number).collect();
         if !(R::IS_DOUBLE && external.call_double(&arguments, numbers)) {
+            self.path.single = true;
             let arguments: Vec<u32> = data.args.iter().map(|&v| frame.get(v).bits()).collect();
             let mut words = [0; 4];
             external.call(&arguments, &mut words[..data.results.len()]);

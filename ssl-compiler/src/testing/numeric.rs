@@ -96,12 +96,15 @@ impl Point<'_> {
     fn slopes(&self, direction: usize, base: &Outcome<f64>, tolerance: f64) -> Option<Vec<Slope>> {
         let mut slopes = vec![Slope::unknown(); base.probes.len()];
         let (mut step, mut differences) = (STEP, 0);
+        let epsilon = if base.single { f64::from(f32::EPSILON) } else { f64::EPSILON };
         for _ in 0..LEVELS {
             let (low, high) = (self.run(direction, -step), self.run(direction, step));
             let alike = |o: &Outcome<f64>| o.path == base.path && o.probes.len() == base.probes.len();
             if alike(&low) && alike(&high) {
                 for (i, slope) in slopes.iter_mut().enumerate() {
-                    slope.refine((high.probes[i].value - low.probes[i].value) / (2.0 * step));
+                    let [low, high] = [&low, &high].map(|o| o.probes[i].value);
+                    let rounding = epsilon * low.abs().max(high.abs()) / step;
+                    slope.refine((high - low) / (2.0 * step), rounding);
                 }
                 differences += 1;
                 let known = |s: &Slope| s.error <= 1e-3 * allowed(tolerance, s.best);

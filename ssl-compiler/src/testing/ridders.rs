@@ -3,8 +3,9 @@
 //! C. Ridders, Accurate computation of F'(x) and F'(x)F''(x), Advances in Engineering Software 4 (1982);
 //! Press et al., Numerical Recipes, section 5.7. The error of a central difference is a series in even
 //! powers of the step, so each column removes one more of them. The estimate of the error is how far an
-//! entry lies from the two of one order less that it was made of. Unlike the textbook's, this one does not
-//! stop at the first step that makes things worse: a coarse step may be lost among waves.
+//! entry lies from the two of one order less that it was made of, or what rounding does to a difference of
+//! that step, whichever is more: steps of one result of f32 can agree by accident. Unlike the textbook's,
+//! this one does not stop at the first step that makes things worse: a coarse step may be lost among waves.
 
 /// By how much the step shrinks from one difference to the next.
 pub(super) const SHRINK: f64 = 2.0;
@@ -24,8 +25,8 @@ impl Slope {
         Slope { row: Vec::new(), best: f64::NAN, error: f64::INFINITY }
     }
 
-    /// Takes the central difference at the next, smaller step.
-    pub fn refine(&mut self, difference: f64) {
+    /// Takes the central difference at the next, smaller step, and how far rounding may have moved it.
+    pub fn refine(&mut self, difference: f64, rounding: f64) {
         let mut row = Vec::with_capacity(self.row.len() + 1);
         row.push(difference);
         let mut factor = 1.0;
@@ -33,7 +34,7 @@ impl Slope {
             factor *= SHRINK * SHRINK;
             let finer = row[order];
             let entry = (factor * finer - coarser) / (factor - 1.0);
-            let error = (entry - finer).abs().max((entry - coarser).abs());
+            let error = (entry - finer).abs().max((entry - coarser).abs()) + rounding;
             if error <= self.error {
                 (self.best, self.error) = (entry, error);
             }
@@ -50,7 +51,7 @@ mod tests {
     fn slope(f: impl Fn(f64) -> f64, x: f64, mut step: f64, levels: usize) -> Slope {
         let mut slope = Slope::unknown();
         for _ in 0..levels {
-            slope.refine((f(x + step) - f(x - step)) / (2.0 * step));
+            slope.refine((f(x + step) - f(x - step)) / (2.0 * step), f64::EPSILON * f(x).abs() / step);
             step /= SHRINK;
         }
         slope
@@ -75,6 +76,19 @@ mod tests {
         let s = slope(|x| (1000.0 * x).sin(), 0.01, 1e-2, 12);
         assert!((s.best - 1000.0 * 10.0f64.cos()).abs() < 1e-4, "{s:?}");
         assert!(slope(f64::sin, 0.3, 0.1, 1).error.is_infinite());
+    }
+
+    #[test]
+    fn results_of_f32_are_not_trusted_further_than_they_go() {
+        let product = |x: f64| f64::from((0.7 * x) as f32 * (0.5 + 0.3 * x) as f32);
+        let (mut slope, mut step) = (Slope::unknown(), 1e-2);
+        for _ in 0..12 {
+            let rounding = f64::from(f32::EPSILON) * product(0.5).abs() / step;
+            slope.refine((product(0.5 + step) - product(0.5 - step)) / (2.0 * step), rounding);
+            step /= SHRINK;
+        }
+        assert!((slope.best - (0.35 + 0.21)).abs() < 1e-4, "{slope:?}");
+        assert!((slope.best - (0.35 + 0.21)).abs() <= slope.error && slope.error < 1e-3, "{slope:?}");
     }
 
     #[test]
