@@ -34,7 +34,7 @@ pub(super) struct Wrong {
     pub message: String,
     pub values: Option<(String, String)>,
     /// The point at which it fails, where that is not the one that the test set.
-    pub seeds: Option<Seeds>,
+    pub seeds: Option<Box<Seeds>>,
 }
 
 impl Wrong {
@@ -129,7 +129,7 @@ impl<'a, 'c> Run<'a, 'c> {
         let mut failure = Failure::at(self.sources, wrong.span, wrong.message);
         failure.values = wrong.values;
         if let Some(last) = &self.last {
-            let seeds = wrong.seeds.as_ref().unwrap_or(&self.seeds);
+            let seeds = wrong.seeds.as_deref().unwrap_or(&self.seeds);
             let inputs = Inputs { layout: self.layout, seeds, given: &last.given };
             let file = &self.sources.get(self.compiled.file).name;
             failure.inputs = inputs.lines();

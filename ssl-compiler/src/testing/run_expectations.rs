@@ -177,7 +177,7 @@ impl Run<'_, '_> {
                     number(tolerance)
                 );
                 let values = Some((slope.best.to_string(), shadow.to_string()));
-                Err(Wrong { values, seeds: Some(seeds), ..Wrong::new(span, message) }.into())
+                Err(Wrong { values, seeds: Some(Box::new(seeds)), ..Wrong::new(span, message) }.into())
             }
         }
     }
