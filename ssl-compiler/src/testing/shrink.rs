@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_does_not_matter_becomes_zero_and_what_does_becomes_short() {
-        let draws = [draw(-2.0, 2.0, 1.234_567), draw(0.5, 3.0, 2.718_28), draw(-1.0, 1.0, -0.777)];
+        let draws = [draw(-2.0, 2.0, 1.234_567), draw(0.5, 3.0, 2.618_03), draw(-1.0, 1.0, -0.777)];
         let shrunk = shrink(&draws, 400, &mut |v| v[0] > 0.9 && v[1] > 1.0);
         assert_eq!(shrunk, [1.0, 2.0, 0.0]);
         let near = shrink(&draws, 400, &mut |v| v[0] > 1.2);

@@ -8,6 +8,7 @@ use crate::analysis::lineage::{Lineage, partials};
 use crate::ir::{FuncId, Function, Inst, Module, Op, Value};
 use crate::passes::ad::variants::{Variants, wanted};
 use crate::source::Span;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
 /// A value in one of the variants.
@@ -154,8 +155,8 @@ impl<'m> Net<'m> {
                 path
             };
             for next in visit(self, node, &way) {
-                if !previous.contains_key(&next) {
-                    previous.insert(next, Some(node));
+                if let Entry::Vacant(unseen) = previous.entry(next) {
+                    unseen.insert(Some(node));
                     work.push_back(next);
                 }
             }
