@@ -3,6 +3,9 @@
 //! The table's shaders come from a generator outside this project. Benches look for it at
 //! `$SSL_TABLE_SHADERS`, then beside the checkout, and are skipped where it is not.
 
+mod call_heavy;
+
+pub use call_heavy::{CallHeavy, call_heavy};
 use renderer::material::ShadingLanguage;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{Block, LANES, NoTextures, Order, ParameterBlock, Row};

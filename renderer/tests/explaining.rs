@@ -213,3 +213,101 @@ fn switches_change_derivatives_and_nothing_else() {
     assert!(demand("--force-derivatives").contains("shadow xy"));
     assert!(!demand("--no-derivatives").contains("; shadow"));
 }
+
+const FLAT: &str = "texture2d map;
+shader flat(float k = 0.5, out closure c)
+{
+    const color albedo = texture2d_sample<map>(k, 0.25);
+    c = make_closure<Lambert>(albedo, global_value<normal>);
+}
+";
+
+#[test]
+fn look_ups_at_one_place_are_warned_of() {
+    let file = File::new("flat.ssl", FLAT);
+    let path = file.path();
+    for command in [&["check"][..], &["eval"]] {
+        let run = |more: &[&str]| shade(&[command, &[&path[..]], more].concat());
+        let out = run(&[]);
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        let said = text(&out.stderr);
+        // The look-up's own place.
+        assert!(said.contains("W0450") && said.contains(":4:26"), "{command:?}: {said}");
+        assert!(!text(&run(&["--allow", "W0450"]).stderr).contains("W0450"), "{command:?}");
+    }
+    assert_eq!(shade(&["check", &path, "--deny", "W0450"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_render_warns_of_them_too() {
+    let scene = File::new(
+        "flat.toml",
+        &format!(
+            "[camera]\nposition = [0, 0, 3]\nlook_at = [0, 0, 0]\n[materials.flat]\nsource = '''\n{FLAT}'''\n\
+             [[shapes]]\ntype = \"sphere\"\nmaterial = \"flat\"\n"
+        ),
+    );
+    let picture = File::new("flat.png", "");
+    let render = |more: &[&str]| {
+        let (scene, picture) = (scene.path(), picture.path());
+        shade(
+            &[&["render", &scene, "-o", &picture, "--size", "8x8", "--spp", "1", "--allow", "S0010"][..], more]
+                .concat(),
+        )
+    };
+    let out = render(&[]);
+    assert!(text(&out.stderr).contains("W0450"), "{}", text(&out.stderr));
+    assert!(!text(&render(&["--allow", "W0450"]).stderr).contains("W0450"));
+    // The renderer keeps no second partials: poison says so, with the pixel.
+    let second = File::new(
+        "second.toml",
+        "[camera]\nposition = [0, 0, 3]\nlook_at = [0, 0, 0]\n[materials.a]\nsource = '''\nshader a(out closure c) {\n\
+         const float d = ddx(ddx(global_value<uvw>.x));\n\
+         c = make_closure<Lambert>(color(0.5 + (d > 0.0 ? d : 0.0)), global_value<normal>);\n}\n'''\n\
+         [[shapes]]\ntype = \"sphere\"\nmaterial = \"a\"\n",
+    );
+    let (path, out) = (second.path(), picture.path());
+    let run = |switch: &[&str]| {
+        let out = shade(&[&["render", &path, "-o", &out, "--size", "8x8", "--spp", "1"][..], switch].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    assert!(!run(&[]).contains("poisoned"));
+    assert!(run(&["--poison-derivatives"]).contains("the result of `ddx` is made of second partials of `uvw`"));
+}
+
+#[test]
+fn poison_says_what_the_command_line_did_not_give() {
+    let file = File::new(
+        "poison.ssl",
+        "globals { float a; float b; }\nshader main(out float r, out float s) {\n    r = ddx(global_value<a> + global_value<b>);\n    s = ddx(global_value<a>);\n}\n",
+    );
+    let path = file.path();
+    for backend in ["interp", "cranelift"] {
+        let run = |b: &str| {
+            let out = shade(&[
+                "eval",
+                &path,
+                "--poison-derivatives",
+                "--backend",
+                backend,
+                "--json",
+                "--global",
+                "a:float=1,2,3",
+                "--global",
+                b,
+            ]);
+            assert!(out.status.success(), "{}", text(&out.stderr));
+            serde_json::from_slice::<Value>(&out.stdout).expect("JSON")
+        };
+        let value = run("b:float=5");
+        assert_eq!(value["outputs"]["s"], 2.0);
+        assert_eq!(value["messages"].as_array().map(Vec::len), Some(2), "{value}");
+        let said = value["messages"][0].as_str().unwrap_or_default();
+        let expected = format!("poisoned: {path}:3:9: the result of `ddx` is made of partials of `b` ({path}:3:31)");
+        assert!(said.starts_with(&expected), "{said}");
+        let value = run("b:float=5,7,0");
+        assert_eq!(value["outputs"], serde_json::json!({"r": 9.0, "s": 2.0}));
+        assert_eq!(value["messages"], Value::Null);
+    }
+}

@@ -56,7 +56,7 @@ fn shipped_graphs_have_nothing_wrong_with_them() {
 #[test]
 fn what_is_wrong_is_said_as_json_too() {
     let folder = Folder::new("wrong");
-    let graph = "[units.a]\nsource = '''\nshader a(texture2d map, out color c) { c = texture2d_sample<map>(0.5, 0.5); }\n'''\n\
+    let graph = "[units.a]\nsource = '''\nshader a(texture2d map, out color c) { c = texture2d_sample<map>(global_value<uvw>.x, 0.5); }\n'''\n\
                  textures = { map = \"gone.png\" }\n[outputs]\nc = \"a.c\"\n";
     let fine = folder.write("fine.toml", graph);
     let wrong = folder.write("wrong.toml", "[units.a]\n[outputs]\nc = \"b.c\"\n");

@@ -60,7 +60,7 @@ fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
         external: None,
         span,
     });
-    Checked { program, layout: checked.layout.clone(), tests: Vec::new() }
+    Checked { program, layout: checked.layout.clone(), tests: Vec::new(), sources: checked.sources.clone() }
 }
 
 fn run(
@@ -79,6 +79,7 @@ fn run(
         probes: false,
         call_sites: false,
         names: false,
+        poison: false,
         roots: Roots::All,
     };
     // Whatever is wrong is said where the shader itself is lowered.

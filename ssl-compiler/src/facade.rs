@@ -1,5 +1,7 @@
 //! The library's front door: from a file to a shader that runs.
 
+use crate::analysis::derivatives::Derivatives;
+use crate::analysis::variation;
 use crate::backend::cranelift::Cranelift;
 use crate::backend::{Backend, OptLevel, interpreter::Interpreter};
 use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
@@ -9,6 +11,7 @@ pub use crate::lower::Roots;
 use crate::lower::{self, Request};
 use crate::modules::{self, Modules, SearchPath};
 use crate::passes::ad::Refused;
+use crate::passes::poison;
 use crate::pipeline::{self, Failure, Options, Stage};
 use crate::runtime::externals::NO_EXTERNALS;
 use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, ParameterBlock, ShaderInterface};
@@ -87,6 +90,8 @@ pub struct CompileOptions<'a> {
     pub probes: bool,
     /// Notes which values the author's variables hold, for explaining them.
     pub names: bool,
+    /// The globals whose partials the host fills; all that have rows for them where this is `None`.
+    pub seeded: Option<&'a [String]>,
     /// Accepts globals that only the file declares; a host that fills no such rows must not.
     pub file_globals: bool,
     /// Where imported files are looked for.
@@ -106,6 +111,7 @@ impl<'a> CompileOptions<'a> {
             bake: None,
             probes: false,
             names: false,
+            seeded: None,
             file_globals: true,
             imports: &modules::LIBRARY_ONLY,
             roots: Roots::All,
@@ -164,7 +170,8 @@ pub fn format(sources: &SourceMap, file: FileId) -> Result<String, Diagnostics> 
 fn check_here(sources: &mut SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let modules = modules::load(sources, file, options.imports, &mut diagnostics);
-    let checked = sema::check(&modules, options.globals, options.closures, options.externals, &mut diagnostics);
+    let mut checked = sema::check(&modules, options.globals, options.closures, options.externals, &mut diagnostics);
+    checked.sources = sources.clone();
     settle(&mut diagnostics, file, sources);
     (checked, diagnostics)
 }
@@ -201,7 +208,8 @@ pub fn compile_loaded(
     on_large_stack(|| {
         let start = Instant::now();
         let mut diagnostics = diagnostics;
-        let checked = sema::check(modules, options.globals, options.closures, options.externals, &mut diagnostics);
+        let mut checked = sema::check(modules, options.globals, options.closures, options.externals, &mut diagnostics);
+        checked.sources = sources.clone();
         settle(&mut diagnostics, modules.root().file, sources);
         finish(&checked, modules.root().file, entry, options, diagnostics, start)
     })
@@ -244,10 +252,22 @@ pub fn lower_checked(
     options: &CompileOptions<'_>,
     look: &mut (dyn FnMut(Stage, &Module) + Send),
 ) -> Result<(Module, ShaderInterface), Diagnostics> {
+    lower_and_warn(checked, file, entry, options, look).map(|(module, interface, _)| (module, interface))
+}
+
+/// Likewise; warnings come back beside it.
+pub fn lower_and_warn(
+    checked: &Checked,
+    file: FileId,
+    entry: Option<&str>,
+    options: &CompileOptions<'_>,
+    look: &mut (dyn FnMut(Stage, &Module) + Send),
+) -> Result<(Module, ShaderInterface, Diagnostics), Diagnostics> {
     on_large_stack(|| {
         let id = choose(checked, file, entry)?;
         let mut diagnostics = Diagnostics::new();
-        lower_here(checked, id, options, &mut diagnostics, look).map(|(m, i, _)| (m, i))
+        let (module, interface, _) = lower_here(checked, id, options, &mut diagnostics, look)?;
+        Ok((module, interface, diagnostics))
     })
 }
 
@@ -290,6 +310,7 @@ fn lower_here(
     look: &mut dyn FnMut(Stage, &Module),
 ) -> Result<Lowered, Diagnostics> {
     let start = Instant::now();
+    let poison = options.passes.derivatives == Derivatives::Poisoned;
     let request = Request {
         checked,
         closures: options.closures,
@@ -300,13 +321,27 @@ fn lower_here(
         probes: options.probes,
         call_sites: false,
         names: options.names,
+        poison,
         roots: options.roots,
     };
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
         return Err(std::mem::take(diagnostics));
     };
+    for global in &mut module.globals {
+        global.withheld = options.seeded.is_some_and(|list| !list.contains(&global.name));
+    }
+    if poison {
+        poison::run(&mut module, checked.program.formats.len(), &|span| checked.sources.place(span));
+    }
     let mut timings = vec![("lower", start.elapsed())];
-    match pipeline::run(&mut module, options.passes, look) {
+    let mut flat = Vec::new();
+    let mut both = |stage: Stage, module: &Module| {
+        if stage == Stage::BeforeAd {
+            flat = variation::flat_look_ups(module);
+        }
+        look(stage, module);
+    };
+    match pipeline::run(&mut module, options.passes, &mut both) {
         Ok(passes) => timings.extend(passes),
         Err(failure) => {
             let span = checked.program.function(id).span;
@@ -317,6 +352,7 @@ fn lower_here(
         let hint = "use smaller arrays, or fewer levels of calls";
         return Err(Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into());
     }
+    diagnostics.extend(flat_look_ups(checked, id, &flat));
     interface.globals_read = globals_read(&module);
     let known = options.globals.fields().len();
     if let Some(read) = interface.globals_read.iter().find(|r| r.field >= known && !options.file_globals) {
@@ -326,6 +362,19 @@ fn lower_here(
         return Err(Diagnostic::error(&codes::UNKNOWN_GLOBAL, checked.program.function(id).span, message, hint).into());
     }
     Ok((module, interface, timings))
+}
+
+/// Warns of look-ups whose coordinates never vary, as the file itself allows.
+fn flat_look_ups(checked: &Checked, shader: FunctionId, found: &[Span]) -> Diagnostics {
+    let mut warnings = Diagnostics::new();
+    for &span in found {
+        let message = "this texture is read at the same place for every point: its coordinates never vary";
+        let hint = "use coordinates that vary over the surface, such as those of `global_value<uvw>`; where one texel is \
+                    meant, a color parameter says so";
+        warnings.push(Diagnostic::warning(&codes::FLAT_LOOK_UP, span, message, hint));
+    }
+    settle(&mut warnings, checked.program.function(shader).span.file, &checked.sources);
+    warnings
 }
 
 fn explain(failure: Failure, shader: Span) -> Diagnostic {

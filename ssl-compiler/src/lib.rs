@@ -32,6 +32,6 @@ struct LanguagePage;
 
 pub use facade::{
     BackendKind, Checked, CompileOptions, Roots, Target, check, compile, compile_checked, compile_loaded, format, load,
-    lower_checked, on_large_stack,
+    lower_and_warn, lower_checked, on_large_stack,
 };
 pub use jit::Shader;

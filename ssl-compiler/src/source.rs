@@ -38,7 +38,7 @@ pub struct SourceFile {
     /// Where it lies, if it is a file: what it imports is looked for beside it. For a text inside
     /// another file, a name in that file's folder.
     pub path: Option<PathBuf>,
-    line_starts: Vec<u32>,
+    line_starts: Arc<[u32]>,
 }
 
 impl SourceFile {

@@ -137,9 +137,12 @@ fn report(path: &Path, source: &str) -> (Vec<Mark>, String) {
         let entries: Vec<Option<&str>> =
             if shaders.is_empty() { vec![None] } else { shaders.iter().map(|s| Some(s.as_str())).collect() };
         for entry in entries {
-            if let Err(d) = compile_checked(&checked, file, entry, &options) {
-                all.extend(d.list);
-            }
+            let (Ok((_, d)) | Err(d)) = compile_checked(&checked, file, entry, &options);
+            // Several shaders may run the same code.
+            let known = |d: &Diagnostic| all.iter().any(|k: &Diagnostic| (k.code.id, k.span) == (d.code.id, d.span));
+            let new: Vec<Diagnostic> =
+                d.list.into_iter().filter(|d| !d.code.id.starts_with('W') || !known(d)).collect();
+            all.extend(new);
         }
     }
     let text = sources.get(file);

@@ -8,3 +8,4 @@ pub mod flow;
 pub mod lineage;
 pub mod stack;
 pub mod storage;
+pub mod variation;

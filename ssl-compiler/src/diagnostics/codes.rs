@@ -193,6 +193,8 @@ codes! {
         "The test passes whatever the shader does. State what is expected: `expect(output, value, tolerance);`.";
     NOTHING_DECLARED = "W0426", "file that declares nothing",
         "The file is empty, or holds comments only. It may be the wrong file, or one that was not saved.";
+    FLAT_LOOK_UP = "W0450", "texture read at one place",
+        "The coordinates of this look-up are the same at every point: they are made of constants, parameters and globals that do not vary over a surface. So one texel is read everywhere, and what looks like a texture is a color. Use coordinates that vary, such as those of `global_value<uvw>`, or take a color parameter instead of the texture.";
     TEST_SETUP = "E0501", "test that cannot run",
         "The statements of a test have an order: globals are set, a shader is run, then its outputs are looked at.";
     TEST_NAME = "E0502", "unknown name in a test",

@@ -69,6 +69,7 @@ impl Code {
             probes: false,
             call_sites: true,
             names: false,
+            poison: false,
             externals: options.externals,
             roots: Roots::All,
         };

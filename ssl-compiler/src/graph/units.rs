@@ -147,6 +147,7 @@ impl Loaded {
             probes: false,
             call_sites: false,
             names: false,
+            poison: false,
             externals: options.externals,
             roots: Roots::All,
         };

@@ -87,8 +87,26 @@ impl Writer<'_, '_> {
         state
     }
 
+    /// Watches what is handed out.
+    fn watch_outputs(&mut self, function: &Function) {
+        if !self.cx.request.poison {
+            return;
+        }
+        for p in function.parameters.iter().filter(|p| p.direction == Direction::Out) {
+            let variable = &function.variables[p.variable.0 as usize];
+            self.b.span = variable.span;
+            let state = self.get(self.frame.base + p.variable.0 as usize);
+            let mut values = self.flatten(&state).to_vec();
+            let lobes = state.into_iter().flat_map(LeafState::into_lobes);
+            values.extend(lobes.flat_map(|l| l.weight.into_iter().chain(l.params).collect::<Vec<_>>()));
+            let what = format!("the output `{}`", variable.name);
+            values.into_iter().for_each(|v| self.watch(v, &what));
+        }
+    }
+
     /// Ends the entry: plain outputs first, then the lobes, one IR result a row.
     pub(super) fn outputs(mut self, function: &Function) {
+        self.watch_outputs(function);
         let mut results = Values::from_slice(&[self.token()]);
         let mut lobes: Vec<(String, Lobe)> = Vec::new();
         for p in function.parameters.iter().filter(|p| p.direction == Direction::Out) {

@@ -240,8 +240,10 @@ impl Writer<'_, '_> {
         self.b.span = span;
         let expand = Builtin::get(id).expand;
         let parts = expand.write(&mut self.b, &args, derivative);
-        if let Expand::Derivative(_) = expand {
+        if let Expand::Derivative(d) = expand {
             args[0].iter().for_each(|&x| self.probe(x));
+            let what = format!("the result of `{}`", d.name());
+            parts.iter().for_each(|&x| self.watch(x, &what));
         }
         Self::from_parts(parts)
     }
@@ -352,6 +354,7 @@ impl Writer<'_, '_> {
         let (u, v) = (self.scalar(u), self.scalar(v));
         [u, v].into_iter().for_each(|x| self.probe(x));
         self.b.span = span;
+        self.watch_footprint(u, v);
         let word = self.texture_word(texture);
         let token = self.token();
         let types = [Ty::Token, FLOAT, FLOAT, FLOAT, FLOAT];
@@ -406,7 +409,7 @@ impl Writer<'_, '_> {
 }
 
 /// A partial of a value; that of a constant is zero at once.
-fn derivative(b: &mut crate::ir::builder::Builder, d: crate::ir::Direction, x: Value) -> Value {
+pub(super) fn derivative(b: &mut crate::ir::builder::Builder, d: crate::ir::Direction, x: Value) -> Value {
     match b.constant_of(x) {
         Some(Const::Float(_)) => b.float(0.0),
         _ => b.emit(Op::Derivative(d), &[x], FLOAT),

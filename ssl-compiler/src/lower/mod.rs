@@ -20,6 +20,7 @@ mod places;
 mod state;
 mod stmts;
 mod switch;
+mod watch;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::ir::builder::Builder;
@@ -60,6 +61,8 @@ pub struct Request<'a> {
     pub call_sites: bool,
     /// Notes which values the author's variables hold.
     pub names: bool,
+    /// Writes a watch behind each derivative and look-up and before each output.
+    pub poison: bool,
     pub roots: Roots<'a>,
 }
 
@@ -75,7 +78,7 @@ pub enum Roots<'a> {
 /// Lowers a shader and all that it calls.
 pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Module, ShaderInterface)> {
     let program = &request.checked.program;
-    let facts = facts::collect(program, request.shader, request.probes, diagnostics);
+    let facts = facts::collect(program, request.shader, request.probes || request.poison, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
@@ -89,6 +92,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         queue: Vec::new(),
         names: HashMap::new(),
         words: Vec::new(),
+        watches: Vec::new(),
         interface: ShaderInterface {
             name: program.function(request.shader).name.clone(),
             strings: program.strings.clone(),
@@ -100,13 +104,14 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
     while let Some((id, instance)) = lowering.queue.pop() {
         lowering.instance(id, &instance);
     }
-    let Lowering { functions, mut interface, words, .. } = lowering;
+    let Lowering { functions, mut interface, words, watches, .. } = lowering;
     if diagnostics.has_errors() {
         return None;
     }
     interface.parameter_words = words.len();
     let globals = request.checked.layout.fields().to_vec();
-    let texts = Texts { formats: program.formats.clone(), strings: program.strings.clone() };
+    let formats = program.formats.iter().cloned().chain(watches).collect();
+    let texts = Texts { formats, strings: program.strings.clone() };
     let module =
         Module { functions, entry: FuncId(0), globals, parameters: words, externals: request.externals.clone(), texts };
     Some((module, interface))
@@ -130,6 +135,8 @@ struct Lowering<'a> {
     /// How often a name was given to an IR function.
     names: HashMap<String, usize>,
     words: Vec<ParameterWord>,
+    /// What each watch looks at; its format is theirs, behind those of the program.
+    watches: Vec<String>,
     interface: ShaderInterface,
 }
 

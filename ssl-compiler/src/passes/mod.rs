@@ -4,5 +4,6 @@ pub mod ad;
 pub mod dce;
 pub mod fuel;
 pub mod inline;
+pub mod poison;
 pub mod simplify;
 pub mod tables;

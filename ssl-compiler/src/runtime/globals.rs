@@ -62,13 +62,16 @@ pub struct GlobalField {
     pub ty: Type,
     pub orders: Orders,
     pub first_row: usize,
+    /// There are rows for partials, but the host does not fill them.
+    pub withheld: bool,
 }
 
 impl GlobalField {
     /// The row of one component's value or partial; `None` where the host keeps no such partial.
     pub fn row(&self, component: usize, order: Order) -> Option<usize> {
         let order = order as usize;
-        (order < self.orders.count()).then(|| self.first_row + component * self.orders.count() + order)
+        let given = if self.withheld { 1 } else { self.orders.count() };
+        (order < given).then(|| self.first_row + component * self.orders.count() + order)
     }
 
     pub fn components(&self) -> usize {
@@ -102,7 +105,7 @@ impl GlobalsLayout {
         };
         let orders = if matches!(ty, Type::Int | Type::Bool | Type::String) { Orders::Value } else { orders };
         self.by_name.insert(name.to_owned(), self.fields.len());
-        self.fields.push(GlobalField { name: name.to_owned(), ty, orders, first_row: self.rows });
+        self.fields.push(GlobalField { name: name.to_owned(), ty, orders, first_row: self.rows, withheld: false });
         self.rows += components * orders.count();
         Ok(self.fields.len() - 1)
     }

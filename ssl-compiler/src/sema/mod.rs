@@ -35,7 +35,7 @@ pub(crate) use stmts::always_exits;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::modules::Modules;
 use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalsLayout};
-use crate::source::Span;
+use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
 use crate::types::Type;
 use hir::{FunctionId, Program, VarId, Variable};
@@ -49,6 +49,8 @@ pub struct Checked {
     pub layout: GlobalsLayout,
     /// Those of the file itself.
     pub tests: Vec<ast::TestDecl>,
+    /// The files that were checked, for what is said of them later.
+    pub sources: SourceMap,
 }
 
 /// Checks files against what their host offers.
@@ -79,7 +81,7 @@ pub fn check(
     if !checker.diagnostics.has_errors() {
         checker.lint(modules);
     }
-    Checked { program: checker.program, layout: checker.layout, tests }
+    Checked { program: checker.program, layout: checker.layout, tests, sources: SourceMap::new() }
 }
 
 /// How many expressions a program may come to with its constants written in: those of a megabyte of source and

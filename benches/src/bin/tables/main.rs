@@ -2,6 +2,7 @@
 //!
 //! Each figure is the least of several runs; what is compared is measured in turn, in one process.
 
+mod calls;
 mod compiling;
 mod measure;
 mod rendering;
@@ -15,6 +16,7 @@ const TABLES: &[Table] = &[
     ("stages", compiling::stages),
     ("levels", compiling::levels),
     ("lengths", compiling::lengths),
+    ("calls", calls::policies),
     ("sieve", shaders::sieve),
     ("render", rendering::first_light),
 ];

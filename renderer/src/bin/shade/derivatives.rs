@@ -28,11 +28,14 @@ pub struct DerivativeArguments {
     #[command(flatten)]
     calls: Calls,
     /// Derive everything that varies, asked for or not: to measure, and to debug
-    #[arg(long, conflicts_with = "no_derivatives")]
+    #[arg(long, conflicts_with_all = ["no_derivatives", "poison_derivatives"])]
     force_derivatives: bool,
     /// Take every derivative and every texture's footprint for 0: to measure what they cost
-    #[arg(long)]
+    #[arg(long, conflicts_with = "poison_derivatives")]
     no_derivatives: bool,
+    /// Make partials that nobody gives NaN instead of 0, and say what they reach
+    #[arg(long)]
+    poison_derivatives: bool,
 }
 
 impl Calls {
@@ -55,9 +58,10 @@ impl DerivativeArguments {
     }
 
     fn derivatives(self) -> Derivatives {
-        match (self.force_derivatives, self.no_derivatives) {
-            (true, _) => Derivatives::Forced,
-            (_, true) => Derivatives::None,
+        match (self.force_derivatives, self.no_derivatives, self.poison_derivatives) {
+            (true, ..) => Derivatives::Forced,
+            (_, true, _) => Derivatives::None,
+            (.., true) => Derivatives::Poisoned,
             _ => Derivatives::Asked,
         }
     }

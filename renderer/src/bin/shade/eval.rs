@@ -11,6 +11,7 @@ use super::target;
 use super::warnings::Warnings;
 use renderer::material::ShadingLanguage;
 use serde_json::Value;
+use ssl_compiler::analysis::derivatives::Derivatives;
 use ssl_compiler::runtime::{Order, Orders, ParameterBlock, ParameterValue, Row};
 use ssl_compiler::testing::TestTextures;
 use ssl_compiler::types::Type;
@@ -71,8 +72,16 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let target = arguments.target.target();
     let imports = arguments.includes.search();
     let passes = arguments.derivatives.passes();
-    let options =
-        CompileOptions { target, passes, imports: &imports, ..CompileOptions::new(&layout, language.closures()) };
+    let seeded = seeded(arguments);
+    // Otherwise what was not given is 0, and reading it costs nothing.
+    let seeded = (passes.derivatives == Derivatives::Poisoned).then_some(seeded.as_slice());
+    let options = CompileOptions {
+        target,
+        passes,
+        seeded,
+        imports: &imports,
+        ..CompileOptions::new(&layout, language.closures())
+    };
     let start = Instant::now();
     let program = match Program::read(&arguments.file, &mut outcome.sources, &options) {
         Ok(program) => program,
@@ -127,6 +136,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
     name_closures(&mut evaluated, shader.interface(), closures);
     outcome.output = if arguments.json { format!("{evaluated:#}\n") } else { plain(&evaluated) };
     outcome
+}
+
+/// The globals whose partials somebody gives.
+fn seeded(arguments: &Arguments) -> Vec<String> {
+    let by_the_grid = if arguments.grid.is_some() { &grid::GLOBALS[..] } else { &[] };
+    let given = arguments.globals.iter().filter(|g| g.seeded).map(|g| g.name.clone());
+    given.chain(by_the_grid.iter().map(|name| (*name).to_owned())).collect()
 }
 
 /// The globals block with lane 0 filled.

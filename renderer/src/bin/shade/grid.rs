@@ -7,6 +7,9 @@ use ssl_compiler::runtime::{LANES, Order, OutputDesc, Row};
 use ssl_compiler::types::Scalar;
 use std::path::Path;
 
+/// The globals that run over the grid, with their partials.
+pub const GLOBALS: [&str; 2] = ["uvw", "position"];
+
 /// Messages of the shader that are shown.
 const MAX_SHOWN: usize = 100;
 
@@ -112,7 +115,7 @@ fn place(setup: &Setup<'_>, rows: &mut [Row], lane: usize, at: [usize; 2], size:
     let values = [(at[0] as f32 + 0.5) / w, 1.0 - (at[1] as f32 + 0.5) / h, 0.0];
     let ddx = [1.0 / w, 0.0, 0.0];
     let ddy = [0.0, -1.0 / h, 0.0];
-    for name in ["uvw", "position"] {
+    for name in GLOBALS {
         let Some((_, field)) = setup.layout.find(name) else { continue };
         for (order, list) in [(Order::Value, values), (Order::Ddx, ddx), (Order::Ddy, ddy)] {
             for (c, x) in list.into_iter().enumerate() {

@@ -11,6 +11,8 @@ pub struct GlobalArgument {
     pub ty: Type,
     /// Value, ∂/∂x, ∂/∂y, by component; partials that were not given are zero.
     pub orders: [Vec<f64>; 3],
+    /// Whether partials were given.
+    pub seeded: bool,
 }
 
 impl std::str::FromStr for GlobalArgument {
@@ -32,6 +34,7 @@ impl std::str::FromStr for GlobalArgument {
         if list.len() != 1 && list.len() != 3 {
             return Err(format!("{} values are given; {form}", list.len()));
         }
+        let seeded = list.len() == 3;
         let mut orders = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
         for (order, tuple) in orders.iter_mut().zip(list) {
             *order = match tuple.len() {
@@ -41,7 +44,7 @@ impl std::str::FromStr for GlobalArgument {
                 m => return Err(format!("{m} components are given, the type has {n}")),
             };
         }
-        Ok(GlobalArgument { name: name.to_owned(), ty, orders })
+        Ok(GlobalArgument { name: name.to_owned(), ty, orders, seeded })
     }
 }
 

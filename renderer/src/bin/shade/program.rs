@@ -3,7 +3,7 @@
 use super::check::read;
 use super::describe;
 use ssl_compiler::CompileOptions;
-use ssl_compiler::diagnostics::Diagnostics;
+use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
 use ssl_compiler::graph::{self, Linked, ShaderGroup};
 use ssl_compiler::source::{FileId, SourceMap};
 use std::path::Path;
@@ -71,8 +71,14 @@ impl Program {
             let wanted = |name: &String| self.entry.as_ref().is_none_or(|entry| entry == name);
             for (_, shader) in checked.program.shaders().filter(|(_, f)| wanted(&f.name)) {
                 let name = Some(shader.name.as_str());
-                match ssl_compiler::lower_checked(&checked, self.file, name, options, &mut |_, _| {}) {
-                    Ok((_, interface)) => {
+                match ssl_compiler::lower_and_warn(&checked, self.file, name, options, &mut |_, _| {}) {
+                    Ok((_, interface, warnings)) => {
+                        // Several shaders of a file may run the same look-up.
+                        let new = |d: &Diagnostic| {
+                            diagnostics.list.iter().all(|k| (k.code.id, k.span) != (d.code.id, d.span))
+                        };
+                        let fresh: Vec<Diagnostic> = warnings.list.into_iter().filter(new).collect();
+                        diagnostics.list.extend(fresh);
                         let parameters = &shader.variables[..shader.parameters.len()];
                         let order: Vec<&str> = parameters.iter().map(|v| v.name.as_str()).collect();
                         let file = path.display().to_string();

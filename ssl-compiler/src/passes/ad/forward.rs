@@ -186,11 +186,11 @@ impl Writer<'_, '_> {
             Op::Loop => self.loop_inst(data),
             Op::Call(callee) => self.call(data, callee),
             Op::Derivative(d) if !self.activity.postponed(data) => {
-                let shadow = self.at_sink(data.args[0], d as usize);
+                let shadow = self.at_derivative(data.args[0], d as usize);
                 self.primal[data.results[0].index()] = Some(shadow);
             }
             Op::Sample { word } if !self.activity.postponed(data) => {
-                let footprint = [(1, 0), (1, 1), (2, 0), (2, 1)].map(|(i, d)| self.at_sink(data.args[i], d));
+                let footprint = [(1, 0), (1, 1), (2, 0), (2, 1)].map(|(i, d)| self.at_footprint(data.args[i], d));
                 let mut args = self.values(&data.args);
                 args.extend(footprint);
                 self.texture(data, word, args);
@@ -214,6 +214,26 @@ impl Writer<'_, '_> {
         for (i, &r) in old.iter().enumerate() {
             self.primal[r.index()] = Some(self.b.results(inst)[i]);
         }
+    }
+
+    /// The shadow that a look-up reads: hosts never see poison.
+    fn at_footprint(&mut self, old: Value, direction: usize) -> Value {
+        let shadow = self.at_sink(old, direction);
+        match self.b.constant_of(shadow) {
+            Some(Const::Float(bits)) if f32::from_bits(bits).is_nan() => self.b.float(0.0),
+            _ => shadow,
+        }
+    }
+
+    /// The shadow that `ddx` and `ddy` give, which is poisoned where something in it is.
+    fn at_derivative(&mut self, old: Value, direction: usize) -> Value {
+        let shadow = self.shadow_or_zero(old, direction);
+        let finite = self.at_sink(old, direction);
+        if !self.poisoned() || finite == shadow {
+            return finite;
+        }
+        let poison = self.b.float_compare(Compare::Ne, shadow, shadow);
+        self.b.select(poison, shadow, finite)
     }
 
     /// The shadow that a sink reads: finite, and zero where there is none. A host's own partials are

@@ -1,0 +1,62 @@
+//! Programs in which much is called, for comparing the ways in which derivatives cross calls.
+
+use super::{KINDS, root, table_source};
+use renderer::material::ShadingLanguage;
+use ssl_compiler::diagnostics::{Diagnostics, render};
+use ssl_compiler::pipeline::Options;
+use ssl_compiler::source::SourceMap;
+use ssl_compiler::{CompileOptions, Shader, Target, compile, graph};
+use std::path::PathBuf;
+
+/// A program that asks for derivatives.
+pub struct CallHeavy {
+    pub name: &'static str,
+    source: Source,
+}
+
+enum Source {
+    Text(String),
+    Graph(PathBuf),
+}
+
+/// Those of the table, where its generator is; two shaders and a graph of this crate.
+pub fn call_heavy() -> Vec<CallHeavy> {
+    let mut all = Vec::new();
+    for name in KINDS {
+        match table_source(name, "ddx") {
+            Ok(text) => all.push(CallHeavy { name, source: Source::Text(text) }),
+            Err(reason) => {
+                println!("{reason}\n");
+                break;
+            }
+        }
+    }
+    let text = |text: &str| Source::Text(text.to_owned());
+    all.push(CallHeavy { name: "helpers", source: text(include_str!("../shaders/helpers.ssl")) });
+    all.push(CallHeavy { name: "layers", source: text(include_str!("../shaders/layers.ssl")) });
+    all.push(CallHeavy { name: "folds", source: Source::Graph(root().join("benches/graphs/folds.toml")) });
+    all
+}
+
+impl CallHeavy {
+    pub fn compile_with(&self, target: Target, passes: Options) -> Result<Shader, String> {
+        let language = ShadingLanguage::new();
+        let options = CompileOptions { target, passes, ..CompileOptions::new(language.globals(), language.closures()) };
+        let mut sources = SourceMap::new();
+        let text = |d: Diagnostics, sources: &SourceMap| render::text(&d, sources, false);
+        let (file, entry) = match &self.source {
+            Source::Text(source) => (sources.add("bench.ssl", source.as_str()), None),
+            Source::Graph(path) => {
+                let (group, found) = graph::read(path, &mut sources);
+                let Some(group) = group.filter(|_| !found.has_errors()) else { return Err(text(found, &sources)) };
+                let linked = graph::link(&group, &mut sources, &options);
+                let (linked, _) = linked.map_err(|d| text(d, &sources))?;
+                (linked.file, Some(linked.shader))
+            }
+        };
+        match compile(&mut sources, file, entry.as_deref(), &options) {
+            Ok((shader, _)) => Ok(shader),
+            Err(d) => Err(text(d, &sources)),
+        }
+    }
+}
