@@ -3,6 +3,7 @@
 use super::{KINDS, root, table_source};
 use renderer::material::ShadingLanguage;
 use ssl_compiler::diagnostics::{Diagnostics, render};
+use ssl_compiler::modules::SearchPath;
 use ssl_compiler::pipeline::Options;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::{CompileOptions, Shader, Target, compile, graph};
@@ -41,7 +42,9 @@ pub fn call_heavy() -> Vec<CallHeavy> {
 impl CallHeavy {
     pub fn compile_with(&self, target: Target, passes: Options) -> Result<Shader, String> {
         let language = ShadingLanguage::new();
-        let options = CompileOptions { target, passes, ..CompileOptions::new(language.globals(), language.closures()) };
+        let imports = SearchPath::on_disk(Vec::new());
+        let host = CompileOptions::new(language.globals(), language.closures());
+        let options = CompileOptions { target, passes, imports: &imports, ..host };
         let mut sources = SourceMap::new();
         let text = |d: Diagnostics, sources: &SourceMap| render::text(&d, sources, false);
         let (file, entry) = match &self.source {

@@ -116,7 +116,7 @@ const UNASKED: &str = "globals { float a; float b; int n; }
 float f(float x, float y) { float u = sin(x); return u > 0.5 ? y : y * 2.0; }
 shader main(out float r) { r = f(global_value<a>, global_value<b>) + float(global_value<n>); }";
 
-// rule: derivatives.forced derivative
+// rule: derivatives.forced accept
 #[test]
 fn forced_shadows_exist_and_change_no_result() {
     for way in WAYS {

@@ -1,14 +1,23 @@
 //! What the ways of deriving through calls cost: one variant a function, one a signature, or no calls.
 
 use crate::measure::{compile, label, milliseconds, natives, totals};
-use ssl_benches::{ROUNDS, call_heavy, in_turn};
-use ssl_compiler::Shader;
+use ssl_benches::{CallHeavy, Points, call_heavy};
 use ssl_compiler::backend::OptLevel;
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::pipeline::Options;
+use ssl_compiler::runtime::LANES;
+use ssl_compiler::{Shader, Target};
+use std::time::{Duration, Instant};
 
 const POLICIES: [(CallPolicy, &str); 3] =
     [(CallPolicy::Merged, "merged"), (CallPolicy::BySignature, "signature"), (CallPolicy::Inline, "inline")];
+
+/// How long each policy's compilations are repeated.
+const COMPILING: Duration = Duration::from_secs(2);
+/// How often each shader is run, by turns.
+const TURNS: usize = 1000;
+/// A turn: short, so that some of them meet no other work on the machine.
+const TURN: Duration = Duration::from_micros(200);
 
 /// Compile time, code size and run time of each policy, on each program and back end.
 pub fn policies() -> Result<(), String> {
@@ -16,18 +25,45 @@ pub fn policies() -> Result<(), String> {
     println!("| program | back end | compile ms: {names} | code bytes | ns a point |\n| --- | --- | --- | --- | --- |");
     for program in call_heavy() {
         for target in natives().into_iter().filter(|t| t.opt == OptLevel::O2) {
-            let (mut times, mut sizes, mut shaders) = (Vec::new(), Vec::new(), Vec::<Shader>::new());
+            let (mut times, mut shaders) = (Vec::new(), Vec::<Shader>::new());
             for (call_policy, _) in POLICIES {
-                let passes = Options { call_policy, ..Options::default() };
-                let (shader, stages) = compile(ROUNDS, || program.compile_with(target, passes))?;
-                times.push(format!("{:.2}", milliseconds(totals(&stages).0)));
-                sizes.push(shader.code_bytes().to_string());
+                let (time, shader) = compiled(&program, target, Options { call_policy, ..Options::default() })?;
+                times.push(format!("{:.2}", milliseconds(time)));
                 shaders.push(shader);
             }
-            let run: Vec<String> = in_turn(&shaders).iter().map(|ns| format!("{ns:.1}")).collect();
+            let sizes: Vec<String> = shaders.iter().map(|s| s.code_bytes().to_string()).collect();
+            let run: Vec<String> = by_short_turns(&shaders).iter().map(|ns| format!("{ns:.1}")).collect();
             let cells = [times.join(", "), sizes.join(", "), run.join(", ")].join(" | ");
             println!("| {} | {} | {cells} |", program.name, label(target));
         }
     }
     Ok(())
+}
+
+/// A shader, and the sum of the least times of its stages.
+fn compiled(program: &CallHeavy, target: Target, passes: Options) -> Result<(Duration, Shader), String> {
+    let start = Instant::now();
+    program.compile_with(target, passes)?;
+    let rounds = (COMPILING.as_secs_f64() / start.elapsed().as_secs_f64()).clamp(8.0, 500.0);
+    let (shader, stages) = compile(rounds as usize, || program.compile_with(target, passes))?;
+    Ok((totals(&stages).0, shader))
+}
+
+/// Nanoseconds a point of each shader: the least of many short turns.
+fn by_short_turns(shaders: &[Shader]) -> Vec<f64> {
+    let mut points: Vec<Points> = shaders.iter().map(Points::new).collect();
+    let mut best = vec![f64::MAX; shaders.len()];
+    let mut runs = vec![1u32; shaders.len()];
+    for turn in 0..TURNS {
+        for (i, shader) in shaders.iter().enumerate() {
+            let start = Instant::now();
+            (0..runs[i]).for_each(|_| points[i].run(shader));
+            let block = start.elapsed().as_secs_f64() / f64::from(runs[i]);
+            best[i] = best[i].min(block * 1e9 / LANES as f64);
+            if turn < 10 {
+                runs[i] = (TURN.as_secs_f64() / (best[i] * 1e-9 * LANES as f64)).clamp(1.0, 100_000.0) as u32;
+            }
+        }
+    }
+    best
 }
