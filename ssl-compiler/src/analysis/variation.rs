@@ -68,7 +68,8 @@ impl Variation {
                 }
             }
         });
-        self.varies[id] = marks;
+        // A function that calls itself has just learnt about its own parameters.
+        self.varies[id].iter_mut().zip(marks).for_each(|(known, new)| *known |= new);
         learnt
     }
 
