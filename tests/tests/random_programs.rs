@@ -13,7 +13,7 @@ use ssl_compiler::runtime::GlobalsLayout;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::{Session, run_file};
 use ssl_compiler::{BackendKind, Shader, compile};
-use ssl_tests::generate::{Flavour, ROWS, Random, program};
+use ssl_tests::generate::{Flavour, ROWS, Random, VALUES, program};
 use ssl_tests::{Host, NATIVE_AS_LOWERED, WAYS, messages, on_large_stack, run};
 
 /// Checks a property of many seeds and sizes; always the same ones.
@@ -30,9 +30,6 @@ fn for_programs(cases: u32, property: impl Fn(u64, usize) -> Result<(), TestCase
 fn host() -> Host {
     Host { globals: GlobalsLayout::new(), ..Host::default() }
 }
-
-/// Outputs of a generated program that are no derivatives.
-const VALUES: usize = 6;
 
 /// All ways of compiling a program; `None` where it is refused for a reason that random programs may have.
 fn compile_all(host: &Host, source: &str) -> Result<Option<Vec<Shader>>, TestCaseError> {
@@ -80,6 +77,7 @@ fn every_way_of_running_a_program_gives_the_same_bits() {
                 // derivative, or spare it a product of 0 and infinity.
                 if !nested_derivatives {
                     prop_assert_eq!(&optimised.outputs[..VALUES], &reference.outputs[..VALUES], "{}", context());
+                    prop_assert_eq!(&optimised.said, &reference.said, "{}", context());
                 }
                 prop_assert_eq!(&run(&native, &globals, fuel), &reference, "as lowered {}", context());
                 // Back ends change nothing at all, down to what is counted.
