@@ -67,7 +67,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("empty statements", |n| body(n, "", |_| ";".to_owned())),
     shape("comments", |n| body(n, "", |_| "// comment\n".to_owned())),
     shape("one comment", |n| body(n, "", |_| "/* comment */".to_owned())),
-    shape("allowed warnings", |n| body(n, "", |_| "x; // allow: W0101\n".to_owned())),
+    shape("allowed warnings", |n| body(n, "", |_| "sin(x); // ssl: allow(W0402)\n".to_owned())),
     shape("blank lines", |n| body(n, "", |_| "\n\r\n\t".to_owned())),
     shape("one line", |n| body(n, "", |_| "r += sin(x); ".to_owned())),
     shape("a name", |n| format!("{MAIN}float {} = x;\n}}\n", "a".repeat(n))),
