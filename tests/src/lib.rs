@@ -231,7 +231,7 @@ pub fn run(shader: &Shader, globals: &[f32], fuel: u32) -> Ran {
     rows.resize(rows.len().max(needed), Row::ZERO);
     let parameters = ParameterBlock::new(shader.interface());
     let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
-    let listener = Listener::new(&TestTexture);
+    let listener = Listener::new(&TestTexture, &parameters);
     let status = shader.run(&mut Block {
         globals: &rows,
         parameters: &parameters,
