@@ -15,6 +15,8 @@ pub struct Builder {
     definitions: Vec<Option<Inst>>,
     /// Constants by region, so that one is not written twice where it is visible.
     constants: Vec<HashMap<Const, Value>>,
+    /// Instructions, operands and results written so far.
+    pub size: usize,
 }
 
 impl Builder {
@@ -29,6 +31,7 @@ impl Builder {
             known,
             definitions: Vec::new(),
             constants: vec![HashMap::new()],
+            size: 0,
         }
     }
 
@@ -80,6 +83,7 @@ impl Builder {
     /// Appends an instruction as it is.
     pub fn push(&mut self, op: Op, args: Values, types: &[Ty], regions: &[Region]) -> Inst {
         let results = types.iter().map(|&ty| self.function.new_value(ty)).collect();
+        self.size += 1 + args.len() + types.len();
         let data = InstData { op, args, results, regions: regions.into(), span: self.span };
         let inst = self.function.new_inst(data);
         self.definitions.resize(self.function.types.len(), None);

@@ -24,6 +24,7 @@ mod shader_calls;
 mod spaces;
 mod spline;
 mod stmts;
+mod structures;
 mod suspicious;
 mod switch;
 mod walk;
