@@ -186,3 +186,26 @@ fn one_long_line() {
     assert!(format(&sources, file).is_ok());
     assert!(start.elapsed() < BOUND, "{:?}", start.elapsed());
 }
+
+// rule: limits.circle accept reject
+#[test]
+fn functions_in_a_circle_are_limited() {
+    let circle = |n: usize| {
+        let all = many(n, |i| format!("float f{i}(float x) {{ return x > 9.0 ? x : f{}(x + 1.0); }}", (i + 1) % n));
+        format!("{all} {}", shader("r = f0(x);"))
+    };
+    compiles("30 functions in a circle", &circle(30));
+    is_refused("5000 functions in a circle", &circle(5_000), "E0304");
+}
+
+#[test]
+fn short_text_for_long_constants() {
+    let zeros = many(3_000, |i| format!("const float a{i}[100000] = {{1.0}}; r += float(a{i}[0]);"));
+    is_refused("arrays of zeros", &shader(&zeros), "E0304");
+    let strings = many(20_000, |i| format!("{{ string s = \"text {i}\"; }}"));
+    compiles("strings", &shader(&strings));
+    let slots = many(20_000, |i| format!("texture2d t{i};"));
+    compiles("texture slots", &format!("{slots} {}", shader("r = texture2d_sample<t7>(x, x).g;")));
+    let imports = "import \"std/noise/hash.ssl\";".repeat(20_000);
+    compiles("imports", &format!("{imports} {}", shader("r = x;")));
+}

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Known {
     Scalar(Constant),
-    /// Components, members or elements in order.
+    /// Components, members or elements in order; the last element stands for all behind it.
     Parts(Vec<Known>),
 }
 
@@ -187,7 +187,11 @@ impl Checker<'_> {
     fn known_parts(&self, parts: &[Expr], ty: &Type) -> Option<Known> {
         let mut known: Vec<Known> = parts.iter().map(|e| self.known(e)).collect::<Option<_>>()?;
         let missing: Vec<Type> = match ty {
-            Type::Array(element, n) => vec![(**element).clone(); *n as usize],
+            Type::Array(element, n) => {
+                // One zero is enough.
+                known.extend((known.len() < *n as usize).then(|| self.known_zero(element)).flatten());
+                return (!known.is_empty()).then_some(Known::Parts(known));
+            }
             Type::Struct(id) => self.program.types.get(*id).fields.iter().map(|f| f.ty.clone()).collect(),
             _ => {
                 let scalars = known.iter().flat_map(Known::scalars).map(Some);

@@ -242,7 +242,9 @@ impl Checker<'_> {
     /// A texture of the file, which the host binds by its name and what leads to it.
     fn texture_slot(&mut self, name: &ast::Ident, prefix: &str) -> Meaning {
         let slot = format!("{prefix}{}", name.text);
-        if let Some(first) = self.program.textures.iter().position(|t| *t == slot) {
+        let number = self.program.textures.len();
+        let first = self.numbers.of_texture(&slot, &mut self.program.textures);
+        if first < number {
             let message = format!("two files have a texture `{slot}`");
             let hint = "rename one of them: the host binds textures by their names";
             let mut diagnostic = Diagnostic::error(&codes::IMPORT_CLASH, name.span, message, hint);
@@ -251,8 +253,7 @@ impl Checker<'_> {
             }
             self.diagnostics.push(diagnostic);
         }
-        self.program.textures.push(slot);
-        Meaning::Texture(self.program.textures.len() as u32 - 1)
+        Meaning::Texture(first as u32)
     }
 
     /// Declares a function; `None` where it only repeats a prototype.
