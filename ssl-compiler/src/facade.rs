@@ -313,8 +313,10 @@ fn lower_here(
             return Err(explain(failure, span).into());
         }
     }
-    if let Err(text) = crate::analysis::stack::check(&module) {
-        let hint = "use smaller arrays, or fewer levels of calls";
+    let loops = crate::analysis::loops::check(&module).map_err(|text| (text, "use loops around what repeats"));
+    let stack =
+        || crate::analysis::stack::check(&module).map_err(|t| (t, "use smaller arrays, or fewer levels of calls"));
+    if let Err((text, hint)) = loops.and_then(|()| stack()) {
         return Err(Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into());
     }
     interface.globals_read = globals_read(&module);

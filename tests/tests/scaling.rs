@@ -187,6 +187,14 @@ fn one_long_line() {
     assert!(start.elapsed() < BOUND, "{:?}", start.elapsed());
 }
 
+// rule: limits.loops accept reject
+#[test]
+fn loops_of_a_function_are_limited() {
+    let loops = |n: usize| shader(&"while (r < x) r += 1.0; ".repeat(n));
+    compiles("300 loops", &loops(300));
+    is_refused("2049 loops", &loops(2049), "E0304");
+}
+
 // rule: limits.circle accept reject
 #[test]
 fn functions_in_a_circle_are_limited() {

@@ -77,7 +77,8 @@ impl BitSet {
 
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().flat_map(|&(n, bits)| {
-            let rest = std::iter::successors(Some(bits), |w| Some(w & (w - 1))).take_while(|w| *w != 0);
+            let without_lowest = |w: &u64| Some(w & (w - 1)).filter(|rest| *rest != 0);
+            let rest = std::iter::successors(Some(bits), without_lowest);
             rest.map(move |w| n as usize * 64 + w.trailing_zeros() as usize)
         })
     }
