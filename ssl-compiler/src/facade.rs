@@ -305,6 +305,12 @@ fn lower_here(
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
         return Err(std::mem::take(diagnostics));
     };
+    // Inlining may bring more together, and what there is already need not be looked at further.
+    let loops = |module: &Module| crate::analysis::loops::check(module).map_err(|text| (text, "put loops round loops"));
+    let too_large = |text: String, hint: &str| -> Diagnostics {
+        Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into()
+    };
+    loops(&module).map_err(|(text, hint)| too_large(text, hint))?;
     let mut timings = vec![("lower", start.elapsed())];
     match pipeline::run(&mut module, options.passes, look) {
         Ok(passes) => timings.extend(passes),

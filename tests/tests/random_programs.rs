@@ -61,7 +61,7 @@ fn inputs(random: &mut Random) -> Vec<f32> {
 fn every_way_of_running_a_program_gives_the_same_bits() {
     let host = host();
     on_large_stack(|| {
-        for_programs(150, |seed, size| {
+        for_programs(100, |seed, size| {
             let nested_derivatives = seed % 2 == 0;
             let source = program(seed, size, Flavour { smooth: false, nested_derivatives });
             let Some(shaders) = compile_all(&host, &source)? else { return Ok(()) };
@@ -93,7 +93,7 @@ fn every_way_of_running_a_program_gives_the_same_bits() {
 #[test]
 fn the_text_of_any_module_reads_back_as_the_same_text() {
     let host = host();
-    for_programs(60, |seed, size| {
+    for_programs(40, |seed, size| {
         let source = program(seed, size, Flavour { smooth: false, nested_derivatives: true });
         for way in [WAYS[0], WAYS[1]] {
             let Ok(shader) = host.compile(&source, way) else { continue };
@@ -141,7 +141,7 @@ fn derivatives_of_smooth_programs_are_their_slopes() {
 #[test]
 fn the_policy_for_calls_changes_nothing_but_a_zeros_sign() {
     let host = host();
-    for_programs(40, |seed, size| {
+    for_programs(30, |seed, size| {
         let source = program(seed, size, Flavour { smooth: true, nested_derivatives: false });
         let mut sources = SourceMap::new();
         let file = sources.add("test.ssl", source.as_str());
