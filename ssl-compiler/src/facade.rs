@@ -319,12 +319,9 @@ fn lower_here(
             return Err(explain(failure, span).into());
         }
     }
-    let loops = crate::analysis::loops::check(&module).map_err(|text| (text, "use loops around what repeats"));
-    let stack =
-        || crate::analysis::stack::check(&module).map_err(|t| (t, "use smaller arrays, or fewer levels of calls"));
-    if let Err((text, hint)) = loops.and_then(|()| stack()) {
-        return Err(Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into());
-    }
+    loops(&module).map_err(|(text, hint)| too_large(text, hint))?;
+    let hint = "use smaller arrays, or fewer levels of calls";
+    crate::analysis::stack::check(&module).map_err(|text| too_large(text, hint))?;
     interface.globals_read = globals_read(&module);
     let known = options.globals.fields().len();
     if let Some(read) = interface.globals_read.iter().find(|r| r.field >= known && !options.file_globals) {
