@@ -187,6 +187,14 @@ fn one_long_line() {
     assert!(start.elapsed() < BOUND, "{:?}", start.elapsed());
 }
 
+// rule: limits.labels accept reject
+#[test]
+fn labels_of_a_switch_are_limited() {
+    let falling = |n: usize| many(n, |i| format!("case {i}: r += {i}.5;"));
+    compiles("1024 sections that fall through", &shader(&format!("switch (int(x)) {{ {} }}", falling(1024))));
+    is_refused("1025 labels", &shader(&format!("switch (int(x)) {{ {} }}", falling(1025))), "E0304");
+}
+
 // rule: limits.loops accept reject
 #[test]
 fn loops_of_a_function_are_limited() {

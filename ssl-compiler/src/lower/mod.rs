@@ -182,7 +182,7 @@ struct LoopSlots {
 const TOKEN: usize = 0;
 
 /// Instructions, operands and results of a shader as lowered, all its functions together.
-const MAX_SIZE: usize = 1 << 21;
+const MAX_SIZE: usize = 1 << 20;
 
 impl<'a> Lowering<'a> {
     fn error(&mut self, code: &'static Code, span: Span, message: impl Into<String>, hint: impl Into<String>) {

@@ -177,7 +177,11 @@ impl<'a> Simplifier<'a> {
             Some(Const::Int(i)) if i >= 0 && (i as u32) < n => Some(i),
             _ => None,
         };
-        for _ in 0..MAX_LOOK_BACK {
+        for passed in 0.. {
+            if passed == MAX_LOOK_BACK {
+                // An array so far back would have to be kept beside the one of now.
+                return None;
+            }
             let Some(definition) = self.definitions[array.index()] else { break };
             let data = self.f.inst(definition);
             match (data.op, constant) {

@@ -49,8 +49,10 @@ impl Checker<'_> {
              {MAX_STRUCT_DEPTH} structs in each other are possible; use an array"
         );
         self.error(&codes::TOO_LARGE, decl.name.span, message, hint);
-        let leaves = fields.iter().map(|f| self.program.types.leaf_count(&f.ty)).sum();
-        self.add_structure(decl, StructType { name: decl.name.text.clone(), fields, leaves, depth: 1 });
+        let types = &self.program.types;
+        let leaves = fields.iter().map(|f| types.leaf_count(&f.ty)).sum();
+        let depth = 1 + fields.iter().map(|f| types.depth(&f.ty)).max().unwrap_or(0);
+        self.add_structure(decl, StructType { name: decl.name.text.clone(), fields, leaves, depth });
     }
 
     fn add_structure(&mut self, decl: &ast::StructDecl, structure: StructType) {
