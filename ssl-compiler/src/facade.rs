@@ -339,6 +339,12 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
             let hint = "derive a value that was not itself derived in an earlier round of the loop or recursion";
             Diagnostic::error(&codes::UNBOUNDED_ORDER, span, "this derivative is derived again without end", hint)
         }
+        Failure::Refused(Refused::TooLarge) => {
+            let message = "the derivatives of this shader come to too many instructions";
+            let hint =
+                "derive less often, or in a smaller shader: each nested `ddx` or `ddy` derives all that came before";
+            Diagnostic::error(&codes::TOO_LARGE, shader, message, hint)
+        }
         Failure::Refused(Refused::NoRule { span, function, component }) => {
             let message =
                 format!("the host gives no derivative of `{function}` by component {component} of its arguments");

@@ -195,6 +195,17 @@ fn labels_of_a_switch_are_limited() {
     is_refused("1025 labels", &shader(&format!("switch (int(x)) {{ {} }}", falling(1025))), "E0304");
 }
 
+// rule: limits.derived accept reject
+#[test]
+fn what_derivatives_come_to_is_limited() {
+    let derived = |n: usize| {
+        let lines = "y = y * sin(y) + x;".repeat(n);
+        shader(&format!("float y = x; {lines} r = ddx(ddy(ddx(ddy(y))));"))
+    };
+    compiles("20 lines", &derived(20));
+    is_refused("20000 lines", &derived(20_000), "E0304");
+}
+
 // rule: limits.loops accept reject
 #[test]
 fn loops_of_a_function_are_limited() {

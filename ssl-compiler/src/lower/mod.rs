@@ -181,6 +181,9 @@ struct LoopSlots {
 
 const TOKEN: usize = 0;
 
+/// What a function comes to beside what is in it, in the same measure.
+const FUNCTION: usize = 32;
+
 /// Instructions, operands and results of a shader as lowered, all its functions together.
 const MAX_SIZE: usize = 1 << 20;
 
@@ -225,6 +228,7 @@ impl<'a> Lowering<'a> {
         let name = self.unique_name(&function.name);
         self.functions.push(ir::Function::new(name, &params, &results));
         self.instances.insert(instance.clone(), id);
+        self.size += FUNCTION;
         self.queue.push((id, instance));
         id
     }

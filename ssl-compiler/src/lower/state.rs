@@ -201,6 +201,8 @@ impl Writer<'_, '_> {
         for slot in slots {
             // What is unset on one side was declared inside the other, and is out of scope now.
             if let (Some(a), Some(b)) = (state(self, &then, slot), state(self, &otherwise, slot)) {
+                // Looking at a part that stays as it is costs something too.
+                self.b.size += a.len() / 8;
                 let plan: Vec<Plan> = a.into_iter().zip(b).map(|(a, b)| meeting.leaf(self, a, b)).collect();
                 merged.push((slot, plan));
             }

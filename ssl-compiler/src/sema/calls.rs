@@ -165,7 +165,12 @@ impl Checker<'_> {
     /// Counts the defaults that a call writes in; where that is too much, it is said.
     pub(super) fn may_write_defaults(&mut self, id: FunctionId, left_out: &[usize], span: Span) -> bool {
         let function = self.program.function(id);
-        let defaults = left_out.iter().filter_map(|i| function.parameters[*i].default.as_ref());
+        if left_out.is_empty() {
+            return true;
+        }
+        // What was too much already need not be counted again.
+        let counted = if self.expressions > super::MAX_EXPRESSIONS { &[] } else { left_out };
+        let defaults = counted.iter().filter_map(|i| function.parameters[*i].default.as_ref());
         let size: usize = defaults.map(super::walk::size).sum();
         self.expressions = self.expressions.saturating_add(size);
         if self.expressions <= super::MAX_EXPRESSIONS {
