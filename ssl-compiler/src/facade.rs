@@ -333,6 +333,12 @@ fn lower_here(
     if poison {
         poison::run(&mut module, checked.program.formats.len(), &|span| checked.sources.place(span));
     }
+    // Inlining may bring more together, and what there is already need not be looked at further.
+    let loops = |module: &Module| crate::analysis::loops::check(module).map_err(|text| (text, "put loops round loops"));
+    let too_large = |text: String, hint: &str| -> Diagnostics {
+        Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into()
+    };
+    loops(&module).map_err(|(text, hint)| too_large(text, hint))?;
     let mut timings = vec![("lower", start.elapsed())];
     let mut flat = Vec::new();
     let mut both = |stage: Stage, module: &Module| {
@@ -348,10 +354,9 @@ fn lower_here(
             return Err(explain(failure, span).into());
         }
     }
-    if let Err(text) = crate::analysis::stack::check(&module) {
-        let hint = "use smaller arrays, or fewer levels of calls";
-        return Err(Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into());
-    }
+    loops(&module).map_err(|(text, hint)| too_large(text, hint))?;
+    let hint = "use smaller arrays, or fewer levels of calls";
+    crate::analysis::stack::check(&module).map_err(|text| too_large(text, hint))?;
     diagnostics.extend(flat_look_ups(checked, id, &flat));
     interface.globals_read = globals_read(&module);
     let known = options.globals.fields().len();
@@ -382,6 +387,12 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
         Failure::Refused(Refused::Unbounded(span)) => {
             let hint = "derive a value that was not itself derived in an earlier round of the loop or recursion";
             Diagnostic::error(&codes::UNBOUNDED_ORDER, span, "this derivative is derived again without end", hint)
+        }
+        Failure::Refused(Refused::TooLarge) => {
+            let message = "the derivatives of this shader come to too many instructions";
+            let hint =
+                "derive less often, or in a smaller shader: each nested `ddx` or `ddy` derives all that came before";
+            Diagnostic::error(&codes::TOO_LARGE, shader, message, hint)
         }
         Failure::Refused(Refused::NoRule { span, function, component }) => {
             let message =

@@ -50,11 +50,22 @@ impl SourceFile {
 
     /// Line and column, both from 1; the column counts characters.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
-        let line = self.line_starts.partition_point(|&start| start <= offset).max(1);
+        let line = self.line_at(offset);
         let start = self.line_starts[line - 1] as usize;
         let end = (offset as usize).min(self.text.len()).max(start);
         let column = self.text.get(start..end).map_or(end - start, |s| s.chars().count());
         (line, column + 1)
+    }
+
+    /// The line (from 1) of a byte.
+    pub fn line_at(&self, offset: u32) -> usize {
+        self.line_starts.partition_point(|&start| start <= offset).max(1)
+    }
+
+    /// The bytes of a line (from 1), with its line break.
+    pub fn line_range(&self, line: usize) -> Range<usize> {
+        let start = |line: usize| self.line_starts.get(line).map_or(self.text.len(), |&s| s as usize);
+        start(line.wrapping_sub(1))..start(line)
     }
 
     /// The text of a line (from 1), without its line break.

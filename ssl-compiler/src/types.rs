@@ -154,6 +154,9 @@ pub struct StructField {
 pub struct StructType {
     pub name: String,
     pub fields: Vec<StructField>,
+    /// How many leaves a value has, and how many structs are in each other, this one included.
+    pub leaves: usize,
+    pub depth: usize,
 }
 
 /// One scalar position inside a type; arrays on the way to it are its dimensions, outermost first.
@@ -227,9 +230,18 @@ impl TypeTable {
             Type::Void | Type::Error => 0,
             Type::Vector(kind) => kind.len(),
             Type::Matrix => 16,
-            Type::Struct(id) => self.get(*id).fields.iter().map(|f| self.leaf_count(&f.ty)).sum(),
+            Type::Struct(id) => self.get(*id).leaves,
             Type::Array(element, _) => self.leaf_count(element),
             _ => 1,
+        }
+    }
+
+    /// Structs in structs: 0 where there is none.
+    pub fn depth(&self, ty: &Type) -> usize {
+        match ty {
+            Type::Struct(id) => self.get(*id).depth,
+            Type::Array(element, _) => self.depth(element),
+            _ => 0,
         }
     }
 

@@ -3,7 +3,7 @@
 //! The targets in `fuzz/` call these, and so does `tests/fuzz_regressions.rs` with the inputs that once
 //! broke something, which lie in `fuzz/` beside this crate's sources, a folder a target.
 
-use crate::generate::{Flavour, ROWS, Random, program_from};
+use crate::generate::{Flavour, ROWS, Random, VALUES, program_from};
 use crate::layout::complaint;
 use crate::{Host, NATIVE_AS_LOWERED, Ran, WAYS, explain, messages, run};
 use ssl_compiler::backend::cranelift::Cranelift;
@@ -13,13 +13,15 @@ use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::passes::{ad, dce, inline, simplify};
 use ssl_compiler::runtime::GlobalsLayout;
-use ssl_compiler::source::SourceMap;
-use ssl_compiler::{check, compile, on_large_stack, syntax};
+use ssl_compiler::source::{SourceMap, Span};
+use ssl_compiler::{check, compile, graph, on_large_stack, syntax};
+use std::path::Path;
 
 /// A target's name and what it does with its input.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub const TARGETS: &[Target] = &[("syntax", syntax), ("checker", checker), ("programs", programs), ("ir", ir)];
+pub const TARGETS: &[Target] =
+    &[("syntax", syntax), ("checker", checker), ("programs", programs), ("ir", ir), ("graph", graph)];
 
 /// Lexer, parser and formatter on any text.
 pub fn syntax(data: &[u8]) {
@@ -60,12 +62,61 @@ pub fn checker(data: &[u8]) {
 
 /// Every finding has a place in the text, words and a hint, and can be shown.
 fn presentable(diagnostics: &Diagnostics, sources: &SourceMap) {
+    assert!(diagnostics.list.iter().all(|d| d.span.is_some()), "a finding has no place: {}", messages(diagnostics));
+    placed(diagnostics, sources);
+}
+
+/// The same where a finding may be about everything, which has no place.
+fn placed(diagnostics: &Diagnostics, sources: &SourceMap) {
     explain(sources, diagnostics);
     for d in &diagnostics.list {
-        let span = d.span.unwrap_or_else(|| panic!("{d:?} has no place"));
-        assert!(span.start <= span.end && span.end as usize <= sources.get(span.file).text.len(), "{d:?}");
+        let inside = |s: Span| s.start <= s.end && s.end as usize <= sources.get(s.file).text.len();
+        let labels = d.labels.iter().map(|l| l.span);
+        assert!(d.span.into_iter().chain(labels).all(inside), "{d:?}");
         assert!(!d.hint.is_empty() && !d.message.is_empty(), "{d:?}");
     }
+}
+
+/// The text of a graph file: read, linked, checked and drawn; what it becomes gives the same bits in every way of
+/// running it. Its units stand in the text, as there are no files.
+pub fn graph(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let host = Host::default();
+    let mut sources = SourceMap::new();
+    let (group, found) = graph::read_text(Path::new("no such folder/fuzz.toml"), &text, &mut sources);
+    placed(&found, &sources);
+    let Some(group) = group.filter(|_| !found.has_errors()) else { return };
+    let drawn = graph::show(&group, &mut sources, &host.options(WAYS[1]));
+    match &drawn {
+        Ok((diagram, found)) => {
+            placed(found, &sources);
+            graph::draw::dot::dot(diagram);
+            graph::draw::svg::svg(diagram);
+        }
+        Err(found) => placed(found, &sources),
+    }
+    let linked = match graph::link(&group, &mut sources, &host.options(WAYS[1])) {
+        Ok((linked, found)) => {
+            placed(&found, &sources);
+            linked
+        }
+        Err(found) => {
+            assert!(drawn.is_err(), "what does not link is drawn: {}", messages(&found));
+            return placed(&found, &sources);
+        }
+    };
+    let mut ran: Vec<Ran> = Vec::new();
+    for way in WAYS {
+        match compile(&mut sources, linked.file, Some(&linked.shader), &host.options(way)) {
+            Ok((shader, _)) => ran.push(on_large_stack(|| run(&shader, &[0.3, -0.7, 0.5], 10_000))),
+            Err(found) => {
+                placed(&linked.blame(found.clone()), &sources);
+                assert!(found.list.iter().all(|d| d.code != &codes::BACKEND), "{}", messages(&found));
+                return;
+            }
+        }
+    }
+    ran[2..].iter().for_each(|other| assert_eq!(*other, ran[1]));
 }
 
 /// A well-typed program gives the same bits in every way of running it.
@@ -88,15 +139,13 @@ pub fn programs(data: &[u8]) {
     // A shadow that is known to be 0 is left out, so folding may change the sign of a zero derivative.
     if !flavour.nested_derivatives {
         assert_eq!(ran[1].outputs[..VALUES], ran[0].outputs[..VALUES], "optimised differs\n{source}");
+        assert_eq!(ran[1].said, ran[0].said, "optimised says something else\n{source}");
     }
     for (way, native) in WAYS.iter().zip(&ran).skip(2) {
         assert_eq!(*native, ran[1], "{way:?} differs\n{source}");
     }
     assert_eq!(ran[WAYS.len()], ran[0], "native code of the module as lowered differs\n{source}");
 }
-
-/// Output rows of a generated program that are no derivatives.
-const VALUES: usize = 6;
 
 fn input_rows(choice: u8) -> Vec<f32> {
     const SPECIAL: [f32; 8] = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NAN, 1e-40, 3e38];

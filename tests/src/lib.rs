@@ -3,6 +3,7 @@
 
 pub mod fuzz;
 pub mod generate;
+pub mod hostile;
 pub mod layout;
 
 use ssl_compiler::backend::OptLevel;
@@ -11,6 +12,7 @@ use ssl_compiler::ir::Module;
 pub use ssl_compiler::on_large_stack;
 use ssl_compiler::pipeline::{Options, Stage};
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
+use ssl_compiler::runtime::print::Listener;
 use ssl_compiler::runtime::{
     Block, BlockStatus, ClosureRegistry, External, ExternalRegistry, GlobalsLayout, ParameterBlock, Row,
 };
@@ -212,6 +214,8 @@ pub struct Ran {
     /// The bits of the output rows; every NaN is the same one.
     pub outputs: Vec<u32>,
     pub status: BlockStatus,
+    /// What it printed.
+    pub said: Vec<String>,
 }
 
 impl Ran {
@@ -227,10 +231,11 @@ pub fn run(shader: &Shader, globals: &[f32], fuel: u32) -> Ran {
     rows.resize(rows.len().max(needed), Row::ZERO);
     let parameters = ParameterBlock::new(shader.interface());
     let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
+    let listener = Listener::new(&TestTexture, &parameters);
     let status = shader.run(&mut Block {
         globals: &rows,
         parameters: &parameters,
-        host: &TestTexture,
+        host: &listener,
         outputs: &mut outputs,
         mask: 1,
         fuel,
@@ -243,7 +248,8 @@ pub fn run(shader: &Shader, globals: &[f32], fuel: u32) -> Ran {
         x if x.is_nan() && !is_whole(i) => f32::NAN.to_bits(),
         x => x.to_bits(),
     };
-    Ran { outputs: outputs.iter().enumerate().map(bits).collect(), status }
+    let said = listener.messages().into_iter().map(|(_, text)| text).collect();
+    Ran { outputs: outputs.iter().enumerate().map(bits).collect(), status, said }
 }
 
 pub fn run_with_default_fuel(shader: &Shader, globals: &[f32]) -> Ran {

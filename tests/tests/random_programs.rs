@@ -13,7 +13,7 @@ use ssl_compiler::runtime::GlobalsLayout;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::{Session, run_file};
 use ssl_compiler::{BackendKind, Shader, compile};
-use ssl_tests::generate::{Flavour, ROWS, Random, program};
+use ssl_tests::generate::{Flavour, ROWS, Random, VALUES, program};
 use ssl_tests::{Host, NATIVE_AS_LOWERED, WAYS, messages, on_large_stack, run};
 
 /// Checks a property of many seeds and sizes; always the same ones.
@@ -30,9 +30,6 @@ fn for_programs(cases: u32, property: impl Fn(u64, usize) -> Result<(), TestCase
 fn host() -> Host {
     Host { globals: GlobalsLayout::new(), ..Host::default() }
 }
-
-/// Outputs of a generated program that are no derivatives.
-const VALUES: usize = 6;
 
 /// All ways of compiling a program; `None` where it is refused for a reason that random programs may have.
 fn compile_all(host: &Host, source: &str) -> Result<Option<Vec<Shader>>, TestCaseError> {
@@ -64,7 +61,7 @@ fn inputs(random: &mut Random) -> Vec<f32> {
 fn every_way_of_running_a_program_gives_the_same_bits() {
     let host = host();
     on_large_stack(|| {
-        for_programs(150, |seed, size| {
+        for_programs(100, |seed, size| {
             let nested_derivatives = seed % 2 == 0;
             let source = program(seed, size, Flavour { smooth: false, nested_derivatives });
             let Some(shaders) = compile_all(&host, &source)? else { return Ok(()) };
@@ -80,6 +77,7 @@ fn every_way_of_running_a_program_gives_the_same_bits() {
                 // derivative, or spare it a product of 0 and infinity.
                 if !nested_derivatives {
                     prop_assert_eq!(&optimised.outputs[..VALUES], &reference.outputs[..VALUES], "{}", context());
+                    prop_assert_eq!(&optimised.said, &reference.said, "{}", context());
                 }
                 prop_assert_eq!(&run(&native, &globals, fuel), &reference, "as lowered {}", context());
                 // Back ends change nothing at all, down to what is counted.
@@ -95,7 +93,7 @@ fn every_way_of_running_a_program_gives_the_same_bits() {
 #[test]
 fn the_text_of_any_module_reads_back_as_the_same_text() {
     let host = host();
-    for_programs(60, |seed, size| {
+    for_programs(40, |seed, size| {
         let source = program(seed, size, Flavour { smooth: false, nested_derivatives: true });
         for way in [WAYS[0], WAYS[1]] {
             let Ok(shader) = host.compile(&source, way) else { continue };
@@ -143,7 +141,7 @@ fn derivatives_of_smooth_programs_are_their_slopes() {
 #[test]
 fn the_policy_for_calls_changes_nothing_but_a_zeros_sign() {
     let host = host();
-    for_programs(40, |seed, size| {
+    for_programs(30, |seed, size| {
         let source = program(seed, size, Flavour { smooth: true, nested_derivatives: false });
         let mut sources = SourceMap::new();
         let file = sources.add("test.ssl", source.as_str());

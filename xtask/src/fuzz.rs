@@ -20,6 +20,7 @@ const TARGETS: &[Target] = &[
     Target { name: "checker", seeds: SHADERS, dictionary: Some("ssl.dict") },
     Target { name: "programs", seeds: &[], dictionary: None },
     Target { name: "ir", seeds: &["tests/filetests"], dictionary: Some("ir.dict") },
+    Target { name: "graph", seeds: &["scenes/graphs"], dictionary: Some("graph.dict") },
 ];
 
 const SECONDS: u32 = 60;

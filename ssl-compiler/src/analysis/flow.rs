@@ -122,6 +122,20 @@ impl Neighbours {
         &self.list[self.starts[value.index()] as usize..self.starts[value.index() + 1] as usize]
     }
 
+    /// Brings the set of each value, as bits, to everything that can be reached from it.
+    pub fn spread_sets(&self, sets: &mut [u64]) {
+        let mut work: Vec<Value> = (0..sets.len()).filter(|&i| sets[i] != 0).map(|i| Value(i as u32)).collect();
+        while let Some(v) = work.pop() {
+            let set = sets[v.index()];
+            for &next in self.of(v) {
+                if set & !sets[next.index()] != 0 {
+                    sets[next.index()] |= set;
+                    work.push(next);
+                }
+            }
+        }
+    }
+
     /// Marks everything that can be reached from the marked values.
     pub fn spread(&self, marked: &mut [bool]) {
         let mut work: Vec<Value> = (0..marked.len()).filter(|&i| marked[i]).map(|i| Value(i as u32)).collect();

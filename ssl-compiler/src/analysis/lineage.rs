@@ -155,20 +155,25 @@ fn summarise(module: &Module, f: &Function, graph: &Graph, summaries: &[Summary]
         summary.results.push(ResultLineage { origin, parameters: BitSet::default() });
     }
     let marks = sink_marks(f, graph, summaries);
-    for (p, &param) in f.params().iter().enumerate().filter(|(_, p)| f.ty(**p).is_differentiable()) {
-        let mut reached = vec![false; f.types.len()];
-        reached[param.index()] = true;
-        graph.forward.spread(&mut reached);
+    let differentiable: Vec<usize> =
+        (0..f.params().len()).filter(|&p| f.ty(f.params()[p]).is_differentiable()).collect();
+    // As many parameters at once as a word has bits.
+    for some in differentiable.chunks(64) {
+        let mut reached = vec![0u64; f.types.len()];
+        some.iter().enumerate().for_each(|(bit, &p)| reached[f.params()[p].index()] |= 1 << bit);
+        graph.forward.spread_sets(&mut reached);
+        let members = |word: u64| some.iter().enumerate().filter(move |(bit, _)| word >> bit & 1 != 0).map(|(_, &p)| p);
         for (lineage, r) in summary.results.iter_mut().zip(results) {
-            if reached[r.index()] {
+            members(reached[r.index()]).for_each(|p| {
                 lineage.parameters.insert(p);
-            }
+            });
         }
-        let hits = |marks: &Vec<bool>| marks.iter().zip(&reached).any(|(a, b)| *a && *b);
         for (set, marks) in summary.sinks.iter_mut().zip(&marks) {
-            if hits(marks) {
+            let marked =
+                marks.iter().zip(&reached).filter(|(marked, _)| **marked).fold(0, |all, (_, &word)| all | word);
+            members(marked).for_each(|p| {
                 set.insert(p);
-            }
+            });
         }
     }
     summary

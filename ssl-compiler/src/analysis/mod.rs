@@ -6,6 +6,7 @@ pub mod call_graph;
 pub mod derivatives;
 pub mod flow;
 pub mod lineage;
+pub mod loops;
 pub mod stack;
 pub mod storage;
 pub mod variation;

@@ -11,7 +11,6 @@
 use super::bits::BitSet;
 use crate::ir::*;
 use crate::types::Scalar;
-use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
@@ -59,19 +58,14 @@ impl Storage {
         let mut builder = Coalescer {
             f,
             numbers,
-            interferes: vec![BitSet::default(); n],
+            alive: vec![BitSet::default(); n],
             parents: (0..n).collect(),
             affinities: Vec::new(),
         };
         if n > 0 {
-            let mut live = BTreeSet::new();
+            let mut live = BitSet::default();
             builder.add(&mut live, &f.region(f.body).results);
             builder.region(f.body, &mut live);
-            // A parameter is the caller's memory and must stay as it is.
-            let params: Vec<usize> = f.params().iter().filter_map(|&p| builder.number(p)).collect();
-            for p in params {
-                (0..n).filter(|&other| other != p).for_each(|other| builder.interfere(p, other));
-            }
             builder.coalesce();
         }
         builder.finish(&arrays)
@@ -81,7 +75,8 @@ impl Storage {
 struct Coalescer<'a> {
     f: &'a Function,
     numbers: Vec<Option<usize>>,
-    interferes: Vec<BitSet>,
+    /// What each array must not overwrite; of two that interfere, one has the other here.
+    alive: Vec<BitSet>,
     parents: Vec<usize>,
     affinities: Vec<(usize, usize)>,
 }
@@ -91,46 +86,53 @@ impl Coalescer<'_> {
         self.numbers[v.index()]
     }
 
-    fn add(&self, live: &mut BTreeSet<usize>, values: &[Value]) {
+    fn numbers(&self, values: &[Value]) -> BitSet {
+        values.iter().filter_map(|&v| self.number(v)).collect()
+    }
+
+    fn add(&self, live: &mut BitSet, values: &[Value]) {
         values.iter().filter_map(|&v| self.number(v)).for_each(|n| {
             live.insert(n);
         });
     }
 
-    fn interfere(&mut self, a: usize, b: usize) {
-        if a != b {
-            self.interferes[a].insert(b);
-            self.interferes[b].insert(a);
-        }
+    /// `a` must not overwrite any of `others`, itself aside.
+    fn interfere(&mut self, a: usize, others: &BitSet) {
+        self.alive[a].union(others);
+        self.alive[a].remove(a);
     }
 
     /// Values that come to life together, while `live` are alive.
-    fn define(&mut self, values: &[Value], live: &mut BTreeSet<usize>) {
-        let numbers: Vec<usize> = values.iter().filter_map(|&v| self.number(v)).collect();
-        numbers.iter().for_each(|n| {
-            live.remove(n);
-        });
-        let alive: Vec<usize> = live.iter().copied().collect();
-        for (i, &n) in numbers.iter().enumerate() {
-            alive.iter().chain(&numbers[..i]).for_each(|&other| self.interfere(n, other));
+    fn define(&mut self, values: &[Value], live: &mut BitSet) {
+        let f = self.f;
+        let arrays = || values.iter().filter(|v| f.ty(**v).is_array()).filter_map(|&v| self.numbers[v.index()]);
+        let numbers: Vec<usize> = arrays().collect();
+        numbers.iter().for_each(|&n| live.remove(n));
+        let mut alive = std::mem::take(live);
+        for &n in &numbers {
+            self.interfere(n, &alive);
+            alive.insert(n);
         }
+        numbers.iter().for_each(|&n| alive.remove(n));
+        *live = alive;
     }
 
     /// Copies from `sources` to `targets`, all at once: a target must not overwrite another's source.
     fn copies(&mut self, sources: &[Value], targets: &[Value]) {
-        for (i, (&s, &t)) in sources.iter().zip(targets).enumerate() {
+        let all = self.numbers(sources);
+        for (&s, &t) in sources.iter().zip(targets) {
             let (Some(from), Some(to)) = (self.number(s), self.number(t)) else { continue };
             self.affinities.push((from, to));
-            for (j, &other) in sources.iter().enumerate() {
-                if let Some(other) = self.number(other).filter(|&o| j != i && o != from) {
-                    self.interfere(to, other);
-                }
+            if all.iter().nth(1).is_some() {
+                let mut others = all.clone();
+                others.remove(from);
+                self.interfere(to, &others);
             }
         }
     }
 
     /// Walks backwards; `live` is what is alive behind the region and becomes what is alive before it.
-    fn region(&mut self, region: Region, live: &mut BTreeSet<usize>) {
+    fn region(&mut self, region: Region, live: &mut BitSet) {
         let f = self.f;
         for &inst in f.region(region).insts.iter().rev() {
             let data = f.inst(inst);
@@ -144,10 +146,9 @@ impl Coalescer<'_> {
                         self.affinities.extend(pair);
                     }
                     if let Op::Call(_) = op {
-                        for (r, a) in pairs(&data.results, &data.args) {
-                            if let (Some(r), Some(a)) = (self.number(r), self.number(a)) {
-                                self.interfere(r, a);
-                            }
+                        let arguments = self.numbers(&data.args);
+                        for r in data.results.iter().filter_map(|&r| self.number(r)).collect::<Vec<_>>() {
+                            self.interfere(r, &arguments);
                         }
                     }
                     self.add(live, &data.args);
@@ -156,22 +157,22 @@ impl Coalescer<'_> {
         }
     }
 
-    fn if_inst(&mut self, data: &InstData, live: &mut BTreeSet<usize>) {
+    fn if_inst(&mut self, data: &InstData, live: &mut BitSet) {
         let f = self.f;
         self.define(&data.results, live);
-        let mut before = BTreeSet::new();
+        let mut before = BitSet::default();
         for &region in &data.regions {
             let mut inside = live.clone();
             let results = &f.region(region).results;
             self.copies(results, &data.results);
             self.add(&mut inside, results);
             self.region(region, &mut inside);
-            before.append(&mut inside);
+            before.union(&inside);
         }
         *live = before;
     }
 
-    fn loop_inst(&mut self, data: &InstData, live: &mut BTreeSet<usize>) {
+    fn loop_inst(&mut self, data: &InstData, live: &mut BitSet) {
         let f = self.f;
         let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
         self.define(&data.results, live);
@@ -195,10 +196,10 @@ impl Coalescer<'_> {
     }
 
     /// Adds the values that a region takes from outside it.
-    fn outer_uses(&self, region: Region, live: &mut BTreeSet<usize>) {
+    fn outer_uses(&self, region: Region, live: &mut BitSet) {
         let f = self.f;
-        let mut inside = BTreeSet::new();
-        let mut used = BTreeSet::new();
+        let mut inside = BitSet::default();
+        let mut used = BitSet::default();
         let mut stack = vec![region];
         while let Some(r) = stack.pop() {
             let data = f.region(r);
@@ -211,7 +212,9 @@ impl Coalescer<'_> {
                 stack.extend(&inst.regions);
             }
         }
-        live.extend(used.difference(&inside));
+        used.iter().filter(|&n| !inside.contains(n)).for_each(|n| {
+            live.insert(n);
+        });
     }
 
     fn root(&mut self, mut n: usize) -> usize {
@@ -223,17 +226,22 @@ impl Coalescer<'_> {
     }
 
     fn coalesce(&mut self) {
+        let mut members: Vec<BitSet> = (0..self.parents.len()).map(|n| BitSet::from_iter([n])).collect();
+        // A parameter is the caller's memory and must stay as it is.
+        let fixed = self.numbers(self.f.params());
         for (a, b) in std::mem::take(&mut self.affinities) {
             let (a, b) = (self.root(a), self.root(b));
-            if a == b || self.interferes[a].contains(b) {
+            let interfere = |a: usize, b: usize| self.alive[a].intersects(&members[b]);
+            if a == b || fixed.contains(a) || fixed.contains(b) || interfere(a, b) || interfere(b, a) {
                 continue;
             }
-            let others = self.interferes[b].clone();
-            for other in others.iter() {
-                self.interferes[other].insert(a);
-            }
-            self.interferes[a].union(&others);
-            self.parents[b] = a;
+            // The smaller group joins the larger one.
+            let weight = |n: usize| self.alive[n].size() + members[n].size();
+            let (small, large) = if weight(a) <= weight(b) { (a, b) } else { (b, a) };
+            let joining = [std::mem::take(&mut self.alive[small]), std::mem::take(&mut members[small])];
+            self.alive[large].union(&joining[0]);
+            members[large].union(&joining[1]);
+            self.parents[small] = large;
         }
     }
 
@@ -252,8 +260,4 @@ impl Coalescer<'_> {
         }
         storage
     }
-}
-
-fn pairs<'a>(a: &'a [Value], b: &'a [Value]) -> impl Iterator<Item = (Value, Value)> + 'a {
-    a.iter().flat_map(move |&x| b.iter().map(move |&y| (x, y)))
 }

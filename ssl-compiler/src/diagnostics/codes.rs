@@ -136,7 +136,7 @@ codes! {
     TOO_MANY_LOBES = "E0303", "too many lobes",
         "A shader may have at most 64 lobes in all its outputs. Mix parameters instead of closures where you can.";
     TOO_LARGE = "E0304", "too large",
-        "The shader's arrays would not fit the memory that a running shader is given (4 MiB on its deepest call chain, recursion counted to its limit of 256), or its calls nest too deeply. Use smaller arrays or fewer levels.";
+        "The shader's arrays would not fit the memory that a running shader is given (4 MiB on its deepest call chain, recursion counted to its limit of 256), or its calls nest too deeply: use smaller arrays or fewer levels. Or something would make compiling take too long: a shader of millions of instructions, a struct or function with thousands of members or parameters, thousands of functions of one name. The language's page of limits has the numbers.";
     UNBOUNDED_ORDER = "E0305", "derivative of unbounded order",
         "A loop or recursion derives what it derived before, so the order of the derivative grows with every round. Only a fixed number of nested `ddx` and `ddy`, at most six, can be compiled.";
     RECURSIVE_SHADER = "E0306", "a shader calls itself",

@@ -1,6 +1,6 @@
 //! Diagnostics as text for people and as JSON for programs.
 
-use super::{Diagnostic, Diagnostics, Severity};
+use super::{Diagnostic, Diagnostics, Label, Severity};
 use crate::source::{SourceFile, SourceMap, Span};
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
@@ -30,15 +30,23 @@ fn one(d: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
     let title = level.primary_title(&d.message).id(d.code.id);
     let mut group = annotate_snippets::Group::with_title(title);
     if let Some(span) = d.span {
-        if Window::around(&sources.get(span.file).text, span).is_cut(&sources.get(span.file).text) {
-            // The piece does not know its place in the line.
-            let (line, column) = sources.get(span.file).line_column(span.start);
-            group = group.element(Origin::path(&sources.get(span.file).name).line(line).char_column(column));
+        let file = sources.get(span.file);
+        let labels = || d.labels.iter().take(MAX_LABELS);
+        let beside = |l: &&Label| l.span.file == span.file && near(file, span, l.span);
+        let frame = Frame::of(file, std::iter::once(span).chain(labels().filter(beside).map(|l| l.span)));
+        if let Some(origin) = frame.origin(file, span) {
+            group = group.element(origin);
         }
-        group = group.element(snippet(sources.get(span.file), Some(span), &d.labels));
-        // Labels in other files get a frame of their own each.
-        for other in d.labels.iter().filter(|l| l.span.file != span.file).take(MAX_LABELS) {
-            group = group.element(snippet(sources.get(other.span.file), None, std::slice::from_ref(other)));
+        let context = labels().filter(beside).map(|l| frame.context(file, l));
+        group = group.element(frame.snippet(file).annotation(frame.primary(file, span)).annotations(context));
+        // What is far away, or in another file, gets a frame of its own.
+        for label in labels().filter(|l| !beside(l)) {
+            let file = sources.get(label.span.file);
+            let frame = Frame::of(file, std::iter::once(label.span));
+            if let Some(origin) = frame.origin(file, label.span) {
+                group = group.element(origin);
+            }
+            group = group.element(frame.snippet(file).annotation(frame.context(file, label)));
         }
     }
     for note in &d.notes {
@@ -51,64 +59,78 @@ fn one(d: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
     renderer.render(&[group])
 }
 
-/// The lines of a file that a finding and its labels speak of.
+/// Lines within which a finding and a label share a frame, and that a frame shows of a place of several lines.
+const NEAR: usize = 200;
+
+/// Whether one frame can show both places.
+fn near(file: &SourceFile, a: Span, b: Span) -> bool {
+    let (first, second) = (file.line_at(a.start), file.line_at(b.start));
+    let cut = |line: usize| is_long(file.line_range(line));
+    // A cut line shows the neighbourhood of one place only.
+    first.abs_diff(second) <= NEAR && !cut(first) && !cut(second)
+}
+
+fn is_long(line: Range<usize>) -> bool {
+    line.len() > Frame::LONG_LINE
+}
+
+/// The part of a text that is shown: some lines, or a piece of one that is too long to show.
 ///
-/// The renderer would copy a line of any length; only the neighbourhood of what is pointed at is shown.
-fn snippet<'a>(
-    file: &'a SourceFile,
-    primary: Option<Span>,
-    labels: &'a [super::Label],
-) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let here = labels.iter().filter(|l| primary.is_none_or(|p| p.file == l.span.file)).take(MAX_LABELS);
-    let first = primary.or(labels.first().map(|l| l.span)).unwrap_or_default();
-    let cut = Window::around(&file.text, first);
-    let inside = |s: Span| cut.clamp(&file.text, s);
-    // A label outside a cut line says nothing there.
-    let here = here.filter(|l| cut.holds(l.span));
-    Snippet::source(&file.text[cut.range.clone()])
-        .line_start(cut.line_start(&file.text))
-        .path((!cut.is_cut(&file.text)).then_some(file.name.as_str()))
-        .annotations(primary.map(|p| AnnotationKind::Primary.span(inside(p))))
-        .annotations(here.map(|l| AnnotationKind::Context.span(inside(l.span)).label(&l.text)))
-}
-
-/// The part of a text that is shown: all of it, or a piece of a line that is too long to show.
-struct Window {
+/// The renderer reads all that it is given, and would copy a line of any length.
+struct Frame {
     range: Range<usize>,
+    /// The number of the first line.
+    line: usize,
+    /// Whether it begins or ends within its line.
+    cut: bool,
 }
 
-impl Window {
+impl Frame {
     /// Bytes of a line that are shown as they are, and those on either side of a place in a longer one.
     const LONG_LINE: usize = 400;
     const BESIDE: usize = 120;
 
-    fn around(text: &str, span: Span) -> Window {
-        let at = boundary(text, span.start as usize);
-        let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
-        let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
-        if end - start <= Self::LONG_LINE {
-            return Window { range: 0..text.len() };
+    /// The lines of these places, which are near each other.
+    fn of(file: &SourceFile, places: impl Iterator<Item = Span> + Clone) -> Frame {
+        let first = places.clone().map(|s| file.line_at(s.start)).min().unwrap_or(1);
+        let range = file.line_range(first);
+        if is_long(range.clone()) {
+            let at = places.map(|s| boundary(&file.text, s.start as usize)).min().unwrap_or(range.start);
+            let from = boundary(&file.text, at.saturating_sub(Self::BESIDE)).max(range.start);
+            let to = boundary(&file.text, at + 2 * Self::BESIDE).min(range.end);
+            return Frame { range: from..to.max(from), line: first, cut: true };
         }
-        let from = boundary(text, at.saturating_sub(Self::BESIDE)).max(start);
-        let to = boundary(text, (span.end as usize).clamp(at, at + Self::BESIDE) + Self::BESIDE).min(end);
-        Window { range: from..to.max(from) }
+        let last = |s: Span| {
+            let (start, end) = (file.line_at(s.start), file.line_at(s.end.max(s.start)));
+            if end - start > NEAR || is_long(file.line_range(end)) { start } else { end }
+        };
+        let last = places.map(last).max().unwrap_or(first);
+        Frame { range: range.start..file.line_range(last).end, line: first, cut: false }
     }
 
-    fn is_cut(&self, text: &str) -> bool {
-        self.range != (0..text.len())
+    fn snippet<'a>(&self, file: &'a SourceFile) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+        let path = (!self.cut).then_some(file.name.as_str());
+        Snippet::source(&file.text[self.range.clone()]).line_start(self.line).path(path)
     }
 
-    fn line_start(&self, text: &str) -> usize {
-        1 + text.as_bytes()[..self.range.start].iter().filter(|b| **b == b'\n').count()
+    /// The place in words, where the shown piece does not know its place in the line.
+    fn origin<'a>(&self, file: &'a SourceFile, span: Span) -> Option<Origin<'a>> {
+        let (line, column) = file.line_column(span.start);
+        self.cut.then(|| Origin::path(&file.name).line(line).char_column(column))
     }
 
-    fn holds(&self, span: Span) -> bool {
-        self.range.start <= span.start as usize && span.start as usize <= self.range.end
+    fn primary<'a>(&self, file: &SourceFile, span: Span) -> annotate_snippets::Annotation<'a> {
+        AnnotationKind::Primary.span(self.inside(file, span))
     }
 
-    /// A span inside the window, on character boundaries, whatever was asked.
-    fn clamp(&self, text: &str, span: Span) -> Range<usize> {
-        let place = |at: u32| boundary(text, at as usize).clamp(self.range.start, self.range.end) - self.range.start;
+    fn context<'a>(&self, file: &SourceFile, label: &'a Label) -> annotate_snippets::Annotation<'a> {
+        AnnotationKind::Context.span(self.inside(file, label.span)).label(&label.text)
+    }
+
+    /// A span inside the frame, on character boundaries, whatever was asked.
+    fn inside(&self, file: &SourceFile, span: Span) -> Range<usize> {
+        let place =
+            |at: u32| boundary(&file.text, at as usize).clamp(self.range.start, self.range.end) - self.range.start;
         let start = place(span.start);
         start..place(span.end).max(start)
     }

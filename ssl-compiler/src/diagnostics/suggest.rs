@@ -8,44 +8,75 @@
 /// counts, up to a third of the length. Among equals the first of the alphabet is taken, so that the answer
 /// does not depend on the order of the candidates.
 pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let plain = folded(wanted);
+    let plain: Vec<char> = folded(wanted).collect();
     let limit = match wanted.chars().count() {
         // One letter says too little to guess from.
         0 | 1 => 0,
         n => (n / 3).max(1),
     };
+    let same = |c: &str| folded(c).eq(plain.iter().copied());
+    let lower = Letters::of(wanted);
     candidates
         .into_iter()
         .filter(|c| *c != wanted && c.len() <= wanted.len() + 3 * limit + 8)
-        .map(|c| (if folded(c) == plain { 0 } else { edit_distance(wanted, c) }, c))
-        .filter(|(d, c)| *d <= limit && (*d == 0 || c.chars().count() > 1))
+        .filter_map(|c| Some((if same(c) { 0 } else { lower.distance(&Letters::of(c), limit)? }, c)))
+        .filter(|(d, c)| *d == 0 || c.chars().count() > 1)
         .min()
         .map(|(_, c)| c)
 }
 
-fn folded(name: &str) -> String {
-    name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
+fn folded(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase())
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours that lead from one to the other, letters of
-/// either case being the same.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let lower = |s: &str| s.chars().take(64).map(|c| c.to_ascii_lowercase()).collect::<Vec<char>>();
-    let (a, b) = (lower(a), lower(b));
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let cost = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + cost);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
+/// Letters of a name that are looked at.
+const MAX_LETTERS: usize = 64;
+
+/// A name in lower case, where no memory need be asked for: there may be thousands.
+struct Letters {
+    list: [char; MAX_LETTERS],
+    length: usize,
+}
+
+impl Letters {
+    fn of(name: &str) -> Letters {
+        let mut letters = Letters { list: ['\0'; MAX_LETTERS], length: 0 };
+        for (to, c) in letters.list.iter_mut().zip(name.chars()) {
+            *to = c.to_ascii_lowercase();
+            letters.length += 1;
         }
-        rows.push(row);
+        letters
     }
-    rows[a.len()][b.len()]
+
+    /// Insertions, deletions, substitutions and swaps of neighbours that lead from one to the other, letters of
+    /// either case being the same; `None` for more than `limit`.
+    fn distance(&self, other: &Letters, limit: usize) -> Option<usize> {
+        let (a, b) = (&self.list[..self.length], &other.list[..other.length]);
+        if a.len().abs_diff(b.len()) > limit {
+            return None;
+        }
+        // The row of this letter and those of the two before, by turns.
+        let mut rows = [[0usize; MAX_LETTERS + 1]; 3];
+        (0..=b.len()).for_each(|j| rows[0][j] = j);
+        for i in 1..=a.len() {
+            let (now, before, earlier) = (i % 3, (i + 2) % 3, (i + 1) % 3);
+            rows[now][0] = i;
+            for j in 1..=b.len() {
+                let cost = usize::from(a[i - 1] != b[j - 1]);
+                let mut best = (rows[before][j] + 1).min(rows[now][j - 1] + 1).min(rows[before][j - 1] + cost);
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    best = best.min(rows[earlier][j - 2] + 1);
+                }
+                rows[now][j] = best;
+            }
+            // Every way goes through one of two rows that follow each other, and never comes down.
+            let least = |row: usize| rows[row][..=b.len()].iter().min().copied().unwrap_or(0);
+            if least(now) > limit && least(before) > limit {
+                return None;
+            }
+        }
+        Some(rows[a.len() % 3][b.len()]).filter(|d| *d <= limit)
+    }
 }
 
 /// What a word of another shading language is in this one.

@@ -1,6 +1,6 @@
 //! Shader groups: shaders connected to one another, which together are one shader.
 //!
-//! A [`ShaderGroup`] is made in Rust or read from a graph file ([`read`]). [`link`] writes it as a text of
+//! A [`ShaderGroup`] is made in Rust or read from a graph file ([`read`], [`read_text`]). [`link`] writes it as a text of
 //! the language, in which a shader calls the shaders of the units; from there on it is a file like any
 //! other. So a group is parsed, checked, explained and compiled by what was there before, and whoever
 //! wants to can read what it became. [`show`] draws it.
@@ -23,5 +23,5 @@ mod values;
 pub use group::{ShaderGroup, UnitSource};
 pub use link::{Linked, Slot, link, link_into};
 pub use marks::Mark;
-pub use read::{is_graph, read};
+pub use read::{is_graph, read, read_text};
 pub use show::show;

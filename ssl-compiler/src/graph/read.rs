@@ -31,6 +31,18 @@ pub fn read(path: &Path, sources: &mut SourceMap) -> (Option<Arc<ShaderGroup>>, 
     (group, reader.diagnostics)
 }
 
+/// The same for a text that stands for the file at `path`, which need not be there.
+pub fn read_text(path: &Path, text: &str, sources: &mut SourceMap) -> (Option<Arc<ShaderGroup>>, Diagnostics) {
+    let mut reader = Reader { sources, diagnostics: Diagnostics::new(), known: HashMap::new(), open: Vec::new() };
+    let group = reader.text(path, identity(path), text, None);
+    (group, reader.diagnostics)
+}
+
+/// One file by two ways is one graph.
+fn identity(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
 struct Reader<'a> {
     sources: &'a mut SourceMap,
     diagnostics: Diagnostics,
@@ -41,8 +53,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn file(&mut self, path: &Path, at: Option<Span>) -> Option<Arc<ShaderGroup>> {
-        // One file by two ways is one graph.
-        let identity = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let identity = identity(path);
         if let Some(known) = self.known.get(&identity) {
             return known.clone();
         }
@@ -62,9 +73,13 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let file = self.sources.add(path.display().to_string(), text.as_str());
+        self.text(path, identity, &text, at)
+    }
+
+    fn text(&mut self, path: &Path, identity: PathBuf, text: &str, at: Option<Span>) -> Option<Arc<ShaderGroup>> {
+        let file = self.sources.add(path.display().to_string(), text);
         self.open.push((identity.clone(), at));
-        let group = self.parse(path, file, &text).map(Arc::new);
+        let group = self.parse(path, file, text).map(Arc::new);
         self.open.pop();
         self.known.insert(identity, group.clone());
         group

@@ -4,6 +4,10 @@ use super::fold::{Folded, fold};
 use super::*;
 use std::collections::HashMap;
 
+/// What a look-up of a texture comes to beside its operands and results: it is written as a call with many of them in
+/// memory.
+const LOOK_UP: usize = 64;
+
 /// Writes into the region on top of its stack.
 pub struct Builder {
     pub function: Function,
@@ -15,6 +19,8 @@ pub struct Builder {
     definitions: Vec<Option<Inst>>,
     /// Constants by region, so that one is not written twice where it is visible.
     constants: Vec<HashMap<Const, Value>>,
+    /// Instructions, operands and results written so far; those of texture look-ups as they will be.
+    pub size: usize,
 }
 
 impl Builder {
@@ -29,6 +35,7 @@ impl Builder {
             known,
             definitions: Vec::new(),
             constants: vec![HashMap::new()],
+            size: 0,
         }
     }
 
@@ -80,6 +87,7 @@ impl Builder {
     /// Appends an instruction as it is.
     pub fn push(&mut self, op: Op, args: Values, types: &[Ty], regions: &[Region]) -> Inst {
         let results = types.iter().map(|&ty| self.function.new_value(ty)).collect();
+        self.size += 1 + args.len() + types.len() + if matches!(op, Op::Sample { .. }) { LOOK_UP } else { 0 };
         let data = InstData { op, args, results, regions: regions.into(), span: self.span };
         let inst = self.function.new_inst(data);
         self.definitions.resize(self.function.types.len(), None);

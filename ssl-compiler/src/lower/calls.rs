@@ -16,8 +16,6 @@ const MAX_INLINE_DEPTH: usize = 64;
 const MAX_INLINED: usize = 1024;
 /// Calls of shaders in one shader. There are more: each node of a large graph is one.
 const MAX_SHADER_CALLS: usize = 4096;
-/// Instructions of one function past which nothing more is written into it.
-const MAX_WRITTEN: usize = 1 << 20;
 
 impl Writer<'_, '_> {
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
@@ -166,17 +164,18 @@ impl Writer<'_, '_> {
         let shader = self.cx.facts.of(id).shader;
         let (what, limit) =
             if shader { ("shaders", MAX_SHADER_CALLS) } else { ("functions with closures", MAX_INLINED) };
+        if self.is_full() {
+            return false;
+        }
         let calls = self.inlined[usize::from(shader)];
-        if calls < limit && self.b.function.insts.len() < MAX_WRITTEN {
+        if calls < limit {
             self.inlined[usize::from(shader)] += 1;
             return true;
         }
         if calls != usize::MAX {
             let message = format!("{what} are called too often");
-            let hint = format!(
-                "at most {limit} calls, and {MAX_WRITTEN} instructions from them, are possible; compute each value \
-                 once, and use it where it is needed"
-            );
+            let hint =
+                format!("at most {limit} calls are possible; compute each value once, and use it where it is needed");
             self.cx.error(&codes::CLOSURE_FLATTEN, span, message, hint);
         }
         // Nothing more is written, and nothing more is said.

@@ -160,7 +160,8 @@ impl Writer<'_, '_> {
         }
         self.cx.interface.output_rows = results.len() - 1;
         self.b.function.results = results.iter().map(|&v| self.b.ty(v)).collect();
-        let written = self.b.finish(results);
+        let (size, written) = (self.b.size, self.b.finish(results));
+        self.cx.size += size;
         self.cx.functions[0] = written;
     }
 }

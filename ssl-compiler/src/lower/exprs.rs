@@ -32,6 +32,9 @@ impl Writer<'_, '_> {
 
     pub(super) fn expr(&mut self, e: &Expr) -> State {
         self.b.span = e.span;
+        if self.is_full() {
+            return self.zero(&e.ty, false);
+        }
         match &e.kind {
             ExprKind::Constant(c) => one(match *c {
                 Constant::Bool(x) => self.b.bool(x),

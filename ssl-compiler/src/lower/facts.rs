@@ -11,6 +11,10 @@ use crate::types::Type;
 /// without meeting a loop or a recursion.
 const FREE_CALLS: u32 = 1 << 14;
 
+/// Functions that may call each other in a circle: the frames of more, on all levels of recursion, are larger than the
+/// memory that shaders have.
+const MAX_CIRCLE: usize = 64;
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FunctionFacts {
     /// Threads a token: samples textures, loops, recurses, or calls what does.
@@ -74,6 +78,13 @@ pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnos
     let mut work = vec![1u32; scans.len()];
     for component in &order.found {
         let inside = |id: FunctionId| component.contains(&(id.0 as usize));
+        if component.len() > MAX_CIRCLE {
+            let function = program.function(FunctionId(component[0] as u32));
+            let message = format!("{} functions call each other in a circle", component.len());
+            let hint = format!("at most {MAX_CIRCLE} can: 256 levels of more would not fit the memory there is");
+            diagnostics.push(Diagnostic::error(&codes::TOO_LARGE, function.span, message, hint));
+            return Facts { list: facts };
+        }
         let recursive = component.len() > 1 || scans[component[0]].calls.iter().any(|(id, _)| inside(*id));
         let calls = || component.iter().flat_map(|&i| &scans[i].calls);
         let total =

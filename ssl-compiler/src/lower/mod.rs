@@ -22,7 +22,7 @@ mod stmts;
 mod switch;
 mod watch;
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
 use crate::ir::{self, Const, FuncId, Module, ParameterWord, Ty, Values};
 use crate::runtime::interface::Metadata;
@@ -93,6 +93,8 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         names: HashMap::new(),
         words: Vec::new(),
         watches: Vec::new(),
+        size: 0,
+        too_long: false,
         interface: ShaderInterface {
             name: program.function(request.shader).name.clone(),
             strings: program.strings.clone(),
@@ -138,6 +140,10 @@ struct Lowering<'a> {
     /// What each watch looks at; its format is theirs, behind those of the program.
     watches: Vec<String>,
     interface: ShaderInterface,
+    /// The size of the functions that are written.
+    size: usize,
+    /// Whether it was said that there is too much.
+    too_long: bool,
 }
 
 /// One IR function being written; the author's functions that are inlined into it have frames of
@@ -182,6 +188,12 @@ struct LoopSlots {
 
 const TOKEN: usize = 0;
 
+/// What a function comes to beside what is in it, in the same measure.
+const FUNCTION: usize = 32;
+
+/// Instructions, operands and results of a shader as lowered, all its functions together.
+const MAX_SIZE: usize = 1 << 20;
+
 impl<'a> Lowering<'a> {
     fn error(&mut self, code: &'static Code, span: Span, message: impl Into<String>, hint: impl Into<String>) {
         self.diagnostics.push(Diagnostic::error(code, span, message, hint));
@@ -223,6 +235,7 @@ impl<'a> Lowering<'a> {
         let name = self.unique_name(&function.name);
         self.functions.push(ir::Function::new(name, &params, &results));
         self.instances.insert(instance.clone(), id);
+        self.size += FUNCTION;
         self.queue.push((id, instance));
         id
     }
@@ -287,7 +300,8 @@ impl<'a> Lowering<'a> {
             let variable = &function.variables[p.variable.0 as usize];
             results.extend(w.hand_over(&state, &variable.ty, variable.dynamic));
         }
-        let written = w.b.finish(results);
+        let (size, written) = (w.b.size, w.b.finish(results));
+        self.size += size;
         self.functions[id.index()] = written;
     }
 
@@ -330,6 +344,21 @@ impl<'a> Lowering<'a> {
 }
 
 impl Writer<'_, '_> {
+    /// Whether so much was written that no more is; that is said once.
+    fn is_full(&mut self) -> bool {
+        if self.cx.size + self.b.size <= MAX_SIZE {
+            return false;
+        }
+        if !std::mem::replace(&mut self.cx.too_long, true) {
+            let message = "this shader comes to too many instructions";
+            let hint = format!(
+                "with their operands and results, {MAX_SIZE} are possible; use loops and functions for what repeats"
+            );
+            self.cx.error(&codes::TOO_LARGE, self.b.span, message, hint);
+        }
+        true
+    }
+
     /// Gives the variables of a function their slots.
     fn enter_frame(&mut self, function: FunctionId) {
         let variables = self.cx.program.function(function).variables.len();

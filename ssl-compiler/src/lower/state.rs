@@ -52,6 +52,7 @@ pub(super) fn one(value: Value) -> State {
 /// What was changed on one way through the program, and what it became.
 struct Outcome {
     region: Region,
+    /// In order of the slots.
     changed: Vec<(usize, Option<State>)>,
 }
 
@@ -183,16 +184,25 @@ impl Writer<'_, '_> {
         let then = self.branch(then);
         let otherwise = self.branch(otherwise);
         let slots: BTreeSet<usize> = then.changed.iter().chain(&otherwise.changed).map(|(slot, _)| *slot).collect();
-        let state = |w: &Self, outcome: &Outcome, slot: usize| match outcome.changed.iter().find(|(s, _)| *s == slot) {
-            Some((_, state)) => state.clone(),
-            None => w.env[slot].clone(),
+        let state = |w: &Self, outcome: &Outcome, slot: usize| match outcome
+            .changed
+            .binary_search_by_key(&slot, |(slot, _)| *slot)
+        {
+            Ok(at) => outcome.changed[at].1.clone(),
+            Err(_) => w.env[slot].clone(),
         };
-        let mut meeting =
-            Meeting { then: then.region, otherwise: otherwise.region, yields: [Values::new(), Values::new()] };
+        let mut meeting = Meeting {
+            then: then.region,
+            otherwise: otherwise.region,
+            yields: [Values::new(), Values::new()],
+            known: HashMap::new(),
+        };
         let mut merged = Vec::new();
         for slot in slots {
             // What is unset on one side was declared inside the other, and is out of scope now.
             if let (Some(a), Some(b)) = (state(self, &then, slot), state(self, &otherwise, slot)) {
+                // Looking at a part that stays as it is costs something too.
+                self.b.size += a.len() / 8;
                 let plan: Vec<Plan> = a.into_iter().zip(b).map(|(a, b)| meeting.leaf(self, a, b)).collect();
                 merged.push((slot, plan));
             }
@@ -239,6 +249,8 @@ struct Meeting {
     then: Region,
     otherwise: Region,
     yields: [Values; 2],
+    /// Which result each pair of values is.
+    known: HashMap<(Value, Value), usize>,
 }
 
 /// A leaf's state after the `if`, in terms of its results.
@@ -291,11 +303,11 @@ impl Meeting {
         if a == b {
             return Source::Same(a);
         }
-        let known = self.yields[0].iter().zip(&self.yields[1]).position(|(&x, &y)| (x, y) == (a, b));
-        Source::Result(known.unwrap_or_else(|| {
-            self.yields[0].push(a);
-            self.yields[1].push(b);
-            self.yields[0].len() - 1
+        let yields = &mut self.yields;
+        Source::Result(*self.known.entry((a, b)).or_insert_with(|| {
+            yields[0].push(a);
+            yields[1].push(b);
+            yields[0].len() - 1
         }))
     }
 

@@ -85,9 +85,24 @@ impl Writer<'_, '_> {
     /// Sections of which one matches: it and those behind it run, until one leaves.
     fn group(&mut self, value: Value, sections: &[Section], depth: usize) {
         let mut taken = Exits::default();
+        let own: Vec<Value> = match sections {
+            [_] => Vec::new(),
+            _ => sections.iter().map(|s| self.matches(value, std::slice::from_ref(s))).collect(),
+        };
+        let default = sections.iter().position(|s| s.default);
+        let behind = default.map_or(Vec::new(), |at| self.any_behind(&own[at.min(own.len())..]));
+        let mut before = self.b.bool(false);
         for (i, section) in sections.iter().enumerate() {
             let body = without_last_break(&section.body);
-            let entered = self.entered(value, sections, i);
+            // Entered where this section or one before it matches, or the `default` before it is what is left.
+            let entered = if i + 1 == sections.len() {
+                self.b.bool(true)
+            } else if let Some(at) = default.filter(|at| *at <= i) {
+                self.b.not(behind[i - at])
+            } else {
+                before = self.b.or(before, own[i]);
+                before
+            };
             let left = self.left(taken);
             let stays = self.b.not(left);
             let runs = self.b.and(entered, stays);
@@ -96,15 +111,16 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Whether the `i`th section of a group or one before it matches, given that one of the group does.
-    fn entered(&mut self, value: Value, sections: &[Section], i: usize) -> Value {
-        let (before, behind) = sections.split_at(i + 1);
-        if before.iter().any(|s| s.default) {
-            let behind = self.matches(value, behind);
-            return self.b.not(behind);
+    /// For each section whether one behind it matches.
+    fn any_behind(&mut self, own: &[Value]) -> Vec<Value> {
+        let mut any = self.b.bool(false);
+        let mut list = Vec::with_capacity(own.len());
+        for &matches in own.iter().rev() {
+            list.push(any);
+            any = self.b.or(any, matches);
         }
-        // The last one runs for the whole group.
-        if behind.is_empty() { self.b.bool(true) } else { self.matches(value, before) }
+        list.reverse();
+        list
     }
 }
 

@@ -13,7 +13,8 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::{self, ast};
 pub(crate) use search::Found;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// A file and all that it needs.
@@ -197,22 +198,20 @@ impl Modules {
     /// Every file is spoken of by the shortest way that leads to it.
     fn name_prefixes(&mut self) {
         let mut named = vec![false; self.files.len()];
-        let mut ways = vec![(String::new(), 0)];
-        while let Some((prefix, index)) = (!ways.is_empty()).then(|| ways.remove(shortest(&ways))) {
+        // The fewest aliases first, and among equals the way that was found first.
+        let mut ways = BinaryHeap::from([(Reverse((0, 0)), String::new(), 0)]);
+        let mut found = 0;
+        while let Some((Reverse((aliases, _)), prefix, index)) = ways.pop() {
             if std::mem::replace(&mut named[index], true) {
                 continue;
             }
             for import in &self.files[index].imports {
                 let alias = import.alias.as_ref().map_or(String::new(), |a| format!("{}::", a.text));
-                ways.push((format!("{prefix}{alias}"), import.module));
+                found += 1;
+                let cost = Reverse((aliases + usize::from(import.alias.is_some()), found));
+                ways.push((cost, format!("{prefix}{alias}"), import.module));
             }
             self.files[index].prefix = prefix;
         }
     }
-}
-
-/// The first of the ways with the fewest aliases.
-fn shortest(ways: &[(String, usize)]) -> usize {
-    let cost = |i: &usize| ways[*i].0.matches("::").count();
-    (0..ways.len()).min_by_key(cost).unwrap_or(0)
 }

@@ -8,6 +8,9 @@ use crate::ir::*;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
+/// Updates of an array that a read looks back past, so that reading often takes no time but its own.
+const MAX_LOOK_BACK: usize = 64;
+
 /// Operations that both branches of an `if` may have together to run unconditionally instead.
 const MAX_FLATTENED: usize = 8;
 
@@ -174,8 +177,13 @@ impl<'a> Simplifier<'a> {
             Some(Const::Int(i)) if i >= 0 && (i as u32) < n => Some(i),
             _ => None,
         };
-        loop {
-            let data = self.f.inst(self.definitions[array.index()]?);
+        for passed in 0.. {
+            if passed == MAX_LOOK_BACK {
+                // An array so far back would have to be kept beside the one of now.
+                return None;
+            }
+            let Some(definition) = self.definitions[array.index()] else { break };
+            let data = self.f.inst(definition);
             match (data.op, constant) {
                 (Op::ArrayFill, Some(_)) => return Some(Folded::Value(self.resolve(data.args[0]))),
                 (Op::ArrayNew, Some(i)) => return Some(Folded::Value(self.resolve(data.args[i as usize]))),

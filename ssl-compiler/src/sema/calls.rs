@@ -162,7 +162,31 @@ impl Checker<'_> {
         ids.iter().filter_map(fits).collect()
     }
 
+    /// Counts the defaults that a call writes in; where that is too much, it is said.
+    pub(super) fn may_write_defaults(&mut self, id: FunctionId, left_out: &[usize], span: Span) -> bool {
+        let function = self.program.function(id);
+        if left_out.is_empty() {
+            return true;
+        }
+        // What was too much already need not be counted again.
+        let counted = if self.expressions > super::MAX_EXPRESSIONS { &[] } else { left_out };
+        let defaults = counted.iter().filter_map(|i| function.parameters[*i].default.as_ref());
+        let size: usize = defaults.map(super::walk::size).sum();
+        self.expressions = self.expressions.saturating_add(size);
+        if self.expressions <= super::MAX_EXPRESSIONS {
+            return true;
+        }
+        let message = format!("`{}` is called too often for the defaults that these calls leave to it", function.name);
+        let hint = "give the arguments, or make the defaults shorter: they are written into each call";
+        self.error(&codes::TOO_LARGE, span, message, hint);
+        false
+    }
+
     fn function_call(&mut self, id: FunctionId, values: Vec<Expr>, span: Span) -> Expr {
+        let left_out: Vec<usize> = (values.len()..self.program.function(id).parameters.len()).collect();
+        if !self.may_write_defaults(id, &left_out, span) {
+            return Expr::error(span);
+        }
         let function = self.program.function(id);
         let result = function.result.clone();
         // Of the function only what a call needs is copied: its body may be long.

@@ -11,12 +11,13 @@ use crate::ir::ops::Int2;
 use crate::ir::{self, Compare, Const, FLOAT, Float2, INT, Int1, Op, Value};
 use crate::syntax::ast::{self, BinaryOp, UnaryOp};
 use crate::types::{Scalar, Type};
+use std::borrow::Cow;
 
 /// What a constant expression gives.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Known {
     Scalar(Constant),
-    /// Components, members or elements in order.
+    /// Components, members or elements in order; the last element stands for all behind it.
     Parts(Vec<Known>),
 }
 
@@ -37,8 +38,12 @@ impl Known {
     }
 
     fn part(&self, i: usize) -> Option<Known> {
+        self.part_at(i).cloned()
+    }
+
+    fn part_at(&self, i: usize) -> Option<&Known> {
         match self {
-            Known::Parts(list) => list.get(i.min(list.len().saturating_sub(1))).cloned(),
+            Known::Parts(list) => list.get(i.min(list.len().saturating_sub(1))),
             Known::Scalar(_) => None,
         }
     }
@@ -164,25 +169,29 @@ impl Checker<'_> {
 
     /// A `const` variable with a constant value, or a part of one.
     fn known_place(&self, place: &Place) -> Option<Known> {
-        let mut value = self.local.constants.get(&place.variable)?.clone();
+        let mut value = Cow::Borrowed(self.local.constants.get(&place.variable)?);
         for access in &place.path {
             value = match access {
-                Access::Member(i) => value.part(*i)?,
-                Access::Index(e) => value.part(usize::try_from(self.int_value(e)?).unwrap_or(0))?,
+                Access::Member(i) => part_of(value, *i)?,
+                Access::Index(e) => part_of(value, usize::try_from(self.int_value(e)?).unwrap_or(0))?,
                 Access::Swizzle(list) => {
                     let parts: Option<Vec<Known>> = list.iter().map(|&i| value.part(usize::from(i))).collect();
-                    one_or_parts(parts?)
+                    Cow::Owned(one_or_parts(parts?))
                 }
             };
         }
-        Some(value)
+        Some(value.into_owned())
     }
 
     /// A list or constructor; what it does not give is zero.
     fn known_parts(&self, parts: &[Expr], ty: &Type) -> Option<Known> {
         let mut known: Vec<Known> = parts.iter().map(|e| self.known(e)).collect::<Option<_>>()?;
         let missing: Vec<Type> = match ty {
-            Type::Array(element, n) => vec![(**element).clone(); *n as usize],
+            Type::Array(element, n) => {
+                // One zero is enough.
+                known.extend((known.len() < *n as usize).then(|| self.known_zero(element)).flatten());
+                return (!known.is_empty()).then_some(Known::Parts(known));
+            }
             Type::Struct(id) => self.program.types.get(*id).fields.iter().map(|f| f.ty.clone()).collect(),
             _ => {
                 let scalars = known.iter().flat_map(Known::scalars).map(Some);
@@ -202,6 +211,14 @@ impl Checker<'_> {
             Type::String => None,
             _ => components(ty, std::iter::empty()),
         }
+    }
+}
+
+/// A part, without a copy of the rest.
+fn part_of(value: Cow<'_, Known>, i: usize) -> Option<Cow<'_, Known>> {
+    match value {
+        Cow::Borrowed(whole) => whole.part_at(i).map(Cow::Borrowed),
+        Cow::Owned(whole) => whole.part(i).map(Cow::Owned),
     }
 }
 

@@ -60,13 +60,10 @@ impl Checker<'_> {
     }
 
     fn string(&mut self, text: &str, span: Span) -> Expr {
-        let strings = &mut self.program.strings;
-        let index = strings.iter().position(|s| s == text).unwrap_or_else(|| {
-            strings.push(text.to_owned());
-            strings.len() - 1
-        });
-        let id = string_id(text);
-        if let Some(other) = self.program.strings[..index].iter().find(|s| string_id(s) == id) {
+        let index = self.numbers.of_string(text, &mut self.program.strings);
+        let first = self.numbers.first_with_id(string_id(text), index);
+        if first != index {
+            let other = &self.program.strings[first];
             let message = format!("the shader could not tell `{text}` from `{other}`");
             self.error(&codes::STRING_CLASH, span, message, "change one of the two strings a little");
         }
@@ -81,7 +78,8 @@ impl Checker<'_> {
         };
         let parts: Vec<Type> = match ty {
             Type::Error => return Expr::error(e.span),
-            Type::Array(element, n) => vec![(**element).clone(); *n as usize],
+            // Arrays may have far more elements than are given.
+            Type::Array(element, n) => vec![(**element).clone(); list.len().min(*n as usize)],
             Type::Struct(id) => self.program.types.get(*id).fields.iter().map(|f| f.ty.clone()).collect(),
             Type::Vector(kind) => vec![Type::Float; kind.len()],
             // Rows in braces, or all elements in one list.

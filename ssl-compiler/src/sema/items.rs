@@ -9,7 +9,7 @@ use crate::runtime::Orders;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction};
 use crate::syntax::foreign;
-use crate::types::{Leaf, StructField, StructId, StructType, Type};
+use crate::types::{Leaf, Type};
 use std::collections::HashMap;
 
 /// Elements that one array may have, all dimensions together.
@@ -17,6 +17,10 @@ const MAX_ELEMENTS: u64 = 1 << 20;
 
 /// Scalars and closures that an array with closures in it may have; each is taken apart.
 const MAX_CLOSURES: usize = 1024;
+
+/// Functions of one name, as a call looks at each, and parameters of a function or shader.
+const MAX_OVERLOADS: usize = 256;
+const MAX_PARAMETERS: usize = 1024;
 
 /// Bytes of one element: an element that is an array itself is read and written part by part.
 const MAX_ELEMENT_BYTES: u64 = 16 << 10;
@@ -170,37 +174,8 @@ impl Checker<'_> {
         resolved
     }
 
-    fn structure(&mut self, decl: &ast::StructDecl) {
-        let mut fields: Vec<StructField> = Vec::new();
-        for declaration in &decl.fields {
-            for d in &declaration.declarators {
-                let ty = self.resolve(&declaration.ty, &d.dims);
-                if ty == Type::Texture2d || ty == Type::Void {
-                    let (code, hint) = match ty {
-                        Type::Void => (&codes::BAD_DECLARATION, "only functions can be `void`"),
-                        _ => (&codes::TEXTURE_USE, "pass the texture to the functions that sample it"),
-                    };
-                    self.error(code, d.name.span, "a struct cannot hold this type", hint);
-                } else if fields.iter().any(|f| f.name == d.name.text) {
-                    let message = format!("the struct has two members `{}`", d.name.text);
-                    let first = decl.fields.iter().flat_map(|f| &f.declarators).find(|f| f.name.text == d.name.text);
-                    self.twice(d.name.span, message, first.map(|f| f.name.span));
-                } else {
-                    fields.push(StructField { name: d.name.text.clone(), ty });
-                }
-            }
-        }
-        let id = StructId(self.program.types.structs.len() as u32);
-        self.program.types.structs.push(StructType { name: decl.name.text.clone(), fields });
-        let declared = Declared { meaning: id, span: decl.name.span };
-        if let Some(first) = self.scope.structs.insert(decl.name.text.clone(), declared) {
-            let what = format!("the struct `{}`", decl.name.text);
-            self.declared_twice(&what, decl.name.span, first.span);
-        }
-    }
-
     /// A second declaration of a name, the first being known or not.
-    fn twice(&mut self, span: Span, message: String, first: Option<Span>) {
+    pub(super) fn twice(&mut self, span: Span, message: String, first: Option<Span>) {
         let d = Diagnostic::error(&codes::DUPLICATE_NAME, span, message, "rename one of them");
         self.diagnostics.push(match first {
             Some(first) => d.with_label(first, "the first one"),
@@ -267,7 +242,9 @@ impl Checker<'_> {
     /// A texture of the file, which the host binds by its name and what leads to it.
     fn texture_slot(&mut self, name: &ast::Ident, prefix: &str) -> Meaning {
         let slot = format!("{prefix}{}", name.text);
-        if let Some(first) = self.program.textures.iter().position(|t| *t == slot) {
+        let number = self.program.textures.len();
+        let first = self.numbers.of_texture(&slot, &mut self.program.textures);
+        if first < number {
             let message = format!("two files have a texture `{slot}`");
             let hint = "rename one of them: the host binds textures by their names";
             let mut diagnostic = Diagnostic::error(&codes::IMPORT_CLASH, name.span, message, hint);
@@ -276,12 +253,17 @@ impl Checker<'_> {
             }
             self.diagnostics.push(diagnostic);
         }
-        self.program.textures.push(slot);
-        Meaning::Texture(self.program.textures.len() as u32 - 1)
+        Meaning::Texture(first as u32)
     }
 
     /// Declares a function; `None` where it only repeats a prototype.
     fn function_head(&mut self, decl: &ast::FunctionDecl) -> Option<FunctionId> {
+        if decl.parameters.len() > MAX_PARAMETERS {
+            let message = format!("`{}` has {} parameters", decl.name.text, decl.parameters.len());
+            let hint = format!("at most {MAX_PARAMETERS} are possible; put what belongs together into a struct");
+            self.error(&codes::TOO_LARGE, decl.name.span, message, hint);
+            return None;
+        }
         let result = self.resolve(&decl.result, &[]);
         let mut function = Function {
             name: decl.name.text.clone(),
@@ -311,6 +293,12 @@ impl Checker<'_> {
         let same = known.into_iter().find(|id| self.signature(*id) == signature);
         if let Some(id) = same {
             return self.redeclare(id, function, decl);
+        }
+        if self.scope.functions.get(&decl.name.text).is_some_and(|list| list.len() >= MAX_OVERLOADS) {
+            let message = format!("too many functions are called `{}`", decl.name.text);
+            let hint = format!("at most {MAX_OVERLOADS} may share a name; give some of them another one");
+            self.error(&codes::TOO_LARGE, decl.name.span, message, hint);
+            return None;
         }
         let id = FunctionId(self.program.functions.len() as u32);
         self.program.functions.push(function);

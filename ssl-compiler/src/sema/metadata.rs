@@ -5,18 +5,22 @@ use super::constants::Known;
 use super::hir::Constant;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::runtime::interface::{Metadata, MetadataValue};
+use crate::source::Span;
 use crate::syntax::ast;
 use crate::types::Type;
+use std::collections::HashMap;
 
 impl Checker<'_> {
     pub(super) fn metadata(&mut self, list: &[ast::Metadata]) -> Vec<Metadata> {
         let mut checked: Vec<Metadata> = Vec::new();
-        for (i, entry) in list.iter().enumerate() {
+        let mut known: HashMap<&str, Span> = HashMap::new();
+        for entry in list {
             let name = &entry.name;
-            if let Some(first) = list[..i].iter().find(|other| other.name.text == name.text) {
+            let first = *known.entry(&name.text).or_insert(name.span);
+            if first != name.span {
                 let message = format!("the metadata have two entries `{}`", name.text);
                 let diagnostic = Diagnostic::error(&codes::DUPLICATE_NAME, name.span, message, "remove one of them");
-                self.diagnostics.push(diagnostic.with_label(first.name.span, "the first one"));
+                self.diagnostics.push(diagnostic.with_label(first, "the first one"));
             } else if let Some(value) = self.metadata_value(&entry.value) {
                 checked.push(Metadata { name: name.text.clone(), value });
             }
@@ -33,7 +37,7 @@ impl Checker<'_> {
             return None;
         }
         match self.known(&checked) {
-            Some(known) => Some(self.plain_value(&known)),
+            Some(known) => Some(self.plain_value(&known, &checked.ty)),
             None => {
                 let hint = "metadata are literals and constants: numbers, strings, vectors and `{…}` lists";
                 self.error(&codes::NOT_CONSTANT, e.span, "the value of a metadata entry must be a constant", hint);
@@ -42,13 +46,22 @@ impl Checker<'_> {
         }
     }
 
-    fn plain_value(&self, known: &Known) -> MetadataValue {
+    fn plain_value(&self, known: &Known, ty: &Type) -> MetadataValue {
         match known {
             Known::Scalar(Constant::Bool(x)) => MetadataValue::Bool(*x),
             Known::Scalar(Constant::Int(x)) => MetadataValue::Int(*x),
             Known::Scalar(Constant::Float(x)) => MetadataValue::Float(*x),
             Known::Scalar(Constant::String(i)) => MetadataValue::String(self.program.strings[*i as usize].clone()),
-            Known::Parts(list) => MetadataValue::List(list.iter().map(|k| self.plain_value(k)).collect()),
+            Known::Parts(list) => {
+                let types: Vec<&Type> = match ty {
+                    Type::Array(element, n) => vec![&**element; *n as usize],
+                    Type::Struct(id) => self.program.types.get(*id).fields.iter().map(|f| &f.ty).collect(),
+                    _ => vec![&Type::Float; list.len()],
+                };
+                let at = |i: usize| &list[i.min(list.len() - 1)];
+                let values = types.into_iter().enumerate().map(|(i, ty)| self.plain_value(at(i), ty));
+                MetadataValue::List(if list.is_empty() { Vec::new() } else { values.collect() })
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ mod lints;
 mod metadata;
 mod names;
 mod noise;
+mod numbers;
 mod operators;
 mod places;
 mod print;
@@ -24,6 +25,7 @@ mod shader_calls;
 mod spaces;
 mod spline;
 mod stmts;
+mod structures;
 mod suspicious;
 mod switch;
 mod walk;
@@ -39,6 +41,7 @@ use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
 use crate::types::Type;
 use hir::{FunctionId, Program, VarId, Variable};
+use numbers::Numbers;
 use scope::Scope;
 use std::collections::{HashMap, HashSet};
 
@@ -74,6 +77,7 @@ pub fn check(
         broken: HashSet::new(),
         later: HashMap::new(),
         expressions: 0,
+        numbers: Numbers::default(),
         local: Local::default(),
     };
     let tests = checker.files(modules);
@@ -109,6 +113,7 @@ struct Checker<'a> {
     spoken_of: HashSet<(Option<String>, Span)>,
     /// How many expressions were checked or written in.
     expressions: usize,
+    numbers: Numbers,
     local: Local,
 }
 

@@ -59,7 +59,8 @@ impl Checker<'_> {
                 Expr { kind: ExprKind::Texture(TextureRef::File(*i)), ty: Type::Texture2d, span }
             }
             Some(Meaning::Constant(value, size)) => {
-                if self.expressions.saturating_add(*size) > super::MAX_EXPRESSIONS {
+                let (value, size) = (value, *size);
+                if self.expressions.saturating_add(size) > super::MAX_EXPRESSIONS {
                     let message = format!("`{text}` is used too often for so long a constant");
                     let hint = "copy it into a variable of the function that uses it";
                     self.error(&codes::TOO_LARGE, span, message, hint);

@@ -94,11 +94,7 @@ impl Checker<'_> {
             self.error(&codes::FORMAT, span, message, format!("at most {MAX_WORDS} are possible; split it in two"));
             return Expr::error(span);
         }
-        let formats = &mut self.program.formats;
-        let index = formats.iter().position(|f| *f == format).unwrap_or_else(|| {
-            formats.push(format);
-            formats.len() - 1
-        });
+        let index = self.numbers.of_format(&format, &mut self.program.formats);
         Expr { kind: ExprKind::Print(index as u32, list), ty: Type::Void, span }
     }
 

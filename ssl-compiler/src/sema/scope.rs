@@ -10,7 +10,7 @@ use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::modules::{Import, Module};
 use crate::source::Span;
 use crate::types::{StructId, Type};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What a name means, types and functions aside.
 #[derive(Clone)]
@@ -42,6 +42,7 @@ fn is_exported(name: &str) -> bool {
 impl Checker<'_> {
     /// Starts a file's scope with what the file imports.
     pub(super) fn import_all(&mut self, module: &Module) {
+        let mut imported = HashSet::new();
         for import in &module.imports {
             if let Some(alias) = &import.alias {
                 match self.scope.aliases.get(&alias.text) {
@@ -51,7 +52,10 @@ impl Checker<'_> {
                     }
                 }
             }
-            self.import(import);
+            // Once more in the same way brings nothing.
+            if imported.insert((import.module, import.alias.as_ref().map(|a| a.text.as_str()))) {
+                self.import(import);
+            }
         }
     }
 

@@ -37,6 +37,10 @@ impl Checker<'_> {
             shader.parameters.iter().map(|p| (p.clone(), shader.variables[p.variable.0 as usize].clone())).collect();
         let shader = Ident { text: shader.name.clone(), span: shader.span };
         let Some(given) = self.assign_names(&shader, &parameters, arguments) else { return Expr::error(span) };
+        let left_out: Vec<usize> = (0..given.len()).filter(|i| given[*i].is_none()).collect();
+        if !self.may_write_defaults(id, &left_out, span) {
+            return Expr::error(span);
+        }
         let mut list = Vec::new();
         let mut missing = Vec::new();
         for ((p, variable), value) in parameters.iter().zip(given) {

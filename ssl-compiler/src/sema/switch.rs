@@ -9,6 +9,9 @@ use crate::syntax::ast;
 use crate::types::Type;
 use std::collections::HashMap;
 
+/// Labels of one `switch`: which one it is takes a comparison with each.
+const MAX_LABELS: usize = 1024;
+
 /// The labels met so far, each with its place.
 #[derive(Default)]
 struct Labels {
@@ -32,6 +35,12 @@ impl Checker<'_> {
     }
 
     fn sections(&mut self, ty: &Type, sections: &[ast::SwitchSection]) -> Vec<Section> {
+        let count: usize = sections.iter().map(|s| s.labels.len()).sum();
+        if let Some(label) = sections.iter().flat_map(|s| &s.labels).nth(MAX_LABELS) {
+            let message = format!("this `switch` has {count} labels");
+            let hint = format!("at most {MAX_LABELS} are possible; an array can hold a value for each number");
+            self.error(&codes::TOO_LARGE, label.span, message, hint);
+        }
         let mut labels = Labels::default();
         let mut list: Vec<Section> = Vec::new();
         for section in sections {

@@ -72,6 +72,17 @@ fn touch<'a>(place: &'a Place, how: Touch, visit: &mut dyn FnMut(Part<'a>)) {
     visit(Part::Touch(place, how));
 }
 
+/// Of how many expressions one is made.
+pub(super) fn size(e: &Expr) -> usize {
+    let mut n = 1;
+    parts(e, &mut |part| {
+        if let Part::Operand(inner) = part {
+            n += size(inner);
+        }
+    });
+    n
+}
+
 /// Everything that happens in an expression, its operands opened, in order.
 pub(super) fn deep<'a>(e: &'a Expr, visit: &mut dyn FnMut(Part<'a>)) {
     parts(e, &mut |part| match part {

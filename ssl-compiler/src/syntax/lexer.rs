@@ -55,14 +55,17 @@ fn punctuation(first: u8) -> &'static [&'static str] {
     }
 }
 
-/// Where the quote stands that ends a string: the first one that no backslash escapes.
-fn end_of_string(text: &str) -> Option<usize> {
+/// Where the quote stands that ends a string, the first one that no backslash escapes; or where the line ends.
+fn end_of_string(text: &str) -> Result<usize, usize> {
     let mut escaped = false;
-    text.bytes().position(|b| {
-        let ends = b == b'"' && !escaped;
-        escaped = b == b'\\' && !escaped;
-        ends
-    })
+    for (i, b) in text.bytes().enumerate() {
+        match b {
+            b'"' if !escaped => return Ok(i),
+            b'\n' => return Err(i),
+            _ => escaped = b == b'\\' && !escaped,
+        }
+    }
+    Err(text.len())
 }
 
 /// The tokens of a file, ended by one [`TokenKind::End`].
@@ -216,11 +219,10 @@ impl Lexer<'_> {
 
     fn string(&mut self) -> TokenKind {
         let start = self.at;
-        let line_end = self.text[start + 1..].find('\n').map_or(self.text.len(), |i| start + 1 + i);
-        match end_of_string(&self.text[start + 1..line_end]) {
-            Some(length) => self.at = start + length + 2,
-            None => {
-                self.at = line_end;
+        match end_of_string(&self.text[start + 1..]) {
+            Ok(length) => self.at = start + length + 2,
+            Err(length) => {
+                self.at = start + 1 + length;
                 let span = self.span_from(start);
                 self.report(
                     &codes::UNTERMINATED,

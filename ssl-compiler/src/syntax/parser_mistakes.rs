@@ -46,12 +46,20 @@ impl Parser<'_> {
 
     /// Reports that a punctuation is missing; where it is plain that it was only forgotten, it is taken as read.
     pub fn missing(&mut self, punct: &str, context: &str) -> Parsed<Span> {
-        let found = self.describe();
         let previous = self.previous();
         let behind = Span { start: previous.end, ..previous };
-        let message = format!("expected `{punct}` {context}, found {found}");
+        let forgotten = self.at > 0 && self.is_forgotten(punct);
+        if !self.gave_up {
+            let diagnostic = self.missing_diagnostic(punct, context, behind);
+            self.report(if forgotten { diagnostic.with_fix(behind, punct) } else { diagnostic });
+        }
+        if forgotten { Ok(behind) } else { Err(Recover) }
+    }
+
+    fn missing_diagnostic(&self, punct: &str, context: &str, behind: Span) -> Diagnostic {
+        let message = format!("expected `{punct}` {context}, found {}", self.describe());
         let closes = matches!(punct, ")" | "]" | "}");
-        let diagnostic = if self.at == 0 || !(closes || matches!(punct, ";" | ",")) {
+        if self.at == 0 || !(closes || matches!(punct, ";" | ",")) {
             Diagnostic::error(&codes::SYNTAX, self.peek().span, message, self.spelling(punct))
         } else if closes {
             let d = Diagnostic::error(&codes::MISSING_BRACKET, behind, message, self.spelling(punct));
@@ -62,10 +70,7 @@ impl Parser<'_> {
         } else {
             let code = if punct == ";" { &codes::MISSING_SEMICOLON } else { &codes::SYNTAX };
             Diagnostic::error(code, behind, message, self.spelling(punct))
-        };
-        let forgotten = self.at > 0 && self.is_forgotten(punct);
-        self.report(if forgotten { diagnostic.with_fix(behind, punct) } else { diagnostic });
-        if forgotten { Ok(behind) } else { Err(Recover) }
+        }
     }
 
     /// What to do about a missing punctuation; words of other languages stand in its place often.
@@ -184,10 +189,11 @@ impl Parser<'_> {
         if self.gave_up || next.kind == TokenKind::End || self.is("}") || self.is_word("else") {
             return;
         }
+        // Where a line starts and its blanks, for what stands first in it.
         let indent = |span: Span| {
-            let start = self.text[..span.start as usize].rfind('\n').map_or(0, |i| i + 1);
-            let before = &self.text[start..span.start as usize];
-            before.chars().all(|c| c == ' ' || c == '\t').then_some((start, before))
+            let head = &self.text[..span.start as usize];
+            let start = head.trim_end_matches([' ', '\t']).len();
+            (start == 0 || head[..start].ends_with('\n')).then_some((start, &head[start..]))
         };
         if let (Some((_, head_at)), Some((body_line, body_at)), Some((next_line, next_at))) =
             (indent(head), indent(body), indent(next.span))

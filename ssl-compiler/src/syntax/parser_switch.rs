@@ -19,6 +19,7 @@ impl Parser<'_> {
         while !self.eat("}") {
             if self.peek().kind == TokenKind::End {
                 self.expect("}", "to close the `switch`")?;
+                break;
             }
             if self.at_label() {
                 let labels = self.labels();

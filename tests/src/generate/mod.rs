@@ -3,47 +3,19 @@
 //! Programs end (loops are counted, recursion counts down), but may run out of a small allowance of
 //! fuel; indices may lie outside, divisors may be zero. Every variable is declared before its use.
 
+mod closures;
 mod expressions;
+mod places;
 mod random;
+mod scalars;
 mod statements;
+mod types;
+mod vectors;
 
 pub use random::Random;
 use std::fmt::Write;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Ty {
-    Bool,
-    Int,
-    Float,
-    Vector,
-    Floats,
-    Ints,
-    Grid,
-    Record,
-}
-
-impl Ty {
-    const ALL: [Ty; 8] = [Ty::Bool, Ty::Int, Ty::Float, Ty::Vector, Ty::Floats, Ty::Ints, Ty::Grid, Ty::Record];
-
-    /// What stands before and behind the declared name.
-    fn around(self) -> (&'static str, &'static str) {
-        match self {
-            Ty::Bool => ("bool", ""),
-            Ty::Int => ("int", ""),
-            Ty::Float => ("float", ""),
-            Ty::Vector => ("float3", ""),
-            Ty::Floats => ("float", "[4]"),
-            Ty::Ints => ("int", "[3]"),
-            Ty::Grid => ("float", "[2][3]"),
-            Ty::Record => ("Record", ""),
-        }
-    }
-
-    fn declare(self, name: &str) -> String {
-        let (before, behind) = self.around();
-        format!("{before} {name}{behind}")
-    }
-}
+use types::{DECLARATIONS, Ty};
+pub use types::{GLOBALS, ROWS};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Direction {
@@ -60,6 +32,9 @@ struct Head {
     /// Its first parameter counts down.
     recursive: bool,
 }
+
+/// Output rows of a generated program that neither are derivatives nor belong to its closure; they come first.
+pub const VALUES: usize = 10;
 
 /// What programs may contain.
 #[derive(Clone, Copy)]
@@ -81,18 +56,17 @@ struct Generator {
     names: usize,
     /// Statements that may still be written.
     budget: usize,
-    in_loop: bool,
+    /// Loops around here.
+    loops: usize,
+    /// Whether one of them does not count its rounds.
+    uncounted: bool,
+    /// Whether a `break` has something to leave.
+    breakable: bool,
+    /// What the function here gives; `None` in the shader.
     result: Option<Ty>,
+    /// Changes of the closure that may still be written.
+    closures: usize,
 }
-
-/// The globals of every generated program, in the order of their rows.
-pub const GLOBALS: &str = "globals { float ga; float gb; float gc; int gi; }\n";
-/// Rows of [`GLOBALS`].
-pub const ROWS: usize = 10;
-
-/// Arrays that stand for literals.
-const CONSTANTS: &str = "const float A[4] = {1.0, -2.0, 0.5};\nconst int B[3] = {3, 1, 2};\n\
-    const float C[2][3] = {{1.0, 2.0, 3.0}, {4.0}};\nconst float H[2] = {1.0, 2.0};\n";
 
 /// A program whose shader is called `main`; `size` bounds its statements.
 pub fn program(seed: u64, size: usize, flavour: Flavour) -> String {
@@ -104,16 +78,17 @@ pub fn program_from(random: Random, size: usize, flavour: Flavour) -> String {
     let mut g = Generator {
         random,
         flavour,
-        out: format!(
-            "{GLOBALS}struct Record {{ float f; float3 v; int k; float h[2]; }};\ntexture2d tex;\n{CONSTANTS}"
-        ),
+        out: format!("{GLOBALS}{DECLARATIONS}"),
         depth: 0,
         variables: Vec::new(),
         functions: Vec::new(),
         names: 0,
         budget: 0,
-        in_loop: false,
+        loops: 0,
+        uncounted: false,
+        breakable: false,
         result: None,
+        closures: 6,
     };
     let functions = g.random.below(4);
     for _ in 0..functions {
@@ -140,7 +115,8 @@ impl Generator {
     }
 
     fn function(&mut self) {
-        let (name, result, recursive) = (self.name("f"), self.any_scalar(), self.random.chance(30));
+        let (name, result, recursive) =
+            (self.name("f"), Ty::RESULTS[self.random.below(Ty::RESULTS.len())], self.random.chance(30));
         let mut parameters: Vec<(Ty, Direction)> = (0..1 + self.random.below(3))
             .map(|_| {
                 let direction = match self.random.below(5) {
@@ -188,17 +164,15 @@ impl Generator {
         }
     }
 
-    fn any_scalar(&mut self) -> Ty {
-        [Ty::Float, Ty::Float, Ty::Float, Ty::Int, Ty::Bool, Ty::Vector][self.random.below(6)]
-    }
-
     fn shader(&mut self) {
         self.variables.clear();
         self.result = None;
-        self.line("shader main(out float r0, out float3 r1, out int r2, out bool r3, out float d0, out float d1)");
+        self.line("shader main(out float r0, out float3 r1, out int r2, out bool r3, out float4 r4,");
+        self.line("    out float d0, out float d1, out closure c)");
         self.line("{");
         self.depth += 1;
-        for (name, ty) in [("r0", Ty::Float), ("r1", Ty::Vector), ("r2", Ty::Int), ("r3", Ty::Bool)] {
+        for (name, ty) in [("r0", Ty::Float), ("r1", Ty::Vector), ("r2", Ty::Int), ("r3", Ty::Bool), ("r4", Ty::Float4)]
+        {
             self.variables.push((name.to_owned(), ty, true));
         }
         self.line("float x = global_value<ga>;");

@@ -1,4 +1,4 @@
-//! Statements of a generated program, and the places that they assign to.
+//! Statements of a generated program.
 
 use super::{Generator, Ty};
 
@@ -6,6 +6,11 @@ impl Generator {
     /// Statements of a block, in a scope of its own.
     pub(super) fn statements(&mut self) {
         let visible = self.variables.len();
+        self.some_statements();
+        self.variables.truncate(visible);
+    }
+
+    fn some_statements(&mut self) {
         for _ in 0..1 + self.random.below(6) {
             if self.budget == 0 {
                 break;
@@ -13,10 +18,9 @@ impl Generator {
             self.budget -= 1;
             self.statement();
         }
-        self.variables.truncate(visible);
     }
 
-    pub(super) fn block(&mut self, head: &str) {
+    fn block(&mut self, head: &str) {
         self.line(&format!("{head} {{"));
         self.depth += 1;
         self.statements();
@@ -24,8 +28,8 @@ impl Generator {
         self.line("}");
     }
 
-    pub(super) fn statement(&mut self) {
-        match self.random.below(20) {
+    fn statement(&mut self) {
+        match self.random.below(24) {
             0..=4 => self.declaration(),
             5..=11 => self.assignment(),
             12 | 13 if self.depth < 5 => {
@@ -37,77 +41,124 @@ impl Generator {
             }
             14 | 15 if self.depth < 4 => self.for_loop(),
             16 if self.depth < 4 => self.while_loop(),
-            17 if self.in_loop => {
-                let condition = self.expr(Ty::Bool, 2);
-                let word = if self.random.chance(50) { "break" } else { "continue" };
-                self.line(&format!("if ({condition}) {word};"));
-            }
+            17 if self.breakable || self.loops > 0 => self.leave(),
             18 if self.random.chance(40) => {
                 let condition = self.expr(Ty::Bool, 2);
                 let value = self.result.map_or(String::new(), |ty| format!(" {}", self.expr(ty, 2)));
                 self.line(&format!("if ({condition}) return{value};"));
             }
+            19 if self.depth < 4 => self.switch(),
+            20 => self.print(),
+            21 | 22 => self.closure().unwrap_or_else(|| self.assignment()),
             _ => self.assignment(),
         }
     }
 
-    pub(super) fn declaration(&mut self) {
+    fn leave(&mut self) {
+        let condition = self.expr(Ty::Bool, 2);
+        let breaks = self.loops == 0 || self.breakable && self.random.chance(50);
+        self.line(&format!("if ({condition}) {};", if breaks { "break" } else { "continue" }));
+    }
+
+    fn declaration(&mut self) {
         let (ty, name) = (self.any_type(), self.name("v"));
         let value = if self.random.chance(85) { format!(" = {}", self.initial(ty)) } else { String::new() };
         self.line(&format!("{}{value};", ty.declare(&name)));
         self.variables.push((name, ty, true));
     }
 
-    pub(super) fn initial(&mut self, ty: Ty) -> String {
-        let list = |g: &mut Self, ty: Ty, n: usize| {
-            let parts: Vec<String> = (0..n).map(|_| g.expr(ty, 1)).collect();
-            format!("{{{}}}", parts.join(", "))
-        };
+    fn initial(&mut self, ty: Ty) -> String {
+        if self.random.chance(40) {
+            return self.expr(ty, 2);
+        }
         match ty {
-            _ if self.random.chance(40) => self.expr(ty, 2),
-            Ty::Floats => list(self, Ty::Float, 4),
-            Ty::Ints => list(self, Ty::Int, 2),
-            Ty::Grid => {
-                let (a, b) = (list(self, Ty::Float, 3), list(self, Ty::Float, 2));
-                format!("{{{a}, {b}}}")
-            }
-            Ty::Record => {
-                let (f, v, k) = (self.expr(Ty::Float, 1), self.expr(Ty::Vector, 1), self.expr(Ty::Int, 1));
-                let h = list(self, Ty::Float, 2);
-                format!("{{{f}, {v}, {k}, {h}}}")
+            Ty::Floats => self.list(Ty::Float, 4),
+            Ty::Ints => self.list(Ty::Int, 2),
+            Ty::Grid => format!("{{{}, {}}}", self.list(Ty::Float, 3), self.list(Ty::Float, 2)),
+            Ty::Record => self.record_list(),
+            Ty::Records => format!("{{{}, {}}}", self.record_list(), self.record_list()),
+            Ty::Nest => {
+                let (one, many, p) = (self.record_list(), self.record_list(), self.expr(Ty::Float2, 1));
+                format!("{{{one}, {{{many}}}, {p}, {}}}", self.expr(Ty::Text, 1))
             }
             _ => self.expr(ty, 3),
         }
     }
 
-    pub(super) fn for_loop(&mut self) {
+    fn list(&mut self, ty: Ty, n: usize) -> String {
+        let parts: Vec<String> = (0..n).map(|_| self.expr(ty, 1)).collect();
+        format!("{{{}}}", parts.join(", "))
+    }
+
+    fn record_list(&mut self) -> String {
+        let (f, v, k) = (self.expr(Ty::Float, 1), self.expr(Ty::Vector, 1), self.expr(Ty::Int, 1));
+        format!("{{{f}, {v}, {k}, {}}}", self.list(Ty::Float, 2))
+    }
+
+    /// Writes what lies in a loop.
+    fn looped(&mut self, uncounted: bool, write: impl FnOnce(&mut Self)) {
+        let outer = (self.loops, self.uncounted, self.breakable);
+        (self.loops, self.uncounted, self.breakable) = (self.loops + 1, self.uncounted || uncounted, true);
+        write(self);
+        (self.loops, self.uncounted, self.breakable) = outer;
+    }
+
+    fn for_loop(&mut self) {
         let (name, rounds) = (self.name("i"), 1 + self.random.below(5));
         self.variables.push((name.clone(), Ty::Int, false));
-        let outer = std::mem::replace(&mut self.in_loop, true);
-        self.block(&format!("for (int {name} = 0; {name} < {rounds}; ++{name})"));
-        self.in_loop = outer;
+        self.looped(false, |g| g.block(&format!("for (int {name} = 0; {name} < {rounds}; ++{name})")));
+        // What the body declared is gone already.
         self.variables.pop();
     }
 
-    pub(super) fn while_loop(&mut self) {
+    fn while_loop(&mut self) {
         let (name, rounds) = (self.name("n"), self.random.below(5));
         self.line(&format!("int {name} = {rounds};"));
-        let outer = std::mem::replace(&mut self.in_loop, true);
         let condition = self.expr(Ty::Bool, 1);
         if self.random.chance(50) {
-            self.block(&format!("while ({name}-- > 0 && {condition})"));
-        } else {
-            self.block("do");
-            self.line(&format!("while (--{name} > 0);"));
+            return self.looped(true, |g| g.block(&format!("while ({name}-- > 0 && {condition})")));
         }
-        self.in_loop = outer;
+        self.looped(true, |g| g.block("do"));
+        self.line(&format!("while (--{name} > 0 && {condition});"));
     }
 
-    pub(super) fn assignment(&mut self) {
+    /// Sections share a scope, so what one declares is there in the next ones.
+    fn switch(&mut self) {
+        let by_text = self.random.chance(25);
+        let value = self.expr(if by_text { Ty::Text } else { Ty::Int }, 2);
+        self.line(&format!("switch ({value}) {{"));
+        let (outer, visible) = (self.breakable, self.variables.len());
+        self.breakable = true;
+        self.depth += 1;
+        let mut labels: Vec<&str> =
+            if by_text { vec!["\"red\"", "\"blue\"", "\"\""] } else { vec!["0", "-1", "2", "B[1] + 2"] };
+        labels.push("default");
+        for _ in 0..1 + self.random.below(labels.len()) {
+            let label = labels.swap_remove(self.random.below(labels.len()));
+            self.line(&if label == "default" { "default:".to_owned() } else { format!("case {label}:") });
+            self.some_statements();
+            if self.random.chance(60) {
+                self.line("break;");
+            }
+        }
+        self.depth -= 1;
+        self.line("}");
+        self.breakable = outer;
+        self.variables.truncate(visible);
+    }
+
+    fn print(&mut self) {
+        let (conversion, ty) =
+            [("%d", Ty::Int), ("%g", Ty::Float), ("%.3f", Ty::Float2), ("%s", Ty::Text)][self.random.below(4)];
+        let value = self.expr(ty, 2);
+        self.line(&format!("printf(\"{conversion};\", {value});"));
+    }
+
+    fn assignment(&mut self) {
         let ty = self.any_type();
-        let Some(place) = self.place(ty) else { return self.declaration() };
+        let Some(place) = self.stored(ty, true) else { return self.declaration() };
         let operator = match ty {
-            Ty::Float | Ty::Vector => self.random.pick(&["=", "=", "+=", "-=", "*="]),
+            Ty::Float | Ty::Float2 | Ty::Vector | Ty::Float4 => self.random.pick(&["=", "=", "+=", "-=", "*="]),
             Ty::Int => self.random.pick(&["=", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="]),
             _ => "=",
         };
@@ -116,47 +167,5 @@ impl Generator {
         }
         let value = self.expr(ty, 3);
         self.line(&format!("{place} {operator} {value};"));
-    }
-
-    pub(super) fn variable(&mut self, ty: Ty, assignable: bool) -> Option<String> {
-        let list: Vec<&String> =
-            self.variables.iter().filter(|(_, t, a)| *t == ty && (*a || !assignable)).map(|(n, ..)| n).collect();
-        if list.is_empty() { None } else { Some(list[self.random.below(list.len())].clone()) }
-    }
-
-    /// Something of a type that is stored, or a part of it.
-    pub(super) fn place(&mut self, ty: Ty) -> Option<String> {
-        self.stored(ty, true)
-    }
-
-    pub(super) fn index(&mut self, length: usize) -> String {
-        if self.random.chance(50) {
-            return self.random.below(length).to_string();
-        }
-        // Plain constants outside are refused; the checker does not look through calls.
-        format!("min({}, 9)", self.expr(Ty::Int, 1))
-    }
-
-    pub(super) fn stored(&mut self, ty: Ty, assignable: bool) -> Option<String> {
-        let way = self.random.below(6);
-        let part = match (ty, way) {
-            (Ty::Float, 0) => self.variable(Ty::Vector, assignable).map(|v| {
-                let component = self.random.pick(&["x", "y", "z"]);
-                if self.random.chance(70) { format!("{v}.{component}") } else { format!("{v}[{}]", self.index(3)) }
-            }),
-            (Ty::Float, 1) => self.variable(Ty::Floats, assignable).map(|v| format!("{v}[{}]", self.index(4))),
-            (Ty::Float, 2) => {
-                self.variable(Ty::Grid, assignable).map(|v| format!("{v}[{}][{}]", self.index(2), self.index(3)))
-            }
-            (Ty::Float, 3) => self
-                .variable(Ty::Record, assignable)
-                .map(|v| if self.random.chance(50) { format!("{v}.f") } else { format!("{v}.h[{}]", self.index(2)) }),
-            (Ty::Int, 0 | 1) => self.variable(Ty::Ints, assignable).map(|v| format!("{v}[{}]", self.index(3))),
-            (Ty::Int, 2) => self.variable(Ty::Record, assignable).map(|v| format!("{v}.k")),
-            (Ty::Vector, 0 | 1) => self.variable(Ty::Record, assignable).map(|v| format!("{v}.v")),
-            (Ty::Vector, 2) => self.variable(Ty::Vector, assignable).map(|v| format!("{v}.zxy")),
-            _ => None,
-        };
-        part.or_else(|| self.variable(ty, assignable))
     }
 }

@@ -9,7 +9,7 @@ use crate::analysis::derivatives::Derivatives;
 use crate::analysis::lineage::{Graph, Lineage, partials};
 use crate::ir::builder::Builder;
 use crate::ir::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A value's shadows in x and y; `None` is zero.
 pub(super) type Pair = [Option<Value>; 2];
@@ -20,6 +20,7 @@ pub(super) fn rewrite(module: &Module, lineage: &Lineage, variants: &Variants) -
         heads: Vec::new(),
         queue: Vec::new(),
         names: HashMap::new(),
+        taken: HashSet::new(),
         module,
         refused: None,
     };
@@ -59,6 +60,7 @@ struct Output<'a> {
     heads: Vec<Function>,
     queue: Vec<(FuncId, FuncId, Signature)>,
     names: HashMap<String, usize>,
+    taken: HashSet<String>,
     module: &'a Module,
     /// The first thing that has no derivative.
     pub refused: Option<Refused>,
@@ -86,7 +88,7 @@ impl Output<'_> {
         *count += 1;
         let mut name = if *count == 1 { base } else { format!("{base}{count}") };
         // A name given here may be that of another source function.
-        while self.heads.iter().any(|h| h.name == name) {
+        while !self.taken.insert(name.clone()) {
             name.push('_');
         }
         let id = FuncId(self.heads.len() as u32);

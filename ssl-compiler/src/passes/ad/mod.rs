@@ -38,6 +38,9 @@ pub enum CallPolicy {
     Inline,
 }
 
+/// Instructions that a module may come to while it is differentiated: each round may multiply them.
+const MAX_SIZE: usize = 1 << 19;
+
 /// What cannot be differentiated.
 #[derive(Clone, Debug)]
 pub enum Refused {
@@ -45,6 +48,8 @@ pub enum Refused {
     Unbounded(Span),
     /// A function of the host's whose derivative by a component of its arguments nobody gave.
     NoRule { span: Span, function: String, component: usize },
+    /// More than may be written.
+    TooLarge,
 }
 
 /// Resolves all derivatives of a module.
@@ -63,6 +68,9 @@ pub fn run_as(module: &mut Module, policy: CallPolicy, derivatives: Derivatives)
         let lineage = Lineage::of(module, &calls, derivatives);
         let variants = variants::discover(module, &calls, &lineage, policy);
         *module = forward::rewrite(module, &lineage, &variants)?;
+        if module.size() > MAX_SIZE {
+            return Err(Refused::TooLarge);
+        }
     }
     match unresolved(module) {
         None => Ok(()),

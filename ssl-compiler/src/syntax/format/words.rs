@@ -65,6 +65,7 @@ impl<'a> Words<'a> {
         let mut list: Vec<Word<'a>> = Vec::with_capacity(tokens.len());
         let mut types = HashSet::new();
         let (mut at, mut line, mut next) = (0, 0, 0);
+        let mut column = Column::default();
         while next < tokens.len() {
             let count = joined(text, tokens, next);
             let start = tokens[next].span.start as usize;
@@ -81,7 +82,13 @@ impl<'a> Words<'a> {
             if list.last().is_some_and(|w| w.text == "struct") {
                 types.insert(&text[start..end]);
             }
-            list.push(Word { text: &text[start..end], kind, before: between(text, at, start), line, close: None });
+            list.push(Word {
+                text: &text[start..end],
+                kind,
+                before: between(text, at, start, &mut column),
+                line,
+                close: None,
+            });
             (at, next) = (end, next + count);
         }
         let mut words = Words { list, types };
@@ -176,8 +183,30 @@ fn joined(text: &str, tokens: &[Token], at: usize) -> usize {
     }
 }
 
+/// The column of a place that moves on through a text.
+#[derive(Default)]
+struct Column {
+    at: usize,
+    column: usize,
+}
+
+impl Column {
+    /// In characters from the start of the line; a byte order mark counts as none.
+    fn of(&mut self, text: &str, at: usize) -> usize {
+        for c in text[self.at..at].chars() {
+            self.column = match c {
+                '\n' => 0,
+                '\u{feff}' if self.column == 0 => 0,
+                _ => self.column + 1,
+            };
+        }
+        self.at = at;
+        self.column
+    }
+}
+
 /// The blanks and comments of `text[start..end]`, which stands between two tokens.
-fn between(text: &str, start: usize, end: usize) -> Between<'_> {
+fn between<'a>(text: &'a str, start: usize, end: usize, place: &mut Column) -> Between<'a> {
     let mut found = Between { space: end > start, ..Between::default() };
     let mut row = Row::default();
     let (mut at, mut breaks) = (start, 0);
@@ -191,8 +220,7 @@ fn between(text: &str, start: usize, end: usize) -> Between<'_> {
             None => 0,
         };
         if length > 0 {
-            let column =
-                text[..at].rsplit('\n').next().map_or(0, |line| line.trim_start_matches('\u{feff}').chars().count());
+            let column = place.of(text, at);
             row.blank_before |= row.comments.is_empty() && breaks > 1;
             row.comments.push(Comment { text: rest[..length].trim_end(), column });
             (at, breaks) = (at + length, 0);

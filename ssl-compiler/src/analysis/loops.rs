@@ -1,0 +1,23 @@
+//! How many loops a function may have.
+//!
+//! The register allocator that back ends take for long functions goes, at each block, through all values that are
+//! alive there; loops keep values alive, so that its time grows by the square of their number.
+
+use crate::ir::{Function, Module, Op};
+
+/// Loops of one function, with those of functions that were written into it.
+pub const MAX_LOOPS: usize = 2048;
+
+/// Fails with a message where a function has more than [`MAX_LOOPS`].
+pub fn check(module: &Module) -> Result<(), String> {
+    match module.functions.iter().map(count).max() {
+        Some(n) if n > MAX_LOOPS => Err(format!("this shader has {n} loops in one function, more than {MAX_LOOPS}")),
+        _ => Ok(()),
+    }
+}
+
+fn count(f: &Function) -> usize {
+    let mut n = 0;
+    f.walk(|_, data| n += usize::from(data.op == Op::Loop));
+    n
+}

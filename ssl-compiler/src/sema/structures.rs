@@ -1,0 +1,67 @@
+//! Declarations of structs.
+
+use super::Checker;
+use super::scope::Declared;
+use crate::diagnostics::codes;
+use crate::syntax::ast;
+use crate::types::{StructField, StructId, StructType, Type};
+
+/// Scalars of a struct, each array as one element, and structs in each other: whatever handles a value of the type
+/// goes through them.
+const MAX_MEMBERS: usize = 1024;
+const MAX_STRUCT_DEPTH: usize = 64;
+
+impl Checker<'_> {
+    pub(super) fn structure(&mut self, decl: &ast::StructDecl) {
+        let mut fields: Vec<StructField> = Vec::new();
+        let (mut leaves, mut depth) = (0, 1);
+        for declaration in &decl.fields {
+            for d in &declaration.declarators {
+                let ty = self.resolve(&declaration.ty, &d.dims);
+                leaves += self.program.types.leaf_count(&ty);
+                depth = depth.max(1 + self.program.types.depth(&ty));
+                if leaves > MAX_MEMBERS || depth > MAX_STRUCT_DEPTH {
+                    return self.too_large(decl, fields);
+                }
+                if ty == Type::Texture2d || ty == Type::Void {
+                    let (code, hint) = match ty {
+                        Type::Void => (&codes::BAD_DECLARATION, "only functions can be `void`"),
+                        _ => (&codes::TEXTURE_USE, "pass the texture to the functions that sample it"),
+                    };
+                    self.error(code, d.name.span, "a struct cannot hold this type", hint);
+                } else if fields.iter().any(|f| f.name == d.name.text) {
+                    let message = format!("the struct has two members `{}`", d.name.text);
+                    let first = decl.fields.iter().flat_map(|f| &f.declarators).find(|f| f.name.text == d.name.text);
+                    self.twice(d.name.span, message, first.map(|f| f.name.span));
+                } else {
+                    fields.push(StructField { name: d.name.text.clone(), ty });
+                }
+            }
+        }
+        self.add_structure(decl, StructType { name: decl.name.text.clone(), fields, leaves, depth });
+    }
+
+    /// Refuses a struct; its first members stand for it.
+    fn too_large(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>) {
+        let message = format!("the struct `{}` is too large", decl.name.text);
+        let hint = format!(
+            "at most {MAX_MEMBERS} scalars, those of inner structs included and arrays counted as one element, and \
+             {MAX_STRUCT_DEPTH} structs in each other are possible; use an array"
+        );
+        self.error(&codes::TOO_LARGE, decl.name.span, message, hint);
+        let types = &self.program.types;
+        let leaves = fields.iter().map(|f| types.leaf_count(&f.ty)).sum();
+        let depth = 1 + fields.iter().map(|f| types.depth(&f.ty)).max().unwrap_or(0);
+        self.add_structure(decl, StructType { name: decl.name.text.clone(), fields, leaves, depth });
+    }
+
+    fn add_structure(&mut self, decl: &ast::StructDecl, structure: StructType) {
+        let id = StructId(self.program.types.structs.len() as u32);
+        self.program.types.structs.push(structure);
+        let declared = Declared { meaning: id, span: decl.name.span };
+        if let Some(first) = self.scope.structs.insert(decl.name.text.clone(), declared) {
+            let what = format!("the struct `{}`", decl.name.text);
+            self.declared_twice(&what, decl.name.span, first.span);
+        }
+    }
+}
