@@ -301,6 +301,7 @@ fn lower_here(
         call_sites: false,
         names: options.names,
         roots: options.roots,
+        precision: options.passes.precision,
     };
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
         return Err(std::mem::take(diagnostics));

@@ -3,6 +3,17 @@
 
 use super::ops::{Float1, Float2};
 
+/// What a module is going to be run in, and so what folding may round to.
+///
+/// Code is compiled for f32. To compare derivatives with those of exact arithmetic, a module can be made for
+/// f64: then only that folds which loses nothing in f64 either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    #[default]
+    Single,
+    Double,
+}
+
 pub trait Real: Copy + PartialOrd + std::fmt::Debug + Send + Sync + 'static {
     const ZERO: Self;
     fn from_f32(x: f32) -> Self;
