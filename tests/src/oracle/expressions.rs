@@ -190,6 +190,7 @@ impl Machine<'_> {
         Ok(match ty {
             Some(Ty::Vector(kind)) => Value::Vector(kind, jets),
             Some(Ty::Matrix) => Value::Matrix(jets),
+            None if jets.len() == 3 => Value::Vector(ssl_compiler::types::VectorKind::Float3, jets),
             _ => Value::Float(jets[0]),
         })
     }

@@ -25,15 +25,31 @@ const fn count(order: usize) -> usize {
     (order + 1) * (order + 2) / 2
 }
 
-/// Every pair of terms whose product is of an order, with the place of the product.
-fn pairs(order: usize) -> impl Iterator<Item = (usize, usize, usize)> {
-    (0..=order).flat_map(move |k| {
-        (0..=k).flat_map(move |j| {
-            let (i, place) = (k - j, at(k - j, j));
-            (0..=i).flat_map(move |a| (0..=j).map(move |b| (place, at(a, b), at(i - a, j - b))))
-        })
-    })
-}
+/// How many pairs of terms have a product of an order or below.
+const PAIRS_TO: [usize; MAX_ORDER + 1] = [1, 5, 15, 35, 70];
+
+/// Every pair of terms whose product is kept, with the place of the product, by the order of that.
+static PAIRS: [(usize, usize, usize); PAIRS_TO[MAX_ORDER]] = {
+    let mut pairs = [(0, 0, 0); PAIRS_TO[MAX_ORDER]];
+    let (mut n, mut k) = (0, 0);
+    while k <= MAX_ORDER {
+        let mut j = 0;
+        while j <= k {
+            let mut a = 0;
+            while a <= k - j {
+                let mut b = 0;
+                while b <= j {
+                    pairs[n] = (at(k - j, j), at(a, b), at(k - j - a, j - b));
+                    (n, b) = (n + 1, b + 1);
+                }
+                a += 1;
+            }
+            j += 1;
+        }
+        k += 1;
+    }
+    pairs
+};
 
 impl Jet {
     pub fn constant(value: Number) -> Jet {
@@ -168,7 +184,7 @@ impl std::ops::Mul for Jet {
     fn mul(self, other: Jet) -> Jet {
         let order = self.order.min(other.order);
         let mut terms = [Number::ZERO; TERMS];
-        for (place, a, b) in pairs(order) {
+        for &(place, a, b) in &PAIRS[1..PAIRS_TO[order]] {
             terms[place] = terms[place] + self.terms[a] * other.terms[b];
         }
         Jet { order, terms }.with_number(self.terms[0].defined_mul(other.terms[0]))

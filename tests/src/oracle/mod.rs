@@ -61,6 +61,8 @@ pub struct World<'a> {
     pub floats: HashMap<String, Vec<[f64; 6]>>,
     pub ints: HashMap<String, i32>,
     pub texture: &'a Texture<'a>,
+    /// Expressions, statements and rounds that a run may take.
+    pub steps: u32,
     /// Whether the texture takes coordinates in single precision.
     pub single_coordinates: bool,
 }
@@ -73,6 +75,8 @@ pub struct Outcome {
     pub footprints: Vec<[Jet; 2]>,
     /// What `ddx` and `ddy` were asked of, in order, with the direction.
     pub derived: Vec<(Jet, usize)>,
+    /// To which order it was run.
+    pub order: usize,
     /// The way that was taken: equal for two runs that decided everything alike.
     pub path: u64,
 }
@@ -131,7 +135,7 @@ impl Program {
             outputs.push((parameter.name.text.clone(), machine.frame().variables[slot].1.clone()));
         }
         let Machine { decisions, footprints, derived, .. } = machine;
-        Ok(Outcome { outputs, footprints, derived, path: decisions.path() })
+        Ok(Outcome { outputs, footprints, derived, order, path: decisions.path() })
     }
 }
 
@@ -170,9 +174,6 @@ struct Machine<'a> {
     constants: HashMap<(usize, String), Rc<Value>>,
 }
 
-/// Expressions and rounds that a run may take.
-const MAX_STEPS: u32 = 100_000;
-
 impl Machine<'_> {
     fn frame(&mut self) -> &mut Frame {
         // The shader's frame is never popped.
@@ -181,6 +182,6 @@ impl Machine<'_> {
 
     fn step(&mut self) -> Result<()> {
         self.steps += 1;
-        if self.steps > MAX_STEPS { Err(Stop::TooLong) } else { Ok(()) }
+        if self.steps > self.world.steps { Err(Stop::TooLong) } else { Ok(()) }
     }
 }

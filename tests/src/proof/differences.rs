@@ -5,7 +5,7 @@
 //! is too steep for the step. The texture is a plane here, as the derivative of its slope is cut off by rule.
 
 use super::interpreted::{Point, without_globals};
-use super::{Claim, Judged, Tally};
+use super::{Claim, Judged, STEPS, Tally};
 use crate::generate::{Flavour, Random, program};
 use crate::oracle::{Outcome, Program, Stop};
 
@@ -13,7 +13,7 @@ use crate::oracle::{Outcome, Program, Stop};
 const TOLERANCE: f64 = 1e-6;
 const STEP: f64 = 1.0 / 1024.0;
 const POINTS: usize = 2;
-const DRAWS: usize = 24;
+const DRAWS: usize = 8;
 
 pub struct Differences;
 
@@ -22,22 +22,22 @@ fn plane(u: f64, v: f64) -> ([f64; 4], [[f64; 4]; 2]) {
     (std::array::from_fn(|i| 0.5 + by_u[i] * u + by_v[i] * v), [by_u, by_v])
 }
 
-fn run(program: &Program, point: &Point) -> Result<Outcome, Stop> {
-    program.run_to_order("main", &point.world(&plane, false), 3)
+fn run(program: &Program, point: &Point, order: usize, steps: u32) -> Result<Outcome, Stop> {
+    program.run_to_order("main", &point.world(&plane, false, steps), order)
 }
 
 /// What judging one direction at a point came to.
-enum Slopes {
+pub enum Slopes {
     Agree,
     Again(&'static str),
     Fail(String),
 }
 
-fn slopes(program: &Program, point: &Point, base: &Outcome, direction: usize, tally: &mut Tally) -> Slopes {
+fn slopes(program: &Program, point: &Point, base: &Outcome, direction: usize, steps: u32, tally: &mut Tally) -> Slopes {
     let mut sides = Vec::new();
     for k in 0..3 {
         let h = STEP / f64::from(1 << k);
-        let pair = [-h, h].map(|t| run(program, &point.moved(direction, t)));
+        let pair = [-h, h].map(|t| run(program, &point.moved(direction, t), base.order, steps));
         let [Ok(low), Ok(high)] = pair else { return Slopes::Again("a boundary within the step") };
         if low.path != base.path || high.path != base.path || low.derived.len() != base.derived.len() {
             return Slopes::Again("a boundary within the step");
@@ -72,16 +72,17 @@ fn slopes(program: &Program, point: &Point, base: &Outcome, direction: usize, ta
     Slopes::Agree
 }
 
-fn judge_point(program: &Program, point: &Point, tally: &mut Tally) -> Slopes {
-    let base = match run(program, point) {
+/// Compares everything that is differentiated at a point with its slopes.
+pub fn judge_point(program: &Program, point: &Point, steps: u32, tally: &mut Tally) -> Slopes {
+    let base = match program.run("main", &point.world(&plane, false, steps)) {
         Ok(outcome) => outcome,
         Err(Stop::Undecided(reason)) => return Slopes::Again(reason),
-        Err(Stop::TooDeep) => return Slopes::Again("derivatives beyond the third"),
+        Err(Stop::TooDeep) => return Slopes::Again("derivatives beyond the fourth"),
         Err(Stop::TooLong) => return Slopes::Again("too long"),
         Err(Stop::Unknown(what)) => return Slopes::Fail(format!("the second evaluator: {what}")),
     };
     for direction in 0..2 {
-        match slopes(program, point, &base, direction, tally) {
+        match slopes(program, point, &base, direction, steps, tally) {
             Slopes::Agree => {}
             other => return other,
         }
@@ -103,7 +104,7 @@ impl Claim for Differences {
         let mut judged = 0;
         for _ in 0..DRAWS {
             let point = Point::draw(&mut random);
-            match judge_point(&program, &point, tally) {
+            match judge_point(&program, &point, STEPS, tally) {
                 Slopes::Agree => {
                     judged += 1;
                     tally.points += 1;

@@ -6,7 +6,7 @@
 //! so much larger than their sum that this would say little, nothing is compared.
 
 use super::interpreted::{Compiled, Footprint, Point, compile, host, test_texture, without_globals};
-use super::{Claim, Judged, Tally};
+use super::{Claim, Judged, STEPS, Tally};
 use crate::Host;
 use crate::generate::{Flavour, Random, program};
 use crate::oracle::jet::Jet;
@@ -122,7 +122,7 @@ fn footprints(found: &[Footprint], expected: &[[Jet; 2]], tally: &mut Tally) -> 
 }
 
 /// Compares one run of each form of a program with the second evaluator's.
-fn agree(forms: &[Compiled], point: &Point, expected: &Outcome, tally: &mut Tally) -> Result<bool, String> {
+pub fn agree(forms: &[Compiled], point: &Point, expected: &Outcome, tally: &mut Tally) -> Result<bool, String> {
     for form in forms {
         let (outcome, heard) = form.run(point);
         if outcome.token & FUEL_MASK == 0 {
@@ -166,7 +166,7 @@ impl Claim for Duals {
         let mut judged = 0;
         for _ in 0..DRAWS {
             let point = Point::draw(&mut random);
-            let expected = match program.run("main", &point.world(&test_texture, true)) {
+            let expected = match program.run("main", &point.world(&test_texture, true, STEPS)) {
                 Ok(outcome) => outcome,
                 Err(Stop::Undecided(reason)) => {
                     tally.drawn_again(reason);

@@ -11,7 +11,7 @@ use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{GlobalsLayout, HostServices, Order, Orders, ShaderInterface, TextureRequest};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::TestTexture;
-use ssl_compiler::types::Type;
+use ssl_compiler::types::{Type, VectorKind};
 use ssl_compiler::{CompileOptions, check, lower_checked};
 use std::sync::Mutex;
 
@@ -45,10 +45,18 @@ impl Point {
         Point { floats: self.floats.each_ref().map(along), int: self.int }
     }
 
-    pub fn world<'a>(&self, texture: &'a crate::oracle::Texture<'a>, single_coordinates: bool) -> World<'a> {
-        let names = ["ga", "gb", "gc"].map(str::to_owned);
+    pub fn world<'a>(
+        &self,
+        texture: &'a crate::oracle::Texture<'a>,
+        single_coordinates: bool,
+        steps: u32,
+    ) -> World<'a> {
+        let one = ["ga", "gb", "gc"].into_iter().zip(self.floats.map(|seeds| vec![seeds]));
+        let three = [("position", vec![0, 1, 2]), ("normal", vec![1, 2, 0])];
+        let three = three.into_iter().map(|(name, order)| (name, order.iter().map(|&i| self.floats[i]).collect()));
         World {
-            floats: names.into_iter().zip(self.floats.map(|seeds| vec![seeds])).collect(),
+            floats: one.chain(three).map(|(name, seeds)| (name.to_owned(), seeds)).collect(),
+            steps,
             ints: [("gi".to_owned(), self.int)].into(),
             texture,
             single_coordinates,
@@ -57,8 +65,13 @@ impl Point {
 }
 
 impl Inputs<f64> for Point {
-    fn global(&self, field: usize, _: usize, order: Order) -> f64 {
-        self.floats[field][order as usize]
+    fn global(&self, field: usize, component: usize, order: Order) -> f64 {
+        let which = match field {
+            POSITION => component,
+            NORMAL => (component + 1) % 3,
+            float => float,
+        };
+        self.floats[which][order as usize]
     }
 
     fn global_bits(&self, _: usize, _: usize) -> u32 {
@@ -70,12 +83,23 @@ impl Inputs<f64> for Point {
     }
 }
 
-/// The globals of generated programs, kept by the host with their second partials.
+/// Which fields the library's own globals are; their components are those numbers, in different orders.
+const POSITION: usize = 4;
+const NORMAL: usize = 5;
+
+/// The globals of generated programs and of the library, kept by the host with their second partials.
 pub fn host() -> Host {
+    host_with(Orders::Second)
+}
+
+/// The same, kept with as many partials.
+pub fn host_with(orders: Orders) -> Host {
     let mut globals = GlobalsLayout::new();
-    for (name, ty) in [("ga", Type::Float), ("gb", Type::Float), ("gc", Type::Float), ("gi", Type::Int)] {
+    let [point, normal] = [VectorKind::Point, VectorKind::Normal].map(Type::Vector);
+    let numbers = [("ga", Type::Float), ("gb", Type::Float), ("gc", Type::Float), ("gi", Type::Int)];
+    for (name, ty) in numbers.into_iter().chain([("position", point), ("normal", normal)]) {
         // The names differ.
-        globals.add(name, ty, Orders::Second).expect("a new global");
+        globals.add(name, ty, orders).expect("a new global");
     }
     Host { globals, ..Host::default() }
 }

@@ -9,6 +9,7 @@ pub mod backends;
 pub mod differences;
 pub mod duals;
 pub mod interpreted;
+pub mod rows;
 pub mod shrink;
 
 use crate::generate::Random;
@@ -94,6 +95,9 @@ pub trait Claim: Sync {
     fn judge(&self, source: &str, random: Random, tally: &mut Tally) -> Judged;
 }
 
+/// Steps that one run of a random program may take in the second evaluator.
+pub const STEPS: u32 = 40_000;
+
 /// How many programs to try: `usual`, or as many as `SSL_PROOF_PROGRAMS` says.
 pub fn wanted(usual: usize) -> usize {
     std::env::var("SSL_PROOF_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
@@ -112,7 +116,11 @@ pub fn prove(what: &str, programs: usize, claim: &dyn Claim) -> Tally {
             if index >= programs {
                 return Ok(tally);
             }
-            one(claim, index as u64, &mut tally)?;
+            if let Err(why) = one(claim, index as u64, &mut tally) {
+                // One failure is enough.
+                next.store(programs, Ordering::Relaxed);
+                return Err(why);
+            }
         }
     };
     let results: Vec<Result<Tally, String>> = std::thread::scope(|scope| {
@@ -154,7 +162,10 @@ fn one(claim: &dyn Claim, index: u64, tally: &mut Tally) -> Result<(), String> {
                 return Ok(());
             }
             Judged::Again(reason) => *tally.programs_again.entry(reason).or_insert(0) += 1,
-            Judged::Fails(why) => return Err(shrink::smallest(claim, seed, source, why)),
+            Judged::Fails(why) => {
+                println!("seed {seed}: {why}\nlooking for a smaller program");
+                return Err(shrink::smallest(claim, seed, source, why));
+            }
         }
     }
     Err(format!("no program from seed {} on could be judged", index * MOST_DRAWS))
