@@ -113,7 +113,7 @@ fn prove(arguments: &[String]) -> Outcome {
         _ => return Err("`prove` takes one number of programs".to_owned()),
     };
     let features: &[&str] = if llvm::version().is_some() { &["--features", "llvm"] } else { &[] };
-    let test = ["test", "--release", "-p", "ssl-tests", "--test", "proof"];
+    let test = ["test", "--release", "-p", "ssl-tests", "--test", "proof", "--test", "proof_table"];
     // One after another, each on all cores; what they print is the result.
     let mut command = cargo_command(&[&test, features, &["--", "--nocapture", "--test-threads", "1"]].concat());
     command.env("SSL_PROOF_PROGRAMS", programs.to_string());

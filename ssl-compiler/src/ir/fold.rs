@@ -70,15 +70,13 @@ pub fn fold(op: Op, args: &Values, precision: Precision, constant: impl Fn(Value
 fn is_exact(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>, found: f32) -> bool {
     let number = |i: usize| match args.get(i).and_then(|&v| constant(v)) {
         Some(Const::Float(bits)) => Some(f64::from(f32::from_bits(bits))),
-        Some(Const::Int(i)) => Some(f64::from(i)),
         _ => None,
     };
     let double = match op {
         Op::Float1(op) => number(0).map(|x| f64::float1(op, x)),
         Op::Float2(op) => number(0).zip(number(1)).map(|(x, y)| f64::float2(op, x, y)),
         Op::Fma => number(0).zip(number(1)).zip(number(2)).map(|((x, y), z)| f64::fma(x, y, z)),
-        Op::IntToFloat => number(0),
-        // A choice, or bits: no arithmetic.
+        // A choice, bits, or a conversion that rounds to a float in f64 too.
         _ => return true,
     };
     double.is_some_and(|x| x == f64::from(found) || (x.is_nan() && found.is_nan()))

@@ -22,6 +22,7 @@ pub trait Real: Copy + PartialOrd + std::fmt::Debug + Send + Sync + 'static {
     /// Whether this is f64.
     const IS_DOUBLE: bool;
     fn from_f64(x: f64) -> Self;
+    /// The float nearest to an integer: the language rounds here, so f64 does too.
     fn from_i32(x: i32) -> Self;
     /// Towards zero, saturating; NaN gives 0.
     fn to_i32(self) -> i32;
@@ -50,7 +51,7 @@ macro_rules! real {
                 x as $t
             }
             fn from_i32(x: i32) -> Self {
-                x as $t
+                (x as f32).into()
             }
             fn to_i32(self) -> i32 {
                 self as i32

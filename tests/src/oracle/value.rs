@@ -43,6 +43,11 @@ pub enum Value {
     Array(Vec<Value>),
 }
 
+/// The float nearest to an integer: single precision, as the language says.
+fn nearest(i: i32) -> Jet {
+    Jet::exact(f64::from(i as f32))
+}
+
 impl Ty {
     pub fn zero(&self) -> Value {
         let zero = Jet::exact(0.0);
@@ -61,7 +66,6 @@ impl Ty {
         }
     }
 
-    /// How many scalars lie in it.
     pub fn name(&self) -> String {
         match self {
             Ty::Vector(kind) => kind.name().to_owned(),
@@ -92,7 +96,7 @@ impl Value {
     /// The numbers of a scalar, vector or matrix.
     pub fn floats(&self) -> Option<Vec<Jet>> {
         match self {
-            Value::Int(i) => Some(vec![Jet::exact(f64::from(*i))]),
+            Value::Int(i) => Some(vec![nearest(*i)]),
             Value::Float(x) => Some(vec![*x]),
             Value::Vector(_, list) | Value::Matrix(list) => Some(list.clone()),
             _ => None,
@@ -102,7 +106,7 @@ impl Value {
     pub fn float(&self) -> Result<Jet> {
         match self {
             Value::Float(x) => Ok(*x),
-            Value::Int(i) => Ok(Jet::exact(f64::from(*i))),
+            Value::Int(i) => Ok(nearest(*i)),
             other => Err(Stop::unknown(format!("a number was expected, not {other:?}"))),
         }
     }
@@ -126,7 +130,7 @@ impl Value {
             | (v @ Value::Texture(_), Ty::Texture)
             | (v @ Value::Void, Ty::Void)
             | (v @ Value::Struct(..), Ty::Struct(_)) => v,
-            (Value::Int(i), Ty::Float) => Value::Float(Jet::exact(f64::from(i))),
+            (Value::Int(i), Ty::Float) => Value::Float(nearest(i)),
             (v @ (Value::Int(_) | Value::Float(_)), Ty::Vector(kind)) => {
                 Value::Vector(*kind, vec![v.float()?; kind.len()])
             }

@@ -82,6 +82,7 @@ impl Tally {
 }
 
 /// What checking a claim on one program came to.
+#[derive(Debug)]
 pub enum Judged {
     Holds,
     /// Nothing could be said of this program.
@@ -103,10 +104,20 @@ pub fn wanted(usual: usize) -> usize {
     std::env::var("SSL_PROOF_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 
+/// The one seed to try instead, as `SSL_PROOF_SEED` says: to look at a failure again.
+fn only_seed() -> Option<u64> {
+    std::env::var("SSL_PROOF_SEED").ok().and_then(|n| n.parse().ok())
+}
+
 /// Checks a claim on so many programs, on all cores, and prints what was done. The programs are always the same.
 ///
 /// Panics with the smallest program that was found where the claim fails.
 pub fn prove(what: &str, programs: usize, claim: &dyn Claim) -> Tally {
+    if let Some(seed) = only_seed() {
+        let source = claim.program(seed);
+        let judged = claim.judge(&source, Random::new(seed ^ 0x5eed), &mut Tally::default());
+        panic!("{what}, seed {seed}: {judged:?}\n{source}");
+    }
     let (start, next) = (Instant::now(), AtomicUsize::new(0));
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     let work = || {
