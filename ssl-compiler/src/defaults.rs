@@ -5,7 +5,7 @@
 //! asks the host, or does not end, is no constant and is left to lowering, which reports it.
 
 use crate::interp::{Inputs, Program};
-use crate::ir::{Const, Module, Op};
+use crate::ir::{Const, Module, Op, Precision};
 use crate::lower::{self, Defaults, Request, Roots};
 use crate::pipeline::{self, Options};
 use crate::runtime::block::lane_error;
@@ -80,6 +80,7 @@ fn run(
         call_sites: false,
         names: false,
         poison: false,
+        precision: Precision::Single,
         roots: Roots::All,
     };
     // Whatever is wrong is said where the shader itself is lowered.

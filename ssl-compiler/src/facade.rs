@@ -323,6 +323,7 @@ fn lower_here(
         names: options.names,
         poison,
         roots: options.roots,
+        precision: options.passes.precision,
     };
     let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
         return Err(std::mem::take(diagnostics));

@@ -2,7 +2,7 @@
 //! behind it in debug builds, and lets a caller look at what it left.
 
 use crate::analysis::derivatives::Derivatives;
-use crate::ir::{Module, verify};
+use crate::ir::{Module, Precision, verify};
 use crate::passes::ad::CallPolicy;
 use crate::passes::{ad, dce, fuel, inline, simplify, tables};
 use std::time::{Duration, Instant};
@@ -14,11 +14,18 @@ pub struct Options {
     pub derivatives: Derivatives,
     /// Without it, differentiation is all that happens; for comparing the two.
     pub optimise: bool,
+    /// What the code is for.
+    pub precision: Precision,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { call_policy: CallPolicy::default(), derivatives: Derivatives::default(), optimise: true }
+        Options {
+            call_policy: CallPolicy::default(),
+            derivatives: Derivatives::default(),
+            optimise: true,
+            precision: Precision::default(),
+        }
     }
 }
 

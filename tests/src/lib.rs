@@ -5,6 +5,8 @@ pub mod fuzz;
 pub mod generate;
 pub mod hostile;
 pub mod layout;
+pub mod oracle;
+pub mod proof;
 
 use ssl_compiler::backend::OptLevel;
 use ssl_compiler::diagnostics::{Diagnostics, render};

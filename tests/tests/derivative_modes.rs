@@ -14,7 +14,7 @@ fn with(source: &str, way: Way, derivatives: Derivatives, call_policy: CallPolic
     let host = Host { globals: GlobalsLayout::new(), ..Host::default() };
     let mut sources = SourceMap::new();
     let file = sources.add("test.ssl", source);
-    let passes = Options { call_policy, derivatives, optimise: way.optimise };
+    let passes = Options { call_policy, derivatives, optimise: way.optimise, ..Options::default() };
     let options = CompileOptions { passes, ..host.options(way) };
     match compile(&mut sources, file, None, &options) {
         Ok((shader, _)) => shader,

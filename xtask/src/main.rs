@@ -39,6 +39,12 @@ const CHORES: &[Chore] = &[
         run: |_| coverage(),
     },
     Chore {
+        name: "prove",
+        takes: "[PROGRAMS]",
+        what: "compare derivatives three ways on 10000 random programs, or so many",
+        run: prove,
+    },
+    Chore {
         name: "fuzz",
         takes: "[TARGET] [--seconds N]",
         what: "look for inputs that break the compiler; a minute a target",
@@ -99,10 +105,25 @@ fn test() -> Outcome {
     cargo(&[&["test", "--workspace", "--doc"], features].concat())
 }
 
+/// The proof by random programs, in release: each of its comparisons on 10,000 programs, or as many as are given.
+fn prove(arguments: &[String]) -> Outcome {
+    let programs = match arguments {
+        [] => 10_000,
+        [n] => n.parse::<usize>().map_err(|_| format!("`{n}` is no number of programs"))?,
+        _ => return Err("`prove` takes one number of programs".to_owned()),
+    };
+    let features: &[&str] = if llvm::version().is_some() { &["--features", "llvm"] } else { &[] };
+    let test = ["test", "--release", "-p", "ssl-tests", "--test", "proof", "--test", "proof_table"];
+    // One after another, each on all cores; what they print is the result.
+    let mut command = cargo_command(&[&test, features, &["--", "--nocapture", "--test-threads", "1"]].concat());
+    command.env("SSL_PROOF_PROGRAMS", programs.to_string());
+    run(command)
+}
+
 /// One thing that must hold, with the name under which it is reported.
 type Step = (&'static str, fn() -> Outcome);
 
-/// Dev profile except for the last three, which share one release build of `shade`.
+/// Dev profile except for the last four: the proof, and three that share one release build of `shade`.
 const STEPS: &[Step] = &[
     ("test", test),
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
@@ -115,6 +136,7 @@ const STEPS: &[Step] = &[
     // Diagnostics' fixtures mark columns, and other tests put something else behind the shader.
     ("shader layout", || shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "tests/render_scenes"])),
     ("warnings", warnings),
+    ("proof", || prove(&[])),
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
 ];

@@ -9,7 +9,7 @@ use super::link::{Linked, link_here};
 use crate::analysis::activity::{Activity, Carried};
 use crate::diagnostics::Diagnostics;
 use crate::facade::{CompileOptions, Roots, check, computed_defaults};
-use crate::ir::{FuncId, InstData, Module, Op, Value};
+use crate::ir::{FuncId, InstData, Module, Op, Precision, Value};
 use crate::lower::{self, Request};
 use crate::passes::ad::{Variant, variants};
 use crate::pipeline::{self, Stage};
@@ -70,6 +70,7 @@ impl Code {
             call_sites: true,
             names: false,
             poison: false,
+            precision: Precision::Single,
             externals: options.externals,
             roots: Roots::All,
         };

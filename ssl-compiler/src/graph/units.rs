@@ -5,6 +5,7 @@ use super::interface::Interface;
 use super::resolve::error_at;
 use crate::diagnostics::{Diagnostics, closest, codes};
 use crate::facade::{Checked, CompileOptions, Roots, check, computed_defaults};
+use crate::ir::Precision;
 use crate::lower::{self, Request};
 use crate::modules;
 use crate::sema::hir::{Function, FunctionId};
@@ -148,6 +149,7 @@ impl Loaded {
             call_sites: false,
             names: false,
             poison: false,
+            precision: Precision::Single,
             externals: options.externals,
             roots: Roots::All,
         };

@@ -106,7 +106,7 @@ impl Builder {
     /// Appends a pure operation with one result, or finds what it folds to.
     pub fn emit(&mut self, op: Op, args: &[Value], ty: Ty) -> Value {
         let args = Values::from_slice(args);
-        match fold(op, &args, |v| self.constant_of(v)) {
+        match fold(op, &args, self.function.precision, |v| self.constant_of(v)) {
             Some(Folded::Value(v)) => v,
             Some(Folded::Const(c)) => self.constant(c),
             None => {
@@ -130,6 +130,21 @@ impl Builder {
 
     pub fn float(&mut self, x: f32) -> Value {
         self.constant(Const::float(x))
+    }
+
+    /// A number that no float is: the nearest one, and in f64 all its digits.
+    pub fn real(&mut self, x: f64) -> Value {
+        let mut sum = self.float(x as f32);
+        if self.function.precision == Precision::Double {
+            // Three floats hold the 53 bits. The sum is exact in f64, and not in f32, so it does not fold.
+            let mut rest = x - f64::from(x as f32);
+            while rest != 0.0 {
+                let part = self.float(rest as f32);
+                sum = self.add(sum, part);
+                rest -= f64::from(rest as f32);
+            }
+        }
+        sum
     }
 
     pub fn int(&mut self, x: i32) -> Value {

@@ -3,7 +3,7 @@
 //! are defined here for the interpreter too.
 
 use super::ops::*;
-use super::real::Real;
+use super::real::{Precision, Real};
 use super::{Value, Values};
 
 /// What an operation turned out to be.
@@ -54,7 +54,35 @@ pub fn int2(op: Int2, a: i32, b: i32) -> i32 {
 }
 
 /// Simplifies a pure scalar operation; `constant` tells which values are constants.
-pub fn fold(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>) -> Option<Folded> {
+///
+/// For [`Precision::Double`] nothing folds that f64 would compute otherwise.
+pub fn fold(op: Op, args: &Values, precision: Precision, constant: impl Fn(Value) -> Option<Const>) -> Option<Folded> {
+    let folded = fold_single(op, args, &constant)?;
+    match folded {
+        Folded::Const(Const::Float(bits)) if precision == Precision::Double => {
+            is_exact(op, args, constant, f32::from_bits(bits)).then_some(folded)
+        }
+        _ => Some(folded),
+    }
+}
+
+/// Whether f64 gives the same number.
+fn is_exact(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>, found: f32) -> bool {
+    let number = |i: usize| match args.get(i).and_then(|&v| constant(v)) {
+        Some(Const::Float(bits)) => Some(f64::from(f32::from_bits(bits))),
+        _ => None,
+    };
+    let double = match op {
+        Op::Float1(op) => number(0).map(|x| f64::float1(op, x)),
+        Op::Float2(op) => number(0).zip(number(1)).map(|(x, y)| f64::float2(op, x, y)),
+        Op::Fma => number(0).zip(number(1)).zip(number(2)).map(|((x, y), z)| f64::fma(x, y, z)),
+        // A choice, bits, or a conversion that rounds to a float in f64 too.
+        _ => return true,
+    };
+    double.is_some_and(|x| x == f64::from(found) || (x.is_nan() && found.is_nan()))
+}
+
+fn fold_single(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>) -> Option<Folded> {
     let c = |i: usize| args.get(i).and_then(|&v| constant(v));
     let float = |i| match c(i) {
         Some(Const::Float(bits)) => Some(f32::from_bits(bits)),

@@ -25,6 +25,7 @@ use crate::runtime::{ExternalRegistry, GlobalField, Texts};
 use crate::source::Span;
 use crate::types::Scalar;
 pub use ops::{Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
+pub use real::Precision;
 use smallvec::SmallVec;
 
 macro_rules! entity {
@@ -102,6 +103,8 @@ pub struct Function {
     pub types: Vec<Ty>,
     /// What the author calls values; empty unless asked for when lowering.
     pub bindings: Vec<Binding>,
+    /// What its constants may be folded in.
+    pub precision: Precision,
 }
 
 /// A part of a variable, and the value that it was given at a place. Passes follow the value.
@@ -125,9 +128,15 @@ impl Function {
             insts: Vec::new(),
             types: Vec::new(),
             bindings: Vec::new(),
+            precision: Precision::default(),
         };
         function.body = function.new_region(params);
         function
+    }
+
+    /// The same for another precision; nothing may be written yet.
+    pub fn with_precision(self, precision: Precision) -> Function {
+        Function { precision, ..self }
     }
 
     pub fn new_value(&mut self, ty: Ty) -> Value {

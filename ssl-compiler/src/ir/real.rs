@@ -3,6 +3,17 @@
 
 use super::ops::{Float1, Float2};
 
+/// What a module is going to be run in, and so what folding may round to.
+///
+/// Code is compiled for f32. To compare derivatives with those of exact arithmetic, a module can be made for
+/// f64: then only that folds which loses nothing in f64 either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    #[default]
+    Single,
+    Double,
+}
+
 pub trait Real: Copy + PartialOrd + std::fmt::Debug + Send + Sync + 'static {
     const ZERO: Self;
     fn from_f32(x: f32) -> Self;
@@ -11,6 +22,7 @@ pub trait Real: Copy + PartialOrd + std::fmt::Debug + Send + Sync + 'static {
     /// Whether this is f64.
     const IS_DOUBLE: bool;
     fn from_f64(x: f64) -> Self;
+    /// The float nearest to an integer: the language rounds here, so f64 does too.
     fn from_i32(x: i32) -> Self;
     /// Towards zero, saturating; NaN gives 0.
     fn to_i32(self) -> i32;
@@ -39,7 +51,7 @@ macro_rules! real {
                 x as $t
             }
             fn from_i32(x: i32) -> Self {
-                x as $t
+                (x as f32).into()
             }
             fn to_i32(self) -> i32 {
                 self as i32

@@ -24,7 +24,7 @@ mod watch;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
-use crate::ir::{self, Const, FuncId, Module, ParameterWord, Ty, Values};
+use crate::ir::{self, Const, FuncId, Module, ParameterWord, Precision, Ty, Values};
 use crate::runtime::interface::Metadata;
 use crate::runtime::{
     ClosureId, ClosureRegistry, ExternalRegistry, ParameterBlock, ShaderInterface, Texts, TextureDesc,
@@ -64,6 +64,7 @@ pub struct Request<'a> {
     /// Writes a watch behind each derivative and look-up and before each output.
     pub poison: bool,
     pub roots: Roots<'a>,
+    pub precision: Precision,
 }
 
 /// Which of a shader's results somebody wants; what only the others need falls away.
@@ -233,7 +234,8 @@ impl<'a> Lowering<'a> {
         }
         let id = FuncId(self.functions.len() as u32);
         let name = self.unique_name(&function.name);
-        self.functions.push(ir::Function::new(name, &params, &results));
+        let head = ir::Function::new(name, &params, &results).with_precision(self.request.precision);
+        self.functions.push(head);
         self.instances.insert(instance.clone(), id);
         self.size += FUNCTION;
         self.queue.push((id, instance));
@@ -314,7 +316,7 @@ impl<'a> Lowering<'a> {
             self.texture_word(name, None);
         }
         let name = self.unique_name(&function.name);
-        let head = ir::Function::new(name, &[Ty::Token], &[]);
+        let head = ir::Function::new(name, &[Ty::Token], &[]).with_precision(self.request.precision);
         self.functions.push(head.clone());
         let token = head.params()[0];
         let mut w = self.writer(head, shader);

@@ -95,7 +95,7 @@ impl<'a> Simplifier<'a> {
 
     fn pure(&mut self, inst: Inst, op: Op, out: &mut Vec<Inst>) {
         let (args, result) = (self.f.inst(inst).args.clone(), self.f.inst(inst).results[0]);
-        let folded = fold(op, &args, |v| self.known[v.index()])
+        let folded = fold(op, &args, self.f.precision, |v| self.known[v.index()])
             .or_else(|| self.array_read(inst, op, &args))
             .or_else(|| self.finite_already(op, &args));
         match folded {
@@ -261,7 +261,7 @@ impl<'a> Simplifier<'a> {
         for (i, &r) in data.results.iter().enumerate() {
             let [a, b] = [0, 1].map(|n| self.resolve(self.f.region(data.regions[n]).results[i]));
             let args = Values::from_slice(&[data.args[0], a, b]);
-            let selected = match fold(Op::Select, &args, |v| self.known[v.index()]) {
+            let selected = match fold(Op::Select, &args, self.f.precision, |v| self.known[v.index()]) {
                 Some(Folded::Value(v)) => v,
                 Some(Folded::Const(c)) => self.constant(c, out),
                 None => match self.table.get(&(Op::Select, args.clone())) {

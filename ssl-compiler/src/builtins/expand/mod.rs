@@ -90,12 +90,12 @@ pub fn copysign(b: &mut Builder, x: Value, y: Value) -> Value {
 }
 
 pub fn radians(b: &mut Builder, x: Value) -> Value {
-    let scale = b.float(std::f32::consts::PI / 180.0);
+    let scale = b.real(std::f64::consts::PI / 180.0);
     b.mul(x, scale)
 }
 
 pub fn degrees(b: &mut Builder, x: Value) -> Value {
-    let scale = b.float(180.0 / std::f32::consts::PI);
+    let scale = b.real(180.0 / std::f64::consts::PI);
     b.mul(x, scale)
 }
 

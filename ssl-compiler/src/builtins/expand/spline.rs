@@ -43,7 +43,7 @@ impl Basis {
     }
 
     /// For t³, t², t and 1, what each of the four values contributes; divided by the last number.
-    fn matrix(self) -> ([[f32; 4]; 4], f32) {
+    fn matrix(self) -> ([[f64; 4]; 4], f64) {
         match self {
             Basis::CatmullRom => ([[-1., 3., -3., 1.], [2., -5., 4., -1.], [-1., 0., 1., 0.], [0., 2., 0., 0.]], 2.0),
             Basis::BSpline => ([[-1., 3., -3., 1.], [3., -6., 3., 0.], [-3., 0., 3., 0.], [1., 4., 1., 0.]], 6.0),
@@ -91,7 +91,7 @@ fn weight(b: &mut Builder, basis: Basis, k: usize, t: Value) -> Option<Value> {
     let mut sum: Option<Value> = None;
     for row in rows {
         let higher = sum.map(|sum| b.mul(sum, t));
-        let own = (row[k] != 0.0).then(|| b.float(row[k] / divisor));
+        let own = (row[k] != 0.0).then(|| b.real(row[k] / divisor));
         sum = match (higher, own) {
             (Some(a), Some(c)) => Some(b.add(a, c)),
             (a, c) => a.or(c),

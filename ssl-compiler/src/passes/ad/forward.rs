@@ -92,7 +92,8 @@ impl Output<'_> {
             name.push('_');
         }
         let id = FuncId(self.heads.len() as u32);
-        self.heads.push(Function::new(name, &params, &results));
+        let head = Function::new(name, &params, &results).with_precision(source.precision);
+        self.heads.push(head);
         self.ids.insert((old, signature.clone()), id);
         self.queue.push((id, old, signature));
         id

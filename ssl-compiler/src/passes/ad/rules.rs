@@ -109,18 +109,18 @@ fn float1(b: &mut Builder, op: Float1, t: Value, v: Value) -> Rule {
         }
         Float1::Exp => v,
         Float1::Exp2 => {
-            let scale = b.float(std::f32::consts::LN_2);
+            let scale = b.real(std::f64::consts::LN_2);
             b.mul(v, scale)
         }
         // Not v + 1, which has lost its digits where t is far below 0.
         Float1::Expm1 => b.float1(Float1::Exp, t),
         Float1::Log => b.div(one, t),
         Float1::Log2 => {
-            let scale = b.float(std::f32::consts::LOG2_E);
+            let scale = b.real(std::f64::consts::LOG2_E);
             b.div(scale, t)
         }
         Float1::Log10 => {
-            let scale = b.float(std::f32::consts::LOG10_E);
+            let scale = b.real(std::f64::consts::LOG10_E);
             b.div(scale, t)
         }
         Float1::Log1p => {
@@ -135,16 +135,16 @@ fn float1(b: &mut Builder, op: Float1, t: Value, v: Value) -> Rule {
             let singular = b.float_compare(Compare::Eq, t, zero);
             b.select(singular, zero, partial)
         }
-        Float1::Erf => gaussian(b, t, std::f32::consts::FRAC_2_SQRT_PI),
-        Float1::Erfc => gaussian(b, t, -std::f32::consts::FRAC_2_SQRT_PI),
+        Float1::Erf => gaussian(b, t, std::f64::consts::FRAC_2_SQRT_PI),
+        Float1::Erfc => gaussian(b, t, -std::f64::consts::FRAC_2_SQRT_PI),
     })
 }
 
 /// scale · exp(−t²)
-fn gaussian(b: &mut Builder, t: Value, scale: f32) -> Value {
+fn gaussian(b: &mut Builder, t: Value, scale: f64) -> Value {
     let square = b.mul(t, t);
     let exponent = b.neg(square);
-    let (bell, scale) = (b.float1(Float1::Exp, exponent), b.float(scale));
+    let (bell, scale) = (b.float1(Float1::Exp, exponent), b.real(scale));
     b.mul(bell, scale)
 }
 

@@ -1,0 +1,81 @@
+//! The claim that every back end gives the bits of the f32 interpreter, and counts what it counts.
+
+use super::{Claim, Judged, Tally};
+use crate::generate::{Flavour, ROWS, Random, program};
+use crate::{BACKENDS, Host, messages, run};
+use ssl_compiler::diagnostics::codes;
+use ssl_compiler::runtime::GlobalsLayout;
+use ssl_compiler::source::SourceMap;
+use ssl_compiler::{Shader, check, compile_checked};
+
+pub struct Backends {
+    host: Host,
+}
+
+impl Default for Backends {
+    fn default() -> Backends {
+        Backends { host: Host { globals: GlobalsLayout::new(), ..Host::default() } }
+    }
+}
+
+/// Values and partials: moderate ones, and those that numbers end with.
+pub fn inputs(random: &mut Random) -> Vec<f32> {
+    const SPECIAL: [f32; 8] = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NAN, 1e-40, 3e38];
+    let mut rows: Vec<f32> = (0..ROWS)
+        .map(|_| match random.below(4) {
+            0 => SPECIAL[random.below(SPECIAL.len())],
+            _ => (random.below(4001) as f32 - 2000.0) / 500.0,
+        })
+        .collect();
+    rows[ROWS - 1] = f32::from_bits([0, 1, 3, u32::MAX, 0x8000_0000][random.below(5)]);
+    rows
+}
+
+impl Backends {
+    /// A program on each back end; `None` where it is refused for a reason that random programs may have.
+    fn compile(&self, source: &str) -> Result<Option<Vec<Shader>>, String> {
+        let mut sources = SourceMap::new();
+        let file = sources.add("test.ssl", source);
+        let (checked, diagnostics) = check(&mut sources, file, &self.host.options(BACKENDS[0]));
+        if diagnostics.has_errors() {
+            return Err(messages(&diagnostics));
+        }
+        let mut shaders = Vec::new();
+        for way in BACKENDS {
+            match compile_checked(&checked, file, None, &self.host.options(way)) {
+                Ok((shader, _)) => shaders.push(shader),
+                Err(d) if d.list.iter().all(|d| d.code == &codes::UNBOUNDED_ORDER) => return Ok(None),
+                Err(d) => return Err(format!("{way:?}: {}", messages(&d))),
+            }
+        }
+        Ok(Some(shaders))
+    }
+}
+
+impl Claim for Backends {
+    fn program(&self, seed: u64) -> String {
+        program(seed, (seed / 7 % 20) as usize, Flavour { smooth: seed % 3 == 0, nested_derivatives: seed % 2 == 0 })
+    }
+
+    fn judge(&self, source: &str, mut random: Random, tally: &mut Tally) -> Judged {
+        let shaders = match self.compile(source) {
+            Ok(Some(shaders)) => shaders,
+            Ok(None) => return Judged::Again("derivatives without a bound"),
+            Err(why) => return Judged::Fails(why),
+        };
+        for _ in 0..3 {
+            let (globals, fuel) = (inputs(&mut random), [100_000, 1 + random.below(60) as u32][random.below(2)]);
+            let reference = run(&shaders[0], &globals, fuel);
+            for (way, shader) in BACKENDS.iter().zip(&shaders).skip(1) {
+                let found = run(shader, &globals, fuel);
+                if found != reference {
+                    let what = format!("{way:?} gives {found:?}, the interpreter {reference:?}");
+                    return Judged::Fails(format!("{what}, with {globals:?} and fuel {fuel}"));
+                }
+                tally.comparisons += found.outputs.len();
+            }
+            tally.points += 1;
+        }
+        Judged::Holds
+    }
+}

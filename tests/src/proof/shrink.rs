@@ -1,0 +1,50 @@
+//! From a program of which a claim fails to a small one of which it fails still.
+
+use super::{Claim, Judged, Tally};
+use crate::generate::Random;
+
+/// Where the block that a line opens ends; the line itself where it opens none.
+fn end_of(lines: &[&str], start: usize) -> usize {
+    let mut depth = 0i32;
+    for (i, line) in lines.iter().enumerate().skip(start) {
+        depth += line.matches('{').count() as i32 - line.matches('}').count() as i32;
+        if depth <= 0 {
+            return i;
+        }
+    }
+    lines.len() - 1
+}
+
+/// Leaves out lines and whole blocks, or unpacks blocks, as long as the claim goes on failing.
+pub fn smallest(claim: &dyn Claim, seed: u64, source: String, why: String) -> String {
+    let fails = |source: &str| match claim.judge(source, Random::new(seed ^ 0x5eed), &mut Tally::default()) {
+        Judged::Fails(why) => Some(why),
+        Judged::Holds | Judged::Again(_) => None,
+    };
+    let (mut source, mut why) = (source, why);
+    let mut smaller = true;
+    while smaller {
+        smaller = false;
+        let mut start = 0;
+        while start < source.lines().count() {
+            let lines: Vec<&str> = source.lines().collect();
+            let end = end_of(&lines, start);
+            let without = |range: &[usize]| {
+                let kept = lines.iter().enumerate().filter(|(i, _)| !range.contains(i)).map(|(_, l)| *l);
+                kept.collect::<Vec<&str>>().join("\n") + "\n"
+            };
+            let whole: Vec<usize> = (start..=end).collect();
+            // A function's head stands above its braces.
+            let with_body: Vec<usize> = (start..=end_of(&lines, (start + 1).min(lines.len() - 1))).collect();
+            let candidates = [without(&with_body), without(&whole), without(&[start, end])];
+            match candidates.into_iter().find_map(|c| fails(&c).map(|why| (c, why))) {
+                Some((found, reason)) => {
+                    (source, why) = (found, reason);
+                    smaller = true;
+                }
+                None => start += 1,
+            }
+        }
+    }
+    format!("{why}\nseed {seed}, shortened:\n{source}")
+}
