@@ -207,6 +207,15 @@ fn switches_change_derivatives_and_nothing_else() {
             assert_eq!(value["outputs"], serde_json::json!({"r": slope, "s": 9.0}), "{switch} on {backend}");
         }
     }
+    let tested = File::new(
+        "tested.ssl",
+        "globals { float a; }\nfloat f(float x) { return x * x; }\nshader main(out float r) { r = ddx(f(global_value<a>)); }\n\
+         test \"2 a\" { a = dual(3.0, 1.0, 0.0); run main(); expect(r, 6.0, 1e-6); }\n",
+    );
+    for policy in ["merged", "signature", "inline"] {
+        let out = shade(&["test", &tested.path(), "--derivative-calls", policy]);
+        assert!(out.status.success(), "{policy}: {}", text(&out.stdout));
+    }
     let out = shade(&["eval", &path, "--force-derivatives", "--no-derivatives"]);
     assert_eq!(out.status.code(), Some(2));
     let demand = |switch: &str| text(&shade(&["dump", "--stage", "demand", &path, switch]).stdout);

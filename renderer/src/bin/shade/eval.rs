@@ -99,8 +99,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let compile_time = start.elapsed();
     let shader = match compiled {
         Ok((shader, warnings)) => {
+            let mut warnings = program.blame(warnings);
+            arguments.warnings.apply(&mut warnings);
+            diagnostics.extend(warnings);
+            if diagnostics.has_errors() {
+                return outcome.refuse(diagnostics);
+            }
             outcome.diagnostics = diagnostics;
-            outcome.diagnostics.extend(program.blame(warnings));
             shader
         }
         Err(diagnostics) => return outcome.refuse(program.blame(diagnostics)),

@@ -1,6 +1,7 @@
 //! `shade test PATH…`: runs the tests in shader files on every back end.
 
 use super::check::read;
+use super::derivatives::Calls;
 use super::includes::Includes;
 use super::outcome::{self, Outcome};
 use super::warnings::Warnings;
@@ -24,6 +25,8 @@ pub struct Arguments {
     output: Option<PathBuf>,
     #[command(flatten)]
     includes: Includes,
+    #[command(flatten)]
+    calls: Calls,
     #[command(flatten)]
     warnings: Warnings,
 }
@@ -52,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             }
         };
         for file in files {
-            let (sources, result) = run_one(&file, &imports, &arguments.warnings);
+            let (sources, result) = run_one(&file, &imports, arguments);
             match result {
                 Ok((found, warnings)) => {
                     outcome.note.push_str(&render::text(&warnings, &sources, false));
@@ -100,16 +103,17 @@ fn deliver(file: Option<&Path>, report: String, summary: String, mut outcome: Ou
 /// What comes of one file: the reports of its tests and its warnings, or what keeps them from running.
 type Tested = Result<(Vec<TestReport>, Diagnostics), Diagnostics>;
 
-fn run_one(path: &Path, imports: &SearchPath<'_>, warnings: &Warnings) -> (SourceMap, Tested) {
+fn run_one(path: &Path, imports: &SearchPath<'_>, arguments: &Arguments) -> (SourceMap, Tested) {
     let mut sources = SourceMap::new();
     let file = match read(path, &mut sources) {
         Ok(file) => file,
         Err(d) => return (sources, Err((*d).into())),
     };
     let language = ShadingLanguage::new();
-    let session = Session { imports, ..Session::new(language.globals(), language.closures()) };
+    let passes = arguments.calls.passes();
+    let session = Session { imports, passes, ..Session::new(language.globals(), language.closures()) };
     let result = run_file(&session, &mut sources, file).and_then(|(reports, mut found)| {
-        warnings.apply(&mut found);
+        arguments.warnings.apply(&mut found);
         if found.has_errors() { Err(found) } else { Ok((reports, found)) }
     });
     (sources, result)
