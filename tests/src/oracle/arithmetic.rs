@@ -100,9 +100,9 @@ impl Machine<'_> {
                 _ => a >= b,
             }));
         }
-        let (a, b) = (a.float()?.number(), b.float()?.number());
-        self.decisions.apart(a, b)?;
-        let (a, b) = (a.value, b.value);
+        let (a, b) = (a.float()?, b.float()?);
+        self.decisions.apart_unless_alike(&a, &b)?;
+        let (a, b) = (a.value(), b.value());
         let truth = match op {
             BinaryOp::Lt => a < b,
             BinaryOp::Le => a <= b,
@@ -127,7 +127,7 @@ impl Machine<'_> {
         };
         let mut equal = true;
         for (a, b) in spread(a)?.iter().zip(spread(b)?) {
-            self.decisions.apart(a.number(), b.number())?;
+            self.decisions.apart_unless_alike(a, &b)?;
             equal &= a.value() == b.value();
         }
         self.decisions.note(equal);

@@ -118,10 +118,13 @@ pub fn two_numbers(d: &mut Decisions, name: &str, a: Jet, b: Jet) -> Result<Opti
                 d.apart(b.number(), Number::ZERO)?;
             }
             // The angle jumps where x < 0 and y changes its sign.
-            d.note((a.value() < 0.0, b.value() < 0.0));
+            d.note((a.value() < 0.0, b.value() < 0.0, a.value() == 0.0 && b.value() == 0.0));
             functions::atan2(&a, &b)
         }
-        "hypot" => functions::hypot(&a, &b),
+        "hypot" => {
+            d.note(a.value() == 0.0 && b.value() == 0.0);
+            functions::hypot(&a, &b)
+        }
         "pow" => {
             d.apart(a.number(), Number::ZERO)?;
             d.note(a.value() > 0.0);

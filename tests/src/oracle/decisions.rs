@@ -30,6 +30,11 @@ impl Decisions {
         if clear { Ok(()) } else { Err(Stop::Undecided("comparison")) }
     }
 
+    /// The same of two whole functions: what is the same in everything was computed alike, however it was rounded.
+    pub fn apart_unless_alike(&self, a: &Jet, b: &Jet) -> Result<()> {
+        if a == b { Ok(()) } else { self.apart(a.number(), b.number()) }
+    }
+
     pub fn less(&mut self, a: Number, b: Number) -> Result<bool> {
         self.apart(a, b)?;
         let less = a.value < b.value;

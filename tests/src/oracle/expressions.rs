@@ -1,6 +1,7 @@
 //! Expressions, operands from left to right.
 
 use super::jet::Jet;
+use super::number::Number;
 use super::value::{Ty, Value};
 use super::{Machine, Result, Stop};
 use ssl_compiler::syntax::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
@@ -185,7 +186,9 @@ impl Machine<'_> {
         }
         let order = self.order;
         let seeds = self.world.floats.get(name).ok_or_else(|| Stop::unknown(format!("the global `{name}`")))?;
-        let jets: Vec<Jet> = seeds.iter().map(|s| Jet::seeded(*s, order)).collect();
+        let rounded = self.world.rounded_globals;
+        let number = |value: f64| if rounded { Number::rounded(value, 0.0) } else { Number::exact(value) };
+        let jets: Vec<Jet> = seeds.iter().map(|s| Jet::seeded(s.map(number), order)).collect();
         let ty = self.files.globals.get(name).and_then(|t| super::lists::plain_type(t));
         Ok(match ty {
             Some(Ty::Vector(kind)) => Value::Vector(kind, jets),
@@ -212,7 +215,7 @@ impl Machine<'_> {
             let moved = du.scale(slopes[0][i]) + dv.scale(slopes[1][i]);
             let mut jet = Jet::exact(values[i]) + moved;
             if !moved.value().is_finite() {
-                jet = jet.with_number(super::number::Number::exact(values[i]));
+                jet = jet.with_number(Number::exact(values[i]));
             }
             jet
         }))

@@ -45,6 +45,7 @@ pub fn length(d: &mut Decisions, v: &[Jet]) -> Result<Jet> {
 pub fn normalize(d: &mut Decisions, v: &[Jet]) -> Result<Vec<Jet>> {
     let square = dot(v, v);
     d.apart(square.number(), Number::ZERO)?;
+    d.note(square.value() > 0.0);
     if square.value() > 0.0 {
         let length = root(square);
         return Ok(v.iter().map(|x| loose(*x / length)).collect());

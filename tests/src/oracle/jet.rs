@@ -63,12 +63,12 @@ impl Jet {
     }
 
     /// From value, ∂x, ∂y, ∂xx, ∂xy, ∂yy; all else is 0.
-    pub fn seeded(partials: [f64; 6], order: usize) -> Jet {
+    pub fn seeded(partials: [Number; 6], order: usize) -> Jet {
         let [v, x, y, xx, xy, yy] = partials;
-        let mut jet = Jet::exact(v);
-        for (i, j, value) in [(1, 0, x), (0, 1, y), (2, 0, xx / 2.0), (1, 1, xy), (0, 2, yy / 2.0)] {
+        let mut jet = Jet::constant(v);
+        for (i, j, value) in [(1, 0, x), (0, 1, y), (2, 0, xx.scaled(0.5)), (1, 1, xy), (0, 2, yy.scaled(0.5))] {
             if i + j <= order {
-                jet.terms[at(i, j)] = Number::exact(value);
+                jet.terms[at(i, j)] = value;
             }
         }
         jet.order = order;

@@ -61,6 +61,9 @@ pub struct World<'a> {
     pub floats: HashMap<String, Vec<[f64; 6]>>,
     pub ints: HashMap<String, i32>,
     pub texture: &'a Texture<'a>,
+    /// Whether globals count as known to the last place only. Then the error of every number that comes of them
+    /// bounds all that rounding did to it, not just what another evaluator would do otherwise.
+    pub rounded_globals: bool,
     /// Expressions, statements and rounds that a run may take.
     pub steps: u32,
     /// Whether the texture takes coordinates in single precision.

@@ -7,7 +7,7 @@
 //! adds half a unit in the last place where its result may be rounded differently.
 
 /// Half the distance from 1 to the next number.
-const UNIT: f64 = f64::EPSILON / 2.0;
+pub const UNIT: f64 = f64::EPSILON / 2.0;
 
 /// How many times the first-order bound two right evaluators may lie apart, and how near to a boundary a decision
 /// is left open.
@@ -70,7 +70,11 @@ impl Number {
 
     /// Times a number that everybody has.
     pub fn scaled(self, factor: f64) -> Number {
-        self * Number::exact(factor)
+        let product = self.value * factor;
+        // Half and double are exact.
+        let exact = product / factor == self.value && factor.abs().log2().fract() == 0.0;
+        let error = self.error * factor.abs();
+        if exact { Number { value: product, error } } else { Number::rounded(product, error) }
     }
 }
 

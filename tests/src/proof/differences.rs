@@ -54,9 +54,10 @@ fn slopes(program: &Program, point: &Point, base: &Outcome, direction: usize, st
         let best = (16.0 * bc - ab) / 15.0;
         let found = derivative.value();
         let allowed = TOLERANCE * best.abs().max(1.0);
-        // Digits that the difference of large numbers loses.
-        let lost = operand.value().abs() * f64::EPSILON / STEP * 64.0;
-        let steady = (best - bc).abs() + lost <= allowed;
+        // What rounding does to the operands, magnified by the difference.
+        let (low, high, h) = &sides[2];
+        let rounding = operand.number().error + low.derived[i].0.number().error + high.derived[i].0.number().error;
+        let steady = (best - bc).abs() + 4.0 * rounding / h + derivative.number().error <= allowed;
         if !steady {
             return Slopes::Again("too steep for the step");
         }

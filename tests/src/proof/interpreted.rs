@@ -56,6 +56,7 @@ impl Point {
         let three = three.into_iter().map(|(name, order)| (name, order.iter().map(|&i| self.floats[i]).collect()));
         World {
             floats: one.chain(three).map(|(name, seeds)| (name.to_owned(), seeds)).collect(),
+            rounded_globals: !single_coordinates,
             steps,
             ints: [("gi".to_owned(), self.int)].into(),
             texture,
