@@ -74,9 +74,9 @@ fn exponential(value: f64, x: Number, base: Number) -> Series {
     let power = Number::exact(value) * base;
     series[0] = known(value, x, power);
     let mut term = Number::rounded(value, series[0].error);
-    for k in 1..series.len() {
+    for (k, s) in series.iter_mut().enumerate().skip(1) {
         term = term * base / Number::exact(k as f64);
-        series[k] = term;
+        *s = term;
     }
     series
 }
@@ -167,7 +167,7 @@ fn error_function(value: f64, x: Number, sign: f64) -> Series {
 
 /// The series of a function of one number by its name in the language; `None` where there is none of the name.
 pub fn series(name: &str, x: Number) -> Option<Series> {
-    use std::f64::consts::{LN_2, LN_10, LOG2_E, LOG10_E};
+    use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
     let t = x.value;
     let one_and_square = |sign: f64| quadratic(ONE + (x * x).scaled(sign), x.scaled(2.0 * sign), sign);
     Some(match name {
@@ -202,7 +202,7 @@ pub fn series(name: &str, x: Number) -> Option<Series> {
         "expm1" => expm1(x),
         "log" | "ln" => logarithm(t.ln(), x, x, ONE),
         "log2" => logarithm(t.log2(), x, x, Number::rounded(LOG2_E, 0.0)),
-        "log10" => logarithm(t.log10(), x, x, Number::rounded(LOG10_E, LN_10 * 0.0)),
+        "log10" => logarithm(t.log10(), x, x, Number::rounded(LOG10_E, 0.0)),
         "log1p" => logarithm(t.ln_1p(), x, ONE + x, ONE),
         "sqrt" if t > 0.0 => root(t.sqrt(), x, 0.5),
         "sqrt" => singular(t.sqrt(), x),

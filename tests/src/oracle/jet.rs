@@ -198,9 +198,7 @@ impl std::ops::Div for Jet {
         let order = self.order.min(other.order);
         let mut terms = [Number::ZERO; TERMS];
         terms[0] = self.terms[0].defined_div(other.terms[0]);
-        for k in 1..count(order) {
-            terms[k] = self.terms[k];
-        }
+        // All others are solved for below.
         for k in 1..=order {
             for j in 0..=k {
                 let (i, place) = (k - j, at(k - j, j));

@@ -26,6 +26,7 @@ pub struct Struct {
     pub fields: Vec<(String, Ty)>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "most values are numbers, and short-lived")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Void,

@@ -54,7 +54,11 @@ impl Backends {
 
 impl Claim for Backends {
     fn program(&self, seed: u64) -> String {
-        program(seed, (seed / 7 % 20) as usize, Flavour { smooth: seed % 3 == 0, nested_derivatives: seed % 2 == 0 })
+        program(
+            seed,
+            (seed / 7 % 20) as usize,
+            Flavour { smooth: seed.is_multiple_of(3), nested_derivatives: seed.is_multiple_of(2) },
+        )
     }
 
     fn judge(&self, source: &str, mut random: Random, tally: &mut Tally) -> Judged {

@@ -149,7 +149,7 @@ pub fn agree(forms: &[Compiled], point: &Point, expected: &Outcome, tally: &mut 
 
 impl Claim for Duals {
     fn program(&self, seed: u64) -> String {
-        let flavour = Flavour { smooth: seed % 4 != 3, nested_derivatives: seed % 2 == 0 };
+        let flavour = Flavour { smooth: seed % 4 != 3, nested_derivatives: seed.is_multiple_of(2) };
         without_globals(&program(seed, (seed / 7 % 24) as usize, flavour))
     }
 
