@@ -334,12 +334,8 @@ fn lower_here(
     if poison {
         poison::run(&mut module, checked.program.formats.len(), &|span| checked.sources.place(span));
     }
-    // Inlining may bring more together, and what there is already need not be looked at further.
-    let loops = |module: &Module| crate::analysis::loops::check(module).map_err(|text| (text, "put loops round loops"));
-    let too_large = |text: String, hint: &str| -> Diagnostics {
-        Diagnostic::error(&codes::TOO_LARGE, checked.program.function(id).span, text, hint).into()
-    };
-    loops(&module).map_err(|(text, hint)| too_large(text, hint))?;
+    let shader = checked.program.function(id).span;
+    few_loops(&module, shader)?;
     let mut timings = vec![("lower", start.elapsed())];
     let mut flat = Vec::new();
     let mut both = |stage: Stage, module: &Module| {
@@ -350,14 +346,11 @@ fn lower_here(
     };
     match pipeline::run(&mut module, options.passes, &mut both) {
         Ok(passes) => timings.extend(passes),
-        Err(failure) => {
-            let span = checked.program.function(id).span;
-            return Err(explain(failure, span).into());
-        }
+        Err(failure) => return Err(explain(failure, shader).into()),
     }
-    loops(&module).map_err(|(text, hint)| too_large(text, hint))?;
-    let hint = "use smaller arrays, or fewer levels of calls";
-    crate::analysis::stack::check(&module).map_err(|text| too_large(text, hint))?;
+    // Inlining may have brought more together.
+    few_loops(&module, shader)?;
+    fits_memory(&module, shader)?;
     diagnostics.extend(flat_look_ups(checked, id, &flat));
     interface.globals_read = globals_read(&module);
     let known = options.globals.fields().len();
@@ -368,6 +361,17 @@ fn lower_here(
         return Err(Diagnostic::error(&codes::UNKNOWN_GLOBAL, checked.program.function(id).span, message, hint).into());
     }
     Ok((module, interface, timings))
+}
+
+fn few_loops(module: &Module, shader: Span) -> Result<(), Diagnostics> {
+    let refuse = |text| Diagnostic::error(&codes::TOO_LARGE, shader, text, "put loops round loops").into();
+    crate::analysis::loops::check(module).map_err(refuse)
+}
+
+fn fits_memory(module: &Module, shader: Span) -> Result<(), Diagnostics> {
+    let hint = "use smaller arrays, or fewer levels of calls";
+    crate::analysis::stack::check(module)
+        .map_err(|text| Diagnostic::error(&codes::TOO_LARGE, shader, text, hint).into())
 }
 
 /// Warns of look-ups whose coordinates never vary, as the file itself allows.
