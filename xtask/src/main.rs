@@ -123,7 +123,7 @@ fn prove(arguments: &[String]) -> Outcome {
 /// One thing that must hold, with the name under which it is reported.
 type Step = (&'static str, fn() -> Outcome);
 
-/// Dev profile except for the last four: the proof, and three that share one release build of `shade`.
+/// Dev profile except for the last three, which share one release build of `shade`.
 const STEPS: &[Step] = &[
     ("test", test),
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
@@ -136,7 +136,6 @@ const STEPS: &[Step] = &[
     // Diagnostics' fixtures mark columns, and other tests put something else behind the shader.
     ("shader layout", || shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "tests/render_scenes"])),
     ("warnings", warnings),
-    ("proof", || prove(&[])),
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
 ];
