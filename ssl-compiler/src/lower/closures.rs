@@ -12,6 +12,11 @@ use std::collections::HashMap;
 /// Lobes of one closure past which none is kept: four times as many as a shader may have.
 pub(super) const MAX_ON_THE_WAY: usize = 4 * super::MAX_LOBES;
 
+/// Whether a value is a closure, and not the color that scales one.
+pub(super) fn is_closure(state: &State) -> bool {
+    matches!(state.first(), Some(LeafState::Lobes(_)))
+}
+
 impl Writer<'_, '_> {
     /// One lobe of weight one, and under it those that its `closure` parameters were given.
     pub(super) fn make_closure(&mut self, id: ClosureId, arguments: &[Expr]) -> State {
@@ -35,14 +40,15 @@ impl Writer<'_, '_> {
         State::from_elem(LeafState::Lobes(list), 1)
     }
 
-    /// Sum of two closures, or a closure scaled by a color.
-    pub(super) fn closure_algebra(&mut self, op: BinaryOp, left: State, right: &State) -> State {
+    /// Sum of two closures, or a closure scaled by a color that stands on either side.
+    pub(super) fn closure_algebra(&mut self, op: BinaryOp, left: State, right: State) -> State {
+        let (left, right) = if is_closure(&left) { (left, right) } else { (right, left) };
         let mut lobes: Vec<Lobe> = left.into_iter().flat_map(LeafState::into_lobes).collect();
         if op == BinaryOp::Add {
-            let more = right.iter().cloned().flat_map(LeafState::into_lobes).collect();
+            let more = right.into_iter().flat_map(LeafState::into_lobes).collect();
             self.append(&mut lobes, more);
         } else {
-            let scale = self.parts(right);
+            let scale = self.parts(&right);
             for lobe in &mut lobes {
                 let scaled: Vec<Value> = lobe.weight.iter().zip(&scale).map(|(&w, &s)| self.b.mul(w, s)).collect();
                 lobe.weight = [scaled[0], scaled[1], scaled[2]];

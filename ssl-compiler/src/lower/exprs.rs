@@ -1,6 +1,7 @@
 //! Expressions: each becomes the IR values of its parts.
 
 use super::Writer;
+use super::closures::is_closure;
 use super::loops::is_idle;
 use super::places::pick;
 use super::state::{LeafState, State, one};
@@ -49,7 +50,7 @@ impl Writer<'_, '_> {
             ExprKind::Binary(op, a, b) => {
                 let (left, right) = (self.expr(a), self.expr(b));
                 self.b.span = e.span;
-                self.binary(*op, left, right, &a.ty)
+                self.binary(*op, left, right)
             }
             ExprKind::Ternary(c, a, b) => self.ternary(c, a, b),
             ExprKind::Assign(place, value) => {
@@ -64,7 +65,7 @@ impl Writer<'_, '_> {
                 let left = self.read_view(place, &view);
                 let right = self.expr(value);
                 self.b.span = e.span;
-                let result = self.binary(*op, left, right, &place.ty);
+                let result = self.binary(*op, left, right);
                 self.write_view(place, &view, result.clone());
                 result
             }
@@ -132,10 +133,10 @@ impl Writer<'_, '_> {
         one(self.guarded_bool(condition, !is_and, |w| w.scalar(b)))
     }
 
-    /// Componentwise; `ty` is the type of both sides (of the left one for closures).
-    pub(super) fn binary(&mut self, op: BinaryOp, left: State, right: State, ty: &Type) -> State {
-        if *ty == Type::Closure {
-            return self.closure_algebra(op, left, &right);
+    /// Componentwise, or closure algebra.
+    pub(super) fn binary(&mut self, op: BinaryOp, left: State, right: State) -> State {
+        if is_closure(&left) || is_closure(&right) {
+            return self.closure_algebra(op, left, right);
         }
         let (a, b) = (self.parts(&left), self.parts(&right));
         if op.is_comparison() {

@@ -128,7 +128,8 @@ impl Checker<'_> {
         Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), ty, span }
     }
 
-    /// Closures are added, and scaled by floats and colors from either side.
+    /// Closures are added, and scaled by floats and colors from either side. The sides stay where they are, so that
+    /// they are evaluated in the order in which they are written.
     fn closure_algebra(&mut self, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {
         let (a, b) = match (op, &a.ty, &b.ty) {
             (BinaryOp::Add, Type::Closure, Type::Closure) => (a, b),
@@ -138,7 +139,7 @@ impl Checker<'_> {
             }
             (BinaryOp::Mul, ty, Type::Closure) if ty.is_numeric() => {
                 let scale = self.coerce(a, &COLOR);
-                (b, scale)
+                (scale, b)
             }
             _ => {
                 let message =

@@ -1,9 +1,8 @@
 //! The claim that every back end gives the bits of the f32 interpreter, and counts what it counts.
 
-use super::{Claim, Judged, Tally};
+use super::{Claim, Judged, Tally, refused};
 use crate::generate::{Flavour, ROWS, Random, program};
-use crate::{BACKENDS, Host, messages, run};
-use ssl_compiler::diagnostics::codes;
+use crate::{BACKENDS, Host, run};
 use ssl_compiler::runtime::GlobalsLayout;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::{Shader, check, compile_checked};
@@ -32,23 +31,22 @@ pub fn inputs(random: &mut Random) -> Vec<f32> {
 }
 
 impl Backends {
-    /// A program on each back end; `None` where it is refused for a reason that random programs may have.
-    fn compile(&self, source: &str) -> Result<Option<Vec<Shader>>, String> {
+    /// A program on each back end; `Err` says what its refusal comes to.
+    fn compile(&self, source: &str) -> Result<Vec<Shader>, Judged> {
         let mut sources = SourceMap::new();
         let file = sources.add("test.ssl", source);
         let (checked, diagnostics) = check(&mut sources, file, &self.host.options(BACKENDS[0]));
         if diagnostics.has_errors() {
-            return Err(messages(&diagnostics));
+            return Err(refused(&diagnostics));
         }
         let mut shaders = Vec::new();
         for way in BACKENDS {
             match compile_checked(&checked, file, None, &self.host.options(way)) {
                 Ok((shader, _)) => shaders.push(shader),
-                Err(d) if d.list.iter().all(|d| d.code == &codes::UNBOUNDED_ORDER) => return Ok(None),
-                Err(d) => return Err(format!("{way:?}: {}", messages(&d))),
+                Err(d) => return Err(refused(&d)),
             }
         }
-        Ok(Some(shaders))
+        Ok(shaders)
     }
 }
 
@@ -63,9 +61,8 @@ impl Claim for Backends {
 
     fn judge(&self, source: &str, mut random: Random, tally: &mut Tally) -> Judged {
         let shaders = match self.compile(source) {
-            Ok(Some(shaders)) => shaders,
-            Ok(None) => return Judged::Again("derivatives without a bound"),
-            Err(why) => return Judged::Fails(why),
+            Ok(shaders) => shaders,
+            Err(refused) => return refused,
         };
         for _ in 0..3 {
             let (globals, fuel) = (inputs(&mut random), [100_000, 1 + random.below(60) as u32][random.below(2)]);

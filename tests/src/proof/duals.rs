@@ -24,12 +24,14 @@ const POINTS: usize = 3;
 const DRAWS: usize = 12;
 
 pub struct Duals {
-    host: Host,
+    pub host: Host,
+    /// Added to one partial that the second evaluator is given, so that the claim must fail: to see that it can.
+    pub error: f64,
 }
 
 impl Default for Duals {
     fn default() -> Duals {
-        Duals { host: host() }
+        Duals { host: host(), error: 0.0 }
     }
 }
 
@@ -156,8 +158,7 @@ impl Claim for Duals {
     fn judge(&self, source: &str, mut random: Random, tally: &mut Tally) -> Judged {
         let forms = match compile(&self.host, source) {
             Ok(forms) => forms,
-            Err(None) => return Judged::Again("derivatives without a bound"),
-            Err(Some(why)) => return Judged::Fails(why),
+            Err(refused) => return refused,
         };
         let program = match Program::new(source) {
             Ok(program) => program,
@@ -166,7 +167,9 @@ impl Claim for Duals {
         let mut judged = 0;
         for _ in 0..DRAWS {
             let point = Point::draw(&mut random);
-            let expected = match program.run("main", &point.world(&test_texture, true, STEPS)) {
+            let mut given = point.clone();
+            given.floats[0][1] += self.error;
+            let expected = match program.run("main", &given.world(&test_texture, true, STEPS)) {
                 Ok(outcome) => outcome,
                 Err(Stop::Undecided(reason)) => {
                     tally.drawn_again(reason);

@@ -1,9 +1,9 @@
 //! Programs in the f64 interpreter: differentiated IR, made for f64, run at a point.
 
+use super::{Judged, refused};
 use crate::Host;
 use crate::generate::{GLOBALS, Random};
 use crate::oracle::World;
-use ssl_compiler::diagnostics::codes;
 use ssl_compiler::interp::{Cell, Inputs, Outcome, Program};
 use ssl_compiler::ir::Precision;
 use ssl_compiler::pipeline::Options;
@@ -117,19 +117,14 @@ pub struct Compiled {
     pub optimised: bool,
 }
 
-/// A program as it was differentiated, and as it was optimised afterwards. `Err` says why it is refused, `None` where
-/// that is for a reason that random programs may have.
-pub fn compile(host: &Host, source: &str) -> Result<Vec<Compiled>, Option<String>> {
+/// A program as it was differentiated, and as it was optimised afterwards. `Err` says what its refusal comes to.
+pub fn compile(host: &Host, source: &str) -> Result<Vec<Compiled>, Judged> {
     let mut sources = SourceMap::new();
     let file = sources.add("test.ssl", source);
     let options = |optimise: bool| CompileOptions {
         passes: Options { optimise, precision: Precision::Double, ..Options::default() },
         externals: &host.externals,
         ..CompileOptions::new(&host.globals, &host.closures)
-    };
-    let refused = |d: &ssl_compiler::diagnostics::Diagnostics| {
-        let harmless = d.list.iter().filter(|d| d.is_error()).all(|d| d.code == &codes::UNBOUNDED_ORDER);
-        if harmless { None } else { Some(crate::messages(d)) }
     };
     let (checked, diagnostics) = check(&mut sources, file, &options(true));
     if diagnostics.has_errors() {
