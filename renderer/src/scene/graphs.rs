@@ -109,17 +109,13 @@ fn link(path: &std::path::Path, imports: &SearchPath<'_>, context: &mut Context)
 /// What lies beyond the edge of a slot's image, by the name that the graph gives.
 pub fn wrap(slot: &Slot) -> Result<Wrap, Box<Diagnostic>> {
     let Some(name) = &slot.image.wrap else { return Ok(Wrap::default()) };
-    match name.as_str() {
-        "repeat" => Ok(Wrap::Repeat),
-        "clamp" => Ok(Wrap::Clamp),
-        other => {
-            let message = format!("there is no wrap `{other}`");
-            let hint = match closest(other, ["repeat", "clamp"]) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "choose `repeat` or `clamp`".to_owned(),
-            };
-            let error = Diagnostic::error(&codes::BAD_CHOICE, slot.at.unwrap_or_default(), message, hint);
-            Err(Box::new(Diagnostic { span: slot.at, ..error }))
-        }
-    }
+    Wrap::by_name(name).ok_or_else(|| {
+        let message = format!("there is no wrap `{name}`");
+        let hint = match closest(name, Wrap::NAMED.map(|(name, _)| name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "choose `black`, `clamp`, `repeat` or `mirror`".to_owned(),
+        };
+        let error = Diagnostic::error(&codes::BAD_CHOICE, slot.at.unwrap_or_default(), message, hint);
+        Box::new(Diagnostic { span: slot.at, ..error })
+    })
 }

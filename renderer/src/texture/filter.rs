@@ -2,7 +2,7 @@
 //! the footprint. Each gives its own exact gradient at a fixed footprint.
 
 use super::footprint::Footprint;
-use super::pyramid::{TexelSource, Wrap};
+use super::pyramid::TexelSource;
 use glam::{Vec2, Vec4};
 
 /// How the level is chosen and the texture filtered.
@@ -62,8 +62,8 @@ pub fn sample<S: TexelSource>(source: &S, uv: Vec2, duv: [Vec2; 2], mode: MipMod
 fn nearest<S: TexelSource>(source: &S, uv: Vec2, level: f32) -> Vec4 {
     let level = (level.max(0.0) as u32).min(source.levels() - 1);
     let (w, h) = source.size(level);
-    let place = |t: f32, n: u32| wrapped((fold(t, source.wrap()) * n as f32).floor() as i64, n, source.wrap());
-    source.texel(level, place(uv.x, w), h - 1 - place(uv.y, h))
+    let place = |t: f32, n: u32| (source.wrap().fold(t) * n as f32).floor() as i64;
+    texel(source, level, place(uv.x, w), place(uv.y, h))
 }
 
 fn trilinear<S: TexelSource>(source: &S, uv: Vec2, level: f32) -> Filtered {
@@ -78,14 +78,13 @@ fn bilinear<S: TexelSource>(source: &S, uv: Vec2, level: u32) -> Filtered {
     let (w, h) = source.size(level);
     let wrap = source.wrap();
     let place = |t: f32, n: u32| {
-        let x = fold(t, wrap) * n as f32 - 0.5;
+        let x = wrap.fold(t) * n as f32 - 0.5;
         let floor = x.floor();
-        (wrapped(floor as i64, n, wrap), wrapped(floor as i64 + 1, n, wrap), x - floor)
+        (floor as i64, x - floor)
     };
-    let ((x0, x1, s), (y0, y1, t)) = (place(uv.x, w), place(uv.y, h));
-    // Rows count from the top, v from the bottom.
-    let texel = |x: u32, y: u32| source.texel(level, x, h - 1 - y);
-    let (a, b, c, d) = (texel(x0, y0), texel(x1, y0), texel(x0, y1), texel(x1, y1));
+    let ((x, s), (y, t)) = (place(uv.x, w), place(uv.y, h));
+    let texel = |x: i64, y: i64| texel(source, level, x, y);
+    let (a, b, c, d) = (texel(x, y), texel(x + 1, y), texel(x, y + 1), texel(x + 1, y + 1));
     let (bottom, top) = (a + (b - a) * s, c + (d - c) * s);
     Filtered {
         value: bottom + (top - bottom) * t,
@@ -94,24 +93,19 @@ fn bilinear<S: TexelSource>(source: &S, uv: Vec2, level: u32) -> Filtered {
     }
 }
 
-/// A coordinate brought near the unit interval before it is scaled, so that it fits an integer.
-fn fold(t: f32, wrap: Wrap) -> f32 {
-    match wrap {
-        Wrap::Repeat => t - t.floor(),
-        Wrap::Clamp => t.clamp(-1.0, 2.0),
-    }
-}
-
-fn wrapped(i: i64, n: u32, wrap: Wrap) -> u32 {
-    match wrap {
-        Wrap::Repeat => i.rem_euclid(i64::from(n)) as u32,
-        Wrap::Clamp => i.clamp(0, i64::from(n) - 1) as u32,
+/// A texel at a place that may lie outside the image.
+fn texel<S: TexelSource>(source: &S, level: u32, x: i64, y: i64) -> Vec4 {
+    let ((w, h), wrap) = (source.size(level), source.wrap());
+    match (wrap.texel(x, w), wrap.texel(y, h)) {
+        // Rows count from the top, v from the bottom.
+        (Some(x), Some(y)) => source.texel(level, x, h - 1 - y),
+        _ => Vec4::ZERO,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::pyramid::Pyramid;
+    use super::super::{Wrap, pyramid::Pyramid};
     use super::*;
     use crate::sampler::Sampler;
 

@@ -7,10 +7,16 @@
 mod filter;
 mod footprint;
 mod image_file;
+mod layout;
 mod pyramid;
+mod storage;
 mod system;
+mod wrap;
 
 pub use filter::{Filtered, MipMode};
 pub use image_file::{load, load_pixels};
-pub use pyramid::{MAX_SIDE, Pyramid, TexelSource, Wrap};
+pub use layout::{Alpha, ColorSpace, Layout, Level, Sample, TileSource};
+pub use pyramid::{MAX_SIDE, Pyramid, TexelSource};
+pub use storage::{Disk, Storage, StoredFile};
 pub use system::TextureSystem;
+pub use wrap::Wrap;

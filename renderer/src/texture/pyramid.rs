@@ -1,18 +1,10 @@
 //! A mip pyramid held in memory whole, behind the interface that filters read texels through.
 
+use super::Wrap;
 use glam::Vec4;
 
 /// The longest side of an image, in texels.
 pub const MAX_SIDE: u32 = 1 << 16;
-
-/// What lies outside the unit square.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Wrap {
-    #[default]
-    Repeat,
-    Clamp,
-}
 
 /// Texels of every level, in linear light. Filters know of textures through this alone, so that a cache
 /// that pages tiles may take the pyramid's place.

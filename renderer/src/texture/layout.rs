@@ -1,0 +1,107 @@
+//! What a texture holds: the sizes of its levels and tiles, and how its texels are stored.
+
+use super::Wrap;
+
+/// How one channel of a texel is stored, in the byte order of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// 0 to 255 for 0 to 1.
+    U8,
+    /// 0 to 65535 for 0 to 1.
+    U16,
+    F16,
+    F32,
+}
+
+impl Sample {
+    pub fn bytes(self) -> usize {
+        match self {
+            Sample::U8 => 1,
+            Sample::U16 | Sample::F16 => 2,
+            Sample::F32 => 4,
+        }
+    }
+}
+
+/// What the numbers of the color channels mean. Alpha is always linear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorSpace {
+    /// Linear light, or data: taken as they are.
+    Linear,
+    /// The sRGB curve; primaries are those of Rec. 709.
+    Srgb,
+}
+
+/// How color and the fourth (of two channels: the second) channel go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alpha {
+    None,
+    /// Color is multiplied by alpha already.
+    Associated,
+    /// Color is to be multiplied by alpha before it is filtered.
+    Straight,
+}
+
+/// One level of the mip pyramid, cut into tiles from the top left corner; tiles at the right and lower border reach
+/// past the image, and what they hold there is never read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// In texels; so are the tiles' sizes.
+    pub width: u32,
+    pub height: u32,
+    pub tile_width: u32,
+    pub tile_height: u32,
+}
+
+impl Level {
+    /// Tiles beside each other.
+    pub fn columns(&self) -> u32 {
+        self.width.div_ceil(self.tile_width)
+    }
+
+    /// Tiles above each other.
+    pub fn rows(&self) -> u32 {
+        self.height.div_ceil(self.tile_height)
+    }
+
+    pub fn tiles(&self) -> u64 {
+        u64::from(self.columns()) * u64::from(self.rows())
+    }
+}
+
+/// A mip-mapped, tiled texture as seen by who reads its tiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    pub sample: Sample,
+    /// 1 (grey), 2 (grey and alpha), 3 (red, green, blue) or 4 (and alpha).
+    pub channels: u32,
+    pub alpha: Alpha,
+    /// From the finest, level 0, on; at least one.
+    pub levels: Vec<Level>,
+    /// What the file says of its colors, where it does.
+    pub color_space: Option<ColorSpace>,
+    /// What the file says lies outside the unit square, in u and in v, where it does.
+    pub wrap: Option<[Wrap; 2]>,
+}
+
+impl Layout {
+    /// Bytes of a texel.
+    pub fn texel_bytes(&self) -> usize {
+        self.channels as usize * self.sample.bytes()
+    }
+
+    /// Bytes of a tile of a level: rows from the top, each of `tile_width` texels, without gaps.
+    pub fn tile_bytes(&self, level: usize) -> usize {
+        let l = &self.levels[level];
+        l.tile_width as usize * l.tile_height as usize * self.texel_bytes()
+    }
+}
+
+/// Tiles of one texture: a file, or in tests and benches a formula.
+pub trait TileSource: Send + Sync {
+    fn layout(&self) -> &Layout;
+
+    /// Writes the tile in column `x` and row `y` of a level into `out`, [`Layout::tile_bytes`] long. One read of the
+    /// storage. The error is a sentence for the user.
+    fn read_tile(&self, level: usize, x: u32, y: u32, out: &mut [u8]) -> Result<(), String>;
+}
