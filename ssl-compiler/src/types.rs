@@ -157,6 +157,12 @@ pub struct StructType {
     /// How many leaves a value has, and how many structs are in each other, this one included.
     pub leaves: usize,
     pub depth: usize,
+    /// Whether there is a closure among them.
+    pub closures: bool,
+    /// See [`TypeTable::scalars`].
+    pub scalars: u64,
+    /// How many leaves a value has where each member counts as one at least, also one without any.
+    pub members: usize,
 }
 
 /// One scalar position inside a type; arrays on the way to it are its dimensions, outermost first.
@@ -269,24 +275,37 @@ impl TypeTable {
         }
     }
 
-    /// Bytes that a value takes when nothing is taken apart.
-    pub fn byte_size(&self, ty: &Type) -> u64 {
+    /// Leaves, where a member without any, such as an empty struct, counts as one: what going through a value takes.
+    pub fn member_count(&self, ty: &Type) -> usize {
         match ty {
-            Type::Array(element, n) => self.byte_size(element).saturating_mul(u64::from(*n)),
-            Type::Struct(id) => {
-                self.get(*id).fields.iter().fold(0u64, |sum, f| sum.saturating_add(self.byte_size(&f.ty)))
-            }
-            _ => 4 * self.leaf_count(ty) as u64,
+            Type::Struct(id) => self.get(*id).members,
+            Type::Array(element, _) => self.member_count(element),
+            _ => self.leaf_count(ty).max(1),
         }
     }
 
-    pub fn contains(&self, ty: &Type, wanted: &Type) -> bool {
-        ty == wanted
-            || match ty {
-                Type::Struct(id) => self.get(*id).fields.iter().any(|f| self.contains(&f.ty, wanted)),
-                Type::Array(element, _) => self.contains(element, wanted),
-                _ => false,
-            }
+    /// How many scalars a value has when nothing is taken apart, each element of an array counted.
+    pub fn scalars(&self, ty: &Type) -> u64 {
+        match ty {
+            Type::Array(element, n) => self.scalars(element).saturating_mul(u64::from(*n)),
+            Type::Struct(id) => self.get(*id).scalars,
+            _ => self.leaf_count(ty) as u64,
+        }
+    }
+
+    /// Bytes that a value takes when nothing is taken apart.
+    pub fn byte_size(&self, ty: &Type) -> u64 {
+        self.scalars(ty).saturating_mul(4)
+    }
+
+    /// Whether a value has closures in it.
+    pub fn holds_closures(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Closure => true,
+            Type::Struct(id) => self.get(*id).closures,
+            Type::Array(element, _) => self.holds_closures(element),
+            _ => false,
+        }
     }
 
     pub fn display<'a>(&'a self, ty: &'a Type) -> TypeDisplay<'a> {

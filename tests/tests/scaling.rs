@@ -133,6 +133,29 @@ fn structs_have_a_largest_size() {
     is_refused("65 structs in each other", &chain(65), "E0304");
     let doubled = many(60, |i| format!("struct S{} {{ S{i} a; S{i} b; }};", i + 1));
     is_refused("2^60 members", &format!("struct S0 {{ float a; }}; {doubled} {}", shader("r = x;")), "E0304");
+    is_refused(
+        "2^60 without anything",
+        &format!("struct S0 {{ }}; {doubled} {}", shader("S60 s = {}; r = x;")),
+        "E0304",
+    );
+    // What was refused has no members, and others are built of it.
+    let doubled = many(2_000, |i| format!("struct S{} {{ S{i} a; S{i} b; }};", i + 1));
+    is_refused("more and more", &format!("struct S0 {{ float a; }}; {doubled} {}", shader("r = x;")), "E0304");
+}
+
+#[test]
+fn a_struct_without_anything_is_fine() {
+    let nested = "struct E { }; struct S { E a; E b[3]; }; S f(S s) { return s; }";
+    compiles("empty structs", &format!("{nested} {}", shader("S s = {}; S t = f(s); s = t; r = x;")));
+}
+
+#[test]
+fn the_same_import_over_and_over() {
+    let imports = many(20_000, |i| format!("import \"std/noise/hash.ssl\" as h{};", i % 2));
+    let source = format!("{imports} {}", shader("r = x;"));
+    is_refused("imports under one name", &source, "E0208");
+    let imports = many(20_000, |i| format!("import \"std/noise/hash.ssl\" as h{i};"));
+    compiles("imports under names", &format!("{imports} {}", shader("r = x;")));
 }
 
 // rule: limits.overloads accept reject

@@ -3,7 +3,6 @@
 
 use crate::diagnostics::{Diagnostic, Diagnostics, codes};
 use crate::sema::hir::*;
-use crate::types::Type;
 
 /// Calls that a function may make, all that they call included, before they take fuel.
 ///
@@ -61,7 +60,7 @@ pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnos
         .map(|f| FunctionFacts {
             closures: std::iter::once(&f.result)
                 .chain(f.variables.iter().map(|v| &v.ty))
-                .any(|t| program.types.contains(t, &Type::Closure)),
+                .any(|t| program.types.holds_closures(t)),
             shader: f.is_shader,
             ..FunctionFacts::default()
         })

@@ -9,14 +9,14 @@ use crate::runtime::Orders;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction};
 use crate::syntax::foreign;
-use crate::types::{Leaf, Type};
+use crate::types::Type;
 use std::collections::HashMap;
 
 /// Elements that one array may have, all dimensions together.
 const MAX_ELEMENTS: u64 = 1 << 20;
 
 /// Scalars and closures that an array with closures in it may have; each is taken apart.
-const MAX_CLOSURES: usize = 1024;
+const MAX_CLOSURES: u64 = 1024;
 
 /// Functions of one name, as a call looks at each, and parameters of a function or shader.
 const MAX_OVERLOADS: usize = 256;
@@ -103,10 +103,12 @@ impl Checker<'_> {
             );
             return Type::Error;
         }
-        let holds_closures = self.program.types.contains(&resolved, &Type::Closure);
         let array = self.array_type(resolved, dims);
-        let elements: usize = self.program.types.leaves(&array).iter().map(Leaf::count).sum();
-        if holds_closures && !dims.is_empty() && elements > MAX_CLOSURES {
+        if dims.is_empty() || !self.program.types.holds_closures(&array) {
+            return array;
+        }
+        let elements = self.program.types.scalars(&array);
+        if elements > MAX_CLOSURES {
             let message = format!("an array of closures with {elements} parts cannot be");
             let hint =
                 format!("at most {MAX_CLOSURES} are possible; add closures up instead: `c += make_closure<…>(…)`");

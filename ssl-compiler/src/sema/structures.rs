@@ -14,13 +14,13 @@ const MAX_STRUCT_DEPTH: usize = 64;
 impl Checker<'_> {
     pub(super) fn structure(&mut self, decl: &ast::StructDecl) {
         let mut fields: Vec<StructField> = Vec::new();
-        let (mut leaves, mut depth) = (0, 1);
+        let (mut members, mut depth) = (0, 1);
         for declaration in &decl.fields {
             for d in &declaration.declarators {
                 let ty = self.resolve(&declaration.ty, &d.dims);
-                leaves += self.program.types.leaf_count(&ty);
+                members += self.program.types.member_count(&ty);
                 depth = depth.max(1 + self.program.types.depth(&ty));
-                if leaves > MAX_MEMBERS || depth > MAX_STRUCT_DEPTH {
+                if members > MAX_MEMBERS || depth > MAX_STRUCT_DEPTH {
                     return self.too_large(decl, fields);
                 }
                 if ty == Type::Texture2d || ty == Type::Void {
@@ -38,7 +38,7 @@ impl Checker<'_> {
                 }
             }
         }
-        self.add_structure(decl, StructType { name: decl.name.text.clone(), fields, leaves, depth });
+        self.add_structure(decl, fields);
     }
 
     /// Refuses a struct; its first members stand for it.
@@ -49,15 +49,23 @@ impl Checker<'_> {
              {MAX_STRUCT_DEPTH} structs in each other are possible; use an array"
         );
         self.error(&codes::TOO_LARGE, decl.name.span, message, hint);
-        let types = &self.program.types;
-        let leaves = fields.iter().map(|f| types.leaf_count(&f.ty)).sum();
-        let depth = 1 + fields.iter().map(|f| types.depth(&f.ty)).max().unwrap_or(0);
-        self.add_structure(decl, StructType { name: decl.name.text.clone(), fields, leaves, depth });
+        self.add_structure(decl, fields);
     }
 
-    fn add_structure(&mut self, decl: &ast::StructDecl, structure: StructType) {
-        let id = StructId(self.program.types.structs.len() as u32);
-        self.program.types.structs.push(structure);
+    fn add_structure(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>) {
+        let types = &mut self.program.types;
+        let of = |count: &dyn Fn(&Type) -> usize| fields.iter().map(|f| count(&f.ty)).sum::<usize>();
+        let structure = StructType {
+            name: decl.name.text.clone(),
+            leaves: of(&|ty| types.leaf_count(ty)),
+            members: of(&|ty| types.member_count(ty)).max(1),
+            depth: 1 + fields.iter().map(|f| types.depth(&f.ty)).max().unwrap_or(0),
+            closures: fields.iter().any(|f| types.holds_closures(&f.ty)),
+            scalars: fields.iter().fold(0, |sum, f| sum.saturating_add(types.scalars(&f.ty))),
+            fields,
+        };
+        let id = StructId(types.structs.len() as u32);
+        types.structs.push(structure);
         let declared = Declared { meaning: id, span: decl.name.span };
         if let Some(first) = self.scope.structs.insert(decl.name.text.clone(), declared) {
             let what = format!("the struct `{}`", decl.name.text);

@@ -10,16 +10,21 @@ use crate::modules::{Import, Module, Modules};
 use crate::sema::Checker;
 use crate::source::Span;
 use crate::syntax::ast::Item;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl Checker<'_> {
     pub(super) fn unused_imports(&self, modules: &Modules, found: &mut Found) {
         let root = modules.root();
         let has_shader = self.program.shaders().next().is_some();
+        let statements = statements(root);
+        // The same import may stand in a file thousands of times.
+        let mut idle = HashMap::new();
         for import in &root.imports {
             // A library hands on what it imports without a name.
             let handed_on = import.alias.is_none() && !has_shader;
-            if handed_on || brings_globals(modules, import.module) || self.is_used(import, root) {
+            let way = (import.module, import.alias.as_ref().map(|a| a.text.as_str()));
+            let unused = || !brings_globals(modules, import.module) && !self.is_used(import, root);
+            if handed_on || !*idle.entry(way).or_insert_with(unused) {
                 continue;
             }
             let message = match &import.alias {
@@ -27,8 +32,8 @@ impl Checker<'_> {
                 None => "nothing of this import is used".to_owned(),
             };
             let d = Diagnostic::warning(&codes::UNUSED_IMPORT, import.span, message, "remove the line");
-            found.push(match statement(root, import) {
-                Some(span) => d.with_fix(span, ""),
+            found.push(match statements.get(&import.span) {
+                Some(span) => d.with_fix(*span, ""),
                 None => d,
             });
         }
@@ -36,7 +41,8 @@ impl Checker<'_> {
 
     fn is_used(&self, import: &Import, root: &Module) -> bool {
         let prefix = import.alias.as_ref().map_or(String::new(), |a| format!("{}::", a.text));
-        let in_tests = |name: &str| root.tree.named_in_tests.contains(&format!("{prefix}{name}"));
+        let names = &root.tree.named_in_tests;
+        let in_tests = |name: &str| !names.is_empty() && names.contains(&format!("{prefix}{name}"));
         let alias = import.alias.as_ref().map(|a| a.text.clone());
         let spoken = |span: &Span| self.spoken_of.contains(&(alias.clone(), *span));
         let from = &self.scopes[import.module];
@@ -49,12 +55,13 @@ impl Checker<'_> {
     }
 }
 
-/// The whole statement of an import.
-fn statement(root: &Module, import: &Import) -> Option<Span> {
-    root.tree.items.iter().find_map(|item| match item {
-        Item::Import(i) if i.path_span == import.span => Some(i.span),
+/// The whole statements of the imports, by the places of their paths.
+fn statements(root: &Module) -> HashMap<Span, Span> {
+    let imports = root.tree.items.iter().filter_map(|item| match item {
+        Item::Import(i) => Some((i.path_span, i.span)),
         _ => None,
-    })
+    });
+    imports.collect()
 }
 
 /// Whether a file or one that it imports adds globals.
