@@ -20,6 +20,15 @@ pub fn tree(text: &str) -> Option<String> {
     (!diagnostics.has_errors()).then_some(parsed)
 }
 
+/// Whether there are words that mean nothing; sources that must not compile may have them.
+fn has_unknown_words(text: &str) -> bool {
+    let mut sources = SourceMap::new();
+    let file = sources.add("test.ssl", text);
+    let mut diagnostics = Diagnostics::new();
+    syntax::lexer::lex(file, text, &mut diagnostics);
+    diagnostics.has_errors()
+}
+
 /// The comments of a text, blanks at the ends of their lines aside.
 fn comments(text: &str) -> Vec<String> {
     let (mut found, mut rest) = (Vec::new(), text);
@@ -43,7 +52,7 @@ fn comments(text: &str) -> Vec<String> {
 pub fn complaint(text: &str) -> Option<String> {
     let once = match format(text) {
         Ok(once) => once,
-        Err(_) if tree(text).is_none() => return None,
+        Err(_) if tree(text).is_none() || has_unknown_words(text) => return None,
         Err(e) => return Some(e),
     };
     match format(&once) {

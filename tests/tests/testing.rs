@@ -229,7 +229,14 @@ fn what_must_not_compile_is_expected() {
         "expect_error E0205 { shader bad(out float r) { r = true; } shader worse(out float r) { r = q; } }",
         "found E0201 (",
     );
-    assert_fails("expect_error E0101 { shader bad(out float r) { r = 1.0 €; } }", "E0101");
+    // Words that mean nothing are the source's own, too.
+    assert_passes("expect_error E0101 { shader bad(out float r) { r = 1.0 €; } }");
+    assert_passes("expect_error E0102 { shader bad(out float r) { r = 99999999999; } }");
+    assert_passes("expect_error E0103 { shader bad(out float r) { string s = \"abc\n; r = 1.0; } }");
+    assert_passes("expect_error E0113 {\n#define A 1\nshader bad(out float r) { r = 1.0; }\n}");
+    assert_fails("expect_error E0205 { shader bad(out float r) { r = 1.0 €; } }", "expected E0205");
+    assert_fails("expect_error E0101 { shader bad(out float r) { r = 1.0 €; } } run main() €;", "E0101");
+    assert_fails("expect_error E0101 { shader bad(out float r) { r = 1.0 €; /* } }", "E0103");
     assert_fails("expect_error E0107 { shader bad(out float r) { r = (1.0; } }", "expected `)` in the source");
     assert_fails("expect_error E9999 { }", "there is no diagnostic `E9999`");
     assert_fails("expect_error E0205;", "expected `{`");

@@ -23,7 +23,9 @@ pub(super) type Parsed<T> = Result<T, Recover>;
 /// Parses a file. What could not be understood is reported and left out of the tree.
 pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -> File {
     let text = sources.get(file).text.clone();
+    let before = diagnostics.list.len();
     let tokens = lex(file, &text, diagnostics);
+    let words = before..diagnostics.list.len();
     let mut parser = Parser {
         text: &text,
         tokens,
@@ -38,6 +40,7 @@ pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -
         diagnostics,
     };
     let items = parser.file().items;
+    parser.leave_to_tests(words, &items);
     let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
     File {
         items,

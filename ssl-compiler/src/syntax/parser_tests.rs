@@ -4,6 +4,7 @@ use super::ast::*;
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser};
 use crate::source::Span;
+use std::ops::Range;
 
 impl Parser<'_> {
     /// A test; all words in it are kept, whatever they turn out to mean.
@@ -111,6 +112,28 @@ impl Parser<'_> {
         let close = self.previous();
         let source = Span { start: open.end, end: close.start, ..open };
         Ok(TestStmt { kind: TestStmtKind::ExpectError { code, source }, span: start.to(close) })
+    }
+
+    /// Takes back what was said of words in sources that must not compile: their tests say it, or expect it.
+    /// `words` are the findings of the lexer.
+    pub(super) fn leave_to_tests(&mut self, words: Range<usize>, items: &[Item]) {
+        let tests = items.iter().filter_map(|item| if let Item::Test(test) = item { Some(&test.body) } else { None });
+        let source =
+            |s: &TestStmt| if let TestStmtKind::ExpectError { source, .. } = s.kind { Some(source) } else { None };
+        let sources: Vec<Span> = tests.flatten().filter_map(source).collect();
+        if sources.is_empty() || words.is_empty() {
+            return;
+        }
+        // In the order of the text.
+        let within = |s: Span| {
+            let next = sources.partition_point(|source| source.end < s.end);
+            sources.get(next).is_some_and(|source| source.start <= s.start)
+        };
+        let mut at = 0;
+        self.diagnostics.list.retain(|d| {
+            at += 1;
+            !words.contains(&(at - 1)) || !d.span.is_some_and(within)
+        });
     }
 
     /// `cases(x, y) { "name": 1, 2; … }`

@@ -28,6 +28,11 @@ pub fn format(sources: &SourceMap, file: FileId) -> Result<String, Diagnostics> 
         return Err(diagnostics);
     }
     let text: &str = &sources.get(file).text;
+    // Words that mean nothing may stand in sources that must not compile, but where they end is not known.
+    lex(file, text, &mut diagnostics);
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
     let refuse = || {
         let message = "formatting would change more than blanks and line breaks, so nothing is changed";
         let hint = "please report this with the file";
