@@ -161,6 +161,7 @@ const SINGULAR: &[Special] = &[
     ("singular.pow_exponent", "pow(a, b)", [0.0, 2.0], [0.0, 0.0, 0.0]),
     ("singular.pow_exponent", "pow(a, b)", [-2.0, 3.0], [-8.0, 12.0, 0.0]),
     ("singular.abs", "abs(a) + abs(b)", [0.0, -2.0], [2.0, 0.0, -1.0]),
+    ("singular.splineinverse", "splineinverse(\"bezier\", a, 6, 4, 3, 3) + b", [3.0, 2.0], [3.0, 0.0, 1.0]),
     ("singular.length", "length(float3(a, b, 0.0))", [0.0, 0.0], [0.0, 0.0, 0.0]),
     ("singular.length", "distance(float2(a, b), float2(1.0, 2.0))", [1.0, 2.0], [0.0, 0.0, 0.0]),
     ("singular.normalize", "normalize(float2(a, b)).x", [0.0, 0.0], [0.0, 0.0, 0.0]),

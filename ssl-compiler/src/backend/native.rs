@@ -52,6 +52,9 @@ pub const BINARY: &[(Float2, &str, extern "C" fn(f32, f32) -> f32)] = &[
     (Float2::Hypot, "ssl_hypot", math::ssl_hypot),
 ];
 
+/// What `Op::CubicRoot` calls.
+pub const CUBIC_ROOT: (&str, extern "C" fn(f32, f32, f32, f32, f32) -> f32) = ("ssl_cubic_root", math::ssl_cubic_root);
+
 /// Functions that read globals, parameters or textures, or count something, themselves or by a call.
 pub fn block_readers(module: &Module) -> Vec<bool> {
     let graph = CallGraph::of(module);

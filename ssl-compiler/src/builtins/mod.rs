@@ -36,7 +36,7 @@ pub enum Param {
     Vector,
     Normal,
     Matrix,
-    /// The name of the row's basis, for `spline`, which the compiled call no longer has.
+    /// The name of the row's basis, for `spline` and its inverse, which the compiled call no longer has.
     Basis,
     /// An array of floats or vectors; the values of a `spline`.
     Knots,
@@ -70,6 +70,8 @@ pub enum Expand {
     Derivative(Direction),
     /// `spline`, of one basis: the number first, then the values as one array for each component.
     Spline(Basis),
+    /// `splineinverse`, likewise, of numbers.
+    SplineInverse(Basis),
 }
 
 pub struct Builtin {
@@ -97,6 +99,7 @@ impl Expand {
             Expand::Five(f) => (0..args[0].len()).map(|i| f(b, std::array::from_fn(|k| args[k][i]))).collect(),
             Expand::Whole(f) => f(b, args),
             Expand::Spline(basis) => spline::write(b, basis, args[0][0], &args[1]),
+            Expand::SplineInverse(basis) => spline::inverse(b, basis, args[0][0], args[1][0]).into_iter().collect(),
             Expand::Derivative(d) => args[0].iter().map(|&x| derivative(b, d, x)).collect(),
         }
     }
@@ -131,8 +134,12 @@ impl Builtin {
             Gives::Last => name(&self.params[self.params.len() - 1]),
             Gives::Matrix => "matrix",
         };
-        if let Expand::Spline(basis) = self.expand {
-            return format!("T spline(\"{}\", float, T[])", basis.name());
+        match self.expand {
+            Expand::Spline(basis) => return format!("T spline(\"{}\", float, T[])", basis.name()),
+            Expand::SplineInverse(basis) => {
+                return format!("float splineinverse(\"{}\", float, float[])", basis.name());
+            }
+            _ => {}
         }
         format!("{result} {}({})", self.name, self.params.iter().map(name).collect::<Vec<_>>().join(", "))
     }

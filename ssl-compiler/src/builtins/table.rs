@@ -100,6 +100,11 @@ table! {
         "spline" (Basis, Float, Knots) -> Any, Spline Basis::Hermite, "A curve through values followed by their slopes: 4, 6, 8, … in all.";
         "spline" (Basis, Float, Knots) -> Any, Spline Basis::Linear, "Straight lines through all values but the first and last.";
         "spline" (Basis, Float, Knots) -> Any, Spline Basis::Constant, "Steps: each value but the first, and but the last two, for one stretch.";
+        "splineinverse" (Basis, Float, Knots) -> Float, SplineInverse Basis::CatmullRom, "Where on the curve that `spline` gives, from 0 to 1, its value is the number. The values are floats, and the curve along them only rises or only falls; beyond its ends it stays 0 or 1. Its derivative where the curve is flat is 0.";
+        "splineinverse" (Basis, Float, Knots) -> Float, SplineInverse Basis::BSpline, "The same along a B-spline.";
+        "splineinverse" (Basis, Float, Knots) -> Float, SplineInverse Basis::Bezier, "The same along Bézier curves.";
+        "splineinverse" (Basis, Float, Knots) -> Float, SplineInverse Basis::Hermite, "The same along values with slopes.";
+        "splineinverse" (Basis, Float, Knots) -> Float, SplineInverse Basis::Linear, "The same along straight lines. Steps have no inverse.";
     }
     "Geometry" {
         "dot" (Any, Any) -> Float, Whole expand::dot, "Scalar product.";

@@ -273,6 +273,7 @@ impl<R: Real> Machine<'_, R> {
             Op::Float1(op) => Cell::Float(self.path.float1(op, frame.float(args[0]))),
             Op::Float2(op) => Cell::Float(self.path.float2(op, frame.float(args[0]), frame.float(args[1]))),
             Op::Fma => Cell::Float(R::fma(frame.float(args[0]), frame.float(args[1]), frame.float(args[2]))),
+            Op::CubicRoot => Cell::Float(R::cubic_root(std::array::from_fn(|i| frame.float(args[i])))),
             Op::Int1(op) => Cell::Int(fold::int1(op, frame.int(args[0]))),
             Op::Int2(op) => Cell::Int(fold::int2(op, frame.int(args[0]), frame.int(args[1]))),
             Op::BoolNot => Cell::Bool(!frame.bool(args[0])),

@@ -76,10 +76,20 @@ fn is_exact(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>, fo
         Op::Float1(op) => number(0).map(|x| f64::float1(op, x)),
         Op::Float2(op) => number(0).zip(number(1)).map(|(x, y)| f64::float2(op, x, y)),
         Op::Fma => number(0).zip(number(1)).zip(number(2)).map(|((x, y), z)| f64::fma(x, y, z)),
+        Op::CubicRoot => numbers(number).map(f64::cubic_root),
         // A choice, bits, or a conversion that rounds to a float in f64 too.
         _ => return true,
     };
     double.is_some_and(|x| x == f64::from(found) || (x.is_nan() && found.is_nan()))
+}
+
+/// All operands, if they are known.
+fn numbers<T: Copy + Default, const N: usize>(number: impl Fn(usize) -> Option<T>) -> Option<[T; N]> {
+    let mut found = [T::default(); N];
+    for (i, x) in found.iter_mut().enumerate() {
+        *x = number(i)?;
+    }
+    Some(found)
 }
 
 fn fold_single(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>) -> Option<Folded> {
@@ -105,6 +115,7 @@ fn fold_single(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>)
             (a, b) => float_identity(op, args, a, b),
         },
         Op::Fma => give(f32::fma(float(0)?, float(1)?, float(2)?)),
+        Op::CubicRoot => give(f32::cubic_root(numbers(float)?)),
         Op::Int1(op) => Some(Folded::Const(Const::Int(int1(op, int(0)?)))),
         Op::Int2(op) => match (int(0), int(1)) {
             (Some(a), Some(b)) => Some(Folded::Const(Const::Int(int2(op, a, b)))),

@@ -124,6 +124,9 @@ pub enum Op {
     Float2(Float2),
     /// a, b, c: `a * b + c`, rounded once.
     Fma,
+    /// y, a, b, c, d: the t from 0 to 1 at which a t³ + b t² + c t + d, which only rises or only falls there, is y; an
+    /// end where it nowhere is.
+    CubicRoot,
     Int1(Int1),
     Int2(Int2),
     BoolNot,

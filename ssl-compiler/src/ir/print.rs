@@ -223,6 +223,7 @@ pub(super) const SIMPLE: &[(Op, &str)] = &[
     (Op::FloatBits, "float_bits"),
     (Op::BitsFloat, "bits_float"),
     (Op::Fma, "fma"),
+    (Op::CubicRoot, "cubic_root"),
     (Op::ArrayNew, "array"),
     (Op::ArrayFill, "array.fill"),
     (Op::ArrayGet, "array.get"),

@@ -31,6 +31,8 @@ pub trait Real: Copy + PartialOrd + std::fmt::Debug + Send + Sync + 'static {
     fn float2(op: Float2, a: Self, b: Self) -> Self;
     /// `a * b + c`, rounded once.
     fn fma(a: Self, b: Self, c: Self) -> Self;
+    /// See `Op::CubicRoot`.
+    fn cubic_root(operands: [Self; 5]) -> Self;
 }
 
 macro_rules! real {
@@ -61,6 +63,10 @@ macro_rules! real {
             }
             fn fma(a: Self, b: Self, c: Self) -> Self {
                 a.mul_add(b, c)
+            }
+            fn cubic_root([y, a, b, c, d]: [Self; 5]) -> Self {
+                use $math as math;
+                math::ssl_cubic_root(y, a, b, c, d)
             }
             fn float1(op: Float1, x: Self) -> Self {
                 use $math as math;

@@ -61,6 +61,7 @@ impl Verifier<'_> {
             }
             Op::IntToFloat => (vec![INT], float(1)),
             Op::Fma => (float(3), float(1)),
+            Op::CubicRoot => (float(5), float(1)),
             Op::BitsFloat => (vec![INT], float(1)),
             Op::FloatToInt | Op::FloatBits => (float(1), vec![INT]),
             Op::BoolToInt => (vec![BOOL], vec![INT]),

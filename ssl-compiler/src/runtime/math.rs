@@ -40,7 +40,49 @@ pub extern "C" fn ssl_fmod(a: f32, b: f32) -> f32 {
     a % b
 }
 
+/// The t from 0 to 1 at which a t³ + b t² + c t + d is y. The curve only rises or only falls there; an end where it
+/// nowhere is y, NaN where an operand is.
+pub extern "C" fn ssl_cubic_root(y: f32, a: f32, b: f32, c: f32, d: f32) -> f32 {
+    double::ssl_cubic_root(y.into(), a.into(), b.into(), c.into(), d.into()) as f32
+}
+
 pub mod double {
+    /// By Newton's steps, and by halves where one would leave what is left of the interval or the slope is small.
+    pub fn ssl_cubic_root(y: f64, a: f64, b: f64, c: f64, d: f64) -> f64 {
+        let at = |t: f64| ((a * t + b) * t + c) * t + d - y;
+        let (first, last) = (at(0.0), at(1.0));
+        if first.is_nan() || last.is_nan() {
+            return f64::NAN;
+        }
+        let rising = if first <= last { 1.0 } else { -1.0 };
+        if first * rising >= 0.0 {
+            return 0.0;
+        }
+        if last * rising <= 0.0 {
+            return 1.0;
+        }
+        let (mut low, mut high, mut t) = (0.0, 1.0, 0.5);
+        // Halves alone take as many rounds as a number near 1 has bits, and more only towards 0.
+        for _ in 0..200 {
+            let value = at(t) * rising;
+            if value <= 0.0 {
+                low = t;
+            }
+            if value >= 0.0 {
+                high = t;
+            }
+            let slope = ((3.0 * a * t + 2.0 * b) * t + c) * rising;
+            let step = t - value / slope;
+            let middle = 0.5 * (low + high);
+            let next = if step > low && step < high { step } else { middle };
+            if next == t || middle == low || middle == high {
+                break;
+            }
+            t = next;
+        }
+        t
+    }
+
     macro_rules! functions {
         ($($name:ident($($x:ident),*) = $f:expr),* $(,)?) => {
             $(pub fn $name($($x: f64),*) -> f64 { $f($($x),*) })*

@@ -68,8 +68,8 @@ impl Checker<'_> {
             return self.transform(values, span);
         }
         let mut candidates = self.function_candidates(&name.text, &values);
-        if candidates.is_empty() && name.text == "spline" {
-            return self.spline(values, span);
+        if candidates.is_empty() && matches!(name.text.as_str(), "spline" | "splineinverse") {
+            return self.spline(&name.text, values, span);
         }
         if candidates.is_empty() {
             candidates = builtin_candidates(&name.text, &values);

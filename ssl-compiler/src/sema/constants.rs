@@ -362,7 +362,7 @@ fn builtin(id: BuiltinId, arguments: &[Known], ty: &Type) -> Option<Known> {
     let parts = |b: &mut Builder, known: &Known| known.scalars().into_iter().map(|c| constant(b, c)).collect();
     let args: Vec<Parts> = arguments.iter().map(|known| parts(&mut b, known)).collect::<Option<_>>()?;
     let expand = Builtin::get(id).expand;
-    if let Expand::Spline(_) = expand {
+    if let Expand::Spline(_) | Expand::SplineInverse(_) = expand {
         // It wants its values in an array.
         return None;
     }

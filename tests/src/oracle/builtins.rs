@@ -107,6 +107,8 @@ impl Machine<'_> {
             ("bits_float" | "asfloat", [x]) => Value::Float(Jet::exact(f64::from(f32::from_bits(x.int()? as u32)))),
             ("spline", [Value::Text(basis), x, Value::Array(knots)]) => self.spline(basis, x, knots)?,
             ("spline", [Value::Text(basis), x, knots @ ..]) => self.spline(basis, x, knots)?,
+            ("splineinverse", [Value::Text(basis), y, Value::Array(knots)]) => self.spline_inverse(basis, y, knots)?,
+            ("splineinverse", [Value::Text(basis), y, knots @ ..]) => self.spline_inverse(basis, y, knots)?,
             ("transform", [Value::Matrix(m), Value::Vector(kind, v)]) => vector(*kind, self.transform(m, *kind, v)?),
             _ => return Ok(None),
         }))
@@ -127,6 +129,11 @@ impl Machine<'_> {
             Some(kind) => vector(kind, parts),
             None => Value::Float(parts[0]),
         })
+    }
+
+    fn spline_inverse(&mut self, basis: &str, y: &Value, knots: &[Value]) -> Result<Value> {
+        let knots: Vec<Jet> = knots.iter().map(Value::float).collect::<Result<_>>()?;
+        Ok(Value::Float(splines::inverse(&mut self.decisions, basis, y.float()?, &knots)?))
     }
 
     /// Built-ins of whole vectors and matrices; `x` holds the numbers of each argument.

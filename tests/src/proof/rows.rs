@@ -1,6 +1,7 @@
 //! A program for every built-in, operator and function of the library, made from its signature: its value, all its
 //! derivatives of first and second order, and the same of arguments that have no derivatives.
 
+use ssl_compiler::builtins::expand::spline::Basis;
 use ssl_compiler::builtins::library::LIBRARY;
 use ssl_compiler::builtins::{Builtin, Expand, Gives, Param, TABLE};
 use ssl_compiler::diagnostics::Diagnostics;
@@ -130,7 +131,8 @@ fn results(call: &str, ty: &'static str) -> Vec<(String, &'static str)> {
 
 /// The rows of one built-in: one for each type that its `T` may be.
 fn builtin(b: &Builtin) -> Vec<Row> {
-    let generic = b.params.iter().any(|p| matches!(p, Param::Any | Param::Knots));
+    let generic = b.params.iter().any(|p| matches!(p, Param::Any | Param::Knots))
+        && !matches!(b.expand, Expand::SplineInverse(_));
     let types: &[&'static str] = if generic { &VECTORS } else { &["float"] };
     types.iter().map(|ty| typed(b, ty)).collect()
 }
@@ -158,6 +160,16 @@ fn typed(b: &Builtin, any: &'static str) -> Row {
             (Param::Knots, Expand::Spline(basis)) => {
                 let n = 4 + 2 * basis.step() as usize;
                 arguments.extend((0..n).map(|_| made.of(ty)));
+            }
+            (Param::Basis, Expand::SplineInverse(basis)) => arguments.push(format!("\"{}\"", basis.name())),
+            (Param::Knots, Expand::SplineInverse(basis)) => {
+                let n = 4 + 2 * basis.step();
+                // Rising; every second of Hermite's is a slope.
+                let middle = |i: u32| match basis {
+                    Basis::Hermite => [f64::from(i / 2) - 1.5, 0.8][i as usize % 2],
+                    _ => 0.8 * (f64::from(i) - 0.5 * f64::from(n - 1)),
+                };
+                arguments.extend((0..n).map(|i| format!("({} + 0.05 * {})", middle(i), made.float())));
             }
             _ => arguments.push(made.of(ty)),
         }

@@ -23,6 +23,7 @@ pub(super) fn register(builder: &mut JITBuilder) {
     for (_, name, f) in native::BINARY {
         builder.symbol(*name, *f as *const u8);
     }
+    builder.symbol(native::CUBIC_ROOT.0, native::CUBIC_ROOT.1 as *const u8);
     builder.symbol("ssl_copy", native::copy_words as *const u8);
     builder.symbol("ssl_fill", native::fill_words as *const u8);
     builder.symbol("ssl_texture", texture_service as *const u8);
@@ -34,6 +35,7 @@ pub(super) fn register(builder: &mut JITBuilder) {
 pub(super) struct Services {
     unary: HashMap<Float1, NativeId>,
     binary: HashMap<Float2, NativeId>,
+    cubic_root: NativeId,
     pub copy: NativeId,
     pub fill: NativeId,
     texture: NativeId,
@@ -53,6 +55,7 @@ impl Services {
         let mut services = Services {
             unary: HashMap::new(),
             binary: HashMap::new(),
+            cubic_root: import(native::CUBIC_ROOT.0, &[types::F32; 5], Some(types::F32))?,
             copy: import("ssl_copy", &[types::I64, types::I64, types::I64], None)?,
             fill: import("ssl_fill", &[types::I64, types::I32, types::I64], None)?,
             texture: import("ssl_texture", &[types::I64], None)?,
@@ -83,6 +86,11 @@ impl Translator<'_> {
 
     pub(super) fn math2(&mut self, op: Float2, x: cl::Value, y: cl::Value) -> cl::Value {
         let call = self.call_service(self.services.binary[&op], &[x, y]);
+        self.b.inst_results(call)[0]
+    }
+
+    pub(super) fn cubic_root(&mut self, operands: &[cl::Value]) -> cl::Value {
+        let call = self.call_service(self.services.cubic_root, operands);
         self.b.inst_results(call)[0]
     }
 

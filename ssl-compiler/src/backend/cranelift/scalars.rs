@@ -23,6 +23,7 @@ impl Translator<'_> {
             Op::Float1(op) => self.float1(op, args[0]),
             Op::Float2(op) => self.float2(op, args[0], args[1]),
             Op::Fma => self.b.ins().fma(args[0], args[1], args[2]),
+            Op::CubicRoot => self.cubic_root(&args),
             Op::Int1(op) => self.int1(op, args[0]),
             Op::Int2(op) => self.int2(op, args[0], args[1]),
             Op::BoolNot => self.b.ins().bxor_imm_s(args[0], 1),

@@ -32,6 +32,10 @@ impl<'ctx> Translator<'_, 'ctx> {
         self.math(name, &[x.into(), y.into()])
     }
 
+    pub(super) fn cubic_root(&self, operands: &[BasicValueEnum<'ctx>]) -> Made<FloatValue<'ctx>> {
+        self.math(Some(native::CUBIC_ROOT.0), operands)
+    }
+
     /// By the runtime's own names, in which LLVM sees no function of the C library that it might fold.
     fn math(&self, name: Option<&'static str>, arguments: &[BasicValueEnum<'ctx>]) -> Made<FloatValue<'ctx>> {
         let name = name.ok_or_else(|| BackendError("a math function has no symbol".to_owned()))?;

@@ -28,6 +28,11 @@ impl<'ctx> Translator<'_, 'ctx> {
                 let fused = self.unit.intrinsic("llvm.fma.f32", &[types.float.into()])?;
                 self.call_direct(fused, &[self.get(arg(0))?, self.get(arg(1))?, self.get(arg(2))?])?
             }
+            Op::CubicRoot => {
+                let operands: Vec<BasicValueEnum<'ctx>> =
+                    data.args.iter().map(|&v| self.get(v)).collect::<Result<_, _>>()?;
+                self.cubic_root(&operands)?.into()
+            }
             Op::Int1(op) => self.int1(op, self.int(arg(0))?)?,
             Op::BoolNot => self.b.build_not(self.int(arg(0))?, "")?.into(),
             Op::Int2(op) => self.int2(op, self.int(arg(0))?, self.int(arg(1))?)?.into(),

@@ -4,7 +4,7 @@
 //! both directions, so that a partial is computed once. Only what some operand with a shadow needs is
 //! computed. At singular points the partial is 0 instead of infinite, so that one such point does not
 //! poison a sum: `sqrt` and `cbrt` at 0, `asin` and `acos` at ±1, `acosh` at 1, `atan2` and `hypot` at
-//! (0, 0), `pow` at base 0 with an exponent below 1.
+//! (0, 0), `pow` at base 0 with an exponent below 1, the place on a curve where that is flat.
 
 use crate::ir::builder::Builder;
 use crate::ir::{Compare, Float1, Float2, Op, Value};
@@ -39,6 +39,7 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         Op::Float2(op) => float2(b, op, args[0], args[1], result, active),
         Op::Select => Rule::Choose { condition: args[0], then: 1, otherwise: 2 },
         Op::Fma => Rule::Sum(smallvec![(0, Times(args[1])), (1, Times(args[0])), (2, One)]),
+        Op::CubicRoot => cubic_root(b, args, result, active),
         Op::Finite => Rule::Sum(smallvec![(0, One)]),
         // Integers, booleans, constants and what only reads memory.
         Op::Const(_) | Op::Parameter { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
@@ -48,6 +49,31 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         | Op::Global { .. } | Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet | Op::Derivative(_) | Op::Sample { .. }
         | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::External(_) | Op::If | Op::Loop => Rule::Zero,
     }
+}
+
+/// With p(t) = y: (y' − a' t³ − b' t² − c' t − d') / p'(t), 0 where p'(t) is 0.
+fn cubic_root(b: &mut Builder, args: &[Value], t: Value, active: &[bool]) -> Rule {
+    let (zero, one, two, three) = (b.float(0.0), b.float(1.0), b.float(2.0), b.float(3.0));
+    let (triple, double) = (b.mul(three, args[1]), b.mul(two, args[2]));
+    let quadratic = b.mul(triple, t);
+    let linear = b.add(quadratic, double);
+    let product = b.mul(linear, t);
+    let slope = b.add(product, args[3]);
+    let reciprocal = b.div(one, slope);
+    let flat = b.float_compare(Compare::Eq, slope, zero);
+    let reciprocal = b.select(flat, zero, reciprocal);
+    let mut sum = SmallVec::new();
+    if active[0] {
+        sum.push((0, Times(reciprocal)));
+    }
+    let mut power = b.neg(reciprocal);
+    for operand in (1..5).rev() {
+        if active[operand] {
+            sum.push((operand, Times(power)));
+        }
+        power = b.mul(power, t);
+    }
+    Rule::Sum(sum)
 }
 
 fn scaled(coefficient: Value) -> Rule {

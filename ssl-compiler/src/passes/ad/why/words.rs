@@ -78,6 +78,7 @@ fn name(module: &Module, op: Op) -> String {
             None => "parameter".to_owned(),
         },
         Op::Fma => "fma".to_owned(),
+        Op::CubicRoot => "place on a curve".to_owned(),
         Op::Finite => "made finite".to_owned(),
         _ => "conversion".to_owned(),
     }
