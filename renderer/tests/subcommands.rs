@@ -97,6 +97,28 @@ fn a_grid_has_exact_partials() {
 }
 
 #[test]
+fn a_grid_says_at_which_pixels_it_prints() {
+    let file = File::new(
+        "said.ssl",
+        "shader main(out float r)\n{\n    const float3 p = global_value<uvw>;\n    r = p.x;\n    if (p.y > 0.5) printf(\"%g over %g\\n\", p.y, r);\n}\n",
+    );
+    let picture = file.0.with_extension("exr").display().to_string();
+    let said = |size: &str| {
+        let out = shade(&["eval", &file.path(), "--grid", size, "-o", &picture]);
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        std::fs::remove_file(&picture).expect("it was written");
+        text(&out.stderr)
+    };
+    // The middles of the upper row's pixels.
+    assert_eq!(said("2x2"), "(0, 0): 0.75 over 0.25\n(1, 0): 0.75 over 0.75\n");
+    // 128 messages, of which 100 are shown, over blocks and rows.
+    let many = said("32x8");
+    assert_eq!(many.lines().count(), 101);
+    assert_eq!(many.lines().nth(33), Some("(1, 1): 0.8125 over 0.046875"));
+    assert_eq!(many.lines().last(), Some("and 28 more messages"));
+}
+
+#[test]
 fn exit_codes_tell_bad_input_from_bad_usage() {
     let good =
         File::new("good.ssl", "shader main(out float o) { o = 1.0; }\ntest \"one\" { run main(); expect(o, 1.0); }\n");

@@ -212,6 +212,24 @@ fn mistakes_in_a_units_file_are_reported_there_and_once() {
 }
 
 #[test]
+fn imports_of_two_texts_that_clash_are_reported_once() {
+    let unit = |name: &str, file: &str| {
+        let shader = format!("import \"{file}\"; shader {name}(float x, out float y) {{ y = f(x); }}");
+        format!("[units.{name}]\nsource = '{shader}'\n")
+    };
+    let text = format!(
+        "{}set = {{ x = 1.0 }}\n{}inputs = {{ x = \"a.y\" }}\n[outputs]\no = \"b.y\"\n",
+        unit("a", "one.ssl"),
+        unit("b", "two.ssl")
+    );
+    let f = "float f(float x) { return x; }";
+    let folder = Folder::new("clash", &[("g.toml", &text), ("one.ssl", f), ("two.ssl", f)]);
+    let (sources, found, _) = folder.link("g.toml");
+    let errors: Vec<&str> = found.list.iter().filter(|d| d.is_error()).map(|d| d.code.id).collect();
+    assert_eq!(errors, ["E0704"], "{}", explain(&sources, &found));
+}
+
+#[test]
 fn nested_graphs_are_found_beside_each_other_and_linked_once() {
     let inner = "[units.u]\nfile = \"../units/unit.ssl\"\n[arguments.x]\nparameter = \"u.x\"\n[outputs]\ny = \"u.y\"\n";
     let outer = "[units.one]\ngraph = \"inner/twice.toml\"\nset = { x = 2 }\n[units.two]\ngraph = \"inner/twice.toml\"\n\
