@@ -8,6 +8,9 @@ use std::collections::HashMap;
 /// memory.
 const LOOK_UP: usize = 64;
 
+/// What reading or changing an element of an array comes to: a place that is computed, clamped and counted.
+const ELEMENT: usize = 16;
+
 /// Writes into the region on top of its stack.
 pub struct Builder {
     pub function: Function,
@@ -19,7 +22,7 @@ pub struct Builder {
     definitions: Vec<Option<Inst>>,
     /// Constants by region, so that one is not written twice where it is visible.
     constants: Vec<HashMap<Const, Value>>,
-    /// Instructions, operands and results written so far; those of texture look-ups as they will be.
+    /// Instructions, operands and results written so far; those of texture look-ups and elements as they will be.
     pub size: usize,
 }
 
@@ -87,7 +90,12 @@ impl Builder {
     /// Appends an instruction as it is.
     pub fn push(&mut self, op: Op, args: Values, types: &[Ty], regions: &[Region]) -> Inst {
         let results = types.iter().map(|&ty| self.function.new_value(ty)).collect();
-        self.size += 1 + args.len() + types.len() + if matches!(op, Op::Sample { .. }) { LOOK_UP } else { 0 };
+        let more = match op {
+            Op::Sample { .. } => LOOK_UP,
+            Op::ArrayGet | Op::ArraySet => ELEMENT,
+            _ => 0,
+        };
+        self.size += 1 + args.len() + types.len() + more;
         let data = InstData { op, args, results, regions: regions.into(), span: self.span };
         let inst = self.function.new_inst(data);
         self.definitions.resize(self.function.types.len(), None);

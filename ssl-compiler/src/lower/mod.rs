@@ -348,7 +348,7 @@ impl<'a> Lowering<'a> {
 impl Writer<'_, '_> {
     /// Whether so much was written that no more is; that is said once.
     fn is_full(&mut self) -> bool {
-        if self.cx.size + self.b.size <= MAX_SIZE {
+        if !self.cx.too_long && self.cx.size + self.b.size <= MAX_SIZE {
             return false;
         }
         if !std::mem::replace(&mut self.cx.too_long, true) {

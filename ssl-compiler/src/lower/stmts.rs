@@ -194,6 +194,10 @@ impl Writer<'_, '_> {
 
     pub(super) fn stmt(&mut self, stmt: &Stmt, depth: usize) {
         self.b.span = stmt.span;
+        // Nothing comes of the shader any more; what it would be about can be large.
+        if self.is_full() {
+            return;
+        }
         match &stmt.kind {
             StmtKind::Block(list) => self.stmts(list, depth),
             StmtKind::Let(variable, value) => {
