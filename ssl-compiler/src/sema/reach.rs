@@ -1,4 +1,4 @@
-//! What runs when a function does, its callees included: which built-ins, and whether functions at all.
+//! What runs when a function does, its callees included: which built-ins, and which functions are called from where.
 
 use super::hir::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind};
 use super::walk::{Part, deep, parts};
@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 
 /// Each call of a built-in that a function may reach, with its place.
 pub fn builtins(program: &Program, from: FunctionId) -> Vec<(BuiltinId, Span)> {
-    let mut reach = Reach { found: Vec::new(), open: vec![from], seen: BTreeSet::from([from]) };
-    while let Some(id) = reach.open.pop() {
-        program.function(id).body.iter().flatten().for_each(|s| reach.statement(s));
-    }
-    reach.found
+    Reach::of(program, from).found
+}
+
+/// Each call of a function that a function may reach, with its place.
+pub fn functions(program: &Program, from: FunctionId) -> Vec<(FunctionId, Span)> {
+    Reach::of(program, from).calls
 }
 
 /// Whether an expression calls a function that is no built-in.
@@ -24,11 +25,20 @@ pub fn calls_functions(e: &Expr) -> bool {
 
 struct Reach {
     found: Vec<(BuiltinId, Span)>,
+    calls: Vec<(FunctionId, Span)>,
     open: Vec<FunctionId>,
     seen: BTreeSet<FunctionId>,
 }
 
 impl Reach {
+    fn of(program: &Program, from: FunctionId) -> Reach {
+        let mut reach = Reach { found: Vec::new(), calls: Vec::new(), open: vec![from], seen: BTreeSet::from([from]) };
+        while let Some(id) = reach.open.pop() {
+            program.function(id).body.iter().flatten().for_each(|s| reach.statement(s));
+        }
+        reach
+    }
+
     fn statement(&mut self, s: &Stmt) {
         match &s.kind {
             StmtKind::Block(list) => list.iter().for_each(|s| self.statement(s)),
@@ -58,8 +68,13 @@ impl Reach {
         }
         parts(e, &mut |part| match part {
             Part::Operand(inner) => self.expression(inner),
-            Part::Call(id) if self.seen.insert(id) => self.open.push(id),
-            Part::Call(_) | Part::Touch(..) => {}
+            Part::Call(id) => {
+                self.calls.push((id, e.span));
+                if self.seen.insert(id) {
+                    self.open.push(id);
+                }
+            }
+            Part::Touch(..) => {}
         });
     }
 }

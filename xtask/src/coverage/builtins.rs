@@ -1,48 +1,39 @@
 //! The built-ins as rules, and their tests as the compiler sees them.
 //!
-//! A row is accepted by a test that runs a shader which calls it, and then expects something; it is
+//! A row is accepted by a test that runs a shader which calls it, and then expects a value; it is
 //! differentiated where its value carries a shadow there, or where it stands in the operand of `ddx` or `ddy`
 //! (the derivative of a step is a known 0). That wrong arguments are refused is shown for every row at once,
 //! by a test that goes through the table.
 
+use crate::shaders::Tested;
 use crate::{Kind, Rule, Rules};
 use renderer::material::ShadingLanguage;
 use ssl_compiler::builtins::{Builtin, BuiltinId, Expand, Gives, Param, TABLE};
 use ssl_compiler::passes::ad::{CallPolicy, variants};
 use ssl_compiler::pipeline::Stage;
 use ssl_compiler::sema::reach;
-use ssl_compiler::source::{FileId, SourceMap, Span};
-use ssl_compiler::syntax::ast::TestStmtKind;
-use ssl_compiler::{Checked, CompileOptions, check, lower_checked};
+use ssl_compiler::source::{FileId, Span};
+use ssl_compiler::{Checked, CompileOptions, lower_checked};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 /// The test that calls every row with wrong arguments; checked to be there.
 const REJECTING: &str = include_str!("../../../tests/tests/wrong_arguments.rs");
 
-pub fn rules(shaders: &[PathBuf], faults: &mut Vec<String>) -> Rules {
+pub fn rules(tested: &[Tested]) -> Rules {
     let language = ShadingLanguage::new();
     let options = CompileOptions::new(language.globals(), language.closures());
     let mut accepted = vec![0usize; TABLE.len()];
     let mut differentiated = vec![0usize; TABLE.len()];
-    for path in shaders {
-        let mut sources = SourceMap::new();
-        let file = sources.add(path.display().to_string(), std::fs::read_to_string(path).unwrap_or_default());
-        let (checked, diagnostics) = check(&mut sources, file, &options);
-        if diagnostics.has_errors() {
-            faults.push(format!("{} has errors", path.display()));
-            continue;
-        }
-        for name in expected_of(&checked) {
-            let Some((id, _)) = checked.program.shaders().find(|(_, f)| f.name == name) else { continue };
-            let calls = reach::builtins(&checked.program, id);
-            let shadows = shadowed(&checked, file, &name, &options);
+    for Tested { checked, file, shaders } in tested {
+        for shader in shaders {
+            let calls = reach::builtins(&checked.program, shader.id);
+            let shadows = shadowed(checked, *file, &shader.name, &options);
             let operands: Vec<Span> = calls.iter().filter(|(b, _)| is_derivative(*b)).map(|(_, s)| *s).collect();
             let within =
                 |inner: &Span| operands.iter().any(|o| o.start <= inner.start && inner.end <= o.end && o != inner);
             for (builtin, span) in &calls {
                 let row = usize::from(builtin.0);
-                accepted[row] += 1;
+                accepted[row] += usize::from(shader.by_value);
                 differentiated[row] += usize::from(shadows.contains(&(span.start, span.end)) || within(span));
             }
         }
@@ -74,22 +65,6 @@ fn computes_floats(b: &Builtin) -> bool {
         _ => true,
     };
     gives && b.params.iter().any(float)
-}
-
-/// The shaders of which a test expects something after it ran them.
-fn expected_of(checked: &Checked) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for test in &checked.tests {
-        let mut last = None;
-        for statement in &test.body {
-            match &statement.kind {
-                TestStmtKind::Run(name, _) => last = Some(name.text.clone()),
-                TestStmtKind::Expect(..) => names.extend(last.clone()),
-                TestStmtKind::Set(..) | TestStmtKind::ExpectError { .. } | TestStmtKind::Cases(_) => {}
-            }
-        }
-    }
-    names
 }
 
 /// The places of a shader's source whose values carry a shadow.

@@ -3,11 +3,14 @@
 //!
 //! A rule is marked behind its sentence in the book: `<!-- rule: integers.wrap: accept -->`, with the kinds of
 //! tests that it needs. A test says `// rule: integers.wrap accept` above it. What a tag claims is looked at:
-//! behind it there must be an expectation, a derivative or a marked diagnostic. Each built-in is a rule of its
-//! own, and its tests are found without tags: by checking and lowering the shaders of `tests/shaders`.
+//! behind it there must be an expectation, a derivative or a marked diagnostic. Each built-in and each function of
+//! the library is a rule of its own, and its tests are found without tags: by checking and lowering the shaders of
+//! `tests/shaders`.
 
 mod builtins;
+mod library;
 mod rules;
+mod shaders;
 mod tags;
 
 use std::collections::BTreeMap;
@@ -68,7 +71,9 @@ fn main() -> ExitCode {
     {
         tags::count(&root(), &path, &mut table, &mut faults);
     }
-    table.extend(builtins::rules(&files(&root(), &["tests/shaders"]), &mut faults));
+    let tested = shaders::tested(&files(&root(), &["tests/shaders"]), &mut faults);
+    table.extend(builtins::rules(&tested));
+    table.extend(library::rules(&tested));
     print!("{}", show(&table));
     for (id, rule) in &table {
         faults.extend(rule.gaps().map(|k| format!("`{id}` has no test of the kind {}", k.name())));
