@@ -1,0 +1,53 @@
+//! `shade texture` as a user meets it.
+
+use super::making::Folder;
+use image::{DynamicImage, ImageBuffer};
+use std::process::{Command, Output};
+
+fn shade(arguments: &[&str]) -> Output {
+    let program = Command::new(env!("CARGO_BIN_EXE_shade")).arg("texture").args(arguments).output();
+    program.expect("the program was built for this test")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn textures_are_made_and_described() {
+    let folder = Folder::new("commands");
+    let path = |name: &str| folder.path(name).display().to_string();
+    for name in ["a.png", "b.png"] {
+        let image = ImageBuffer::from_raw(70, 20, vec![99; 70 * 20 * 3]).map(DynamicImage::ImageRgb8);
+        image.expect("it fits").save(folder.path(name)).expect("the temporary folder can be written");
+    }
+    let (a, b, out) = (path("a.png"), path("b.png"), path("out"));
+    std::fs::create_dir(folder.path("out")).expect("the temporary folder can be written");
+    let made = shade(&["make", &a, &b, "-o", &out, "--wrap", "clamp,mirror", "--filter", "lanczos", "--jobs", "1"]);
+    assert_eq!((made.status.code(), text(&made.stderr)), (Some(0), String::new()));
+    let info = shade(&["info", &path("out/a.tx"), &path("out/b.tx"), "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_slice(&info.stdout).expect("JSON");
+    assert_eq!(json[1]["path"], path("out/b.tx"));
+    assert_eq!(json[0]["sample"], "u8");
+    assert_eq!(json[0]["channels"], 3);
+    assert_eq!(json[0]["color"], "srgb");
+    assert_eq!(json[0]["wrap"], serde_json::json!(["clamp", "mirror"]));
+    assert_eq!(json[0]["levels"].as_array().map(Vec::len), Some(7));
+    assert_eq!(json[0]["levels"][0]["tiles"], 2);
+    let described = text(&shade(&["info", &path("out/a.tx")]).stdout);
+    assert!(described.contains("TIFF, deflate") && described.contains("70×20"), "{described}");
+
+    let code = |arguments: &[&str]| shade(arguments).status.code();
+    assert_eq!(code(&["info", &a]), Some(1));
+    assert_eq!(code(&["make", &path("none.png"), "-o", &path("x.tx")]), Some(1));
+    assert_eq!(code(&["make", &a, "-o", &path("none/x.tx")]), Some(4));
+    assert_eq!(code(&["make", &a, &b, "-o", &path("x.tx")]), Some(2));
+    assert_eq!(code(&["make", &a, &a, "-o", &out]), Some(2));
+    assert_eq!(code(&["make", &a, "-o", &a]), Some(2));
+    assert_eq!(code(&["make", &a, "-o", &path("x.tx"), "--tile", "17"]), Some(2));
+    assert_eq!(code(&["make", &a, "-o", &path("x.tx"), "--wrap", "sideways"]), Some(2));
+    assert_eq!(code(&["make", &a, "-o", &path("x.exr"), "--sample", "u8"]), Some(2));
+    // One that fails does not keep the others from being made.
+    assert_eq!(code(&["make", &path("none.png"), &b, "-o", &path("out")]), Some(1));
+    assert!(!folder.path("x.tx").exists());
+}
