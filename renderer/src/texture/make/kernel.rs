@@ -1,0 +1,122 @@
+//! The filters along one axis: which texels of a level make a texel of the next, and with which weights.
+
+use super::MipFilter;
+use crate::texture::Wrap;
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+/// Lobes of the windowed sincs on each side, in texels of the smaller level.
+const RADIUS: f64 = 3.0;
+
+/// Kaiser's α: the window's narrowness.
+const ALPHA: f64 = 4.0;
+
+/// For each texel of the smaller level its sources: places in the larger level with weights.
+pub struct Taps {
+    starts: Vec<u32>,
+    taps: Vec<(u32, f32)>,
+}
+
+impl Taps {
+    /// From `from` texels to `to`. Weights add up to 1, except where `wrap` is black and the filter reaches out.
+    pub fn new(filter: MipFilter, wrap: Wrap, from: u32, to: u32) -> Taps {
+        let (mut starts, mut taps) = (vec![0], Vec::new());
+        for i in 0..to {
+            let weights = match filter {
+                // A single texel stays itself, whatever the filter.
+                _ if from == to => BTreeMap::from([(i, 1.0)]),
+                MipFilter::Box => coverage(i, from, to),
+                MipFilter::Lanczos => windowed(i, from, to, wrap, |x| sinc(x / RADIUS)),
+                MipFilter::Kaiser => windowed(i, from, to, wrap, kaiser),
+            };
+            taps.extend(weights.into_iter().filter(|(_, w)| *w != 0.0).map(|(k, w)| (k, w as f32)));
+            starts.push(taps.len() as u32);
+        }
+        Taps { starts, taps }
+    }
+
+    pub fn of(&self, i: usize) -> &[(u32, f32)] {
+        &self.taps[self.starts[i] as usize..self.starts[i + 1] as usize]
+    }
+
+    pub fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+}
+
+/// Shares of the stretch that texel `i` covers.
+fn coverage(i: u32, from: u32, to: u32) -> BTreeMap<u32, f64> {
+    let span = f64::from(from) / f64::from(to);
+    let (begin, end) = (f64::from(i) * span, f64::from(i + 1) * span);
+    let last = (end.ceil() as u32).min(from);
+    (begin as u32..last).map(|k| (k, (f64::from(k + 1).min(end) - f64::from(k).max(begin)).max(0.0) / span)).collect()
+}
+
+/// A windowed sinc about the middle of texel `i`, as wide as the step between texels.
+fn windowed(i: u32, from: u32, to: u32, wrap: Wrap, window: impl Fn(f64) -> f64) -> BTreeMap<u32, f64> {
+    let span = f64::from(from) / f64::from(to);
+    let center = (f64::from(i) + 0.5) * span;
+    let (first, last) = ((center - RADIUS * span).floor() as i64, (center + RADIUS * span).ceil() as i64);
+    let (mut sum, mut weights) = (0.0, BTreeMap::new());
+    for k in first..=last {
+        let x = (k as f64 + 0.5 - center) / span;
+        if x.abs() >= RADIUS {
+            continue;
+        }
+        let weight = sinc(x) * window(x);
+        sum += weight;
+        if let Some(k) = wrap.texel(k, from) {
+            *weights.entry(k).or_insert(0.0) += weight;
+        }
+    }
+    weights.values_mut().for_each(|w| *w /= sum);
+    weights
+}
+
+fn sinc(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { (PI * x).sin() / (PI * x) }
+}
+
+fn kaiser(x: f64) -> f64 {
+    let t = x / RADIUS;
+    bessel_i0(ALPHA * (1.0 - t * t).max(0.0).sqrt()) / bessel_i0(ALPHA)
+}
+
+/// The modified Bessel function of order 0, by its power series.
+fn bessel_i0(x: f64) -> f64 {
+    let (mut sum, mut term, mut k) = (1.0, 1.0, 1.0);
+    while term > sum * 1e-17 {
+        term *= (x / (2.0 * k)).powi(2);
+        sum += term;
+        k += 1.0;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_add_up_to_one_unless_black_lies_outside() {
+        for (_, filter) in MipFilter::NAMED {
+            for (_, wrap) in Wrap::NAMED {
+                for from in 2..40 {
+                    let taps = Taps::new(filter, wrap, from, from / 2);
+                    for i in 0..taps.count() {
+                        let sum: f32 = taps.of(i).iter().map(|t| t.1).sum();
+                        let whole = filter == MipFilter::Box || wrap != Wrap::Black;
+                        assert!(!whole || (sum - 1.0).abs() < 1e-5, "{filter:?} {wrap:?} {from} {i}: {sum}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// I₀(4), from tables of the function.
+    #[test]
+    fn the_bessel_function_is_right() {
+        assert!((bessel_i0(4.0) - 11.301_921_952_136_33).abs() < 1e-12);
+        assert_eq!(bessel_i0(0.0), 1.0);
+    }
+}

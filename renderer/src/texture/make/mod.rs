@@ -1,0 +1,92 @@
+//! Making textures: any image into a tiled, mip-mapped file, in one pass over its rows.
+//!
+//! Rows are decoded once and go down a chain of levels, each of which holds only the rows that its filter still needs
+//! and the row of tiles that is being filled. So the memory is that of some rows a level, whatever the image's height;
+//! formats that cannot be decoded by rows are held whole while they are read (see [`source`]).
+
+mod bands;
+mod convert;
+mod exr_writer;
+mod kernel;
+mod light;
+mod normals;
+mod pack;
+mod partial;
+mod shrink;
+mod source;
+mod store;
+mod tiff_writer;
+mod writer;
+
+pub use convert::{MakeError, convert};
+pub use store::{default_folder, prepared};
+
+use super::{ColorSpace, Sample, Wrap};
+
+/// How images are made smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum MipFilter {
+    /// The average over the area that a texel covers.
+    #[default]
+    Box,
+    /// sinc windowed by sinc, three lobes.
+    Lanczos,
+    /// sinc windowed by Kaiser's, three lobes, α = 4.
+    Kaiser,
+}
+
+impl MipFilter {
+    pub const NAMED: [(&str, MipFilter); 3] =
+        [("box", MipFilter::Box), ("lanczos", MipFilter::Lanczos), ("kaiser", MipFilter::Kaiser)];
+}
+
+/// How tiles are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Compression {
+    None,
+    #[default]
+    Deflate,
+    Lzw,
+    PackBits,
+}
+
+impl Compression {
+    pub const NAMED: [(&str, Compression); 4] = [
+        ("none", Compression::None),
+        ("deflate", Compression::Deflate),
+        ("lzw", Compression::Lzw),
+        ("packbits", Compression::PackBits),
+    ];
+}
+
+/// What to make of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    pub filter: MipFilter,
+    /// What lies outside the image, in u and v; recorded in the file.
+    pub wrap: [Wrap; 2],
+    /// What the image's numbers mean; `None` is what the image says, else sRGB for integers and linear for floats.
+    pub color: Option<ColorSpace>,
+    /// The image's colors are directions: they are made unit vectors again on each level, and a fourth channel gets
+    /// the variance that the averages lost.
+    pub normal_map: bool,
+    /// How texels are stored; `None` is as the image does (in EXR, half for integers).
+    pub sample: Option<Sample>,
+    /// The side of tiles, a multiple of 16 from 16 to 1024; the smallest levels have smaller ones.
+    pub tile: u32,
+    pub compression: Compression,
+}
+
+impl Default for Conversion {
+    fn default() -> Conversion {
+        Conversion {
+            filter: MipFilter::Box,
+            wrap: [Wrap::Repeat; 2],
+            color: None,
+            normal_map: false,
+            sample: None,
+            tile: 64,
+            compression: Compression::Deflate,
+        }
+    }
+}

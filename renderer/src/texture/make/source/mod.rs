@@ -1,0 +1,84 @@
+//! Images as rows of samples. PNG (not interlaced) and TIFF are decoded as they are read, and never held whole;
+//! JPEG, TGA, BMP, HDR, EXR and interlaced PNG are: decoded, in the samples that they have.
+
+mod exr;
+mod png;
+mod tiff;
+mod whole;
+
+use crate::texture::file::MAX_SIDE;
+use crate::texture::{Alpha, ColorSpace, Sample};
+use std::path::Path;
+
+/// What an image is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Picture {
+    pub width: u32,
+    pub height: u32,
+    pub sample: Sample,
+    /// 1 (grey), 2 (grey and alpha), 3 or 4.
+    pub channels: usize,
+    pub alpha: Alpha,
+    /// What the image says of its colors.
+    pub space: Option<ColorSpace>,
+}
+
+impl Picture {
+    pub fn row_bytes(&self) -> usize {
+        self.width as usize * self.channels * self.sample.bytes()
+    }
+
+    /// Whether an image of this size can be a texture.
+    fn check(&self) -> Result<(), String> {
+        let Picture { width, height, .. } = *self;
+        if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
+            return Err(format!("an image of {width}×{height} pixels cannot be a texture: {MAX_SIDE} is the most"));
+        }
+        Ok(())
+    }
+}
+
+/// Rows from the top, in the byte order of this machine. Errors are sentences for the user.
+pub trait Rows: Send {
+    fn picture(&self) -> Picture;
+
+    /// The next rows, as many as fit in `out`, which is a multiple of a row long.
+    fn read(&mut self, out: &mut [u8]) -> Result<(), String>;
+}
+
+/// Opens an image by its content or, where that says nothing, by its name.
+pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
+    let mut magic = [0; 8];
+    let mut file = std::fs::File::open(path).map_err(|e| e.to_string())?;
+    // A file shorter than this is no image, as whoever decodes it will say.
+    let count = std::io::Read::read(&mut file, &mut magic).map_err(|e| e.to_string())?;
+    drop(file);
+    let rows: Box<dyn Rows> = match &magic[..count] {
+        b"\x89PNG\r\n\x1a\n" => png::open(path)?,
+        [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => tiff::open(path)?,
+        [0x76, 0x2f, 0x31, 0x01, ..] => exr::open(path)?,
+        _ => whole::open(path)?,
+    };
+    rows.picture().check()?;
+    Ok(rows)
+}
+
+/// An image that is held whole.
+struct Held {
+    picture: Picture,
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Rows for Held {
+    fn picture(&self) -> Picture {
+        self.picture
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> Result<(), String> {
+        let rows = self.bytes.get(self.at..self.at + out.len()).ok_or("the image ends too early")?;
+        out.copy_from_slice(rows);
+        self.at += out.len();
+        Ok(())
+    }
+}

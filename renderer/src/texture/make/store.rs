@@ -1,0 +1,88 @@
+//! The folder of converted images: each image is converted once, whoever asks, and again when it has changed.
+
+use super::Conversion;
+use super::convert::{MakeError, convert};
+use crate::texture::file::{Probed, TextureFile, probe};
+use crate::texture::{Disk, Storage};
+use std::collections::hash_map::DefaultHasher;
+use std::ffi::OsStr;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// Raised when files of the same name would hold something else.
+const FORMAT: u32 = 1;
+
+/// A file to read `path` from: itself where it is tiled and mip-mapped, else its conversion in `folder`, made now if it
+/// is not there. `progress` hears the share that is done and says whether to go on.
+///
+/// Several processes may ask at once: files appear whole under their final name, by which everyone finds them; if two
+/// convert the same image, both results are the same, and the last one stays. A conversion that cannot be opened is
+/// made anew. The error is a sentence for the user.
+pub fn prepared(
+    path: &Path,
+    how: &Conversion,
+    folder: &Path,
+    progress: &dyn Fn(f32) -> bool,
+) -> Result<PathBuf, String> {
+    let unreadable = |e: &dyn std::fmt::Display| format!("`{}` cannot be read: {e}", path.display());
+    let file = Disk.open(path).map_err(|e| unreadable(&e))?;
+    if probe(file.as_ref()).map_err(|e| unreadable(&e))? == Probed::Texture {
+        return Ok(path.to_owned());
+    }
+    drop(file);
+    let converted = folder.join(name(path, how).map_err(|e| unreadable(&e))?);
+    if is_whole(&converted) {
+        return Ok(converted);
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|e| format!("the folder `{}` for converted textures cannot be made: {e}", folder.display()))?;
+    match convert(path, &converted, how, progress) {
+        Ok(()) => Ok(converted),
+        // Somebody else may have been quicker, where replacing an open file fails.
+        Err(MakeError::Output(_)) if is_whole(&converted) => Ok(converted),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+/// Where converted images go unless somebody says otherwise: `SSL_TEXTURE_CACHE`, else `ssl/textures` in the user's
+/// folder of caches; `None` where there is no such folder.
+pub fn default_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    if let Some(folder) = set("SSL_TEXTURE_CACHE") {
+        return Some(folder);
+    }
+    let caches = if cfg!(windows) {
+        set("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        set("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        // A relative path there is to be ignored, says the specification of these folders.
+        set("XDG_CACHE_HOME").filter(|p| p.is_absolute()).or_else(|| set("HOME").map(|home| home.join(".cache")))
+    };
+    Some(caches?.join("ssl").join("textures"))
+}
+
+/// A name by all that the content depends on: the image's place, length and time, and how it is converted.
+fn name(path: &Path, how: &Conversion) -> std::io::Result<String> {
+    let place = path.canonicalize()?;
+    let about = std::fs::metadata(&place)?;
+    let time = about.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // Two hashes of 64 bits, so that no two images ever meet.
+    let hash = |seed: u32| {
+        let mut hasher = DefaultHasher::new();
+        (seed, FORMAT, &place, about.len(), time).hash(&mut hasher);
+        format!("{how:?}").hash(&mut hasher);
+        hasher.finish()
+    };
+    let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+    let plain: String = stem.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).take(40).collect();
+    Ok(format!("{plain}-{:016x}{:016x}.tx", hash(1), hash(2)))
+}
+
+/// Whether a conversion is there and can be opened.
+fn is_whole(path: &Path) -> bool {
+    let Ok(file) = Disk.open(path) else { return false };
+    let Ok(texture) = TextureFile::open(file.as_ref()) else { return false };
+    // Conversions are only ever cut off by what happens to disks; then the end is missing first.
+    texture.is_mip_mapped() && texture.end() <= file.length()
+}
