@@ -29,7 +29,7 @@ pub struct Light {
     stored: Stored,
     /// Linear light of each code of 8 or 16 bits.
     decode: Vec<f32>,
-    /// For 8-bit sRGB: the code of `i / STEPS`, rounded down or nearest below.
+    /// For 8-bit sRGB: the code of `i / STEPS`.
     guess: Vec<u8>,
     /// For 8-bit sRGB: from here on light is nearer to code `i`.
     threshold: Vec<f32>,
@@ -45,7 +45,9 @@ impl Light {
             Sample::U16 => (0..65536).map(|i| curve(i as f32 / 65535.0)).collect(),
             _ => Vec::new(),
         };
-        let threshold: Vec<f32> = (0..256).map(|i| srgb_to_linear((i as f32 - 0.5) / 255.0)).collect();
+        // Past the last code there is none.
+        let border = |i: u16| if i < 256 { srgb_to_linear((f32::from(i) - 0.5) / 255.0) } else { f32::INFINITY };
+        let threshold: Vec<f32> = (0..=256).map(border).collect();
         let below = |i: usize| threshold[1..].partition_point(|t| *t <= i as f32 / STEPS as f32) as u8;
         let guess = (0..=STEPS).map(below).collect();
         Light { stored, decode, guess, threshold }
@@ -96,6 +98,10 @@ impl Light {
     /// A row of linear light, associated, as stored texels.
     pub fn encode(&self, row: &[f32], out: &mut [u8]) {
         let stored = &self.stored;
+        if stored.sample == Sample::U8 && stored.space == ColorSpace::Srgb && stored.alpha == Alpha::None {
+            // By far the most frequent.
+            return row.iter().zip(out).for_each(|(&x, to)| *to = self.srgb8(x));
+        }
         let (texel_bytes, sample_bytes) = (stored.texel_bytes(), stored.sample.bytes());
         let texels = row.chunks_exact(stored.channels).zip(out.chunks_exact_mut(texel_bytes));
         for (texel, out) in texels {
@@ -132,15 +138,13 @@ impl Light {
         self.plain(linear_to_srgb(x) * multiply, to);
     }
 
-    /// The nearest 8-bit code of sRGB, exactly.
+    /// The nearest 8-bit code of sRGB, exactly: thresholds are further apart than steps of the table, so that at most
+    /// one lies between the table's answer and the right one.
     fn srgb8(&self, x: f32) -> u8 {
         let x = x.clamp(0.0, 1.0);
         // NaN gives 0.
-        let mut code = self.guess[((x * STEPS as f32) as usize).min(STEPS)];
-        while code < 255 && x >= self.threshold[usize::from(code) + 1] {
-            code += 1;
-        }
-        code
+        let code = self.guess[((x * STEPS as f32) as usize).min(STEPS)];
+        code + u8::from(x >= self.threshold[usize::from(code) + 1])
     }
 
     fn plain(&self, x: f32, to: &mut [u8]) {
