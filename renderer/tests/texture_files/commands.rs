@@ -44,6 +44,7 @@ fn textures_are_made_and_described() {
     assert_eq!(code(&["make", &a, &b, "-o", &path("x.tx")]), Some(2));
     assert_eq!(code(&["make", &a, &a, "-o", &out]), Some(2));
     assert_eq!(code(&["make", &a, "-o", &a]), Some(2));
+    assert_eq!(code(&["make", &a, "-o", &path("x.png")]), Some(2));
     assert_eq!(code(&["make", &a, "-o", &path("x.tx"), "--tile", "17"]), Some(2));
     assert_eq!(code(&["make", &a, "-o", &path("x.tx"), "--wrap", "sideways"]), Some(2));
     assert_eq!(code(&["make", &a, "-o", &path("x.exr"), "--sample", "u8"]), Some(2));

@@ -30,7 +30,7 @@ struct Make {
     /// Images: PNG, JPEG, TGA, BMP, HDR, TIFF, EXR
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// The texture, a TIFF or by its extension an EXR; for several images a folder that exists
+    /// The texture, `.tx` or `.tif` for a TIFF, `.exr` for an EXR; for several images a folder that exists
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// How levels are made smaller

@@ -84,7 +84,7 @@ impl Exr {
         let mut packed = std::mem::take(&mut scratch.stored);
         packed.resize(stored, 0);
         let result = file.read_at(offset, &mut packed).map_err(FileError::from);
-        let result = result.and_then(|()| self.unpack(&packed, (level, x, y), &mut scratch.plain, out));
+        let result = result.and_then(|()| self.unpack(&packed, (level, x, y), scratch, out));
         scratch.stored = packed;
         result
     }
@@ -93,9 +93,10 @@ impl Exr {
         &self,
         chunk: &[u8],
         (level, x, y): (usize, u32, u32),
-        plain: &mut Vec<u8>,
+        scratch: &mut Scratch,
         out: &mut [u8],
     ) -> Result<(), FileError> {
+        let Scratch { plain, halves, .. } = scratch;
         let number = |i: usize| u32::from_le_bytes([chunk[i], chunk[i + 1], chunk[i + 2], chunk[i + 3]]);
         if [number(0), number(4), number(8), number(12)] != [x, y, level as u32, level as u32] {
             return Err(FileError::corrupt("a tile is not the one that the table says"));
@@ -114,10 +115,9 @@ impl Exr {
                 plain.extend_from_slice(packed);
             }
             1..=3 => {
-                let mut halves = Vec::new();
                 let unpack = if self.compression == 1 { unpack::unpack_exr_runs } else { unpack::inflate };
-                unpack(packed, &mut halves, expected)?;
-                weave(&mut halves, plain);
+                unpack(packed, halves, expected)?;
+                weave(halves, plain);
             }
             4 | 5 => *plain = self.unpack_by_library(packed, l, (width, height))?,
             _ => return Err(FileError::corrupt("a tile does not unpack to its size")),
@@ -240,15 +240,19 @@ fn tile_table(header: &Header, pixel_bytes: u64, window: &mut Window<'_>) -> Res
 
 /// Differences and the two interleaved halves undone, as RLE and ZIP of EXR have them.
 fn weave(halves: &mut [u8], plain: &mut Vec<u8>) {
-    for i in 1..halves.len() {
-        halves[i] = halves[i - 1].wrapping_add(halves[i]).wrapping_sub(128);
+    let mut sum = 128_u8;
+    for byte in halves.iter_mut() {
+        // The first is stored as it is: 128 and it, less 128.
+        sum = sum.wrapping_add(*byte).wrapping_sub(128);
+        *byte = sum;
     }
     plain.resize(halves.len(), 0);
     let (even, odd) = halves.split_at(halves.len().div_ceil(2));
-    for (pair, (a, b)) in plain.chunks_mut(2).zip(even.iter().zip(odd.iter().map(Some).chain([None]))) {
-        pair[0] = *a;
-        if let (Some(to), Some(b)) = (pair.get_mut(1), b) {
-            *to = *b;
-        }
+    let (pairs, last) = plain.as_chunks_mut::<2>();
+    for (pair, (a, b)) in pairs.iter_mut().zip(even.iter().zip(odd)) {
+        *pair = [*a, *b];
+    }
+    if let (Some(to), Some(from)) = (last.first_mut(), even.last()) {
+        *to = *from;
     }
 }

@@ -96,7 +96,7 @@ impl Tiff {
             return Err(FileError::corrupt("a tile lies past the end of the file"));
         }
         let (bytes, channels) = (self.layout.sample.bytes(), self.layout.channels as usize);
-        let Scratch { stored: packed, plain } = scratch;
+        let Scratch { stored: packed, plain, .. } = scratch;
         if self.storing.compression == Compression::None {
             if stored < out.len() {
                 return Err(FileError::corrupt("a tile is shorter than its size"));

@@ -8,6 +8,7 @@ use super::FileError;
 pub struct Scratch {
     pub(super) stored: Vec<u8>,
     pub(super) plain: Vec<u8>,
+    pub(super) halves: Vec<u8>,
 }
 
 impl Scratch {
@@ -17,7 +18,7 @@ impl Scratch {
 
     /// Memory held.
     pub fn bytes(&self) -> usize {
-        self.stored.capacity() + self.plain.capacity()
+        self.stored.capacity() + self.plain.capacity() + self.halves.capacity()
     }
 }
 

@@ -40,10 +40,14 @@ impl fmt::Display for MakeError {
     }
 }
 
-/// Makes `output`, a TIFF or by its extension an EXR, from the image `input`. `progress` hears the share that is done,
+/// Makes `output`, by its extension a TIFF (`.tx`, `.tif`) or an EXR, from the image `input`. `progress` hears the share that is done,
 /// 0 to 1, and says whether to go on. Either the whole file is at its place in the end, or nothing is.
 pub fn convert(input: &Path, output: &Path, how: &Conversion, progress: &dyn Fn(f32) -> bool) -> Result<(), MakeError> {
-    let (shown, exr) = (input.display(), is_exr(output));
+    let (shown, exr) = (input.display(), has_extension(output, &["exr"]));
+    if !exr && !has_extension(output, &["tx", "tif", "tiff"]) {
+        let what = format!("`{}` is no name of a texture; let it end in .tx, .tif or .exr", output.display());
+        return Err(MakeError::Usage(what));
+    }
     check(how, exr)?;
     let mut rows = source::open(input).map_err(|e| MakeError::Input(format!("`{shown}` cannot be read: {e}")))?;
     let plan = Plan::new(rows.picture(), how, exr).map_err(|e| MakeError::Input(format!("`{shown}`: {e}")))?;
@@ -84,8 +88,9 @@ pub fn convert(input: &Path, output: &Path, how: &Conversion, progress: &dyn Fn(
     chain.writer.finish().and_then(|()| partial.finish()).map_err(failed)
 }
 
-pub(super) fn is_exr(path: &Path) -> bool {
-    path.extension().and_then(OsStr::to_str).is_some_and(|e| e.eq_ignore_ascii_case("exr"))
+fn has_extension(path: &Path, of: &[&str]) -> bool {
+    let found = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    of.iter().any(|e| e.eq_ignore_ascii_case(found))
 }
 
 fn check(how: &Conversion, exr: bool) -> Result<(), MakeError> {

@@ -67,7 +67,8 @@ fn name(path: &Path, how: &Conversion) -> std::io::Result<String> {
     let place = path.canonicalize()?;
     let about = std::fs::metadata(&place)?;
     let time = about.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // Two hashes of 64 bits, so that no two images ever meet.
+    // Two hashes of 64 bits, so that no two images ever meet. Should a later compiler hash otherwise, images are
+    // converted once more.
     let hash = |seed: u32| {
         let mut hasher = DefaultHasher::new();
         (seed, FORMAT, &place, about.len(), time).hash(&mut hasher);
