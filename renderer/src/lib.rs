@@ -12,6 +12,8 @@ pub mod geometry;
 
 pub mod accel;
 
+pub mod fiber;
+
 pub mod texture;
 
 pub mod bsdf;

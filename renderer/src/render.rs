@@ -5,12 +5,15 @@
 //! the seed and the batch's place alone, and batches are summed as integers.
 
 use crate::camera::Camera;
+use crate::fiber::{self, FiberCounts};
 use crate::film::{Film, Picture};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
 use crate::integrator::{self, BatchCounts, Messages, Workspace};
 use crate::scene::{Scene, codes};
-use crate::texture::MipMode;
+use crate::texture::cache::CacheStatistics;
+use crate::texture::{MipMode, TextureOptions};
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -55,7 +58,7 @@ pub struct RenderOutput {
 }
 
 /// What a render cost.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct Statistics {
     pub width: u32,
     pub height: u32,
@@ -69,6 +72,11 @@ pub struct Statistics {
     /// Of the 16 lanes of a block, those that were used, on average.
     pub mean_lanes: f64,
     pub non_finite_samples: u64,
+    /// Stacks on which the threads traced: more than the threads where textures had to be waited for.
+    pub fibers: usize,
+    /// The share of the threads' time in which they had something to do, 0 to 1.
+    pub busy: f64,
+    pub textures: CacheStatistics,
 }
 
 /// The machine could not give what a render needs.
@@ -101,7 +109,7 @@ pub fn render(
     let (width, height) = options.size.unwrap_or((scene.film.width, scene.film.height));
     let samples = options.samples.unwrap_or(scene.integrator.samples);
     let seed = options.seed.unwrap_or(scene.integrator.seed);
-    scene.textures.configure(options.mip, options.mip_bias, samples);
+    scene.textures.configure(TextureOptions { mode: options.mip, bias: options.mip_bias, samples });
     let scene = &*scene;
     let camera =
         Camera::look_at(scene.view.position, scene.view.target, scene.view.up, scene.view.fov, (width, height));
@@ -122,21 +130,32 @@ pub fn render(
         progress,
     };
     let begin = Instant::now();
-    let results: Vec<(BatchCounts, u64, Messages)> = pool.broadcast(|_| job.work());
-    let mut messages = Messages::default();
-    let mut counts = Vec::new();
-    for (count, samples, said) in results {
-        counts.push((count, samples));
-        messages.merge(said);
+    let mut total = Worked::default();
+    let (mut fibers, mut idle) = (0, Duration::ZERO);
+    for worked in pool.broadcast(|_| job.work()) {
+        fibers += worked.fibers.fibers;
+        idle += worked.fibers.idle;
+        total.add(worked);
     }
+    let seconds = begin.elapsed().as_secs_f64();
+    let counts = total.counts;
     let statistics = Statistics {
         width,
         height,
         samples_per_pixel: samples,
         threads,
-        seconds: begin.elapsed().as_secs_f64(),
-        ..totals(&counts)
+        seconds,
+        samples: total.samples,
+        rays: counts.rays,
+        shadow_rays: counts.shadow_rays,
+        shaded_points: counts.shaded,
+        mean_lanes: counts.shaded as f64 / counts.blocks.max(1) as f64,
+        non_finite_samples: counts.non_finite,
+        fibers,
+        busy: 1.0 - idle.as_secs_f64() / (seconds * threads as f64).max(1e-9),
+        textures: scene.textures.statistics(),
     };
+    let messages = total.messages;
     let ending = match () {
         () if job.done.load(Ordering::Relaxed) == job.total() => Ending::Complete,
         () if job.out_of_time.load(Ordering::Relaxed) => Ending::OutOfTime,
@@ -148,8 +167,26 @@ pub fn render(
     Ok(RenderOutput { picture: job.film.picture(), ending, statistics, diagnostics, messages, said, incomplete })
 }
 
-fn available_threads() -> usize {
+/// Cores of this machine that a render uses unless told otherwise.
+pub fn available_threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What a thread of a render did.
+#[derive(Default)]
+struct Worked {
+    counts: BatchCounts,
+    samples: u64,
+    messages: Messages,
+    fibers: FiberCounts,
+}
+
+impl Worked {
+    fn add(&mut self, other: Worked) {
+        self.counts.add(&other.counts);
+        self.samples += other.samples;
+        self.messages.merge(other.messages);
+    }
 }
 
 /// What the threads of a render share.
@@ -173,10 +210,28 @@ impl Job<'_> {
         self.film.tile_count() as u64 * u64::from(self.samples.div_ceil(BATCH))
     }
 
-    /// One thread: takes units until there are none, or until told to stop.
-    fn work(&self) -> (BatchCounts, u64, Messages) {
-        let (mut work, mut sum, mut samples) = (Workspace::default(), BatchCounts::default(), 0);
-        while !self.stopped() {
+    /// One thread: takes units until there are none, or until told to stop. While one waits for a texture, others go on.
+    fn work(&self) -> Worked {
+        let worked = RefCell::new(Worked::default());
+        let fibers = self.scene.textures.cache().fibers();
+        let counts = fiber::run(fibers, STACK_BYTES, &|| self.has_more(), &|_| {
+            let part = self.units();
+            worked.borrow_mut().add(part);
+        });
+        let mut worked = worked.into_inner();
+        match counts {
+            Ok(counts) => worked.fibers = counts,
+            // No memory for one stack: that of the thread has to do.
+            Err(_) => worked.add(self.units()),
+        }
+        self.scene.textures.cache().release();
+        worked
+    }
+
+    /// One fiber: takes units until there are none.
+    fn units(&self) -> Worked {
+        let (mut work, mut worked) = (Workspace::default(), Worked::default());
+        while self.has_more() {
             let unit = self.next.fetch_add(1, Ordering::Relaxed);
             if unit >= self.total() {
                 break;
@@ -184,14 +239,28 @@ impl Job<'_> {
             let tiles = self.film.tile_count() as u64;
             let (index, first) = ((unit % tiles) as usize, (unit / tiles) as u32 * BATCH);
             let (tile, range) = (self.film.tile(index), first..(first + BATCH).min(self.samples));
-            samples += u64::from(tile.pixels()) * range.len() as u64;
+            let samples = u64::from(tile.pixels()) * range.len() as u64;
             let (sums, counts) = integrator::trace(self.scene, &self.camera, self.seed, tile, range, &mut work);
+            if self.scene.textures.cache().has_given_up() {
+                break;
+            }
+            worked.samples += samples;
             self.film.add(index, &sums);
-            sum.add(&counts);
+            worked.counts.add(&counts);
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(done as f32 / self.total() as f32);
         }
-        (sum, samples, work.messages)
+        worked.messages = work.messages;
+        worked
+    }
+
+    /// Whether there are units to begin. Where the render was told to stop, nobody waits for textures any more.
+    fn has_more(&self) -> bool {
+        if self.stopped() {
+            self.scene.textures.cache().cancel();
+            return false;
+        }
+        self.next.load(Ordering::Relaxed) < self.total()
     }
 
     fn stopped(&self) -> bool {
@@ -202,26 +271,18 @@ impl Job<'_> {
     }
 }
 
-fn totals(counts: &[(BatchCounts, u64)]) -> Statistics {
-    let mut sum = BatchCounts::default();
-    counts.iter().for_each(|(c, _)| sum.add(c));
-    Statistics {
-        samples: counts.iter().map(|(_, samples)| samples).sum(),
-        rays: sum.rays,
-        shadow_rays: sum.shadow_rays,
-        shaded_points: sum.shaded,
-        mean_lanes: sum.shaded as f64 / sum.blocks.max(1) as f64,
-        non_finite_samples: sum.non_finite,
-        ..Statistics::default()
-    }
-}
-
 fn findings(scene: &Scene, statistics: &Statistics) -> (Diagnostics, bool) {
     let mut diagnostics = Diagnostics::new();
     let mut warn = |code, message: String, hint: &str| {
         diagnostics.push(Diagnostic { severity: Severity::Warning, ..Diagnostic::without_place(code, message, hint) });
     };
     let mut incomplete = scene.textures.missed();
+    for failure in scene.textures.failures() {
+        let message =
+            format!("{} tiles of the texture `{}` cannot be read: {}", failure.tiles, failure.texture, failure.why);
+        warn(&codes::UNREADABLE_TILES, message, "they are magenta in the picture");
+        incomplete = true;
+    }
     for material in &scene.materials {
         if let Some(error) = material.error() {
             let message = format!("the shader of `{}` was stopped at some hits: {error}", material.name);

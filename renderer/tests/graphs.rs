@@ -155,7 +155,7 @@ fn a_scene_reports_what_is_wrong_with_its_graphs() {
     folder.write(
         "wrap.toml",
         "[units.a]\nsource = \"shader a(texture2d t, out color c) { c = texture2d_sample<t>(0.5, 0.5); }\"\n\
-         textures = { t = { file = \"gone.png\", wrap = \"mirror\" } }\n[outputs]\nc = \"a.c\"\n",
+         textures = { t = { file = \"gone.png\", wrap = \"sideways\" } }\n[outputs]\nc = \"a.c\"\n",
     );
     let cases = [
         ("graph = \"gone.toml\"", "S0001"),

@@ -42,6 +42,10 @@ codes! {
         "Some light paths came out as NaN or infinite and count as black. A shader that divides by zero in a color is the usual cause.";
     BAD_ENVIRONMENT = "S0015", "environment image that cannot be read",
         "The image of the environment is missing or cannot be decoded. It is black in the picture, and the render ends with exit code 3.";
+    TEXTURE_MEMORY = "S0016", "texture memory that is too small",
+        "The memory for tiles of textures holds less than two tiles of the largest kind that the scene's textures have, or less than what is kept of each texture. The message says how much is needed.";
+    UNREADABLE_TILES = "S0017", "parts of a texture that cannot be read",
+        "While rendering, tiles of a texture could not be read: the file is damaged, has become shorter or has vanished. They are magenta in the picture, and the render ends with exit code 3.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

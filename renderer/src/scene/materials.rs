@@ -5,7 +5,8 @@ use super::context::Context;
 use super::graphs::{Graphs, Image, LinkedGraph};
 use super::schema::{MaterialTable, SceneFile, TextureTable, ValueText};
 use crate::material::{Making, Material, ShadingLanguage};
-use crate::texture::{self, Pyramid, TextureSystem};
+use crate::texture::cache::CacheOptions;
+use crate::texture::{self, ColorSpace, Pyramid, TextureEntry, TextureSystem};
 use rayon::prelude::*;
 use ssl_compiler::Shader;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, closest};
@@ -22,8 +23,9 @@ use std::sync::Arc;
 pub fn build_textures(
     tables: &BTreeMap<String, TextureTable>,
     images: &[Image],
+    cache: &CacheOptions,
     context: &mut Context,
-) -> TextureSystem {
+) -> Option<TextureSystem> {
     let of_table = |t: &TextureTable| Image {
         path: context.path(t.file.get_ref()),
         raw: t.raw,
@@ -31,7 +33,7 @@ pub fn build_textures(
         at: Some(context.span(t.file.span())),
     };
     let entries: Vec<Image> = tables.values().map(of_table).chain(images.iter().cloned()).collect();
-    let load = |i: &Image| texture::load(&i.path, i.raw, i.wrap);
+    let load = |i: &Image| texture::load(&i.path, i.raw);
     let loaded: Vec<Result<Pyramid, String>> = entries.par_iter().map(load).collect();
     let mut textures = Vec::new();
     for (image, result) in entries.iter().zip(loaded) {
@@ -42,9 +44,19 @@ pub fn build_textures(
             context.diagnostics.push(Diagnostic { span: image.at, ..warning });
             context.incomplete = true;
         }
-        textures.push(result.ok());
+        let entry = |source: Pyramid| TextureEntry {
+            name: image.path.display().to_string(),
+            source: Arc::new(source),
+            curve: ColorSpace::Linear,
+            wrap: [image.wrap; 2],
+        };
+        textures.push(result.ok().map(entry));
     }
-    TextureSystem::new(textures)
+    let refused = |why: String| {
+        let hint = "raise `--texture-memory`";
+        context.diagnostics.push(Diagnostic::without_place(&codes::TEXTURE_MEMORY, why, hint));
+    };
+    TextureSystem::new(textures, cache).map_err(refused).ok()
 }
 
 /// Where a material's shader comes from.

@@ -15,6 +15,7 @@ use crate::geometry::Geometry;
 use crate::light::{AreaLights, Environment};
 use crate::material::{Making, Material, Space, Spaces};
 use crate::texture::TextureSystem;
+use crate::texture::cache::CacheOptions;
 use context::Context;
 use glam::Vec3;
 use graphs::Graphs;
@@ -82,19 +83,35 @@ pub struct Loaded {
     pub incomplete: bool,
 }
 
+/// How a scene is made ready.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadOptions {
+    /// How its shaders are compiled.
+    pub making: Making,
+    /// Where its textures' tiles are kept.
+    pub cache: CacheOptions,
+}
+
+impl<M: Into<Making>> From<M> for LoadOptions {
+    fn from(making: M) -> LoadOptions {
+        LoadOptions { making: making.into(), cache: CacheOptions::default() }
+    }
+}
+
 /// Reads a scene file and all that it names; `imports` is where its shaders look for other files.
-pub fn load(path: &Path, making: impl Into<Making>, imports: &SearchPath<'_>) -> Loaded {
+pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'_>) -> Loaded {
     let mut context = Context::new(path);
-    let scene = read::read(path, &mut context).map(|file| build(&file, making.into(), imports, &mut context));
+    let scene = read::read(path, &mut context).and_then(|file| build(&file, &options.into(), imports, &mut context));
     let scene = scene.filter(|_| !context.diagnostics.has_errors());
     let Context { sources, diagnostics, incomplete, .. } = context;
     Loaded { scene, diagnostics, sources, incomplete }
 }
 
-fn build(file: &SceneFile, making: Making, imports: &SearchPath<'_>, context: &mut Context) -> Scene {
+/// `None` where nothing could be made; what is wrong is said either way.
+fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, context: &mut Context) -> Option<Scene> {
     let graphs = Graphs::of(&file.materials, imports, context);
-    let textures = materials::build_textures(&file.textures, &graphs.images, context);
-    let materials = materials::build_materials(file, &graphs, making, imports, context);
+    let textures = materials::build_textures(&file.textures, &graphs.images, &options.cache, context);
+    let materials = materials::build_materials(file, &graphs, options.making, imports, context);
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
     let (geometry, objects) = shapes::build(&file.shapes, &names, context);
@@ -106,7 +123,7 @@ fn build(file: &SceneFile, making: Making, imports: &SearchPath<'_>, context: &m
     }
     let view = view(file, context);
     let camera = Space::camera(view.position, view.target, view.up);
-    Scene {
+    Some(Scene {
         view,
         spaces: Spaces { objects, camera },
         film: film(file, context),
@@ -120,8 +137,8 @@ fn build(file: &SceneFile, making: Making, imports: &SearchPath<'_>, context: &m
         environment: environment::build(file.environment.as_ref(), context),
         geometry,
         materials,
-        textures,
-    }
+        textures: textures?,
+    })
 }
 
 fn film(file: &SceneFile, context: &mut Context) -> FilmSettings {

@@ -1,8 +1,9 @@
-//! The filters: nearest, trilinear, and anisotropic as several trilinear probes along the longer axis of
-//! the footprint. Each gives its own exact gradient at a fixed footprint.
+//! The filters: one texel, bilinear, trilinear, anisotropic as weighted trilinear probes, and one texel drawn by the
+//! weights of those. Each but those of one texel gives its own exact gradient at a fixed footprint.
 
-use super::footprint::Footprint;
-use super::pyramid::TexelSource;
+use super::access::Texels;
+use super::footprint::{Footprint, Selection, probes};
+use super::wrap::floor;
 use glam::{Vec2, Vec4};
 
 /// How the level is chosen and the texture filtered.
@@ -10,12 +11,29 @@ use glam::{Vec2, Vec4};
 pub enum MipMode {
     /// One texel of the finer level, the level from the largest of the four partials.
     Nearest,
+    /// Between four texels of the nearest level.
+    Bilinear,
+    /// Between the levels too; the longer of the two steps chooses.
     Trilinear,
-    /// Up to 16 trilinear probes.
+    /// Over the ellipse of the footprint, up to 16 times as long as wide.
     Aniso,
+    /// One texel, drawn with the probabilities that are `Aniso`'s weights: right on average, also where a shader does
+    /// with the texel what is not linear.
+    Stochastic,
     /// The best that there is: `Aniso`.
     #[default]
     Auto,
+}
+
+impl MipMode {
+    pub const NAMED: [(&str, MipMode); 6] = [
+        ("nearest", MipMode::Nearest),
+        ("bilinear", MipMode::Bilinear),
+        ("trilinear", MipMode::Trilinear),
+        ("aniso", MipMode::Aniso),
+        ("stochastic", MipMode::Stochastic),
+        ("auto", MipMode::Auto),
+    ];
 }
 
 /// A filtered texture and its partials by the texture coordinates.
@@ -27,178 +45,122 @@ pub struct Filtered {
 }
 
 impl Filtered {
-    fn lerp(self, other: Filtered, t: f32) -> Filtered {
+    #[inline]
+    fn lerp<const GRADIENT: bool>(self, other: Filtered, t: f32) -> Filtered {
         let mix = |a: Vec4, b: Vec4| a + (b - a) * t;
-        Filtered { value: mix(self.value, other.value), du: mix(self.du, other.du), dv: mix(self.dv, other.dv) }
+        let value = mix(self.value, other.value);
+        if !GRADIENT {
+            return Filtered { value, ..self };
+        }
+        Filtered { value, du: mix(self.du, other.du), dv: mix(self.dv, other.dv) }
+    }
+
+    #[inline]
+    fn add_weighted<const GRADIENT: bool>(self, other: Filtered, weight: f32) -> Filtered {
+        let value = self.value + other.value * weight;
+        if !GRADIENT {
+            return Filtered { value, ..self };
+        }
+        Filtered { value, du: self.du + other.du * weight, dv: self.dv + other.dv * weight }
     }
 }
 
-/// Filters at texture coordinates `uv` for film steps `duv` (∂(u,v)/∂x and ∂(u,v)/∂y). Coordinates and
-/// partials that are not finite count as 0.
-pub fn sample<S: TexelSource>(source: &S, uv: Vec2, duv: [Vec2; 2], mode: MipMode, bias: f32) -> Filtered {
-    let (w, h) = source.size(0);
+/// Filters at texture coordinates `uv` for film steps `duv` (∂(u,v)/∂x and ∂(u,v)/∂y). Coordinates and partials that are
+/// not finite count as 0. Without `GRADIENT` the partials of the result are 0.
+#[inline]
+pub fn sample<T: Texels, const GRADIENT: bool>(
+    texels: &T,
+    uv: Vec2,
+    duv: [Vec2; 2],
+    mode: MipMode,
+    bias: f32,
+) -> Filtered {
+    let (w, h) = texels.size(0);
     let size = Vec2::new(w as f32, h as f32);
-    let clean = |v: Vec2| if v.is_finite() { v } else { Vec2::ZERO };
-    let uv = clean(uv);
-    let footprint = Footprint { x: clean(duv[0] * size), y: clean(duv[1] * size) };
-    let selection = footprint.select(mode, bias);
-    if mode == MipMode::Nearest {
-        return Filtered { value: nearest(source, uv, selection.level), ..Filtered::default() };
+    let uv = if uv.is_finite() { uv } else { Vec2::ZERO };
+    let selection = Footprint::new(duv, size).select(mode, bias);
+    match mode {
+        MipMode::Nearest => Filtered { value: nearest(texels, uv, selection.level), ..Filtered::default() },
+        MipMode::Stochastic => Filtered { value: drawn(texels, uv, selection, size), ..Filtered::default() },
+        _ if selection.probes == 1 => trilinear::<T, GRADIENT>(texels, uv, selection.level),
+        _ => {
+            let spread = selection.spread / size;
+            let probe = |sum: Filtered, &(t, weight): &(f32, f32)| {
+                sum.add_weighted::<GRADIENT>(trilinear::<T, GRADIENT>(texels, uv + spread * t, selection.level), weight)
+            };
+            probes(selection.probes).iter().fold(Filtered::default(), probe)
+        }
     }
-    if selection.probes == 1 {
-        return trilinear(source, uv, selection.level);
-    }
-    let (n, axis) = (selection.probes, selection.axis / size);
-    let probe = |i: u32| trilinear(source, uv + axis * ((i as f32 + 0.5) / n as f32 - 0.5), selection.level);
-    let sum = (0..n).map(probe).fold(Filtered::default(), |a, b| Filtered {
-        value: a.value + b.value,
-        du: a.du + b.du,
-        dv: a.dv + b.dv,
-    });
-    let share = 1.0 / n as f32;
-    Filtered { value: sum.value * share, du: sum.du * share, dv: sum.dv * share }
 }
 
-fn nearest<S: TexelSource>(source: &S, uv: Vec2, level: f32) -> Vec4 {
-    let level = (level.max(0.0) as u32).min(source.levels() - 1);
-    let (w, h) = source.size(level);
-    let place = |t: f32, n: u32| (source.wrap().fold(t) * n as f32).floor() as i64;
-    texel(source, level, place(uv.x, w), place(uv.y, h))
+fn nearest<T: Texels>(texels: &T, uv: Vec2, level: f32) -> Vec4 {
+    let level = (level.max(0.0) as u32).min(texels.levels() - 1);
+    let (w, h) = texels.size(level);
+    let [u, v] = texels.wrap();
+    texels.texel(level, floor(u.fold(uv.x) * w as f32).0, floor(v.fold(uv.y) * h as f32).0)
 }
 
-fn trilinear<S: TexelSource>(source: &S, uv: Vec2, level: f32) -> Filtered {
-    let last = source.levels() - 1;
-    let level = level.clamp(0.0, last as f32);
-    let (fine, t) = (level as u32, level.fract());
-    let below = bilinear(source, uv, fine);
-    if t == 0.0 { below } else { below.lerp(bilinear(source, uv, fine + 1), t) }
-}
-
-fn bilinear<S: TexelSource>(source: &S, uv: Vec2, level: u32) -> Filtered {
-    let (w, h) = source.size(level);
-    let wrap = source.wrap();
-    let place = |t: f32, n: u32| {
-        let x = wrap.fold(t) * n as f32 - 0.5;
-        let floor = x.floor();
-        (floor as i64, x - floor)
+/// Draws a probe, a level, and a texel of the bilinear filter there. What is drawn depends on the coordinates and the
+/// footprint alone, so an image does not depend on who asks first.
+fn drawn<T: Texels>(texels: &T, uv: Vec2, selection: Selection, size: Vec2) -> Vec4 {
+    let bits = [uv.x, uv.y, selection.level, selection.spread.x].map(f32::to_bits);
+    let mut random = Random(bits.iter().fold(0x9e37_79b9_7f4a_7c15, |h, &b| mix(h ^ u64::from(b))));
+    let mut left = random.next();
+    let of_weight = |&&(_, weight): &&(f32, f32)| {
+        left -= weight;
+        left < 0.0
     };
-    let ((x, s), (y, t)) = (place(uv.x, w), place(uv.y, h));
-    let texel = |x: i64, y: i64| texel(source, level, x, y);
-    let (a, b, c, d) = (texel(x, y), texel(x + 1, y), texel(x, y + 1), texel(x + 1, y + 1));
-    let (bottom, top) = (a + (b - a) * s, c + (d - c) * s);
-    Filtered {
-        value: bottom + (top - bottom) * t,
-        du: ((b - a) * (1.0 - t) + (d - c) * t) * w as f32,
-        dv: (top - bottom) * h as f32,
+    let offset =
+        if selection.probes == 1 { 0.0 } else { probes(selection.probes).iter().find(of_weight).map_or(0.0, |p| p.0) };
+    let uv = uv + selection.spread / size * offset;
+    let last = texels.levels() - 1;
+    let level = selection.level.clamp(0.0, last as f32);
+    let level = (level as u32 + u32::from(random.next() < level.fract())).min(last);
+    let (w, h) = texels.size(level);
+    let [wrap_u, wrap_v] = texels.wrap();
+    let x = wrap_u.fold(uv.x) * w as f32 - 0.5 + random.next();
+    let y = wrap_v.fold(uv.y) * h as f32 - 0.5 + random.next();
+    texels.texel(level, floor(x).0, floor(y).0)
+}
+
+/// SplitMix64 (Steele, Lea & Flood 2014), from a seed that is mixed already.
+struct Random(u64);
+
+fn mix(x: u64) -> u64 {
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+impl Random {
+    /// From 0 up to but not 1.
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        (mix(self.0) >> 40) as f32 / (1 << 24) as f32
     }
 }
 
-/// A texel at a place that may lie outside the image.
-fn texel<S: TexelSource>(source: &S, level: u32, x: i64, y: i64) -> Vec4 {
-    let ((w, h), wrap) = (source.size(level), source.wrap());
-    match (wrap.texel(x, w), wrap.texel(y, h)) {
-        // Rows count from the top, v from the bottom.
-        (Some(x), Some(y)) => source.texel(level, x, h - 1 - y),
-        _ => Vec4::ZERO,
-    }
+#[inline]
+fn trilinear<T: Texels, const GRADIENT: bool>(texels: &T, uv: Vec2, level: f32) -> Filtered {
+    let last = texels.levels() - 1;
+    let level = level.clamp(0.0, last as f32);
+    let (fine, t) = floor(level);
+    let fine = fine as u32;
+    let below = bilinear::<T, GRADIENT>(texels, uv, fine);
+    if t == 0.0 { below } else { below.lerp::<GRADIENT>(bilinear::<T, GRADIENT>(texels, uv, fine + 1), t) }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::{Wrap, pyramid::Pyramid};
-    use super::*;
-    use crate::sampler::Sampler;
-
-    const MODES: [MipMode; 4] = [MipMode::Nearest, MipMode::Trilinear, MipMode::Aniso, MipMode::Auto];
-
-    fn noise(w: u32, h: u32) -> Pyramid {
-        let texel = |i: u32| {
-            let mut s = Sampler::new(5, (i, 0), 0);
-            let (a, b) = (s.next_2d(), s.next_2d());
-            Vec4::new(a.x, a.y, b.x, b.y)
-        };
-        Pyramid::new(w, h, (0..w * h).map(texel).collect(), Wrap::Repeat)
+#[inline]
+fn bilinear<T: Texels, const GRADIENT: bool>(texels: &T, uv: Vec2, level: u32) -> Filtered {
+    let (w, h) = texels.size(level);
+    let [wrap_u, wrap_v] = texels.wrap();
+    let (x, y) = (wrap_u.fold(uv.x) * w as f32 - 0.5, wrap_v.fold(uv.y) * h as f32 - 0.5);
+    let ((left, s), (bottom, t)) = (floor(x), floor(y));
+    let [a, b, c, d] = texels.quad(level, left, bottom);
+    let (below, above) = (a + (b - a) * s, c + (d - c) * s);
+    let value = below + (above - below) * t;
+    if !GRADIENT {
+        return Filtered { value, ..Filtered::default() };
     }
-
-    #[test]
-    fn a_constant_image_is_constant_and_flat() {
-        let p = Pyramid::new(5, 3, vec![Vec4::new(0.2, 0.4, 0.6, 1.0); 15], Wrap::Repeat);
-        for mode in MODES {
-            for i in 0..100 {
-                let t = i as f32 * 0.37 - 11.0;
-                let f = sample(&p, Vec2::new(t, -t), [Vec2::new(t * 0.01, 0.0), Vec2::new(0.3, t)], mode, 0.0);
-                assert!((f.value - Vec4::new(0.2, 0.4, 0.6, 1.0)).abs().max_element() < 1e-6);
-                assert!(f.du.abs().max_element() < 1e-5 && f.dv.abs().max_element() < 1e-5);
-            }
-        }
-    }
-
-    /// A ramp in u and one in v: interpolation between texel centers is exact on every level, and probes
-    /// spread evenly about the center leave it so.
-    #[test]
-    fn linear_ramps_are_reproduced_with_their_slopes() {
-        let (w, h) = (64, 32);
-        let texel = |i: u32| {
-            let (x, y) = (i % w, i / w);
-            Vec4::new((x as f32 + 0.5) / w as f32, 1.0 - (y as f32 + 0.5) / h as f32, 0.0, 1.0)
-        };
-        let p = Pyramid::new(w, h, (0..w * h).map(texel).collect(), Wrap::Clamp);
-        let uv = Vec2::new(0.47, 0.55);
-        for mode in [MipMode::Trilinear, MipMode::Aniso] {
-            for duv in [
-                [Vec2::ZERO; 2],
-                [Vec2::new(0.04, 0.0), Vec2::new(0.0, 0.08)],
-                [Vec2::new(0.15, 0.02), Vec2::new(0.0, 0.02)],
-            ] {
-                let f = sample(&p, uv, duv, mode, 0.0);
-                assert!((f.value.x - uv.x).abs() < 1e-5 && (f.value.y - uv.y).abs() < 1e-5, "{mode:?} {:?}", f.value);
-                assert!((f.du.x - 1.0).abs() < 1e-4 && (f.dv.y - 1.0).abs() < 1e-4, "{mode:?}");
-                assert!(f.du.y.abs() < 1e-4 && f.dv.x.abs() < 1e-4, "{mode:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn gradients_match_differences_at_a_fixed_footprint() {
-        let p = noise(24, 16);
-        let mut random = Sampler::new(9, (0, 0), 0);
-        for i in 0..300 {
-            let uv = random.next_2d();
-            let spread = random.next_2d() * 0.2;
-            let duv = [Vec2::new(spread.x, 0.01), Vec2::new(-0.02, spread.y)];
-            let mode = MODES[1 + i % 2];
-            let at = |o: Vec2| sample(&p, uv + o, duv, mode, 0.0).value;
-            let f = sample(&p, uv, duv, mode, 0.0);
-            // Filters are bilinear between texel centers: a central difference is exact unless it
-            // straddles one, where the two one-sided slopes differ.
-            let h = 1e-3;
-            for (axis, exact) in [(Vec2::X, f.du), (Vec2::Y, f.dv)] {
-                let (right, left) = ((at(axis * h) - f.value) / h, (f.value - at(-axis * h)) / h);
-                if (right - left).abs().max_element() < 1e-2 {
-                    assert!((exact - (right + left) * 0.5).abs().max_element() < 1e-2, "sample {i}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_lower_left_corner_is_the_origin() {
-        let texels = [0.0, 1.0, 2.0, 3.0].map(Vec4::splat).to_vec();
-        let p = Pyramid::new(2, 2, texels, Wrap::Clamp);
-        let at = |u, v| sample(&p, Vec2::new(u, v), [Vec2::ZERO; 2], MipMode::Nearest, 0.0).value.x;
-        assert_eq!([at(0.1, 0.1), at(0.9, 0.1), at(0.1, 0.9), at(0.9, 0.9)], [2.0, 3.0, 0.0, 1.0]);
-        let smooth = sample(&p, Vec2::new(0.0, 0.0), [Vec2::ZERO; 2], MipMode::Trilinear, 0.0);
-        assert_eq!(smooth.value.x, 2.0);
-    }
-
-    #[test]
-    fn hostile_coordinates_give_finite_texels() {
-        let p = noise(7, 5);
-        for bad in [f32::NAN, f32::INFINITY, f32::MAX, -1e30, 1e-40] {
-            for mode in MODES {
-                let f = sample(&p, Vec2::new(bad, 0.5), [Vec2::new(bad, 1.0), Vec2::splat(bad)], mode, 0.0);
-                assert!(f.value.is_finite() && f.du.is_finite() && f.dv.is_finite(), "{bad} {mode:?}");
-            }
-        }
-    }
+    Filtered { value, du: ((b - a) * (1.0 - t) + (d - c) * t) * w as f32, dv: (above - below) * h as f32 }
 }

@@ -4,19 +4,23 @@
 //! half-integers. Footprints arrive per pixel of the film and are scaled by 1/√(samples a pixel), because
 //! that many samples share the pixel between them.
 
+mod access;
+pub mod cache;
 mod filter;
 mod footprint;
 mod image_file;
 mod layout;
-mod pyramid;
+mod memory;
 mod storage;
 mod system;
+mod texel;
 mod wrap;
 
 pub use filter::{Filtered, MipMode};
+pub use footprint::{Footprint, Selection};
 pub use image_file::{load, load_pixels};
 pub use layout::{Alpha, ColorSpace, Layout, Level, Sample, TileSource};
-pub use pyramid::{MAX_SIDE, Pyramid, TexelSource};
+pub use memory::{MAX_SIDE, Pyramid};
 pub use storage::{Disk, Storage, StoredFile};
-pub use system::TextureSystem;
+pub use system::{TextureEntry, TextureOptions, TextureSystem};
 pub use wrap::Wrap;

@@ -26,8 +26,8 @@ impl Wrap {
     /// A coordinate brought near the unit interval before it is scaled, so that it fits an integer.
     pub fn fold(self, t: f32) -> f32 {
         match self {
-            Wrap::Repeat => t - t.floor(),
-            Wrap::Mirror => t - 2.0 * (t * 0.5).floor(),
+            Wrap::Repeat => fraction(t),
+            Wrap::Mirror => 2.0 * fraction(t * 0.5),
             Wrap::Clamp | Wrap::Black => t.clamp(-1.0, 2.0),
         }
     }
@@ -46,6 +46,19 @@ impl Wrap {
         };
         Some(inside as u32)
     }
+}
+
+/// The largest whole number that is not above a number of moderate size, and what is left.
+#[inline]
+pub fn floor(x: f32) -> (i32, f32) {
+    // `f32::floor` is a call on processors as old as the ones that are compiled for.
+    let (i, whole) = (x as i32, x as i32 as f32);
+    if whole > x { (i - 1, x - (whole - 1.0)) } else { (i, x - whole) }
+}
+
+fn fraction(t: f32) -> f32 {
+    // Numbers past this are whole.
+    if t.abs() < 8_388_608.0 { floor(t).1 } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl TextureRequest {
     }
 
     /// The lanes that take part.
-    pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+    pub fn lanes(&self) -> impl Iterator<Item = usize> + Clone + use<> {
         let mask = self.mask;
         (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
     }

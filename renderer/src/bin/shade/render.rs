@@ -6,13 +6,13 @@ use super::outcome::{self, Outcome};
 use super::progress::Progress;
 use super::target;
 use super::warnings::Warnings;
-use clap::ValueEnum;
 use renderer::film::{self, ImageFormat};
 use renderer::integrator::messages::Message;
 use renderer::material::Making;
-use renderer::render::{Ending, RenderOptions, RenderOutput, render};
-use renderer::scene::{self, MAX_SAMPLES, MAX_SIDE, Scene, codes};
+use renderer::render::{Ending, RenderOptions, RenderOutput, available_threads, render};
+use renderer::scene::{self, LoadOptions, MAX_SAMPLES, MAX_SIDE, Scene, codes};
 use renderer::texture::MipMode;
+use renderer::texture::cache::CacheOptions;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,8 +36,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// How textures are filtered
-    #[arg(long, value_enum, default_value = "auto")]
-    mip: Mip,
+    #[arg(long, value_name = "FILTER", default_value = "auto", value_parser = mip)]
+    mip: MipMode,
+    /// Most memory that textures may take
+    #[arg(long, value_name = "MB", default_value = "1024", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    texture_memory: u32,
     /// Mip levels to add; positive is blurrier
     #[arg(long, value_name = "N", default_value = "0", value_parser = bias, allow_negative_numbers = true)]
     mip_bias: f32,
@@ -60,12 +63,11 @@ pub struct Arguments {
     warnings: Warnings,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Mip {
-    Nearest,
-    Trilinear,
-    Aniso,
-    Auto,
+fn mip(text: &str) -> Result<MipMode, String> {
+    let named = MipMode::NAMED.iter().find(|(name, _)| *name == text);
+    named
+        .map(|&(_, mode)| mode)
+        .ok_or_else(|| format!("it is one of {}", MipMode::NAMED.map(|(name, _)| name).join(", ")))
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -92,7 +94,12 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Err(refused) => return refused,
     };
     let making = Making { target: arguments.target.target(), passes: arguments.derivatives.passes() };
-    let loaded = scene::load(&arguments.scene, making, &arguments.includes.search());
+    let cache = CacheOptions {
+        bytes: arguments.texture_memory as usize * (1 << 20),
+        threads: arguments.threads.map_or_else(available_threads, usize::from),
+        ..CacheOptions::default()
+    };
+    let loaded = scene::load(&arguments.scene, LoadOptions { making, cache }, &arguments.includes.search());
     let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
     arguments.warnings.apply_to(&mut outcome);
     let Some(mut scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
@@ -130,12 +137,7 @@ fn options(arguments: &Arguments) -> RenderOptions {
         samples: arguments.spp,
         size: arguments.size,
         threads: arguments.threads.map(usize::from),
-        mip: match arguments.mip {
-            Mip::Nearest => MipMode::Nearest,
-            Mip::Trilinear => MipMode::Trilinear,
-            Mip::Aniso => MipMode::Aniso,
-            Mip::Auto => MipMode::Auto,
-        },
+        mip: arguments.mip,
         mip_bias: arguments.mip_bias,
         seed: arguments.seed,
         time_limit: arguments.time_limit,

@@ -6,22 +6,33 @@ use crate::analysis::call_graph::CallGraph;
 use crate::analysis::derivatives::Derivatives;
 use crate::analysis::lineage::Lineage;
 use crate::ir::{FuncId, InstData, Module, Op};
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 /// Past so many signatures, a function's variants merge into one.
 const MAX_VARIANTS: usize = 8;
 
 /// The signatures that will be written.
+///
+/// Calls whose arguments trace back to unresolved derivatives in different parameters never share one: in such a
+/// variant, look-ups wait a round, and who calls it must know that.
+#[derive(Default)]
 pub(super) struct Variants {
-    /// One signature for all calls of a function: where it recurses, or has too many.
-    merged: HashMap<FuncId, Signature>,
+    /// Of a function that recurses or has too many: one signature for all calls with the same derived parameters.
+    merged: HashMap<(FuncId, Vec<bool>), Signature>,
+    merging: HashSet<FuncId>,
     known: HashMap<FuncId, Vec<Signature>>,
+}
+
+/// Which parameters trace back to unresolved derivatives.
+fn derived(signature: &Signature) -> Vec<bool> {
+    signature.params.iter().map(|p| p.derived).collect()
 }
 
 impl Variants {
     /// The signature that serves a call which wants `wanted`.
     pub fn serving<'a>(&'a self, callee: FuncId, wanted: &'a Signature) -> &'a Signature {
-        self.merged.get(&callee).unwrap_or(wanted)
+        self.merged.get(&(callee, derived(wanted))).unwrap_or(wanted)
     }
 }
 
@@ -31,11 +42,10 @@ impl Variants {
         let mut list = vec![(module.entry, plain(module, module.entry))];
         for i in 0..module.functions.len() {
             let id = FuncId(i as u32);
-            match (self.merged.get(&id), self.known.get(&id)) {
-                (Some(signature), _) => list.push((id, signature.clone())),
-                (None, Some(known)) => list.extend(known.iter().map(|s| (id, s.clone()))),
-                (None, None) => {}
-            }
+            let mut merged: Vec<_> = self.merged.iter().filter(|((of, _), _)| *of == id).collect();
+            merged.sort_by_key(|((_, derived), _)| derived.clone());
+            list.extend(merged.into_iter().map(|(_, signature)| (id, signature.clone())));
+            list.extend(self.known.get(&id).into_iter().flatten().map(|signature| (id, signature.clone())));
         }
         list
     }
@@ -65,11 +75,11 @@ pub(super) fn plain(module: &Module, id: FuncId) -> Signature {
 }
 
 pub(super) fn discover(module: &Module, calls: &CallGraph, lineage: &Lineage, policy: CallPolicy) -> Variants {
-    let mut variants = Variants { merged: HashMap::new(), known: HashMap::new() };
+    let mut variants = Variants::default();
     let mut work = vec![(module.entry, plain(module, module.entry))];
     while let Some((id, signature)) = work.pop() {
         // A merged signature that grew since is in the list again.
-        if variants.merged.get(&id).is_some_and(|m| *m != signature) {
+        if *variants.serving(id, &signature) != signature {
             continue;
         }
         let activity = Activity::of(module, lineage, id, &signature);
@@ -79,7 +89,7 @@ pub(super) fn discover(module: &Module, calls: &CallGraph, lineage: &Lineage, po
             if let Op::Call(callee) = data.op {
                 let merge = policy == CallPolicy::Merged || calls.recursive[callee.index()];
                 let wanted = wanted(lineage, &activity, data, callee);
-                work.extend(variants.request(callee, wanted, merge).map(|s| (callee, s)));
+                work.extend(variants.request(callee, wanted, merge).into_iter().map(|s| (callee, s)));
             }
         }
     }
@@ -87,24 +97,31 @@ pub(super) fn discover(module: &Module, calls: &CallGraph, lineage: &Lineage, po
 }
 
 impl Variants {
-    /// Notes a request; gives the signature to look at where that is new.
-    fn request(&mut self, callee: FuncId, wanted: Signature, merge: bool) -> Option<Signature> {
-        if let Some(merged) = self.merged.get_mut(&callee) {
-            let joined = merged.join(&wanted);
-            let grew = joined != *merged;
-            *merged = joined;
-            return grew.then(|| merged.clone());
-        }
+    /// Notes a request; gives the signatures to look at that are new.
+    fn request(&mut self, callee: FuncId, wanted: Signature, merge: bool) -> Vec<Signature> {
         let known = self.known.entry(callee).or_default();
-        if known.contains(&wanted) {
-            return None;
+        if !self.merging.contains(&callee) {
+            if known.contains(&wanted) {
+                return Vec::new();
+            }
+            if !merge && known.len() < MAX_VARIANTS {
+                known.push(wanted.clone());
+                return vec![wanted];
+            }
+            self.merging.insert(callee);
         }
-        if merge || known.len() >= MAX_VARIANTS {
-            let joined = known.drain(..).fold(wanted, |a, b| a.join(&b));
-            self.merged.insert(callee, joined.clone());
-            return Some(joined);
+        let requests: Vec<Signature> = known.drain(..).chain([wanted]).collect();
+        requests.into_iter().filter_map(|request| self.merge(callee, request)).collect()
+    }
+
+    fn merge(&mut self, callee: FuncId, wanted: Signature) -> Option<Signature> {
+        match self.merged.entry((callee, derived(&wanted))) {
+            Entry::Vacant(place) => Some(place.insert(wanted).clone()),
+            Entry::Occupied(mut place) => {
+                let joined = place.get().join(&wanted);
+                let grew = joined != *place.get();
+                grew.then(|| place.insert(joined.clone())).map(|_| joined)
+            }
         }
-        known.push(wanted.clone());
-        Some(wanted)
     }
 }

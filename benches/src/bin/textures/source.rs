@@ -1,0 +1,58 @@
+//! Textures of noise that are made when they are read.
+
+use renderer::texture::{Alpha, ColorSpace, Layout, Level, Sample, TextureEntry, TileSource, Wrap};
+use std::sync::Arc;
+
+struct Noise {
+    layout: Layout,
+    seed: u64,
+}
+
+const TILE: u32 = 64;
+
+/// So many square textures of 8-bit color.
+pub fn set(count: usize, side: u32) -> Vec<Option<TextureEntry>> {
+    let one = |i: usize| {
+        Some(TextureEntry {
+            name: format!("noise {i}"),
+            source: Arc::new(Noise::new(side, i as u64)),
+            curve: ColorSpace::Linear,
+            wrap: [Wrap::Repeat; 2],
+        })
+    };
+    (0..count).map(one).collect()
+}
+
+impl Noise {
+    fn new(side: u32, seed: u64) -> Noise {
+        let sides = std::iter::successors(Some(side), |s| (*s > 1).then_some(s / 2));
+        let level = |side: u32| Level { width: side, height: side, tile_width: TILE, tile_height: TILE };
+        let layout = Layout {
+            sample: Sample::U8,
+            channels: 3,
+            alpha: Alpha::None,
+            levels: sides.map(level).collect(),
+            color_space: None,
+            wrap: None,
+        };
+        Noise { layout, seed }
+    }
+}
+
+impl TileSource for Noise {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn read_tile(&self, level: usize, x: u32, y: u32, out: &mut [u8]) -> Result<(), String> {
+        let mut state = self.seed ^ (level as u64) << 48 ^ u64::from(x) << 24 ^ u64::from(y);
+        for bytes in out.chunks_mut(8) {
+            // SplitMix64 (Steele, Lea & Flood 2014).
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            bytes.copy_from_slice(&(z ^ z >> 31).to_le_bytes()[..bytes.len()]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,231 @@
+//! Stored texels into linear light: red, green, blue, alpha, color multiplied by alpha.
+
+use super::{Alpha, ColorSpace, Layout, Sample};
+use crate::math::srgb_to_linear;
+use glam::Vec4;
+use half::f16;
+use std::sync::LazyLock;
+
+/// What a look-up gives where there is no texture: unmistakable, so that nobody overlooks it.
+pub const MISSING: Vec4 = Vec4::new(1.0, 0.0, 1.0, 1.0);
+
+/// Decodes the texels of one texture.
+pub struct Decoder {
+    pair: fn(&Decoder, &[u8]) -> [Vec4; 2],
+    /// What each stored color of 8 bits, and of 16, stands for.
+    bytes: &'static [f32; 256],
+    words: &'static [f32],
+    /// Bytes of a texel.
+    stride: usize,
+    curve: ColorSpace,
+    /// Whether color is still to be multiplied by alpha.
+    straight: bool,
+}
+
+static LINEAR_8: LazyLock<[f32; 256]> = LazyLock::new(|| std::array::from_fn(|i| i as f32 / 255.0));
+static SRGB_8: LazyLock<[f32; 256]> = LazyLock::new(|| std::array::from_fn(|i| srgb_to_linear(i as f32 / 255.0)));
+static SRGB_16: LazyLock<Vec<f32>> = LazyLock::new(|| (0..65536).map(|i| srgb_to_linear(i as f32 / 65535.0)).collect());
+static LINEAR_16: LazyLock<Vec<f32>> = LazyLock::new(|| (0..65536).map(|i| i as f32 / 65535.0).collect());
+
+impl Decoder {
+    /// `curve` is what the colors are stored in.
+    pub fn new(layout: &Layout, curve: ColorSpace) -> Decoder {
+        let pair = match layout.sample {
+            Sample::U8 => of_channels::<Byte>(layout.channels),
+            Sample::U16 => of_channels::<Word>(layout.channels),
+            Sample::F16 => of_channels::<Half>(layout.channels),
+            Sample::F32 => of_channels::<Single>(layout.channels),
+        };
+        Decoder {
+            pair,
+            bytes: if curve == ColorSpace::Srgb { &SRGB_8 } else { &LINEAR_8 },
+            words: match (layout.sample, curve) {
+                (Sample::U16, ColorSpace::Srgb) => &SRGB_16,
+                (Sample::U16, ColorSpace::Linear) => &LINEAR_16,
+                _ => &[],
+            },
+            stride: layout.texel_bytes(),
+            curve,
+            straight: layout.alpha == Alpha::Straight,
+        }
+    }
+
+    /// The texel that begins at a byte of a tile; [`MISSING`] where the tile is empty.
+    pub fn texel(&self, tile: &[u8], at: usize) -> Vec4 {
+        // The last texel of a tile has none beside it.
+        let start = at.min(tile.len().saturating_sub(2 * self.stride));
+        self.pair(tile, start)[usize::from(start != at)]
+    }
+
+    /// The texel that begins at a byte of a tile, and the next in its row; [`MISSING`] where the tile is empty.
+    #[inline]
+    pub fn pair(&self, tile: &[u8], at: usize) -> [Vec4; 2] {
+        match tile.get(at..at + 2 * self.stride) {
+            Some(bytes) => (self.pair)(self, bytes),
+            None => [MISSING; 2],
+        }
+    }
+}
+
+/// How one channel is stored.
+trait Stored {
+    const BYTES: usize;
+    /// A color channel from its bytes.
+    fn color(bytes: &[u8], d: &Decoder) -> f32;
+    /// Alpha from its bytes.
+    fn alpha(bytes: &[u8]) -> f32;
+}
+
+struct Byte;
+struct Word;
+struct Half;
+struct Single;
+
+impl Stored for Byte {
+    const BYTES: usize = 1;
+
+    #[inline]
+    fn color(bytes: &[u8], d: &Decoder) -> f32 {
+        d.bytes[usize::from(bytes[0])]
+    }
+
+    #[inline]
+    fn alpha(bytes: &[u8]) -> f32 {
+        f32::from(bytes[0]) / 255.0
+    }
+}
+
+impl Stored for Word {
+    const BYTES: usize = 2;
+
+    #[inline]
+    fn color(bytes: &[u8], d: &Decoder) -> f32 {
+        d.words[usize::from(u16::from_ne_bytes([bytes[0], bytes[1]]))]
+    }
+
+    #[inline]
+    fn alpha(bytes: &[u8]) -> f32 {
+        f32::from(u16::from_ne_bytes([bytes[0], bytes[1]])) / 65535.0
+    }
+}
+
+/// Files may hold what is no number; filters would spread it.
+fn finite(x: f32) -> f32 {
+    if x.is_finite() { x } else { 0.0 }
+}
+
+fn float_color(x: f32, d: &Decoder) -> f32 {
+    match d.curve {
+        ColorSpace::Linear => finite(x),
+        ColorSpace::Srgb => srgb_to_linear(finite(x)),
+    }
+}
+
+impl Stored for Half {
+    const BYTES: usize = 2;
+
+    #[inline]
+    fn color(bytes: &[u8], d: &Decoder) -> f32 {
+        float_color(f16::from_ne_bytes([bytes[0], bytes[1]]).to_f32(), d)
+    }
+
+    #[inline]
+    fn alpha(bytes: &[u8]) -> f32 {
+        finite(f16::from_ne_bytes([bytes[0], bytes[1]]).to_f32())
+    }
+}
+
+impl Stored for Single {
+    const BYTES: usize = 4;
+
+    #[inline]
+    fn color(bytes: &[u8], d: &Decoder) -> f32 {
+        float_color(f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]), d)
+    }
+
+    #[inline]
+    fn alpha(bytes: &[u8]) -> f32 {
+        finite(f32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+}
+
+fn of_channels<S: Stored>(channels: u32) -> fn(&Decoder, &[u8]) -> [Vec4; 2] {
+    match channels {
+        1 => pair::<S, 1>,
+        2 => pair::<S, 2>,
+        3 => pair::<S, 3>,
+        _ => pair::<S, 4>,
+    }
+}
+
+fn pair<S: Stored, const CHANNELS: usize>(d: &Decoder, bytes: &[u8]) -> [Vec4; 2] {
+    let texel = |at: usize| {
+        let color = |c: usize| S::color(&bytes[at + c * S::BYTES..at + (c + 1) * S::BYTES], d);
+        let alpha = |c: usize| S::alpha(&bytes[at + c * S::BYTES..at + (c + 1) * S::BYTES]);
+        let found = match CHANNELS {
+            1 => Vec4::new(color(0), color(0), color(0), 1.0),
+            2 => Vec4::new(color(0), color(0), color(0), alpha(1)),
+            3 => Vec4::new(color(0), color(1), color(2), 1.0),
+            _ => Vec4::new(color(0), color(1), color(2), alpha(3)),
+        };
+        if CHANNELS % 2 == 0 && d.straight { associated(found) } else { found }
+    };
+    assert!(bytes.len() >= 2 * CHANNELS * S::BYTES);
+    [texel(0), texel(CHANNELS * S::BYTES)]
+}
+
+fn associated(texel: Vec4) -> Vec4 {
+    (texel * texel.w).truncate().extend(texel.w)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(sample: Sample, channels: u32, alpha: Alpha) -> Layout {
+        Layout { sample, channels, alpha, levels: Vec::new(), color_space: None, wrap: None }
+    }
+
+    fn one(layout: &Layout, curve: ColorSpace, bytes: &[u8]) -> Vec4 {
+        Decoder::new(layout, curve).pair(&[bytes, bytes].concat(), 0)[1]
+    }
+
+    #[test]
+    fn every_way_of_storing_gives_the_same_color() {
+        let (linear, none) = (ColorSpace::Linear, Alpha::Associated);
+        let expected = Vec4::new(0.2, 0.4, 0.6, 0.8);
+        let bytes: Vec<u8> = expected.to_array().iter().map(|x| (x * 255.0) as u8).collect();
+        assert_eq!(one(&layout(Sample::U8, 4, none), linear, &bytes), expected);
+        let bytes: Vec<u8> = expected.to_array().iter().flat_map(|x| ((x * 65535.0) as u16).to_ne_bytes()).collect();
+        assert_eq!(one(&layout(Sample::U16, 4, none), linear, &bytes), expected);
+        let bytes: Vec<u8> = expected.to_array().iter().flat_map(|x| x.to_ne_bytes()).collect();
+        assert_eq!(one(&layout(Sample::F32, 4, none), linear, &bytes), expected);
+        // 0x3800 is 0.5, 0x3c00 is 1, 0x7e00 is no number.
+        let bytes: Vec<u8> = [0x3800u16, 0x3c00, 0x7e00].iter().flat_map(|x| x.to_ne_bytes()).collect();
+        assert_eq!(one(&layout(Sample::F16, 3, Alpha::None), linear, &bytes), Vec4::new(0.5, 1.0, 0.0, 1.0));
+    }
+
+    #[test]
+    fn grey_fills_three_channels_and_alpha_is_linear() {
+        // 188 in sRGB is 0.5 in linear light to within half a step.
+        let grey = one(&layout(Sample::U8, 2, Alpha::Associated), ColorSpace::Srgb, &[188, 51]);
+        assert!((grey.x - 0.5).abs() < 0.005 && grey.x == grey.y && grey.y == grey.z);
+        assert_eq!(grey.w, 0.2);
+        assert_eq!(one(&layout(Sample::U8, 1, Alpha::None), ColorSpace::Linear, &[51]), Vec4::new(0.2, 0.2, 0.2, 1.0));
+    }
+
+    #[test]
+    fn straight_color_is_multiplied_by_alpha_and_empty_tiles_are_missing() {
+        let layout = layout(Sample::U8, 4, Alpha::Straight);
+        let found = one(&layout, ColorSpace::Linear, &[255, 0, 51, 51]);
+        assert!((found - Vec4::new(0.2, 0.0, 0.04, 0.2)).abs().max_element() < 1e-7, "{found}");
+        assert_eq!(one(&layout, ColorSpace::Linear, &[]), MISSING);
+    }
+
+    #[test]
+    fn the_last_texel_of_a_tile_can_be_read() {
+        let decoder = Decoder::new(&layout(Sample::U8, 1, Alpha::None), ColorSpace::Linear);
+        let at = |i: usize| decoder.texel(&[0, 51, 255], i).x;
+        assert_eq!([at(0), at(1), at(2)], [0.0, 0.2, 1.0]);
+    }
+}
