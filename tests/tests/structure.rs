@@ -32,8 +32,13 @@ const LAYERS: &[&[&str]] = &[
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
 /// Folders and files in which `unsafe` may stand.
-const UNSAFE_ROOMS: &[&str] =
-    &["ssl-compiler/src/jit", "ssl-compiler/src/runtime", "ssl-compiler/src/backend", "renderer/src/accel"];
+const UNSAFE_ROOMS: &[&str] = &[
+    "ssl-compiler/src/jit",
+    "ssl-compiler/src/runtime",
+    "ssl-compiler/src/backend",
+    "renderer/src/accel",
+    "renderer/src/fiber",
+];
 
 const MAX_LINES: usize = 600;
 
