@@ -6,10 +6,12 @@
 
 mod access;
 pub mod cache;
+pub mod file;
 mod filter;
 mod footprint;
 mod image_file;
 mod layout;
+pub mod make;
 mod memory;
 mod storage;
 mod system;

@@ -22,6 +22,7 @@ mod render;
 mod setup;
 mod target;
 mod test;
+mod texture;
 mod warnings;
 mod why;
 
@@ -54,6 +55,8 @@ enum Command {
     Fmt(fmt::Arguments),
     /// Check, draw and write out graphs of shaders
     Graph(graph::Arguments),
+    /// Make tiled, mip-mapped textures, or say what they hold
+    Texture(texture::Arguments),
     /// Say what a diagnostic means
     Explain(explain::Arguments),
 }
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Fmt(arguments) => fmt::run(&arguments),
         Command::Graph(arguments) => graph::run(&arguments),
+        Command::Texture(arguments) => texture::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
     };
     finish(&outcome)
