@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec4};
 use renderer::texture::cache::CacheOptions;
 use renderer::texture::{
-    ColorSpace, Filtered, Footprint, MipMode, Pyramid, TextureEntry, TextureOptions, TextureSystem, Wrap,
+    ColorSpace, Filtered, Footprint, Images, MipMode, Pyramid, TextureEntry, TextureOptions, TextureSystem, Wrap,
 };
 use std::sync::Arc;
 
@@ -14,8 +14,13 @@ const FILTERS: [MipMode; 5] =
 fn system(width: u32, height: u32, wrap: Wrap, texel: impl Fn(u32, u32) -> Vec4) -> TextureSystem {
     let texels = (0..width * height).map(|i| texel(i % width, i / width)).collect();
     let source = Arc::new(Pyramid::new(width, height, texels));
-    let entry = TextureEntry { name: "image".to_owned(), source, curve: ColorSpace::Linear, wrap: [wrap; 2] };
-    TextureSystem::new(vec![Some(entry)], &CacheOptions::default()).expect("a gigabyte is enough")
+    let entry = TextureEntry {
+        name: "image".to_owned(),
+        images: Images::One(source),
+        curve: ColorSpace::Linear,
+        wrap: [wrap; 2],
+    };
+    TextureSystem::new(vec![Some(entry)], &CacheOptions::default(), None).expect("a gigabyte is enough")
 }
 
 fn filtered(system: &mut TextureSystem, mode: MipMode, uv: Vec2, duv: [Vec2; 2]) -> Filtered {

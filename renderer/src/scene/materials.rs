@@ -1,12 +1,10 @@
-//! The textures and materials of a scene: files read, shaders compiled, values bound.
+//! The materials of a scene: shaders compiled, values bound.
 
 use super::codes;
 use super::context::Context;
-use super::graphs::{Graphs, Image, LinkedGraph};
-use super::schema::{MaterialTable, SceneFile, TextureTable, ValueText};
+use super::graphs::{Graphs, LinkedGraph};
+use super::schema::{MaterialTable, SceneFile, ValueText};
 use crate::material::{Making, Material, ShadingLanguage};
-use crate::texture::cache::CacheOptions;
-use crate::texture::{self, ColorSpace, Pyramid, TextureEntry, TextureSystem};
 use rayon::prelude::*;
 use ssl_compiler::Shader;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, closest};
@@ -17,47 +15,6 @@ use ssl_compiler::source::FileId;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Reads all images, several at a time, those of graphs behind those of the scene. One that cannot be read
-/// is missing, with a warning.
-pub fn build_textures(
-    tables: &BTreeMap<String, TextureTable>,
-    images: &[Image],
-    cache: &CacheOptions,
-    context: &mut Context,
-) -> Option<TextureSystem> {
-    let of_table = |t: &TextureTable| Image {
-        path: context.path(t.file.get_ref()),
-        raw: t.raw,
-        wrap: t.wrap,
-        at: Some(context.span(t.file.span())),
-    };
-    let entries: Vec<Image> = tables.values().map(of_table).chain(images.iter().cloned()).collect();
-    let load = |i: &Image| texture::load(&i.path, i.raw);
-    let loaded: Vec<Result<Pyramid, String>> = entries.par_iter().map(load).collect();
-    let mut textures = Vec::new();
-    for (image, result) in entries.iter().zip(loaded) {
-        if let Err(why) = &result {
-            let message = format!("the texture `{}` cannot be read: {why}", image.path.display());
-            let hint = "it is magenta in the picture";
-            let warning = Diagnostic::warning(&codes::MISSING_TEXTURE, image.at.unwrap_or_default(), message, hint);
-            context.diagnostics.push(Diagnostic { span: image.at, ..warning });
-            context.incomplete = true;
-        }
-        let entry = |source: Pyramid| TextureEntry {
-            name: image.path.display().to_string(),
-            source: Arc::new(source),
-            curve: ColorSpace::Linear,
-            wrap: [image.wrap; 2],
-        };
-        textures.push(result.ok().map(entry));
-    }
-    let refused = |why: String| {
-        let hint = "raise `--texture-memory`";
-        context.diagnostics.push(Diagnostic::without_place(&codes::TEXTURE_MEMORY, why, hint));
-    };
-    TextureSystem::new(textures, cache).map_err(refused).ok()
-}
 
 /// Where a material's shader comes from.
 type ShaderKey = (FileId, Option<String>);

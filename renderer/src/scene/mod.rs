@@ -8,6 +8,9 @@ mod materials;
 mod read;
 mod schema;
 mod shapes;
+mod textures;
+
+pub use textures::TextureSetup;
 
 use crate::accel::Accel;
 use crate::film::{PixelFilter, ToneCurve};
@@ -15,7 +18,6 @@ use crate::geometry::Geometry;
 use crate::light::{AreaLights, Environment};
 use crate::material::{Making, Material, Space, Spaces};
 use crate::texture::TextureSystem;
-use crate::texture::cache::CacheOptions;
 use context::Context;
 use glam::Vec3;
 use graphs::Graphs;
@@ -84,17 +86,16 @@ pub struct Loaded {
 }
 
 /// How a scene is made ready.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct LoadOptions {
     /// How its shaders are compiled.
     pub making: Making,
-    /// Where its textures' tiles are kept.
-    pub cache: CacheOptions,
+    pub textures: TextureSetup,
 }
 
 impl<M: Into<Making>> From<M> for LoadOptions {
     fn from(making: M) -> LoadOptions {
-        LoadOptions { making: making.into(), cache: CacheOptions::default() }
+        LoadOptions { making: making.into(), textures: TextureSetup::default() }
     }
 }
 
@@ -110,7 +111,7 @@ pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'
 /// `None` where nothing could be made; what is wrong is said either way.
 fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, context: &mut Context) -> Option<Scene> {
     let graphs = Graphs::of(&file.materials, imports, context);
-    let textures = materials::build_textures(&file.textures, &graphs.images, &options.cache, context);
+    let textures = textures::build(&file.textures, &graphs.images, &options.textures, context);
     let materials = materials::build_materials(file, &graphs, options.making, imports, context);
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();

@@ -1,16 +1,10 @@
 //! Image files into linear light.
 
-use super::{MAX_SIDE, Pyramid};
+use super::MAX_SIDE;
 use crate::math::srgb_to_linear;
 use glam::Vec4;
 use image::{DynamicImage, ImageReader};
 use std::path::Path;
-
-/// Reads an image as a pyramid. The error is a sentence for the user.
-pub fn load(path: &Path, raw: bool) -> Result<Pyramid, String> {
-    let (width, height, texels) = load_pixels(path, raw)?;
-    Ok(Pyramid::new(width, height, texels))
-}
 
 /// Reads an image: its size, and its pixels in rows from the top. Integer formats are taken as sRGB and
 /// decoded unless `raw`; float formats (EXR, HDR) are linear already. Alpha is never decoded.

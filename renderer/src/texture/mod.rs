@@ -16,13 +16,14 @@ mod memory;
 mod storage;
 mod system;
 mod texel;
+mod udim;
 mod wrap;
 
 pub use filter::{Filtered, MipMode};
 pub use footprint::{Footprint, Selection};
-pub use image_file::{load, load_pixels};
+pub use image_file::load_pixels;
 pub use layout::{Alpha, ColorSpace, Layout, Level, Sample, TileSource};
 pub use memory::{MAX_SIDE, Pyramid};
 pub use storage::{Disk, Storage, StoredFile};
-pub use system::{TextureEntry, TextureOptions, TextureSystem};
+pub use system::{Images, TextureEntry, TextureOptions, TextureSystem};
 pub use wrap::Wrap;

@@ -1,9 +1,10 @@
 //! The textures of a scene as a shader's host: look-ups by number, sixteen at a time.
 
 use super::access::{Ahead, Texels, Texture, Tiles};
-use super::cache::{CacheOptions, CacheStatistics, Failure, TileCache, TileKey};
+use super::cache::{CacheOptions, CacheStatistics, Failure, Files, TileCache, TileKey, TileReader};
 use super::filter::{self, Filtered, MipMode};
 use super::texel::MISSING;
+use super::udim::{Square, UdimSet};
 use super::{ColorSpace, TileSource, Wrap};
 use glam::Vec2;
 use ssl_compiler::runtime::{HostServices, Row, TextureRequest};
@@ -11,15 +12,28 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A texture of a scene, read and told how to be seen.
+/// A texture of a scene, and how it is to be seen.
 pub struct TextureEntry {
     /// What reports call it: its file.
     pub name: String,
-    pub source: Arc<dyn TileSource>,
+    pub images: Images,
     /// What its colors are stored in.
     pub curve: ColorSpace,
-    /// In u and in v.
+    /// In u and in v; of no meaning for a UDIM set.
     pub wrap: [Wrap; 2],
+}
+
+/// What a texture consists of.
+pub enum Images {
+    One(Arc<dyn TileSource>),
+    /// By the lower left corners of the unit squares that they cover.
+    Udim(Vec<((i32, i32), Arc<dyn TileSource>)>),
+}
+
+/// A texture as look-ups see it.
+enum Look {
+    One(Texture),
+    Set(UdimSet),
 }
 
 /// How look-ups are answered.
@@ -41,7 +55,7 @@ impl Default for TextureOptions {
 /// All textures of a scene. Number i is what parameter blocks hold for the i-th.
 pub struct TextureSystem {
     /// `None` where the file could not be read.
-    textures: Vec<Option<Texture>>,
+    textures: Vec<Option<Look>>,
     cache: TileCache,
     options: TextureOptions,
     /// By which footprints shrink.
@@ -50,23 +64,32 @@ pub struct TextureSystem {
 }
 
 impl TextureSystem {
-    /// The error is a sentence for the user: the cache cannot be set up as asked.
-    pub fn new(entries: Vec<Option<TextureEntry>>, cache: &CacheOptions) -> Result<TextureSystem, String> {
-        let (mut textures, mut sources) = (Vec::new(), Vec::new());
-        for entry in entries {
-            textures.push(entry.map(|entry| {
-                let texture = Texture::new(sources.len() as u32, entry.source.layout(), entry.curve, entry.wrap);
-                sources.push((entry.name, entry.source));
+    /// `files` are those that the textures are read from, if they are. The error is a sentence for the user: the cache
+    /// cannot be set up as asked.
+    pub fn new(
+        entries: Vec<Option<TextureEntry>>,
+        cache: &CacheOptions,
+        files: Option<Arc<Files>>,
+    ) -> Result<TextureSystem, String> {
+        let mut sources = Vec::new();
+        let mut look = |entry: TextureEntry| {
+            let TextureEntry { name, images, curve, wrap } = entry;
+            let mut add = |source: Arc<dyn TileSource>| {
+                let texture = Texture::new(sources.len() as u32, source.layout(), curve, wrap);
+                sources.push((name.clone(), source));
                 texture
-            }));
-        }
-        Ok(TextureSystem {
-            textures,
-            cache: TileCache::new(cache, sources)?,
-            options: TextureOptions::default(),
-            scale: 1.0,
-            missed: AtomicBool::new(false),
-        })
+            };
+            match images {
+                Images::One(source) => Look::One(add(source)),
+                Images::Udim(squares) => {
+                    Look::Set(UdimSet::new(squares.into_iter().map(|(square, source)| (square, add(source))).collect()))
+                }
+            }
+        };
+        let textures = entries.into_iter().map(|entry| entry.map(&mut look)).collect();
+        let cache = TileCache::new(cache, sources, files)?;
+        let (options, missed) = (TextureOptions::default(), AtomicBool::new(false));
+        Ok(TextureSystem { textures, cache, options, scale: 1.0, missed })
     }
 
     /// Sets how look-ups filter. Footprints, which arrive per pixel, shrink by 1/√samples: the samples of a pixel share
@@ -96,19 +119,28 @@ impl TextureSystem {
 
     /// Filters one texture at one place; partials by film x and y, per pixel.
     pub fn look_up(&self, texture: u32, uv: Vec2, duv: [Vec2; 2]) -> Filtered {
-        let Some(found) = self.texture(texture) else { return missing() };
-        let ahead = |keys: &mut Vec<TileKey>| self.ahead(found, [(uv, duv)].into_iter(), keys);
-        self.cache.read((found.number(), 1), &ahead, |reader| {
-            self.filter::<_, true>(&Tiles { texture: found, reader }, uv, duv)
-        })
+        let Some(look) = self.look(texture) else { return missing() };
+        let ahead = |keys: &mut Vec<TileKey>| self.ahead(look, [(uv, duv)].into_iter(), keys);
+        self.cache.read((look.number(), 1), &ahead, |reader| self.at::<true>(look, reader, uv, duv))
     }
 
-    fn texture(&self, number: u32) -> Option<&Texture> {
+    fn look(&self, number: u32) -> Option<&Look> {
         let found = self.textures.get(number as usize).and_then(Option::as_ref);
         if found.is_none() {
             self.missed.store(true, Ordering::Relaxed);
         }
         found
+    }
+
+    #[inline]
+    fn at<const GRADIENT: bool>(&self, look: &Look, reader: &TileReader<'_>, uv: Vec2, duv: [Vec2; 2]) -> Filtered {
+        match look {
+            Look::One(texture) => self.filter::<_, GRADIENT>(&Tiles { texture, reader }, uv, duv),
+            Look::Set(set) => match set.find(uv) {
+                Some((square, uv)) => self.filter::<_, GRADIENT>(&Square { set, square, seen: reader }, uv, duv),
+                None => missing(),
+            },
+        }
     }
 
     #[inline]
@@ -118,13 +150,29 @@ impl TextureSystem {
     }
 
     /// Which tiles look-ups at these places are going to read.
-    fn ahead(&self, texture: &Texture, places: impl Iterator<Item = (Vec2, [Vec2; 2])>, keys: &mut Vec<TileKey>) {
+    fn ahead(&self, look: &Look, places: impl Iterator<Item = (Vec2, [Vec2; 2])>, keys: &mut Vec<TileKey>) {
         let found = RefCell::new(std::mem::take(keys));
-        let notes = Ahead { texture, keys: &found };
         for (uv, duv) in places {
-            self.filter::<_, false>(&notes, uv, duv);
+            match look {
+                Look::One(texture) => _ = self.filter::<_, false>(&Ahead { texture, keys: &found }, uv, duv),
+                Look::Set(set) => {
+                    if let Some((square, uv)) = set.find(uv) {
+                        self.filter::<_, false>(&Square { set, square, seen: &found }, uv, duv);
+                    }
+                }
+            }
         }
         *keys = found.into_inner();
+    }
+}
+
+impl Look {
+    /// The number in the cache that look-ups are counted under.
+    fn number(&self) -> u32 {
+        match self {
+            Look::One(texture) => texture.number(),
+            Look::Set(set) => set.number(),
+        }
     }
 }
 
@@ -163,19 +211,18 @@ fn answer(request: &mut TextureRequest, lane: usize, found: &Filtered) {
 
 impl HostServices for TextureSystem {
     fn texture(&self, request: &mut TextureRequest) {
-        let Some(texture) = self.texture(request.texture) else {
+        let Some(look) = self.look(request.texture) else {
             return request.lanes().for_each(|lane| answer(request, lane, &missing()));
         };
         let places = Places::new(request);
         let lanes = request.lanes();
-        let ahead = |keys: &mut Vec<TileKey>| self.ahead(texture, lanes.clone().map(|lane| places.of(lane)), keys);
-        self.cache.read((texture.number(), request.mask.count_ones()), &ahead, |reader| {
-            let tiles = Tiles { texture, reader };
+        let ahead = |keys: &mut Vec<TileKey>| self.ahead(look, lanes.clone().map(|lane| places.of(lane)), keys);
+        self.cache.read((look.number(), request.mask.count_ones()), &ahead, |reader| {
             for lane in request.lanes() {
                 let (uv, duv) = places.of(lane);
                 let found = match request.wants_gradient {
-                    0 => self.filter::<_, false>(&tiles, uv, duv),
-                    _ => self.filter::<_, true>(&tiles, uv, duv),
+                    0 => self.at::<false>(look, reader, uv, duv),
+                    _ => self.at::<true>(look, reader, uv, duv),
                 };
                 answer(request, lane, &found);
             }

@@ -18,8 +18,19 @@ pub struct Decoder {
     /// Bytes of a texel.
     stride: usize,
     curve: ColorSpace,
-    /// Whether color is still to be multiplied by alpha.
-    straight: bool,
+    /// How color and alpha go together.
+    alpha: Stage,
+}
+
+/// What is still to be done with color and alpha.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Done,
+    /// Color is to be multiplied by alpha.
+    Straight,
+    /// Codes on the curve were multiplied, as `maketx` does with integers: they are to be divided, taken off the curve,
+    /// and multiplied again.
+    Codes,
 }
 
 static LINEAR_8: LazyLock<[f32; 256]> = LazyLock::new(|| std::array::from_fn(|i| i as f32 / 255.0));
@@ -36,6 +47,12 @@ impl Decoder {
             Sample::F16 => of_channels::<Half>(layout.channels),
             Sample::F32 => of_channels::<Single>(layout.channels),
         };
+        let alpha = match (layout.alpha, layout.sample, curve) {
+            (Alpha::Straight, ..) => Stage::Straight,
+            (Alpha::Associated, Sample::U8 | Sample::U16, ColorSpace::Srgb) => Stage::Codes,
+            _ => Stage::Done,
+        };
+        let curve = if alpha == Stage::Codes { ColorSpace::Linear } else { curve };
         Decoder {
             pair,
             bytes: if curve == ColorSpace::Srgb { &SRGB_8 } else { &LINEAR_8 },
@@ -46,7 +63,7 @@ impl Decoder {
             },
             stride: layout.texel_bytes(),
             curve,
-            straight: layout.alpha == Alpha::Straight,
+            alpha,
         }
     }
 
@@ -168,14 +185,20 @@ fn pair<S: Stored, const CHANNELS: usize>(d: &Decoder, bytes: &[u8]) -> [Vec4; 2
             3 => Vec4::new(color(0), color(1), color(2), 1.0),
             _ => Vec4::new(color(0), color(1), color(2), alpha(3)),
         };
-        if CHANNELS % 2 == 0 && d.straight { associated(found) } else { found }
+        if CHANNELS.is_multiple_of(2) && d.alpha != Stage::Done { associated(found, d.alpha) } else { found }
     };
     assert!(bytes.len() >= 2 * CHANNELS * S::BYTES);
     [texel(0), texel(CHANNELS * S::BYTES)]
 }
 
-fn associated(texel: Vec4) -> Vec4 {
-    (texel * texel.w).truncate().extend(texel.w)
+#[cold]
+fn associated(texel: Vec4, stage: Stage) -> Vec4 {
+    let (color, alpha) = (texel.truncate(), texel.w);
+    let light = match stage {
+        Stage::Codes if alpha > 0.0 => glam::Vec3::from(color.to_array().map(|c| srgb_to_linear(c / alpha))),
+        Stage::Codes | Stage::Straight | Stage::Done => color,
+    };
+    (light * alpha).extend(alpha)
 }
 
 #[cfg(test)]
@@ -208,7 +231,7 @@ mod tests {
     #[test]
     fn grey_fills_three_channels_and_alpha_is_linear() {
         // 188 in sRGB is 0.5 in linear light to within half a step.
-        let grey = one(&layout(Sample::U8, 2, Alpha::Associated), ColorSpace::Srgb, &[188, 51]);
+        let grey = one(&layout(Sample::U8, 2, Alpha::None), ColorSpace::Srgb, &[188, 51]);
         assert!((grey.x - 0.5).abs() < 0.005 && grey.x == grey.y && grey.y == grey.z);
         assert_eq!(grey.w, 0.2);
         assert_eq!(one(&layout(Sample::U8, 1, Alpha::None), ColorSpace::Linear, &[51]), Vec4::new(0.2, 0.2, 0.2, 1.0));
@@ -220,6 +243,14 @@ mod tests {
         let found = one(&layout, ColorSpace::Linear, &[255, 0, 51, 51]);
         assert!((found - Vec4::new(0.2, 0.0, 0.04, 0.2)).abs().max_element() < 1e-7, "{found}");
         assert_eq!(one(&layout, ColorSpace::Linear, &[]), MISSING);
+    }
+
+    /// 94 is half of 188, whose light is a half: seen through alpha of a half, a quarter.
+    #[test]
+    fn codes_that_were_multiplied_by_alpha_are_divided_first() {
+        let found = one(&layout(Sample::U8, 4, Alpha::Associated), ColorSpace::Srgb, &[94, 0, 128, 128]);
+        assert!((found - Vec4::new(0.25, 0.0, 0.502, 0.502)).abs().max_element() < 0.004, "{found}");
+        assert_eq!(one(&layout(Sample::U8, 4, Alpha::Associated), ColorSpace::Srgb, &[9, 9, 9, 0]), Vec4::ZERO);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub mod rows;
 pub mod shrink;
 
 use crate::generate::Random;
-use ssl_compiler::diagnostics::{Diagnostics, codes};
+use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, codes};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -93,14 +93,17 @@ pub enum Judged {
 
 /// What a compiler's refusal comes to: for these reasons random programs may be refused.
 pub fn refused(diagnostics: &Diagnostics) -> Judged {
-    let mut errors = diagnostics.list.iter().filter(|d| d.is_error()).peekable();
-    let any = errors.peek().is_some();
-    let mut reason = "";
-    let harmless = errors.all(|d| {
-        reason = if d.code == &codes::TOO_MANY_LOBES { "too many lobes" } else { "derivatives without a bound" };
-        d.code == &codes::TOO_MANY_LOBES || d.code == &codes::UNBOUNDED_ORDER
-    });
-    if any && harmless { Judged::Again(reason) } else { Judged::Fails(crate::messages(diagnostics)) }
+    let reason = |d: &Diagnostic| match d.code {
+        code if code == &codes::TOO_MANY_LOBES => Some("too many lobes"),
+        code if code == &codes::UNBOUNDED_ORDER => Some("derivatives without a bound"),
+        code if code == &codes::TOO_LARGE => Some("too large"),
+        _ => None,
+    };
+    let reasons: Option<Vec<&str>> = diagnostics.list.iter().filter(|d| d.is_error()).map(reason).collect();
+    match reasons.as_deref() {
+        Some([first, ..]) => Judged::Again(first),
+        _ => Judged::Fails(crate::messages(diagnostics)),
+    }
 }
 
 /// A claim about any program: the program that a seed makes, and whether the claim holds of a program.

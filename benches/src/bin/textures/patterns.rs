@@ -42,7 +42,7 @@ const ROUNDS: usize = 5;
 pub fn measure(run: &Run, textures: Vec<Option<TextureEntry>>) -> f64 {
     let count = textures.len() as u32;
     // The budget holds them.
-    let mut system = TextureSystem::new(textures, &run.cache).expect("the budget is large enough");
+    let mut system = TextureSystem::new(textures, &run.cache, None).expect("the budget is large enough");
     system.configure(TextureOptions { mode: run.mode, ..TextureOptions::default() });
     let round = || {
         let begin = Instant::now();

@@ -1,6 +1,6 @@
 //! Textures of noise that are made when they are read.
 
-use renderer::texture::{Alpha, ColorSpace, Layout, Level, Sample, TextureEntry, TileSource, Wrap};
+use renderer::texture::{Alpha, ColorSpace, Images, Layout, Level, Sample, TextureEntry, TileSource, Wrap};
 use std::sync::Arc;
 
 struct Noise {
@@ -15,7 +15,7 @@ pub fn set(count: usize, side: u32) -> Vec<Option<TextureEntry>> {
     let one = |i: usize| {
         Some(TextureEntry {
             name: format!("noise {i}"),
-            source: Arc::new(Noise::new(side, i as u64)),
+            images: Images::One(Arc::new(Noise::new(side, i as u64))),
             curve: ColorSpace::Linear,
             wrap: [Wrap::Repeat; 2],
         })

@@ -10,7 +10,7 @@ use renderer::film::{self, ImageFormat};
 use renderer::integrator::messages::Message;
 use renderer::material::Making;
 use renderer::render::{Ending, RenderOptions, RenderOutput, available_threads, render};
-use renderer::scene::{self, LoadOptions, MAX_SAMPLES, MAX_SIDE, Scene, codes};
+use renderer::scene::{self, LoadOptions, MAX_SAMPLES, MAX_SIDE, Scene, TextureSetup, codes};
 use renderer::texture::MipMode;
 use renderer::texture::cache::CacheOptions;
 use ssl_compiler::diagnostics::Diagnostic;
@@ -99,7 +99,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
         threads: arguments.threads.map_or_else(available_threads, usize::from),
         ..CacheOptions::default()
     };
-    let loaded = scene::load(&arguments.scene, LoadOptions { making, cache }, &arguments.includes.search());
+    let loaded = scene::load(
+        &arguments.scene,
+        LoadOptions { making, textures: TextureSetup { cache, ..TextureSetup::default() } },
+        &arguments.includes.search(),
+    );
     let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
     arguments.warnings.apply_to(&mut outcome);
     let Some(mut scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {

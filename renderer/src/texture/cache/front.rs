@@ -87,12 +87,15 @@ impl Front {
     }
 }
 
+/// Lists tiles.
+type List<'c> = dyn Fn(&mut Vec<TileKey>) + 'c;
+
 /// Reads tiles for one request of one thread.
 pub struct TileReader<'c> {
     cache: &'c Shared,
     front: &'c RefCell<Front>,
     /// Lists the tiles that the whole request needs; used once, before the first wait.
-    ahead: Cell<Option<&'c dyn Fn(&mut Vec<TileKey>)>>,
+    ahead: Cell<Option<&'c List<'c>>>,
 }
 
 impl TileCache {

@@ -14,6 +14,7 @@
 
 mod budget;
 mod failures;
+mod files;
 mod front;
 mod loading;
 mod shard;
@@ -23,6 +24,7 @@ mod tests;
 mod tile;
 
 pub use failures::Failure;
+pub use files::{FileTexture, Files};
 pub use front::TileReader;
 pub use statistics::{CacheStatistics, TextureStatistics};
 pub use tile::TileKey;
@@ -104,6 +106,7 @@ struct Shared {
     budget: Arc<Budget>,
     shards: Box<[Mutex<Shard>]>,
     textures: Box<[Cached]>,
+    files: Option<Arc<Files>>,
     failures: Failures,
     queue: Queue,
     /// Which shard gives up a tile next.
@@ -132,10 +135,16 @@ pub struct TileCache {
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl TileCache {
-    /// A cache for textures, each with the name that reports use. A texture's number is its place in the list.
+    /// A cache for textures, each with the name that reports use. A texture's number is its place in the list. `files`
+    /// are those that they are read from, if they are: as many of them may be open as their tables fit a sixteenth of the
+    /// budget.
     ///
     /// The error is a sentence for the user: the budget holds too little, or threads cannot be started.
-    pub fn new(options: &CacheOptions, sources: Vec<(String, Arc<dyn TileSource>)>) -> Result<TileCache, String> {
+    pub fn new(
+        options: &CacheOptions,
+        sources: Vec<(String, Arc<dyn TileSource>)>,
+        files: Option<Arc<Files>>,
+    ) -> Result<TileCache, String> {
         let textures: Box<[Cached]> = sources.into_iter().map(|(name, source)| Cached::new(name, source)).collect();
         let largest = |t: &Cached| {
             let layout = t.source.layout();
@@ -143,7 +152,9 @@ impl TileCache {
         };
         let tile = textures.iter().map(largest).max().unwrap_or(0) + OVERHEAD;
         let threads = options.threads.max(1);
-        let kept = textures.iter().map(Cached::bytes).sum::<usize>() + threads * front::bytes(0, textures.len());
+        let tables = files.as_ref().map_or(0, |files| files.fit(options.bytes / 16));
+        let kept =
+            tables + textures.iter().map(Cached::bytes).sum::<usize>() + threads * front::bytes(0, textures.len());
         // One to read, one to be read from.
         let least = kept + 2 * tile;
         if options.bytes < least {
@@ -164,6 +175,7 @@ impl TileCache {
             budget: budget.clone(),
             shards: (0..(tiles / 16).clamp(1, SHARDS)).map(|_| Mutex::default()).collect(),
             textures,
+            files,
             failures: Failures::default(),
             queue: Queue::default(),
             turn: AtomicUsize::new(0),
@@ -227,13 +239,17 @@ impl TileCache {
         let mut total = TextureStatistics::default();
         reports.iter().for_each(|r| total.add(r));
         let distinct = total.bytes_read as f64 * (1.0 - total.redundant_reads as f64 / total.tiles_read.max(1) as f64);
+        let (open_files_limit, peak_open_files, files_opened) =
+            shared.files.as_ref().map_or((0, 0, 0), |files| files.counts());
         CacheStatistics {
+            open_files_limit,
+            peak_open_files,
+            files_opened,
             budget_bytes: shared.budget.limit() as u64,
             peak_bytes: shared.budget.peak() as u64,
             read_amplification: if distinct > 0.0 { total.bytes_read as f64 / distinct } else { 1.0 },
             total,
             textures: reports,
-            ..CacheStatistics::default()
         }
     }
 

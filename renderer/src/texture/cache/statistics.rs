@@ -91,6 +91,8 @@ pub struct CacheStatistics {
     /// Handles: the limit, and most that were open together.
     pub open_files_limit: usize,
     pub peak_open_files: usize,
+    /// How often a file was opened.
+    pub files_opened: u64,
     /// Bytes read over bytes of the distinct tiles read: 1 where no tile was read twice.
     pub read_amplification: f64,
     pub total: TextureStatistics,

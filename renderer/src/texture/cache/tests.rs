@@ -54,12 +54,13 @@ fn named(sources: Vec<Formula>) -> Vec<(String, Arc<dyn TileSource>)> {
 }
 
 fn cache(options: CacheOptions, sources: Vec<Formula>) -> TileCache {
-    TileCache::new(&options, named(sources)).expect("the budget is large enough")
+    TileCache::new(&options, named(sources), None).expect("the budget is large enough")
 }
 
 /// The smallest budget that a cache for such sources accepts.
 fn least(sources: impl Fn() -> Vec<Formula>, threads: usize) -> usize {
-    let accepts = |bytes: usize| TileCache::new(&CacheOptions { bytes, threads, reads: 1 }, named(sources())).is_ok();
+    let accepts =
+        |bytes: usize| TileCache::new(&CacheOptions { bytes, threads, reads: 1 }, named(sources()), None).is_ok();
     let (mut no, mut yes) = (0, 1 << 30);
     while yes - no > 1 {
         let middle = (no + yes) / 2;
@@ -179,7 +180,7 @@ fn threads_without_fibers_share_one_cache() {
 #[test]
 fn too_small_a_budget_is_refused_with_the_size_that_is_needed() {
     let named = vec![("big".to_owned(), Arc::new(formula(4096, 1024, 4)) as Arc<dyn TileSource>)];
-    let refused = TileCache::new(&CacheOptions { bytes: 1 << 20, threads: 1, reads: 1 }, named).err();
+    let refused = TileCache::new(&CacheOptions { bytes: 1 << 20, threads: 1, reads: 1 }, named, None).err();
     let message = refused.expect("two tiles of 4 MB do not fit");
     assert!(message.contains("give at least 9 MB"), "{message}");
 }
@@ -191,7 +192,7 @@ fn a_thread_of_fibers_reads_many_tiles_at_once() {
     let source = Arc::new(source);
     let options = CacheOptions { bytes: 1 << 24, threads: 1, reads: 8 };
     let named = vec![("slow".to_owned(), source.clone() as Arc<dyn TileSource>)];
-    let cache = TileCache::new(&options, named).expect("the budget is large enough");
+    let cache = TileCache::new(&options, named, None).expect("the budget is large enough");
     let taken = AtomicU64::new(0);
     let body = |_| loop {
         let tile = taken.fetch_add(1, Ordering::Relaxed);
@@ -211,7 +212,7 @@ fn a_request_asks_for_all_its_tiles_before_it_waits() {
     let source = Arc::new(Formula { delay: Duration::from_millis(5), ..formula(1024, 64, 1) });
     let options = CacheOptions { bytes: 1 << 24, threads: 1, reads: 8 };
     let named = vec![("slow".to_owned(), source.clone() as Arc<dyn TileSource>)];
-    let cache = TileCache::new(&options, named).expect("the budget is large enough");
+    let cache = TileCache::new(&options, named, None).expect("the budget is large enough");
     let body = |_| {
         let ahead = |keys: &mut Vec<TileKey>| keys.extend((0..8).map(|tile| TileKey::new(0, tile)));
         cache.read((0, 8), &ahead, |reader| {

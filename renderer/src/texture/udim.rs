@@ -1,0 +1,113 @@
+//! UDIM sets as one texture: unit squares of texture space, each with an image of its own, filtered across their borders.
+
+use super::access::{Ahead, Texels, Texture, Tiles};
+use super::cache::{TileKey, TileReader};
+use super::texel::MISSING;
+use super::{Wrap, wrap};
+use glam::{Vec2, Vec4};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// The images of a set by the lower left corners of their unit squares.
+pub struct UdimSet {
+    squares: HashMap<(i32, i32), Texture>,
+}
+
+impl UdimSet {
+    pub fn new(squares: HashMap<(i32, i32), Texture>) -> UdimSet {
+        UdimSet { squares }
+    }
+
+    /// The square that a place lies in, and where in it; `None` where there is no image.
+    pub fn find(&self, uv: Vec2) -> Option<((i32, i32), Vec2)> {
+        // Past these there are no squares, and their numbers would not fit.
+        let uv = if uv.is_finite() { uv.clamp(Vec2::splat(-1e6), Vec2::splat(1e6)) } else { Vec2::ZERO };
+        let ((x, u), (y, v)) = (wrap::floor(uv.x), wrap::floor(uv.y));
+        self.squares.contains_key(&(x, y)).then_some(((x, y), Vec2::new(u, v)))
+    }
+
+    /// A number in the cache that look-ups of the set are counted under.
+    pub fn number(&self) -> u32 {
+        self.squares.values().map(Texture::number).min().unwrap_or(0)
+    }
+}
+
+/// How one texture of a set is seen: by its tiles, or by the names of those that would be read.
+pub trait Seen<'a> {
+    type Texels: Texels;
+    fn see(&self, texture: &'a Texture) -> Self::Texels;
+}
+
+impl<'a, 'c> Seen<'a> for &'a TileReader<'c> {
+    type Texels = Tiles<'a, 'c>;
+
+    fn see(&self, texture: &'a Texture) -> Tiles<'a, 'c> {
+        Tiles { texture, reader: self }
+    }
+}
+
+impl<'a> Seen<'a> for &'a RefCell<Vec<TileKey>> {
+    type Texels = Ahead<'a>;
+
+    fn see(&self, texture: &'a Texture) -> Ahead<'a> {
+        Ahead { texture, keys: self }
+    }
+}
+
+/// A set seen from one of its squares.
+pub struct Square<'a, S> {
+    pub set: &'a UdimSet,
+    pub square: (i32, i32),
+    pub seen: S,
+}
+
+impl<'a, S: Seen<'a>> Square<'a, S> {
+    fn texels(&self, square: (i32, i32)) -> Option<S::Texels> {
+        self.set.squares.get(&square).map(|texture| self.seen.see(texture))
+    }
+}
+
+impl<'a, S: Seen<'a>> Texels for Square<'a, S> {
+    fn levels(&self) -> u32 {
+        self.texels(self.square).map_or(1, |t| t.levels())
+    }
+
+    fn size(&self, level: u32) -> (u32, u32) {
+        self.texels(self.square).map_or((1, 1), |t| t.size(level))
+    }
+
+    fn wrap(&self) -> [Wrap; 2] {
+        [Wrap::Clamp; 2]
+    }
+
+    fn texel(&self, level: u32, x: i32, y: i32) -> Vec4 {
+        let Some(own) = self.texels(self.square) else { return MISSING };
+        let (w, h) = own.size(level);
+        let ((dx, x_there), (dy, y_there)) = (step(x, w), step(y, h));
+        if (dx, dy) == (0, 0) {
+            return own.texel(level, x, y);
+        }
+        // A neighbour of the same size goes on where this one ends. One of another size, or none, does not.
+        match self.texels((self.square.0 + dx, self.square.1 + dy)) {
+            Some(next) if level < next.levels() && next.size(level) == (w, h) => next.texel(level, x_there, y_there),
+            _ => own.texel(level, x.clamp(0, w as i32 - 1), y.clamp(0, h as i32 - 1)),
+        }
+    }
+
+    fn quad(&self, level: u32, x: i32, y: i32) -> [Vec4; 4] {
+        let (w, h) = self.size(level);
+        match self.texels(self.square) {
+            Some(own) if x >= 0 && y >= 0 && x + 1 < w as i32 && y + 1 < h as i32 => own.quad(level, x, y),
+            _ => [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)].map(|(x, y)| self.texel(level, x, y)),
+        }
+    }
+}
+
+/// To which neighbour a place belongs, and its place there.
+fn step(i: i32, n: u32) -> (i32, i32) {
+    match i {
+        i if i < 0 => (-1, (i + n as i32).max(0)),
+        i if i >= n as i32 => (1, (i - n as i32).min(n as i32 - 1)),
+        i => (0, i),
+    }
+}
