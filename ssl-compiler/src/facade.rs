@@ -67,6 +67,15 @@ impl Target {
             BackendKind::Llvm => Box::new(crate::backend::llvm::Llvm { opt: self.opt }),
         }
     }
+
+    /// The back end for a module: the default one where the one asked for would take too long.
+    fn suiting(self, module: &Module) -> Box<dyn Backend> {
+        let asked = self.instance();
+        match asked.suits(module) {
+            true => asked,
+            false => Target { backend: BackendKind::default(), ..self }.instance(),
+        }
+    }
 }
 
 impl From<BackendKind> for Target {
@@ -422,7 +431,7 @@ fn compile_here(
     let (module, interface, passes) = lower_here(checked, id, options, &mut diagnostics, &mut |_, _| {})?;
     let mut timings = vec![("front", front)];
     timings.extend(passes);
-    match options.target.instance().compile(&module) {
+    match options.target.suiting(&module).compile(&module) {
         Ok(code) => Ok((Shader::new(interface, code, module, timings), diagnostics)),
         Err(e) => {
             let span = checked.program.function(id).span;

@@ -92,3 +92,19 @@ fn every_level_gives_the_same_bits() {
         }
     });
 }
+
+#[test]
+fn what_would_take_too_long_goes_to_the_other_back_end() {
+    let compiled_by_llvm = |statements: String| {
+        let source = format!(
+            "shader main(out float r) {{ float x = global_value<position>.x; int i = int(x); float a[9]; {statements} }}"
+        );
+        // The other one has no such stage.
+        let shader = compile(&source, BackendKind::Llvm, OptLevel::O0);
+        shader.timings().iter().any(|(stage, _)| *stage == "optimise")
+    };
+    assert!(compiled_by_llvm("r = sin(x);".to_owned()));
+    assert!(compiled_by_llvm("x = x * x + 1.5; r += sin(x); ".repeat(2_000)));
+    assert!(!compiled_by_llvm("x = x * x + 1.5; r += sin(x); ".repeat(10_000)));
+    assert!(!compiled_by_llvm("a[i] = r; r += a[i + 1]; ".repeat(4_100)));
+}

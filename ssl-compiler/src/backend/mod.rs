@@ -60,6 +60,12 @@ pub enum Text {
 
 /// Turns a module into something that runs.
 pub trait Backend {
+    /// Whether compiling the module takes time in proportion to its size. One that does not suit is better left to
+    /// another back end, which gives the same bits.
+    fn suits(&self, _module: &Module) -> bool {
+        true
+    }
+
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError>;
 
     /// The code as text, for people.

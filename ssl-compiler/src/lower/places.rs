@@ -222,6 +222,8 @@ impl Writer<'_, '_> {
 
     pub(super) fn write_view(&mut self, place: &Place, view: &View, value: State) {
         let types = self.leaf_types(place);
+        // All leaves are copied, whichever is written.
+        self.b.size += types.len() / 8;
         let mut state = self.get(view.slot);
         // Which leaf gets which part of the value, and under which condition.
         let start = view.range.start;

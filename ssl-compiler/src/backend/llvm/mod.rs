@@ -23,7 +23,7 @@ mod services;
 mod unit;
 
 use super::{Backend, BackendError, Code, OptLevel, Text};
-use crate::ir::{FuncId, Function, Module};
+use crate::ir::{FuncId, Module, Op};
 use crate::runtime::BlockContext;
 use host::Host;
 use inkwell::builder::BuilderError;
@@ -39,6 +39,11 @@ pub struct Llvm {
 }
 
 impl Backend for Llvm {
+    fn suits(&self, module: &Module) -> bool {
+        let largest = Extent::of(module);
+        largest.instructions <= MAX_SUITING && largest.elements <= MAX_SUITING_ELEMENTS
+    }
+
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
         let (opt, module) = (self.opt, module.clone());
         guard::guarded(move || {
@@ -109,10 +114,49 @@ fn make<'a, 'ctx>(
 /// Instructions of one function past which the better code generator is not used: its time grows faster
 /// than the function.
 const MAX_FOR_SPEED: usize = 16_000;
+/// Accesses to elements of arrays past which no pass runs: for each, passes look through those before it.
+const MAX_ELEMENTS_FOR_PASSES: usize = 1024;
+/// Where the time of any code generator here begins to grow faster than the function.
+const MAX_SUITING: usize = 32_000;
+const MAX_SUITING_ELEMENTS: usize = 8192;
+
+/// What the largest function of a module comes to.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    instructions: usize,
+    /// Accesses to elements of arrays, those that fill a new array included.
+    elements: usize,
+}
+
+impl Extent {
+    fn of(module: &Module) -> Extent {
+        let mut largest = Extent::default();
+        for f in &module.functions {
+            let mut own = Extent::default();
+            f.walk(|_, data| {
+                own.instructions += 1;
+                own.elements += match data.op {
+                    Op::ArrayNew => data.args.len(),
+                    Op::ArrayGet | Op::ArraySet => 1,
+                    _ => 0,
+                };
+            });
+            largest.instructions = largest.instructions.max(own.instructions);
+            largest.elements = largest.elements.max(own.elements);
+        }
+        largest
+    }
+}
 
 fn bounded(opt: OptLevel, module: &Module) -> OptLevel {
-    let largest = module.functions.iter().map(Function::size).max().unwrap_or(0);
-    if largest > MAX_FOR_SPEED { opt.min(OptLevel::O1) } else { opt }
+    let largest = Extent::of(module);
+    if largest.elements > MAX_ELEMENTS_FOR_PASSES {
+        OptLevel::O0
+    } else if largest.instructions > MAX_FOR_SPEED {
+        opt.min(OptLevel::O1)
+    } else {
+        opt
+    }
 }
 
 struct Native {
