@@ -123,7 +123,7 @@ fn prove(arguments: &[String]) -> Outcome {
 /// One thing that must hold, with the name under which it is reported.
 type Step = (&'static str, fn() -> Outcome);
 
-/// Dev profile except for the last three, which share one release build of `shade`.
+/// Dev profile except for the proof, and for what runs `shade`, which share release builds.
 const STEPS: &[Step] = &[
     ("test", test),
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
@@ -138,6 +138,7 @@ const STEPS: &[Step] = &[
     ("warnings", warnings),
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
+    ("proof", || prove(&[])),
 ];
 
 /// Runs all steps, past those that fail, so that one run tells everything.
