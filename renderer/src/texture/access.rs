@@ -153,7 +153,7 @@ impl Texels for Tiles<'_, '_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn quad(&self, level: u32, x: i32, y: i32) -> [Vec4; 4] {
         if let Some((key, at)) = self.texture.locate_quad(level, x, y) {
             return self.reader.with(key, |tile| {

@@ -29,9 +29,9 @@ pub struct Selection {
 /// Ellipses that are longer than this times their width are widened: blurred rather than aliased.
 pub const MAX_ANISOTROPY: f32 = 16.0;
 /// Probes for such an ellipse.
-pub const MAX_PROBES: usize = 22;
+pub const MAX_PROBES: usize = 18;
 /// Probes for one length of the shorter axis: their distance is then less than the probes are wide.
-const PROBES_PER_LENGTH: f32 = 1.375;
+const PROBES_PER_LENGTH: f32 = 1.125;
 
 impl Footprint {
     /// In texels of level 0, from partials of texture coordinates by film steps. What is not finite counts as 0, and
@@ -156,7 +156,7 @@ mod tests {
         let s = f.select(MipMode::Aniso, 0.0);
         assert!((s.level - 2.0).abs() < 1e-5);
         assert!((s.spread.y.powi(2) + 4.0_f32.powi(2) / 4.0 - 32.0_f32.powi(2) / 4.0).abs() < 1e-2, "{s:?}");
-        assert_eq!((s.spread.x, s.probes), (0.0, 11));
+        assert_eq!((s.spread.x, s.probes), (0.0, 9));
         // Past the limit the level rises instead.
         let far = Footprint { x: Vec2::new(0.0, 1024.0), y: Vec2::new(1.0, 0.0) };
         assert_eq!(far.select(MipMode::Aniso, 0.0).probes, MAX_PROBES);

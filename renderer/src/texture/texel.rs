@@ -20,6 +20,8 @@ pub struct Decoder {
     curve: ColorSpace,
     /// How color and alpha go together.
     alpha: Stage,
+    /// Three channels of 8 bits.
+    is_rgb8: bool,
 }
 
 /// What is still to be done with color and alpha.
@@ -64,6 +66,7 @@ impl Decoder {
             stride: layout.texel_bytes(),
             curve,
             alpha,
+            is_rgb8: (layout.sample, layout.channels) == (Sample::U8, 3),
         }
     }
 
@@ -77,6 +80,16 @@ impl Decoder {
     /// The texel that begins at a byte of a tile, and the next in its row; [`MISSING`] where the tile is empty.
     #[inline]
     pub fn pair(&self, tile: &[u8], at: usize) -> [Vec4; 2] {
+        // What most textures are does without a call.
+        if self.is_rgb8 {
+            return match tile.get(at..at + 6) {
+                Some(&[a, b, c, d, e, f]) => {
+                    let color = |x: u8| self.bytes[usize::from(x)];
+                    [Vec4::new(color(a), color(b), color(c), 1.0), Vec4::new(color(d), color(e), color(f), 1.0)]
+                }
+                _ => [MISSING; 2],
+            };
+        }
         match tile.get(at..at + 2 * self.stride) {
             Some(bytes) => (self.pair)(self, bytes),
             None => [MISSING; 2],

@@ -24,7 +24,16 @@ impl Wrap {
     }
 
     /// A coordinate brought near the unit interval before it is scaled, so that it fits an integer.
+    #[inline]
     pub fn fold(self, t: f32) -> f32 {
+        if (0.0..1.0).contains(&t) {
+            return t;
+        }
+        self.fold_far(t)
+    }
+
+    #[inline(never)]
+    fn fold_far(self, t: f32) -> f32 {
         match self {
             Wrap::Repeat => fraction(t),
             Wrap::Mirror => 2.0 * fraction(t * 0.5),

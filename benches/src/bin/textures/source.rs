@@ -1,6 +1,8 @@
 //! Textures of noise that are made when they are read.
 
-use renderer::texture::{Alpha, ColorSpace, Images, Layout, Level, Sample, TextureEntry, TileSource, Wrap};
+use renderer::texture::cache::Files;
+use renderer::texture::{Alpha, ColorSpace, Disk, Images, Layout, Level, Sample, TextureEntry, TileSource, Wrap};
+use std::path::Path;
 use std::sync::Arc;
 
 struct Noise {
@@ -21,6 +23,14 @@ pub fn set(count: usize, side: u32) -> Vec<Option<TextureEntry>> {
         })
     };
     (0..count).map(one).collect()
+}
+
+/// The texture of a tiled, mip-mapped file, read until it is in memory.
+pub fn of_file(path: &Path) -> Result<(Vec<Option<TextureEntry>>, Arc<Files>), String> {
+    let files = Files::new(Arc::new(Disk), 100);
+    let images = Images::One(Arc::new(files.texture(path)?));
+    let (name, curve) = (path.display().to_string(), ColorSpace::Linear);
+    Ok((vec![Some(TextureEntry { name, images, curve, wrap: [Wrap::Repeat; 2] })], files))
 }
 
 impl Noise {
