@@ -39,7 +39,7 @@ pub enum CallPolicy {
 }
 
 /// Instructions that a module may come to while it is differentiated: each round may multiply them.
-const MAX_SIZE: usize = 1 << 19;
+const MAX_SIZE: usize = 1 << 18;
 
 /// What cannot be differentiated.
 #[derive(Clone, Debug)]
