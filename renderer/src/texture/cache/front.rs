@@ -5,9 +5,10 @@
 //! and it is emptied as other tiles come and go. A front belongs to a thread, so the fibers on it share it; it is never
 //! borrowed while one of them waits.
 
+use super::TileCache;
+use super::shared::Shared;
 use super::statistics::add;
 use super::tile::{Texels, TileKey};
-use super::{Shared, TileCache};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 

@@ -13,11 +13,13 @@
 //! A tile that cannot be read is an empty one, with a note for the user; it is not tried again while it is there.
 
 mod budget;
+mod cached;
 mod failures;
 mod files;
 mod front;
 mod loading;
 mod shard;
+mod shared;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -30,18 +32,15 @@ pub use statistics::{CacheStatistics, TextureStatistics};
 pub use tile::TileKey;
 
 use super::TileSource;
-use crate::fiber;
-use budget::{Budget, Charge};
+use budget::Budget;
+use cached::Cached;
 use failures::Failures;
-use loading::{Queue, Waiter};
-use shard::{Asked, Shard};
-use statistics::{Counters, add, add_time};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use loading::Queue;
+use shared::{Patience, Shared};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use tile::{OVERHEAD, Texels};
+use tile::OVERHEAD;
 
 /// How a cache is set up.
 #[derive(Clone, Copy, Debug)]
@@ -59,71 +58,6 @@ impl Default for CacheOptions {
         CacheOptions { bytes: 1 << 30, threads: 1, reads: 16 }
     }
 }
-
-/// A texture whose tiles the cache keeps.
-struct Cached {
-    name: String,
-    source: Arc<dyn TileSource>,
-    /// The number of each level's first tile, and at the end that of all tiles.
-    first_tiles: Vec<u64>,
-    /// A bit for each tile that was ever read.
-    seen: Box<[AtomicU64]>,
-    counters: Counters,
-}
-
-impl Cached {
-    fn new(name: String, source: Arc<dyn TileSource>) -> Cached {
-        let mut first_tiles = vec![0];
-        for level in &source.layout().levels {
-            first_tiles.push(first_tiles[first_tiles.len() - 1] + level.tiles());
-        }
-        let tiles = first_tiles[first_tiles.len() - 1];
-        let seen = (0..tiles.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Cached { name, source, first_tiles, seen, counters: Counters::default() }
-    }
-
-    /// What is kept of the texture as long as the cache lives, in bytes.
-    fn bytes(&self) -> usize {
-        size_of::<Cached>()
-            + self.name.len()
-            + 8 * (self.first_tiles.len() + self.seen.len())
-            + size_of_val(self.source.layout().levels.as_slice())
-    }
-
-    /// Level, column and row of a tile.
-    fn place(&self, tile: u64) -> (usize, u32, u32) {
-        let level = self.first_tiles.partition_point(|&first| first <= tile) - 1;
-        let columns = u64::from(self.source.layout().levels[level].columns());
-        let within = tile - self.first_tiles[level];
-        (level, (within % columns) as u32, (within / columns) as u32)
-    }
-}
-
-/// What threads share.
-struct Shared {
-    /// Distinguishes this cache from others that a thread has seen.
-    id: u64,
-    budget: Arc<Budget>,
-    shards: Box<[Mutex<Shard>]>,
-    textures: Box<[Cached]>,
-    files: Option<Arc<Files>>,
-    failures: Failures,
-    queue: Queue,
-    /// Which shard gives up a tile next.
-    turn: AtomicUsize,
-    evictions: AtomicUsize,
-    /// Nothing is read any more: see [`TileCache::cancel`].
-    cancelled: AtomicBool,
-    blanks: AtomicU64,
-    /// A moving mean of what a read takes, in nanoseconds.
-    read_time: AtomicU64,
-    front_entries: usize,
-    /// Of the budget, for as long as the cache lives: tables and fronts.
-    _fixed: Charge,
-}
-
-/// Below this, a fiber that needs a tile reads it itself: handing it over costs more.
-const QUICK_READ: Duration = Duration::from_micros(150);
 
 /// The cache. Dropping it ends its threads.
 pub struct TileCache {
@@ -184,7 +118,7 @@ impl TileCache {
             blanks: AtomicU64::new(0),
             read_time: AtomicU64::new(u64::from(u32::MAX)),
             front_entries,
-            _fixed: fixed.ok_or("the texture memory is too small")?,
+            fixed: fixed.ok_or("the texture memory is too small")?,
         });
         let reads = options.reads.clamp(1, (tiles / 4).max(1));
         let mut cache =
@@ -260,7 +194,7 @@ impl TileCache {
 
     /// Says what is wrong with the cache's own tables. To be called while nobody uses it.
     pub fn validate(&self) -> Result<(), String> {
-        let (mut bytes, budget) = (self.shared._fixed.bytes(), &self.shared.budget);
+        let (mut bytes, budget) = (self.shared.fixed.bytes(), &self.shared.budget);
         for shard in &self.shared.shards {
             let (tiles, loading) = shard.lock().unwrap_or_else(PoisonError::into_inner).validate()?;
             if loading > 0 {
@@ -290,155 +224,3 @@ impl Drop for TileCache {
 const SHARDS: usize = 64;
 /// Past this, more fibers on a thread gain nothing.
 const MOST_FIBERS: usize = 32;
-
-/// What to do where there is no room for a tile.
-#[derive(Clone, Copy, PartialEq)]
-enum Patience {
-    Endless,
-    None,
-}
-
-impl Shared {
-    fn shard(&self, key: TileKey) -> MutexGuard<'_, Shard> {
-        // Upper bits: a front's index takes those above.
-        let index = (key.hash() >> 40) as usize % self.shards.len();
-        self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The tile, from the table or from its source. `ahead` lists other tiles that the caller will ask for: they are
-    /// asked for before it waits.
-    fn fetch(&self, key: TileKey, ahead: &mut dyn FnMut(&mut Vec<TileKey>)) -> Texels {
-        let mut waiter = None;
-        let asked = self.shard(key).ask(key, || {
-            waiter = Some(Waiter::here());
-            waiter.clone()
-        });
-        let counters = &self.textures[key.texture() as usize].counters;
-        if self.cancelled.load(Ordering::Acquire) && !matches!(asked, Asked::Ready(_)) {
-            if matches!(asked, Asked::Yours) {
-                self.give_up(key);
-            }
-            return self.blank();
-        }
-        match asked {
-            Asked::Ready(tile) => return tile,
-            Asked::Loading => {}
-            Asked::Yours => {
-                let on_fiber = fiber::current_waker().is_some();
-                let quick = self.read_time.load(Ordering::Relaxed) < QUICK_READ.as_nanos() as u64;
-                let patience = if on_fiber { Patience::None } else { Patience::Endless };
-                if (quick || !on_fiber)
-                    && let Some(tile) = self.load(key, patience)
-                {
-                    add(&counters.misses, 1);
-                    return tile;
-                }
-                let here = Waiter::here();
-                self.shard(key).wait_for(key, here.clone());
-                self.queue.push(key);
-                waiter = Some(here);
-            }
-        }
-        add(&counters.misses, 1);
-        let mut others = Vec::new();
-        ahead(&mut others);
-        for other in others {
-            if matches!(self.shard(other).ask(other, || None), Asked::Yours) {
-                self.queue.push(other);
-            }
-        }
-        let begin = Instant::now();
-        let tile = match waiter {
-            Some(waiter) => waiter.wait(),
-            // Unreachable: whoever does not load it waits for it. Asking again is right in any case.
-            None => return self.fetch(key, &mut |_| {}),
-        };
-        add_time(&counters.waiting_nanoseconds, begin.elapsed());
-        tile
-    }
-
-    /// A tile for who shall not wait any more.
-    fn blank(&self) -> Texels {
-        self.blanks.fetch_add(1, Ordering::AcqRel);
-        Texels::default()
-    }
-
-    /// Gives back a tile that the caller was to load.
-    fn give_up(&self, key: TileKey) {
-        let waiters = self.shard(key).forget(key);
-        waiters.iter().for_each(|waiter| waiter.answer(self.blank()));
-    }
-
-    /// Reads a tile that was given to the caller to load, and tells who waits for it. `None` where there is no room and
-    /// no patience, or where all was cancelled; it is then still the caller's.
-    fn load(&self, key: TileKey, patience: Patience) -> Option<Texels> {
-        if self.cancelled.load(Ordering::Acquire) {
-            return None;
-        }
-        let cached = &self.textures[key.texture() as usize];
-        let (level, x, y) = cached.place(key.tile());
-        let size = cached.source.layout().tile_bytes(level);
-        let charge = self.room(size + OVERHEAD, patience)?;
-        let mut texels: Texels = std::iter::repeat_n(0, size).collect();
-        let begin = Instant::now();
-        let result = match Arc::get_mut(&mut texels) {
-            // Who waits must be answered whatever happens in a decoder.
-            Some(out) => catch_unwind(AssertUnwindSafe(|| cached.source.read_tile(level, x, y, out)))
-                .unwrap_or_else(|_| Err("its reader failed".to_owned())),
-            None => Err("its memory is shared".to_owned()),
-        };
-        self.count_read(cached, key, size, begin.elapsed());
-        if let Err(why) = result {
-            add(&cached.counters.failed_reads, 1);
-            self.failures.add(key, why);
-            texels = Texels::default();
-        }
-        let waiters = self.shard(key).publish(key, texels.clone(), charge);
-        waiters.iter().for_each(|waiter| waiter.answer(texels.clone()));
-        Some(texels)
-    }
-
-    fn count_read(&self, cached: &Cached, key: TileKey, size: usize, time: Duration) {
-        let counters = &cached.counters;
-        add(&counters.tiles_read, 1);
-        add(&counters.bytes_read, size as u64);
-        add_time(&counters.read_nanoseconds, time);
-        let (word, bit) = (key.tile() / 64, 1 << (key.tile() % 64));
-        if cached.seen[word as usize].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
-            add(&counters.redundant_reads, 1);
-        }
-        // Racing threads may lose an update, which a mean can bear.
-        let (mean, now) = (self.read_time.load(Ordering::Relaxed), time.as_nanos().min(u128::from(u32::MAX)) as u64);
-        self.read_time.store(mean - mean / 8 + now / 8, Ordering::Relaxed);
-    }
-
-    /// Takes bytes from the budget, dropping tiles for them.
-    fn room(&self, bytes: usize, patience: Patience) -> Option<Charge> {
-        loop {
-            if let Some(charge) = self.budget.take(bytes) {
-                return Some(charge);
-            }
-            if !self.evict() {
-                front::release(self);
-                if patience == Patience::None || self.cancelled.load(Ordering::Acquire) {
-                    return None;
-                }
-                self.budget.wait();
-            }
-        }
-    }
-
-    /// Drops one tile; `false` where every tile is held.
-    fn evict(&self) -> bool {
-        for _ in 0..self.shards.len() {
-            let turn = self.turn.fetch_add(1, Ordering::Relaxed) % self.shards.len();
-            let dropped = self.shards[turn].lock().unwrap_or_else(PoisonError::into_inner).evict();
-            if let Some(key) = dropped {
-                self.evictions.fetch_add(1, Ordering::Relaxed);
-                add(&self.textures[key.texture() as usize].counters.evictions, 1);
-                return true;
-            }
-        }
-        false
-    }
-}

@@ -4,6 +4,7 @@ use super::*;
 use crate::fiber;
 use crate::texture::{Alpha, Layout, Level, Sample};
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 
 /// Textures whose bytes say where they are; slow, and broken in places, where a test wants it.
 struct Formula {
