@@ -283,6 +283,11 @@ fn findings(scene: &Scene, statistics: &Statistics) -> (Diagnostics, bool) {
         warn(&codes::UNREADABLE_TILES, message, "they are magenta in the picture");
         incomplete = true;
     }
+    for set in scene.textures.uncovered() {
+        let message = format!("some look-ups of the set `{set}` fell where it has no image");
+        warn(&codes::MISSING_TEXTURE, message, "they are magenta in the picture; add the image, or keep to the others");
+        incomplete = true;
+    }
     for material in &scene.materials {
         if let Some(error) = material.error() {
             let message = format!("the shader of `{}` was stopped at some hits: {error}", material.name);

@@ -82,7 +82,8 @@ impl TextureSystem {
             match images {
                 Images::One(source) => Look::One(add(source)),
                 Images::Udim(squares) => {
-                    Look::Set(UdimSet::new(squares.into_iter().map(|(square, source)| (square, add(source))).collect()))
+                    let squares = squares.into_iter().map(|(square, source)| (square, add(source))).collect();
+                    Look::Set(UdimSet::new(name, squares))
                 }
             }
         };
@@ -111,6 +112,14 @@ impl TextureSystem {
     /// Tiles that could not be read.
     pub fn failures(&self) -> Vec<Failure> {
         self.cache.failures()
+    }
+
+    /// UDIM sets that were looked into where they have no image.
+    pub fn uncovered(&self) -> impl Iterator<Item = &str> {
+        self.textures.iter().flatten().filter_map(|look| match look {
+            Look::One(_) => None,
+            Look::Set(set) => set.uncovered(),
+        })
     }
 
     pub fn statistics(&self) -> CacheStatistics {

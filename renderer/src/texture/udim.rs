@@ -7,15 +7,25 @@ use super::{Wrap, wrap};
 use glam::{Vec2, Vec4};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The images of a set by the lower left corners of their unit squares.
 pub struct UdimSet {
+    name: String,
     squares: HashMap<(i32, i32), Texture>,
+    /// Somebody looked where there is no image.
+    uncovered: AtomicBool,
 }
 
 impl UdimSet {
-    pub fn new(squares: HashMap<(i32, i32), Texture>) -> UdimSet {
-        UdimSet { squares }
+    /// `name` is what reports call it.
+    pub fn new(name: String, squares: HashMap<(i32, i32), Texture>) -> UdimSet {
+        UdimSet { name, squares, uncovered: AtomicBool::new(false) }
+    }
+
+    /// The set's name, if somebody looked where it has no image.
+    pub fn uncovered(&self) -> Option<&str> {
+        self.uncovered.load(Ordering::Relaxed).then_some(&self.name)
     }
 
     /// The square that a place lies in, and where in it; `None` where there is no image.
@@ -23,7 +33,11 @@ impl UdimSet {
         // Past these there are no squares, and their numbers would not fit.
         let uv = if uv.is_finite() { uv.clamp(Vec2::splat(-1e6), Vec2::splat(1e6)) } else { Vec2::ZERO };
         let ((x, u), (y, v)) = (wrap::floor(uv.x), wrap::floor(uv.y));
-        self.squares.contains_key(&(x, y)).then_some(((x, y), Vec2::new(u, v)))
+        if !self.squares.contains_key(&(x, y)) {
+            self.uncovered.store(true, Ordering::Relaxed);
+            return None;
+        }
+        Some(((x, y), Vec2::new(u, v)))
     }
 
     /// A number in the cache that look-ups of the set are counted under.

@@ -37,4 +37,4 @@ impl TileKey {
 pub type Texels = Arc<[u8]>;
 
 /// What a tile and the cache's entry for it take beside the texels, in bytes.
-pub const OVERHEAD: usize = 128;
+pub const OVERHEAD: usize = 192;
