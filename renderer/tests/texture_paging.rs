@@ -3,7 +3,8 @@
 use renderer::render::{Ending, RenderOptions, RenderOutput, render};
 use renderer::scene::{self, LoadOptions, Scene, TextureSetup};
 use renderer::texture::cache::CacheOptions;
-use renderer::texture::{Disk, Storage, StoredFile};
+use renderer::texture::make::{Conversion, convert};
+use renderer::texture::{Disk, Storage, StoredFile, Wrap};
 use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
 use std::io;
@@ -16,25 +17,36 @@ use std::time::Duration;
 const TEXTURES: usize = 4;
 const SIDE: u32 = 1024;
 
-/// The folder of a scene with its textures, made once for all tests.
+/// The folder of a scene with its textures, made once for all tests and kept between their runs.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = std::env::temp_dir().join(format!("renderer-paging-{}", std::process::id()));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("texture-paging");
         std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
         for i in 0..TEXTURES {
             let texel = |x: u32, y: u32| {
-                let h = (x * 7919 + y * 104_729 + i as u32 * 31) as u64;
+                let h = u64::from(x * 7919 + y * 104_729 + i as u32 * 31);
                 let z = (h ^ h >> 9).wrapping_mul(0xbf58_476d_1ce4_e5b9);
                 let b = (z >> 32).to_le_bytes();
                 image::Rgba([b[0], b[1], b[2], 255])
             };
-            let image = image::RgbaImage::from_fn(SIDE, SIDE, texel);
-            image.save(folder.join(format!("noise{i}.png"))).expect("the temporary folder can be written");
+            let path = folder.join(format!("noise{i}.png"));
+            if !path.exists() {
+                put(&path, &|path| image::RgbaImage::from_fn(SIDE, SIDE, texel).save(path).expect("it can be written"));
+            }
         }
-        std::fs::write(folder.join("scene.toml"), scene_text()).expect("the temporary folder can be written");
+        put(&folder.join("scene.toml"), &|path| std::fs::write(path, scene_text()).expect("it can be written"));
         folder
     })
+}
+
+/// Writes a file beside its name first: tests in other processes may do so, too.
+fn put(path: &Path, write: &dyn Fn(&Path)) {
+    let mut name = std::ffi::OsString::from(format!("{}-", std::process::id()));
+    name.push(path.file_name().unwrap_or_default());
+    let beside = path.with_file_name(name);
+    write(&beside);
+    std::fs::rename(&beside, path).expect("the temporary folder can be written");
 }
 
 /// A floor up to the horizon with a texture of its own in each strip, and a mirror in which it is seen again.
@@ -234,4 +246,24 @@ fn a_cancelled_render_does_not_wait_for_its_storage() {
     let magenta = |p: &glam::Vec3| p.y == 0.0 && p.x > 0.0 && p.x == p.z;
     assert!(!out.picture.pixels.iter().any(magenta));
     assert!(!out.incomplete);
+}
+
+/// What a tiled file says of its wrap holds where the scene says nothing.
+#[test]
+fn a_files_own_wrap_is_taken_up() {
+    let how = Conversion { wrap: [Wrap::Clamp; 2], ..Conversion::default() };
+    // Converting writes beside, too.
+    convert(&folder().join("noise0.png"), &folder().join("wrapped.tx"), &how, &|_| true).expect("the image is sound");
+    let load = |name: &str, more: &str| {
+        let text = scene_text().replace("file = \"noise0.png\"", &format!("file = \"wrapped.tx\"{more}"));
+        put(&folder().join(name), &|path| std::fs::write(path, &text).expect("it can be written"));
+        let loaded = scene::load(&folder().join(name), BackendKind::default(), &SearchPath::on_disk(Vec::new()));
+        loaded.scene.expect("the scene is sound")
+    };
+    let at = |scene: &Scene, u: f32| scene.textures.look_up(0, glam::Vec2::new(u, 0.5), [glam::Vec2::ZERO; 2]).value;
+    let of_file = load("wrapped.toml", "");
+    assert_eq!(at(&of_file, 1.3), at(&of_file, 1.0));
+    let of_scene = load("repeated.toml", "\nwrap = \"repeat\"");
+    assert!((at(&of_scene, 1.3) - at(&of_scene, 0.3)).abs().max_element() < 0.01);
+    assert_ne!(at(&of_scene, 1.3), at(&of_file, 1.3));
 }

@@ -18,7 +18,8 @@ use std::path::PathBuf;
 pub struct Image {
     pub path: PathBuf,
     pub raw: bool,
-    pub wrap: Wrap,
+    /// What the file says, else repetition, if `None`.
+    pub wrap: Option<Wrap>,
     pub at: Option<Span>,
 }
 
@@ -76,7 +77,7 @@ impl Graphs {
     fn image(&mut self, slot: &Slot, context: &mut Context) -> usize {
         let wrap = wrap(slot).unwrap_or_else(|d| {
             context.diagnostics.push(*d);
-            Wrap::default()
+            None
         });
         let image = Image { path: slot.path.clone(), raw: slot.image.raw, wrap, at: slot.at };
         let same = |i: &Image| i.path == image.path && i.raw == image.raw && i.wrap == image.wrap;
@@ -106,10 +107,10 @@ fn link(path: &std::path::Path, imports: &SearchPath<'_>, context: &mut Context)
     }
 }
 
-/// What lies beyond the edge of a slot's image, by the name that the graph gives.
-pub fn wrap(slot: &Slot) -> Result<Wrap, Box<Diagnostic>> {
-    let Some(name) = &slot.image.wrap else { return Ok(Wrap::default()) };
-    Wrap::by_name(name).ok_or_else(|| {
+/// What lies beyond the edge of a slot's image, by the name that the graph gives, if it does.
+pub fn wrap(slot: &Slot) -> Result<Option<Wrap>, Box<Diagnostic>> {
+    let Some(name) = &slot.image.wrap else { return Ok(None) };
+    Wrap::by_name(name).map(Some).ok_or_else(|| {
         let message = format!("there is no wrap `{name}`");
         let hint = match closest(name, Wrap::NAMED.map(|(name, _)| name)) {
             Some(near) => format!("did you mean `{near}`?"),

@@ -78,7 +78,7 @@ pub struct TextureTable {
     #[serde(default)]
     pub raw: bool,
     #[serde(default)]
-    pub wrap: Wrap,
+    pub wrap: Option<Wrap>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -79,18 +79,18 @@ fn open(image: &Image, setup: &TextureSetup, files: &Arc<Files>) -> Result<Textu
     } else {
         Images::One(source(&image.path, image, setup, files)?)
     };
-    let curve = match &images {
-        _ if image.raw => ColorSpace::Linear,
-        Images::One(source) => stored(source.layout()),
-        // Sets have at least one.
-        Images::Udim(squares) => squares.first().map_or(ColorSpace::Linear, |(_, source)| stored(source.layout())),
+    let layout = match &images {
+        Images::One(source) => Some(source.layout()),
+        Images::Udim(squares) => squares.first().map(|(_, source)| source.layout()),
     };
-    Ok(TextureEntry { name: image.path.display().to_string(), images, curve, wrap: [image.wrap; 2] })
+    let curve = if image.raw { ColorSpace::Linear } else { layout.map_or(ColorSpace::Linear, stored) };
+    let wrap = image.wrap.map(|wrap| [wrap; 2]).or(layout.and_then(|l| l.wrap)).unwrap_or_default();
+    Ok(TextureEntry { name: image.path.display().to_string(), images, curve, wrap })
 }
 
 fn source(path: &Path, image: &Image, setup: &TextureSetup, files: &Arc<Files>) -> Result<Arc<dyn TileSource>, String> {
     let color = image.raw.then_some(ColorSpace::Linear);
-    let how = Conversion { wrap: [image.wrap; 2], color, ..Conversion::default() };
+    let how = Conversion { wrap: [image.wrap.unwrap_or_default(); 2], color, ..Conversion::default() };
     let folder = setup.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("ssl-textures"));
     let path = prepared(path, &how, &folder, &|_| true)?;
     Ok(Arc::new(files.texture(&path)?))

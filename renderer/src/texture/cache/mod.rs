@@ -116,7 +116,8 @@ impl TileCache {
             evictions: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
             blanks: AtomicU64::new(0),
-            read_time: AtomicU64::new(u64::from(u32::MAX)),
+            // Slow until it was seen to be quick.
+            read_time: AtomicU64::new(1_000_000),
             front_entries,
             fixed: fixed.ok_or("the texture memory is too small")?,
         });
