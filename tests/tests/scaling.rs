@@ -218,6 +218,24 @@ fn labels_of_a_switch_are_limited() {
     is_refused("1025 labels", &shader(&format!("switch (int(x)) {{ {} }}", falling(1025))), "E0304");
 }
 
+/// Each call mixes the arguments anew, and half of them are derivatives: a variant for each set of those would be
+/// hundreds of thousands.
+#[test]
+fn variants_of_functions_that_mix_their_arguments_are_limited() {
+    let mixing = |n: usize| {
+        let list = |name: &dyn Fn(usize) -> String| (0..n).map(name).collect::<Vec<_>>().join(", ");
+        let parameters = list(&|i| format!("float p{i}"));
+        let rotated = list(&|i| format!("p{}", (i + 1) % n));
+        let swapped = list(&|i| format!("p{}", [1, 0].get(i).copied().unwrap_or(i)));
+        let arguments = list(&|i| if i % 2 == 0 { format!("ddx(x * {i}.0)") } else { format!("x * {i}.0") });
+        let sum = format!("f(n - 1, {rotated}) + f(n - 2, {swapped})");
+        let f = format!("float f(int n, {parameters}) {{ if (n <= 0) return p0 * p1; return {sum}; }}");
+        format!("{f}\n{}", shader(&format!("r = ddx(f(3, {arguments}));")))
+    };
+    compiles("four mixed arguments", &mixing(4));
+    is_refused("twenty mixed arguments", &mixing(20), "E0304");
+}
+
 // rule: limits.derived accept reject
 #[test]
 fn what_derivatives_come_to_is_limited() {

@@ -67,6 +67,9 @@ pub fn run_as(module: &mut Module, policy: CallPolicy, derivatives: Derivatives)
         let calls = CallGraph::of(module);
         let lineage = Lineage::of(module, &calls, derivatives);
         let variants = variants::discover(module, &calls, &lineage, policy);
+        if variants.too_many() {
+            return Err(Refused::TooLarge);
+        }
         *module = forward::rewrite(module, &lineage, &variants)?;
         if module.size() > MAX_SIZE {
             return Err(Refused::TooLarge);

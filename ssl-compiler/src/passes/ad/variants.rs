@@ -12,6 +12,9 @@ use std::collections::{HashMap, HashSet};
 /// Past so many signatures, a function's variants merge into one.
 const MAX_VARIANTS: usize = 8;
 
+/// Merged variants of all functions together, at most.
+const MAX_MERGED: usize = 1024;
+
 /// The signatures that will be written.
 ///
 /// Calls whose arguments trace back to unresolved derivatives in different parameters never share one: in such a
@@ -21,6 +24,9 @@ pub(super) struct Variants {
     /// Of a function that recurses or has too many: one signature for all calls with the same derived parameters.
     merged: HashMap<(FuncId, Vec<bool>), Signature>,
     merging: HashSet<FuncId>,
+    /// A function that calls itself with its arguments in other places, again and again, has a variant for each set of
+    /// derived ones: there may be no end to them.
+    too_many: bool,
     known: HashMap<FuncId, Vec<Signature>>,
 }
 
@@ -37,6 +43,11 @@ impl Variants {
 }
 
 impl Variants {
+    /// Whether there are more than may be written; some are missing then.
+    pub fn too_many(&self) -> bool {
+        self.too_many
+    }
+
     /// Every signature of every function that is called, the entry's first.
     pub fn list(&self, module: &Module) -> Vec<(FuncId, Signature)> {
         let mut list = vec![(module.entry, plain(module, module.entry))];
@@ -78,6 +89,10 @@ pub(super) fn discover(module: &Module, calls: &CallGraph, lineage: &Lineage, po
     let mut variants = Variants::default();
     let mut work = vec![(module.entry, plain(module, module.entry))];
     while let Some((id, signature)) = work.pop() {
+        if variants.merged.len() > MAX_MERGED {
+            variants.too_many = true;
+            break;
+        }
         // A merged signature that grew since is in the list again.
         if *variants.serving(id, &signature) != signature {
             continue;
