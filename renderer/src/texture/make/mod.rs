@@ -2,7 +2,7 @@
 //!
 //! Rows are decoded once and go down a chain of levels, each of which holds only the rows that its filter still needs
 //! and the row of tiles that is being filled. So the memory is that of some rows a level, whatever the image's height;
-//! formats that cannot be decoded by rows are held whole while they are read (see [`source`]).
+//! formats that cannot be decoded by rows are held whole while they are read.
 
 mod bands;
 mod convert;
