@@ -109,7 +109,9 @@ pub fn render(
     let (width, height) = options.size.unwrap_or((scene.film.width, scene.film.height));
     let samples = options.samples.unwrap_or(scene.integrator.samples);
     let seed = options.seed.unwrap_or(scene.integrator.seed);
-    scene.textures.configure(TextureOptions { mode: options.mip, bias: options.mip_bias, samples });
+    let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples };
+    scene.textures.configure(look_ups);
+    scene.environment.configure(look_ups, &scene.textures);
     let scene = &*scene;
     let camera =
         Camera::look_at(scene.view.position, scene.view.target, scene.view.up, scene.view.fov, (width, height));

@@ -5,7 +5,6 @@ use super::path::{Met, Path, Workspace};
 use crate::camera::Camera;
 use crate::film::{Tile, TileSums};
 use crate::geometry::{Partials, Wanted, surface};
-use crate::light::power_heuristic;
 use crate::material::ShadingPoint;
 use crate::sampler::Sampler;
 use crate::scene::Scene;
@@ -48,8 +47,8 @@ pub fn trace(
     work: &mut Workspace,
 ) -> (TileSums, BatchCounts) {
     let mut counts = BatchCounts::default();
-    // Where no shader asks for a partial, rays need not carry any.
-    let differentials = scene.materials.iter().any(|m| m.wanted().any());
+    // Where nobody asks for a partial, rays need not carry any.
+    let differentials = scene.environment.needs_partials() || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
     start(scene, camera, seed, tile, samples.clone(), work);
     for depth in 0..=scene.integrator.max_depth {
@@ -128,14 +127,16 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 work.met.push(Met { path: index, material, hit, surface });
             }
             None => {
-                let d = path.ray.direction;
-                // Light sampling could have drawn this direction too, unless the last bounce was specular.
-                let weight =
-                    if path.pdf.is_infinite() { 1.0 } else { power_heuristic(path.pdf, scene.environment.pdf(d)) };
-                path.radiance += path.beta * scene.environment.radiance(d) * weight;
+                let weight = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.ray.direction));
+                path.radiance += path.beta * environment_met(scene, path) * weight;
             }
         }
     }
+}
+
+/// What a ray that meets nothing sees.
+pub fn environment_met(scene: &Scene, path: &Path) -> Vec3 {
+    scene.environment.radiance(&scene.textures, path.ray.direction, path.differential.direction)
 }
 
 fn collect_shape_emission(scene: &Scene, work: &mut Workspace) {
@@ -150,7 +151,7 @@ fn collect_shape_emission(scene: &Scene, work: &mut Workspace) {
         } else {
             scene.lights.pdf(&scene.geometry, path.from, path.ray.direction, &met.hit)
         };
-        path.radiance += path.beta * emission * power_heuristic(path.pdf, light_pdf);
+        path.radiance += path.beta * emission * scene.integrator.sampling.of_lobe(path.pdf, light_pdf);
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod area;
 mod environment;
+mod sampling;
 
 pub use area::AreaLights;
-pub use environment::{Environment, EnvironmentKind};
+pub use environment::{Environment, EnvironmentKind, level_sizes};
+pub use sampling::LightSampling;
 
 use glam::Vec3;
 
@@ -13,19 +15,9 @@ use glam::Vec3;
 pub struct LightSample {
     /// Unit length.
     pub wi: Vec3,
-    /// To the light; infinite for the environment.
+    /// To the light.
     pub distance: f32,
     pub radiance: Vec3,
     /// Per steradian.
     pub pdf: f32,
-}
-
-/// The share of a sample of density `a` where one of density `b` could have drawn the same (Veach's
-/// power heuristic with exponent 2).
-pub fn power_heuristic(a: f32, b: f32) -> f32 {
-    if a.is_infinite() {
-        return 1.0;
-    }
-    let ratio = b / a;
-    1.0 / (1.0 + ratio * ratio)
 }

@@ -15,7 +15,7 @@ pub use textures::TextureSetup;
 use crate::accel::Accel;
 use crate::film::{PixelFilter, ToneCurve};
 use crate::geometry::Geometry;
-use crate::light::{AreaLights, Environment};
+use crate::light::{AreaLights, Environment, LightSampling};
 use crate::material::{Making, Material, Space, Spaces};
 use crate::texture::TextureSystem;
 use context::Context;
@@ -68,6 +68,7 @@ pub struct IntegratorSettings {
     /// Bounces after the first hit, at most.
     pub max_depth: u32,
     pub seed: u32,
+    pub sampling: LightSampling,
 }
 
 /// The longest side of a picture, in pixels.
@@ -111,7 +112,8 @@ pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'
 /// `None` where nothing could be made; what is wrong is said either way.
 fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, context: &mut Context) -> Option<Scene> {
     let graphs = Graphs::of(&file.materials, imports, context);
-    let textures = textures::build(&file.textures, &graphs.images, &options.textures, context);
+    let image = environment::image(file.environment.as_ref());
+    let built = textures::build(&file.textures, &graphs.images, image, &options.textures, context);
     let materials = materials::build_materials(file, &graphs, options.making, imports, context);
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
@@ -123,23 +125,33 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
         });
     }
     let view = view(file, context);
+    let (textures, image) = built.map(|b| (b.textures, b.environment)).unzip();
+    let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
+    let (film, integrator) = (film(file, context), integrator(file, context));
+    let textures = textures?;
     let camera = Space::camera(view.position, view.target, view.up);
     Some(Scene {
         view,
         spaces: Spaces { objects, camera },
-        film: film(file, context),
-        integrator: IntegratorSettings {
-            samples: context.integer(&file.integrator.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),
-            max_depth: context.integer(&file.integrator.max_depth, "depth", 0..1025, 8),
-            seed: file.integrator.seed,
-        },
+        film,
+        integrator,
         accel: Accel::build(&geometry),
         lights: AreaLights::new(&geometry),
-        environment: environment::build(file.environment.as_ref(), context),
+        environment: Environment::new(kind, rotation, &textures),
         geometry,
         materials,
-        textures: textures?,
+        textures,
     })
+}
+
+fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
+    let table = &file.integrator;
+    IntegratorSettings {
+        samples: context.integer(&table.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),
+        max_depth: context.integer(&table.max_depth, "depth", 0..1025, 8),
+        seed: table.seed,
+        sampling: table.sampling,
+    }
 }
 
 fn film(file: &SceneFile, context: &mut Context) -> FilmSettings {

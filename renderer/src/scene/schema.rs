@@ -2,6 +2,7 @@
 //! place in the file.
 
 use crate::film::{PixelFilter, ToneCurve};
+use crate::light::LightSampling;
 use crate::texture::Wrap;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -53,6 +54,7 @@ pub struct IntegratorTable {
     pub samples: Option<Spanned<i64>>,
     pub max_depth: Option<Spanned<i64>>,
     pub seed: u32,
+    pub sampling: LightSampling,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,18 +1,24 @@
-//! The textures of a scene: images made ready to be read a tile at a time, and files that are so already.
+//! The textures of a scene: images made ready to be read a tile at a time, and files that are so already. The image of
+//! the environment is one of them.
 
 use super::codes;
 use super::context::Context;
 use super::graphs::Image;
 use super::schema::TextureTable;
+use crate::light::level_sizes;
 use crate::texture::cache::{CacheOptions, Files};
 use crate::texture::file::{is_udim, udim_tiles};
 use crate::texture::make::{Conversion, prepared};
-use crate::texture::{ColorSpace, Disk, Images, Layout, Sample, Storage, TextureEntry, TextureSystem, TileSource};
+use crate::texture::{
+    ColorSpace, Disk, Images, Layout, Sample, Storage, TextureEntry, TextureSystem, TileSource, Wrap,
+};
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::Diagnostic;
+use ssl_compiler::source::Span;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toml::Spanned;
 
 /// How a scene's textures are read.
 #[derive(Clone)]
@@ -32,31 +38,72 @@ impl Default for TextureSetup {
     }
 }
 
-/// Opens all textures, several at a time, those of graphs behind those of the scene; images that are not tiled and
-/// mip-mapped are converted first. One that cannot be read is missing, with a warning.
+/// A texture to be opened.
+struct Wanted {
+    path: PathBuf,
+    raw: bool,
+    /// In u and in v; what the file says, else repetition, if `None`.
+    wrap: Option<[Wrap; 2]>,
+    at: Option<Span>,
+    is_environment: bool,
+}
+
+impl From<&Image> for Wanted {
+    fn from(image: &Image) -> Wanted {
+        let wrap = image.wrap.map(|wrap| [wrap; 2]);
+        Wanted { path: image.path.clone(), raw: image.raw, wrap, at: image.at, is_environment: false }
+    }
+}
+
+/// The textures, and the one that is the environment's image, where that can be read.
+pub struct Built {
+    pub textures: TextureSystem,
+    pub environment: Option<EnvironmentImage>,
+}
+
+/// A texture by its number, and the sizes of its levels.
+pub struct EnvironmentImage {
+    pub texture: u32,
+    pub levels: Vec<(u32, u32)>,
+}
+
+/// Opens all textures, several at a time, those of graphs behind those of the scene and the environment's image last;
+/// images that are not tiled and mip-mapped are converted first. One that cannot be read is missing, with a warning.
 pub fn build(
     tables: &BTreeMap<String, TextureTable>,
     images: &[Image],
+    image: Option<&Spanned<String>>,
     setup: &TextureSetup,
     context: &mut Context,
-) -> Option<TextureSystem> {
-    let of_table = |t: &TextureTable| Image {
+) -> Option<Built> {
+    let of_table = |t: &TextureTable| Wanted {
         path: context.path(t.file.get_ref()),
         raw: t.raw,
-        wrap: t.wrap,
+        wrap: t.wrap.map(|wrap| [wrap; 2]),
         at: Some(context.span(t.file.span())),
+        is_environment: false,
     };
-    let entries: Vec<Image> = tables.values().map(of_table).chain(images.iter().cloned()).collect();
+    let of_environment = |file: &Spanned<String>| Wanted {
+        path: context.path(file.get_ref()),
+        raw: false,
+        // Around the horizon, and from pole to pole.
+        wrap: Some([Wrap::Repeat, Wrap::Clamp]),
+        at: Some(context.span(file.span())),
+        is_environment: true,
+    };
+    let mut wanted: Vec<Wanted> = tables.values().map(of_table).chain(images.iter().map(Wanted::from)).collect();
+    wanted.extend(image.map(of_environment));
     let files = Files::new(setup.storage.clone(), setup.open_files);
-    let opened: Vec<Result<TextureEntry, String>> = entries.par_iter().map(|i| open(i, setup, &files)).collect();
-    let mut textures = Vec::new();
-    for (image, result) in entries.iter().zip(opened) {
-        if let Err(why) = &result {
-            let message = format!("the texture `{}` cannot be read: {why}", image.path.display());
-            let hint = "it is magenta in the picture";
-            let warning = Diagnostic::warning(&codes::MISSING_TEXTURE, image.at.unwrap_or_default(), message, hint);
-            context.diagnostics.push(Diagnostic { span: image.at, ..warning });
-            context.incomplete = true;
+    let opened: Vec<Result<TextureEntry, String>> = wanted.par_iter().map(|w| open(w, setup, &files)).collect();
+    let (mut textures, mut environment) = (Vec::new(), None);
+    for (wanted, result) in wanted.iter().zip(opened) {
+        match &result {
+            Ok(TextureEntry { images: Images::One(source), .. }) if wanted.is_environment => {
+                let (texture, levels) = (textures.len() as u32, level_sizes(source.layout()));
+                environment = Some(EnvironmentImage { texture, levels });
+            }
+            Ok(_) => {}
+            Err(why) => missing(wanted, why, context),
         }
         textures.push(result.ok());
     }
@@ -64,12 +111,25 @@ pub fn build(
         let hint = "raise `--texture-memory`";
         context.diagnostics.push(Diagnostic::without_place(&codes::TEXTURE_MEMORY, why, hint));
     };
-    TextureSystem::new(textures, &setup.cache, Some(files)).map_err(refused).ok()
+    let textures = TextureSystem::new(textures, &setup.cache, Some(files)).map_err(refused).ok()?;
+    Some(Built { textures, environment })
+}
+
+fn missing(wanted: &Wanted, why: &str, context: &mut Context) {
+    let (what, code, hint) = if wanted.is_environment {
+        ("environment", &codes::BAD_ENVIRONMENT, "it is black in the picture")
+    } else {
+        ("texture", &codes::MISSING_TEXTURE, "it is magenta in the picture")
+    };
+    let message = format!("the {what} `{}` cannot be read: {why}", wanted.path.display());
+    let warning = Diagnostic::warning(code, wanted.at.unwrap_or_default(), message, hint);
+    context.diagnostics.push(Diagnostic { span: wanted.at, ..warning });
+    context.incomplete = true;
 }
 
 /// The error is a sentence for the user.
-fn open(image: &Image, setup: &TextureSetup, files: &Arc<Files>) -> Result<TextureEntry, String> {
-    let images = if is_udim(&image.path) {
+fn open(image: &Wanted, setup: &TextureSetup, files: &Arc<Files>) -> Result<TextureEntry, String> {
+    let images = if is_udim(&image.path) && !image.is_environment {
         let mut squares = Vec::new();
         for tile in udim_tiles(&image.path)? {
             let source = source(&tile.path, image, setup, files)?;
@@ -84,13 +144,18 @@ fn open(image: &Image, setup: &TextureSetup, files: &Arc<Files>) -> Result<Textu
         Images::Udim(squares) => squares.first().map(|(_, source)| source.layout()),
     };
     let curve = if image.raw { ColorSpace::Linear } else { layout.map_or(ColorSpace::Linear, stored) };
-    let wrap = image.wrap.map(|wrap| [wrap; 2]).or(layout.and_then(|l| l.wrap)).unwrap_or_default();
+    let wrap = image.wrap.or(layout.and_then(|l| l.wrap)).unwrap_or_default();
     Ok(TextureEntry { name: image.path.display().to_string(), images, curve, wrap })
 }
 
-fn source(path: &Path, image: &Image, setup: &TextureSetup, files: &Arc<Files>) -> Result<Arc<dyn TileSource>, String> {
+fn source(
+    path: &Path,
+    image: &Wanted,
+    setup: &TextureSetup,
+    files: &Arc<Files>,
+) -> Result<Arc<dyn TileSource>, String> {
     let color = image.raw.then_some(ColorSpace::Linear);
-    let how = Conversion { wrap: [image.wrap.unwrap_or_default(); 2], color, ..Conversion::default() };
+    let how = Conversion { wrap: image.wrap.unwrap_or_default(), color, ..Conversion::default() };
     let folder = setup.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("ssl-textures"));
     let path = prepared(path, &how, &folder, &|_| true)?;
     Ok(Arc::new(files.texture(&path)?))

@@ -1,0 +1,226 @@
+//! Light from infinitely far away: constant, a sky gradient, or a latitude-longitude image.
+//!
+//! An image is a texture of the scene: read by tiles within the textures' memory, at the level that the footprint of the
+//! direction asks for. **One rule for all who ask:** a ray that meets nothing brings the partials of its own direction;
+//! a direction drawn by light sampling gets those that a sample of the lobes in this direction would have carried. So
+//! both strategies of multiple importance sampling integrate the same function.
+//!
+//! What varies is drawn by a table of its luminance. For an image that is a level of it, whose texels are means of all that
+//! is below them: the one that a sample of a diffuse lobe reads, whose footprint is the widest. A finer table would draw a
+//! small sun itself, and leave the rim, over which the footprint spreads it, to chance.
+
+mod importance;
+mod latlong;
+#[cfg(test)]
+mod tests;
+
+use crate::math::{luminance, uniform_cone};
+use crate::ray::SCATTER_SPREAD;
+use crate::texture::{Footprint, Layout, TextureOptions, TextureSystem};
+use glam::{Vec2, Vec3, Vec4};
+use importance::Importance;
+use latlong::{LatLong, Place};
+use std::cell::RefCell;
+use std::f32::consts::{PI, SQRT_2, TAU};
+
+/// What the environment looks like.
+#[derive(Clone, Debug)]
+pub enum EnvironmentKind {
+    Constant(Vec3),
+    /// Radiance straight up, at the horizon and straight down, blended by the direction's height; the
+    /// horizon blends into the ground within a few degrees.
+    Sky {
+        zenith: Vec3,
+        horizon: Vec3,
+        ground: Vec3,
+    },
+    /// A texture by its number, the sizes of its levels, and a factor.
+    Image {
+        texture: u32,
+        levels: Vec<(u32, u32)>,
+        scale: Vec3,
+    },
+}
+
+pub struct Environment {
+    kind: EnvironmentKind,
+    map: LatLong,
+    /// How look-ups are configured.
+    options: TextureOptions,
+    importance: Option<Importance>,
+}
+
+/// The largest table.
+pub const MAX_COLUMNS: u32 = 1024;
+
+thread_local! {
+    /// Memory for the look-ups of one direction, taken out while it is used: a look-up may wait, and another fiber of
+    /// the thread come by.
+    static PLACES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Environment {
+    /// `rotation` in degrees about y: the image turns with it.
+    pub fn new(kind: EnvironmentKind, rotation: f32, textures: &TextureSystem) -> Environment {
+        let map = LatLong { rotation: rotation.to_radians() };
+        let mut environment = Environment { kind, map, options: TextureOptions::default(), importance: None };
+        environment.configure(TextureOptions::default(), textures);
+        environment
+    }
+
+    /// Says how the textures' look-ups are configured, which a table is made to fit: a coarse level of an image is read.
+    pub fn configure(&mut self, options: TextureOptions, textures: &TextureSystem) {
+        self.options = options;
+        self.importance = match &self.kind {
+            EnvironmentKind::Constant(_) => None,
+            EnvironmentKind::Sky { zenith, horizon, ground } => {
+                Some(of_sky(|height| luminance(sky(*zenith, *horizon, *ground, height))))
+            }
+            EnvironmentKind::Image { texture, levels, scale } => {
+                // The nearest level, in levels.
+                let columns = TAU / (SCATTER_SPREAD * self.footprint_scale()) * SQRT_2;
+                let level = levels.iter().position(|s| s.0 <= (columns as u32).min(MAX_COLUMNS));
+                let level = level.unwrap_or(levels.len().saturating_sub(1));
+                let light = |t: Vec3| luminance(t * *scale);
+                let texels = read_level(textures, *texture, levels, level, &options).into_iter().map(light).collect();
+                levels.get(level).map(|size| of_level(texels, size.0 as usize, size.1 as usize))
+            }
+        };
+    }
+
+    /// By which look-ups multiply footprints.
+    fn footprint_scale(&self) -> f32 {
+        1.0 / (self.options.samples.max(1) as f32).sqrt()
+    }
+
+    /// Radiance from the unit direction `d`, which points away from the scene, with partials `dd` per pixel.
+    pub fn radiance(&self, textures: &TextureSystem, d: Vec3, dd: [Vec3; 2]) -> Vec3 {
+        match &self.kind {
+            EnvironmentKind::Constant(c) => *c,
+            EnvironmentKind::Sky { zenith, horizon, ground } => sky(*zenith, *horizon, *ground, d.y),
+            EnvironmentKind::Image { texture, levels, scale } => {
+                let mut places = PLACES.take();
+                self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
+                let look = |p: &Place| textures.look_up(*texture, p.uv, p.duv).value * p.weight;
+                let found = places.iter().map(look).sum::<Vec4>().truncate();
+                PLACES.set(places);
+                // A file may hold anything; one infinite texel would be the whole picture.
+                Vec3::select(found.is_finite_mask(), found, Vec3::ZERO) * *scale
+            }
+        }
+    }
+
+    /// The mip level that is read for a direction; `None` where there is no image.
+    pub fn level(&self, d: Vec3, dd: [Vec3; 2]) -> Option<f32> {
+        let EnvironmentKind::Image { levels, .. } = &self.kind else { return None };
+        let mut places = Vec::new();
+        self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
+        let duv = places.first()?.duv.map(|d| d * self.footprint_scale());
+        let selection = Footprint::new(duv, size(levels)).select(self.options.mode, self.options.bias);
+        Some(selection.level.clamp(0.0, levels.len().saturating_sub(1) as f32))
+    }
+
+    pub fn is_black(&self) -> bool {
+        matches!(self.kind, EnvironmentKind::Constant(c) if c == Vec3::ZERO)
+    }
+
+    /// Whether radiance depends on the partials of the direction.
+    pub fn needs_partials(&self) -> bool {
+        matches!(self.kind, EnvironmentKind::Image { .. })
+    }
+
+    /// A unit direction and its density per steradian.
+    pub fn sample(&self, u: Vec2) -> (Vec3, f32) {
+        match &self.importance {
+            None => (uniform_cone(u, 2.0), 1.0 / (2.0 * TAU)),
+            Some(importance) => importance.sample(&self.map, u),
+        }
+    }
+
+    /// The density, per steradian, with which `sample` draws `d`.
+    pub fn pdf(&self, d: Vec3) -> f32 {
+        self.importance.as_ref().map_or(1.0 / (2.0 * TAU), |importance| importance.pdf(&self.map, d))
+    }
+}
+
+/// Rows of equal angles, each with the mean of a function of the height.
+fn of_sky(luminance: impl Fn(f32) -> f32) -> Importance {
+    const COLUMNS: usize = 4;
+    const ROWS: usize = 128;
+    const PLACES: usize = 8;
+    let at = |row: usize, i: usize| {
+        let theta = (row as f32 + (i as f32 + 0.5) / PLACES as f32) / ROWS as f32 * PI;
+        luminance(theta.cos())
+    };
+    let mean = |row: usize| (0..PLACES).map(|i| at(row, i)).sum::<f32>() / PLACES as f32;
+    let means: Vec<f32> = (0..ROWS).flat_map(|row| [mean(row); COLUMNS]).collect();
+    Importance::new(COLUMNS, &means)
+}
+
+/// Width and height of an image in texels.
+fn size(levels: &[(u32, u32)]) -> Vec2 {
+    levels.first().map_or(Vec2::ONE, |&(width, height)| Vec2::new(width as f32, height as f32))
+}
+
+/// All texels of a level, in rows from +y down: look-ups at their centers, with the footprint that chooses this level.
+fn read_level(
+    textures: &TextureSystem,
+    texture: u32,
+    levels: &[(u32, u32)],
+    level: usize,
+    options: &TextureOptions,
+) -> Vec<Vec3> {
+    let Some(&(width, height)) = levels.get(level) else { return Vec::new() };
+    let texel = Vec2::ONE / Vec2::new(width as f32, height as f32);
+    // A little more than its texels: what is rounded down must not choose the next finer one.
+    let step = Vec2::ONE / size(levels)
+        * (1.0001 * (level as f32 - options.bias).exp2() * (options.samples.max(1) as f32).sqrt());
+    let mut texels = vec![Vec3::ZERO; width as usize * height as usize];
+    // By tiles as most files have them, so that each is read once however few there is room for.
+    const TILE: u32 = 64;
+    for (top, left) in
+        (0..height).step_by(TILE as usize).flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (y, x)))
+    {
+        for (y, x) in
+            (top..(top + TILE).min(height)).flat_map(|y| (left..(left + TILE).min(width)).map(move |x| (y, x)))
+        {
+            let uv = (Vec2::new(x as f32, (height - 1 - y) as f32) + 0.5) * texel;
+            let found = textures.look_up(texture, uv, [Vec2::new(step.x, 0.0), Vec2::new(0.0, step.y)]);
+            texels[(y * width + x) as usize] = found.value.truncate();
+        }
+    }
+    textures.cache().release();
+    texels
+}
+
+/// Widths and heights of the levels of an image.
+pub fn level_sizes(layout: &Layout) -> Vec<(u32, u32)> {
+    layout.levels.iter().map(|l| (l.width, l.height)).collect()
+}
+
+/// Cells are the texels of a level, which come in rows from +y down.
+fn of_level(mut light: Vec<f32>, width: usize, height: usize) -> Importance {
+    // Negative light is none, but does not take away that of its neighbours.
+    light.iter_mut().for_each(|l| *l = if l.is_finite() { l.max(0.0) } else { 0.0 });
+    // Between texel centers there is interpolation; its mean over a texel has an eighth of either neighbour along each
+    // axis.
+    let tent = |before: f32, here: f32, after: f32| 0.125 * before + 0.75 * here + 0.125 * after;
+    let across = |y: usize, x: usize| {
+        let line = &light[y * width..(y + 1) * width];
+        tent(line[(x + width - 1) % width], line[x], line[(x + 1) % width])
+    };
+    let mean =
+        |y: usize, x: usize| tent(across(y.saturating_sub(1), x), across(y, x), across((y + 1).min(height - 1), x));
+    let means: Vec<f32> = (0..width * height).map(|i| mean(i / width, i % width)).collect();
+    Importance::new(width, &means)
+}
+
+fn sky(zenith: Vec3, horizon: Vec3, ground: Vec3, height: f32) -> Vec3 {
+    if height >= 0.0 {
+        // The square root puts most of the change near the horizon, as haze does.
+        horizon.lerp(zenith, height.min(1.0).sqrt())
+    } else {
+        let t = (-height * 16.0).min(1.0);
+        horizon.lerp(ground, t * t * (3.0 - 2.0 * t))
+    }
+}

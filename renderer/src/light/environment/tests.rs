@@ -1,0 +1,245 @@
+//! What environments show, and where; that sampling, density and filtering fit together; that neither the edge of the
+//! image nor the poles can be seen.
+
+use super::importance::LEAST_DENSITY;
+use super::*;
+use crate::math::Frame;
+use crate::sampler::Sampler;
+use crate::texture::cache::CacheOptions;
+use crate::texture::{ColorSpace, Images, Pyramid, TextureEntry, TextureOptions, Wrap};
+use glam::Vec4;
+use std::sync::Arc;
+
+/// An environment whose image has the given radiance at u and θ/π of its texels' centers.
+fn image_at(samples: u32, width: u32, height: u32, radiance: impl Fn(f32, f32) -> f32) -> (TextureSystem, Environment) {
+    let texel = |i: u32| {
+        let at = Vec2::new((i % width) as f32, (i / width) as f32) + 0.5;
+        Vec3::splat(radiance(at.x / width as f32, at.y / height as f32)).extend(1.0)
+    };
+    let texels: Vec<Vec4> = (0..width * height).map(texel).collect();
+    let images = Images::One(Arc::new(Pyramid::new(width, height, texels)));
+    let wrap = [Wrap::Repeat, Wrap::Clamp];
+    let entry = TextureEntry { name: "image".to_owned(), images, curve: ColorSpace::Linear, wrap };
+    let mut textures = TextureSystem::new(vec![Some(entry)], &CacheOptions::default(), None).expect("a large budget");
+    let levels = level_sizes(textures.cache().layout(0));
+    let kind = EnvironmentKind::Image { texture: 0, levels, scale: Vec3::ONE };
+    let mut environment = Environment::new(kind, 25.0, &textures);
+    let options = TextureOptions { samples, ..TextureOptions::default() };
+    textures.configure(options);
+    environment.configure(options, &textures);
+    (textures, environment)
+}
+
+fn image(width: u32, height: u32, radiance: impl Fn(f32, f32) -> f32) -> (TextureSystem, Environment) {
+    image_at(1, width, height, radiance)
+}
+
+fn untextured(kind: EnvironmentKind) -> (TextureSystem, Environment) {
+    let textures = TextureSystem::new(Vec::new(), &CacheOptions::default(), None).expect("a large budget");
+    let environment = Environment::new(kind, 0.0, &textures);
+    (textures, environment)
+}
+
+/// A sun of one texel over something of all sizes.
+fn spotted(u: f32, v: f32) -> f32 {
+    let sun = if (u - 0.3).abs() < 0.5 / 64.0 && (v - 0.3).abs() < 0.5 / 32.0 { 400.0 } else { 0.0 };
+    sun + 0.2 + 0.1 * (u * 31.0).sin() + if ((u * 64.0) as i32 + (v * 32.0) as i32) % 2 == 0 { 0.4 } else { 0.0 }
+}
+
+/// The partials of a direction under which a pixel is a circle of radius `r`, in radians.
+fn round(d: Vec3, r: f32) -> [Vec3; 2] {
+    let frame = Frame::about(d);
+    [frame.s * r, frame.t * r]
+}
+
+/// The middle of each of so many cells of equal angles, and its solid angle.
+fn grid(columns: usize, rows: usize) -> impl Iterator<Item = (Vec3, f64)> {
+    (0..columns * rows).map(move |i| {
+        let phi = ((i % columns) as f64 + 0.5) / columns as f64 * std::f64::consts::TAU;
+        let edge = |y: usize| (y as f64 / rows as f64 * std::f64::consts::PI).cos();
+        let theta = ((i / columns) as f64 + 0.5) / rows as f64 * std::f64::consts::PI;
+        let solid = (edge(i / columns) - edge(i / columns + 1)) * std::f64::consts::TAU / columns as f64;
+        let d = glam::DVec3::new(theta.sin() * phi.cos(), theta.cos(), theta.sin() * phi.sin());
+        (d.as_vec3(), solid)
+    })
+}
+
+#[test]
+fn the_image_lies_as_its_convention_says() {
+    let (textures, e) = image(4, 2, |u, v| (v * 2.0).floor() * 4.0 + (u * 4.0).floor() + 1.0);
+    let slope = std::f32::consts::FRAC_1_SQRT_2;
+    let turned = |d: Vec3| glam::Quat::from_rotation_y(-25.0_f32.to_radians()) * d;
+    let at = |x: f32, y: f32, z: f32| {
+        e.radiance(&textures, turned(Vec3::new(x * slope, y, z * slope).normalize()), [Vec3::ZERO; 2]).x
+    };
+    // Column centers lie at 45° and so on from −z towards +x; rows at 45° from the poles.
+    assert!((at(0.7, slope, -0.7) - 1.0).abs() < 0.05);
+    assert!((at(0.7, slope, 0.7) - 2.0).abs() < 0.05);
+    assert!((at(-0.7, -slope, 0.7) - 7.0).abs() < 0.05);
+}
+
+#[test]
+fn directions_and_coordinates_are_inverse_and_partials_are_their_slopes() {
+    let map = LatLong { rotation: 0.7 };
+    let mut places = Vec::new();
+    for (d, _) in grid(23, 17) {
+        let uv = map.uv(d);
+        assert!((map.direction(uv.x, (1.0 - uv.y) * PI) - d).length() < 1e-5);
+        let (dd, h) = (round(d, 1.0), 1e-3);
+        map.places(d, dd.map(|d| d * 1e-3), Vec2::new(512.0, 256.0), 1.0, &mut places);
+        if places.len() > 1 {
+            continue;
+        }
+        for (axis, along) in dd.into_iter().enumerate() {
+            let at = |t: f32| map.uv((d + along * t).normalize());
+            let mut slope = (at(h) - at(-h)) / (2.0 * h);
+            // Across the edge of the image.
+            slope.x -= (slope.x * 2.0 * h).round() / (2.0 * h);
+            let exact = places[0].duv[axis] * 1e3;
+            assert!((slope - exact).length() < 2e-3 * (1.0 + exact.length()), "{d}: {slope} against {exact}");
+        }
+    }
+}
+
+/// Weights sum to 1, whatever the footprint, also at the poles and for partials that are no numbers.
+#[test]
+fn a_white_image_is_white_under_every_footprint() {
+    let (textures, e) = image(256, 128, |_, _| 1.0);
+    let poles = [Vec3::Y, Vec3::NEG_Y, Vec3::new(1e-20, 1.0, 0.0), Vec3::new(0.0, -1.0, 1e-7)];
+    for d in grid(16, 9).map(|g| g.0).chain(poles) {
+        for r in [0.0, 1e-30, 1e-5, 1e-3, 0.1, 10.0, 1e30, f32::INFINITY, f32::NAN] {
+            let white = e.radiance(&textures, d, round(d, r));
+            assert!((white - 1.0).abs().max_element() < 1e-4, "{d} {r}: {white}");
+        }
+    }
+}
+
+/// Of a function with slope G, a mean over a footprint of radius r is off by at most G (r + texel); and a step h changes
+/// it by at most 2 G h, more by a texel's worth only where the footprint is narrower than one. Over poles and edge.
+#[test]
+fn a_smooth_image_has_no_seams() {
+    const SLOPE: f32 = 0.84;
+    const TEXEL: f32 = PI / 128.0;
+    let smooth = |d: Vec3| 1.0 + 0.5 * d.x + 0.3 * d.y * d.z + 0.2 * d.z;
+    let map = LatLong { rotation: 25.0_f32.to_radians() };
+    let (textures, e) = image(256, 128, |u, v| smooth(map.direction(u, v * PI)));
+    for r in [0.0, 1e-3, 0.01, 0.03, 0.1] {
+        // Great circles over both poles, and the horizon.
+        for way in 0..8 {
+            let turn = way as f32 * 0.85;
+            let side = Vec3::new(turn.cos(), 0.0, turn.sin());
+            let (from, towards) = if way == 0 { (Vec3::X, Vec3::Z) } else { (side, Vec3::Y) };
+            let h = TAU / 1500.0;
+            let at = |i: i32| {
+                let d = (from * (i as f32 * h).cos() + towards * (i as f32 * h).sin()).normalize();
+                (d, e.radiance(&textures, d, round(d, r)).x)
+            };
+            let mut before = at(0).1;
+            for i in 1..=1500 {
+                let (d, value) = at(i);
+                assert!((value - smooth(d)).abs() < SLOPE * (r + TEXEL), "{d} {r}: {value}");
+                let unresolved = if r < TEXEL { TEXEL } else { 0.02 * r };
+                assert!((value - before).abs() < SLOPE * (2.0 * h + unresolved), "{d} {r}: {before} {value}");
+                before = value;
+            }
+        }
+    }
+}
+
+/// What stands in the image as a checker too fine for the footprint is gray everywhere, also near the poles, where its
+/// squares are narrower yet.
+#[test]
+fn fine_patterns_do_not_alias() {
+    let (textures, e) =
+        image(1024, 512, |u, v| f32::from(((u * 1024.0) as u32 + (v * 512.0) as u32).is_multiple_of(2)));
+    for r in [0.03, 0.05] {
+        for (d, _) in grid(53, 211) {
+            let gray = e.radiance(&textures, d, round(d, r)).x;
+            assert!((gray - 0.5).abs() < 0.01, "{d} {r}: {gray}");
+        }
+    }
+}
+
+fn environments() -> [(TextureSystem, Environment); 3] {
+    let sky = EnvironmentKind::Sky { zenith: Vec3::new(0.2, 0.4, 0.9), horizon: Vec3::ONE, ground: Vec3::splat(0.1) };
+    [image(64, 32, spotted), untextured(sky), untextured(EnvironmentKind::Constant(Vec3::ONE))]
+}
+
+/// Importance sampling finds the integral that adding up everything does, under every footprint, and `pdf` is what
+/// `sample` says.
+#[test]
+fn samples_estimate_the_integral_with_the_density_they_say() {
+    const N: u32 = 1 << 15;
+    for (textures, e) in environments() {
+        for r in [0.0, 0.02, 0.1] {
+            let seen = |d: Vec3| f64::from(e.radiance(&textures, d, round(d, r)).x);
+            let exact: f64 = grid(320, 160).map(|(d, solid)| seen(d) * solid).sum();
+            let mut sum = 0.0;
+            for i in 0..N {
+                let (wi, pdf) = e.sample(Sampler::new(0, (0, 0), i).next_2d());
+                assert!((wi.length() - 1.0).abs() < 1e-4 && pdf > 0.0);
+                assert!((e.pdf(wi) / pdf - 1.0).abs() < 0.02 || at_cell_edge(&e, wi), "{wi}");
+                sum += seen(wi) / f64::from(pdf);
+            }
+            let mean = sum / f64::from(N);
+            assert!((mean / exact - 1.0).abs() < 0.01, "{mean} against {exact} with {r}");
+        }
+    }
+}
+
+/// A rounded direction may fall into the neighbouring cell.
+fn at_cell_edge(e: &Environment, d: Vec3) -> bool {
+    let cells = if e.needs_partials() { Vec2::new(64.0, 32.0) } else { Vec2::new(4.0, 128.0) };
+    let uv = e.map.uv(d) * cells;
+    (uv - uv.round()).abs().min_element() < 1e-3 || d.y.abs() > 0.999
+}
+
+/// The density integrates to 1; it is what directions are drawn with (χ² over 16 × 8 cells, 127 degrees of freedom, of
+/// which the 1e-6 quantile is 216); and it is nowhere less than its bound, so nowhere 0 where a filter shows something.
+#[test]
+fn densities_are_those_of_the_samples_and_nowhere_zero() {
+    const N: u32 = 1 << 14;
+    for (_, e) in environments() {
+        let (mut expected, mut drawn) = ([0.0; 128], [0.0; 128]);
+        let cell = |d: Vec3| {
+            let uv = e.map.uv(d);
+            (uv.x * 16.0).min(15.0) as usize + 16 * (uv.y * 8.0).min(7.0) as usize
+        };
+        for (d, solid) in grid(512, 1024) {
+            assert!(e.pdf(d) >= LEAST_DENSITY);
+            expected[cell(d)] += f64::from(e.pdf(d)) * solid;
+        }
+        let whole: f64 = expected.iter().sum();
+        assert!((whole - 1.0).abs() < 1e-2, "{whole}");
+        for i in 0..N {
+            let u = |k: u32| crate::sampler::mix(i.wrapping_mul(2) + k) as f32 / u32::MAX as f32;
+            drawn[cell(e.sample(Vec2::new(u(0), u(1)).min(Vec2::splat(1.0_f32.next_down()))).0)] += 1.0;
+        }
+        let n = f64::from(N);
+        let terms = expected.iter().zip(drawn).map(|(p, k)| (k - n * p).powi(2) / (n * p));
+        let chi_square: f64 = terms.sum();
+        assert!(chi_square < 216.0, "{chi_square}");
+    }
+}
+
+/// A sun far smaller than a cell of the table is in the mean of the level that the table is made from.
+#[test]
+fn nothing_bright_is_missed_by_the_table() {
+    let (width, height) = (2048, 1024);
+    let sun = |u: f32, v: f32| {
+        let there = (u * width as f32) as u32 == 634 && (v * height as f32) as u32 == 350;
+        if there { 1e7 } else { 1.0 }
+    };
+    let (_, e) = image_at(256, width, height, sun);
+    let towards = e.map.direction(634.5 / width as f32, 350.5 / height as f32 * PI);
+    // The sun's solid angle times its radiance, and the rest of the sphere.
+    let solid = f64::from(TAU / width as f32)
+        * f64::from(PI / height as f32)
+        * (350.5 / height as f64 * std::f64::consts::PI).sin();
+    let share = 1e7 * solid / (1e7 * solid + 4.0 * std::f64::consts::PI);
+    const N: u32 = 4096;
+    // The cell, and those next to it, over which interpolation spreads it.
+    let near = |i: &u32| e.sample(Sampler::new(3, (0, 0), *i).next_2d()).0.angle_between(towards) < 3.0 * TAU / 1024.0;
+    let found = f64::from((0..N).filter(near).count() as u32) / f64::from(N);
+    assert!((found - 0.98 * share).abs() < 0.02, "{found} of {share}");
+}
