@@ -3,8 +3,10 @@
 use glam::{Vec2, Vec4};
 use renderer::texture::cache::CacheOptions;
 use renderer::texture::{
-    ColorSpace, Filtered, Footprint, Images, MipMode, Pyramid, TextureEntry, TextureOptions, TextureSystem, Wrap,
+    ColorSpace, Filtered, Footprint, Images, MipMode, Pyramid, TextureEntry, TextureOptions, TextureSystem, TileSource,
+    Wrap,
 };
+use ssl_compiler::runtime::{HostServices, Row, TextureRequest};
 use std::sync::Arc;
 
 const FILTERS: [MipMode; 5] =
@@ -278,4 +280,91 @@ fn anisotropic_filtering_does_not_depend_on_the_films_orientation() {
     }
     let footprint = Footprint::new([p, q], Vec2::splat(128.0));
     assert!(footprint.select(MipMode::Aniso, 0.0).probes > 1);
+}
+
+/// Tiles of an odd size, of another image.
+struct Retiled(Pyramid, renderer::texture::Layout);
+
+impl Retiled {
+    const TILE: (u32, u32) = (24, 20);
+
+    fn new(pyramid: Pyramid) -> Retiled {
+        let mut layout = pyramid.layout().clone();
+        layout.levels.iter_mut().for_each(|l| (l.tile_width, l.tile_height) = Retiled::TILE);
+        Retiled(pyramid, layout)
+    }
+}
+
+impl TileSource for Retiled {
+    fn layout(&self) -> &renderer::texture::Layout {
+        &self.1
+    }
+
+    fn read_tile(&self, level: usize, x: u32, y: u32, out: &mut [u8]) -> Result<(), String> {
+        let l = &self.1.levels[level];
+        for (i, texel) in out.chunks_exact_mut(16).enumerate() {
+            let (x, y) = (x * l.tile_width + i as u32 % l.tile_width, y * l.tile_height + i as u32 / l.tile_width);
+            if x < l.width && y < l.height {
+                let bytes = self.0.texel(level, x, y).to_array().map(f32::to_ne_bytes);
+                texel.copy_from_slice(bytes.as_flattened());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a lane gets does not depend on the other lanes, to the bit, nor, but for rounding, on how the image is cut into
+/// tiles.
+#[test]
+fn look_ups_together_give_what_each_gives_alone() {
+    let mut random = Random(7);
+    for wrap in Wrap::NAMED.map(|(_, wrap)| wrap) {
+        let texel = |x: u32, y: u32| {
+            let mut random = Random(u64::from(y * 512 + x));
+            Vec4::new(random.next(), random.next(), random.next(), random.next())
+        };
+        let mut whole = system(200, 90, wrap, texel);
+        let texels = (0..200 * 90).map(|i| texel(i % 200, i / 200)).collect();
+        let entry = TextureEntry {
+            name: "image".to_owned(),
+            images: Images::One(Arc::new(Retiled::new(Pyramid::new(200, 90, texels)))),
+            curve: ColorSpace::Linear,
+            wrap: [wrap; 2],
+        };
+        let mut other = TextureSystem::new(vec![Some(entry)], &CacheOptions::default(), None).expect("it is enough");
+        for mode in FILTERS {
+            let options = TextureOptions { mode, bias: 0.3, samples: 2 };
+            whole.configure(options);
+            other.configure(options);
+            for round in 0..40 {
+                let mut request = TextureRequest::new();
+                (request.texture, request.wants_gradient) = (0, round % 2);
+                request.mask = (random.next() * 65536.0) as u32;
+                // From far below a texel to far above the image, round and long.
+                let width = (random.next() * 18.0 - 12.0).exp2();
+                for lane in 0..16 {
+                    let rows = [&mut request.u, &mut request.v];
+                    rows.into_iter().for_each(|row| row.0[lane] = random.next() * 3.0 - 1.0);
+                    let rows = [&mut request.dudx, &mut request.dudy, &mut request.dvdx, &mut request.dvdy];
+                    rows.into_iter().for_each(|row| row.0[lane] = (random.next() - 0.5) * width);
+                }
+                let mut again = request.clone();
+                whole.texture(&mut request);
+                other.texture(&mut again);
+                for lane in request.lanes() {
+                    let at = |a: &Row, b: &Row| Vec2::new(a.0[lane], b.0[lane]);
+                    let duv = [at(&request.dudx, &request.dvdx), at(&request.dudy, &request.dvdy)];
+                    let alone = whole.look_up(0, at(&request.u, &request.v), duv);
+                    let value = |r: &TextureRequest| Vec4::from_array(std::array::from_fn(|c| r.result[c].0[lane]));
+                    assert_eq!(value(&request), alone.value, "{mode:?} {wrap:?}");
+                    let apart = (value(&again) - alone.value).abs().max_element();
+                    assert!(apart < 1e-6, "{mode:?} {wrap:?}, other tiles: {apart}");
+                    if request.wants_gradient != 0 {
+                        let du = Vec4::from_array(std::array::from_fn(|c| request.gradient[c].0[lane]));
+                        assert_eq!(du, alone.du, "{mode:?} {wrap:?}");
+                    }
+                }
+            }
+        }
+    }
 }

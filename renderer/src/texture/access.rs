@@ -1,9 +1,12 @@
 //! From places in a texture to tiles: what filters read texels through.
 
 use super::cache::{TileKey, TileReader};
-use super::texel::Decoder;
+use super::filter::Filtered;
+use super::quads::{Quads, WIDE};
+use super::texel::{Decoder, MISSING};
 use super::{ColorSpace, Layout, Wrap};
 use glam::Vec4;
+use ssl_compiler::runtime::LANES;
 use std::cell::RefCell;
 
 /// Texels of every level in linear light. Columns count from the left, rows from the bottom, as texture coordinates do;
@@ -14,8 +17,12 @@ pub trait Texels {
     fn size(&self, level: u32) -> (u32, u32);
     fn wrap(&self) -> [Wrap; 2];
     fn texel(&self, level: u32, x: i32, y: i32) -> Vec4;
-    /// The texels at (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1).
-    fn quad(&self, level: u32, x: i32, y: i32) -> [Vec4; 4];
+    /// Whether a level is the same everywhere, inside and outside.
+    fn is_one_texel(&self, level: u32) -> bool;
+    /// Filters those of the quads that lie within one tile each, adds what comes out to `found`, and returns the bits of
+    /// the others.
+    fn quads_within_tiles<const GRADIENT: bool>(&self, level: u32, quads: &Quads, found: &mut [Filtered; LANES])
+    -> u32;
 }
 
 /// What look-ups have to know of a texture.
@@ -35,6 +42,8 @@ struct LevelAccess {
     first_tile: u64,
     across: Cut,
     down: Cut,
+    /// Numbers of its tiles, and of bytes in them, have 32 bits.
+    is_small: bool,
 }
 
 /// A side of a tile.
@@ -51,7 +60,7 @@ impl Cut {
     }
 
     /// Which tile a texel lies in, and where in it.
-    #[inline]
+    #[inline(always)]
     fn split(self, i: u32) -> (u32, u32) {
         match self.shift {
             Some(shift) => (i >> shift, i & (self.size - 1)),
@@ -64,7 +73,8 @@ impl Texture {
     /// `number` is that in the cache. Colors are stored on `curve`.
     pub fn new(number: u32, layout: &Layout, curve: ColorSpace, wrap: [Wrap; 2]) -> Texture {
         let mut first_tile = 0;
-        let level = |l: &super::Level| {
+        let level = |(i, l): (usize, &super::Level)| {
+            let tile_bytes = layout.tile_bytes(i) as u64;
             let this = LevelAccess {
                 width: l.width,
                 height: l.height,
@@ -72,12 +82,13 @@ impl Texture {
                 first_tile,
                 across: Cut::new(l.tile_width),
                 down: Cut::new(l.tile_height),
+                is_small: [l.tiles(), tile_bytes].into_iter().all(|n| u32::try_from(n).is_ok()),
             };
             first_tile += l.tiles();
             this
         };
         Texture {
-            levels: layout.levels.iter().map(level).collect(),
+            levels: layout.levels.iter().enumerate().map(level).collect(),
             decoder: Decoder::new(layout, curve),
             texel_bytes: layout.texel_bytes(),
             wrap,
@@ -107,23 +118,74 @@ impl Texture {
         Some(self.locate(level, x, l.height - 1 - y))
     }
 
-    /// The tile of a quad that lies in one, and the bytes where its lower and its upper row begin.
-    #[inline]
-    fn locate_quad(&self, level: u32, x: i32, y: i32) -> Option<(TileKey, [usize; 2])> {
+    /// Whether a level looks the same everywhere.
+    fn is_one_texel(&self, level: u32) -> bool {
         let l = &self.levels[level as usize];
-        let (x, y) = (u32::try_from(x).ok()?, u32::try_from(y).ok()?);
-        if x + 1 >= l.width || y + 1 >= l.height {
-            return None;
-        }
-        // The upper row of the two.
-        let row = l.height - 2 - y;
-        let (column, line) = (l.across.split(x).1, l.down.split(row).1);
-        if column + 1 >= l.across.size || line + 1 >= l.down.size {
-            return None;
-        }
-        let (key, above) = self.locate(level, x, row);
-        Some((key, [above + l.across.size as usize * self.texel_bytes, above]))
+        (l.width, l.height) == (1, 1) && !self.wrap.contains(&Wrap::Black)
     }
+
+    /// Where the wanted ones of some quads stand that lie within one tile each.
+    #[inline(always)]
+    fn within_tiles(&self, level: u32, quads: &Quads) -> Within {
+        let l = &self.levels[level as usize];
+        match (l.across.shift, l.down.shift) {
+            // Told apart here, not for each quad.
+            (Some(x), Some(y)) => {
+                let (across, down) = (l.across.size - 1, l.down.size - 1);
+                self.within(level, quads, |i| (i >> (x & 31), i & across), |i| (i >> (y & 31), i & down))
+            }
+            _ => self.within(level, quads, |i| l.across.split(i), |i| l.down.split(i)),
+        }
+    }
+
+    #[inline(always)]
+    fn within(
+        &self,
+        level: u32,
+        quads: &Quads,
+        across: impl Fn(u32) -> (u32, u32),
+        down: impl Fn(u32) -> (u32, u32),
+    ) -> Within {
+        let l = &self.levels[level as usize];
+        let (mut tile, mut at, mut fits) = ([0; WIDE], [0; WIDE], [false; WIDE]);
+        for i in 0..WIDE {
+            // Negative ones become larger than any.
+            let (x, y) = (quads.left[i] as u32, quads.bottom[i] as u32);
+            // The upper row of the two, counted from the top.
+            let row = l.height.wrapping_sub(2).wrapping_sub(y);
+            let ((column, x_within), (line, y_within)) = (across(x), down(row));
+            let in_image = (x < l.width - 1) & (y < l.height - 1);
+            fits[i] = in_image & (x_within < l.across.size - 1) & (y_within < l.down.size - 1);
+            tile[i] = line.wrapping_mul(l.columns).wrapping_add(column);
+            let texel = y_within.wrapping_mul(l.across.size).wrapping_add(x_within);
+            at[i] = texel.wrapping_mul(self.texel_bytes as u32);
+        }
+        let mut within = Within { keys: [TileKey::NONE; WIDE], above: [0; WIDE], index: [0; WIDE], count: 0, rest: 0 };
+        for i in 0..WIDE {
+            let wanted = quads.wanted >> i & 1 != 0;
+            if wanted & fits[i] & l.is_small {
+                let n = within.count % WIDE;
+                within.keys[n] = TileKey::new(self.number, l.first_tile + u64::from(tile[i]));
+                (within.above[n], within.index[n]) = (at[i], i as u8);
+                within.count += 1;
+            } else {
+                within.rest |= u32::from(wanted) << i;
+            }
+        }
+        within
+    }
+}
+
+/// Quads that lie within one tile each.
+struct Within {
+    keys: [TileKey; WIDE],
+    /// The byte in the tile where the upper row of texels begins.
+    above: [u32; WIDE],
+    /// Which of the quads it is.
+    index: [u8; WIDE],
+    count: usize,
+    /// Those that are not among them: a bit each.
+    rest: u32,
 }
 
 /// A texture whose tiles are read, and waited for.
@@ -153,16 +215,86 @@ impl Texels for Tiles<'_, '_> {
         }
     }
 
-    #[inline(always)]
-    fn quad(&self, level: u32, x: i32, y: i32) -> [Vec4; 4] {
-        if let Some((key, at)) = self.texture.locate_quad(level, x, y) {
-            return self.reader.with(key, |tile| {
-                let ([a, b], [c, d]) = (at.map(|at| self.texture.decoder.pair(tile, at))).into();
-                [a, b, c, d]
-            });
-        }
-        [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)].map(|(x, y)| self.texel(level, x, y))
+    fn is_one_texel(&self, level: u32) -> bool {
+        self.texture.is_one_texel(level)
     }
+
+    #[inline(always)]
+    fn quads_within_tiles<const GRADIENT: bool>(
+        &self,
+        level: u32,
+        quads: &Quads,
+        found: &mut [Filtered; LANES],
+    ) -> u32 {
+        let within = self.texture.within_tiles(level, quads);
+        if within.count > 0 {
+            match 2 * self.texture.texel_bytes {
+                ..=8 => self.filter::<8, GRADIENT>(level, quads, &within, found),
+                9..=16 => self.filter::<16, GRADIENT>(level, quads, &within, found),
+                _ => self.filter::<32, GRADIENT>(level, quads, &within, found),
+            }
+        }
+        within.rest
+    }
+}
+
+impl Tiles<'_, '_> {
+    /// `BYTES` are at least those of two texels.
+    fn filter<const BYTES: usize, const GRADIENT: bool>(
+        &self,
+        level: u32,
+        quads: &Quads,
+        within: &Within,
+        found: &mut [Filtered; LANES],
+    ) {
+        // 1. Copy the texels' bytes. Nothing is computed from them yet, so what is not in the processor's own memory is
+        // fetched for all quads at the same time.
+        let texture = self.texture;
+        let row = texture.levels[level as usize].across.size as usize * texture.texel_bytes;
+        let (mut bytes, mut missing) = ([[[0; BYTES]; 2]; WIDE], 0_u32);
+        self.reader.each(&within.keys[..within.count.min(WIDE)], |i, tile| {
+            let above = within.above[i] as usize;
+            if tile.is_empty() {
+                missing |= 1 << i;
+                return;
+            }
+            copy(tile, above + row, &mut bytes[i][0]);
+            copy(tile, above, &mut bytes[i][1]);
+        });
+        // 2. Decode them.
+        let mut texels = [[Vec4::ZERO; 4]; WIDE];
+        let count = within.count.min(WIDE);
+        texture.decoder.quads(bytes[..count].as_flattened().as_flattened(), BYTES, &mut texels[..count]);
+        // 3. Sum up. Neighbours are mostly for the same lane.
+        let (mut sum, mut lane) = (Filtered::default(), quads.lane[within.index[0] as usize % WIDE]);
+        for (i, four) in texels[..count].iter().enumerate() {
+            let of = within.index[i] as usize % WIDE;
+            if quads.lane[of] != lane {
+                found[lane as usize % LANES].add::<GRADIENT>(&std::mem::take(&mut sum));
+                lane = quads.lane[of];
+            }
+            let four = if missing >> i & 1 != 0 { [MISSING; 4] } else { *four };
+            sum.add_quad::<GRADIENT>(four, (quads.s[of], quads.t[of]), quads.weight[of], quads.size);
+        }
+        found[lane as usize % LANES].add::<GRADIENT>(&sum);
+    }
+}
+
+/// As many bytes as there are from a place on.
+#[inline(always)]
+fn copy<const BYTES: usize>(tile: &[u8], at: usize, to: &mut [u8; BYTES]) {
+    let from = tile.get(at..).unwrap_or(&[]);
+    match from.first_chunk() {
+        Some(whole) => *to = *whole,
+        None => copy_last(from, to),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn copy_last(rest: &[u8], to: &mut [u8]) {
+    let count = rest.len().min(to.len());
+    to[..count].copy_from_slice(&rest[..count]);
 }
 
 /// A texture of which only is noted which tiles would be read.
@@ -201,15 +333,13 @@ impl Texels for Ahead<'_> {
         Vec4::ZERO
     }
 
-    fn quad(&self, level: u32, x: i32, y: i32) -> [Vec4; 4] {
-        match self.texture.locate_quad(level, x, y) {
-            Some((key, _)) => self.note(key),
-            None => {
-                for (x, y) in [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)] {
-                    self.texel(level, x, y);
-                }
-            }
-        }
-        [Vec4::ZERO; 4]
+    fn is_one_texel(&self, level: u32) -> bool {
+        self.texture.is_one_texel(level)
+    }
+
+    fn quads_within_tiles<const GRADIENT: bool>(&self, level: u32, quads: &Quads, _: &mut [Filtered; LANES]) -> u32 {
+        let within = self.texture.within_tiles(level, quads);
+        within.keys[..within.count].iter().for_each(|&key| self.note(key));
+        within.rest
     }
 }

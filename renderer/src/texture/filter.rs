@@ -2,9 +2,11 @@
 //! weights of those. Each but those of one texel gives its own exact gradient at a fixed footprint.
 
 use super::access::Texels;
-use super::footprint::{Footprint, Selection, probes};
+use super::footprint::{Places, Selections, probes};
+use super::quads::{Octet, Quads, WIDE};
 use super::wrap::floor;
 use glam::{Vec2, Vec4};
+use ssl_compiler::runtime::LANES;
 
 /// How the level is chosen and the texture filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -45,82 +47,227 @@ pub struct Filtered {
 }
 
 impl Filtered {
-    #[inline]
-    fn lerp<const GRADIENT: bool>(self, other: Filtered, t: f32) -> Filtered {
-        let mix = |a: Vec4, b: Vec4| a + (b - a) * t;
-        let value = mix(self.value, other.value);
-        if !GRADIENT {
-            return Filtered { value, ..self };
+    /// Adds `weight` times the bilinear filter between four texels, a quad's, at the fractions `s` and `t`. `size` is
+    /// that of their level.
+    #[inline(always)]
+    pub fn add_quad<const GRADIENT: bool>(
+        &mut self,
+        [a, b, c, d]: [Vec4; 4],
+        (s, t): (f32, f32),
+        weight: f32,
+        size: Vec2,
+    ) {
+        let (below, above) = (a + (b - a) * s, c + (d - c) * s);
+        self.value += (below + (above - below) * t) * weight;
+        if GRADIENT {
+            self.du += ((b - a) * (1.0 - t) + (d - c) * t) * (size.x * weight);
+            self.dv += (above - below) * (size.y * weight);
         }
-        Filtered { value, du: mix(self.du, other.du), dv: mix(self.dv, other.dv) }
     }
 
-    #[inline]
-    fn add_weighted<const GRADIENT: bool>(self, other: Filtered, weight: f32) -> Filtered {
-        let value = self.value + other.value * weight;
-        if !GRADIENT {
-            return Filtered { value, ..self };
+    #[inline(always)]
+    pub fn add<const GRADIENT: bool>(&mut self, other: &Filtered) {
+        self.value += other.value;
+        if GRADIENT {
+            self.du += other.du;
+            self.dv += other.dv;
         }
-        Filtered { value, du: self.du + other.du * weight, dv: self.dv + other.dv * weight }
     }
 }
 
-/// Filters at texture coordinates `uv` for film steps `duv` (∂(u,v)/∂x and ∂(u,v)/∂y). Coordinates and partials that are
-/// not finite count as 0. Without `GRADIENT` the partials of the result are 0.
-#[inline]
+/// How look-ups filter: the mode, levels to add, and by which film steps shrink.
+#[derive(Clone, Copy, Debug)]
+pub struct Filtering {
+    pub mode: MipMode,
+    pub bias: f32,
+    pub scale: f32,
+}
+
+/// Filters at the places of the lanes whose bits are set in `mask`, and adds what comes out to `found`. Coordinates and
+/// partials that are not finite count as 0. Without `GRADIENT` the partials of the result are left alone.
+///
+/// What a lane gets does not depend on the others.
 pub fn sample<T: Texels, const GRADIENT: bool>(
     texels: &T,
-    uv: Vec2,
-    duv: [Vec2; 2],
-    mode: MipMode,
-    bias: f32,
-) -> Filtered {
+    places: &Places,
+    mask: u32,
+    how: &Filtering,
+    found: &mut [Filtered; LANES],
+) {
     let (w, h) = texels.size(0);
     let size = Vec2::new(w as f32, h as f32);
-    let uv = if uv.is_finite() { uv } else { Vec2::ZERO };
-    let selection = Footprint::new(duv, size).select(mode, bias);
-    match mode {
-        MipMode::Nearest => Filtered { value: nearest(texels, uv, selection.level), ..Filtered::default() },
-        MipMode::Stochastic => Filtered { value: drawn(texels, uv, selection, size), ..Filtered::default() },
-        _ if selection.probes == 1 => trilinear::<T, GRADIENT>(texels, uv, selection.level),
-        _ => {
-            let spread = selection.spread / size;
-            let probe = |sum: Filtered, &(t, weight): &(f32, f32)| {
-                sum.add_weighted::<GRADIENT>(trilinear::<T, GRADIENT>(texels, uv + spread * t, selection.level), weight)
-            };
-            probes(selection.probes).iter().fold(Filtered::default(), probe)
+    let selected = places.select(size, how.scale, how.mode, how.bias);
+    let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);
+    match how.mode {
+        MipMode::Nearest => {
+            lanes.for_each(|lane| found[lane].value += nearest(texels, known(places.uv(lane)), selected.level[lane]));
         }
+        MipMode::Stochastic => {
+            lanes.for_each(|lane| found[lane].value += drawn(texels, known(places.uv(lane)), &selected, lane, size));
+        }
+        MipMode::Bilinear | MipMode::Trilinear | MipMode::Aniso | MipMode::Auto => {
+            let last = texels.levels() - 1;
+            let mut together = Together { level: 0, octet: Octet::EMPTY };
+            for lane in lanes {
+                let (fine, blend) = floor(selected.level[lane].clamp(0.0, last as f32));
+                let place = Probe { uv: known(places.uv(lane)), weight: 1.0, blend, lane };
+                if selected.probes[lane] == 1 {
+                    together.add::<T, GRADIENT>(texels, fine as u32, place, found);
+                } else {
+                    let spread = selected.spread(lane) / size;
+                    several::<T, GRADIENT>(texels, fine as u32, place, (selected.probes[lane], spread), found);
+                }
+            }
+            together.end::<T, GRADIENT>(texels, found);
+        }
+    }
+}
+
+fn known(uv: Vec2) -> Vec2 {
+    if uv.is_finite() { uv } else { Vec2::ZERO }
+}
+
+/// One trilinear look-up: where, how much it counts, how much of that is the coarser level's, and for whom it is.
+struct Probe {
+    uv: Vec2,
+    weight: f32,
+    blend: f32,
+    lane: usize,
+}
+
+impl Octet {
+    fn push(&mut self, p: &Probe) {
+        let i = self.count;
+        (self.u[i], self.v[i], self.weight[i], self.blend[i]) = (p.uv.x, p.uv.y, p.weight, p.blend);
+        self.lane[i] = p.lane as u8;
+        self.count += 1;
+    }
+}
+
+/// Look-ups of lanes with one probe, gathered as long as they begin at the same level.
+struct Together {
+    level: u32,
+    octet: Octet,
+}
+
+impl Together {
+    #[inline(always)]
+    fn add<T: Texels, const GRADIENT: bool>(
+        &mut self,
+        texels: &T,
+        level: u32,
+        probe: Probe,
+        found: &mut [Filtered; LANES],
+    ) {
+        if self.octet.count == WIDE || level != self.level {
+            self.end::<T, GRADIENT>(texels, found);
+            self.level = level;
+        }
+        self.octet.push(&probe);
+    }
+
+    fn end<T: Texels, const GRADIENT: bool>(&mut self, texels: &T, found: &mut [Filtered; LANES]) {
+        two_levels::<T, GRADIENT>(texels, self.level, &mut self.octet, found);
+        self.octet.count = 0;
+    }
+}
+
+/// One lane with several probes; their standard deviation is `spread`. They are not mixed with those of others, which
+/// would let the order of sums depend on them.
+fn several<T: Texels, const GRADIENT: bool>(
+    texels: &T,
+    level: u32,
+    center: Probe,
+    (count, spread): (u32, Vec2),
+    found: &mut [Filtered; LANES],
+) {
+    for part in probes(count as usize).chunks(WIDE) {
+        let mut octet = Octet::EMPTY;
+        for &(offset, weight) in part {
+            octet.push(&Probe { uv: center.uv + spread * offset, weight, ..center });
+        }
+        two_levels::<T, GRADIENT>(texels, level, &mut octet, found);
+    }
+}
+
+/// Up to eight trilinear look-ups at the same two levels.
+fn two_levels<T: Texels, const GRADIENT: bool>(
+    texels: &T,
+    level: u32,
+    octet: &mut Octet,
+    found: &mut [Filtered; LANES],
+) {
+    if octet.count == 0 {
+        return;
+    }
+    let wrap = texels.wrap();
+    wrap[0].fold(&mut octet.u);
+    wrap[1].fold(&mut octet.v);
+    one_level::<T, GRADIENT>(texels, level, octet, |weight, blend| weight * (1.0 - blend), found);
+    if octet.blend[..octet.count].iter().any(|&blend| blend > 0.0) {
+        one_level::<T, GRADIENT>(texels, level + 1, octet, |weight, blend| weight * blend, found);
+    }
+}
+
+#[inline(always)]
+fn one_level<T: Texels, const GRADIENT: bool>(
+    texels: &T,
+    level: u32,
+    octet: &Octet,
+    weight: impl Fn(f32, f32) -> f32,
+    found: &mut [Filtered; LANES],
+) {
+    let (w, h) = texels.size(level);
+    let quads = Quads::new(octet, Vec2::new(w as f32, h as f32), weight);
+    let mut rest = texels.quads_within_tiles::<GRADIENT>(level, &quads, found);
+    while rest != 0 {
+        let i = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        let (x, y) = (quads.left[i], quads.bottom[i]);
+        let texel = |x, y| texels.texel(level, x, y);
+        // Where all is one texel it need not be found four times.
+        let four = match texels.is_one_texel(level) {
+            true => [texel(0, 0); 4],
+            false => [texel(x, y), texel(x + 1, y), texel(x, y + 1), texel(x + 1, y + 1)],
+        };
+        let sum = &mut found[quads.lane[i] as usize % LANES];
+        sum.add_quad::<GRADIENT>(four, (quads.s[i], quads.t[i]), quads.weight[i], quads.size);
     }
 }
 
 fn nearest<T: Texels>(texels: &T, uv: Vec2, level: f32) -> Vec4 {
     let level = (level.max(0.0) as u32).min(texels.levels() - 1);
+    texel_at(texels, level, uv, Vec2::ZERO)
+}
+
+/// The texel of a level that a place lies in, moved by so many texels.
+fn texel_at<T: Texels>(texels: &T, level: u32, uv: Vec2, by: Vec2) -> Vec4 {
     let (w, h) = texels.size(level);
-    let [u, v] = texels.wrap();
-    texels.texel(level, floor(u.fold(uv.x) * w as f32).0, floor(v.fold(uv.y) * h as f32).0)
+    let (wrap, mut u, mut v) = (texels.wrap(), [uv.x], [uv.y]);
+    wrap[0].fold(&mut u);
+    wrap[1].fold(&mut v);
+    texels.texel(level, floor(u[0] * w as f32 + by.x).0, floor(v[0] * h as f32 + by.y).0)
 }
 
 /// Draws a probe, a level, and a texel of the bilinear filter there. What is drawn depends on the coordinates and the
 /// footprint alone, so an image does not depend on who asks first.
-fn drawn<T: Texels>(texels: &T, uv: Vec2, selection: Selection, size: Vec2) -> Vec4 {
-    let bits = [uv.x, uv.y, selection.level, selection.spread.x].map(f32::to_bits);
+fn drawn<T: Texels>(texels: &T, uv: Vec2, selected: &Selections, lane: usize, size: Vec2) -> Vec4 {
+    let (level, spread) = (selected.level[lane], selected.spread(lane));
+    let bits = [uv.x, uv.y, level, spread.x].map(f32::to_bits);
     let mut random = Random(bits.iter().fold(0x9e37_79b9_7f4a_7c15, |h, &b| mix(h ^ u64::from(b))));
     let mut left = random.next();
     let of_weight = |&&(_, weight): &&(f32, f32)| {
         left -= weight;
         left < 0.0
     };
-    let offset =
-        if selection.probes == 1 { 0.0 } else { probes(selection.probes).iter().find(of_weight).map_or(0.0, |p| p.0) };
-    let uv = uv + selection.spread / size * offset;
+    let count = selected.probes[lane] as usize;
+    let offset = if count == 1 { 0.0 } else { probes(count).iter().find(of_weight).map_or(0.0, |p| p.0) };
+    let uv = uv + spread / size * offset;
     let last = texels.levels() - 1;
-    let level = selection.level.clamp(0.0, last as f32);
+    let level = level.clamp(0.0, last as f32);
     let level = (level as u32 + u32::from(random.next() < level.fract())).min(last);
-    let (w, h) = texels.size(level);
-    let [wrap_u, wrap_v] = texels.wrap();
-    let x = wrap_u.fold(uv.x) * w as f32 - 0.5 + random.next();
-    let y = wrap_v.fold(uv.y) * h as f32 - 0.5 + random.next();
-    texels.texel(level, floor(x).0, floor(y).0)
+    let (x, y) = (random.next(), random.next());
+    texel_at(texels, level, uv, Vec2::new(x, y) - 0.5)
 }
 
 /// SplitMix64 (Steele, Lea & Flood 2014), from a seed that is mixed already.
@@ -138,29 +285,4 @@ impl Random {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         (mix(self.0) >> 40) as f32 / (1 << 24) as f32
     }
-}
-
-#[inline]
-fn trilinear<T: Texels, const GRADIENT: bool>(texels: &T, uv: Vec2, level: f32) -> Filtered {
-    let last = texels.levels() - 1;
-    let level = level.clamp(0.0, last as f32);
-    let (fine, t) = floor(level);
-    let fine = fine as u32;
-    let below = bilinear::<T, GRADIENT>(texels, uv, fine);
-    if t == 0.0 { below } else { below.lerp::<GRADIENT>(bilinear::<T, GRADIENT>(texels, uv, fine + 1), t) }
-}
-
-#[inline]
-fn bilinear<T: Texels, const GRADIENT: bool>(texels: &T, uv: Vec2, level: u32) -> Filtered {
-    let (w, h) = texels.size(level);
-    let [wrap_u, wrap_v] = texels.wrap();
-    let (x, y) = (wrap_u.fold(uv.x) * w as f32 - 0.5, wrap_v.fold(uv.y) * h as f32 - 0.5);
-    let ((left, s), (bottom, t)) = (floor(x), floor(y));
-    let [a, b, c, d] = texels.quad(level, left, bottom);
-    let (below, above) = (a + (b - a) * s, c + (d - c) * s);
-    let value = below + (above - below) * t;
-    if !GRADIENT {
-        return Filtered { value, ..Filtered::default() };
-    }
-    Filtered { value, du: ((b - a) * (1.0 - t) + (d - c) * t) * w as f32, dv: (above - below) * h as f32 }
 }

@@ -7,7 +7,9 @@
 //! look-ups along its longer axis, weighted by a Gaussian of the variance that is missing there, (a² − b²)/4.
 
 use super::filter::MipMode;
+use super::wrap::floor;
 use glam::Vec2;
+use ssl_compiler::runtime::LANES;
 use std::sync::LazyLock;
 
 /// The images of one step along film x and film y, in texels of level 0.
@@ -21,7 +23,7 @@ pub struct Footprint {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Selection {
     pub level: f32,
-    pub probes: usize,
+    pub probes: u32,
     /// The standard deviation of the probes, in texels of level 0.
     pub spread: Vec2,
 }
@@ -33,68 +35,172 @@ pub const MAX_PROBES: usize = 18;
 /// Probes for one length of the shorter axis: their distance is then less than the probes are wide.
 const PROBES_PER_LENGTH: f32 = 1.125;
 
+// All of this runs on the sixteen lanes of a request at once: the compiler makes vector code of it as long as nothing
+// branches, so both sides of a choice are computed and one is picked.
 impl Footprint {
     /// In texels of level 0, from partials of texture coordinates by film steps. What is not finite counts as 0, and
     /// what is past all sizes as a step across the texture many times over.
+    #[inline(always)]
     pub fn new(duv: [Vec2; 2], size: Vec2) -> Footprint {
         // Fourth powers of these and their sums still fit.
         const FAR: f32 = 1e9;
-        let clean =
-            |d: Vec2| if d.is_finite() { (d * size).clamp(Vec2::splat(-FAR), Vec2::splat(FAR)) } else { Vec2::ZERO };
+        let clean = |d: Vec2| {
+            let known = (d.x.abs() < f32::INFINITY) & (d.y.abs() < f32::INFINITY);
+            let of = |t: f32| pick(known, larger(smaller(t, FAR), -FAR), 0.0);
+            Vec2::new(of(d.x * size.x), of(d.y * size.y))
+        };
         Footprint { x: clean(duv[0]), y: clean(duv[1]) }
     }
 
     /// The level that `mode` chooses, `bias` levels coarser.
+    #[inline(always)]
     pub fn select(&self, mode: MipMode, bias: f32) -> Selection {
         let one = |level: f32| Selection { level, probes: 1, spread: Vec2::ZERO };
+        let whole = |level: f32| one(floor(level).0 as f32);
+        let longest = larger(self.x.length(), self.y.length());
         match mode {
-            MipMode::Nearest => {
-                let largest = self.x.abs().max(self.y.abs()).max_element();
-                one((level_of(largest) + bias).floor())
-            }
-            MipMode::Bilinear => one((level_of(self.x.length().max(self.y.length())) + bias + 0.5).floor()),
-            MipMode::Trilinear => one(level_of(self.x.length().max(self.y.length())) + bias),
+            MipMode::Nearest => whole(level_of(self.largest_partial()) + bias),
+            MipMode::Bilinear => whole(level_of(longest) + bias + 0.5),
+            MipMode::Trilinear => one(level_of(longest) + bias),
             MipMode::Aniso | MipMode::Stochastic | MipMode::Auto => self.ellipse(bias),
         }
     }
 
-    fn ellipse(&self, bias: f32) -> Selection {
-        let (major, b) = self.axes();
-        let a = major.length();
-        // Below a texel's length the image itself is what blurs.
-        let width = b.max(a / MAX_ANISOTROPY).max(1.0);
-        let level = level_of(width) + bias;
-        if a <= width {
-            return Selection { level: level_of(a) + bias, probes: 1, spread: Vec2::ZERO };
-        }
-        let probes = ((a / width * PROBES_PER_LENGTH).ceil() as usize).clamp(2, MAX_PROBES);
-        let missing = 0.5 * (a * a - width * width).sqrt();
-        Selection { level, probes, spread: major * (missing / a) }
+    #[inline(always)]
+    fn largest_partial(&self) -> f32 {
+        let of = |d: Vec2| larger(d.x.abs(), d.y.abs());
+        larger(of(self.x), of(self.y))
     }
 
-    /// The longer semi-axis of the ellipse that the unit circle of film steps maps to, and the length of the shorter:
-    /// the singular values of the Jacobian.
-    fn axes(&self) -> (Vec2, f32) {
+    #[inline(always)]
+    fn ellipse(&self, bias: f32) -> Selection {
+        let Axes { long: a, short: b, direction } = self.axes();
+        // Below a texel's length the image itself is what blurs.
+        let width = larger(larger(b, a / MAX_ANISOTROPY), 1.0);
+        let is_round = a <= width;
+        let (whole, rest) = floor(a / width * PROBES_PER_LENGTH);
+        let probes = (whole + i32::from(rest > 0.0)).clamp(2, MAX_PROBES as i32) as u32;
+        // What is missing is 0 where the ellipse is round.
+        let missing = 0.5 * larger(a * a - width * width, 0.0).sqrt();
+        Selection {
+            level: level_of(pick(is_round, a, width)) + bias,
+            probes: if is_round { 1 } else { probes },
+            spread: direction * missing,
+        }
+    }
+
+    /// The singular values of the Jacobian, and the direction that belongs to the larger.
+    #[inline(always)]
+    fn axes(&self) -> Axes {
         // The Jacobian times its transpose, [[a, b], [b, c]].
         let (a, b) = (self.x.x * self.x.x + self.y.x * self.y.x, self.x.x * self.x.y + self.y.x * self.y.y);
         let c = self.x.y * self.x.y + self.y.y * self.y.y;
         let (middle, reach) = (0.5 * (a + c), (0.25 * (a - c) * (a - c) + b * b).sqrt());
         let long = (middle + reach).sqrt();
         // The determinant over the longer: the difference middle − reach would cancel.
-        let short = if long > 0.0 { self.x.perp_dot(self.y).abs() / long } else { 0.0 };
+        let short = pick(long > 0.0, self.x.perp_dot(self.y).abs() / long, 0.0);
         // Of the two forms of the eigenvector, the one whose entries do not cancel.
-        let direction = if a >= c { Vec2::new(0.5 * (a - c) + reach, b) } else { Vec2::new(b, 0.5 * (c - a) + reach) };
-        (direction.normalize_or(Vec2::X) * long, short)
+        let sure = 0.5 * (a - c).abs() + reach;
+        let (x, y) = (pick(a >= c, sure, b), pick(a >= c, b, sure));
+        let length = (x * x + y * y).sqrt();
+        let direction = Vec2::new(pick(length > 0.0, x / length, 1.0), pick(length > 0.0, y / length, 0.0));
+        Axes { long, short, direction }
+    }
+}
+
+/// The ellipse that the unit circle of film steps maps to: its semi-axes, and where the longer points.
+struct Axes {
+    long: f32,
+    short: f32,
+    direction: Vec2,
+}
+
+#[inline(always)]
+fn pick(which: bool, yes: f32, no: f32) -> f32 {
+    if which { yes } else { no }
+}
+
+/// As processors have it: the second where one is no number.
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+fn smaller(a: f32, b: f32) -> f32 {
+    if a < b { a } else { b }
+}
+
+/// Where the lanes of a request look: u, v, and how far film steps go, ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
+pub struct Places {
+    pub rows: [[f32; LANES]; 6],
+}
+
+impl Places {
+    /// One look-up, in lane 0.
+    pub fn one(uv: Vec2, duv: [Vec2; 2]) -> Places {
+        let mut rows = [[0.0; LANES]; 6];
+        for (row, value) in rows.iter_mut().zip([uv.x, uv.y, duv[0].x, duv[0].y, duv[1].x, duv[1].y]) {
+            row[0] = value;
+        }
+        Places { rows }
+    }
+
+    pub fn uv(&self, lane: usize) -> Vec2 {
+        Vec2::new(self.rows[0][lane], self.rows[1][lane])
+    }
+
+    /// What to read in each lane of a texture whose level 0 has `size` texels; film steps are shortened to `scale` of
+    /// their length.
+    pub fn select(&self, size: Vec2, scale: f32, mode: MipMode, bias: f32) -> Selections {
+        // A loop each, without choices in it.
+        match mode {
+            MipMode::Nearest => self.each(size, scale, |f| f.select(MipMode::Nearest, bias)),
+            MipMode::Bilinear => self.each(size, scale, |f| f.select(MipMode::Bilinear, bias)),
+            MipMode::Trilinear => self.each(size, scale, |f| f.select(MipMode::Trilinear, bias)),
+            MipMode::Aniso | MipMode::Stochastic | MipMode::Auto => {
+                self.each(size, scale, |f| f.select(MipMode::Aniso, bias))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn each(&self, size: Vec2, scale: f32, select: impl Fn(&Footprint) -> Selection) -> Selections {
+        let mut found = Selections { level: [0.0; LANES], probes: [1; LANES], spread: [[0.0; LANES]; 2] };
+        for lane in 0..LANES {
+            let step = |row: usize| Vec2::new(self.rows[row][lane], self.rows[row + 1][lane]) * scale;
+            let one = select(&Footprint::new([step(2), step(4)], size));
+            found.level[lane] = one.level;
+            found.probes[lane] = one.probes;
+            found.spread[0][lane] = one.spread.x;
+            found.spread[1][lane] = one.spread.y;
+        }
+        found
+    }
+}
+
+/// [`Selection`]s of all lanes.
+pub struct Selections {
+    pub level: [f32; LANES],
+    pub probes: [u32; LANES],
+    /// Along u, and along v.
+    pub spread: [[f32; LANES]; 2],
+}
+
+impl Selections {
+    pub fn spread(&self, lane: usize) -> Vec2 {
+        Vec2::new(self.spread[0][lane], self.spread[1][lane])
     }
 }
 
 /// log2 of a length in texels of level 0, to within 1e-6 and exact for powers of two; far below 0 where it is 0.
 ///
 /// With the mantissa m near 1, ln m = 2 artanh((m − 1)/(m + 1)), of which four terms of the series are left to be summed.
+#[inline(always)]
 fn level_of(texels: f32) -> f32 {
     // From the middle between two powers of two, so that m is from √½ to √2.
     const MIDDLE: u32 = 0x3f35_04f3;
-    let bits = texels.max(f32::MIN_POSITIVE).to_bits().wrapping_sub(MIDDLE);
+    let bits = larger(texels, f32::MIN_POSITIVE).to_bits().wrapping_sub(MIDDLE);
     let exponent = bits as i32 >> 23;
     let m = f32::from_bits((bits & 0x007f_ffff).wrapping_add(MIDDLE));
     let t = (m - 1.0) / (m + 1.0);
@@ -159,7 +265,7 @@ mod tests {
         assert_eq!((s.spread.x, s.probes), (0.0, 9));
         // Past the limit the level rises instead.
         let far = Footprint { x: Vec2::new(0.0, 1024.0), y: Vec2::new(1.0, 0.0) };
-        assert_eq!(far.select(MipMode::Aniso, 0.0).probes, MAX_PROBES);
+        assert_eq!(far.select(MipMode::Aniso, 0.0).probes, MAX_PROBES as u32);
         assert!((far.select(MipMode::Aniso, 0.0).level - 6.0).abs() < 1e-5);
         let isotropic = Footprint { x: Vec2::new(8.0, 0.0), y: Vec2::new(0.0, 8.0) };
         assert_eq!(isotropic.select(MipMode::Aniso, 0.0), isotropic.select(MipMode::Trilinear, 0.0));
@@ -180,9 +286,9 @@ mod tests {
             let turn = Vec2::from_angle(i as f32 * 0.7);
             let (p, q) = (Vec2::from_angle(1.1) * 9.0, Vec2::from_angle(1.1).perp() * 2.0);
             let f = Footprint { x: p * turn.x + q * turn.y, y: q * turn.x - p * turn.y };
-            let (major, minor) = f.axes();
-            assert!((major.length() - 9.0).abs() < 1e-3 && (minor - 2.0).abs() < 1e-3);
-            assert!(major.perp_dot(p).abs() < 0.05, "{major}");
+            let Axes { long, short, direction } = f.axes();
+            assert!((long - 9.0).abs() < 1e-3 && (short - 2.0).abs() < 1e-3);
+            assert!((direction * long).perp_dot(p).abs() < 0.05, "{direction}");
         }
     }
 
@@ -192,7 +298,10 @@ mod tests {
             let f = Footprint::new([Vec2::new(bad, 1.0), Vec2::new(0.0, bad)], Vec2::splat(4096.0));
             for mode in MipMode::NAMED.map(|(_, mode)| mode) {
                 let s = f.select(mode, 0.0);
-                assert!(s.level.is_finite() && s.spread.is_finite() && s.probes <= MAX_PROBES, "{bad} {mode:?} {s:?}");
+                assert!(
+                    s.level.is_finite() && s.spread.is_finite() && s.probes as usize <= MAX_PROBES,
+                    "{bad} {mode:?} {s:?}"
+                );
             }
         }
     }

@@ -13,6 +13,7 @@ mod image_file;
 mod layout;
 pub mod make;
 mod memory;
+mod quads;
 mod storage;
 mod system;
 mod texel;

@@ -1,13 +1,14 @@
 //! The textures of a scene as a shader's host: look-ups by number, sixteen at a time.
 
-use super::access::{Ahead, Texels, Texture, Tiles};
-use super::cache::{CacheOptions, CacheStatistics, Failure, Files, TileCache, TileKey, TileReader};
-use super::filter::{self, Filtered, MipMode};
+use super::access::{Ahead, Texture, Tiles};
+use super::cache::{CacheOptions, CacheStatistics, Failure, Files, TileCache, TileKey};
+use super::filter::{self, Filtered, Filtering, MipMode};
+use super::footprint::Places;
 use super::texel::MISSING;
-use super::udim::{Square, UdimSet};
+use super::udim::UdimSet;
 use super::{ColorSpace, TileSource, Wrap};
 use glam::Vec2;
-use ssl_compiler::runtime::{HostServices, Row, TextureRequest};
+use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,9 +58,7 @@ pub struct TextureSystem {
     /// `None` where the file could not be read.
     textures: Vec<Option<Look>>,
     cache: TileCache,
-    options: TextureOptions,
-    /// By which footprints shrink.
-    scale: f32,
+    filtering: Filtering,
     missed: AtomicBool,
 }
 
@@ -89,15 +88,14 @@ impl TextureSystem {
         };
         let textures = entries.into_iter().map(|entry| entry.map(&mut look)).collect();
         let cache = TileCache::new(cache, sources, files)?;
-        let (options, missed) = (TextureOptions::default(), AtomicBool::new(false));
-        Ok(TextureSystem { textures, cache, options, scale: 1.0, missed })
+        let filtering = filtering(&TextureOptions::default());
+        Ok(TextureSystem { textures, cache, filtering, missed: AtomicBool::new(false) })
     }
 
     /// Sets how look-ups filter. Footprints, which arrive per pixel, shrink by 1/√samples: the samples of a pixel share
     /// it between them.
     pub fn configure(&mut self, options: TextureOptions) {
-        self.options = options;
-        self.scale = 1.0 / (options.samples.max(1) as f32).sqrt();
+        self.filtering = filtering(&options);
     }
 
     pub fn cache(&self) -> &TileCache {
@@ -129,8 +127,9 @@ impl TextureSystem {
     /// Filters one texture at one place; partials by film x and y, per pixel.
     pub fn look_up(&self, texture: u32, uv: Vec2, duv: [Vec2; 2]) -> Filtered {
         let Some(look) = self.look(texture) else { return missing() };
-        let ahead = |keys: &mut Vec<TileKey>| self.ahead(look, [(uv, duv)].into_iter(), keys);
-        self.cache.read((look.number(), 1), &ahead, |reader| self.at::<true>(look, reader, uv, duv))
+        let mut found = [Filtered::default(); LANES];
+        self.filter::<true>(look, &Places::one(uv, duv), 1, &mut found);
+        found[0]
     }
 
     fn look(&self, number: u32) -> Option<&Look> {
@@ -141,37 +140,29 @@ impl TextureSystem {
         found
     }
 
-    #[inline]
-    fn at<const GRADIENT: bool>(&self, look: &Look, reader: &TileReader<'_>, uv: Vec2, duv: [Vec2; 2]) -> Filtered {
-        match look {
-            Look::One(texture) => self.filter::<_, GRADIENT>(&Tiles { texture, reader }, uv, duv),
-            Look::Set(set) => match set.find(uv) {
-                Some((square, uv)) => self.filter::<_, GRADIENT>(&Square { set, square, seen: reader }, uv, duv),
-                None => missing(),
-            },
-        }
-    }
-
-    #[inline]
-    fn filter<T: Texels, const GRADIENT: bool>(&self, texels: &T, uv: Vec2, duv: [Vec2; 2]) -> Filtered {
-        let scaled = duv.map(|d| d * self.scale);
-        filter::sample::<T, GRADIENT>(texels, uv, scaled, self.options.mode, self.options.bias)
+    /// Filters in the lanes of `mask`, and adds what comes out to `found`.
+    fn filter<const GRADIENT: bool>(&self, look: &Look, places: &Places, mask: u32, found: &mut [Filtered; LANES]) {
+        let ahead = |keys: &mut Vec<TileKey>| self.ahead(look, places, mask, keys);
+        self.cache.read((look.number(), mask.count_ones()), &ahead, |reader| match look {
+            Look::One(texture) => {
+                filter::sample::<_, GRADIENT>(&Tiles { texture, reader }, places, mask, &self.filtering, found);
+            }
+            Look::Set(set) => set.sample::<_, GRADIENT>(reader, places, mask, &self.filtering, found),
+        });
     }
 
     /// Which tiles look-ups at these places are going to read.
-    fn ahead(&self, look: &Look, places: impl Iterator<Item = (Vec2, [Vec2; 2])>, keys: &mut Vec<TileKey>) {
-        let found = RefCell::new(std::mem::take(keys));
-        for (uv, duv) in places {
-            match look {
-                Look::One(texture) => _ = self.filter::<_, false>(&Ahead { texture, keys: &found }, uv, duv),
-                Look::Set(set) => {
-                    if let Some((square, uv)) = set.find(uv) {
-                        self.filter::<_, false>(&Square { set, square, seen: &found }, uv, duv);
-                    }
-                }
+    #[cold]
+    fn ahead(&self, look: &Look, places: &Places, mask: u32, keys: &mut Vec<TileKey>) {
+        let (noted, mut none) = (RefCell::new(std::mem::take(keys)), [Filtered::default(); LANES]);
+        match look {
+            Look::One(texture) => {
+                let texels = Ahead { texture, keys: &noted };
+                filter::sample::<_, false>(&texels, places, mask, &self.filtering, &mut none);
             }
+            Look::Set(set) => set.sample::<_, false>(&noted, places, mask, &self.filtering, &mut none),
         }
-        *keys = found.into_inner();
+        *keys = noted.into_inner();
     }
 }
 
@@ -185,25 +176,13 @@ impl Look {
     }
 }
 
+fn filtering(options: &TextureOptions) -> Filtering {
+    let scale = 1.0 / (options.samples.max(1) as f32).sqrt();
+    Filtering { mode: options.mode, bias: options.bias, scale }
+}
+
 fn missing() -> Filtered {
     Filtered { value: MISSING, ..Filtered::default() }
-}
-
-/// Where the lanes of a request look.
-struct Places {
-    /// u, v, ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
-    rows: [Row; 6],
-}
-
-impl Places {
-    fn new(r: &TextureRequest) -> Places {
-        Places { rows: [r.u, r.v, r.dudx, r.dvdx, r.dudy, r.dvdy] }
-    }
-
-    fn of(&self, lane: usize) -> (Vec2, [Vec2; 2]) {
-        let at = |row: usize| Vec2::new(self.rows[row].0[lane], self.rows[row + 1].0[lane]);
-        (at(0), [at(2), at(4)])
-    }
 }
 
 fn answer(request: &mut TextureRequest, lane: usize, found: &Filtered) {
@@ -223,18 +202,15 @@ impl HostServices for TextureSystem {
         let Some(look) = self.look(request.texture) else {
             return request.lanes().for_each(|lane| answer(request, lane, &missing()));
         };
-        let places = Places::new(request);
-        let lanes = request.lanes();
-        let ahead = |keys: &mut Vec<TileKey>| self.ahead(look, lanes.clone().map(|lane| places.of(lane)), keys);
-        self.cache.read((look.number(), request.mask.count_ones()), &ahead, |reader| {
-            for lane in request.lanes() {
-                let (uv, duv) = places.of(lane);
-                let found = match request.wants_gradient {
-                    0 => self.at::<false>(look, reader, uv, duv),
-                    _ => self.at::<true>(look, reader, uv, duv),
-                };
-                answer(request, lane, &found);
-            }
-        });
+        let r = &*request;
+        let places = Places { rows: [r.u.0, r.v.0, r.dudx.0, r.dvdx.0, r.dudy.0, r.dvdy.0] };
+        let mut found = [Filtered::default(); LANES];
+        match request.wants_gradient {
+            0 => self.filter::<false>(look, &places, request.mask, &mut found),
+            _ => self.filter::<true>(look, &places, request.mask, &mut found),
+        }
+        for lane in request.lanes() {
+            answer(request, lane, &found[lane]);
+        }
     }
 }

@@ -11,7 +11,8 @@ pub const MISSING: Vec4 = Vec4::new(1.0, 0.0, 1.0, 1.0);
 
 /// Decodes the texels of one texture.
 pub struct Decoder {
-    pair: fn(&Decoder, &[u8]) -> [Vec4; 2],
+    pair: Pair,
+    quads: ManyQuads,
     /// What each stored color of 8 bits, and of 16, stands for.
     bytes: &'static [f32; 256],
     words: &'static [f32],
@@ -20,8 +21,6 @@ pub struct Decoder {
     curve: ColorSpace,
     /// How color and alpha go together.
     alpha: Stage,
-    /// Three channels of 8 bits.
-    is_rgb8: bool,
 }
 
 /// What is still to be done with color and alpha.
@@ -43,7 +42,7 @@ static LINEAR_16: LazyLock<Vec<f32>> = LazyLock::new(|| (0..65536).map(|i| i as 
 impl Decoder {
     /// `curve` is what the colors are stored in.
     pub fn new(layout: &Layout, curve: ColorSpace) -> Decoder {
-        let pair = match layout.sample {
+        let (pair, quads) = match layout.sample {
             Sample::U8 => of_channels::<Byte>(layout.channels),
             Sample::U16 => of_channels::<Word>(layout.channels),
             Sample::F16 => of_channels::<Half>(layout.channels),
@@ -57,6 +56,7 @@ impl Decoder {
         let curve = if alpha == Stage::Codes { ColorSpace::Linear } else { curve };
         Decoder {
             pair,
+            quads,
             bytes: if curve == ColorSpace::Srgb { &SRGB_8 } else { &LINEAR_8 },
             words: match (layout.sample, curve) {
                 (Sample::U16, ColorSpace::Srgb) => &SRGB_16,
@@ -66,7 +66,6 @@ impl Decoder {
             stride: layout.texel_bytes(),
             curve,
             alpha,
-            is_rgb8: (layout.sample, layout.channels) == (Sample::U8, 3),
         }
     }
 
@@ -74,26 +73,16 @@ impl Decoder {
     pub fn texel(&self, tile: &[u8], at: usize) -> Vec4 {
         // The last texel of a tile has none beside it.
         let start = at.min(tile.len().saturating_sub(2 * self.stride));
-        self.pair(tile, start)[usize::from(start != at)]
+        match tile.get(start..start + 2 * self.stride) {
+            Some(bytes) => (self.pair)(self, bytes)[usize::from(start != at)],
+            None => MISSING,
+        }
     }
 
-    /// The texel that begins at a byte of a tile, and the next in its row; [`MISSING`] where the tile is empty.
+    /// Quads, each from the bytes of two texels of its lower row and of two of its upper, which begin every `step` bytes.
     #[inline]
-    pub fn pair(&self, tile: &[u8], at: usize) -> [Vec4; 2] {
-        // What most textures are does without a call.
-        if self.is_rgb8 {
-            return match tile.get(at..at + 6) {
-                Some(&[a, b, c, d, e, f]) => {
-                    let color = |x: u8| self.bytes[usize::from(x)];
-                    [Vec4::new(color(a), color(b), color(c), 1.0), Vec4::new(color(d), color(e), color(f), 1.0)]
-                }
-                _ => [MISSING; 2],
-            };
-        }
-        match tile.get(at..at + 2 * self.stride) {
-            Some(bytes) => (self.pair)(self, bytes),
-            None => [MISSING; 2],
-        }
+    pub fn quads(&self, rows: &[u8], step: usize, out: &mut [[Vec4; 4]]) {
+        (self.quads)(self, rows, step, out);
     }
 }
 
@@ -179,15 +168,27 @@ impl Stored for Single {
     }
 }
 
-fn of_channels<S: Stored>(channels: u32) -> fn(&Decoder, &[u8]) -> [Vec4; 2] {
+type Pair = fn(&Decoder, &[u8]) -> [Vec4; 2];
+type ManyQuads = fn(&Decoder, &[u8], usize, &mut [[Vec4; 4]]);
+
+fn of_channels<S: Stored>(channels: u32) -> (Pair, ManyQuads) {
     match channels {
-        1 => pair::<S, 1>,
-        2 => pair::<S, 2>,
-        3 => pair::<S, 3>,
-        _ => pair::<S, 4>,
+        1 => (pair::<S, 1>, quads::<S, 1>),
+        2 => (pair::<S, 2>, quads::<S, 2>),
+        3 => (pair::<S, 3>, quads::<S, 3>),
+        _ => (pair::<S, 4>, quads::<S, 4>),
     }
 }
 
+fn quads<S: Stored, const CHANNELS: usize>(d: &Decoder, rows: &[u8], step: usize, out: &mut [[Vec4; 4]]) {
+    for (four, two) in out.iter_mut().zip(rows.chunks_exact(2 * step)) {
+        let (below, above) = two.split_at(step);
+        let ([a, b], [c, d]) = (pair::<S, CHANNELS>(d, below), pair::<S, CHANNELS>(d, above));
+        *four = [a, b, c, d];
+    }
+}
+
+#[inline(always)]
 fn pair<S: Stored, const CHANNELS: usize>(d: &Decoder, bytes: &[u8]) -> [Vec4; 2] {
     let texel = |at: usize| {
         let color = |c: usize| S::color(&bytes[at + c * S::BYTES..at + (c + 1) * S::BYTES], d);
@@ -223,7 +224,7 @@ mod tests {
     }
 
     fn one(layout: &Layout, curve: ColorSpace, bytes: &[u8]) -> Vec4 {
-        Decoder::new(layout, curve).pair(&[bytes, bytes].concat(), 0)[1]
+        Decoder::new(layout, curve).texel(&[bytes, bytes].concat(), bytes.len())
     }
 
     #[test]

@@ -2,9 +2,13 @@
 
 use super::access::{Ahead, Texels, Texture, Tiles};
 use super::cache::{TileKey, TileReader};
+use super::filter::{self, Filtered, Filtering};
+use super::footprint::Places;
+use super::quads::Quads;
 use super::texel::MISSING;
 use super::{Wrap, wrap};
 use glam::{Vec2, Vec4};
+use ssl_compiler::runtime::LANES;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,8 +32,11 @@ impl UdimSet {
         self.uncovered.load(Ordering::Relaxed).then_some(&self.name)
     }
 
-    /// The square that a place lies in, and where in it; `None` where there is no image.
-    pub fn find(&self, uv: Vec2) -> Option<((i32, i32), Vec2)> {
+    /// The square that a lane's place lies in, and where in it; `None` where there is no image.
+    fn find(&self, mask: u32, lane: usize, uv: Vec2) -> Option<((i32, i32), Vec2)> {
+        if mask >> lane & 1 == 0 {
+            return None;
+        }
         // Past these there are no squares, and their numbers would not fit.
         let uv = if uv.is_finite() { uv.clamp(Vec2::splat(-1e6), Vec2::splat(1e6)) } else { Vec2::ZERO };
         let ((x, u), (y, v)) = (wrap::floor(uv.x), wrap::floor(uv.y));
@@ -40,6 +47,37 @@ impl UdimSet {
         Some(((x, y), Vec2::new(u, v)))
     }
 
+    /// Filters in the lanes of `mask`, square by square, and adds what comes out to `found`.
+    pub fn sample<'a, S: Seen<'a>, const GRADIENT: bool>(
+        &'a self,
+        seen: S,
+        places: &Places,
+        mut mask: u32,
+        how: &Filtering,
+        found: &mut [Filtered; LANES],
+    ) {
+        let squares: [_; LANES] = std::array::from_fn(|lane| self.find(mask, lane, places.uv(lane)));
+        let mut local = Places { rows: places.rows };
+        for (lane, square) in squares.iter().enumerate() {
+            if let Some((_, uv)) = square {
+                (local.rows[0][lane], local.rows[1][lane]) = (uv.x, uv.y);
+            }
+        }
+        while mask != 0 {
+            let first = mask.trailing_zeros() as usize;
+            let corner = squares[first].map(|(corner, _)| corner);
+            let same = (0..LANES).filter(|&lane| squares[lane].map(|(corner, _)| corner) == corner);
+            let lanes = same.fold(0, |bits, lane| bits | 1 << lane) & mask;
+            mask &= !lanes;
+            match corner {
+                Some(square) => {
+                    filter::sample::<_, GRADIENT>(&Square { set: self, square, seen }, &local, lanes, how, found);
+                }
+                None => (0..LANES).filter(|lane| lanes >> lane & 1 != 0).for_each(|lane| found[lane].value += MISSING),
+            }
+        }
+    }
+
     /// A number in the cache that look-ups of the set are counted under.
     pub fn number(&self) -> u32 {
         self.squares.values().map(Texture::number).min().unwrap_or(0)
@@ -47,7 +85,7 @@ impl UdimSet {
 }
 
 /// How one texture of a set is seen: by its tiles, or by the names of those that would be read.
-pub trait Seen<'a> {
+pub trait Seen<'a>: Copy {
     type Texels: Texels;
     fn see(&self, texture: &'a Texture) -> Self::Texels;
 }
@@ -108,11 +146,19 @@ impl<'a, S: Seen<'a>> Texels for Square<'a, S> {
         }
     }
 
-    fn quad(&self, level: u32, x: i32, y: i32) -> [Vec4; 4] {
-        let (w, h) = self.size(level);
+    fn is_one_texel(&self, _: u32) -> bool {
+        false
+    }
+
+    fn quads_within_tiles<const GRADIENT: bool>(
+        &self,
+        level: u32,
+        quads: &Quads,
+        found: &mut [Filtered; LANES],
+    ) -> u32 {
         match self.texels(self.square) {
-            Some(own) if x >= 0 && y >= 0 && x + 1 < w as i32 && y + 1 < h as i32 => own.quad(level, x, y),
-            _ => [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)].map(|(x, y)| self.texel(level, x, y)),
+            Some(own) => own.quads_within_tiles::<GRADIENT>(level, quads, found),
+            None => quads.wanted,
         }
     }
 }

@@ -23,21 +23,15 @@ impl Wrap {
         Wrap::NAMED.iter().find(|(n, _)| *n == name).map(|&(_, wrap)| wrap)
     }
 
-    /// A coordinate brought near the unit interval before it is scaled, so that it fits an integer.
-    #[inline]
-    pub fn fold(self, t: f32) -> f32 {
-        if (0.0..1.0).contains(&t) {
-            return t;
-        }
-        self.fold_far(t)
-    }
-
-    #[inline(never)]
-    fn fold_far(self, t: f32) -> f32 {
+    /// Coordinates brought near the unit interval before they are scaled, so that they fit an integer; those inside
+    /// stay what they are.
+    #[inline(always)]
+    pub fn fold<const N: usize>(self, t: &mut [f32; N]) {
+        // A loop each, of which the compiler makes vector code.
         match self {
-            Wrap::Repeat => fraction(t),
-            Wrap::Mirror => 2.0 * fraction(t * 0.5),
-            Wrap::Clamp | Wrap::Black => t.clamp(-1.0, 2.0),
+            Wrap::Repeat => t.iter_mut().for_each(|t| *t = fraction(*t)),
+            Wrap::Mirror => t.iter_mut().for_each(|t| *t = 2.0 * fraction(*t * 0.5)),
+            Wrap::Clamp | Wrap::Black => t.iter_mut().for_each(|t| *t = t.clamp(-1.0, 2.0)),
         }
     }
 
@@ -57,17 +51,26 @@ impl Wrap {
     }
 }
 
-/// The largest whole number that is not above a number of moderate size, and what is left.
-#[inline]
+/// Numbers up to this in size have a floor, and a fraction worth having.
+const LARGEST: f32 = 4_194_304.0;
+
+/// The largest whole number that is not above `x`, and what is left. `x` is not above 2²² in size; what comes out for
+/// others means nothing.
+#[inline(always)]
 pub fn floor(x: f32) -> (i32, f32) {
-    // `f32::floor` is a call on processors as old as the ones that are compiled for.
-    let (i, whole) = (x as i32, x as i32 as f32);
-    if whole > x { (i - 1, x - (whole - 1.0)) } else { (i, x - whole) }
+    // Where floats are this large their last bit counts ones, so that the sum is rounded to a whole number. Vector code
+    // of the oldest processors has this; conversions that are defined for all floats it has not.
+    const WHOLE: f32 = 12_582_912.0;
+    let rounded = x + WHOLE;
+    let (i, whole) = (rounded.to_bits().wrapping_sub(WHOLE.to_bits()) as i32, rounded - WHOLE);
+    let above = whole > x;
+    (i.wrapping_sub(i32::from(above)), x - if above { whole - 1.0 } else { whole })
 }
 
+#[inline(always)]
 fn fraction(t: f32) -> f32 {
-    // Numbers past this are whole.
-    if t.abs() < 8_388_608.0 { floor(t).1 } else { 0.0 }
+    let fraction = floor(t).1;
+    if t.abs() < LARGEST { fraction } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -83,6 +86,17 @@ mod tests {
         assert_eq!(row(Wrap::Mirror), [2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0]);
     }
 
+    #[test]
+    fn floors_are_those_of_the_definition() {
+        let mut x = 1e-30_f32;
+        while x <= LARGEST {
+            for x in [x, -x, x.round(), -x.round(), x.round().next_down(), -x.round().next_down()] {
+                assert_eq!(floor(x), (x.floor() as i32, x - x.floor()), "{x}");
+            }
+            x *= 1.37;
+        }
+    }
+
     /// Folding moves a coordinate by whole periods only.
     #[test]
     fn folded_coordinates_meet_the_same_texels() {
@@ -90,7 +104,9 @@ mod tests {
             for i in -40..40 {
                 let t = i as f32 * 0.173;
                 let texel = |t: f32| wrap.texel((t * 16.0).floor() as i64, 16);
-                assert_eq!(texel(wrap.fold(t)), texel(t), "{wrap:?} {t}");
+                let mut folded = [t];
+                wrap.fold(&mut folded);
+                assert_eq!(texel(folded[0]), texel(t), "{wrap:?} {t}");
             }
         }
     }

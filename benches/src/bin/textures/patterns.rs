@@ -37,7 +37,7 @@ pub struct Run {
 }
 
 /// Times that each pattern is gone through; the best counts.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 15;
 
 /// Million look-ups a second a thread, tiles in memory; and the mean of red, green and blue over the look-ups.
 pub fn measure(run: &Run, textures: Vec<Option<TextureEntry>>, files: Option<Arc<Files>>) -> (f64, f64) {

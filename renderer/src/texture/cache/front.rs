@@ -144,6 +144,41 @@ impl TileReader<'_> {
         self.fetch(key, read)
     }
 
+    /// The same for several tiles, one after the other: `read` is given the place in the list.
+    #[inline(always)]
+    pub fn each(&self, keys: &[TileKey], mut read: impl FnMut(usize, &[u8])) {
+        let mut next = 0;
+        while next < keys.len() {
+            next = self.each_known(keys, next, &mut read);
+            if next < keys.len() {
+                self.fetch(keys[next], |tile| read(next, tile));
+                next += 1;
+            }
+        }
+    }
+
+    /// Goes on until a tile is not in the front; returns its place.
+    #[inline(always)]
+    fn each_known(&self, keys: &[TileKey], first: usize, read: &mut impl FnMut(usize, &[u8])) -> usize {
+        let front = self.front.borrow();
+        // The thread may have looked into another cache while a fiber of this one waited.
+        if front.owner != self.cache.id {
+            return first;
+        }
+        let (mut last, mut tile): (TileKey, &[u8]) = (TileKey::NONE, &[]);
+        for (i, &key) in keys.iter().enumerate().skip(first) {
+            if key != last {
+                let (known, texels) = &front.entries[front.index(key)];
+                if *known != key {
+                    return i;
+                }
+                (last, tile) = (key, texels);
+            }
+            read(i, tile);
+        }
+        keys.len()
+    }
+
     #[cold]
     #[inline(never)]
     fn fetch<R>(&self, key: TileKey, read: impl FnOnce(&[u8]) -> R) -> R {
