@@ -126,6 +126,71 @@ fn a_rectangle_above_a_floor_gives_its_form_factor() {
     assert!((mean / expected - 1.0).abs() < 5e-3, "{mean} against {expected}");
 }
 
+/// Radiance ρ/π · E cos θ under a distant light, ρ/π · I cos θ / d² under a point, at every sample: no noise. A plate in
+/// the way takes all of it.
+#[test]
+fn lights_without_extent_follow_their_closed_forms() {
+    let seen = |lights: &str| {
+        let text = camera("[0, 1, 0]", "[0, 0, 0]", "[0, 0, -1]", 0.01, 1, 2)
+            + "parameters = { albedo = 0.6 }\n"
+            + lights
+            + "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"matte\"\nscale = [50, 1, 50]\n";
+        let out = picture(&text);
+        let first = out.picture.pixels[0].x;
+        assert!(out.picture.pixels.iter().all(|p| (p.x - first).abs() <= 1e-3 * first));
+        first
+    };
+    let albedo = 0.6 / std::f32::consts::PI;
+    let distant = "[[lights]]\ntype = \"distant\"\ndirection = [3, -4, 0]\nirradiance = [5, 5, 5]\n";
+    let point = "[[lights]]\ntype = \"point\"\nposition = [3, 4, 0]\nintensity = [50, 50, 50]\n";
+    let plate = "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"matte\"\ntranslate = [1.5, 2, 0]\n";
+    assert!((seen(distant) / (albedo * 5.0 * 0.8) - 1.0).abs() < 1e-4);
+    assert!((seen(point) / (albedo * 50.0 * 0.8 / 25.0) - 1.0).abs() < 1e-4);
+    assert!((seen(&format!("{distant}{point}")) / (albedo * (4.0 + 1.6)) - 1.0).abs() < 1e-4);
+    assert_eq!(seen(&format!("{point}{plate}")), 0.0);
+}
+
+/// Two white walls that face each other: with direct light alone the floor is lit as if they were black, in a mirror too.
+#[test]
+fn direct_light_is_that_of_the_lights_alone() {
+    let scene = |kind: &str, mirror: bool| {
+        let (position, target) = if mirror { ("[0, 1, 0]", "[0.0, 1, -4]") } else { ("[0, 1, 0]", "[0, 0, -2]") };
+        camera(position, target, "[0, 1, 0.01]", 0.01, 4, 4)
+            .replace("[integrator]\n", &format!("[integrator]\ntype = \"{kind}\"\n"))
+            + r#"
+            parameters = { albedo = 0.9 }
+            [materials.mirror]
+            source = 'shader m(out closure c) { c = make_closure<Mirror>(color(1.0), global_value<normal>); }'
+            [[lights]]
+            type = "distant"
+            direction = [0, -1, 0]
+            irradiance = [2, 2, 2]
+            [[shapes]]
+            type = "rectangle"
+            material = "matte"
+            scale = [50, 1, 50]
+            [[shapes]]
+            type = "rectangle"
+            material = "matte"
+            translate = [-1, 0, 0]
+            rotate = [0, 0, -80]
+            scale = [9, 1, 50]
+            "#
+            + if mirror {
+                "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"mirror\"\ntranslate = [0, 1, -4]\nrotate = [120, 0, 0]\nscale = [2, 1, 2]\n"
+            } else {
+                ""
+            }
+    };
+    let expected = 0.9 / std::f32::consts::PI * 2.0;
+    for mirror in [false, true] {
+        let direct = picture(&scene("direct", mirror)).picture;
+        assert!(direct.pixels.iter().all(|p| (p.x / expected - 1.0).abs() < 1e-4), "{}", direct.pixels[0]);
+    }
+    let all = picture(&scene("path", false)).picture;
+    assert!(all.pixels.iter().map(|p| p.x).sum::<f32>() / all.pixels.len() as f32 > 1.1 * expected);
+}
+
 /// A sphere seen as a disk of emission: nothing but its own radiance, whatever the sampling.
 #[test]
 fn emission_is_seen_as_it_is() {

@@ -53,6 +53,15 @@ fn bad_scenes_are_told_where_and_why() {
         ("zero", "[integrator]\nsamples = 0\n", ("S0004", 7), "from 1"),
         ("parameter", "[materials.b]\nfile = 'gone.ssl'\n", ("S0001", 7), "gone.ssl"),
         ("dark", "[environment]\ntype = \"constant\"\nradiance = [-1, 0, 0]\n", ("S0004", 8), "radiance"),
+        ("light", "[[lights]]\ntype = \"sun\"\n", ("S0005", 7), "`distant`"),
+        (
+            "light-key",
+            "[[lights]]\ntype = \"point\"\nposition = [0, 1, 0]\nirradiance = [1, 1, 1]\n",
+            ("S0006", 9),
+            "`distant`",
+        ),
+        ("light-needs", "[[lights]]\ntype = \"distant\"\n", ("S0006", 7), "direction"),
+        ("light-nowhere", "[[lights]]\ntype = \"distant\"\ndirection = [0, 0, 0]\n", ("S0004", 8), "no length"),
         ("sky", "[environment]\ntype = \"blue\"\n", ("S0005", 7), "`sky`"),
     ];
     for (name, text, expected, part) in cases {

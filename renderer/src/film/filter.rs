@@ -7,6 +7,8 @@ use std::f32::consts::TAU;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PixelFilter {
+    /// The middle of the pixel, always.
+    Center,
     /// One pixel wide.
     Box,
     /// Two pixels wide.
@@ -20,6 +22,7 @@ impl PixelFilter {
     /// An offset from the pixel's center, in pixels, with the filter as its density.
     pub fn sample(self, u: Vec2) -> Vec2 {
         match self {
+            PixelFilter::Center => Vec2::ZERO,
             PixelFilter::Box => u - 0.5,
             PixelFilter::Tent => Vec2::new(tent(u.x), tent(u.y)),
             PixelFilter::Gaussian => {
@@ -44,10 +47,13 @@ mod tests {
     #[test]
     fn filters_are_centered_and_as_wide_as_they_say() {
         const N: u32 = 200;
-        // Variances along one axis: 1/12, 1/6, and σ² but for the cut-off.
-        for (filter, variance) in
-            [(PixelFilter::Box, 1.0 / 12.0), (PixelFilter::Tent, 1.0 / 6.0), (PixelFilter::Gaussian, 0.2025 * 0.978)]
-        {
+        // Variances along one axis: 0, 1/12, 1/6, and σ² but for the cut-off.
+        for (filter, variance) in [
+            (PixelFilter::Center, 0.0),
+            (PixelFilter::Box, 1.0 / 12.0),
+            (PixelFilter::Tent, 1.0 / 6.0),
+            (PixelFilter::Gaussian, 0.2025 * 0.978),
+        ] {
             let grid = (0..N * N).map(|i| (Vec2::new((i % N) as f32, (i / N) as f32) + 0.5) / N as f32);
             let (mut mean, mut square) = (Vec2::ZERO, Vec2::ZERO);
             for o in grid.map(|u| filter.sample(u)) {

@@ -5,11 +5,11 @@ use super::wavefront::{BatchCounts, bounce_sampler};
 use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, BsdfSample};
 use crate::geometry::{Surface, Wanted, surface};
-use crate::light::LightSampling;
+use crate::light::{DeltaLight, LightSampling};
 use crate::material::ShadingPoint;
 use crate::math::max_channel;
 use crate::ray::{Ray, RayDifferential};
-use crate::scene::Scene;
+use crate::scene::{IntegratorKind, Scene};
 use glam::Vec3;
 
 /// Bounces that a path makes before Russian roulette may end it.
@@ -31,6 +31,8 @@ pub fn advance(
     let surface = &met.surface;
     let bsdf =
         Bsdf { lobes: &work.lobes[shaded.lobes.clone()], wo: -path.ray.direction, gnormal: surface.gnormal_seen() };
+    // A path that has left the mirrors only looks for light.
+    let last = last || (scene.integrator.kind == IntegratorKind::Direct && path.pdf.is_finite());
     if last || bsdf.lobes.is_empty() {
         return;
     }
@@ -38,7 +40,14 @@ pub fn advance(
     let (u_lobe, u_bsdf, u_area, u_environment, u_roulette) =
         (sampler.next_1d(), sampler.next_2d(), sampler.next_2d(), sampler.next_2d(), sampler.next_1d());
 
-    // Direct light: one sample of the emitting shapes, one of the environment.
+    // Direct light: all of what has no extent, which the lobes cannot find.
+    if bsdf.has_smooth_lobe() {
+        for light in &scene.delta_lights {
+            path.radiance += path.beta * from_delta(scene, surface, &bsdf, light, path.ray.time, counts);
+        }
+    }
+
+    // And one sample of the emitting shapes, one of the environment.
     if bsdf.has_smooth_lobe() && scene.integrator.sampling != LightSampling::Lobes {
         let mut direct = Vec3::ZERO;
         if let Some(l) = scene.lights.sample(&scene.geometry, surface.position, u_area) {
@@ -81,6 +90,32 @@ pub fn advance(
     work.active.push(met.path);
 }
 
+/// What a light without extent adds.
+fn from_delta(
+    scene: &Scene,
+    surface: &Surface,
+    bsdf: &Bsdf<'_>,
+    light: &DeltaLight,
+    time: f32,
+    counts: &mut BatchCounts,
+) -> Vec3 {
+    let Some(arriving) = light.arriving(surface.position) else { return Vec3::ZERO };
+    let (value, _) = bsdf.eval(arriving.wi);
+    if value == Vec3::ZERO || is_shadowed(scene, surface, arriving.wi, arriving.distance, time, counts) {
+        return Vec3::ZERO;
+    }
+    value * arriving.irradiance
+}
+
+/// Whether something stands before a light in direction `wi` at the given distance.
+fn is_shadowed(scene: &Scene, surface: &Surface, wi: Vec3, distance: f32, time: f32, counts: &mut BatchCounts) -> bool {
+    let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, wi);
+    // Short of the light itself, which would shadow its own sample.
+    let ray = Ray { t_max: distance * (1.0 - 1e-4), ..Ray::new(origin, wi, time) };
+    counts.shadow_rays += 1;
+    scene.accel.occluded(&ray)
+}
+
 /// A direction that light sampling drew, how far the light is, and the density per steradian.
 #[derive(Clone, Copy)]
 struct Towards {
@@ -104,11 +139,7 @@ fn arriving(
     if light.pdf <= 0.0 || value == Vec3::ZERO {
         return Vec3::ZERO;
     }
-    let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, light.wi);
-    // Short of the light itself, which would shadow its own sample.
-    let ray = Ray { t_max: light.distance * (1.0 - 1e-4), ..Ray::new(origin, light.wi, time) };
-    counts.shadow_rays += 1;
-    if scene.accel.occluded(&ray) {
+    if is_shadowed(scene, surface, light.wi, light.distance, time, counts) {
         return Vec3::ZERO;
     }
     value * radiance(pdf) * (scene.integrator.sampling.of_light(light.pdf, pdf) / light.pdf)

@@ -1,10 +1,12 @@
-//! Where light comes from: emitting shapes and the environment, with sampling and its densities.
+//! Where light comes from: emitting shapes, the environment, and lights without extent, with sampling and its densities.
 
 mod area;
+mod delta;
 mod environment;
 mod sampling;
 
 pub use area::AreaLights;
+pub use delta::DeltaLight;
 pub use environment::{Environment, EnvironmentKind, level_sizes};
 pub use sampling::LightSampling;
 

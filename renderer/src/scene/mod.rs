@@ -4,18 +4,20 @@ pub mod codes;
 mod context;
 mod environment;
 pub mod graphs;
+mod lights;
 mod materials;
 mod read;
 mod schema;
 mod shapes;
 mod textures;
 
+pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 
 use crate::accel::Accel;
 use crate::film::{PixelFilter, ToneCurve};
 use crate::geometry::Geometry;
-use crate::light::{AreaLights, Environment, LightSampling};
+use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
 use crate::material::{Making, Material, Space, Spaces};
 use crate::texture::TextureSystem;
 use context::Context;
@@ -35,6 +37,7 @@ pub struct Scene {
     pub geometry: Geometry,
     pub accel: Accel,
     pub lights: AreaLights,
+    pub delta_lights: Vec<DeltaLight>,
     pub environment: Environment,
     pub materials: Vec<Material>,
     pub spaces: Spaces,
@@ -63,6 +66,7 @@ pub struct FilmSettings {
 
 #[derive(Clone, Copy, Debug)]
 pub struct IntegratorSettings {
+    pub kind: IntegratorKind,
     /// A pixel.
     pub samples: u32,
     /// Bounces after the first hit, at most.
@@ -128,6 +132,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let (textures, image) = built.map(|b| (b.textures, b.environment)).unzip();
     let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
     let (film, integrator) = (film(file, context), integrator(file, context));
+    let delta_lights = lights::build(&file.lights, context);
     let textures = textures?;
     let camera = Space::camera(view.position, view.target, view.up);
     Some(Scene {
@@ -137,6 +142,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
         integrator,
         accel: Accel::build(&geometry),
         lights: AreaLights::new(&geometry),
+        delta_lights,
         environment: Environment::new(kind, rotation, &textures),
         geometry,
         materials,
@@ -147,6 +153,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
 fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
     let table = &file.integrator;
     IntegratorSettings {
+        kind: table.kind,
         samples: context.integer(&table.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),
         max_depth: context.integer(&table.max_depth, "depth", 0..1025, 8),
         seed: table.seed,

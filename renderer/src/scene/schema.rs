@@ -25,6 +25,8 @@ pub struct SceneFile {
     pub materials: BTreeMap<String, MaterialTable>,
     #[serde(default)]
     pub shapes: Vec<ShapeTable>,
+    #[serde(default)]
+    pub lights: Vec<LightTable>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -51,10 +53,23 @@ pub struct FilmTable {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct IntegratorTable {
+    #[serde(rename = "type")]
+    pub kind: IntegratorKind,
     pub samples: Option<Spanned<i64>>,
     pub max_depth: Option<Spanned<i64>>,
     pub seed: u32,
     pub sampling: LightSampling,
+}
+
+/// Which paths of light count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IntegratorKind {
+    /// All.
+    #[default]
+    Path,
+    /// Light that comes to what is seen, directly or in mirrors, straight from where it is made.
+    Direct,
 }
 
 #[derive(Debug, Deserialize)]
@@ -124,4 +139,17 @@ pub struct ShapeTable {
     pub scale: Option<Spanned<Triple>>,
     /// Radiance that the front sends out.
     pub emission: Option<Spanned<Triple>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LightTable {
+    /// `distant` or `point`.
+    #[serde(rename = "type")]
+    pub kind: Spanned<String>,
+    /// From the light into the scene.
+    pub direction: Option<Spanned<Triple>>,
+    pub irradiance: Option<Spanned<Triple>>,
+    pub position: Option<Spanned<Triple>>,
+    pub intensity: Option<Spanned<Triple>>,
 }
