@@ -8,6 +8,7 @@ mod texture_files {
     pub mod making;
     pub mod others;
     pub mod plain_tiff;
+    pub mod sharing;
     pub mod storing;
     pub mod tiff_files;
 }

@@ -82,6 +82,9 @@ pub struct Layout {
     pub color_space: Option<ColorSpace>,
     /// What the file says lies outside the unit square, in u and in v, where it does.
     pub wrap: Option<[Wrap; 2]>,
+    /// What the file says that its texels, of all levels, come to: files of the same layout and fingerprint hold the
+    /// same. Begins with the name of who made it up.
+    pub fingerprint: Option<String>,
 }
 
 impl Layout {
@@ -100,6 +103,11 @@ impl Layout {
 /// Tiles of one texture: a file, or in tests and benches a formula.
 pub trait TileSource: Send + Sync {
     fn layout(&self) -> &Layout;
+
+    /// Sources of the same layout and identity hold the same texels; `None` is like no other.
+    fn identity(&self) -> Option<&str> {
+        self.layout().fingerprint.as_deref()
+    }
 
     /// Writes the tile in column `x` and row `y` of a level into `out`, [`Layout::tile_bytes`] long. One read of the
     /// storage. The error is a sentence for the user.

@@ -38,6 +38,7 @@ impl Pyramid {
             levels: sizes,
             color_space: Some(ColorSpace::Linear),
             wrap: None,
+            fingerprint: None,
         };
         Pyramid { levels, layout }
     }

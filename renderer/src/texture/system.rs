@@ -10,6 +10,7 @@ use super::{ColorSpace, TileSource, Wrap};
 use glam::Vec2;
 use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -70,12 +71,20 @@ impl TextureSystem {
         cache: &CacheOptions,
         files: Option<Arc<Files>>,
     ) -> Result<TextureSystem, String> {
-        let mut sources = Vec::new();
+        let mut sources: Vec<(String, Arc<dyn TileSource>)> = Vec::new();
+        let mut identities = HashMap::new();
         let mut look = |entry: TextureEntry| {
             let TextureEntry { name, images, curve, wrap } = entry;
             let mut add = |source: Arc<dyn TileSource>| {
-                let texture = Texture::new(sources.len() as u32, source.layout(), curve, wrap);
-                sources.push((name.clone(), source));
+                // Texels that are there already are read and kept once, under the first name.
+                let known = source.identity().and_then(|identity| identities.get(identity).copied());
+                let same = known.filter(|&i: &usize| sources[i].1.layout() == source.layout());
+                let number = same.unwrap_or(sources.len());
+                let texture = Texture::new(number as u32, source.layout(), curve, wrap);
+                if same.is_none() {
+                    identities.extend(source.identity().map(|identity| (identity.to_owned(), number)));
+                    sources.push((name.clone(), source));
+                }
                 texture
             };
             match images {

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn layout(sample: Sample, channels: u32, alpha: Alpha) -> Layout {
-        Layout { sample, channels, alpha, levels: Vec::new(), color_space: None, wrap: None }
+        Layout { sample, channels, alpha, levels: Vec::new(), color_space: None, wrap: None, fingerprint: None }
     }
 
     fn one(layout: &Layout, curve: ColorSpace, bytes: &[u8]) -> Vec4 {

@@ -44,6 +44,7 @@ impl Noise {
             levels: sides.map(level).collect(),
             color_space: None,
             wrap: None,
+            fingerprint: None,
         };
         Noise { layout, seed }
     }

@@ -61,7 +61,9 @@ impl Files {
         drop(lease);
         let mut state = self.state();
         state.largest_table = state.largest_table.max(table);
-        Ok(FileTexture { files: self.clone(), path: path.to_owned(), layout })
+        let place = || path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
+        let identity = layout.fingerprint.clone().unwrap_or_else(place);
+        Ok(FileTexture { files: self.clone(), path: path.to_owned(), layout, identity })
     }
 
     /// Lowers the limit until the tables of open files fit a number of bytes; gives back how many they may take.
@@ -167,11 +169,17 @@ pub struct FileTexture {
     files: Arc<Files>,
     path: PathBuf,
     layout: Layout,
+    identity: String,
 }
 
 impl TileSource for FileTexture {
     fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// What the file says of its content, else its path.
+    fn identity(&self) -> Option<&str> {
+        Some(&self.identity)
     }
 
     fn read_tile(&self, level: usize, x: u32, y: u32, out: &mut [u8]) -> Result<(), String> {

@@ -20,7 +20,15 @@ fn formula(side: u32, tile: u32, channels: u32) -> Formula {
     let sides = std::iter::successors(Some(side), |s| (*s > 1).then_some(s / 2));
     let level = |side: u32| Level { width: side, height: side, tile_width: tile, tile_height: tile };
     let levels = sides.map(level).collect();
-    let layout = Layout { sample: Sample::U8, channels, alpha: Alpha::None, levels, color_space: None, wrap: None };
+    let layout = Layout {
+        sample: Sample::U8,
+        channels,
+        alpha: Alpha::None,
+        levels,
+        color_space: None,
+        wrap: None,
+        fingerprint: None,
+    };
     let (reading, most_reading) = (AtomicU32::new(0), AtomicU32::new(0));
     Formula { layout, delay: Duration::ZERO, broken: None, reading, most_reading }
 }

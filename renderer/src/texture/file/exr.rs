@@ -54,6 +54,7 @@ impl Exr {
             // By the format's definition, unless somebody insists.
             color_space: Some(header.color_space.unwrap_or(ColorSpace::Linear)),
             wrap: header.wrap,
+            fingerprint: header.fingerprint,
         };
         let floats = header.channels.iter().map(|c| c.float).collect();
         Ok(Exr { layout, table, compression: header.compression, floats, chosen })

@@ -1,7 +1,7 @@
 //! The header of an EXR file with one part: the attributes that matter to a texture.
 
 use super::FileError;
-use super::levels::{color_space, sides, wraps};
+use super::levels::{color_space, fingerprint, sides, wraps};
 use crate::texture::{ColorSpace, Level, Wrap};
 
 pub struct Header {
@@ -11,6 +11,7 @@ pub struct Header {
     pub compression: u8,
     pub color_space: Option<ColorSpace>,
     pub wrap: Option<[Wrap; 2]>,
+    pub fingerprint: Option<String>,
     /// Bytes of the header: the table of tiles follows.
     pub length: u64,
 }
@@ -35,6 +36,7 @@ struct Found {
     compression: Option<u8>,
     color_space: Option<ColorSpace>,
     wrap: Option<[Wrap; 2]>,
+    fingerprint: Option<String>,
 }
 
 pub const MAGIC: [u8; 4] = [0x76, 0x2f, 0x31, 0x01];
@@ -75,6 +77,7 @@ pub fn parse(bytes: &[u8]) -> Result<Option<Header>, FileError> {
         compression: found.compression.ok_or_else(missing)?,
         color_space: found.color_space,
         wrap: found.wrap,
+        fingerprint: found.fingerprint,
         length,
     }))
 }
@@ -101,6 +104,8 @@ impl Found {
             b"compression" => self.compression = Some(*value.first().ok_or_else(wrong)?),
             b"oiio:ColorSpace" => self.color_space = color_space(&text()),
             b"wrapmodes" => self.wrap = wraps(&text()),
+            b"ssl:fingerprint" => self.fingerprint = fingerprint("ssl:fingerprint", &text()),
+            b"oiio:SHA-1" => self.fingerprint = fingerprint("oiio:SHA-1", &text()),
             _ => {}
         }
         Ok(())

@@ -54,6 +54,13 @@ pub fn wraps(names: &str) -> Option<[Wrap; 2]> {
     Some([named(u)?, named(v)?])
 }
 
+/// What makers of textures write of the content, each under its own name; as much of it as may be kept.
+pub fn fingerprint(name: &str, value: &str) -> Option<String> {
+    let known = ["ssl:fingerprint", "oiio:SHA-1"].contains(&name);
+    let plain = (16..=64).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_hexdigit());
+    (known && plain).then(|| format!("{name}={value}"))
+}
+
 /// A color space by the names that are in use.
 pub fn color_space(name: &str) -> Option<ColorSpace> {
     let name = name.trim_matches('"').to_ascii_lowercase();

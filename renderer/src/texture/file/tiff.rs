@@ -68,6 +68,7 @@ impl Tiff {
             alpha: alpha(&top, pages[0].channels, encoding, window)?,
             color_space: color_space(&top, encoding, window)?,
             wrap: wraps(&top, window)?,
+            fingerprint: fingerprint(&top, window)?,
             levels: pages.iter().map(|p| p.level).collect(),
         };
         Ok(Tiff { layout, table, storing: pages[0].storing })
@@ -290,6 +291,13 @@ fn color_space(top: &Directory, encoding: Encoding, window: &mut Window<'_>) -> 
     let space = directory.find(tags::EXIF_COLOR_SPACE).filter(|e| e.count == 1);
     let srgb = space.and_then(|e| e.numbers(encoding, window).ok()).is_some_and(|n| n[0] == 1);
     Ok(srgb.then_some(ColorSpace::Srgb))
+}
+
+fn fingerprint(top: &Directory, window: &mut Window<'_>) -> Result<Option<String>, FileError> {
+    let Some(entry) = top.find(tags::IMAGE_DESCRIPTION) else { return Ok(None) };
+    let text = entry.text(window)?;
+    let mut named = text.split_whitespace().filter_map(|word| word.split_once('='));
+    Ok(named.find_map(|(name, value)| super::levels::fingerprint(name, value)))
 }
 
 fn wraps(top: &Directory, window: &mut Window<'_>) -> Result<Option<[Wrap; 2]>, FileError> {

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// Raised when files of the same name would hold something else.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A file to read `path` from: itself where it is tiled and mip-mapped, else its conversion in `folder`, made now if it
 /// is not there. `progress` hears the share that is done and says whether to go on.

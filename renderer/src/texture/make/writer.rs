@@ -4,16 +4,18 @@
 use super::pack::Packer;
 use crate::texture::Level;
 use rayon::prelude::*;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Offset and length of each tile of each level.
 pub type Places = Vec<Vec<(u64, u64)>>;
 
 /// A file format.
 pub trait Container: Sync {
-    /// The block at the beginning: its length does not depend on the places.
-    fn front(&self, places: &Places) -> Vec<u8>;
+    /// The block at the beginning: its length does not depend on its content.
+    fn front(&self, places: &Places, fingerprint: &Fingerprint) -> Vec<u8>;
 
     /// One tile as it stands in the file.
     fn pack(&self, packer: &mut Packer, level: usize, column: u32, row: u32, tile: Vec<u8>) -> Vec<u8>;
@@ -26,6 +28,29 @@ pub struct Writer<'a> {
     file: BufWriter<File>,
     at: u64,
     places: Places,
+    fingerprint: Fingerprint,
+}
+
+/// What the texels of all tiles come to, whatever their packing: files with the same hold the same. XXH3's 128 bits of
+/// each tile, seeded by its place, added up.
+#[derive(Clone, Copy, Default)]
+pub struct Fingerprint(u128);
+
+impl Fingerprint {
+    fn of_tile(level: usize, row: u32, column: u32, tile: &[u8]) -> Fingerprint {
+        let seed = (level as u64) << 48 | u64::from(row) << 24 | u64::from(column);
+        Fingerprint(xxh3_128_with_seed(tile, seed))
+    }
+
+    fn add(&mut self, other: Fingerprint) {
+        self.0 = self.0.wrapping_add(other.0);
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
 }
 
 impl<'a> Writer<'a> {
@@ -37,9 +62,10 @@ impl<'a> Writer<'a> {
     ) -> io::Result<Writer<'a>> {
         let places: Places = levels.iter().map(|l| vec![(0, 0); l.tiles() as usize]).collect();
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        let front = container.front(&places).len();
+        let fingerprint = Fingerprint::default();
+        let front = container.front(&places, &fingerprint).len();
         file.write_all(&vec![0; front])?;
-        Ok(Writer { container, levels: levels.to_vec(), texel_bytes, file, at: front as u64, places })
+        Ok(Writer { container, levels: levels.to_vec(), texel_bytes, file, at: front as u64, places, fingerprint })
     }
 
     /// A row of tiles: the texels of its rows, as many as lie inside the image.
@@ -47,10 +73,13 @@ impl<'a> Writer<'a> {
         let (l, container) = (self.levels[level], self.container);
         let texel_bytes = self.texel_bytes;
         let pack = |packer: &mut Packer, column: u32| {
-            container.pack(packer, level, column, row, cut(&l, texel_bytes, texels, column))
+            let tile = cut(&l, texel_bytes, texels, column);
+            let fingerprint = Fingerprint::of_tile(level, row, column, &tile);
+            (container.pack(packer, level, column, row, tile), fingerprint)
         };
-        let tiles: Vec<Vec<u8>> = (0..l.columns()).into_par_iter().map_init(Packer::new, pack).collect();
-        for (column, tile) in tiles.iter().enumerate() {
+        let tiles: Vec<(Vec<u8>, Fingerprint)> = (0..l.columns()).into_par_iter().map_init(Packer::new, pack).collect();
+        for (column, (tile, fingerprint)) in tiles.iter().enumerate() {
+            self.fingerprint.add(*fingerprint);
             self.file.write_all(tile)?;
             self.places[level][row as usize * l.columns() as usize + column] = (self.at, tile.len() as u64);
             self.at += tile.len() as u64;
@@ -60,7 +89,7 @@ impl<'a> Writer<'a> {
 
     pub fn finish(mut self) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
-        self.file.write_all(&self.container.front(&self.places))?;
+        self.file.write_all(&self.container.front(&self.places, &self.fingerprint))?;
         self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok(())
     }
