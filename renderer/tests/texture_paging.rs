@@ -10,7 +10,7 @@ use ssl_compiler::modules::SearchPath;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// How many textures, of how many texels a side: 16 MB of texels, and a third more in levels.
@@ -151,6 +151,7 @@ fn load(storage: &Troubled, bytes: usize, threads: usize, open_files: usize) -> 
         open_files,
         folder: Some(folder().join("converted")),
         storage: Arc::new(storage.clone()),
+        ..TextureSetup::default()
     };
     let options = LoadOptions { textures, ..LoadOptions::from(BackendKind::default()) };
     let loaded = scene::load(&folder().join("scene.toml"), options, &SearchPath::on_disk(Vec::new()));
@@ -266,4 +267,32 @@ fn a_files_own_wrap_is_taken_up() {
     let of_scene = load("repeated.toml", "\nwrap = \"repeat\"");
     assert!((at(&of_scene, 1.3) - at(&of_scene, 0.3)).abs().max_element() < 0.01);
     assert_ne!(at(&of_scene, 1.3), at(&of_file, 1.3));
+}
+
+/// Converting images takes long, so it is watched and can be stopped; what is not ready then is missing, and made the
+/// next time.
+#[test]
+fn conversions_are_watched_and_can_be_stopped() {
+    let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("stopped-{}", std::process::id()));
+    let shares = Arc::new(Mutex::new(Vec::new()));
+    let load = |go_on: bool| {
+        let heard = shares.clone();
+        let progress = Arc::new(move |share| {
+            heard.lock().expect("nobody panics").push(share);
+            go_on
+        });
+        let textures = TextureSetup { folder: Some(store.clone()), progress, ..TextureSetup::default() };
+        let options = LoadOptions { textures, ..LoadOptions::from(BackendKind::default()) };
+        scene::load(&folder().join("scene.toml"), options, &SearchPath::on_disk(Vec::new()))
+    };
+    assert!(load(false).incomplete);
+    let left = std::fs::read_dir(&store).expect("it was made").count();
+    assert_eq!(left, 0, "no file is left behind");
+    shares.lock().expect("nobody panics").clear();
+    assert!(!load(true).incomplete);
+    let heard: Vec<f32> = shares.lock().expect("nobody panics").drain(..).collect();
+    assert!(heard.iter().all(|s| (0.0..=1.0).contains(s)) && heard.iter().any(|&s| s > 0.9), "{heard:?}");
+    // All is there: nothing more is heard.
+    assert!(!load(true).incomplete && shares.lock().expect("nobody panics").is_empty());
+    std::fs::remove_dir_all(&store).expect("it was made");
 }

@@ -7,7 +7,7 @@ use super::graphs::Image;
 use super::schema::TextureTable;
 use crate::light::level_sizes;
 use crate::texture::cache::{CacheOptions, Files};
-use crate::texture::file::{is_udim, udim_tiles};
+use crate::texture::file::{UdimTile, is_udim, udim_tiles};
 use crate::texture::make::{Conversion, prepared};
 use crate::texture::{
     ColorSpace, Disk, Images, Layout, Sample, Storage, TextureEntry, TextureSystem, TileSource, Wrap,
@@ -15,9 +15,10 @@ use crate::texture::{
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::Diagnostic;
 use ssl_compiler::source::Span;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use toml::Spanned;
 
 /// How a scene's textures are read.
@@ -29,12 +30,21 @@ pub struct TextureSetup {
     /// Where images go that have to be converted; the system's folder for temporary files if `None`.
     pub folder: Option<PathBuf>,
     pub storage: Arc<dyn Storage>,
+    /// Hears, while images are converted, which share of all textures is ready, 0 to 1, from any thread; says whether to
+    /// go on. What was not converted then is missing.
+    pub progress: Arc<dyn Fn(f32) -> bool + Send + Sync>,
 }
 
 impl Default for TextureSetup {
     fn default() -> TextureSetup {
         let folder = crate::texture::make::default_folder();
-        TextureSetup { cache: CacheOptions::default(), open_files: 100, folder, storage: Arc::new(Disk) }
+        TextureSetup {
+            cache: CacheOptions::default(),
+            open_files: 100,
+            folder,
+            storage: Arc::new(Disk),
+            progress: Arc::new(|_| true),
+        }
     }
 }
 
@@ -94,7 +104,8 @@ pub fn build(
     let mut wanted: Vec<Wanted> = tables.values().map(of_table).chain(images.iter().map(Wanted::from)).collect();
     wanted.extend(image.map(of_environment));
     let files = Files::new(setup.storage.clone(), setup.open_files);
-    let opened: Vec<Result<TextureEntry, String>> = wanted.par_iter().map(|w| open(w, setup, &files)).collect();
+    let opening = Opening { setup, files: files.clone(), textures: wanted.len() as f64, ready: Mutex::new(0.0) };
+    let opened: Vec<Result<TextureEntry, String>> = wanted.par_iter().map(|w| opening.open(w)).collect();
     let (mut textures, mut environment) = (Vec::new(), None);
     for (wanted, result) in wanted.iter().zip(opened) {
         match &result {
@@ -127,38 +138,54 @@ fn missing(wanted: &Wanted, why: &str, context: &mut Context) {
     context.incomplete = true;
 }
 
-/// The error is a sentence for the user.
-fn open(image: &Wanted, setup: &TextureSetup, files: &Arc<Files>) -> Result<TextureEntry, String> {
-    let images = if is_udim(&image.path) && !image.is_environment {
-        let mut squares = Vec::new();
-        for tile in udim_tiles(&image.path)? {
-            let source = source(&tile.path, image, setup, files)?;
-            squares.push(((tile.u as i32, tile.v as i32), source));
-        }
-        Images::Udim(squares)
-    } else {
-        Images::One(source(&image.path, image, setup, files)?)
-    };
-    let layout = match &images {
-        Images::One(source) => Some(source.layout()),
-        Images::Udim(squares) => squares.first().map(|(_, source)| source.layout()),
-    };
-    let curve = if image.raw { ColorSpace::Linear } else { layout.map_or(ColorSpace::Linear, stored) };
-    let wrap = image.wrap.or(layout.and_then(|l| l.wrap)).unwrap_or_default();
-    Ok(TextureEntry { name: image.path.display().to_string(), images, curve, wrap })
+/// What all textures are opened with.
+struct Opening<'a> {
+    setup: &'a TextureSetup,
+    files: Arc<Files>,
+    textures: f64,
+    /// So many textures are ready.
+    ready: Mutex<f64>,
 }
 
-fn source(
-    path: &Path,
-    image: &Wanted,
-    setup: &TextureSetup,
-    files: &Arc<Files>,
-) -> Result<Arc<dyn TileSource>, String> {
-    let color = image.raw.then_some(ColorSpace::Linear);
-    let how = Conversion { wrap: image.wrap.unwrap_or_default(), color, ..Conversion::default() };
-    let folder = setup.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("ssl-textures"));
-    let path = prepared(path, &how, &folder, &|_| true)?;
-    Ok(Arc::new(files.texture(&path)?))
+impl Opening<'_> {
+    /// The error is a sentence for the user.
+    fn open(&self, image: &Wanted) -> Result<TextureEntry, String> {
+        let images = if is_udim(&image.path) && !image.is_environment {
+            let tiles = udim_tiles(&image.path)?;
+            let one = 1.0 / tiles.len() as f64;
+            let source = |tile: &UdimTile| Ok(((tile.u as i32, tile.v as i32), self.source(&tile.path, image, one)?));
+            Images::Udim(tiles.iter().map(source).collect::<Result<_, String>>()?)
+        } else {
+            Images::One(self.source(&image.path, image, 1.0)?)
+        };
+        let layout = match &images {
+            Images::One(source) => Some(source.layout()),
+            Images::Udim(squares) => squares.first().map(|(_, source)| source.layout()),
+        };
+        let curve = if image.raw { ColorSpace::Linear } else { layout.map_or(ColorSpace::Linear, stored) };
+        let wrap = image.wrap.or(layout.and_then(|l| l.wrap)).unwrap_or_default();
+        Ok(TextureEntry { name: image.path.display().to_string(), images, curve, wrap })
+    }
+
+    /// One file, which is a `part` of a texture.
+    fn source(&self, path: &Path, image: &Wanted, part: f64) -> Result<Arc<dyn TileSource>, String> {
+        let color = image.raw.then_some(ColorSpace::Linear);
+        let how = Conversion { wrap: image.wrap.unwrap_or_default(), color, ..Conversion::default() };
+        let folder = self.setup.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("ssl-textures"));
+        let converted = Cell::new(0.0);
+        let path = prepared(path, &how, &folder, &|share| {
+            let more = f64::from(share) * part - converted.replace(f64::from(share) * part);
+            (self.setup.progress)((self.add(more) / self.textures) as f32)
+        })?;
+        self.add(part - converted.get());
+        Ok(Arc::new(self.files.texture(&path)?))
+    }
+
+    fn add(&self, textures: f64) -> f64 {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        *ready += textures;
+        *ready
+    }
 }
 
 /// What a file's colors are stored in: what it says, else sRGB where they are integers.

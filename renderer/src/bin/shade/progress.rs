@@ -14,7 +14,7 @@ impl Progress {
         if !std::io::stderr().is_terminal() {
             return Progress { bar: ProgressBar::hidden() };
         }
-        let template = "{bar:40} {percent:>3} %  {elapsed} elapsed, {eta} left";
+        let template = "{bar:40} {percent:>3} %  {elapsed} elapsed, {eta} left  {msg}";
         // A template that could not be read would only look different.
         let style = ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar());
         Progress { bar: ProgressBar::new(STEPS).with_style(style) }
@@ -27,6 +27,11 @@ impl Progress {
         if position > self.bar.position() {
             self.bar.set_position(position);
         }
+    }
+
+    /// Says what is being done.
+    pub fn say(&self, what: &'static str) {
+        self.bar.set_message(what);
     }
 
     pub fn finish(&self) {

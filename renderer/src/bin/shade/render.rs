@@ -10,7 +10,7 @@ use renderer::film::{self, ImageFormat};
 use renderer::integrator::messages::Message;
 use renderer::material::Making;
 use renderer::render::{Ending, RenderOptions, RenderOutput, available_threads, render};
-use renderer::scene::{self, LoadOptions, MAX_SAMPLES, MAX_SIDE, Scene, TextureSetup, codes};
+use renderer::scene::{self, LoadOptions, Loaded, MAX_SAMPLES, MAX_SIDE, Scene, TextureSetup, codes};
 use renderer::texture::MipMode;
 use renderer::texture::cache::CacheOptions;
 use ssl_compiler::diagnostics::Diagnostic;
@@ -99,20 +99,21 @@ pub fn run(arguments: &Arguments) -> Outcome {
         threads: arguments.threads.map_or_else(available_threads, usize::from),
         ..CacheOptions::default()
     };
-    let loaded = scene::load(
-        &arguments.scene,
-        LoadOptions { making, textures: TextureSetup { cache, ..TextureSetup::default() } },
-        &arguments.includes.search(),
-    );
+    let cancel = Arc::new(AtomicBool::new(false));
+    let set = cancel.clone();
+    let unheard = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)).err();
+    let loaded = load(arguments, making, cache, &cancel);
     let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
+    if cancel.load(Ordering::Relaxed) {
+        let note = "stopped before the first sample; textures that were converted are kept\n".to_owned();
+        return Outcome { code: outcome::INTERRUPTED, note, ..Outcome::default() };
+    }
     arguments.warnings.apply_to(&mut outcome);
     let Some(mut scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
         outcome.code = outcome::INPUT_AT_FAULT;
         return outcome;
     };
-    let cancel = Arc::new(AtomicBool::new(false));
-    let set = cancel.clone();
-    if let Err(e) = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)) {
+    if let Some(e) = unheard {
         outcome.note = format!("Ctrl-C will end the render without keeping it: {e}\n");
     }
     let progress = Progress::new();
@@ -129,6 +130,21 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     arguments.warnings.apply_to(&mut outcome);
     outcome
+}
+
+/// Reads the scene, and converts its images where that was not done before.
+fn load(arguments: &Arguments, making: Making, cache: CacheOptions, cancel: &Arc<AtomicBool>) -> Loaded {
+    let (bar, cancel) = (Arc::new(Progress::new()), cancel.clone());
+    let shown = bar.clone();
+    let progress = Arc::new(move |share| {
+        shown.say("converting textures");
+        shown.set(share);
+        !cancel.load(Ordering::Relaxed)
+    });
+    let textures = TextureSetup { cache, progress, ..TextureSetup::default() };
+    let loaded = scene::load(&arguments.scene, LoadOptions { making, textures }, &arguments.includes.search());
+    bar.finish();
+    loaded
 }
 
 fn output_path(arguments: &Arguments) -> PathBuf {
