@@ -48,6 +48,45 @@ fn bad_scenes_are_told_where_and_why() {
             "radius",
         ),
         ("no-file", "[[shapes]]\ntype = \"obj\"\nmaterial = \"matte\"\n", ("S0006", 7), "needs a file"),
+        ("no-material", "[[shapes]]\ntype = \"disk\"\n", ("S0006", 7), "material"),
+        ("no-corners", "[[shapes]]\ntype = \"quad\"\nmaterial = \"matte\"\n", ("S0006", 7), "corners"),
+        (
+            "corners-on-a-line",
+            "[[shapes]]\ntype = \"quad\"\nmaterial = \"matte\"\ncorners = [[0, 0, 0], [1, 1, 0], [2, 2, 0]]\n",
+            ("S0004", 9),
+            "not on one line",
+        ),
+        ("no-group", "[[shapes]]\ntype = \"instance\"\n", ("S0006", 7), "group"),
+        (
+            "group",
+            "[[groups.tree.shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\n[[shapes]]\ntype = \"instance\"\ngroup = \"tre\"\n",
+            ("S0003", 11),
+            "did you mean `tree`?",
+        ),
+        (
+            "flat-group",
+            "[[groups.t.shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\n[[shapes]]\ntype = \"instance\"\ngroup = \"t\"\nmatrix = [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]\n",
+            ("S0004", 12),
+            "inverse",
+        ),
+        (
+            "placed-twice",
+            "[[groups.t.shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\n[[shapes]]\ntype = \"instance\"\ngroup = \"t\"\nmatrix = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]\nscale = [2, 2, 2]\n",
+            ("S0006", 13),
+            "`matrix`",
+        ),
+        (
+            "circle",
+            "[[groups.a.shapes]]\ntype = \"instance\"\ngroup = \"b\"\n[[groups.b.shapes]]\ntype = \"instance\"\ngroup = \"a\"\n",
+            ("S0018", 10),
+            "contains itself",
+        ),
+        (
+            "material-of-instance",
+            "[[groups.a.shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\n[[shapes]]\ntype = \"instance\"\ngroup = \"a\"\nmaterial = \"matte\"\n",
+            ("S0006", 12),
+            "`sphere`",
+        ),
         ("gone", "[[shapes]]\ntype = \"obj\"\nmaterial = \"matte\"\nfile = \"gone.obj\"\n", ("S0007", 9), "gone.obj"),
         ("huge", "[film]\nwidth = 99999999\n", ("S0004", 7), "32768"),
         ("zero", "[integrator]\nsamples = 0\n", ("S0004", 7), "from 1"),
@@ -84,6 +123,24 @@ fn examples_on_the_pages_do_what_they_say() {
             let ids: Vec<&str> = list.iter().map(|(id, _)| *id).collect();
             assert_eq!(ids, expected, "{text}\n{rendered}");
         }
+    }
+}
+
+/// Groups in groups, to the deepest that there may be and one further.
+#[test]
+fn groups_nest_to_their_limit() {
+    let chain = |levels: u32| {
+        let mut text = "[[groups.g0.shapes]]\ntype = \"sphere\"\nmaterial = \"matte\"\n".to_owned();
+        for level in 1..levels {
+            text += &format!("[[groups.g{level}.shapes]]\ntype = \"instance\"\ngroup = \"g{}\"\n", level - 1);
+        }
+        text + &format!("[[shapes]]\ntype = \"instance\"\ngroup = \"g{}\"\n", levels - 1)
+    };
+    assert_eq!(after_preamble("deep.toml", &chain(64)).0, []);
+    for levels in [65, 5000] {
+        let (list, rendered) = after_preamble("deeper.toml", &chain(levels));
+        assert!(list.iter().any(|(code, _)| *code == "S0018"), "{rendered}");
+        assert!(rendered.contains("64 levels"), "{rendered}");
     }
 }
 

@@ -41,6 +41,11 @@ fn lacquer() {
 }
 
 #[test]
+fn groups() {
+    renders(&root().join("tests/render_scenes/groups.toml"), "groups");
+}
+
+#[test]
 fn a_mesh_that_others_made() {
     let mesh = root().join("../shared/assets/models/spot.obj");
     if !mesh.exists() {

@@ -1,97 +1,71 @@
 //! Which primitive a ray meets: one interface, behind which the structure may change.
 //!
-//! The default is a binary BVH built and walked by obvhs, with the watertight triangle test of `watertight`
-//! at its leaves.
+//! The default is a hierarchy of boxes in Rust. Both find the same hits, up to the rounding of triangles' distances.
 
+mod bvh;
+mod primitives;
 mod watertight;
 
-use crate::geometry::{Geometry, Hit, Primitive, Sphere};
+pub use watertight::ShearedRay;
+
+use crate::geometry::{Geometry, Hit};
 use crate::ray::Ray;
+use bvh::Bvh;
 use glam::Vec3;
-use obvhs::bvh2::{Bvh2, builder::build_bvh2};
-use obvhs::{BvhBuildParams, aabb::Aabb};
-use watertight::ShearedRay;
+
+/// The structures that there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Structure {
+    /// A hierarchy of boxes, in Rust.
+    #[default]
+    Bvh,
+}
+
+impl Structure {
+    /// Those that this build has, each under the name by which it is chosen.
+    pub const NAMED: &[(&str, Structure)] = &[("bvh", Structure::Bvh)];
+}
 
 /// An acceleration structure over a scene's geometry.
-pub struct Accel {
-    bvh: Bvh2,
-    /// In the order of the BVH's leaves.
-    leaves: Vec<Leaf>,
-}
+#[derive(Debug)]
+pub struct Accel(Kind);
 
-#[derive(Clone, Copy)]
-struct Leaf {
-    shape: LeafShape,
-    primitive: u32,
-}
-
-#[derive(Clone, Copy)]
-enum LeafShape {
-    Triangle([Vec3; 3]),
-    Sphere(Sphere),
+#[derive(Debug)]
+enum Kind {
+    Bvh(Bvh),
 }
 
 impl Accel {
+    /// The default structure.
     pub fn build(geometry: &Geometry) -> Accel {
-        let shapes: Vec<LeafShape> = (0..geometry.primitive_count() as u32)
-            .map(|i| match geometry.primitive(i) {
-                Primitive::Triangle(mesh, t) => LeafShape::Triangle(mesh.vertices(t)),
-                Primitive::Sphere(s) => LeafShape::Sphere(*s),
-            })
-            .collect();
-        if shapes.is_empty() {
-            return Accel { bvh: Bvh2::default(), leaves: Vec::new() };
+        Accel(Kind::Bvh(Bvh::build(geometry)))
+    }
+
+    /// A structure of choice; the error is a sentence that says why it is not to be had.
+    pub fn build_with(geometry: &Geometry, structure: Structure) -> Result<Accel, String> {
+        match structure {
+            Structure::Bvh => Ok(Accel::build(geometry)),
         }
-        let boxes: Vec<Aabb> = shapes.iter().map(bounds).collect();
-        let bvh = build_bvh2(&boxes, BvhBuildParams::medium_build(), &mut Default::default());
-        let leaf = |&i: &u32| Leaf { shape: shapes[i as usize], primitive: i };
-        let leaves = bvh.primitive_indices.iter().map(leaf).collect();
-        Accel { bvh, leaves }
     }
 
     /// The nearest hit within the ray's interval.
     pub fn closest(&self, ray: &Ray) -> Option<Hit> {
-        let sheared = ShearedRay::new(ray);
-        let mut best: Option<Hit> = None;
-        let mut record = obvhs::ray::RayHit::none();
-        self.bvh.ray_traverse(walker(ray), &mut record, |walk, leaf| {
-            let Leaf { shape, primitive } = &self.leaves[leaf];
-            let found = intersect(shape, ray, &sheared, walk.tmax);
-            if let Some((t, u, v)) = found {
-                best = Some(Hit { t, primitive: *primitive, u, v });
-            }
-            found.map_or(f32::INFINITY, |(t, ..)| t)
-        });
-        best
+        match &self.0 {
+            Kind::Bvh(bvh) => bvh.closest(ray),
+        }
     }
 
     /// Whether anything lies within the ray's interval.
     pub fn occluded(&self, ray: &Ray) -> bool {
-        let sheared = ShearedRay::new(ray);
-        !self.bvh.ray_traverse_miss(walker(ray), |walk, leaf| {
-            intersect(&self.leaves[leaf].shape, ray, &sheared, walk.tmax).map_or(f32::INFINITY, |(t, ..)| t)
-        })
+        match &self.0 {
+            Kind::Bvh(bvh) => bvh.occluded(ray),
+        }
     }
-}
 
-fn bounds(shape: &LeafShape) -> Aabb {
-    match shape {
-        LeafShape::Triangle(p) => Aabb::from_points(&p.map(Into::into)),
-        LeafShape::Sphere(s) => Aabb::new((s.center - s.radius).into(), (s.center + s.radius).into()),
-    }
-}
-
-fn walker(ray: &Ray) -> obvhs::ray::Ray {
-    obvhs::ray::Ray::new(ray.origin.into(), ray.direction.into(), ray.t_min, ray.t_max)
-}
-
-/// Distance and barycentrics, strictly nearer than `t_max`.
-fn intersect(shape: &LeafShape, ray: &Ray, sheared: &ShearedRay, t_max: f32) -> Option<(f32, f32, f32)> {
-    match shape {
-        LeafShape::Triangle(p) => sheared.intersect(p, ray.t_min, t_max),
-        LeafShape::Sphere(s) => {
-            let t = s.intersect(ray, t_max);
-            (t < t_max).then_some((t, 0.0, 0.0))
+    /// Primitives that it holds, instances among them: what its memory grows with, however often groups are placed.
+    pub fn primitive_count(&self) -> usize {
+        match &self.0 {
+            Kind::Bvh(bvh) => bvh.primitive_count(),
         }
     }
 }
@@ -110,85 +84,4 @@ pub fn offset_origin(position: Vec3, error: Vec3, gnormal: Vec3, direction: Vec3
         _ => p,
     };
     Vec3::new(outwards(position.x, offset.x), outwards(position.y, offset.y), outwards(position.z, offset.z))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::geometry::{Shape, Transform, TriangleMesh, surface};
-    use crate::sampler::Sampler;
-    use glam::Vec2;
-
-    fn soup(count: u32) -> Geometry {
-        let mut s = Sampler::new(3, (0, 0), 0);
-        let mut random = || {
-            let (a, b) = (s.next_2d(), s.next_1d());
-            Vec3::new(a.x, a.y, b) * 2.0 - 1.0
-        };
-        let mut mesh = TriangleMesh::default();
-        for i in 0..count {
-            let center = random() * 4.0;
-            mesh.positions.extend([center + random(), center + random(), center + random()]);
-            mesh.indices.push([3 * i, 3 * i + 1, 3 * i + 2]);
-        }
-        mesh.complete(true);
-        let mut geometry = Geometry::new();
-        geometry.add_mesh(mesh, Shape { object_id: 0, material: 0, emission: Vec3::ZERO });
-        geometry.add_sphere(
-            Sphere { center: Vec3::ONE, radius: 0.7 },
-            Shape { object_id: 0, material: 0, emission: Vec3::ZERO },
-        );
-        geometry
-    }
-
-    fn random_ray(i: u32) -> Ray {
-        let mut s = Sampler::new(11, (i, 0), 0);
-        let (a, b, c) = (s.next_2d(), s.next_2d(), s.next_2d());
-        let direction = (Vec3::new(a.x, a.y, b.x) * 2.0 - 1.0).normalize_or(Vec3::X);
-        Ray::new((Vec3::new(b.y, c.x, c.y) * 2.0 - 1.0) * 5.0, direction, 0.0)
-    }
-
-    #[test]
-    fn the_tree_finds_what_looking_at_everything_finds() {
-        let geometry = soup(300);
-        let accel = Accel::build(&geometry);
-        for i in 0..500 {
-            let ray = random_ray(i);
-            let sheared = ShearedRay::new(&ray);
-            let nearest =
-                accel.leaves.iter().filter_map(|l| intersect(&l.shape, &ray, &sheared, f32::INFINITY)).map(|h| h.0);
-            let nearest = nearest.fold(f32::INFINITY, f32::min);
-            let found = accel.closest(&ray).map_or(f32::INFINITY, |h| h.t);
-            assert_eq!(found, nearest, "ray {i}");
-            assert_eq!(accel.occluded(&ray), nearest < f32::INFINITY);
-        }
-    }
-
-    #[test]
-    fn an_empty_scene_is_missed() {
-        assert_eq!(Accel::build(&Geometry::new()).closest(&random_ray(0)), None);
-    }
-
-    /// Rays that leave a surface on either side never find it at the distance of its own rounding.
-    #[test]
-    fn leaving_rays_do_not_meet_their_own_surface() {
-        for (far, size, turn) in [(0.0, 1.0, 0.0), (1e4, 1.0, 33.0), (3.0, 1e4, 71.0), (-77.0, 1e-3, 12.0)] {
-            let mut mesh = TriangleMesh::rectangle(Vec2::ONE);
-            mesh.transform(&Transform::new(Vec3::splat(far), Vec3::new(turn, 2.0 * turn, 5.0), Vec3::splat(size)));
-            let aim = mesh.positions[0].lerp(mesh.positions[2], 0.4);
-            let mut geometry = Geometry::new();
-            geometry.add_mesh(mesh, Shape { object_id: 0, material: 0, emission: Vec3::ZERO });
-            let accel = Accel::build(&geometry);
-            for i in 0..300 {
-                let d = random_ray(i).direction;
-                let ray = Ray::new(aim - d * size * 3.0, d, 0.0);
-                let Some(hit) = accel.closest(&ray) else { continue };
-                let s = surface::at(&geometry, &ray, &hit);
-                for out in [random_ray(i + 1000).direction, random_ray(i + 2000).direction] {
-                    let start = offset_origin(s.position, s.position_error, s.gnormal, out);
-                    assert!(accel.closest(&Ray::new(start, out, 0.0)).is_none(), "at {far}, size {size}, ray {i}");
-                }
-            }
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Triangle meshes in world space, with everything per vertex, and the rectangle as a mesh.
 
 use super::{Transform, normals, tangents};
+use crate::math::uniform_triangle;
 use glam::{Vec2, Vec3};
 
 /// Indexed triangles. Every per-vertex list is as long as `positions`, but for `colors`, which is empty
@@ -77,6 +78,13 @@ impl TriangleMesh {
     pub fn area(&self, triangle: usize) -> f32 {
         let [a, b, c] = self.vertices(triangle);
         0.5 * (b - a).cross(c - a).length()
+    }
+
+    /// A point of a triangle, uniform by area, and its geometric normal.
+    pub fn sample(&self, triangle: usize, u: Vec2) -> (Vec3, Vec3) {
+        let [a, b, c] = self.vertices(triangle);
+        let (v, w) = uniform_triangle(u);
+        (a + (b - a) * v + (c - a) * w, self.geometric_normal(triangle))
     }
 
     /// Unit geometric normal by the winding; zero for a degenerate triangle.

@@ -1,7 +1,7 @@
 //! What a hit offers: the values of the surface there, and on demand their partials.
 
 use super::partials::{self, Members, RayPartial, TriangleAttributes, Wanted};
-use super::{Geometry, Hit, Primitive, Sphere, TriangleMesh, sphere};
+use super::{Geometry, Hit, Primitive, TriangleMesh, instance};
 use crate::ray::{Ray, RayDifferential};
 use glam::{DVec3, Vec2, Vec3};
 
@@ -13,7 +13,7 @@ pub struct Surface {
     pub position_error: Vec3,
     /// The shading normal, outwards.
     pub normal: Vec3,
-    /// The normal of the triangle's plane or of the sphere, outwards.
+    /// The normal of the surface itself, a triangle's plane for one, outwards.
     pub gnormal: Vec3,
     pub tangent: Vec3,
     pub bitangent: Vec3,
@@ -21,7 +21,9 @@ pub struct Surface {
     pub uv: Vec2,
     pub color: Vec3,
     pub shape: u32,
-    /// Of the shape in the scene file.
+    /// Which of the places where the shape's group stands; 0 in the world itself.
+    pub instance: u64,
+    /// Of the shape in the scene file, or of the outermost instance that places it.
     pub object_id: u32,
     /// The ray came from the inside.
     pub backfacing: bool,
@@ -48,14 +50,29 @@ pub struct Partials {
 
 /// The surface where `ray` met a primitive.
 pub fn at(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
-    let mut surface = match geometry.primitive(hit.primitive) {
-        Primitive::Triangle(mesh, triangle) => on_triangle(mesh, triangle, hit),
-        Primitive::Sphere(s) => on_sphere(s, ray.at(hit.t)),
+    let shape = geometry.shape_of(hit.primitive);
+    let mut surface = match instance::placed(geometry, hit.instance) {
+        None => Surface { object_id: geometry.shape(shape).object_id, ..local(geometry, ray, hit) },
+        Some(placed) => {
+            let inside = local(geometry, &instance::transformed(ray, &placed.from_world), hit);
+            placed.surface(geometry, hit.instance, &inside)
+        }
     };
-    surface.shape = geometry.shape_of(hit.primitive);
-    surface.object_id = geometry.shape(surface.shape).object_id;
+    surface.shape = shape;
     surface.backfacing = ray.direction.dot(surface.gnormal) > 0.0;
     surface
+}
+
+/// The surface in the space of its group, where `ray` is in that space too.
+fn local(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
+    match geometry.primitive(hit.primitive) {
+        Primitive::Triangle(mesh, triangle) => on_triangle(mesh, triangle, hit),
+        Primitive::Sphere(s) => s.surface(ray.at(hit.t)),
+        Primitive::Disk(d) => d.surface(hit.u, hit.v),
+        Primitive::Quad(q) => q.surface(hit.u, hit.v),
+        // Rays go through these to what they place.
+        Primitive::Instance(_) => Surface::default(),
+    }
 }
 
 /// The partials at the same hit; at least the wanted ones.
@@ -69,20 +86,21 @@ pub fn partials_at(
     if !wanted.any() {
         return Partials::default();
     }
+    let placed = instance::placed(geometry, hit.instance);
+    let inside = placed.map(|p| (p, instance::transformed(ray, &p.from_world)));
+    let inside = inside.map(|(p, ray)| (p, ray, local(geometry, &ray, hit)));
     let along = |axis: usize| {
         let partial = RayPartial {
             direction: ray.direction.as_dvec3(),
             d_origin: differential.origin[axis].as_dvec3(),
             d_direction: differential.direction[axis].as_dvec3(),
         };
-        let t = f64::from(hit.t);
-        match geometry.primitive(hit.primitive) {
-            Primitive::Triangle(mesh, triangle) => {
-                let at = (f64::from(hit.u), f64::from(hit.v));
-                let hand = f64::from(handedness(mesh, triangle));
-                partials::triangle(&attributes(mesh, triangle), at, hand, t, &partial, wanted)
+        match &inside {
+            None => local_members(geometry, ray, hit, &partial, wanted),
+            Some((placed, ray, surface)) => {
+                let members = local_members(geometry, ray, hit, &placed.ray_partial(&partial), wanted);
+                placed.members(surface, &members, partial.d_direction)
             }
-            Primitive::Sphere(s) => sphere_members(s, ray.at(hit.t), t, &partial),
         }
     };
     let (x, y) = (along(0), along(1));
@@ -95,6 +113,22 @@ pub fn partials_at(
         bitangent: both(|m| m.bitangent),
         incident: both(|m| m.incident),
         color: both(|m| m.color),
+    }
+}
+
+/// The partials in the space of the primitive's group, all that goes in being in that space too.
+fn local_members(geometry: &Geometry, ray: &Ray, hit: &Hit, partial: &RayPartial, wanted: Wanted) -> Members {
+    let t = f64::from(hit.t);
+    match geometry.primitive(hit.primitive) {
+        Primitive::Triangle(mesh, triangle) => {
+            let at = (f64::from(hit.u), f64::from(hit.v));
+            let hand = f64::from(handedness(mesh, triangle));
+            partials::triangle(&attributes(mesh, triangle), at, hand, t, partial, wanted)
+        }
+        Primitive::Sphere(s) => s.members(ray.at(hit.t), t, partial),
+        Primitive::Disk(d) => d.members(t, partial),
+        Primitive::Quad(q) => q.members(t, partial),
+        Primitive::Instance(_) => Members::default(),
     }
 }
 
@@ -144,93 +178,9 @@ fn on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit) -> Surface {
     }
 }
 
-fn on_sphere(s: &Sphere, near: Vec3) -> Surface {
-    let normal = s.normal(near);
-    let n = normal.as_dvec3();
-    let (u, v) = sphere::uv(n);
-    let tangent = sphere::tangent(n).0.as_vec3();
-    // Put back onto the surface, which the ray's own arithmetic left by more than this.
-    let position = s.center + normal * s.radius;
-    Surface {
-        position,
-        position_error: (s.center.abs() + Vec3::splat(s.radius)) * (4.0 * f32::EPSILON),
-        normal,
-        gnormal: normal,
-        tangent,
-        bitangent: normal.cross(tangent),
-        uv: Vec2::new(u as f32, v as f32),
-        color: Vec3::ONE,
-        ..Surface::default()
-    }
-}
-
-/// A sphere's members. To first order the neighbouring ray meets the tangent plane where it meets the
-/// sphere, and the normal moves by ∂P/r.
-fn sphere_members(s: &Sphere, near: Vec3, t: f64, ray: &RayPartial) -> Members {
-    let n = s.normal(near).as_dvec3();
-    let dp = partials::position(ray, t, n);
-    let dn = dp / f64::from(s.radius);
-    let (du, dv) = sphere::uv_partial(n, dn);
-    let (_, tangent) = sphere::tangent(n);
-    let dt = partials::normalized(tangent, DVec3::new(dn.z, 0.0, -dn.x));
-    Members {
-        position: dp,
-        uvw: DVec3::new(du, dv, 0.0),
-        normal: dn,
-        tangent: dt,
-        bitangent: partials::bitangent(n, dn, tangent, dt),
-        incident: ray.d_direction,
-        color: DVec3::ZERO,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Where the ray `origin + direction` meets the unit sphere about the origin, and the members there.
-    fn traced(origin: DVec3, direction: DVec3) -> Members {
-        let d = direction.normalize();
-        let b = origin.dot(d);
-        let n = origin + d * (-b - (b * b - origin.length_squared() + 1.0).sqrt());
-        let (u, v) = sphere::uv(n);
-        let tangent = DVec3::new(n.z, 0.0, -n.x).normalize();
-        let uvw = DVec3::new(u, v, 0.0);
-        Members { position: n, uvw, normal: n, tangent, bitangent: n.cross(tangent), incident: d, color: DVec3::ONE }
-    }
-
-    /// To first order the tangent plane is the sphere: central differences of rays traced to the sphere
-    /// itself agree.
-    #[test]
-    fn a_spheres_partials_match_neighbouring_rays() {
-        let s = Sphere { center: Vec3::ZERO, radius: 1.0 };
-        for i in 0..100 {
-            let a = f64::from(i);
-            let origin = DVec3::new((a * 0.7).sin() * 3.0, (a * 1.1).cos(), (a * 0.7).cos() * 3.0);
-            let aim = DVec3::new((a * 1.9).sin(), (a * 2.3).cos(), (a * 0.4).sin()) * 0.5;
-            let d = (aim - origin).normalize();
-            let turn = DVec3::new((a * 0.9).cos(), 0.4, (a * 1.7).sin());
-            let ray =
-                RayPartial { direction: d, d_origin: DVec3::new(0.1, -0.2, 0.05), d_direction: turn - d * d.dot(turn) };
-            let h = 1e-5;
-            let [plus, minus] = [h, -h].map(|e| traced(origin + ray.d_origin * e, d + ray.d_direction * e));
-            let here = traced(origin, d);
-            let t = (here.position - origin).length();
-            let got = sphere_members(&s, here.position.as_vec3(), t, &ray);
-            let pairs = [
-                (got.position, plus.position - minus.position),
-                (got.normal, plus.normal - minus.normal),
-                (got.tangent, plus.tangent - minus.tangent),
-                (got.bitangent, plus.bitangent - minus.bitangent),
-                (got.incident, plus.incident - minus.incident),
-            ];
-            for (member, (exact, difference)) in pairs.into_iter().enumerate() {
-                // The hit enters as f32.
-                let error = (exact - difference / (2.0 * h)).length() / exact.length().max(1.0);
-                assert!(error < 1e-5, "ray {i}, member {member}: off by {error}");
-            }
-        }
-    }
 
     #[test]
     fn what_nobody_wants_stays_zero() {

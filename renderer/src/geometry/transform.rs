@@ -1,6 +1,6 @@
 //! Placement of shapes: scale, then rotate about x, y and z in that order, then translate.
 
-use glam::{Affine3A, EulerRot, Mat3, Mat4, Quat, Vec3};
+use glam::{Affine3A, DAffine3, EulerRot, Mat3, Mat4, Quat, Vec3};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Transform {
@@ -23,8 +23,19 @@ impl Transform {
         Mat4::from(self.matrix)
     }
 
+    /// For placing groups, whose transforms are multiplied.
+    pub fn exact(&self) -> DAffine3 {
+        let m = Mat3::from(self.matrix.matrix3);
+        DAffine3 { matrix3: m.as_dmat3(), translation: self.matrix.translation.as_dvec3() }
+    }
+
     pub fn point(&self, p: Vec3) -> Vec3 {
         self.matrix.transform_point3(p)
+    }
+
+    /// A direction or an edge, which does not take part in the translation.
+    pub fn vector(&self, v: Vec3) -> Vec3 {
+        self.matrix.transform_vector3(v)
     }
 
     /// The unit normal of the moved surface.

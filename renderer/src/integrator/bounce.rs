@@ -221,7 +221,7 @@ mod tests {
             let surface = surface::at(&scene.geometry, &ray, &hit);
             let wanted = Wanted { position: true, ..Wanted::default() };
             let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
-            let point = ShadingPoint { surface, partials, incident: ray.direction, time: 0.0, ray_depth: 0 };
+            let point = ShadingPoint { surface, partials, incident: ray.direction, ..ShadingPoint::default() };
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
             let path = Path { pixel: 0, ray, differential, beta, radiance, sampler, pdf: f32::INFINITY, from };
             let met = Met { path: 0, material: 0, hit, surface };

@@ -4,7 +4,7 @@ use super::bounce;
 use super::path::{Met, Path, Workspace};
 use crate::camera::Camera;
 use crate::film::{Tile, TileSums};
-use crate::geometry::{Partials, Wanted, surface};
+use crate::geometry::{Partials, Wanted, instance, surface};
 use crate::material::ShadingPoint;
 use crate::sampler::Sampler;
 use crate::scene::Scene;
@@ -173,7 +173,8 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
             Partials::default()
         };
         let (incident, time) = (path.ray.direction, path.ray.time);
-        ShadingPoint { surface: met.surface, partials, incident, time, ray_depth: depth }
+        let placed = instance::placed(&scene.geometry, met.surface.instance);
+        ShadingPoint { surface: met.surface, partials, placed, incident, time, ray_depth: depth }
     };
     let first = block.start;
     work.points.clear();

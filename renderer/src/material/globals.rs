@@ -14,7 +14,7 @@ ssl_compiler::shader_globals! {
         position: point, first;
         /// The interpolated normal, outwards.
         normal: normal, first;
-        /// The normal of the triangle's plane, outwards.
+        /// The normal of the surface itself, outwards: that of a triangle's plane.
         gnormal: normal, first;
         /// From the eye to the surface.
         I: vector, first;
@@ -22,7 +22,7 @@ ssl_compiler::shader_globals! {
         bitangent: vector, first;
         /// Within the shutter interval, 0 to 1.
         time: float, value;
-        /// The shape's place in the scene file, from 0.
+        /// The shape's place in the scene file, from 0; that of the outermost instance for what one places.
         object_id: int, value;
         /// 0 for what the camera sees.
         ray_depth: int, value;
@@ -95,14 +95,15 @@ impl Fill {
     /// Writes the row's lanes, one a point.
     pub fn apply(&self, points: &[ShadingPoint], spaces: &Spaces, block: &mut [Row]) {
         let row = &mut block[self.row];
+        let object = |point: &ShadingPoint| spaces.object(point.surface.shape, point.placed.as_ref());
         for (lane, point) in points.iter().enumerate().take(LANES) {
             match self.source {
                 Source::ObjectId => row.set_int(lane, point.surface.object_id as i32),
                 Source::RayDepth => row.set_int(lane, point.ray_depth as i32),
                 Source::Backfacing => row.set_int(lane, i32::from(point.surface.backfacing)),
                 Source::Time => row.0[lane] = point.time,
-                Source::ObjectToWorld => row.0[lane] = self.element(&spaces.object(point.surface.object_id).to_world),
-                Source::WorldToObject => row.0[lane] = self.element(&spaces.object(point.surface.object_id).from_world),
+                Source::ObjectToWorld => row.0[lane] = self.element(&object(point).to_world),
+                Source::WorldToObject => row.0[lane] = self.element(&object(point).from_world),
                 Source::CameraToWorld => row.0[lane] = self.element(&spaces.camera.to_world),
                 Source::WorldToCamera => row.0[lane] = self.element(&spaces.camera.from_world),
                 _ => row.0[lane] = self.vector(point)[self.component],
@@ -195,7 +196,7 @@ mod tests {
         let objects = [2.0, 5.0].map(|y| Space::object(&moved(y))).to_vec();
         let spaces = Spaces { objects, camera: Space::WORLD };
         let mut points = [ShadingPoint::default(), ShadingPoint::default()];
-        points[1].surface.object_id = 1;
+        points[1].surface.shape = 1;
         let mut block = vec![Row::splat(9.0); layout.rows()];
         fill.apply(&points, &spaces, &mut block);
         assert_eq!(block[row].0[..3], [2.0, 5.0, 9.0]);

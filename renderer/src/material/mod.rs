@@ -7,7 +7,7 @@ mod globals;
 mod spaces;
 
 use crate::bsdf::{Emission, Glossy, Lambert, Lobe, Mirror, WeightedLobe};
-use crate::geometry::{Partials, Surface, Wanted};
+use crate::geometry::{Partials, Placed, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
 pub use spaces::{Space, Spaces};
@@ -49,6 +49,8 @@ impl From<BackendKind> for Making {
 pub struct ShadingPoint {
     pub surface: Surface,
     pub partials: Partials,
+    /// Where an instance placed the shape.
+    pub placed: Option<Placed>,
     /// From the eye to the surface, unit length.
     pub incident: Vec3,
     pub time: f32,

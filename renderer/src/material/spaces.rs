@@ -1,7 +1,7 @@
 //! The spaces that shaders may name: `object`, that of the shape that was hit, and `camera`.
 
-use crate::geometry::Transform;
-use glam::{Mat4, Vec3};
+use crate::geometry::{Placed, Transform};
+use glam::{DMat4, Mat4, Vec3};
 
 /// The way from a space to the world, and back.
 #[derive(Clone, Copy, Debug)]
@@ -33,14 +33,18 @@ impl Space {
 /// All spaces of a scene.
 #[derive(Clone, Debug)]
 pub struct Spaces {
-    /// By the shapes' places in the scene file.
+    /// By the shapes' numbers in the geometry.
     pub objects: Vec<Space>,
     pub camera: Space,
 }
 
 impl Spaces {
-    pub fn object(&self, id: u32) -> &Space {
-        self.objects.get(id as usize).unwrap_or(&Space::WORLD)
+    /// That of a shape, where its group is placed if it is in one.
+    pub fn object(&self, shape: u32, placed: Option<&Placed>) -> Space {
+        let space = *self.objects.get(shape as usize).unwrap_or(&Space::WORLD);
+        let Some(placed) = placed else { return space };
+        let [up, down] = [placed.to_world, placed.from_world].map(|m| DMat4::from(m).as_mat4());
+        Space { to_world: up * space.to_world, from_world: space.from_world * down }
     }
 }
 
@@ -53,6 +57,7 @@ impl Default for Spaces {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::{Geometry, instance};
 
     #[test]
     fn the_camera_looks_along_minus_z() {
@@ -70,5 +75,20 @@ mod tests {
         // +x doubled, then turned about y onto −z.
         assert!((space.to_world.transform_point3(Vec3::X) - Vec3::new(1.0, 2.0, 1.0)).length() < 1e-6);
         assert!((space.from_world.transform_point3(Vec3::new(1.0, 2.0, 1.0)) - Vec3::X).length() < 1e-6);
+    }
+
+    #[test]
+    fn what_an_instance_places_was_before_both() {
+        let mut geometry = Geometry::new();
+        let group = geometry.add_group();
+        let turn = Transform::new(Vec3::ZERO, Vec3::new(0.0, 90.0, 0.0), Vec3::splat(2.0));
+        geometry.add_instance(0, group, turn.exact(), 0).expect("it is well-formed");
+        let moved = Transform::new(Vec3::X, Vec3::ZERO, Vec3::ONE);
+        let spaces = Spaces { objects: vec![Space::object(&moved)], camera: Space::WORLD };
+        let space = spaces.object(0, instance::placed(&geometry, 1).as_ref());
+        // +x moved to 2, doubled, then turned about y onto −z.
+        let there = Vec3::new(0.0, 0.0, -4.0);
+        assert!((space.to_world.transform_point3(Vec3::X) - there).length() < 1e-5);
+        assert!((space.from_world.transform_point3(there) - Vec3::X).length() < 1e-5);
     }
 }

@@ -17,7 +17,7 @@ codes! {
     SYNTAX = "S0002", "scene file that cannot be understood",
         "The file is not well-formed TOML (or JSON, for `.json`), has a key that means nothing there, lacks one that must be there, or has a value of the wrong type. The message says which.";
     UNKNOWN_NAME = "S0003", "name that the scene does not define",
-        "A shape names a material under `[materials]`, a material a texture under `[textures]`. Names are case-sensitive.";
+        "A shape names a material under `[materials]`, a material a texture under `[textures]`, an instance a group under `[groups]`. Names are case-sensitive.";
     BAD_NUMBER = "S0004", "number out of range",
         "The number cannot be used: it is not finite, negative or zero where it must be positive, or larger than the renderer can handle. The message gives the range.";
     BAD_CHOICE = "S0005", "choice that does not exist",
@@ -46,6 +46,8 @@ codes! {
         "The memory for tiles of textures holds less than two tiles of the largest kind that the scene's textures have, or less than what is kept of each texture. The message says how much is needed.";
     UNREADABLE_TILES = "S0017", "parts of a texture that cannot be read",
         "While rendering, tiles of a texture could not be read: the file is damaged, has become shorter or has vanished. They are magenta in the picture, and the render ends with exit code 3.";
+    BAD_GROUP = "S0018", "group that cannot be placed",
+        "A group contains itself, directly or through the groups that it places; or groups are placed in groups more than 64 levels deep; or so many times that their number exceeds what the renderer can count.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

@@ -4,6 +4,7 @@ pub mod codes;
 mod context;
 mod environment;
 pub mod graphs;
+mod groups;
 mod lights;
 mod materials;
 mod read;
@@ -121,7 +122,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let materials = materials::build_materials(file, &graphs, options.making, imports, context);
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
-    let (geometry, objects) = shapes::build(&file.shapes, &names, context);
+    let (geometry, objects) = groups::build(file, &names, context);
     if geometry.primitive_count() == 0 && !context.diagnostics.has_errors() {
         context.diagnostics.push(Diagnostic {
             severity: Severity::Warning,

@@ -35,7 +35,7 @@ pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
 }
 
 const SYNTAX_HINT: &str =
-    "a scene has the tables camera, film, integrator, environment, textures, materials and shapes";
+    "a scene has the tables camera, film, integrator, environment, textures, materials, groups and shapes";
 
 /// JSON as TOML, so that one reader with places serves both. Keys set to null are left out.
 fn translate(text: &str, context: &mut Context) -> Option<String> {

@@ -24,9 +24,18 @@ pub struct SceneFile {
     #[serde(default)]
     pub materials: BTreeMap<String, MaterialTable>,
     #[serde(default)]
+    pub groups: BTreeMap<String, GroupTable>,
+    #[serde(default)]
     pub shapes: Vec<ShapeTable>,
     #[serde(default)]
     pub lights: Vec<LightTable>,
+}
+
+/// Shapes that stand nowhere until an instance places them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupTable {
+    pub shapes: Vec<ShapeTable>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -125,18 +134,25 @@ pub enum ValueText {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeTable {
-    /// `obj`, `rectangle` or `sphere`.
+    /// `obj`, `rectangle`, `quad`, `disk`, `sphere` or `instance`.
     #[serde(rename = "type")]
     pub kind: Spanned<String>,
-    pub material: Spanned<String>,
+    /// All but instances need one.
+    pub material: Option<Spanned<String>>,
+    /// The name of what an instance places.
+    pub group: Option<Spanned<String>>,
     pub file: Option<Spanned<String>>,
     pub smooth: Option<Spanned<bool>>,
     pub radius: Option<Spanned<f32>>,
+    /// The first three of a quad.
+    pub corners: Option<Spanned<[Triple; 3]>>,
     pub uv_repeat: Option<Spanned<[f32; 2]>>,
     pub translate: Option<Spanned<Triple>>,
     /// Degrees about x, then y, then z.
     pub rotate: Option<Spanned<Triple>>,
     pub scale: Option<Spanned<Triple>>,
+    /// The upper three rows of an affine transform, instead of the three keys before.
+    pub matrix: Option<Spanned<[[f32; 4]; 3]>>,
     /// Radiance that the front sends out.
     pub emission: Option<Spanned<Triple>>,
 }

@@ -1,60 +1,71 @@
-//! The shapes of a scene: meshes from files, rectangles, spheres, placed in the world.
+//! The shapes of a scene's tables, read and placed in their group.
 
 use super::codes;
 use super::context::Context;
 use super::schema::ShapeTable;
-use crate::geometry::{Geometry, Shape, Sphere, Transform, TriangleMesh, obj};
+use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, obj};
 use crate::material::Space;
-use glam::{Vec2, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::closest;
+use std::ops::Range;
 use std::path::PathBuf;
 
-const KINDS: [&str; 3] = ["obj", "rectangle", "sphere"];
+const KINDS: [&str; 6] = ["obj", "rectangle", "quad", "disk", "sphere", "instance"];
 
-/// What a shape turned into, before it gets its number.
-enum Body {
-    Mesh(TriangleMesh),
-    File { path: PathBuf, smooth: bool, transform: Transform },
-    Sphere(Sphere),
+/// A shape that is ready to stand in its group.
+pub struct Loaded<'a> {
+    /// Of the table of the group, the world's being 0.
+    pub group: usize,
+    pub table: &'a ShapeTable,
+    pub shape: Shape,
+    /// `None` for an instance.
+    pub body: Option<Body>,
+    /// Where it was before it was placed.
+    pub space: Space,
+    /// Where an instance puts its group.
+    pub to_parent: DAffine3,
 }
 
-/// Builds all shapes, and the spaces they had before they were placed; `materials` are the names in the order of their numbers.
-pub fn build(tables: &[ShapeTable], materials: &[String], context: &mut Context) -> (Geometry, Vec<Space>) {
-    let (mut bodies, mut spaces) = (Vec::new(), Vec::new());
-    for (place, table) in tables.iter().enumerate() {
+/// What a table turns into, before its file is read.
+enum Source {
+    Body(Body),
+    File { path: PathBuf, smooth: bool, transform: Transform },
+    Instance(DAffine3),
+}
+
+/// Makes what tables describe, in their order; each comes with the table of its group and its place there.
+/// `materials` are the names in the order of their numbers.
+pub fn load<'a>(
+    tables: Vec<(usize, (usize, &'a ShapeTable))>,
+    materials: &[String],
+    context: &mut Context,
+) -> Vec<Loaded<'a>> {
+    let mut sources = Vec::new();
+    for (group, (place, table)) in tables {
         let material = material_of(table, materials, context);
         let emission = context.color(&table.emission, "emission", Vec3::ZERO);
-        let (body, space) = body(table, context).unzip();
-        spaces.push(space.unwrap_or(Space::WORLD));
-        if let (Some(material), Some(body)) = (material, body) {
-            bodies.push((table, body, Shape { object_id: place as u32, material, emission }));
+        let read = source(table, context);
+        if let (Some(material), Some((source, space))) = (material, read) {
+            sources.push((group, table, Shape { object_id: place as u32, material, emission }, source, space));
         }
     }
     // Reading meshes is most of the time that loading takes.
-    let load = |(table, body, shape)| match body {
-        Body::File { path, smooth, transform } => {
-            let mesh = obj::load(&path, smooth).map(|mut mesh| {
-                mesh.transform(&transform);
-                Body::Mesh(mesh)
-            });
-            (table, mesh, shape)
+    let read = |(group, table, shape, source, space)| {
+        let loaded = |body, to_parent| Loaded { group, table, shape, body, space, to_parent };
+        match source {
+            Source::Body(body) => Ok(loaded(Some(body), DAffine3::IDENTITY)),
+            Source::Instance(to_parent) => Ok(loaded(None, to_parent)),
+            Source::File { path, smooth, transform } => {
+                obj::load(&path, smooth).map_err(|why| (table, why)).map(|mut mesh| {
+                    mesh.transform(&transform);
+                    loaded(Some(mesh.into()), DAffine3::IDENTITY)
+                })
+            }
         }
-        other => (table, Ok(other), shape),
     };
-    let loaded: Vec<(&ShapeTable, Result<Body, String>, Shape)> = bodies.into_par_iter().map(load).collect();
-    let (mut geometry, mut spheres) = (Geometry::new(), Vec::new());
-    for (table, body, shape) in loaded {
-        match body {
-            Ok(Body::Mesh(mesh)) => geometry.add_mesh(mesh, shape),
-            Ok(Body::Sphere(sphere)) => spheres.push((sphere, shape)),
-            // Files were all read above.
-            Ok(Body::File { .. }) => {}
-            Err(why) => refuse_mesh(table, &why, context),
-        }
-    }
-    spheres.into_iter().for_each(|(sphere, shape)| geometry.add_sphere(sphere, shape));
-    (geometry, spaces)
+    let all: Vec<Result<Loaded<'a>, (&ShapeTable, String)>> = sources.into_par_iter().map(read).collect();
+    all.into_iter().filter_map(|one| one.map_err(|(table, why)| refuse_mesh(table, &why, context)).ok()).collect()
 }
 
 fn refuse_mesh(table: &ShapeTable, why: &str, context: &mut Context) {
@@ -65,7 +76,15 @@ fn refuse_mesh(table: &ShapeTable, why: &str, context: &mut Context) {
 }
 
 fn material_of(table: &ShapeTable, materials: &[String], context: &mut Context) -> Option<u32> {
-    let name = table.material.get_ref();
+    let Some(named) = &table.material else {
+        if table.kind.get_ref() == "instance" {
+            return Some(0);
+        }
+        let message = "the shape has no material";
+        context.error(&codes::CONFLICT, table.kind.span(), message, "add `material = \"…\"`");
+        return None;
+    };
+    let name = named.get_ref();
     if let Some(index) = materials.iter().position(|m| m == name) {
         return Some(index as u32);
     }
@@ -73,75 +92,143 @@ fn material_of(table: &ShapeTable, materials: &[String], context: &mut Context) 
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("add a table [materials.{name}]"),
     };
-    context.error(&codes::UNKNOWN_NAME, table.material.span(), format!("there is no material `{name}`"), hint);
+    context.error(&codes::UNKNOWN_NAME, named.span(), format!("there is no material `{name}`"), hint);
     None
 }
 
-fn body(table: &ShapeTable, context: &mut Context) -> Option<(Body, Space)> {
+/// Refuses keys that mean nothing for the shape's type.
+fn check_keys(table: &ShapeTable, context: &mut Context) {
+    let kind = table.kind.get_ref().as_str();
+    fn span<T>(value: &Option<toml::Spanned<T>>) -> Option<Range<usize>> {
+        value.as_ref().map(toml::Spanned::span)
+    }
+    type Key<'a> = (&'a str, Option<Range<usize>>, &'a [&'a str]);
+    let keys: [Key<'_>; 9] = [
+        ("file", span(&table.file), &["obj"]),
+        ("smooth", span(&table.smooth), &["obj"]),
+        ("radius", span(&table.radius), &["disk", "sphere"]),
+        ("uv_repeat", span(&table.uv_repeat), &["rectangle", "quad"]),
+        ("corners", span(&table.corners), &["quad"]),
+        ("group", span(&table.group), &["instance"]),
+        ("matrix", span(&table.matrix), &["instance"]),
+        ("material", span(&table.material), &["obj", "rectangle", "quad", "disk", "sphere"]),
+        ("emission", span(&table.emission), &["obj", "rectangle", "quad", "disk", "sphere"]),
+    ];
+    for (key, present, of) in keys {
+        if let Some(span) = present
+            && KINDS.contains(&kind)
+            && !of.contains(&kind)
+        {
+            let of = of.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
+            let message = format!("`{key}` means nothing for type `{kind}`");
+            context.error(&codes::CONFLICT, span, message, format!("it belongs to {of}"));
+        }
+    }
+}
+
+fn source(table: &ShapeTable, context: &mut Context) -> Option<(Source, Space)> {
+    check_keys(table, context);
     let translate = context.vector(&table.translate, "translation", Vec3::ZERO);
     let rotate = context.vector(&table.rotate, "rotation", Vec3::ZERO);
     let scale = context.scale(&table.scale);
     let transform = Transform::new(translate, rotate, scale);
-    let kind = table.kind.get_ref().as_str();
     let space = Space::object(&transform);
-    let mut only = |present: Option<std::ops::Range<usize>>, key: &str, of: &str| {
-        if let Some(span) = present
-            && kind != of
-        {
-            context.error(
-                &codes::CONFLICT,
-                span,
-                format!("`{key}` means nothing for type `{kind}`"),
-                format!("it belongs to `{of}`"),
-            );
-        }
-    };
-    only(table.file.as_ref().map(|s| s.span()), "file", "obj");
-    only(table.smooth.as_ref().map(|s| s.span()), "smooth", "obj");
-    only(table.radius.as_ref().map(|s| s.span()), "radius", "sphere");
-    only(table.uv_repeat.as_ref().map(|s| s.span()), "uv_repeat", "rectangle");
-    match kind {
-        "obj" => {
-            let Some(file) = &table.file else {
-                context.error(
-                    &codes::CONFLICT,
-                    table.kind.span(),
-                    "an `obj` shape needs a file",
-                    "add `file = \"….obj\"`",
-                );
-                return None;
-            };
-            let smooth = table.smooth.as_ref().is_none_or(|s| *s.get_ref());
-            Some((Body::File { path: context.path(file.get_ref()), smooth, transform }, space))
-        }
+    let source = match table.kind.get_ref().as_str() {
+        "obj" => file(table, transform, context)?,
         "rectangle" => {
-            let repeat = table.uv_repeat.as_ref().map_or([1.0; 2], |r| *r.get_ref());
-            let repeat = Vec2::from(repeat);
-            if let Some(table) = &table.uv_repeat
-                && !(repeat.is_finite() && repeat.abs().max_element() < 1e9)
-            {
-                let hint = "both must be numbers between -1e9 and 1e9";
-                context.error(&codes::BAD_NUMBER, table.span(), "the repetition is not usable", hint);
-                return None;
-            }
-            let mut mesh = TriangleMesh::rectangle(repeat);
-            mesh.transform(&transform);
-            Some((Body::Mesh(mesh), space))
+            let mut quad = Quad::rectangle(repeat(table, context)?);
+            quad.transform(&transform);
+            Source::Body(quad.into())
+        }
+        "quad" => {
+            let mut quad = Quad::new(corners(table, context)?, repeat(table, context)?);
+            quad.transform(&transform);
+            Source::Body(quad.into())
+        }
+        "disk" => {
+            let mut disk = Disk::new(context.number(&table.radius, "radius", 0.0..1e9, 1.0));
+            disk.transform(&transform);
+            Source::Body(disk.into())
         }
         "sphere" => {
             let radius = context.number(&table.radius, "radius", 0.0..1e9, 1.0);
-            let turned = table.rotate.as_ref().or(table.scale.as_ref());
-            if let Some(turned) = turned {
-                let hint = "a sphere takes `translate` and `radius`";
+            if let Some(turned) = table.rotate.as_ref().or(table.scale.as_ref()) {
+                let hint = "a sphere takes `translate` and `radius`; in a group, an instance can turn and stretch it";
                 context.error(&codes::CONFLICT, turned.span(), "a sphere cannot be rotated or scaled", hint);
             }
-            Some((Body::Sphere(Sphere { center: translate, radius }), space))
+            Source::Body(Sphere { center: translate, radius }.into())
         }
-        _ => {
+        "instance" => Source::Instance(placement(table, &transform, context)?),
+        kind => {
             let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-            let hint = format!("it must be `obj`, `rectangle` or `sphere`{near}");
+            let hint = format!("it must be `obj`, `rectangle`, `quad`, `disk`, `sphere` or `instance`{near}");
             context.error(&codes::BAD_CHOICE, table.kind.span(), format!("there is no shape type `{kind}`"), hint);
-            None
+            return None;
         }
+    };
+    Some((source, space))
+}
+
+fn file(table: &ShapeTable, transform: Transform, context: &mut Context) -> Option<Source> {
+    let Some(file) = &table.file else {
+        let message = "an `obj` shape needs a file";
+        context.error(&codes::CONFLICT, table.kind.span(), message, "add `file = \"….obj\"`");
+        return None;
+    };
+    let smooth = table.smooth.as_ref().is_none_or(|s| *s.get_ref());
+    Some(Source::File { path: context.path(file.get_ref()), smooth, transform })
+}
+
+fn repeat(table: &ShapeTable, context: &mut Context) -> Option<Vec2> {
+    let Some(repeat) = &table.uv_repeat else { return Some(Vec2::ONE) };
+    let value = Vec2::from(*repeat.get_ref());
+    if value.is_finite() && value.abs().max_element() < 1e9 {
+        return Some(value);
     }
+    let hint = "both must be numbers between -1e9 and 1e9";
+    context.error(&codes::BAD_NUMBER, repeat.span(), "the repetition is not usable", hint);
+    None
+}
+
+fn corners(table: &ShapeTable, context: &mut Context) -> Option<[Vec3; 3]> {
+    let Some(corners) = &table.corners else {
+        let message = "a `quad` needs its corners";
+        let hint = "add `corners = [a, b, c]`: u runs from a to b, v from a to c";
+        context.error(&codes::CONFLICT, table.kind.span(), message, hint);
+        return None;
+    };
+    let [a, b, c] = corners.get_ref().map(Vec3::from);
+    let fits = |p: Vec3| p.is_finite() && p.abs().max_element() <= 1e9;
+    let (e, f) = ((b - a).as_dvec3(), (c - a).as_dvec3());
+    let hint = "they must be numbers between -1e9 and 1e9, and not on one line";
+    if [a, b, c].into_iter().all(fits) && e.cross(f).length() > 1e-6 * e.length() * f.length() {
+        return Some([a, b, c]);
+    }
+    context.error(&codes::BAD_NUMBER, corners.span(), "the corners span no parallelogram", hint);
+    None
+}
+
+/// Where an instance puts its group.
+fn placement(table: &ShapeTable, transform: &Transform, context: &mut Context) -> Option<DAffine3> {
+    let Some(matrix) = &table.matrix else { return Some(transform.exact()) };
+    let other = [&table.translate, &table.rotate, &table.scale].into_iter().flatten().next();
+    if let Some(other) = other {
+        let message = "`matrix` already says where the instance stands";
+        context.error(
+            &codes::CONFLICT,
+            other.span(),
+            message,
+            "give either `matrix` or `translate`, `rotate` and `scale`",
+        );
+        return None;
+    }
+    let rows = matrix.get_ref().map(|row| row.map(f64::from));
+    if !rows.iter().flatten().all(|x| x.abs() <= 1e9) {
+        let hint = "it is three rows of four numbers between -1e9 and 1e9, the last of a row being the translation";
+        context.error(&codes::BAD_NUMBER, matrix.span(), "the matrix is not usable", hint);
+        return None;
+    }
+    let column = |i: usize| DVec3::new(rows[0][i], rows[1][i], rows[2][i]);
+    let linear = DMat3::from_cols(column(0), column(1), column(2));
+    Some(DAffine3 { matrix3: linear, translation: column(3) })
 }

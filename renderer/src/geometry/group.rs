@@ -1,0 +1,278 @@
+//! Everything that the rays of a scene can meet: shapes in groups, of which the world is the first.
+//!
+//! Primitives are numbered in the order in which their shapes are added, whatever the group. A group is complete
+//! once an instance places it, so that none can contain itself.
+
+use super::instance::{self, GroupError, Instance, MAX_DEPTH};
+use super::{Disk, Quad, Shape, Sphere, TriangleMesh};
+use glam::{DAffine3, Vec3};
+
+#[derive(Debug)]
+pub struct Geometry {
+    bodies: Vec<Entry>,
+    shapes: Vec<Shape>,
+    groups: Vec<Group>,
+    /// For each primitive its body; its number less the body's first gives its place there.
+    body_of: Vec<u32>,
+}
+
+/// What has one set of numbers and one shape.
+#[derive(Debug)]
+pub enum Body {
+    Mesh(TriangleMesh),
+    Sphere(Sphere),
+    Disk(Disk),
+    Quad(Quad),
+    Instance(Instance),
+}
+
+#[derive(Debug)]
+struct Entry {
+    body: Body,
+    shape: u32,
+    first: u32,
+}
+
+#[derive(Debug)]
+struct Group {
+    /// Numbers of its bodies, and those of them that are instances.
+    bodies: Vec<u32>,
+    instances: Vec<u32>,
+    /// Paths into it and what is below, its own among them.
+    paths: u64,
+    /// Levels of instances below.
+    depth: u32,
+    placed: bool,
+    bounds: Option<(Vec3, Vec3)>,
+}
+
+/// One primitive, looked up by number.
+#[derive(Clone, Copy, Debug)]
+pub enum Primitive<'a> {
+    Triangle(&'a TriangleMesh, usize),
+    Sphere(&'a Sphere),
+    Disk(&'a Disk),
+    Quad(&'a Quad),
+    Instance(&'a Instance),
+}
+
+impl Body {
+    /// Primitives that it consists of.
+    pub fn count(&self) -> usize {
+        match self {
+            Body::Mesh(mesh) => mesh.indices.len(),
+            _ => 1,
+        }
+    }
+}
+
+impl From<TriangleMesh> for Body {
+    fn from(mesh: TriangleMesh) -> Body {
+        Body::Mesh(mesh)
+    }
+}
+
+impl From<Sphere> for Body {
+    fn from(sphere: Sphere) -> Body {
+        Body::Sphere(sphere)
+    }
+}
+
+impl From<Disk> for Body {
+    fn from(disk: Disk) -> Body {
+        Body::Disk(disk)
+    }
+}
+
+impl From<Quad> for Body {
+    fn from(quad: Quad) -> Body {
+        Body::Quad(quad)
+    }
+}
+
+impl Default for Geometry {
+    fn default() -> Geometry {
+        let mut geometry = Geometry { bodies: Vec::new(), shapes: Vec::new(), groups: Vec::new(), body_of: Vec::new() };
+        geometry.add_group();
+        geometry
+    }
+}
+
+impl Geometry {
+    /// The group that rays start in.
+    pub const WORLD: u32 = 0;
+
+    pub fn new() -> Geometry {
+        Geometry::default()
+    }
+
+    /// A new, empty group, which stands nowhere yet.
+    pub fn add_group(&mut self) -> u32 {
+        self.groups.push(Group {
+            bodies: Vec::new(),
+            instances: Vec::new(),
+            paths: 1,
+            depth: 0,
+            placed: false,
+            bounds: None,
+        });
+        self.groups.len() as u32 - 1
+    }
+
+    /// Adds a shape to the world.
+    pub fn add(&mut self, body: impl Into<Body>, shape: Shape) {
+        self.add_to(Geometry::WORLD, body, shape);
+    }
+
+    /// Adds a shape to a group.
+    ///
+    /// # Panics
+    /// If an instance has placed the group already.
+    pub fn add_to(&mut self, group: u32, body: impl Into<Body>, shape: Shape) {
+        let body = body.into();
+        assert!(!self.groups[group as usize].placed, "a group is complete once it is placed");
+        let number = self.bodies.len() as u32;
+        let bounds = self.body_bounds(&body);
+        let all = &mut self.groups[group as usize].bounds;
+        *all = [*all, bounds].into_iter().flatten().reduce(union);
+        self.groups[group as usize].bodies.push(number);
+        if matches!(body, Body::Instance(_)) {
+            self.groups[group as usize].instances.push(number);
+        }
+        let first = self.body_of.len() as u32;
+        self.body_of.extend(std::iter::repeat_n(number, body.count()));
+        self.bodies.push(Entry { body, shape: self.shapes.len() as u32, first });
+        self.shapes.push(shape);
+    }
+
+    /// Places `group` in another one, `into`. For an instance in the world `object_id` becomes that of all that is
+    /// placed.
+    ///
+    /// # Panics
+    /// If an instance has placed `into` already, or if it is `group`.
+    pub fn add_instance(
+        &mut self,
+        into: u32,
+        group: u32,
+        to_parent: DAffine3,
+        object_id: u32,
+    ) -> Result<(), GroupError> {
+        assert_ne!(into, group, "a group cannot contain itself");
+        let from_parent = to_parent.inverse();
+        if !from_parent.is_finite() || to_parent.matrix3.determinant() == 0.0 {
+            return Err(GroupError::Singular);
+        }
+        let (below, depth) = (self.groups[group as usize].paths, self.groups[group as usize].depth + 1);
+        let base = self.groups[into as usize].paths;
+        let paths = base.checked_add(below).ok_or(GroupError::TooMany)?;
+        if depth > MAX_DEPTH {
+            return Err(GroupError::TooDeep);
+        }
+        let shape = Shape { object_id, material: 0, emission: Vec3::ZERO };
+        self.add_to(into, Body::Instance(Instance { group, to_parent, from_parent, base, object_id }), shape);
+        let parent = &mut self.groups[into as usize];
+        (parent.paths, parent.depth) = (paths, parent.depth.max(depth));
+        self.groups[group as usize].placed = true;
+        Ok(())
+    }
+
+    /// Adds a mesh to the world.
+    pub fn add_mesh(&mut self, mesh: TriangleMesh, shape: Shape) {
+        self.add(mesh, shape);
+    }
+
+    /// Adds a sphere to the world.
+    pub fn add_sphere(&mut self, sphere: Sphere, shape: Shape) {
+        self.add(sphere, shape);
+    }
+
+    pub fn group_count(&self) -> u32 {
+        self.groups.len() as u32
+    }
+
+    /// How many times anything is placed, the world counted once.
+    pub fn path_count(&self) -> u64 {
+        self.groups[Geometry::WORLD as usize].paths
+    }
+
+    /// The primitives of a group, instances among them.
+    pub fn primitives_of(&self, group: u32) -> impl Iterator<Item = u32> {
+        self.groups[group as usize].bodies.iter().flat_map(|&number| {
+            let entry = &self.bodies[number as usize];
+            entry.first..entry.first + entry.body.count() as u32
+        })
+    }
+
+    /// The bodies of a group, each with the number of its first primitive.
+    pub fn bodies_of(&self, group: u32) -> impl Iterator<Item = (u32, &Body)> {
+        self.groups[group as usize].bodies.iter().map(|&number| {
+            let entry = &self.bodies[number as usize];
+            (entry.first, &entry.body)
+        })
+    }
+
+    /// Numbers of the bodies of a group that are instances, in the order of their paths.
+    pub(super) fn instances(&self, group: u32) -> &[u32] {
+        &self.groups[group as usize].instances
+    }
+
+    pub(super) fn instance(&self, body: u32) -> &Instance {
+        match &self.bodies[body as usize].body {
+            Body::Instance(instance) => instance,
+            other => unreachable!("the lists of instances hold nothing else: {other:?}"),
+        }
+    }
+
+    pub fn primitive_count(&self) -> usize {
+        self.body_of.len()
+    }
+
+    pub fn primitive(&self, number: u32) -> Primitive<'_> {
+        let entry = &self.bodies[self.body_of[number as usize] as usize];
+        match &entry.body {
+            Body::Mesh(mesh) => Primitive::Triangle(mesh, (number - entry.first) as usize),
+            Body::Sphere(sphere) => Primitive::Sphere(sphere),
+            Body::Disk(disk) => Primitive::Disk(disk),
+            Body::Quad(quad) => Primitive::Quad(quad),
+            Body::Instance(instance) => Primitive::Instance(instance),
+        }
+    }
+
+    /// Index of the shape that a primitive belongs to.
+    pub fn shape_of(&self, primitive: u32) -> u32 {
+        self.bodies[self.body_of[primitive as usize] as usize].shape
+    }
+
+    pub fn shape(&self, index: u32) -> &Shape {
+        &self.shapes[index as usize]
+    }
+
+    pub fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// The smallest and largest corner of everything in a group; `None` when there is nothing.
+    pub fn bounds_of(&self, group: u32) -> Option<(Vec3, Vec3)> {
+        self.groups[group as usize].bounds
+    }
+
+    fn body_bounds(&self, body: &Body) -> Option<(Vec3, Vec3)> {
+        match body {
+            // A vertex that is no number bounds nothing; no ray meets its triangles.
+            Body::Mesh(mesh) => mesh.positions.iter().filter(|p| p.is_finite()).map(|&p| (p, p)).reduce(union),
+            Body::Sphere(sphere) => Some(sphere.bounds()),
+            Body::Disk(disk) => Some(disk.bounds()),
+            Body::Quad(quad) => Some(quad.bounds()),
+            Body::Instance(i) => self.bounds_of(i.group).map(|b| instance::bounds_outside(&i.to_parent, b)),
+        }
+    }
+
+    /// The smallest and largest corner of everything; `None` when there is nothing.
+    pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
+        self.bounds_of(Geometry::WORLD)
+    }
+}
+
+fn union(a: (Vec3, Vec3), b: (Vec3, Vec3)) -> (Vec3, Vec3) {
+    (a.0.min(b.0), a.1.max(b.1))
+}

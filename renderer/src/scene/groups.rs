@@ -1,0 +1,130 @@
+//! The groups of a scene, the world among them: their shapes, and the instances that place groups in groups.
+
+use super::codes;
+use super::context::Context;
+use super::schema::{SceneFile, ShapeTable};
+use super::shapes::{self, Loaded};
+use crate::geometry::instance::MAX_DEPTH;
+use crate::geometry::{Geometry, GroupError};
+use crate::material::Space;
+use ssl_compiler::diagnostics::closest;
+
+/// Builds all shapes, and for each the space that it had before it was placed; `materials` are the names in the
+/// order of their numbers.
+pub fn build(file: &SceneFile, materials: &[String], context: &mut Context) -> (Geometry, Vec<Space>) {
+    let names: Vec<&str> = file.groups.keys().map(String::as_str).collect();
+    let tables = std::iter::once(&file.shapes).chain(file.groups.values().map(|g| &g.shapes));
+    let flat = tables.enumerate().flat_map(|(group, shapes)| shapes.iter().enumerate().map(move |s| (group, s)));
+    let loaded = shapes::load(flat.collect(), materials, context);
+    let mut members: Vec<Vec<Loaded<'_>>> = (0..=names.len()).map(|_| Vec::new()).collect();
+    loaded.into_iter().for_each(|shape| members[shape.group].push(shape));
+    let mut builder = Builder {
+        names: &names,
+        members,
+        state: vec![State::Untouched; names.len() + 1],
+        geometry: Geometry::new(),
+        spaces: Vec::new(),
+        context,
+    };
+
+    for table in 0..=names.len() {
+        builder.visit(table, 0);
+    }
+    (builder.geometry, builder.spaces)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Untouched,
+    /// Further up among those that are being built.
+    Open,
+    /// The group's number in the geometry.
+    Built(u32),
+}
+
+struct Builder<'a, 'c> {
+    names: &'a [&'a str],
+    /// By table: the world, then the groups in the order of their names.
+    members: Vec<Vec<Loaded<'a>>>,
+    state: Vec<State>,
+    geometry: Geometry,
+    spaces: Vec<Space>,
+    context: &'c mut Context,
+}
+
+impl Builder<'_, '_> {
+    /// Builds a group after all those that it places.
+    fn visit(&mut self, table: usize, depth: u32) {
+        if self.state[table] != State::Untouched {
+            return;
+        }
+        self.state[table] = State::Open;
+        let group = if table == 0 { Geometry::WORLD } else { self.geometry.add_group() };
+        for member in std::mem::take(&mut self.members[table]) {
+            let Loaded { table, shape, body, space, to_parent, .. } = member;
+            match body {
+                Some(body) => {
+                    self.geometry.add_to(group, body, shape);
+                    self.spaces.push(space);
+                }
+                None => self.place(group, table, (shape.object_id, to_parent), depth),
+            }
+        }
+        self.state[table] = State::Built(group);
+    }
+
+    fn place(&mut self, into: u32, table: &ShapeTable, (object_id, to_parent): (u32, glam::DAffine3), depth: u32) {
+        let Some(child) = self.named(table) else { return };
+        if self.state[child] == State::Untouched && depth == MAX_DEPTH {
+            return self.refuse(table, GroupError::TooDeep);
+        }
+        self.visit(child, depth + 1);
+        let State::Built(number) = self.state[child] else {
+            let message = format!("the group `{}` contains itself", self.names[child - 1]);
+            let hint = "an instance cannot stand in a group that it places, nor below it";
+            return self.context.error(&codes::BAD_GROUP, table.kind.span(), message, hint);
+        };
+        match self.geometry.add_instance(into, number, to_parent, object_id) {
+            // Instances count among the shapes.
+            Ok(()) => self.spaces.push(Space::WORLD),
+            Err(why) => self.refuse(table, why),
+        }
+    }
+
+    fn refuse(&mut self, table: &ShapeTable, why: GroupError) {
+        let (message, hint) = match why {
+            GroupError::TooDeep => (
+                format!("groups are placed in groups more than {MAX_DEPTH} levels deep"),
+                "place some of them in the same group instead",
+            ),
+            GroupError::TooMany => {
+                ("groups are placed more often than can be counted".to_owned(), "place groups in fewer groups")
+            }
+            GroupError::Singular => {
+                let at = table.matrix.as_ref().map_or(table.kind.span(), |m| m.span());
+                let hint = "its first three columns must span space, or the group would be flat";
+                return self.context.error(&codes::BAD_NUMBER, at, "the transform has no inverse", hint);
+            }
+        };
+        self.context.error(&codes::BAD_GROUP, table.kind.span(), message, hint);
+    }
+
+    /// The table of the group that an instance names.
+    fn named(&mut self, table: &ShapeTable) -> Option<usize> {
+        let Some(group) = &table.group else {
+            let message = "an `instance` needs a group";
+            self.context.error(&codes::CONFLICT, table.kind.span(), message, "add `group = \"…\"`");
+            return None;
+        };
+        let name = group.get_ref().as_str();
+        if let Some(index) = self.names.iter().position(|n| *n == name) {
+            return Some(index + 1);
+        }
+        let hint = match closest(name, self.names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("add a table [[groups.{name}.shapes]]"),
+        };
+        self.context.error(&codes::UNKNOWN_NAME, group.span(), format!("there is no group `{name}`"), hint);
+        None
+    }
+}

@@ -1,0 +1,11 @@
+//! What rays meet: every test runs on each structure that the build has, and they share no expectations with the
+//! code under test but the geometry's own formulas.
+
+#[path = "intersection/instances.rs"]
+mod instances;
+#[path = "intersection/leaving.rs"]
+mod leaving;
+#[path = "intersection/random.rs"]
+mod random;
+#[path = "intersection/triangles.rs"]
+mod triangles;
