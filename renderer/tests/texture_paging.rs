@@ -147,7 +147,7 @@ impl StoredFile for TroubledFile {
 
 fn load(storage: &Troubled, bytes: usize, threads: usize, open_files: usize) -> Scene {
     let textures = TextureSetup {
-        cache: CacheOptions { bytes, threads, reads: 8 },
+        cache: CacheOptions { bytes, threads, reads: 8, ..CacheOptions::default() },
         open_files,
         folder: Some(folder().join("converted")),
         storage: Arc::new(storage.clone()),

@@ -16,6 +16,10 @@ pub enum Pattern {
     Random,
     /// A camera above a plane that repeats textures up to the horizon.
     Plane,
+    /// Places all over all textures, a texel of level 0 wide: most tiles have to be read.
+    Thrash,
+    /// The same with widths from 1 to 256 texels, evenly by their logarithm.
+    Mixed,
 }
 
 impl Pattern {
@@ -25,6 +29,8 @@ impl Pattern {
             Pattern::TwoLevels => "coherent, two levels",
             Pattern::Random => "random in one texture",
             Pattern::Plane => "plane up to the horizon",
+            Pattern::Thrash => "all textures, finest level",
+            Pattern::Mixed => "all textures, mixed footprints",
         }
     }
 }
@@ -38,11 +44,12 @@ pub struct Run {
 
 /// Times that each pattern is gone through; the best counts.
 const ROUNDS: usize = 15;
+/// Look-ups a round where tiles have to be read.
+const PAGED: usize = 50_000;
 
-/// Million look-ups a second a thread, tiles in memory; and the mean of red, green and blue over the look-ups.
+/// Million look-ups a second a thread after a first round; and the mean of red, green and blue over the look-ups.
 pub fn measure(run: &Run, textures: Vec<Option<TextureEntry>>, files: Option<Arc<Files>>) -> (f64, f64) {
     let count = textures.len() as u32;
-    // The budget holds them.
     let mut system = TextureSystem::new(textures, &run.cache, files).expect("the budget is large enough");
     system.configure(TextureOptions { mode: run.mode, ..TextureOptions::default() });
     let round = || {
@@ -63,7 +70,8 @@ pub fn measure(run: &Run, textures: Vec<Option<TextureEntry>>, files: Option<Arc
         (rate, sum / looked.max(1) as f64)
     };
     round();
-    let rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| round()).collect();
+    let rounds = if matches!(run.pattern, Pattern::Thrash | Pattern::Mixed) { 5 } else { ROUNDS };
+    let rounds: Vec<(f64, f64)> = (0..rounds).map(|_| round()).collect();
     (rounds.iter().map(|r| r.0).fold(0.0, f64::max), rounds[0].1)
 }
 
@@ -108,7 +116,9 @@ impl<'s> Asker<'s> {
         match run.pattern {
             Pattern::Coherent => self.sweep(1.0, run.threads, thread),
             Pattern::TwoLevels => self.sweep(std::f32::consts::FRAC_1_SQRT_2, run.threads, thread),
-            Pattern::Random => self.scatter(thread),
+            Pattern::Random => self.scatter(thread, 1_000_000, 1, |_| 1.0),
+            Pattern::Thrash => self.scatter(thread, PAGED, textures, |_| 1.0),
+            Pattern::Mixed => self.scatter(thread, PAGED, textures, |x| (8.0 * x).exp2()),
             Pattern::Plane => self.plane(run.threads, thread, textures),
         }
         self.ask();
@@ -125,17 +135,17 @@ impl<'s> Asker<'s> {
         }
     }
 
-    fn scatter(&mut self, thread: usize) {
-        const TIMES: usize = 1_000_000;
-        let d = 1.0 / 4096.0;
+    /// `width` of the footprint, in texels of level 0, from a random number.
+    fn scatter(&mut self, thread: usize, times: usize, textures: u32, width: impl Fn(f32) -> f32) {
         let mut state = thread as u64 + 1;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 40) as f32 / (1 << 24) as f32
         };
-        for _ in 0..TIMES {
-            let uv = [random(), random()];
-            self.look(0, uv, [d, 0.0], [0.0, d]);
+        for _ in 0..times {
+            let texture = (random() * textures as f32) as u32;
+            let (uv, d) = ([random(), random()], width(random()) / 4096.0);
+            self.look(texture, uv, [d, 0.0], [0.0, d]);
         }
     }
 

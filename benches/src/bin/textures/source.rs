@@ -2,7 +2,7 @@
 
 use renderer::texture::cache::Files;
 use renderer::texture::{Alpha, ColorSpace, Disk, Images, Layout, Level, Sample, TextureEntry, TileSource, Wrap};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 struct Noise {
@@ -25,12 +25,17 @@ pub fn set(count: usize, side: u32) -> Vec<Option<TextureEntry>> {
     (0..count).map(one).collect()
 }
 
-/// The texture of a tiled, mip-mapped file, read until it is in memory.
-pub fn of_file(path: &Path) -> Result<(Vec<Option<TextureEntry>>, Arc<Files>), String> {
+/// The textures of tiled, mip-mapped files.
+pub fn of_files(paths: &[PathBuf]) -> Result<(Vec<Option<TextureEntry>>, Arc<Files>), String> {
     let files = Files::new(Arc::new(Disk), 100);
-    let images = Images::One(Arc::new(files.texture(path)?));
-    let (name, curve) = (path.display().to_string(), ColorSpace::Linear);
-    Ok((vec![Some(TextureEntry { name, images, curve, wrap: [Wrap::Repeat; 2] })], files))
+    let one = |path: &PathBuf| {
+        let name = path.display().to_string();
+        let source = files.texture(path).map_err(|why| format!("{name}: {why}"))?;
+        let (images, curve) = (Images::One(Arc::new(source)), ColorSpace::Linear);
+        Ok(Some(TextureEntry { name, images, curve, wrap: [Wrap::Repeat; 2] }))
+    };
+    let textures = paths.iter().map(one).collect::<Result<_, String>>()?;
+    Ok((textures, files))
 }
 
 impl Noise {

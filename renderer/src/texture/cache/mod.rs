@@ -51,11 +51,13 @@ pub struct CacheOptions {
     pub threads: usize,
     /// Reads of the storage that may be under way for fibers at the same time.
     pub reads: usize,
+    /// Fibers of a thread, at most; a small budget bears fewer. With one, the thread waits for each miss.
+    pub fibers: usize,
 }
 
 impl Default for CacheOptions {
     fn default() -> CacheOptions {
-        CacheOptions { bytes: 1 << 30, threads: 1, reads: 16 }
+        CacheOptions { bytes: 1 << 30, threads: 1, reads: 16, fibers: 32 }
     }
 }
 
@@ -123,7 +125,7 @@ impl TileCache {
         });
         let reads = options.reads.clamp(1, (tiles / 4).max(1));
         let mut cache =
-            TileCache { shared, readers: Vec::new(), fibers: (tiles / (4 * threads)).clamp(1, MOST_FIBERS) };
+            TileCache { shared, readers: Vec::new(), fibers: (tiles / (4 * threads)).clamp(1, options.fibers.max(1)) };
         for _ in 0..reads {
             let shared = cache.shared.clone();
             let reader = std::thread::Builder::new().name("texture reader".to_owned());
@@ -223,5 +225,3 @@ impl Drop for TileCache {
 
 /// Parts of the table that are locked one by one.
 const SHARDS: usize = 64;
-/// Past this, more fibers on a thread gain nothing.
-const MOST_FIBERS: usize = 32;

@@ -68,8 +68,10 @@ fn cache(options: CacheOptions, sources: Vec<Formula>) -> TileCache {
 
 /// The smallest budget that a cache for such sources accepts.
 fn least(sources: impl Fn() -> Vec<Formula>, threads: usize) -> usize {
-    let accepts =
-        |bytes: usize| TileCache::new(&CacheOptions { bytes, threads, reads: 1 }, named(sources()), None).is_ok();
+    let accepts = |bytes: usize| {
+        TileCache::new(&CacheOptions { bytes, threads, reads: 1, ..CacheOptions::default() }, named(sources()), None)
+            .is_ok()
+    };
     let (mut no, mut yes) = (0, 1 << 30);
     while yes - no > 1 {
         let middle = (no + yes) / 2;
@@ -161,7 +163,7 @@ fn a_large_budget_reads_each_tile_once() {
 fn small_budgets_serve_any_number_of_threads_and_fibers() {
     for (more, threads, fibers) in [(0, 1, 1), (0, 4, 6), (20_000, 3, 5), (80_000, 8, 3), (500_000, 2, 16)] {
         let bytes = least(mixed, threads) + more;
-        let cache = cache(CacheOptions { bytes, threads, reads: 4 }, mixed());
+        let cache = cache(CacheOptions { bytes, threads, reads: 4, ..CacheOptions::default() }, mixed());
         wander_on_fibers(&cache, threads, fibers, 150);
         cache.validate().expect("nothing is wrong");
         let s = cache.statistics();
@@ -172,7 +174,7 @@ fn small_budgets_serve_any_number_of_threads_and_fibers() {
 
 #[test]
 fn threads_without_fibers_share_one_cache() {
-    let cache = cache(CacheOptions { bytes: 400_000, threads: 6, reads: 1 }, mixed());
+    let cache = cache(CacheOptions { bytes: 400_000, threads: 6, reads: 1, ..CacheOptions::default() }, mixed());
     std::thread::scope(|scope| {
         for thread in 0..6 {
             let cache = &cache;
@@ -189,7 +191,9 @@ fn threads_without_fibers_share_one_cache() {
 #[test]
 fn too_small_a_budget_is_refused_with_the_size_that_is_needed() {
     let named = vec![("big".to_owned(), Arc::new(formula(4096, 1024, 4)) as Arc<dyn TileSource>)];
-    let refused = TileCache::new(&CacheOptions { bytes: 1 << 20, threads: 1, reads: 1 }, named, None).err();
+    let refused =
+        TileCache::new(&CacheOptions { bytes: 1 << 20, threads: 1, reads: 1, ..CacheOptions::default() }, named, None)
+            .err();
     let message = refused.expect("two tiles of 4 MB do not fit");
     assert!(message.contains("give at least 9 MB"), "{message}");
 }
@@ -199,7 +203,7 @@ fn too_small_a_budget_is_refused_with_the_size_that_is_needed() {
 fn a_thread_of_fibers_reads_many_tiles_at_once() {
     let source = Formula { delay: Duration::from_millis(3), ..formula(1024, 64, 1) };
     let source = Arc::new(source);
-    let options = CacheOptions { bytes: 1 << 24, threads: 1, reads: 8 };
+    let options = CacheOptions { bytes: 1 << 24, threads: 1, reads: 8, ..CacheOptions::default() };
     let named = vec![("slow".to_owned(), source.clone() as Arc<dyn TileSource>)];
     let cache = TileCache::new(&options, named, None).expect("the budget is large enough");
     let taken = AtomicU64::new(0);
@@ -219,7 +223,7 @@ fn a_thread_of_fibers_reads_many_tiles_at_once() {
 #[test]
 fn a_request_asks_for_all_its_tiles_before_it_waits() {
     let source = Arc::new(Formula { delay: Duration::from_millis(5), ..formula(1024, 64, 1) });
-    let options = CacheOptions { bytes: 1 << 24, threads: 1, reads: 8 };
+    let options = CacheOptions { bytes: 1 << 24, threads: 1, reads: 8, ..CacheOptions::default() };
     let named = vec![("slow".to_owned(), source.clone() as Arc<dyn TileSource>)];
     let cache = TileCache::new(&options, named, None).expect("the budget is large enough");
     let body = |_| {
@@ -251,7 +255,7 @@ fn broken_tiles_are_empty_and_said_once() {
 #[test]
 fn cancelling_ends_all_waiting() {
     let slow = Formula { delay: Duration::from_millis(20), ..formula(1024, 64, 1) };
-    let cache = cache(CacheOptions { bytes: 1 << 24, threads: 1, reads: 2 }, vec![slow]);
+    let cache = cache(CacheOptions { bytes: 1 << 24, threads: 1, reads: 2, ..CacheOptions::default() }, vec![slow]);
     let taken = AtomicU64::new(0);
     let body = |_| {
         for _ in 0..10 {
