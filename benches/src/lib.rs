@@ -4,6 +4,7 @@
 //! `$SSL_TABLE_SHADERS`, then beside the checkout, and are skipped where it is not.
 
 mod call_heavy;
+pub mod mip_scene;
 
 pub use call_heavy::{CallHeavy, call_heavy};
 use renderer::material::ShadingLanguage;

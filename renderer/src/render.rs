@@ -8,7 +8,7 @@ use crate::camera::Camera;
 use crate::fiber::{self, FiberCounts};
 use crate::film::{Film, Picture};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
-use crate::integrator::{self, BatchCounts, Messages, Workspace};
+use crate::integrator::{self, BatchCounts, Messages, View, Workspace};
 use crate::scene::{Scene, codes};
 use crate::texture::cache::CacheStatistics;
 use crate::texture::{MipMode, TextureOptions};
@@ -30,6 +30,8 @@ pub struct RenderOptions {
     /// Levels; positive is blurrier.
     pub mip_bias: f32,
     pub seed: Option<u32>,
+    /// Shows this in place of light.
+    pub view: Option<View>,
     /// Stop, with what there is, after this long. Pictures made so are not reproducible.
     pub time_limit: Option<Duration>,
 }
@@ -123,6 +125,7 @@ pub fn render(
         camera,
         seed,
         samples,
+        view: options.view,
         film: Film::new(width, height),
         next: AtomicU64::new(0),
         done: AtomicU64::new(0),
@@ -197,6 +200,7 @@ struct Job<'a> {
     camera: Camera,
     seed: u32,
     samples: u32,
+    view: Option<View>,
     film: Film,
     /// The next unit of work: a batch of samples of a tile, all tiles before the next batch.
     next: AtomicU64,
@@ -232,7 +236,8 @@ impl Job<'_> {
 
     /// One fiber: takes units until there are none.
     fn units(&self) -> Worked {
-        let (mut work, mut worked) = (Workspace::default(), Worked::default());
+        let mut work = Workspace { view: self.view, ..Workspace::default() };
+        let mut worked = Worked::default();
         while self.has_more() {
             let unit = self.next.fetch_add(1, Ordering::Relaxed);
             if unit >= self.total() {

@@ -1,10 +1,13 @@
 //! The path tracer: a wavefront over one tile and one batch of samples at a time.
 
 mod bounce;
+mod direct;
 pub mod messages;
 mod path;
+mod view;
 mod wavefront;
 
 pub use messages::Messages;
 pub use path::Workspace;
+pub use view::View;
 pub use wavefront::{BatchCounts, trace};

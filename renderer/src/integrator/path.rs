@@ -1,6 +1,7 @@
 //! A light path while it is traced from the camera, and the memory of a wavefront of them.
 
 use super::messages::Messages;
+use super::view::{Seen, View};
 use crate::bsdf::WeightedLobe;
 use crate::geometry::{Hit, Surface};
 use crate::material::{Scratch, Shaded, ShadingPoint};
@@ -45,6 +46,10 @@ pub struct Workspace {
     pub points: Vec<ShadingPoint>,
     pub lobes: Vec<WeightedLobe>,
     pub shaded: Vec<Shaded>,
+    /// What to show in place of light.
+    pub view: Option<View>,
+    /// For that, what the shader of the block did.
+    pub seen: Seen,
     pub scratch: Scratch,
     /// What shaders said: the path, the bounce, and the text.
     pub said: Vec<(u32, u32, String)>,

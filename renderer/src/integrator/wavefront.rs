@@ -2,6 +2,7 @@
 
 use super::bounce;
 use super::path::{Met, Path, Workspace};
+use super::view::Watch;
 use crate::camera::Camera;
 use crate::film::{Tile, TileSums};
 use crate::geometry::{Partials, Wanted, instance, surface};
@@ -9,7 +10,7 @@ use crate::material::ShadingPoint;
 use crate::sampler::Sampler;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
-use ssl_compiler::runtime::{LANES, Listener};
+use ssl_compiler::runtime::{HostServices, LANES, Listener};
 use std::ops::Range;
 
 /// What a batch cost, and what went wrong in it.
@@ -48,7 +49,8 @@ pub fn trace(
 ) -> (TileSums, BatchCounts) {
     let mut counts = BatchCounts::default();
     // Where nobody asks for a partial, rays need not carry any.
-    let differentials = scene.environment.needs_partials() || scene.materials.iter().any(|m| m.wanted().any());
+    let differentials =
+        work.view.is_some() || scene.environment.needs_partials() || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
     start(scene, camera, seed, tile, samples.clone(), work);
     for depth in 0..=scene.integrator.max_depth {
@@ -56,7 +58,9 @@ pub fn trace(
         counts.rays += work.active.len() as u64;
         intersect(scene, work);
         // 3. Shapes that shine by themselves.
-        collect_shape_emission(scene, work);
+        if work.view.is_none() {
+            collect_shape_emission(scene, work);
+        }
         // 4. Hits in the order of their materials, so that blocks of one shader are full.
         work.met.sort_unstable_by_key(|m| (m.material, m.path));
         // 5. Shade them, then gather direct light and choose where to go on.
@@ -126,6 +130,11 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 let material = scene.geometry.shape(surface.shape).material;
                 work.met.push(Met { path: index, material, hit, surface });
             }
+            None if work.view.is_some() => {
+                let (d, dd) = (path.ray.direction, path.differential.direction);
+                let level = scene.environment.level(&scene.textures, d, dd);
+                path.radiance = work.view.map_or(Vec3::ZERO, |view| view.of_environment(level));
+            }
             None => {
                 let weight = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.ray.direction));
                 path.radiance += path.beta * environment_met(scene, path) * weight;
@@ -181,12 +190,16 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
     work.points.extend(work.met[block].iter().map(point));
     work.lobes.clear();
     work.shaded.clear();
-    let (host, scratch) = (&scene.textures, &mut work.scratch);
-    if !material.prints() {
-        return material.shade(&work.points, &scene.spaces, host, scratch, &mut work.lobes, &mut work.shaded);
+    let watch = Watch::new(&scene.textures, &scene.textures);
+    let host: &dyn HostServices = if work.view.is_some() { &watch } else { &scene.textures };
+    let scratch = &mut work.scratch;
+    if material.prints() {
+        let listener = Listener::new(host, material.parameters());
+        material.shade(&work.points, &scene.spaces, &listener, scratch, &mut work.lobes, &mut work.shaded);
+        let path = |lane: usize| work.met[first + lane].path;
+        work.said.extend(listener.messages().into_iter().map(|(lane, text)| (path(lane), depth, text)));
+    } else {
+        material.shade(&work.points, &scene.spaces, host, scratch, &mut work.lobes, &mut work.shaded);
     }
-    let listener = Listener::new(host, material.parameters());
-    material.shade(&work.points, &scene.spaces, &listener, scratch, &mut work.lobes, &mut work.shaded);
-    let path = |lane: usize| work.met[first + lane].path;
-    work.said.extend(listener.messages().into_iter().map(|(lane, text)| (path(lane), depth, text)));
+    work.seen = watch.seen();
 }

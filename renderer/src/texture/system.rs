@@ -3,7 +3,7 @@
 use super::access::{Ahead, Texture, Tiles};
 use super::cache::{CacheOptions, CacheStatistics, Failure, Files, TileCache, TileKey};
 use super::filter::{self, Filtered, Filtering, MipMode};
-use super::footprint::Places;
+use super::footprint::{Footprint, Places};
 use super::texel::MISSING;
 use super::udim::UdimSet;
 use super::{ColorSpace, TileSource, Wrap};
@@ -139,6 +139,17 @@ impl TextureSystem {
         let mut found = [Filtered::default(); LANES];
         self.filter::<true>(look, &Places::one(uv, duv), 1, &mut found);
         found[0]
+    }
+
+    /// The level that a look-up with these partials reads, within those that there are; of a set, as if all of its images
+    /// were as large as the first. `None` where there is no texture.
+    pub fn level(&self, texture: u32, duv: [Vec2; 2]) -> Option<f32> {
+        let look = self.textures.get(texture as usize)?.as_ref()?;
+        let levels = &self.cache.layout(look.number()).levels;
+        let size = levels.first().map(|l| Vec2::new(l.width as f32, l.height as f32))?;
+        let Filtering { mode, bias, scale } = self.filtering;
+        let level = Footprint::new(duv.map(|d| d * scale), size).select(mode, bias).level;
+        Some(level.clamp(0.0, (levels.len() - 1) as f32))
     }
 
     fn look(&self, number: u32) -> Option<&Look> {

@@ -6,7 +6,8 @@ use super::outcome::{self, Outcome};
 use super::progress::Progress;
 use super::target;
 use super::warnings::Warnings;
-use renderer::film::{self, ImageFormat};
+use renderer::film::{self, ImageFormat, ToneCurve};
+use renderer::integrator::View;
 use renderer::integrator::messages::Message;
 use renderer::material::Making;
 use renderer::render::{Ending, RenderOptions, RenderOutput, available_threads, render};
@@ -47,6 +48,9 @@ pub struct Arguments {
     /// Seed of the samples, instead of the scene's
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
+    /// Show what the renderer does in false color, in place of light
+    #[arg(long, value_name = "VIEW", value_parser = view)]
+    view: Option<View>,
     #[command(flatten)]
     includes: Includes,
     #[command(flatten)]
@@ -68,6 +72,11 @@ fn mip(text: &str) -> Result<MipMode, String> {
     named
         .map(|&(_, mode)| mode)
         .ok_or_else(|| format!("it is one of {}", MipMode::NAMED.map(|(name, _)| name).join(", ")))
+}
+
+fn view(text: &str) -> Result<View, String> {
+    let named = View::NAMED.iter().find(|(name, _)| *name == text);
+    named.map(|&(_, view)| view).ok_or_else(|| format!("there is {}", View::NAMED.map(|(name, _)| name).join(", ")))
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -121,6 +130,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     progress.finish();
     match result {
         Ok(rendered) => {
+            if arguments.view.is_some() {
+                // False colors are seen as they are.
+                (scene.film.exposure, scene.film.tone) = (0.0, ToneCurve::Clamp);
+            }
             keep(&scene, rendered, loaded.incomplete, (&path, format), arguments.stats.as_deref(), &mut outcome)
         }
         Err(e) => {
@@ -160,6 +173,7 @@ fn options(arguments: &Arguments) -> RenderOptions {
         mip: arguments.mip,
         mip_bias: arguments.mip_bias,
         seed: arguments.seed,
+        view: arguments.view,
         time_limit: arguments.time_limit,
     }
 }

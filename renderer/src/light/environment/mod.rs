@@ -16,7 +16,7 @@ mod tests;
 
 use crate::math::{luminance, uniform_cone};
 use crate::ray::SCATTER_SPREAD;
-use crate::texture::{Footprint, Layout, TextureOptions, TextureSystem};
+use crate::texture::{Layout, TextureOptions, TextureSystem};
 use glam::{Vec2, Vec3, Vec4};
 use importance::Importance;
 use latlong::{LatLong, Place};
@@ -111,13 +111,11 @@ impl Environment {
     }
 
     /// The mip level that is read for a direction; `None` where there is no image.
-    pub fn level(&self, d: Vec3, dd: [Vec3; 2]) -> Option<f32> {
-        let EnvironmentKind::Image { levels, .. } = &self.kind else { return None };
+    pub fn level(&self, textures: &TextureSystem, d: Vec3, dd: [Vec3; 2]) -> Option<f32> {
+        let EnvironmentKind::Image { texture, levels, .. } = &self.kind else { return None };
         let mut places = Vec::new();
         self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
-        let duv = places.first()?.duv.map(|d| d * self.footprint_scale());
-        let selection = Footprint::new(duv, size(levels)).select(self.options.mode, self.options.bias);
-        Some(selection.level.clamp(0.0, levels.len().saturating_sub(1) as f32))
+        textures.level(*texture, places.first()?.duv)
     }
 
     pub fn is_black(&self) -> bool {

@@ -1,0 +1,167 @@
+//! Direct light at a hit: all of what has no extent, one sample of the emitting shapes, and one of the environment.
+
+use super::path::Path;
+use super::wavefront::BatchCounts;
+use crate::accel::offset_origin;
+use crate::bsdf::Bsdf;
+use crate::geometry::Surface;
+use crate::light::{DeltaLight, LightSampling};
+use crate::material::ShadingPoint;
+use crate::ray::{Ray, RayDifferential};
+use crate::scene::Scene;
+use glam::{Vec2, Vec3};
+
+/// Where light is gathered, and for whom.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    pub scene: &'a Scene,
+    pub path: &'a Path,
+    pub point: &'a ShadingPoint,
+    pub surface: &'a Surface,
+    pub bsdf: &'a Bsdf<'a>,
+}
+
+/// A direction that light sampling drew, how far the light is, and the density per steradian.
+#[derive(Clone, Copy)]
+struct Towards {
+    wi: Vec3,
+    distance: f32,
+    pdf: f32,
+}
+
+impl Site<'_> {
+    /// The radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
+    pub fn gather(&self, u_area: Vec2, u_environment: Vec2, counts: &mut BatchCounts) -> Vec3 {
+        let scene = self.scene;
+        let mut gathered: Vec3 = scene.delta_lights.iter().map(|light| self.delta(light, counts)).sum();
+        if scene.integrator.sampling == LightSampling::Lobes {
+            return gathered;
+        }
+        if let Some(l) = scene.lights.sample(&scene.geometry, self.surface.position, u_area) {
+            let light = Towards { wi: l.wi, distance: l.distance, pdf: l.pdf };
+            gathered += self.sampled(light, counts, |_| l.radiance);
+        }
+        if !scene.environment.is_black() {
+            let (wi, pdf) = scene.environment.sample(u_environment);
+            let light = Towards { wi, distance: f32::INFINITY, pdf };
+            gathered += self.sampled(light, counts, |lobe_pdf| self.environment_drawn(wi, lobe_pdf));
+        }
+        gathered
+    }
+
+    /// What a light without extent adds, which the lobes cannot find.
+    fn delta(&self, light: &DeltaLight, counts: &mut BatchCounts) -> Vec3 {
+        let Some(arriving) = light.arriving(self.surface.position) else { return Vec3::ZERO };
+        let (value, _) = self.bsdf.eval(arriving.wi);
+        if value == Vec3::ZERO || self.is_shadowed(arriving.wi, arriving.distance, counts) {
+            return Vec3::ZERO;
+        }
+        value * arriving.irradiance
+    }
+
+    /// What one sample of a light adds, weighed against drawing the same direction from the lobes. `radiance` is asked
+    /// last, with the density of that.
+    fn sampled(&self, light: Towards, counts: &mut BatchCounts, radiance: impl Fn(f32) -> Vec3) -> Vec3 {
+        let (value, pdf) = self.bsdf.eval(light.wi);
+        if light.pdf <= 0.0 || value == Vec3::ZERO || self.is_shadowed(light.wi, light.distance, counts) {
+            return Vec3::ZERO;
+        }
+        value * radiance(pdf) * (self.scene.integrator.sampling.of_light(light.pdf, pdf) / light.pdf)
+    }
+
+    /// Whether something stands before a light in direction `wi` at the given distance.
+    fn is_shadowed(&self, wi: Vec3, distance: f32, counts: &mut BatchCounts) -> bool {
+        let s = self.surface;
+        let origin = offset_origin(s.position, s.position_error, s.gnormal, wi);
+        // Short of the light itself, which would shadow its own sample.
+        let ray = Ray { t_max: distance * (1.0 - 1e-4), ..Ray::new(origin, wi, self.path.ray.time) };
+        counts.shadow_rays += 1;
+        self.scene.accel.occluded(&ray)
+    }
+
+    /// What a direction that light sampling drew sees of the environment: read with the footprint of a sample of the
+    /// lobes in that direction, for which their density is `lobe_pdf`.
+    fn environment_drawn(&self, wi: Vec3, lobe_pdf: f32) -> Vec3 {
+        let footprint = scattered(self.path, self.point, wi, lobe_pdf);
+        self.scene.environment.radiance(&self.scene.textures, wi, footprint.direction)
+    }
+}
+
+/// The differential after a bounce into `wi`, which the lobes draw with density `lobe_pdf`: the rule for all bounces but off
+/// mirrors.
+pub fn scattered(path: &Path, point: &ShadingPoint, wi: Vec3, lobe_pdf: f32) -> RayDifferential {
+    path.differential.scattered(point.partials.position, wi, lobe_pdf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bounce::next_differential;
+    use super::super::path::Met;
+    use super::super::wavefront::environment_met;
+    use super::*;
+    use crate::bsdf::BsdfSample;
+    use crate::camera::Camera;
+    use crate::geometry::{Wanted, surface};
+    use crate::sampler::Sampler;
+    use crate::scene::{self, LoadOptions, TextureSetup};
+    use glam::Vec2;
+    use ssl_compiler::BackendKind;
+    use ssl_compiler::modules::SearchPath;
+
+    const SCENE: &str = r#"
+        camera = { position = [0, 1, 4], look_at = [0, 0, 0] }
+        environment = { type = "image", file = "sky.exr", rotate = 10 }
+        shapes = [{ type = "sphere", material = "matte" }]
+        [materials.matte]
+        source = "shader m(out closure c) { c = make_closure<Lambert>(color(0.5), global_value<normal>); }"
+    "#;
+
+    fn scene() -> Scene {
+        let folder = std::env::temp_dir().join(format!("renderer-direct-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
+        let texel = |x: u32, y: u32| image::Rgb([x, y, x ^ y].map(|i| (i % 17) as f32));
+        image::Rgb32FImage::from_fn(256, 128, texel).save(folder.join("sky.exr")).expect("as above");
+        std::fs::write(folder.join("scene.toml"), SCENE).expect("as above");
+        let textures = TextureSetup { folder: Some(folder.clone()), ..TextureSetup::default() };
+        let options = LoadOptions { textures, ..LoadOptions::from(BackendKind::default()) };
+        let loaded = scene::load(&folder.join("scene.toml"), options, &SearchPath::on_disk(Vec::new()));
+        // The file stays open.
+        std::fs::remove_dir_all(&folder).expect("as above");
+        assert!(loaded.diagnostics.list.is_empty());
+        loaded.scene.expect("a sound scene")
+    }
+
+    /// For one direction at one density, light sampling and the ray that the lobes send out read the same, to the bit.
+    #[test]
+    fn both_strategies_see_the_same_environment() {
+        let scene = scene();
+        let camera = Camera::look_at(scene.view.position, scene.view.target, scene.view.up, 30.0, (64, 64));
+        let mut seen = std::collections::HashSet::new();
+        for i in 0..200 {
+            let mut sampler = Sampler::new(1, (0, 0), i);
+            let (ray, differential) = camera.ray(Vec2::splat(26.0) + 12.0 * sampler.next_2d(), 0.0);
+            let hit = scene.accel.closest(&ray).expect("the sphere fills the middle");
+            let surface = surface::at(&scene.geometry, &ray, &hit);
+            let wanted = Wanted { position: true, ..Wanted::default() };
+            let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
+            let point = ShadingPoint { surface, partials, incident: ray.direction, ..ShadingPoint::default() };
+            let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
+            let path = Path { pixel: 0, ray, differential, beta, radiance, sampler, pdf: f32::INFINITY, from };
+            let met = Met { path: 0, material: 0, hit, surface };
+            let (wi, _) = scene.environment.sample(sampler.next_2d());
+            let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
+            let next = BsdfSample { wi, weight: Vec3::ONE, pdf, mirror: None };
+            let differential = next_differential(&scene, &path, &met, &point, &next);
+            let onward = Path { ray: Ray::new(surface.position, wi, 0.0), differential, ..path };
+            let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal };
+            let site = Site { scene: &scene, path: &path, point: &point, surface: &surface, bsdf: &bsdf };
+            let by_light = site.environment_drawn(wi, pdf);
+            assert_eq!(
+                by_light.to_array().map(f32::to_bits),
+                environment_met(&scene, &onward).to_array().map(f32::to_bits)
+            );
+            seen.insert(by_light.x.to_bits());
+        }
+        assert!(seen.len() > 100, "the image varies");
+    }
+}
