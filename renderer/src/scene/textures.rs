@@ -104,6 +104,7 @@ pub fn build(
     let mut wanted: Vec<Wanted> = tables.values().map(of_table).chain(images.iter().map(Wanted::from)).collect();
     wanted.extend(image.map(of_environment));
     let files = Files::new(setup.storage.clone(), setup.open_files);
+    files.fit(setup.cache.table_bytes());
     let opening = Opening { setup, files: files.clone(), textures: wanted.len() as f64, ready: Mutex::new(0.0) };
     let opened: Vec<Result<TextureEntry, String>> = wanted.par_iter().map(|w| opening.open(w)).collect();
     let (mut textures, mut environment) = (Vec::new(), None);

@@ -30,7 +30,9 @@ fn main() -> ExitCode {
 
 fn tables(wanted: &dyn Fn(&str) -> bool) -> Row {
     if wanted("storage") {
-        println!("\nTrilinear look-ups at random, one by one, on one thread; a read takes 2 ms, 8 may be under way.\n");
+        println!(
+            "\nTrilinear look-ups at random, one by one, on one thread; a read takes 2 ms, 8 may be under way. With the time to open the files.\n"
+        );
         println!("| files | look-ups | tiles | reads | while one waits | seconds |");
         println!("| --- | --- | --- | --- | --- | --- |");
         for files in [1, 64] {

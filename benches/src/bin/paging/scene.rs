@@ -87,6 +87,7 @@ fn build(
     let storage = Virtual::new(side, delay);
     let watch = storage.watch.clone();
     let files = Files::new(Arc::new(storage), 100);
+    files.fit(cache.table_bytes());
     let entry = |index: usize| {
         let (name, wrap) = (index.to_string(), [Wrap::Repeat; 2]);
         let images = Images::One(Arc::new(files.texture(&Virtual::path(index))?));

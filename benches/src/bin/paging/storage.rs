@@ -16,6 +16,8 @@ const LOOK_UPS: u32 = 400;
 pub fn row(count: usize, fibers: usize, delay: Duration) -> super::Row {
     let storage = Virtual::new(SIDE, delay);
     let watch = storage.watch.clone();
+    watch.is_slow.store(true, Ordering::Relaxed);
+    let begin = Instant::now();
     let files = Files::new(Arc::new(storage), 100);
     let entry = |index: usize| {
         let images = Images::One(Arc::new(files.texture(&Virtual::path(index))?));
@@ -25,13 +27,11 @@ pub fn row(count: usize, fibers: usize, delay: Duration) -> super::Row {
     let cache = CacheOptions { bytes: 256 << 20, threads: 1, reads: 8, fibers };
     let mut system = TextureSystem::new(entries, &cache, Some(files))?;
     system.configure(TextureOptions { mode: MipMode::Trilinear, ..TextureOptions::default() });
-    watch.is_slow.store(true, Ordering::Relaxed);
     let (next, state) = (Cell::new(0), Cell::new(1_u64));
     let random = || {
         state.set(state.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
         (state.get() >> 40) as f32 / (1 << 24) as f32
     };
-    let begin = Instant::now();
     let more = || next.get() < LOOK_UPS;
     let body = |_: usize| {
         while more() {

@@ -28,6 +28,8 @@ struct State {
     opened: u64,
     clock: u64,
     largest_table: usize,
+    /// What the tables of open files may take together.
+    most_bytes: usize,
 }
 
 enum Entry {
@@ -48,7 +50,15 @@ impl Files {
     /// Files of a storage, at most so many open together; at least one.
     pub fn new(storage: Arc<dyn Storage>, limit: usize) -> Arc<Files> {
         let limit = limit.max(1);
-        let state = State { open: HashMap::new(), limit, peak: 0, opened: 0, clock: 0, largest_table: 0 };
+        let state = State {
+            open: HashMap::new(),
+            limit,
+            peak: 0,
+            opened: 0,
+            clock: 0,
+            largest_table: 0,
+            most_bytes: usize::MAX,
+        };
         let (changed, scratches) = (Condvar::new(), Mutex::default());
         Arc::new(Files { storage, state: Mutex::new(state), changed, scratches })
     }
@@ -61,17 +71,18 @@ impl Files {
         drop(lease);
         let mut state = self.state();
         state.largest_table = state.largest_table.max(table);
+        state.shrink();
         let place = || path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
         let identity = layout.fingerprint.clone().unwrap_or_else(place);
         Ok(FileTexture { files: self.clone(), path: path.to_owned(), layout, identity })
     }
 
-    /// Lowers the limit until the tables of open files fit a number of bytes; gives back how many they may take.
+    /// Lowers the limit, now and when larger files come, until the tables of open files fit a number of bytes; one may
+    /// always be open. Gives back how many they may take.
     pub fn fit(&self, bytes: usize) -> usize {
         let mut state = self.state();
-        let most = bytes / state.largest_table.max(1);
-        state.limit = state.limit.min(most).max(1);
-        while state.open.len() > state.limit && state.close_one() {}
+        state.most_bytes = state.most_bytes.min(bytes);
+        state.shrink();
         state.limit * state.largest_table
     }
 
@@ -131,6 +142,12 @@ impl Files {
 }
 
 impl State {
+    fn shrink(&mut self) {
+        let most = self.most_bytes / self.largest_table.max(1);
+        self.limit = self.limit.min(most).max(1);
+        while self.open.len() > self.limit && self.close_one() {}
+    }
+
     /// Closes the file that nobody reads from and that was used least lately; `false` where all are being read from.
     fn close_one(&mut self) -> bool {
         let idle = self.open.iter().filter_map(|(path, entry)| match entry {

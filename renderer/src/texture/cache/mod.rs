@@ -55,6 +55,13 @@ pub struct CacheOptions {
     pub fibers: usize,
 }
 
+impl CacheOptions {
+    /// What the tables of open files may take of the budget.
+    pub fn table_bytes(&self) -> usize {
+        self.bytes / 4
+    }
+}
+
 impl Default for CacheOptions {
     fn default() -> CacheOptions {
         CacheOptions { bytes: 1 << 30, threads: 1, reads: 16, fibers: 32 }
@@ -72,7 +79,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl TileCache {
     /// A cache for textures, each with the name that reports use. A texture's number is its place in the list. `files`
-    /// are those that they are read from, if they are: as many of them may be open as their tables fit a sixteenth of the
+    /// are those that they are read from, if they are: as many of them may be open as their tables fit a quarter of the
     /// budget.
     ///
     /// The error is a sentence for the user: the budget holds too little, or threads cannot be started.
@@ -88,7 +95,7 @@ impl TileCache {
         };
         let tile = textures.iter().map(largest).max().unwrap_or(0) + OVERHEAD;
         let threads = options.threads.max(1);
-        let tables = files.as_ref().map_or(0, |files| files.fit(options.bytes / 16));
+        let tables = files.as_ref().map_or(0, |files| files.fit(options.table_bytes()));
         let kept =
             tables + textures.iter().map(Cached::bytes).sum::<usize>() + threads * front::bytes(0, textures.len());
         // One to read, one to be read from.
