@@ -56,6 +56,13 @@ fn bad_scenes_are_told_where_and_why() {
             ("S0004", 9),
             "not on one line",
         ),
+        ("no-strands", "[[shapes]]\ntype = \"curves\"\nmaterial = \"matte\"\n", ("S0006", 7), "strands"),
+        (
+            "short-strand",
+            "[[shapes]]\ntype = \"curves\"\nmaterial = \"matte\"\nstrands = [[[0, 0, 0, 0.1], [0, 1, 0, 0.1]]]\n",
+            ("S0007", 9),
+            "at least 4 points",
+        ),
         ("no-group", "[[shapes]]\ntype = \"instance\"\n", ("S0006", 7), "group"),
         (
             "group",

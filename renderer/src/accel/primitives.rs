@@ -2,7 +2,7 @@
 
 pub use super::watertight::ShearedRay;
 
-use crate::geometry::{Disk, Primitive, Quad, Sphere};
+use crate::geometry::{CurvePiece, Disk, Primitive, Quad, Sphere};
 use crate::ray::Ray;
 use glam::Vec3;
 
@@ -12,6 +12,7 @@ pub enum Analytic {
     Sphere(Sphere),
     Disk(Disk),
     Quad(Quad),
+    Curve(CurvePiece),
 }
 
 impl Analytic {
@@ -21,6 +22,7 @@ impl Analytic {
             Primitive::Sphere(s) => Some(Analytic::Sphere(*s)),
             Primitive::Disk(d) => Some(Analytic::Disk(*d)),
             Primitive::Quad(q) => Some(Analytic::Quad(*q)),
+            Primitive::Curve(c) => Some(Analytic::Curve(*c)),
             Primitive::Triangle(..) | Primitive::Instance(_) => None,
         }
     }
@@ -31,6 +33,7 @@ impl Analytic {
             Analytic::Sphere(s) => s.bounds(),
             Analytic::Disk(d) => d.bounds(),
             Analytic::Quad(q) => q.bounds(),
+            Analytic::Curve(c) => c.bounds(),
         }
     }
 
@@ -43,6 +46,7 @@ impl Analytic {
             }
             Analytic::Disk(d) => d.intersect(ray, t_max),
             Analytic::Quad(q) => q.intersect(sheared, ray.t_min, t_max),
+            Analytic::Curve(c) => c.intersect(ray, t_max),
         }
     }
 }

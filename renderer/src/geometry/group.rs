@@ -4,7 +4,7 @@
 //! once an instance places it, so that none can contain itself.
 
 use super::instance::{self, GroupError, Instance, MAX_DEPTH};
-use super::{Disk, Quad, Shape, Sphere, TriangleMesh};
+use super::{CurvePiece, Curves, Disk, Quad, Shape, Sphere, TriangleMesh};
 use glam::{DAffine3, Vec3};
 
 #[derive(Debug)]
@@ -23,6 +23,7 @@ pub enum Body {
     Sphere(Sphere),
     Disk(Disk),
     Quad(Quad),
+    Curves(Curves),
     Instance(Instance),
 }
 
@@ -53,6 +54,7 @@ pub enum Primitive<'a> {
     Sphere(&'a Sphere),
     Disk(&'a Disk),
     Quad(&'a Quad),
+    Curve(&'a CurvePiece),
     Instance(&'a Instance),
 }
 
@@ -61,6 +63,7 @@ impl Body {
     pub fn count(&self) -> usize {
         match self {
             Body::Mesh(mesh) => mesh.indices.len(),
+            Body::Curves(curves) => curves.pieces.len(),
             _ => 1,
         }
     }
@@ -87,6 +90,12 @@ impl From<Disk> for Body {
 impl From<Quad> for Body {
     fn from(quad: Quad) -> Body {
         Body::Quad(quad)
+    }
+}
+
+impl From<Curves> for Body {
+    fn from(curves: Curves) -> Body {
+        Body::Curves(curves)
     }
 }
 
@@ -186,6 +195,11 @@ impl Geometry {
         self.add(sphere, shape);
     }
 
+    /// How many levels of instances lie below a group.
+    pub fn depth_of(&self, group: u32) -> u32 {
+        self.groups[group as usize].depth
+    }
+
     pub fn group_count(&self) -> u32 {
         self.groups.len() as u32
     }
@@ -234,6 +248,7 @@ impl Geometry {
             Body::Sphere(sphere) => Primitive::Sphere(sphere),
             Body::Disk(disk) => Primitive::Disk(disk),
             Body::Quad(quad) => Primitive::Quad(quad),
+            Body::Curves(curves) => Primitive::Curve(&curves.pieces[(number - entry.first) as usize]),
             Body::Instance(instance) => Primitive::Instance(instance),
         }
     }
@@ -263,6 +278,7 @@ impl Geometry {
             Body::Sphere(sphere) => Some(sphere.bounds()),
             Body::Disk(disk) => Some(disk.bounds()),
             Body::Quad(quad) => Some(quad.bounds()),
+            Body::Curves(curves) => curves.bounds(),
             Body::Instance(i) => self.bounds_of(i.group).map(|b| instance::bounds_outside(&i.to_parent, b)),
         }
     }

@@ -1,5 +1,6 @@
 //! Shapes, the groups that they stand in, and what a hit on them offers to shading.
 
+pub mod curves;
 pub mod disk;
 pub mod group;
 pub mod instance;
@@ -14,6 +15,7 @@ pub mod surface;
 pub mod tangents;
 pub mod transform;
 
+pub use curves::{CurvePiece, Curves};
 pub use disk::Disk;
 pub use group::{Body, Geometry, Primitive};
 pub use instance::{GroupError, Instance, Placed};
@@ -46,7 +48,7 @@ pub struct Hit {
     /// Which of the places where the primitive's group stands: see `instance`. 0 in the world itself.
     pub instance: u64,
     /// Barycentric coordinates of the second and third vertex of a triangle, coordinates in the plane of a disk or a
-    /// quad; 0 for spheres.
+    /// quad, the parameter of a curve's piece; 0 for spheres.
     pub u: f32,
     pub v: f32,
 }

@@ -70,6 +70,7 @@ fn local(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
         Primitive::Sphere(s) => s.surface(ray.at(hit.t)),
         Primitive::Disk(d) => d.surface(hit.u, hit.v),
         Primitive::Quad(q) => q.surface(hit.u, hit.v),
+        Primitive::Curve(c) => c.surface(ray.at(hit.t), hit.u),
         // Rays go through these to what they place.
         Primitive::Instance(_) => Surface::default(),
     }
@@ -128,6 +129,7 @@ fn local_members(geometry: &Geometry, ray: &Ray, hit: &Hit, partial: &RayPartial
         Primitive::Sphere(s) => s.members(ray.at(hit.t), t, partial),
         Primitive::Disk(d) => d.members(t, partial),
         Primitive::Quad(q) => q.members(t, partial),
+        Primitive::Curve(c) => c.members(ray.at(hit.t), hit.u, t, partial),
         Primitive::Instance(_) => Members::default(),
     }
 }

@@ -43,10 +43,6 @@ pub struct Workspace {
     /// Paths whose ray is still to be traced.
     pub active: Vec<u32>,
     pub met: Vec<Met>,
-    /// Paths whose ray met nothing.
-    pub missed: Vec<u32>,
-    /// What they see of the environment.
-    pub sky: Vec<Vec3>,
     pub points: Vec<ShadingPoint>,
     pub lobes: Vec<WeightedLobe>,
     pub shaded: Vec<Shaded>,

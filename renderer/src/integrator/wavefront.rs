@@ -57,7 +57,6 @@ pub fn trace(
         // 2. What each ray meets first; those that meet nothing see the environment.
         counts.rays += work.active.len() as u64;
         intersect(scene, work);
-        meet_environment(scene, work);
         // 3. Shapes that shine by themselves.
         if work.view.is_none() {
             collect_shape_emission(scene, work);
@@ -123,40 +122,30 @@ pub fn bounce_sampler(path: &Path, depth: u32) -> Sampler {
 
 fn intersect(scene: &Scene, work: &mut Workspace) {
     work.met.clear();
-    work.missed.clear();
     for &index in &work.active {
-        let path = &work.paths[index as usize];
+        let path = &mut work.paths[index as usize];
         match scene.accel.closest(&path.ray) {
             Some(hit) => {
                 let surface = surface::at(&scene.geometry, &path.ray, &hit);
                 let material = scene.geometry.shape(surface.shape).material;
                 work.met.push(Met { path: index, material, hit, surface });
             }
-            None => work.missed.push(index),
+            None if work.view.is_some() => {
+                let (d, dd) = (path.ray.direction, path.differential.direction);
+                let level = scene.environment.level(&scene.textures, d, dd);
+                path.radiance = work.view.map_or(Vec3::ZERO, |view| view.of_environment(level));
+            }
+            None => {
+                let weight = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.ray.direction));
+                path.radiance += path.beta * environment_met(scene, path) * weight;
+            }
         }
     }
 }
 
-/// What rays that met nothing see. They are looked up together.
-pub fn meet_environment(scene: &Scene, work: &mut Workspace) {
-    let Workspace { paths, missed, sky, view, .. } = work;
-    let towards = |path: &Path| (path.ray.direction, path.differential.direction);
-    if let Some(view) = view {
-        for &index in &*missed {
-            let path = &mut paths[index as usize];
-            let (d, dd) = towards(path);
-            path.radiance = view.of_environment(scene.environment.level(&scene.textures, d, dd));
-        }
-        return;
-    }
-    sky.clear();
-    let directions = missed.iter().map(|&index| towards(&paths[index as usize]));
-    scene.environment.radiances(&scene.textures, directions, |_, radiance| sky.push(radiance));
-    for (&index, radiance) in missed.iter().zip(sky) {
-        let path = &mut paths[index as usize];
-        let weight = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.ray.direction));
-        path.radiance += path.beta * *radiance * weight;
-    }
+/// What a ray that meets nothing sees.
+pub fn environment_met(scene: &Scene, path: &Path) -> Vec3 {
+    scene.environment.radiance(&scene.textures, path.ray.direction, path.differential.direction)
 }
 
 fn collect_shape_emission(scene: &Scene, work: &mut Workspace) {

@@ -170,7 +170,7 @@ fn sample_point(primitive: Primitive<'_>, u: Vec2) -> Option<Point> {
         Primitive::Sphere(s) => (s.sample(u), s.area()),
         Primitive::Disk(d) => (d.sample(u), d.area()),
         Primitive::Quad(q) => (q.sample(u), q.area()),
-        Primitive::Instance(_) => return None,
+        Primitive::Curve(_) | Primitive::Instance(_) => return None,
     };
     Some(Point { position, normal, area })
 }
@@ -182,7 +182,7 @@ fn point_at(primitive: Primitive<'_>, position: Vec3) -> Option<Point> {
         Primitive::Sphere(s) => (s.normal(position), s.area()),
         Primitive::Disk(d) => (d.0.normal(), d.area()),
         Primitive::Quad(q) => (q.plane.normal(), q.area()),
-        Primitive::Instance(_) => return None,
+        Primitive::Curve(_) | Primitive::Instance(_) => return None,
     };
     Some(Point { position, normal, area })
 }

@@ -48,6 +48,8 @@ codes! {
         "While rendering, tiles of a texture could not be read: the file is damaged, has become shorter or has vanished. They are magenta in the picture, and the render ends with exit code 3.";
     BAD_GROUP = "S0018", "group that cannot be placed",
         "A group contains itself, directly or through the groups that it places; or groups are placed in groups more than 64 levels deep; or so many times that their number exceeds what the renderer can count.";
+    NO_STRUCTURE = "S0019", "rays that cannot be traced as asked",
+        "`--accel` names a library that cannot be used on this machine. The message says why; without the option the renderer needs no library.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

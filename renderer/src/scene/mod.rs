@@ -10,12 +10,13 @@ mod materials;
 mod read;
 mod schema;
 mod shapes;
+mod strands;
 mod textures;
 
 pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 
-use crate::accel::Accel;
+use crate::accel::{Accel, Structure};
 use crate::film::{PixelFilter, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
@@ -97,11 +98,13 @@ pub struct LoadOptions {
     /// How its shaders are compiled.
     pub making: Making,
     pub textures: TextureSetup,
+    /// What finds the hits of rays.
+    pub structure: Structure,
 }
 
 impl<M: Into<Making>> From<M> for LoadOptions {
     fn from(making: M) -> LoadOptions {
-        LoadOptions { making: making.into(), textures: TextureSetup::default() }
+        LoadOptions { making: making.into(), ..LoadOptions::default() }
     }
 }
 
@@ -134,6 +137,12 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
     let (film, integrator) = (film(file, context), integrator(file, context));
     let delta_lights = lights::build(&file.lights, context);
+    let accel = Accel::build_with(&geometry, options.structure);
+    let refuse = |why| {
+        let hint = "the default, `bvh`, needs nothing but this program";
+        context.diagnostics.push(Diagnostic::without_place(&codes::NO_STRUCTURE, why, hint));
+    };
+    let accel = accel.map_err(refuse).ok()?;
     let textures = textures?;
     let camera = Space::camera(view.position, view.target, view.up);
     Some(Scene {
@@ -141,7 +150,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
         spaces: Spaces { objects, camera },
         film,
         integrator,
-        accel: Accel::build(&geometry),
+        accel,
         lights: AreaLights::new(&geometry),
         delta_lights,
         environment: Environment::new(kind, rotation, &textures),

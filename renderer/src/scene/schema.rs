@@ -134,7 +134,7 @@ pub enum ValueText {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeTable {
-    /// `obj`, `rectangle`, `quad`, `disk`, `sphere` or `instance`.
+    /// `obj`, `rectangle`, `quad`, `disk`, `sphere`, `curves` or `instance`.
     #[serde(rename = "type")]
     pub kind: Spanned<String>,
     /// All but instances need one.
@@ -143,6 +143,10 @@ pub struct ShapeTable {
     pub group: Option<Spanned<String>>,
     pub file: Option<Spanned<String>>,
     pub smooth: Option<Spanned<bool>>,
+    /// Of curves: `bspline` or `bezier`.
+    pub basis: Option<Spanned<String>>,
+    /// Of curves: strands of points with radii, instead of a file.
+    pub strands: Option<Spanned<Vec<Vec<[f32; 4]>>>>,
     pub radius: Option<Spanned<f32>>,
     /// The first three of a quad.
     pub corners: Option<Spanned<[Triple; 3]>>,

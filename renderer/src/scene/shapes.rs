@@ -3,6 +3,7 @@
 use super::codes;
 use super::context::Context;
 use super::schema::ShapeTable;
+use super::strands;
 use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, obj};
 use crate::material::Space;
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
@@ -11,7 +12,7 @@ use ssl_compiler::diagnostics::closest;
 use std::ops::Range;
 use std::path::PathBuf;
 
-const KINDS: [&str; 6] = ["obj", "rectangle", "quad", "disk", "sphere", "instance"];
+const KINDS: [&str; 7] = ["obj", "rectangle", "quad", "disk", "sphere", "curves", "instance"];
 
 /// A shape that is ready to stand in its group.
 pub struct Loaded<'a> {
@@ -103,16 +104,18 @@ fn check_keys(table: &ShapeTable, context: &mut Context) {
         value.as_ref().map(toml::Spanned::span)
     }
     type Key<'a> = (&'a str, Option<Range<usize>>, &'a [&'a str]);
-    let keys: [Key<'_>; 9] = [
-        ("file", span(&table.file), &["obj"]),
+    let keys: [Key<'_>; 11] = [
+        ("file", span(&table.file), &["obj", "curves"]),
         ("smooth", span(&table.smooth), &["obj"]),
+        ("basis", span(&table.basis), &["curves"]),
+        ("strands", span(&table.strands), &["curves"]),
         ("radius", span(&table.radius), &["disk", "sphere"]),
         ("uv_repeat", span(&table.uv_repeat), &["rectangle", "quad"]),
         ("corners", span(&table.corners), &["quad"]),
         ("group", span(&table.group), &["instance"]),
         ("matrix", span(&table.matrix), &["instance"]),
-        ("material", span(&table.material), &["obj", "rectangle", "quad", "disk", "sphere"]),
-        ("emission", span(&table.emission), &["obj", "rectangle", "quad", "disk", "sphere"]),
+        ("material", span(&table.material), &KINDS[..6]),
+        ("emission", span(&table.emission), &KINDS[..6]),
     ];
     for (key, present, of) in keys {
         if let Some(span) = present
@@ -158,10 +161,11 @@ fn source(table: &ShapeTable, context: &mut Context) -> Option<(Source, Space)> 
             }
             Source::Body(Sphere { center: translate, radius }.into())
         }
+        "curves" => Source::Body(strands::read(table, &transform, context)?.into()),
         "instance" => Source::Instance(placement(table, &transform, context)?),
         kind => {
             let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-            let hint = format!("it must be `obj`, `rectangle`, `quad`, `disk`, `sphere` or `instance`{near}");
+            let hint = format!("it must be `obj`, `rectangle`, `quad`, `disk`, `sphere`, `curves` or `instance`{near}");
             context.error(&codes::BAD_CHOICE, table.kind.span(), format!("there is no shape type `{kind}`"), hint);
             return None;
         }

@@ -139,15 +139,11 @@ pub struct Places {
 impl Places {
     /// One look-up, in lane 0.
     pub fn one(uv: Vec2, duv: [Vec2; 2]) -> Places {
-        let mut places = Places { rows: [[0.0; LANES]; 6] };
-        places.set(0, uv, duv);
-        places
-    }
-
-    pub fn set(&mut self, lane: usize, uv: Vec2, duv: [Vec2; 2]) {
-        for (row, value) in self.rows.iter_mut().zip([uv.x, uv.y, duv[0].x, duv[0].y, duv[1].x, duv[1].y]) {
-            row[lane] = value;
+        let mut rows = [[0.0; LANES]; 6];
+        for (row, value) in rows.iter_mut().zip([uv.x, uv.y, duv[0].x, duv[0].y, duv[1].x, duv[1].y]) {
+            row[0] = value;
         }
+        Places { rows }
     }
 
     pub fn uv(&self, lane: usize) -> Vec2 {

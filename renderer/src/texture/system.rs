@@ -7,7 +7,7 @@ use super::footprint::{Footprint, Places};
 use super::texel::MISSING;
 use super::udim::UdimSet;
 use super::{ColorSpace, TileSource, Wrap};
-use glam::{Vec2, Vec4};
+use glam::Vec2;
 use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -139,26 +139,6 @@ impl TextureSystem {
         let mut found = [Filtered::default(); LANES];
         self.filter::<true>(look, &Places::one(uv, duv), 1, &mut found);
         found[0]
-    }
-
-    /// Filters one texture at many places, sixteen at a time, whose tiles are asked for together. What comes out does not
-    /// depend on what is looked up beside it.
-    pub fn look_ups(&self, texture: u32, places: impl Iterator<Item = (Vec2, [Vec2; 2])>, values: &mut Vec<Vec4>) {
-        values.clear();
-        let mut places = places.peekable();
-        while places.peek().is_some() {
-            let (mut sixteen, mut count) = (Places { rows: [[0.0; LANES]; 6] }, 0);
-            for (uv, duv) in places.by_ref().take(LANES) {
-                sixteen.set(count, uv, duv);
-                count += 1;
-            }
-            let mut found = [Filtered::default(); LANES];
-            match self.look(texture) {
-                Some(look) => self.filter::<false>(look, &sixteen, ((1_u64 << count) - 1) as u32, &mut found),
-                None => found = [missing(); LANES],
-            }
-            values.extend(found[..count].iter().map(|f| f.value));
-        }
     }
 
     /// The level that a look-up with these partials reads, within those that there are; of a set, as if all of its images

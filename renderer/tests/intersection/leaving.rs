@@ -1,9 +1,10 @@
 //! Rays that leave a surface, on either side, do not meet it again at the distance of its own rounding.
 
 use super::random::{Random, closed_sphere, on_each, shape};
-use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
+use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3, Vec4};
 use renderer::accel::offset_origin;
-use renderer::geometry::{Body, Disk, Geometry, Quad, Sphere, Transform, TriangleMesh, surface};
+use renderer::geometry::curves::Basis;
+use renderer::geometry::{Body, Curves, Disk, Geometry, Quad, Sphere, Transform, TriangleMesh, surface};
 use renderer::ray::Ray;
 
 /// Leaves hits on a flat shape in random directions: whatever it meets then, it is the shape itself.
@@ -83,6 +84,43 @@ fn spheres() {
             let mut geometry = Geometry::new();
             geometry.add(Sphere { center, radius: scale }, shape());
             leave(&geometry, center, scale, &format!("sphere of {scale} at {center}"), true);
+        }
+    }
+}
+
+/// A straight strand is convex, so that rays outwards meet nothing, and rays inwards the far side.
+#[test]
+fn curves() {
+    for scale in [1e-4_f32, 1.0, 1e6] {
+        for far in [0.0, 3.0, 100.0] {
+            let center = Vec3::new(far, -0.7 * far, 0.3 * far) * scale;
+            let end = Vec3::new(3.0, 1.0, -2.0) * scale;
+            let points: Vec<Vec4> = (0..4).map(|i| (center + end * (i as f32 - 1.5)).extend(0.5 * scale)).collect();
+            let mut strand = Curves::default();
+            strand.add_strand(Basis::Bezier, &points).expect("four points are a piece");
+            let mut geometry = Geometry::new();
+            geometry.add(strand, shape());
+            on_each(&geometry, |name, accel| {
+                let mut random = Random::new(23);
+                for i in 0..150 {
+                    let across = random.direction().cross(end.normalize()).normalize();
+                    let ray = Ray::new(center + across * 4.0 * scale + random.vector() * 0.1 * scale, -across, 0.0);
+                    let hit = accel.closest(&ray).unwrap_or_else(|| panic!("{name}: {scale}, {far}: ray {i} misses"));
+                    let s = surface::at(&geometry, &ray, &hit);
+                    for up in [1.0, 0.1, 1e-2, 1e-3] {
+                        let any = random.direction();
+                        let along = (any - s.gnormal * any.dot(s.gnormal)).normalize_or(s.tangent);
+                        let out = (along + s.gnormal * up).normalize();
+                        let start = offset_origin(s.position, s.position_error, s.gnormal, out);
+                        let again = accel.closest(&Ray::new(start, out, 0.0));
+                        assert_eq!(again, None, "{name}: {scale}, {far}: ray {i}, {up}");
+                    }
+                    let start = offset_origin(s.position, s.position_error, s.gnormal, -s.gnormal);
+                    let through = accel.closest(&Ray::new(start, -s.gnormal, 0.0)).expect("the far side");
+                    assert!((through.t / scale - 1.0).abs() < 1e-3, "{name}: {}", through.t);
+                    assert!(surface::at(&geometry, &Ray::new(start, -s.gnormal, 0.0), &through).backfacing);
+                }
+            });
         }
     }
 }

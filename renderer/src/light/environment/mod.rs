@@ -53,17 +53,10 @@ pub struct Environment {
 /// The largest table.
 pub const MAX_COLUMNS: u32 = 1024;
 
-/// Memory for the look-ups of some directions: where, where those of each direction end, and what they found.
-#[derive(Default)]
-struct Memory {
-    places: Vec<Place>,
-    ends: Vec<usize>,
-    values: Vec<Vec4>,
-}
-
 thread_local! {
-    /// Taken out while it is used: a look-up may wait, and another fiber of the thread come by.
-    static MEMORY: RefCell<Memory> = RefCell::default();
+    /// Memory for the look-ups of one direction, taken out while it is used: a look-up may wait, and another fiber of
+    /// the thread come by.
+    static PLACES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Environment {
@@ -102,42 +95,17 @@ impl Environment {
 
     /// Radiance from the unit direction `d`, which points away from the scene, with partials `dd` per pixel.
     pub fn radiance(&self, textures: &TextureSystem, d: Vec3, dd: [Vec3; 2]) -> Vec3 {
-        let mut found = Vec3::ZERO;
-        self.radiances(textures, std::iter::once((d, dd)), |_, radiance| found = radiance);
-        found
-    }
-
-    /// The same for many directions, which an image is read for together; `answer` gets each by its place in the list.
-    pub fn radiances(
-        &self,
-        textures: &TextureSystem,
-        directions: impl Iterator<Item = (Vec3, [Vec3; 2])>,
-        mut answer: impl FnMut(usize, Vec3),
-    ) {
         match &self.kind {
-            EnvironmentKind::Constant(c) => directions.enumerate().for_each(|(i, _)| answer(i, *c)),
-            EnvironmentKind::Sky { zenith, horizon, ground } => {
-                directions.enumerate().for_each(|(i, (d, _))| answer(i, sky(*zenith, *horizon, *ground, d.y)));
-            }
+            EnvironmentKind::Constant(c) => *c,
+            EnvironmentKind::Sky { zenith, horizon, ground } => sky(*zenith, *horizon, *ground, d.y),
             EnvironmentKind::Image { texture, levels, scale } => {
-                let mut memory = MEMORY.take();
-                let Memory { places, ends, values } = &mut memory;
-                places.clear();
-                ends.clear();
-                for (d, dd) in directions {
-                    self.map.places(d, dd, size(levels), self.footprint_scale(), places);
-                    ends.push(places.len());
-                }
-                textures.look_ups(*texture, places.iter().map(|p| (p.uv, p.duv)), values);
-                let mut begin = 0;
-                for (i, &end) in ends.iter().enumerate() {
-                    let parts = places[begin..end].iter().zip(&values[begin..end]);
-                    let found = parts.map(|(place, value)| *value * place.weight).sum::<Vec4>().truncate();
-                    // A file may hold anything; one infinite texel would be the whole picture.
-                    answer(i, Vec3::select(found.is_finite_mask(), found, Vec3::ZERO) * *scale);
-                    begin = end;
-                }
-                MEMORY.set(memory);
+                let mut places = PLACES.take();
+                self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
+                let look = |p: &Place| textures.look_up(*texture, p.uv, p.duv).value * p.weight;
+                let found = places.iter().map(look).sum::<Vec4>().truncate();
+                PLACES.set(places);
+                // A file may hold anything; one infinite texel would be the whole picture.
+                Vec3::select(found.is_finite_mask(), found, Vec3::ZERO) * *scale
             }
         }
     }
@@ -205,19 +173,18 @@ fn read_level(
     // A little more than its texels: what is rounded down must not choose the next finer one.
     let step = Vec2::ONE / size(levels)
         * (1.0001 * (level as f32 - options.bias).exp2() * (options.samples.max(1) as f32).sqrt());
-    let (mut texels, mut found) = (vec![Vec3::ZERO; width as usize * height as usize], Vec::new());
+    let mut texels = vec![Vec3::ZERO; width as usize * height as usize];
     // By tiles as most files have them, so that each is read once however few there is room for.
     const TILE: u32 = 64;
-    let duv = [Vec2::new(step.x, 0.0), Vec2::new(0.0, step.y)];
-    let corners =
-        (0..height).step_by(TILE as usize).flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (x, y)));
-    for (left, top) in corners {
-        let (right, bottom) = ((left + TILE).min(width), (top + TILE).min(height));
-        let inside = || (top..bottom).flat_map(|y| (left..right).map(move |x| (x, y)));
-        let center = |(x, y): (u32, u32)| (Vec2::new(x as f32, (height - 1 - y) as f32) + 0.5) * texel;
-        textures.look_ups(texture, inside().map(|at| (center(at), duv)), &mut found);
-        for ((x, y), value) in inside().zip(&found) {
-            texels[(y * width + x) as usize] = value.truncate();
+    for (top, left) in
+        (0..height).step_by(TILE as usize).flat_map(|y| (0..width).step_by(TILE as usize).map(move |x| (y, x)))
+    {
+        for (y, x) in
+            (top..(top + TILE).min(height)).flat_map(|y| (left..(left + TILE).min(width)).map(move |x| (y, x)))
+        {
+            let uv = (Vec2::new(x as f32, (height - 1 - y) as f32) + 0.5) * texel;
+            let found = textures.look_up(texture, uv, [Vec2::new(step.x, 0.0), Vec2::new(0.0, step.y)]);
+            texels[(y * width + x) as usize] = found.value.truncate();
         }
     }
     textures.cache().release();

@@ -86,7 +86,6 @@ fn directions_and_coordinates_are_inverse_and_partials_are_their_slopes() {
         let uv = map.uv(d);
         assert!((map.direction(uv.x, (1.0 - uv.y) * PI) - d).length() < 1e-5);
         let (dd, h) = (round(d, 1.0), 1e-3);
-        places.clear();
         map.places(d, dd.map(|d| d * 1e-3), Vec2::new(512.0, 256.0), 1.0, &mut places);
         if places.len() > 1 {
             continue;
@@ -112,18 +111,6 @@ fn a_white_image_is_white_under_every_footprint() {
             let white = e.radiance(&textures, d, round(d, r));
             assert!((white - 1.0).abs().max_element() < 1e-4, "{d} {r}: {white}");
         }
-    }
-}
-
-/// What a direction sees does not depend on those that are looked up with it.
-#[test]
-fn many_directions_at_once_see_what_each_sees() {
-    let (textures, e) = image(64, 32, spotted);
-    let directions: Vec<_> = grid(13, 11).map(|(d, solid)| (d, round(d, solid as f32))).collect();
-    let mut found = vec![Vec3::NAN; directions.len()];
-    e.radiances(&textures, directions.iter().copied(), |i, radiance| found[i] = radiance);
-    for ((d, dd), together) in directions.into_iter().zip(found) {
-        assert_eq!(e.radiance(&textures, d, dd).to_array().map(f32::to_bits), together.to_array().map(f32::to_bits));
     }
 }
 
@@ -182,11 +169,11 @@ fn environments() -> [(TextureSystem, Environment); 3] {
 /// `sample` says.
 #[test]
 fn samples_estimate_the_integral_with_the_density_they_say() {
-    const N: u32 = 1 << 13;
+    const N: u32 = 1 << 15;
     for (textures, e) in environments() {
-        for r in [0.0, 0.1] {
+        for r in [0.0, 0.02, 0.1] {
             let seen = |d: Vec3| f64::from(e.radiance(&textures, d, round(d, r)).x);
-            let exact: f64 = grid(256, 128).map(|(d, solid)| seen(d) * solid).sum();
+            let exact: f64 = grid(320, 160).map(|(d, solid)| seen(d) * solid).sum();
             let mut sum = 0.0;
             for i in 0..N {
                 let (wi, pdf) = e.sample(Sampler::new(0, (0, 0), i).next_2d());
@@ -238,21 +225,21 @@ fn densities_are_those_of_the_samples_and_nowhere_zero() {
 /// A sun far smaller than a cell of the table is in the mean of the level that the table is made from.
 #[test]
 fn nothing_bright_is_missed_by_the_table() {
-    let (width, height) = (1024, 512);
+    let (width, height) = (2048, 1024);
     let sun = |u: f32, v: f32| {
-        let there = (u * width as f32) as u32 == 317 && (v * height as f32) as u32 == 175;
+        let there = (u * width as f32) as u32 == 634 && (v * height as f32) as u32 == 350;
         if there { 1e7 } else { 1.0 }
     };
-    let (_, e) = image_at(16, width, height, sun);
-    let towards = e.map.direction(317.5 / width as f32, 175.5 / height as f32 * PI);
+    let (_, e) = image_at(256, width, height, sun);
+    let towards = e.map.direction(634.5 / width as f32, 350.5 / height as f32 * PI);
     // The sun's solid angle times its radiance, and the rest of the sphere.
     let solid = f64::from(TAU / width as f32)
         * f64::from(PI / height as f32)
-        * (175.5 / height as f64 * std::f64::consts::PI).sin();
+        * (350.5 / height as f64 * std::f64::consts::PI).sin();
     let share = 1e7 * solid / (1e7 * solid + 4.0 * std::f64::consts::PI);
-    const N: u32 = 2048;
+    const N: u32 = 4096;
     // The cell, and those next to it, over which interpolation spreads it.
-    let near = |i: &u32| e.sample(Sampler::new(3, (0, 0), *i).next_2d()).0.angle_between(towards) < 3.0 * TAU / 256.0;
+    let near = |i: &u32| e.sample(Sampler::new(3, (0, 0), *i).next_2d()).0.angle_between(towards) < 3.0 * TAU / 1024.0;
     let found = f64::from((0..N).filter(near).count() as u32) / f64::from(N);
     assert!((found - 0.98 * share).abs() < 0.02, "{found} of {share}");
 }
