@@ -36,7 +36,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "ssl-compiler/src/jit",
     "ssl-compiler/src/runtime",
     "ssl-compiler/src/backend",
-    "renderer/src/accel",
+    "renderer/src/accel/embree",
     "renderer/src/fiber",
 ];
 

@@ -3,6 +3,7 @@
 //!
 //! Exit codes: 0 fine, 1 something failed, 2 wrong usage.
 
+mod embree;
 mod fuzz;
 mod llvm;
 mod setup;
@@ -129,6 +130,7 @@ const STEPS: &[Step] = &[
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
     ("clippy", || clippy("xtask/reference")),
     ("clippy, llvm", || if llvm::version().is_some() { clippy("xtask/reference,llvm") } else { Ok(()) }),
+    ("embree", with_embree),
     ("doc", api_documentation),
     ("reference", || reference(&["--check".to_owned()])),
     ("coverage", coverage),
@@ -167,6 +169,18 @@ fn ci() -> Outcome {
 /// With and without the back ends that are optional: neither build may lean on the other.
 fn clippy(features: &str) -> Outcome {
     cargo(&["clippy", "--workspace", "--all-targets", "--features", features, "--", "-D", "warnings"])
+}
+
+/// What differs with Embree: its own room, linted, and the tests of intersection over both structures.
+fn with_embree() -> Outcome {
+    if !embree::is_there() {
+        println!("skipped: Embree is not installed (`cargo xtask setup` does)");
+        return Ok(());
+    }
+    let clippy = ["clippy", "-p", "renderer", "--all-targets", "--features", "embree", "--", "-D", "warnings"];
+    cargo(&clippy)?;
+    cargo(&["test", "-p", "renderer", "--features", "embree", "--lib", "accel"])?;
+    cargo(&["test", "-p", "renderer", "--features", "embree", "--test", "intersection"])
 }
 
 fn api_documentation() -> Outcome {
@@ -274,6 +288,29 @@ fn root() -> PathBuf {
 /// Whether a command is there and runs.
 fn has(words: &[&str]) -> bool {
     first_line(words).is_some()
+}
+
+/// Installs packages of Debian's, as whoever may. `what` they are, for where they cannot be installed.
+fn apt(packages: &[&str], what: &str) -> Outcome {
+    let command = format!("apt-get install {}", packages.join(" "));
+    if !has(&["apt-get", "--version"]) {
+        return Err(format!("{what} wanted (on Debian: `{command}`)"));
+    }
+    let is_root = first_line(&["id", "-u"]).as_deref() == Some("0");
+    if !is_root && !has(&["sudo", "-n", "true"]) {
+        return Err(format!("run `sudo {command}`"));
+    }
+    let apt = |arguments: &[&str]| {
+        let mut words = if is_root { vec![] } else { vec!["sudo", "-n"] };
+        words.extend(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet", "--yes"]);
+        words.extend(arguments);
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
+        run(command)
+    };
+    let install = [&["install", "--no-install-recommends"], packages].concat();
+    // Lists of packages may be old or not there yet.
+    apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
 }
 
 /// The first line that a command prints; `None` where it cannot be run or fails.

@@ -1,8 +1,11 @@
 //! Which primitive a ray meets: one interface, behind which the structure may change.
 //!
-//! The default is a hierarchy of boxes in Rust. Both find the same hits, up to the rounding of triangles' distances.
+//! The default is a hierarchy of boxes in Rust; with the feature `embree` there is Embree's too. Both find the same
+//! hits, up to the rounding of triangles' distances.
 
 mod bvh;
+#[cfg(feature = "embree")]
+mod embree;
 mod primitives;
 mod watertight;
 
@@ -19,11 +22,18 @@ pub enum Structure {
     /// A hierarchy of boxes, in Rust.
     #[default]
     Bvh,
+    /// The library of that name.
+    #[cfg(feature = "embree")]
+    Embree,
 }
 
 impl Structure {
     /// Those that this build has, each under the name by which it is chosen.
-    pub const NAMED: &[(&str, Structure)] = &[("bvh", Structure::Bvh)];
+    pub const NAMED: &[(&str, Structure)] = &[
+        ("bvh", Structure::Bvh),
+        #[cfg(feature = "embree")]
+        ("embree", Structure::Embree),
+    ];
 }
 
 /// An acceleration structure over a scene's geometry.
@@ -33,6 +43,8 @@ pub struct Accel(Kind);
 #[derive(Debug)]
 enum Kind {
     Bvh(Bvh),
+    #[cfg(feature = "embree")]
+    Embree(embree::Embree),
 }
 
 impl Accel {
@@ -45,6 +57,8 @@ impl Accel {
     pub fn build_with(geometry: &Geometry, structure: Structure) -> Result<Accel, String> {
         match structure {
             Structure::Bvh => Ok(Accel::build(geometry)),
+            #[cfg(feature = "embree")]
+            Structure::Embree => Ok(Accel(Kind::Embree(embree::Embree::build(geometry)?))),
         }
     }
 
@@ -52,6 +66,8 @@ impl Accel {
     pub fn closest(&self, ray: &Ray) -> Option<Hit> {
         match &self.0 {
             Kind::Bvh(bvh) => bvh.closest(ray),
+            #[cfg(feature = "embree")]
+            Kind::Embree(embree) => embree.closest(ray),
         }
     }
 
@@ -59,6 +75,8 @@ impl Accel {
     pub fn occluded(&self, ray: &Ray) -> bool {
         match &self.0 {
             Kind::Bvh(bvh) => bvh.occluded(ray),
+            #[cfg(feature = "embree")]
+            Kind::Embree(embree) => embree.occluded(ray),
         }
     }
 
@@ -66,6 +84,8 @@ impl Accel {
     pub fn primitive_count(&self) -> usize {
         match &self.0 {
             Kind::Bvh(bvh) => bvh.primitive_count(),
+            #[cfg(feature = "embree")]
+            Kind::Embree(embree) => embree.primitive_count(),
         }
     }
 }
