@@ -19,16 +19,9 @@ pub struct TileTable {
 impl TileTable {
     /// From pairs of offset and length.
     pub fn new(tiles: impl Iterator<Item = (u64, u64)>) -> Result<TileTable, FileError> {
-        let pack = |(offset, length): (u64, u64)| {
-            if length > MAX_TILE_BYTES {
-                return Err(FileError::unsupported("a file with tiles beyond 64 MiB"));
-            }
-            if offset > MAX_OFFSET {
-                return Err(FileError::unsupported("a file beyond 256 GiB"));
-            }
-            Ok(offset << LENGTH_BITS | length)
-        };
-        Ok(TileTable { packed: tiles.map(pack).collect::<Result<Vec<u64>, FileError>>()?.into() })
+        let mut table = TileTableBuilder::default();
+        table.extend(tiles)?;
+        Ok(table.build())
     }
 
     /// Offset and stored length of a tile; `None` where there is no such tile.
@@ -55,5 +48,32 @@ impl TileTable {
     /// Memory beside the struct itself.
     pub fn bytes(&self) -> usize {
         self.packed.len() * size_of::<u64>()
+    }
+}
+
+/// A table while it is put together, level after level: large files have large ones, of which there should be no copies.
+#[derive(Default)]
+pub struct TileTableBuilder {
+    packed: Vec<u64>,
+}
+
+impl TileTableBuilder {
+    /// Adds pairs of offset and length.
+    pub fn extend(&mut self, tiles: impl Iterator<Item = (u64, u64)>) -> Result<(), FileError> {
+        self.packed.reserve_exact(tiles.size_hint().0);
+        for (offset, length) in tiles {
+            if length > MAX_TILE_BYTES {
+                return Err(FileError::unsupported("a file with tiles beyond 64 MiB"));
+            }
+            if offset > MAX_OFFSET {
+                return Err(FileError::unsupported("a file beyond 256 GiB"));
+            }
+            self.packed.push(offset << LENGTH_BITS | length);
+        }
+        Ok(())
+    }
+
+    pub fn build(self) -> TileTable {
+        TileTable { packed: self.packed.into() }
     }
 }

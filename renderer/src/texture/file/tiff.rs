@@ -8,7 +8,7 @@
 
 use super::directory::{Directory, Encoding, Entry, header};
 use super::levels::{half_of, limits};
-use super::tables::TileTable;
+use super::tables::{TileTable, TileTableBuilder};
 use super::unpack::{self, Scratch};
 use super::window::Window;
 use super::{FileError, predict, tags};
@@ -177,19 +177,19 @@ fn more_levels(
 fn tile_table(pages: &[Page], encoding: Encoding, window: &mut Window<'_>) -> Result<TileTable, FileError> {
     let entries = pages.iter().flat_map(|p| [Some(p.offsets), p.lengths]).flatten();
     window.prepare(entries.map(|e| e.range()).collect())?;
-    let mut tiles = Vec::new();
+    let mut table = TileTableBuilder::default();
     for page in pages {
         let offsets = page.offsets.numbers(encoding, window)?;
         match page.lengths {
-            Some(lengths) => tiles.extend(offsets.into_iter().zip(lengths.numbers(encoding, window)?)),
+            Some(lengths) => table.extend(offsets.into_iter().zip(lengths.numbers(encoding, window)?))?,
             None => {
                 let bytes = u64::from(page.level.tile_width) * u64::from(page.level.tile_height);
                 let bytes = bytes * u64::from(page.channels) * page.sample.bytes() as u64;
-                tiles.extend(offsets.into_iter().map(|offset| (offset, bytes)));
+                table.extend(offsets.into_iter().map(|offset| (offset, bytes)))?;
             }
         }
     }
-    TileTable::new(tiles.into_iter())
+    Ok(table.build())
 }
 
 impl Page {
