@@ -368,3 +368,50 @@ fn look_ups_together_give_what_each_gives_alone() {
         }
     }
 }
+
+/// A wave of `k` periods a unit in u and v, of amplitude 1.
+fn wave(k: Vec2, uv: Vec2) -> f64 {
+    (std::f64::consts::TAU * f64::from(k.x) * f64::from(uv.x)
+        + std::f64::consts::TAU * f64::from(k.y) * f64::from(uv.y))
+    .cos()
+}
+
+/// Square footprints give the mean over the square to within 6.7 (f w)² of a wave's amplitude, f w being its periods in a
+/// footprint. The filter's variance is that of a texel as wide as the footprint, w²/12, and that of linear interpolation,
+/// at most w²/4 in the middle between texels: w²/3 together, and up to 1.26 times that between levels, where two of them
+/// are blended. That of the square is w²/12. What is left of a wave is 1 − 2π² f² σ² to second order, so the difference is
+/// at most 2π² (1.26/3 − 1/12) (f w)², and falls with the square of the footprint.
+#[test]
+fn square_footprints_give_the_mean_over_their_area() {
+    const SIDE: u32 = 512;
+    let mut random = Random(11);
+    for k in [Vec2::new(2.0, 1.0), Vec2::new(5.0, -3.0), Vec2::new(0.0, 8.0)] {
+        // Rows from the top, v from the bottom; what a texel holds is the wave in its middle.
+        let place = |x: u32, y: u32| Vec2::new(x as f32 + 0.5, (SIDE - y) as f32 - 0.5) / SIDE as f32;
+        let mut image = system(SIDE, SIDE, Wrap::Repeat, |x, y| Vec4::splat(wave(k, place(x, y)) as f32));
+        for texels in [2.0, 3.0, 4.0, 6.0, 8.0, 11.0, 16.0] {
+            let width = texels / SIDE as f32;
+            let periods = f64::from(k.length() * width);
+            let mut largest = 0.0_f64;
+            for _ in 0..200 {
+                let (uv, turn) = (random.next_2d(), Vec2::from_angle(random.next() * 7.0) * width);
+                let sinc = |along: Vec2| {
+                    let x = std::f64::consts::PI * f64::from(k.dot(along));
+                    if x.abs() < 1e-9 { 1.0 } else { x.sin() / x }
+                };
+                let mean = wave(k, uv) * sinc(turn) * sinc(turn.perp());
+                for mode in [MipMode::Trilinear, MipMode::Aniso] {
+                    let found = f64::from(filtered(&mut image, mode, uv, [turn, turn.perp()]).value.x);
+                    largest = largest.max((found - mean).abs());
+                }
+            }
+            let bound = 6.7 * periods * periods + 1e-5;
+            assert!(largest <= bound, "{texels} texels, {periods} periods: {largest} past {bound}");
+            // The bound is no larger than it has to be.
+            assert!(
+                largest > 0.5 * bound || periods > 0.15,
+                "{texels} texels, {periods} periods: {largest} of {bound}"
+            );
+        }
+    }
+}
