@@ -110,6 +110,6 @@ pub trait TileSource: Send + Sync {
     }
 
     /// Writes the tile in column `x` and row `y` of a level into `out`, [`Layout::tile_bytes`] long. One read of the
-    /// storage. The error is a sentence for the user.
+    /// storage. What `out` held before means nothing, and what lies past the image may be left as it is. The error is a sentence for the user.
     fn read_tile(&self, level: usize, x: u32, y: u32, out: &mut [u8]) -> Result<(), String>;
 }

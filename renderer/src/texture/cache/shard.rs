@@ -31,6 +31,13 @@ enum State {
     Loading(Vec<Arc<Waiter>>),
 }
 
+/// A tile that was taken out: its memory, which nobody else holds, and its bytes of the budget.
+pub struct Evicted {
+    pub key: TileKey,
+    pub texels: Texels,
+    pub charge: Charge,
+}
+
 /// What asking for a tile came to.
 pub enum Asked {
     Ready(Texels),
@@ -108,8 +115,8 @@ impl Shard {
     }
 
     /// Moves the hand on to a tile that nobody holds and takes it out, sparing once those that were asked for since it
-    /// last passed. Gives back which it was; `None` where every tile is held.
-    pub fn evict(&mut self) -> Option<TileKey> {
+    /// last passed. `None` where every tile is held.
+    pub fn evict(&mut self) -> Option<Evicted> {
         for _ in 0..2 * self.entries.len() {
             if self.hand >= self.entries.len() {
                 self.hand = 0;
@@ -119,9 +126,7 @@ impl Shard {
                 // Nobody can take a second hold meanwhile: that needs this shard's lock.
                 State::Ready(texels, _) if Arc::strong_count(texels) == 1 => {
                     if !entry.used {
-                        let key = entry.key;
-                        self.remove(self.hand);
-                        return Some(key);
+                        return self.remove(self.hand);
                     }
                     entry.used = false;
                 }
@@ -132,11 +137,15 @@ impl Shard {
         None
     }
 
-    fn remove(&mut self, place: usize) {
+    fn remove(&mut self, place: usize) -> Option<Evicted> {
         let entry = self.entries.swap_remove(place);
         self.places.remove(&entry.key);
         if let Some(moved) = self.entries.get(place) {
             self.places.insert(moved.key, place);
+        }
+        match entry.state {
+            State::Ready(texels, charge) => Some(Evicted { key: entry.key, texels, charge }),
+            State::Loading(_) => None,
         }
     }
 

@@ -7,7 +7,7 @@ use super::failures::Failures;
 use super::files::Files;
 use super::front;
 use super::loading::{Queue, Waiter};
-use super::shard::{Asked, Shard};
+use super::shard::{Asked, Evicted, Shard};
 use super::statistics::{add, add_time};
 use super::tile::{OVERHEAD, Texels};
 use crate::fiber;
@@ -129,8 +129,7 @@ impl Shared {
         let cached = &self.textures[key.texture() as usize];
         let (level, x, y) = cached.place(key.tile());
         let size = cached.source.layout().tile_bytes(level);
-        let charge = self.room(size + OVERHEAD, patience)?;
-        let mut texels: Texels = std::iter::repeat_n(0, size).collect();
+        let (mut texels, charge) = self.room(size, patience)?;
         let begin = Instant::now();
         let result = match Arc::get_mut(&mut texels) {
             // Who waits must be answered whatever happens in a decoder.
@@ -163,33 +162,39 @@ impl Shared {
         self.read_time.store(mean - mean / 8 + now / 8, Ordering::Relaxed);
     }
 
-    /// Takes bytes from the budget, dropping tiles for them.
-    fn room(&self, bytes: usize, patience: Patience) -> Option<Charge> {
+    /// Memory for a tile of so many bytes, dropping tiles for it. What it holds means nothing.
+    fn room(&self, size: usize, patience: Patience) -> Option<(Texels, Charge)> {
         loop {
-            if let Some(charge) = self.budget.take(bytes) {
-                return Some(charge);
+            if let Some(charge) = self.budget.take(size + OVERHEAD) {
+                return Some((std::iter::repeat_n(0, size).collect(), charge));
             }
-            if !self.evict() {
-                front::release(self);
-                if patience == Patience::None || self.cancelled.load(Ordering::Acquire) {
-                    return None;
+            match self.evict() {
+                // The memory goes on as it is: freed, it would stay with the thread that allocated it, and as many times
+                // the budget could be taken as there are threads.
+                Some(Evicted { texels, charge, .. }) if texels.len() == size => return Some((texels, charge)),
+                Some(_) => {}
+                None => {
+                    front::release(self);
+                    if patience == Patience::None || self.cancelled.load(Ordering::Acquire) {
+                        return None;
+                    }
+                    self.budget.wait();
                 }
-                self.budget.wait();
             }
         }
     }
 
-    /// Drops one tile; `false` where every tile is held.
-    fn evict(&self) -> bool {
+    /// Takes one tile out; `None` where every tile is held.
+    fn evict(&self) -> Option<Evicted> {
         for _ in 0..self.shards.len() {
             let turn = self.turn.fetch_add(1, Ordering::Relaxed) % self.shards.len();
             let dropped = self.shards[turn].lock().unwrap_or_else(PoisonError::into_inner).evict();
-            if let Some(key) = dropped {
+            if let Some(evicted) = dropped {
                 self.evictions.fetch_add(1, Ordering::Relaxed);
-                add(&self.textures[key.texture() as usize].counters.evictions, 1);
-                return true;
+                add(&self.textures[evicted.key.texture() as usize].counters.evictions, 1);
+                return Some(evicted);
             }
         }
-        false
+        None
     }
 }
