@@ -2,7 +2,29 @@
 //! triangles there (Woop, Benthin and Wald, "Watertight Ray/Triangle Intersection", JCGT 2013).
 
 use crate::ray::Ray;
-use glam::Vec3;
+use glam::{Vec3, Vec4};
+
+/// Up to four triangles side by side: by vertex, then by axis. Lanes that are not used hold NaN, which no ray meets.
+#[derive(Clone, Copy, Debug)]
+pub struct FourTriangles([[Vec4; 3]; 3]);
+
+impl FourTriangles {
+    /// # Panics
+    /// If there are more than four.
+    pub fn new(triangles: &[[Vec3; 3]]) -> FourTriangles {
+        let mut four = [[Vec4::NAN; 3]; 3];
+        for (lane, triangle) in triangles.iter().enumerate() {
+            for (vertex, p) in triangle.iter().enumerate() {
+                (0..3).for_each(|axis| four[vertex][axis][lane] = p[axis]);
+            }
+        }
+        FourTriangles(four)
+    }
+
+    fn triangle(&self, lane: usize) -> [Vec3; 3] {
+        self.0.map(|p| Vec3::new(p[0][lane], p[1][lane], p[2][lane]))
+    }
+}
 
 /// A ray prepared for many tests: the space is permuted and sheared so that it runs along +z.
 pub struct ShearedRay {
@@ -51,6 +73,45 @@ impl ShearedRay {
         let t = (u * a[2] + v * b[2] + w * c[2]) * s.z / determinant;
         (t > t_min && t < t_max).then(|| (t, v / determinant, w / determinant))
     }
+
+    /// The nearest of four triangles that is met: its lane, and what [`ShearedRay::intersect`] says of it, bit by bit.
+    #[inline]
+    pub fn intersect_four(&self, four: &FourTriangles, t_min: f32, t_max: f32) -> Option<(usize, f32, f32, f32)> {
+        let [x, y, z] = self.axes;
+        let s = self.shear;
+        let origin = self.origin.to_array();
+        let local = four.0.map(|p| {
+            let from = |axis: usize| p[axis] - Vec4::splat(origin[axis]);
+            let pz = from(z);
+            [from(x) - Vec4::splat(s.x) * pz, from(y) - Vec4::splat(s.y) * pz, pz]
+        });
+        let [a, b, c] = local;
+        let edge = |p: [Vec4; 3], q: [Vec4; 3]| p[0] * q[1] - p[1] * q[0];
+        let (u, v, w) = (edge(c, b), edge(a, c), edge(b, a));
+        let (low, high) = (u.min(v).min(w), u.max(v).max(w));
+        let met = low.cmpge(Vec4::ZERO) | high.cmple(Vec4::ZERO);
+        if !met.any() {
+            return None;
+        }
+        let determinant = u + v + w;
+        let t = (u * a[2] + v * b[2] + w * c[2]) * s.z / determinant;
+        let mut best: Option<(usize, f32, f32, f32)> = None;
+        let mut mask = met.bitmask();
+        while mask != 0 {
+            let lane = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            let nearest = best.map_or(t_max, |b| b.1);
+            let found = if low[lane] > 0.0 || high[lane] < 0.0 {
+                let (t, determinant) = (t[lane], determinant[lane]);
+                (t > t_min && t < nearest).then(|| (t, v[lane] / determinant, w[lane] / determinant))
+            } else {
+                // On an edge as far as f32 can tell.
+                self.intersect(&four.triangle(lane), t_min, nearest)
+            };
+            best = found.map(|(t, u, v)| (lane, t, u, v)).or(best);
+        }
+        best
+    }
 }
 
 #[cfg(test)]
@@ -59,6 +120,31 @@ mod tests {
     use crate::sampler::Sampler;
 
     /// Rays through the shared edges and the hub of a fan must not slip through.
+    /// Four at once are the four one by one, also on edges, vertices and for lanes that are not used.
+    #[test]
+    fn four_triangles_are_met_as_each_alone() {
+        let mut random = Sampler::new(2, (0, 0), 0);
+        let mut vector = || random.next_2d().extend(random.next_1d()) * 2.0 - 1.0;
+        for i in 0..3000 {
+            let hub = vector();
+            let triangles: Vec<[Vec3; 3]> = (0..1 + i % 4)
+                .map(|k| if k == 0 { [vector(), vector(), vector()] } else { [hub, vector(), vector()] })
+                .collect();
+            let origin = vector() * 3.0;
+            let aim = match i % 3 {
+                0 => hub,
+                1 => triangles[0][0].lerp(triangles[0][1], 0.3),
+                _ => vector(),
+            };
+            let ray = Ray::new(origin, (aim - origin).normalize(), 0.0);
+            let sheared = ShearedRay::new(&ray);
+            let one = |lane: usize| Some((lane, sheared.intersect(&triangles[lane], 0.0, f32::INFINITY)?));
+            let nearest = (0..triangles.len()).filter_map(one).reduce(|a, b| if b.1.0 < a.1.0 { b } else { a });
+            let four = sheared.intersect_four(&FourTriangles::new(&triangles), 0.0, f32::INFINITY);
+            assert_eq!(four, nearest.map(|(lane, (t, u, v))| (lane, t, u, v)), "ray {i}");
+        }
+    }
+
     #[test]
     fn rays_through_edges_and_vertices_hit_something() {
         const N: usize = 9;

@@ -111,6 +111,8 @@ fn collect(geometry: &Geometry, emitting: &[bool], group: u32, path: u64, emitte
     for (first, body) in geometry.bodies_of(group) {
         match body {
             Body::Instance(i) => collect(geometry, emitting, i.group, path + i.base, emitters),
+            // Nobody draws points on these.
+            Body::Curves(_) => {}
             _ if body.count() > 0 && shines(geometry, first) => {
                 let left = MAX_EMITTERS.saturating_sub(emitters.len());
                 let all = first..first + body.count() as u32;

@@ -4,6 +4,7 @@
 mod tree;
 
 use super::primitives::{Analytic, ShearedRay};
+use super::watertight::FourTriangles;
 use crate::geometry::{Geometry, Hit, Primitive, instance};
 use crate::ray::Ray;
 use glam::{DAffine3, Vec3};
@@ -21,22 +22,27 @@ pub struct Bvh {
 struct Group {
     tree: Tree,
     /// In the order of the tree's leaves.
-    leaves: Vec<Leaf>,
+    blocks: Vec<Block>,
+    primitives: usize,
     analytic: Vec<Analytic>,
     instances: Vec<Placement>,
 }
 
+/// What a leaf of the tree is made of.
 #[derive(Clone, Copy, Debug)]
-struct Leaf {
-    body: LeafBody,
-    primitive: u32,
+enum Block {
+    /// Up to four triangles, with their primitives.
+    Triangles(FourTriangles, [u32; 4]),
+    /// In the group's list of these.
+    Analytic(u32, u32),
+    Instance(u32),
 }
 
+/// A primitive before it is put into a block.
 #[derive(Clone, Copy, Debug)]
-enum LeafBody {
-    Triangle([Vec3; 3]),
-    /// In the group's list of these.
-    Analytic(u32),
+enum Item {
+    Triangle([Vec3; 3], u32),
+    Analytic(u32, u32),
     Instance(u32),
 }
 
@@ -69,12 +75,15 @@ impl Bvh {
         let sheared = ShearedRay::new(ray);
         let mut best = None;
         group.tree.walk(ray, |leaves, mut t_max| {
-            for &Leaf { body, primitive } in &group.leaves[leaves] {
-                let here = |(t, u, v)| Hit { t, primitive, instance: path, u, v };
-                let found = match body {
-                    LeafBody::Triangle(p) => sheared.intersect(&p, ray.t_min, t_max).map(here),
-                    LeafBody::Analytic(i) => group.analytic[i as usize].intersect(ray, &sheared, t_max).map(here),
-                    LeafBody::Instance(i) => {
+            for block in &group.blocks[leaves] {
+                let found = match block {
+                    Block::Triangles(four, primitives) => sheared
+                        .intersect_four(four, ray.t_min, t_max)
+                        .map(|(lane, t, u, v)| Hit { t, primitive: primitives[lane], instance: path, u, v }),
+                    &Block::Analytic(i, primitive) => group.analytic[i as usize]
+                        .intersect(ray, &sheared, t_max)
+                        .map(|(t, u, v)| Hit { t, primitive, instance: path, u, v }),
+                    &Block::Instance(i) => {
                         let placement = &group.instances[i as usize];
                         let inside = instance::transformed(&Ray { t_max, ..*ray }, &placement.from_parent);
                         self.search::<ANY>(placement.group, &inside, path + placement.base)
@@ -95,49 +104,65 @@ impl Bvh {
 
     /// Primitives over all groups, instances among them: what memory grows with.
     pub fn primitive_count(&self) -> usize {
-        self.groups.iter().map(|g| g.leaves.len()).sum()
+        self.groups.iter().map(|g| g.primitives).sum()
     }
 }
 
 impl Group {
     fn build(geometry: &Geometry, group: u32) -> Group {
         let (mut analytic, mut instances) = (Vec::new(), Vec::new());
-        let (mut leaves, mut boxes) = (Vec::new(), Vec::new());
+        let (mut items, mut boxes) = (Vec::new(), Vec::new());
         for primitive in geometry.primitives_of(group) {
-            let (body, bounds) = match geometry.primitive(primitive) {
+            let (item, bounds) = match geometry.primitive(primitive) {
                 Primitive::Triangle(mesh, t) => {
                     let p = mesh.vertices(t);
-                    (LeafBody::Triangle(p), Some((p[0].min(p[1]).min(p[2]), p[0].max(p[1]).max(p[2]))))
+                    let bounds = (p[0].min(p[1]).min(p[2]), p[0].max(p[1]).max(p[2]));
+                    // The smaller of a number and NaN is the number, so the box alone does not tell.
+                    (Item::Triangle(p, primitive), p.iter().all(|p| p.is_finite()).then_some(bounds))
                 }
                 Primitive::Instance(i) => {
                     instances.push(Placement { group: i.group, from_parent: i.from_parent, base: i.base });
                     let inside = geometry.bounds_of(i.group);
                     let bounds = inside.map(|b| instance::bounds_outside(&i.to_parent, b));
-                    (LeafBody::Instance(instances.len() as u32 - 1), bounds)
+                    (Item::Instance(instances.len() as u32 - 1), bounds)
                 }
                 other => {
                     analytic.extend(Analytic::of(other));
-                    (LeafBody::Analytic(analytic.len() as u32 - 1), analytic.last().map(Analytic::bounds))
+                    let last = analytic.len() as u32 - 1;
+                    (Item::Analytic(last, primitive), analytic.last().map(Analytic::bounds))
                 }
             };
             // No ray meets what lies nowhere: an empty group, a triangle with a vertex that is no number.
-            let usable = |b: &(Vec3, Vec3)| is_usable(body, *b);
-            if let Some(bounds) = bounds.filter(usable) {
-                leaves.push(Leaf { body, primitive });
+            if let Some(bounds) = bounds.filter(|(low, high)| low.is_finite() && high.is_finite()) {
+                items.push(item);
                 boxes.push(bounds);
             }
         }
-        let (tree, order) = Tree::build(&boxes);
-        let leaves = order.iter().map(|&i| leaves[i as usize]).collect();
-        Group { tree, leaves, analytic, instances }
+        let (mut tree, order) = Tree::build(&boxes);
+        let mut blocks = Vec::new();
+        tree.replace_leaves(|leaf| {
+            let begin = blocks.len();
+            pack(order[leaf].iter().map(|&i| items[i as usize]), &mut blocks);
+            begin..blocks.len()
+        });
+        Group { tree, blocks, primitives: items.len(), analytic, instances }
     }
 }
 
-/// Whether a box and what it was made from are numbers: the smaller of a number and NaN is the number.
-fn is_usable(body: LeafBody, (low, high): (Vec3, Vec3)) -> bool {
-    let vertices = match body {
-        LeafBody::Triangle(p) => p.iter().all(|p| p.is_finite()),
-        _ => true,
-    };
-    vertices && low.is_finite() && high.is_finite()
+/// A leaf's primitives as blocks, triangles first.
+fn pack(items: impl Iterator<Item = Item>, blocks: &mut Vec<Block>) {
+    let (mut triangles, mut others) = (Vec::new(), Vec::new());
+    for item in items {
+        match item {
+            Item::Triangle(p, primitive) => triangles.push((p, primitive)),
+            Item::Analytic(i, primitive) => others.push(Block::Analytic(i, primitive)),
+            Item::Instance(i) => others.push(Block::Instance(i)),
+        }
+    }
+    for four in triangles.chunks(4) {
+        let corners: Vec<[Vec3; 3]> = four.iter().map(|t| t.0).collect();
+        let primitives = std::array::from_fn(|lane| four.get(lane).map_or(0, |t| t.1));
+        blocks.push(Block::Triangles(FourTriangles::new(&corners), primitives));
+    }
+    blocks.extend(others);
 }

@@ -46,6 +46,17 @@ impl Tree {
         (tree, binary.primitive_indices)
     }
 
+    /// Gives leaves other ranges of items than those of the order that the tree was built with.
+    pub fn replace_leaves(&mut self, mut range: impl FnMut(Range<usize>) -> Range<usize>) {
+        for node in &mut self.nodes {
+            for slot in (0..4).filter(|&slot| node.count[slot] > 0).collect::<SmallVec<[usize; 4]>>() {
+                let first = node.first[slot] as usize;
+                let new = range(first..first + node.count[slot] as usize);
+                (node.first[slot], node.count[slot]) = (new.start as u32, new.len() as u32);
+            }
+        }
+    }
+
     /// Takes over a binary tree, two of its levels in one.
     fn widen(&mut self, binary: &Bvh2) {
         self.nodes.push(Node::EMPTY);
