@@ -116,7 +116,7 @@ pub fn render(
     scene.environment.configure(look_ups, &scene.textures);
     let scene = &*scene;
     let camera =
-        Camera::look_at(scene.view.position, scene.view.target, scene.view.up, scene.view.fov, (width, height));
+        Camera::new(scene.view.position, scene.view.target, scene.view.up, scene.view.projection, (width, height));
     let threads = options.threads.unwrap_or_else(available_threads).max(1);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
     let pool = pool.map_err(|e| RenderError(format!("threads could not be started: {e}")))?;

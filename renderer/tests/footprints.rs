@@ -3,7 +3,7 @@
 
 use glam::{Vec2, Vec3};
 use renderer::accel::{Accel, offset_origin};
-use renderer::camera::Camera;
+use renderer::camera::{Camera, Projection};
 use renderer::geometry::{Geometry, Shape, Sphere, Surface, Transform, TriangleMesh, Wanted, surface};
 use renderer::ray::{Ray, RayDifferential};
 
@@ -37,7 +37,7 @@ struct End {
 
 /// The floor as it is seen in the mirror from a film position; `None` where it is not.
 fn follow(geometry: &Geometry, accel: &Accel, camera: &Camera, film: Vec2) -> Option<End> {
-    let (ray, differential) = camera.ray(film, 0.0);
+    let (ray, differential) = camera.ray(film, Vec2::ZERO, 0.0);
     let hit = accel.closest(&ray)?;
     let mirror = surface::at(geometry, &ray, &hit);
     if mirror.shape == 0 {
@@ -59,7 +59,8 @@ fn follow(geometry: &Geometry, accel: &Accel, camera: &Camera, film: Vec2) -> Op
 
 #[test]
 fn footprints_through_mirrors_match_neighbouring_pixels() {
-    let camera = Camera::look_at(Vec3::new(0.4, 1.6, 5.0), Vec3::new(0.0, 0.8, 0.0), Vec3::Y, 40.0, (400, 300));
+    let projection = Projection::Perspective { fov: 40.0, aperture: 0.0, focus: 1.0 };
+    let camera = Camera::new(Vec3::new(0.4, 1.6, 5.0), Vec3::new(0.0, 0.8, 0.0), Vec3::Y, projection, (400, 300));
     for ball in [true, false] {
         let (geometry, accel) = scene(ball);
         let mut compared = 0;

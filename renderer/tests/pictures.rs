@@ -319,3 +319,54 @@ fn bumps_do_not_change_with_the_distance() {
         assert!(worst < 2e-3, "{worst} from {distance} at {slant}");
     }
 }
+
+/// A floor seen straight from above by parallel rays: the bright square of side 1 in it covers as many pixels as the width
+/// says. And through a lens that is focused far off, its edge becomes a disk's shadow: in the middle of a straight edge
+/// half of the light is left, however wide the lens.
+#[test]
+fn cameras_show_what_their_geometry_says() {
+    let scene = |camera: &str| {
+        format!(
+            "{MATTE}
+[camera]
+position = [0, 5, 0]
+look_at = [0, 0, 0]
+up = [0, 0, -1]
+{camera}
+[film]
+width = 64
+height = 64
+filter = \"box\"
+[integrator]
+samples = 256
+max_depth = 0
+[[shapes]]
+type = \"rectangle\"
+material = \"matte\"
+emission = [1, 1, 1]
+
+"
+        )
+    };
+    let total = |camera: &str| {
+        let p = picture(&scene(camera)).picture;
+        let sum: f32 = p.pixels.iter().map(|c| c.x).sum();
+        (sum / p.pixels.len() as f32, p)
+    };
+    let (share, p) = total("type = \"orthographic\"\nwidth = 4");
+    assert!((share - 1.0 / 16.0).abs() < 2e-3, "{share}");
+    // From column 24 to 40: exact to the pixel.
+    assert!(p.pixels[32 * 64 + 23].x == 0.0 && p.pixels[32 * 64 + 24].x == 1.0);
+    let fov = 2.0 * 0.4_f32.atan().to_degrees();
+    // The same plane at distance 5 is 4 wide for this angle.
+    let (sharp, _) = total(&format!("fov = {fov}"));
+    assert!((sharp - 1.0 / 16.0).abs() < 2e-3, "{sharp}");
+    let (in_focus, p) = total(&format!("fov = {fov}\naperture = 0.5\nfocus_distance = 5"));
+    assert!((in_focus - 1.0 / 16.0).abs() < 2e-3, "{in_focus}");
+    assert!(p.pixels[32 * 64 + 22].x == 0.0 && p.pixels[32 * 64 + 25].x == 1.0);
+    // Rays through one pixel meet at infinity, nearly: at the floor they are spread over the lens's disk, of radius 0.1.
+    let (blurred, p) = total(&format!("fov = {fov}\naperture = 0.1\nfocus_distance = 1e6"));
+    assert!((blurred - 1.0 / 16.0).abs() < 3e-3, "{blurred}");
+    let edge = 0.5 * (p.pixels[32 * 64 + 23].x + p.pixels[32 * 64 + 24].x);
+    assert!((edge - 0.5).abs() < 0.05 && p.pixels[32 * 64 + 23].x > 0.2 && p.pixels[32 * 64 + 24].x < 0.8, "{edge}");
+}

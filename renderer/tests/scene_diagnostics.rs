@@ -157,8 +157,24 @@ fn cameras_that_cannot_see_are_refused() {
     assert!(list.contains(&("S0006", 3)), "{list:?}");
     let (list, _) = findings("up.toml", "[camera]\nposition = [0, 1, 0]\nlook_at = [0, 0, 0]\n");
     assert!(list.contains(&("S0006", 3)), "{list:?}");
-    let (list, _) = findings("fov.toml", &format!("{CAMERA}fov = 180\n"));
-    assert!(list.contains(&("S0004", 4)), "{list:?}");
+    let cases = [
+        ("fov = 180\n", ("S0004", 4), "180"),
+        ("aperture = -0.1\n", ("S0004", 4), "aperture"),
+        ("focus_distance = 0\n", ("S0004", 4), "focus distance"),
+        ("type = \"ortographic\"\n", ("S0005", 4), "did you mean `orthographic`?"),
+        ("type = \"orthographic\"\nfov = 30\n", ("S0006", 5), "it belongs to `perspective`"),
+        ("type = \"orthographic\"\nwidth = -1\n", ("S0004", 5), "width"),
+        ("type = \"panoramic\"\nwidth = 1\n", ("S0006", 5), "it belongs to `orthographic`"),
+    ];
+    for (text, finding, said) in cases {
+        let (list, rendered) = findings("camera.toml", &format!("{CAMERA}{text}"));
+        assert!(list.contains(&finding) && rendered.contains(said), "{text}: {rendered}");
+    }
+    assert_eq!(
+        findings("lens.toml", &format!("{CAMERA}aperture = 0\n")).0,
+        [("S0011", 0)],
+        "but for shapes, all is well"
+    );
 }
 
 #[test]

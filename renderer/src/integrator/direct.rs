@@ -135,11 +135,12 @@ mod tests {
     #[test]
     fn both_strategies_see_the_same_environment() {
         let scene = scene();
-        let camera = Camera::look_at(scene.view.position, scene.view.target, scene.view.up, 30.0, (64, 64));
+        let camera =
+            Camera::new(scene.view.position, scene.view.target, scene.view.up, scene.view.projection, (64, 64));
         let mut seen = std::collections::HashSet::new();
         for i in 0..200 {
             let mut sampler = Sampler::new(1, (0, 0), i);
-            let (ray, differential) = camera.ray(Vec2::splat(26.0) + 12.0 * sampler.next_2d(), 0.0);
+            let (ray, differential) = camera.ray(Vec2::splat(26.0) + 12.0 * sampler.next_2d(), Vec2::ZERO, 0.0);
             let hit = scene.accel.closest(&ray).expect("the sphere fills the middle");
             let surface = surface::at(&scene.geometry, &ray, &hit);
             let wanted = Wanted { position: true, ..Wanted::default() };

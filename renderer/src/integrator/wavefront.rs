@@ -35,7 +35,7 @@ impl BatchCounts {
 }
 
 /// Pairs of sample dimensions that the camera takes, and each bounce after it.
-const CAMERA_PAIRS: u32 = 2;
+const CAMERA_PAIRS: u32 = 3;
 const BOUNCE_PAIRS: u32 = 6;
 
 /// Traces the given samples of every pixel of a tile.
@@ -104,7 +104,8 @@ fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u
         for sample in samples.clone() {
             let mut sampler = Sampler::new(seed, (x, y), sample);
             let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + scene.film.filter.sample(sampler.next_2d());
-            let (ray, differential) = camera.ray(film, sampler.next_1d());
+            let lens = sampler.next_2d();
+            let (ray, differential) = camera.ray(film, lens, sampler.next_1d());
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
             work.paths.push(Path { pixel, ray, differential, beta, radiance, sampler, pdf: f32::INFINITY, from });
         }

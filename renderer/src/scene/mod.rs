@@ -1,5 +1,6 @@
 //! Scenes: the files that describe them, and what is built from those.
 
+mod camera;
 pub mod codes;
 mod context;
 mod environment;
@@ -17,6 +18,7 @@ pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 
 use crate::accel::{Accel, Structure};
+use crate::camera::Projection;
 use crate::film::{PixelFilter, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
@@ -52,8 +54,7 @@ pub struct View {
     pub position: Vec3,
     pub target: Vec3,
     pub up: Vec3,
-    /// Horizontal, degrees.
-    pub fov: f32,
+    pub projection: Projection,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +133,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
             ..Diagnostic::without_place(&codes::NO_SHAPES, "the scene has no shapes", "add a table [[shapes]]")
         });
     }
-    let view = view(file, context);
+    let view = camera::view(&file.camera, context);
     let (textures, image) = built.map(|b| (b.textures, b.environment)).unzip();
     let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
     let (film, integrator) = (film(file, context), integrator(file, context));
@@ -180,24 +181,4 @@ fn film(file: &SceneFile, context: &mut Context) -> FilmSettings {
         exposure: context.number(&file.film.exposure, "exposure", -100.0..100.0, 0.0),
         tone: file.film.tone,
     }
-}
-
-fn view(file: &SceneFile, context: &mut Context) -> View {
-    let table = &file.camera;
-    let view = View {
-        position: context.vector(&Some(table.position.clone()), "camera's position", Vec3::ZERO),
-        target: context.vector(&Some(table.look_at.clone()), "camera's target", Vec3::NEG_Z),
-        up: context.vector(&table.up, "camera's up vector", Vec3::Y),
-        fov: context.number(&table.fov, "field of view", 0.0..180.0, 40.0),
-    };
-    let forward = view.target - view.position;
-    if forward == Vec3::ZERO {
-        let message = "the camera looks at where it stands";
-        context.error(&codes::CONFLICT, table.look_at.span(), message, "`look_at` must differ from `position`");
-    } else if forward.normalize_or_zero().cross(view.up.normalize_or_zero()).length() < 1e-5 {
-        let span = table.up.as_ref().map_or(table.look_at.span(), |up| up.span());
-        let message = "the camera's up vector lies along its line of sight";
-        context.error(&codes::CONFLICT, span, message, "choose another `up`, such as [0, 0, -1] when looking down");
-    }
-    view
 }

@@ -44,8 +44,16 @@ pub struct CameraTable {
     pub position: Spanned<Triple>,
     pub look_at: Spanned<Triple>,
     pub up: Option<Spanned<Triple>>,
+    /// `perspective`, `orthographic` or `panoramic`.
+    #[serde(rename = "type")]
+    pub kind: Option<Spanned<String>>,
     /// Horizontal, in degrees.
     pub fov: Option<Spanned<f32>>,
+    /// The lens's radius.
+    pub aperture: Option<Spanned<f32>>,
+    pub focus_distance: Option<Spanned<f32>>,
+    /// Of the film, in the scene's units.
+    pub width: Option<Spanned<f32>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
