@@ -133,7 +133,12 @@ fn missing(wanted: &Wanted, why: &str, context: &mut Context) {
     } else {
         ("texture", &codes::MISSING_TEXTURE, "it is magenta in the picture")
     };
-    let message = format!("the {what} `{}` cannot be read: {why}", wanted.path.display());
+    let path = format!("`{}`", wanted.path.display());
+    // Some reasons name the file themselves.
+    let message = match why.strip_prefix(&path) {
+        Some(rest) => format!("the {what} {path}{rest}"),
+        None => format!("the {what} {path} cannot be read: {why}"),
+    };
     let warning = Diagnostic::warning(code, wanted.at.unwrap_or_default(), message, hint);
     context.diagnostics.push(Diagnostic { span: wanted.at, ..warning });
     context.incomplete = true;
