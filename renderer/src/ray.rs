@@ -44,6 +44,28 @@ impl RayDifferential {
         RayDifferential { origin: position, direction: [turn(0), turn(1)] }
     }
 
+    /// Through a surface with unit normal `n` on the side that `direction` comes from, and its partials `dn`, into
+    /// `refracted`; `eta` is the index of refraction there over that here: ∂D' = ∂D/η − (μ ∂N + ∂μ N) with
+    /// μ = (D·N)/η − D'·N and ∂μ = (1/η − (D·N)/(η² D'·N)) ∂(D·N) (Igehy, equations 17 to 19).
+    pub fn refracted(
+        &self,
+        (direction, refracted): (Vec3, Vec3),
+        position: [Vec3; 2],
+        n: Vec3,
+        dn: [Vec3; 2],
+        eta: f32,
+    ) -> RayDifferential {
+        let (before, after, eta) = (direction.dot(n), refracted.dot(n), 1.0 / eta);
+        // Where the refracted ray grazes the surface, it turns faster than any footprint.
+        let after = after.min(-1e-3);
+        let turn = |i: usize| {
+            let cosine = self.direction[i].dot(n) + direction.dot(dn[i]);
+            let mu = (eta - eta * eta * before / after) * cosine;
+            self.direction[i] * eta - (dn[i] * (eta * before - after) + n * mu)
+        };
+        RayDifferential { origin: position, direction: [turn(0), turn(1)] }
+    }
+
     /// After a bounce into `wi` that was sampled with density `pdf` (per steradian): the footprint widens
     /// to [`SCATTER_SPREAD`] times the width of the solid angle that the sample stands for,
     /// `s = SCATTER_SPREAD · min(1, 1/√pdf)` radians, added in quadrature to what came in. The two
@@ -88,6 +110,38 @@ mod tests {
         let expected = difference(&|x, y| reflect(x, y).2);
         for (got, want) in out.direction.iter().zip(expected) {
             assert!((*got - want).length() < 1e-4, "{got} against {want}");
+        }
+    }
+
+    /// Refraction into a sphere of glass, and out of it, in the same way.
+    #[test]
+    fn refracted_differentials_match_neighbouring_rays() {
+        use glam::DVec3;
+        for (eye, eta) in [(4.0, 1.5), (4.0, 1.2), (0.4, 1.0 / 1.5)] {
+            let inside = eye < 1.0;
+            let refract = |x: f64, y: f64| {
+                let (o, d) = (DVec3::new(0.0, 0.0, eye), DVec3::new(x, -y, -3.0).normalize());
+                let b = o.dot(d);
+                let root = (b * b - o.length_squared() + 1.0).sqrt();
+                let p = o + d * (if inside { -b + root } else { -b - root });
+                let n = if inside { -p } else { p };
+                let c = -d.dot(n);
+                let t = (1.0 - (1.0 - c * c) / (eta * eta)).sqrt();
+                (d, p, d / eta + n * (c / eta - t))
+            };
+            let (x, y, h) = (0.31, -0.42, 1e-5);
+            let (d, p, out) = refract(x, y);
+            let difference = |f: &dyn Fn(f64, f64) -> DVec3| {
+                [(f(x + h, y) - f(x - h, y)) / (2.0 * h), (f(x, y + h) - f(x, y - h)) / (2.0 * h)].map(|v| v.as_vec3())
+            };
+            let incoming = RayDifferential { origin: [Vec3::ZERO; 2], direction: difference(&|x, y| refract(x, y).0) };
+            let dp = difference(&|x, y| refract(x, y).1);
+            let sign = if inside { -1.0 } else { 1.0 };
+            let (n, dn) = (p.as_vec3() * sign, dp.map(|d| d * sign));
+            let found = incoming.refracted((d.as_vec3(), out.as_vec3()), dp, n, dn, eta as f32);
+            for (got, want) in found.direction.iter().zip(difference(&|x, y| refract(x, y).2)) {
+                assert!((*got - want).length() < 1e-4, "{got} against {want}");
+            }
         }
     }
 

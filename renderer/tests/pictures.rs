@@ -370,3 +370,68 @@ emission = [1, 1, 1]
     let edge = 0.5 * (p.pixels[32 * 64 + 23].x + p.pixels[32 * 64 + 24].x);
     assert!((edge - 0.5).abs() < 0.05 && p.pixels[32 * 64 + 23].x > 0.2 && p.pixels[32 * 64 + 24].x < 0.8, "{edge}");
 }
+
+/// Glass that swallows nothing cannot be seen in light that is the same from everywhere: what is reflected and what is
+/// refracted, into the ball and out of it, add up, and the scale of radiance inside is undone outside.
+#[test]
+fn clear_glass_vanishes_in_uniform_light() {
+    let text = r#"
+camera = { position = [0, 0, 4], look_at = [0, 0, 0], fov = 30 }
+film = { width = 24, height = 24, filter = "box" }
+integrator = { samples = 400, max_depth = 60 }
+environment = { type = "constant", radiance = [1, 1, 1] }
+shapes = [{ type = "sphere", material = "glass", radius = 1 }]
+[materials.glass]
+source = "shader glass(out closure c) { c = make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5); }"
+"#;
+    let p = picture(text).picture;
+    let mean = p.pixels.iter().map(|c| f64::from(c.x)).sum::<f64>() / p.pixels.len() as f64;
+    assert!((mean - 1.0).abs() < 2e-3, "{mean}");
+    // Also where the ball is seen through its middle and at its rim.
+    assert!(p.pixels.iter().all(|c| (c.x - 1.0).abs() < 0.25), "{:?}", p.pixels);
+}
+
+/// Two glass surfaces of a slab, seen from the front: Σ R^(2k) T² passes, which is (1 − R)/(1 + R) with R of 4 %.
+#[test]
+fn a_slab_of_glass_passes_its_share() {
+    let wall = |z: f32, turn: f32| {
+        format!(
+            "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"glass\"\ntranslate = [0, 0, {z}]\nrotate = [{turn}, 0, 0]\nscale = [50, 1, 50]\n"
+        )
+    };
+    let text = format!(
+        r#"
+[camera]
+position = [0, 0, 30]
+look_at = [0, 0, 0]
+type = "orthographic"
+width = 1
+[film]
+width = 16
+height = 16
+filter = "box"
+[integrator]
+samples = 1024
+max_depth = 40
+[materials.glass]
+source = "shader glass(out closure c) {{ c = make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5); }}"
+[materials.lamp]
+source = "shader lamp(out closure c) {{ c = make_closure<Emission>(color(1.0)); }}"
+{}{}
+[[shapes]]
+type = "rectangle"
+material = "lamp"
+translate = [0, 0, -5]
+rotate = [90, 0, 0]
+scale = [50, 1, 50]
+"#,
+        wall(1.0, 90.0),
+        wall(0.0, -90.0)
+    );
+    let p = picture(&text).picture;
+    let mean = p.pixels.iter().map(|c| f64::from(c.x)).sum::<f64>() / p.pixels.len() as f64;
+    let passed = (1.0 - 0.04) / (1.0 + 0.04);
+    // Five deviations of so many samples that count 0 or 1.
+    let deviation = (passed * (1.0 - passed) / (256.0 * 1024.0_f64)).sqrt();
+    assert!((mean - passed).abs() < 5.0 * deviation + 1e-4, "{mean} for {passed}");
+}

@@ -39,7 +39,7 @@ impl LambertLobe {
     pub fn sample(&self, _wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let local = cosine_hemisphere(u);
         let pdf = local.z * FRAC_1_PI;
-        (pdf > 0.0).then(|| LobeSample { wi: self.frame.to_world(local), weight: self.albedo, pdf })
+        (pdf > 0.0).then(|| LobeSample { wi: self.frame.to_world(local), weight: self.albedo, pdf, refracted: None })
     }
 }
 

@@ -29,7 +29,7 @@ impl Mirror {
 impl MirrorLobe {
     pub fn sample(&self, wo: Vec3) -> Option<LobeSample> {
         let wi = reflect(wo, self.normal).try_normalize()?;
-        Some(LobeSample { wi, weight: self.reflectance, pdf: 1.0 })
+        Some(LobeSample { wi, weight: self.reflectance, pdf: 1.0, refracted: None })
     }
 }
 

@@ -5,13 +5,19 @@
 //! `pdf` is per steradian of `wi`. `sample` returns `eval/pdf` as its weight, or `None` where the sample
 //! carries nothing. A specular lobe has `eval` and `pdf` of 0 everywhere; its samples have a `pdf` of 1.
 
+mod conductor;
+mod dielectric;
 mod emission;
+mod fresnel;
+mod ggx;
 mod glossy;
 #[cfg(test)]
 mod harness;
 mod lambert;
 mod mirror;
 
+pub use conductor::{Conductor, ConductorLobe};
+pub use dielectric::{Dielectric, DielectricLobe};
 pub use emission::Emission;
 pub use glossy::{Glossy, GlossyLobe};
 pub use lambert::{Lambert, LambertLobe};
@@ -26,6 +32,8 @@ pub enum Lobe {
     Lambert(LambertLobe),
     Mirror(MirrorLobe),
     Glossy(GlossyLobe),
+    Conductor(ConductorLobe),
+    Dielectric(DielectricLobe),
 }
 
 /// A direction drawn from a lobe.
@@ -35,22 +43,41 @@ pub struct LobeSample {
     /// `eval/pdf`.
     pub weight: Vec3,
     pub pdf: f32,
+    /// Where `wi` is on the other side of the surface.
+    pub refracted: Option<Refraction>,
+}
+
+/// A way through a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refraction {
+    /// The index of refraction where `wi` is over that where `wo` is.
+    pub eta: f32,
+}
+
+/// What a specular lobe did with a direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Specular {
+    /// The normal, on the side of `wo`, that it was reflected or refracted about.
+    pub normal: Vec3,
+    pub refracted: Option<Refraction>,
 }
 
 impl Lobe {
     pub fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         match self {
             Lobe::Lambert(l) => l.eval(wo, wi),
-            Lobe::Mirror(_) => Vec3::ZERO,
+            Lobe::Mirror(_) | Lobe::Dielectric(_) => Vec3::ZERO,
             Lobe::Glossy(l) => l.eval(wo, wi),
+            Lobe::Conductor(l) => l.eval(wo, wi),
         }
     }
 
     pub fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
         match self {
             Lobe::Lambert(l) => l.pdf(wo, wi),
-            Lobe::Mirror(_) => 0.0,
+            Lobe::Mirror(_) | Lobe::Dielectric(_) => 0.0,
             Lobe::Glossy(l) => l.pdf(wo, wi),
+            Lobe::Conductor(l) => l.pdf(wo, wi),
         }
     }
 
@@ -59,19 +86,24 @@ impl Lobe {
             Lobe::Lambert(l) => l.sample(wo, u),
             Lobe::Mirror(l) => l.sample(wo),
             Lobe::Glossy(l) => l.sample(wo, u),
+            Lobe::Conductor(l) => l.sample(wo, u),
+            Lobe::Dielectric(l) => l.sample(wo, u),
         }
     }
 
     pub fn is_specular(&self) -> bool {
-        matches!(self, Lobe::Mirror(_))
+        matches!(self, Lobe::Mirror(_) | Lobe::Dielectric(_))
     }
 
-    /// About how much of the light it reflects.
+    /// About how much of the light it scatters.
     pub fn albedo(&self) -> Vec3 {
         match self {
             Lobe::Lambert(l) => l.albedo,
             Lobe::Mirror(l) => l.reflectance,
             Lobe::Glossy(l) => l.reflectance,
+            Lobe::Conductor(l) => l.albedo(),
+            // What is reflected is not tinted, so it is never nothing.
+            Lobe::Dielectric(l) => l.transmittance.max(Vec3::splat(0.1)),
         }
     }
 
@@ -81,6 +113,8 @@ impl Lobe {
             Lobe::Lambert(l) => l.frame.n,
             Lobe::Mirror(l) => l.normal,
             Lobe::Glossy(l) => l.frame.n,
+            Lobe::Conductor(l) => l.frame.n,
+            Lobe::Dielectric(l) => l.normal,
         }
     }
 }
@@ -109,8 +143,8 @@ pub struct BsdfSample {
     pub weight: Vec3,
     /// Per steradian; 1 for a specular lobe.
     pub pdf: f32,
-    /// The normal of the mirror, where one was chosen.
-    pub mirror: Option<Vec3>,
+    /// Where a specular lobe was chosen.
+    pub specular: Option<Specular>,
 }
 
 impl Bsdf<'_> {
@@ -143,15 +177,18 @@ impl Bsdf<'_> {
         }
         let chosen = chosen?;
         let drawn = chosen.lobe.sample(self.wo, u)?;
-        if drawn.wi.dot(self.gnormal) <= 0.0 {
+        // On the side of the geometric surface that it is meant for.
+        let height = drawn.wi.dot(self.gnormal);
+        if (if drawn.refracted.is_some() { -height } else { height }) <= 0.0 {
             return None;
         }
         if chosen.lobe.is_specular() {
             let weight = chosen.weight * drawn.weight * (total / choice(chosen));
-            return Some(BsdfSample { wi: drawn.wi, weight, pdf: 1.0, mirror: Some(chosen.lobe.normal()) });
+            let specular = Specular { normal: chosen.lobe.normal(), refracted: drawn.refracted };
+            return Some(BsdfSample { wi: drawn.wi, weight, pdf: 1.0, specular: Some(specular) });
         }
         let (value, pdf) = self.eval(drawn.wi);
-        (pdf > 0.0).then(|| BsdfSample { wi: drawn.wi, weight: value / pdf, pdf, mirror: None })
+        (pdf > 0.0).then(|| BsdfSample { wi: drawn.wi, weight: value / pdf, pdf, specular: None })
     }
 
     /// Whether light sampling can reach anything.

@@ -4,7 +4,7 @@ use super::direct::{Site, scattered};
 use super::path::{Met, Path, Workspace};
 use super::wavefront::{BatchCounts, bounce_sampler};
 use crate::accel::offset_origin;
-use crate::bsdf::{Bsdf, BsdfSample};
+use crate::bsdf::{Bsdf, BsdfSample, Refraction, Specular};
 use crate::geometry::{Wanted, surface};
 use crate::material::ShadingPoint;
 use crate::math::max_channel;
@@ -56,13 +56,17 @@ pub fn advance(
     // The next direction, from the lobes.
     let Some(next) = bsdf.sample(u_lobe, u_bsdf) else { return };
     path.beta *= next.weight;
+    if let Some(Refraction { eta }) = next.specular.and_then(|s| s.refracted) {
+        path.eta_scale *= eta * eta;
+    }
     if max_channel(path.beta) <= 0.0 || !path.beta.is_finite() {
         return;
     }
 
     // Russian roulette: paths that carry little end early, the others carry their share.
     if depth >= SURE_BOUNCES {
-        let survival = max_channel(path.beta).min(0.95);
+        // Not for the scale of radiance in glass, which ends where the path leaves it.
+        let survival = (max_channel(path.beta) * path.eta_scale).min(0.95);
         if u_roulette >= survival {
             return;
         }
@@ -76,11 +80,11 @@ pub fn advance(
     let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
     path.ray = Ray::new(origin, next.wi, path.ray.time);
     path.from = surface.position;
-    path.pdf = if next.mirror.is_some() { f32::INFINITY } else { next.pdf };
+    path.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
     work.active.push(met.path);
 }
 
-/// Through a mirror by Igehy's formula with the interpolated normal's partials; else by the rule for
+/// Through a mirror or a smooth surface by Igehy's formulas with the interpolated normal's partials; else by the rule for
 /// scattering.
 pub fn next_differential(
     scene: &Scene,
@@ -89,10 +93,16 @@ pub fn next_differential(
     point: &ShadingPoint,
     next: &BsdfSample,
 ) -> RayDifferential {
-    let Some(mirror) = next.mirror else { return scattered(path, point, next.wi, next.pdf) };
+    let Some(Specular { normal: turned_about, refracted }) = next.specular else {
+        return scattered(path, point, next.wi, next.pdf);
+    };
     let wanted = Wanted { normal: true, ..Wanted::default() };
     let normal = surface::partials_at(&scene.geometry, &path.ray, &path.differential, &met.hit, wanted).normal;
-    // The partials are those of the outward normal, the mirror's faces the viewer.
-    let sign = 1.0_f32.copysign(mirror.dot(met.surface.normal));
-    path.differential.reflected(path.ray.direction, point.partials.position, mirror, normal.map(|n| n * sign))
+    // The partials are those of the outward normal, the lobe's faces the viewer.
+    let sign = 1.0_f32.copysign(turned_about.dot(met.surface.normal));
+    let (d, dp, dn) = (path.ray.direction, point.partials.position, normal.map(|n| n * sign));
+    match refracted {
+        None => path.differential.reflected(d, dp, turned_about, dn),
+        Some(Refraction { eta }) => path.differential.refracted((d, next.wi), dp, turned_about, dn, eta),
+    }
 }

@@ -147,11 +147,12 @@ mod tests {
             let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
             let point = ShadingPoint { surface, partials, incident: ray.direction, ..ShadingPoint::default() };
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
-            let path = Path { pixel: 0, ray, differential, beta, radiance, sampler, pdf: f32::INFINITY, from };
+            let path =
+                Path { pixel: 0, ray, differential, beta, radiance, sampler, pdf: f32::INFINITY, from, eta_scale: 1.0 };
             let met = Met { path: 0, material: 0, hit, surface };
             let (wi, _) = scene.environment.sample(sampler.next_2d());
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
-            let next = BsdfSample { wi, weight: Vec3::ONE, pdf, mirror: None };
+            let next = BsdfSample { wi, weight: Vec3::ONE, pdf, specular: None };
             let differential = next_differential(&scene, &path, &met, &point, &next);
             let onward = Path { ray: Ray::new(surface.position, wi, 0.0), differential, ..path };
             let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal };

@@ -18,6 +18,8 @@ pub struct Path {
     pub differential: RayDifferential,
     /// Throughput: what a unit of radiance at the ray's end adds to the pixel.
     pub beta: Vec3,
+    /// By which `beta` is to be multiplied to be what it would be outside of all glass.
+    pub eta_scale: f32,
     pub radiance: Vec3,
     pub sampler: Sampler,
     /// Density per steradian of the last bounce; infinite where light sampling could not have drawn it

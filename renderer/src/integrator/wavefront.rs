@@ -107,7 +107,17 @@ fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u
             let lens = sampler.next_2d();
             let (ray, differential) = camera.ray(film, lens, sampler.next_1d());
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
-            work.paths.push(Path { pixel, ray, differential, beta, radiance, sampler, pdf: f32::INFINITY, from });
+            work.paths.push(Path {
+                pixel,
+                ray,
+                differential,
+                beta,
+                radiance,
+                sampler,
+                pdf: f32::INFINITY,
+                from,
+                eta_scale: 1.0,
+            });
         }
     }
     work.active.clear();

@@ -6,7 +6,7 @@
 mod globals;
 mod spaces;
 
-use crate::bsdf::{Emission, Glossy, Lambert, Lobe, Mirror, WeightedLobe};
+use crate::bsdf::{Conductor, Dielectric, Emission, Glossy, Lambert, Lobe, Mirror, WeightedLobe};
 use crate::geometry::{Partials, Placed, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
@@ -70,6 +70,8 @@ enum LobeKind {
     Lambert,
     Mirror,
     Glossy,
+    Conductor,
+    Dielectric,
     Emission,
 }
 
@@ -80,6 +82,8 @@ impl ShadingLanguage {
             (closures.register(Lambert::closure_type()), LobeKind::Lambert),
             (closures.register(Mirror::closure_type()), LobeKind::Mirror),
             (closures.register(Glossy::closure_type()), LobeKind::Glossy),
+            (closures.register(Conductor::closure_type()), LobeKind::Conductor),
+            (closures.register(Dielectric::closure_type()), LobeKind::Dielectric),
             (closures.register(Emission::closure_type()), LobeKind::Emission),
         ];
         ShadingLanguage { globals: HitGlobals::layout(), closures, kinds }
@@ -267,6 +271,11 @@ impl Material {
                 LobeKind::Lambert => Lobe::Lambert(Lambert::read(parameters, lane).lobe(gnormal)),
                 LobeKind::Mirror => Lobe::Mirror(Mirror::read(parameters, lane).lobe(gnormal, wo)),
                 LobeKind::Glossy => Lobe::Glossy(Glossy::read(parameters, lane).lobe(gnormal, wo)),
+                LobeKind::Conductor => Lobe::Conductor(Conductor::read(parameters, lane).lobe(gnormal, wo)),
+                LobeKind::Dielectric => {
+                    let inside = point.surface.backfacing;
+                    Lobe::Dielectric(Dielectric::read(parameters, lane).lobe(gnormal, wo, inside))
+                }
             };
             lobes.push(WeightedLobe { lobe, weight });
         }

@@ -121,6 +121,8 @@ pub fn foreign(word: &str) -> Option<Foreign> {
         "diffuse" | "oren_nayar" => Closure("Lambert"),
         "reflection" => Closure("Mirror"),
         "microfacet" | "ward" | "phong" => Closure("Glossy"),
+        "metal" | "conductor_bsdf" => Closure("Conductor"),
+        "glass" | "refraction" | "dielectric_bsdf" => Closure("Dielectric"),
         "emission" | "emissive" => Closure("Emission"),
         "P" | "worldPos" | "fragPosition" | "gl_Position" => Global("position", ""),
         "N" => Global("normal", ""),

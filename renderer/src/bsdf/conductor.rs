@@ -1,0 +1,98 @@
+//! `Conductor(color eta, color k, normal normal, float roughness)`: a metal, smooth or rough.
+//!
+//! | parameter | what |
+//! | --- | --- |
+//! | eta, k | the complex index of refraction η + ik for red, green and blue; at least 0 |
+//! | normal | unit shading normal |
+//! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
+//!
+//! [GGX microfacets](super::ggx) that reflect by Fresnel's equations. Single scattering only: a rough lobe darkens.
+
+use super::fresnel;
+use super::ggx::Ggx;
+use super::{LobeSample, clean, reflecting};
+use crate::math::Frame;
+use glam::{Vec2, Vec3};
+
+ssl_compiler::closure_type! {
+    /// A metal, as shaders make it.
+    pub struct Conductor { eta: color, k: color, normal: normal, roughness: float }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ConductorLobe {
+    eta: Vec3,
+    k: Vec3,
+    pub frame: Frame,
+    facets: Ggx,
+}
+
+impl Conductor {
+    pub fn lobe(&self, gnormal: Vec3, wo: Vec3) -> ConductorLobe {
+        ConductorLobe {
+            // Squares of larger ones would not fit.
+            eta: clean(self.eta).min(Vec3::splat(1e6)),
+            k: clean(self.k).min(Vec3::splat(1e6)),
+            frame: Frame::about(reflecting(self.normal, gnormal, wo)),
+            facets: Ggx::of_roughness(self.roughness),
+        }
+    }
+}
+
+impl ConductorLobe {
+    pub fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+        let o = self.frame.to_local(wo);
+        let found = self.facets.eval(o, self.frame.to_local(wi));
+        found.map_or(Vec3::ZERO, |(value, half)| self.reflectance(o.dot(half)) * value)
+    }
+
+    pub fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+        self.facets.pdf(self.frame.to_local(wo), self.frame.to_local(wi))
+    }
+
+    pub fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+        let o = self.frame.to_local(wo);
+        let drawn = self.facets.sample(o, u)?;
+        let wi = self.frame.to_world(drawn.wi).normalize_or_zero();
+        let pdf = self.pdf(wo, wi);
+        let weight = self.reflectance(o.dot(drawn.half)) * self.facets.weight(o, drawn.wi);
+        (pdf > 0.0).then_some(LobeSample { wi, weight, pdf, refracted: None })
+    }
+
+    /// Seen straight from the front.
+    pub fn albedo(&self) -> Vec3 {
+        self.reflectance(1.0)
+    }
+
+    fn reflectance(&self, cosine: f32) -> Vec3 {
+        fresnel::conductor(cosine.clamp(0.0, 1.0), self.eta, self.k)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Lobe, harness};
+    use super::*;
+
+    #[test]
+    fn passes_the_harness_at_several_roughnesses() {
+        for (roughness, eta) in [(0.4, 0.2), (0.7, 1.5), (1.0, 3.0)] {
+            let lobe = |wo: Vec3, n: Vec3| {
+                let made = Conductor { eta: [eta; 3], k: [3.9, 2.4, 2.1], normal: n.to_array(), roughness };
+                Lobe::Conductor(made.lobe(n, wo))
+            };
+            harness::check(&format!("Conductor {roughness}"), &lobe);
+        }
+    }
+
+    /// A smooth one reflects what Fresnel's equations say, in the mirror's direction.
+    #[test]
+    fn a_smooth_one_is_a_mirror_of_its_metal() {
+        let wo = Vec3::new(0.6, 0.0, 0.8);
+        let (eta, k) = ([0.14, 0.37, 1.44], [3.98, 2.38, 1.6]);
+        let lobe = Conductor { eta, k, normal: [0.0, 0.0, 1.0], roughness: 0.0 }.lobe(Vec3::Z, wo);
+        let s = lobe.sample(wo, Vec2::new(0.3, 0.4)).expect("above the surface");
+        assert!((s.wi - Vec3::new(-0.6, 0.0, 0.8)).length() < 0.01);
+        assert!((s.weight - fresnel::conductor(0.8, eta.into(), k.into())).abs().max_element() < 2e-3, "{}", s.weight);
+    }
+}

@@ -1,0 +1,100 @@
+//! `Dielectric(color transmittance, normal normal, float ior)`: smooth glass or water, which reflects and refracts.
+//!
+//! | parameter | what |
+//! | --- | --- |
+//! | transmittance | share of the refracted light that passes the surface, 0 to 1 a channel |
+//! | normal | unit shading normal |
+//! | ior | index of refraction of what lies behind the surface, over that in front; 1 to 10 |
+//!
+//! Reflected and refracted shares are Fresnel's. Radiance that is refracted scales with the square of the index, as its
+//! solid angle does (Veach 1997, 5.2). Where the normal points tells inside from outside, so meshes must be closed; lights
+//! behind are found by paths alone.
+
+use super::fresnel;
+use super::{LobeSample, Refraction, clean, reflecting};
+use glam::{Vec2, Vec3};
+
+ssl_compiler::closure_type! {
+    /// Smooth glass, as shaders make it.
+    pub struct Dielectric { transmittance: color, normal: normal, ior: float }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct DielectricLobe {
+    pub transmittance: Vec3,
+    /// On the side of `wo`.
+    pub normal: Vec3,
+    /// The index on the other side over that on the side of `wo`.
+    eta: f32,
+}
+
+impl Dielectric {
+    /// `inside`: `wo` is in what lies behind the surface.
+    pub fn lobe(&self, gnormal: Vec3, wo: Vec3, inside: bool) -> DielectricLobe {
+        let ior = if self.ior.is_finite() { self.ior.clamp(1.0, 10.0) } else { 1.0 };
+        DielectricLobe {
+            transmittance: clean(self.transmittance).min(Vec3::ONE),
+            normal: reflecting(self.normal, gnormal, wo),
+            eta: if inside { 1.0 / ior } else { ior },
+        }
+    }
+}
+
+impl DielectricLobe {
+    /// Reflects with the probability of what is reflected, else refracts.
+    pub fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+        let cosine = wo.dot(self.normal).clamp(0.0, 1.0);
+        let (reflected, refracted_cosine) = fresnel::dielectric(cosine, self.eta);
+        if u.x < reflected {
+            let wi = (self.normal * (2.0 * cosine) - wo).try_normalize()?;
+            return Some(LobeSample { wi, weight: Vec3::ONE, pdf: 1.0, refracted: None });
+        }
+        // Snell: the part along the surface shrinks by η.
+        let along = (self.normal * cosine - wo) / self.eta;
+        let wi = (along - self.normal * refracted_cosine).try_normalize()?;
+        let weight = self.transmittance / (self.eta * self.eta);
+        Some(LobeSample { wi, weight, pdf: 1.0, refracted: Some(Refraction { eta: self.eta }) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn glass(wo: Vec3, inside: bool) -> DielectricLobe {
+        Dielectric { transmittance: [1.0; 3], normal: [0.0, 0.0, 1.0], ior: 1.5 }.lobe(Vec3::Z, wo, inside)
+    }
+
+    /// Snell's law, Fresnel's shares, and the way back.
+    #[test]
+    fn refracts_by_snells_law_and_back() {
+        for i in 1..100 {
+            let sin = i as f32 / 100.0;
+            let wo = Vec3::new(sin, 0.0, (1.0 - sin * sin).sqrt());
+            let s = glass(wo, false).sample(wo, Vec2::splat(0.9999)).expect("most is refracted");
+            let Some(Refraction { eta }) = s.refracted else { panic!("{sin}: reflected") };
+            assert!(eta == 1.5 && (s.wi.x + sin / 1.5).abs() < 1e-6 && s.wi.z < 0.0);
+            assert!((s.weight.x - 1.0 / 2.25).abs() < 1e-6);
+            // From inside, with the normal on that side.
+            let back = Dielectric { transmittance: [1.0; 3], normal: [0.0, 0.0, 1.0], ior: 1.5 };
+            let back = back.lobe(Vec3::NEG_Z, s.wi, true).sample(s.wi, Vec2::splat(0.9999)).expect("it leaves");
+            assert!((back.wi - wo).length() < 1e-3, "{sin}: {} {wo}", back.wi);
+            assert!((back.weight.x - 2.25).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn as_much_is_reflected_as_fresnel_says_and_all_past_the_critical_angle() {
+        let wo = Vec3::new(0.6, 0.0, 0.8);
+        const N: u32 = 10_000;
+        let count = (0..N).filter(|i| {
+            let u = (*i as f32 + 0.5) / N as f32;
+            glass(wo, false).sample(wo, Vec2::new(u, 0.5)).is_some_and(|s| s.refracted.is_none())
+        });
+        let share = count.count() as f32 / N as f32;
+        assert!((share - fresnel::dielectric(0.8, 1.5).0).abs() < 2e-4, "{share}");
+        let steep = Vec3::new(0.8, 0.0, 0.6);
+        let s = glass(steep, true).sample(steep, Vec2::splat(0.9999)).expect("all is reflected");
+        assert!(s.refracted.is_none() && (s.wi - Vec3::new(-0.8, 0.0, 0.6)).length() < 1e-6);
+    }
+}
