@@ -3,7 +3,7 @@
 
 use super::Picture;
 use glam::Vec3;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Pixels a side of a tile.
 pub const TILE_SIDE: u32 = 16;
@@ -24,12 +24,21 @@ pub struct Tile {
 }
 
 impl Tile {
+    /// All of an image.
+    pub fn whole((width, height): (u32, u32)) -> Tile {
+        Tile { x0: 0, y0: 0, x1: width, y1: height }
+    }
+
     pub fn width(&self) -> u32 {
         self.x1 - self.x0
     }
 
+    pub fn height(&self) -> u32 {
+        self.y1 - self.y0
+    }
+
     pub fn pixels(&self) -> u32 {
-        self.width() * (self.y1 - self.y0)
+        self.width() * self.height()
     }
 
     /// The i-th pixel, row by row.
@@ -75,29 +84,46 @@ impl TileSums {
         }
     }
 
+    /// A pixel's sums of each channel, and how many samples they hold.
+    pub fn raw(&self, pixel: usize) -> ([i128; 3], u32) {
+        (self.sums[pixel], self.counts[pixel])
+    }
+
+    /// Sets what `raw` gives. False, with nothing changed, where no samples could come to so much.
+    pub fn set_raw(&mut self, pixel: usize, sums: [i128; 3], count: u32) -> bool {
+        let most = (f64::from(LARGEST) * ONE) as u128 * u128::from(count);
+        let possible = sums.iter().all(|s| s.unsigned_abs() <= most);
+        if possible {
+            (self.sums[pixel], self.counts[pixel]) = (sums, count);
+        }
+        possible
+    }
+
     fn mean(&self, pixel: usize) -> Vec3 {
         let n = f64::from(self.counts[pixel].max(1)) * ONE;
         Vec3::from(self.sums[pixel].map(|s| (s as f64 / n) as f32))
     }
 }
 
-/// All tiles of an image.
+/// All tiles of a window of an image, row by row.
 pub struct Film {
-    width: u32,
-    height: u32,
+    window: Tile,
     tiles: Vec<(Tile, Mutex<TileSums>)>,
 }
 
 impl Film {
-    pub fn new(width: u32, height: u32) -> Film {
-        let corner = |i: u32, columns: u32| (i % columns * TILE_SIDE, i / columns * TILE_SIDE);
-        let (columns, rows) = (width.div_ceil(TILE_SIDE), height.div_ceil(TILE_SIDE));
+    pub fn new(window: Tile) -> Film {
+        let (columns, rows) = (window.width().div_ceil(TILE_SIDE), window.height().div_ceil(TILE_SIDE));
         let tile = |i: u32| {
-            let (x0, y0) = corner(i, columns);
-            Tile { x0, y0, x1: (x0 + TILE_SIDE).min(width), y1: (y0 + TILE_SIDE).min(height) }
+            let (x0, y0) = (window.x0 + i % columns * TILE_SIDE, window.y0 + i / columns * TILE_SIDE);
+            Tile { x0, y0, x1: (x0 + TILE_SIDE).min(window.x1), y1: (y0 + TILE_SIDE).min(window.y1) }
         };
         let tiles = (0..columns * rows).map(tile).map(|t| (t, Mutex::new(TileSums::new(t.pixels())))).collect();
-        Film { width, height, tiles }
+        Film { window, tiles }
+    }
+
+    pub fn window(&self) -> Tile {
+        self.window
     }
 
     pub fn tile_count(&self) -> usize {
@@ -108,23 +134,46 @@ impl Film {
         self.tiles[index].0
     }
 
-    /// Adds one batch of samples of a tile.
-    pub fn add(&self, index: usize, batch: &TileSums) {
+    /// The sums of one tile so far.
+    pub fn sums(&self, index: usize) -> MutexGuard<'_, TileSums> {
         // Sums are whole after every merge, so a poisoned lock still guards good ones.
-        self.tiles[index].1.lock().unwrap_or_else(PoisonError::into_inner).merge(batch);
+        self.tiles[index].1.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The picture so far: each pixel the mean of the samples that it has; black where it has none.
-    pub fn picture(&self) -> Picture {
-        let mut pixels = vec![Vec3::ZERO; self.width as usize * self.height as usize];
-        for (tile, sums) in &self.tiles {
-            let sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Adds one batch of samples of a tile.
+    pub fn add(&self, index: usize, batch: &TileSums) {
+        self.sums(index).merge(batch);
+    }
+
+    /// Adds all samples of another film of the same window.
+    pub fn add_all(&self, other: &Film) {
+        for index in 0..self.tile_count() {
+            self.add(index, &other.sums(index));
+        }
+    }
+
+    /// The picture so far, in a frame of `frame` pixels: each pixel the mean of the samples that it has; black where it
+    /// has none.
+    pub fn picture(&self, frame: (u32, u32)) -> Picture {
+        let window = self.window;
+        let mut pixels = vec![Vec3::ZERO; window.width() as usize * window.height() as usize];
+        for index in 0..self.tile_count() {
+            let (tile, sums) = (self.tile(index), self.sums(index));
             for i in 0..tile.pixels() {
                 let (x, y) = tile.pixel(i);
-                pixels[y as usize * self.width as usize + x as usize] = sums.mean(i as usize);
+                let at = (y - window.y0) as usize * window.width() as usize + (x - window.x0) as usize;
+                pixels[at] = sums.mean(i as usize);
             }
         }
-        Picture { width: self.width, height: self.height, pixels }
+        Picture { width: window.width(), height: window.height(), pixels, origin: (window.x0, window.y0), frame }
+    }
+}
+
+impl Clone for Film {
+    /// Each tile as it is; those that others add to meanwhile may have or lack what they add.
+    fn clone(&self) -> Film {
+        let tiles = (0..self.tile_count()).map(|i| (self.tile(i), Mutex::new(self.sums(i).clone()))).collect();
+        Film { window: self.window, tiles }
     }
 }
 
@@ -155,16 +204,20 @@ mod tests {
     }
 
     #[test]
-    fn tiles_cover_the_image_once() {
-        let film = Film::new(37, 17);
-        let mut seen = vec![0; 37 * 17];
-        for t in (0..film.tile_count()).map(|i| film.tile(i)) {
-            for i in 0..t.pixels() {
-                let (x, y) = t.pixel(i);
-                seen[(y * 37 + x) as usize] += 1;
+    fn tiles_cover_the_window_once() {
+        for window in
+            [Tile::whole((37, 17)), Tile { x0: 5, y0: 31, x1: 42, y1: 48 }, Tile { x0: 9, y0: 9, x1: 10, y1: 10 }]
+        {
+            let film = Film::new(window);
+            let mut seen = vec![0; window.pixels() as usize];
+            for t in (0..film.tile_count()).map(|i| film.tile(i)) {
+                for i in 0..t.pixels() {
+                    let (x, y) = t.pixel(i);
+                    seen[((y - window.y0) * window.width() + x - window.x0) as usize] += 1;
+                }
             }
+            assert!(seen.iter().all(|&n| n == 1));
         }
-        assert!(seen.iter().all(|&n| n == 1));
     }
 
     #[test]

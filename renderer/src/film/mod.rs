@@ -3,22 +3,35 @@
 mod accumulator;
 mod filter;
 mod output;
+pub mod part;
 
 pub use accumulator::{Film, TILE_SIDE, Tile, TileSums};
 pub use filter::PixelFilter;
-pub use output::{ImageFormat, OutputError, ToneCurve, check_writable, develop, write, write_whole};
+pub use output::{
+    ImageFormat, OutputError, ToneCurve, check_writable, develop, remove_durable, write, write_durably, write_whole,
+};
 
 use glam::Vec3;
 
-/// A finished picture: linear radiance, rows from the top.
+/// A finished picture, or a window of one: linear radiance, rows from the top.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     pub width: u32,
     pub height: u32,
     pub pixels: Vec<Vec3>,
+    /// Where the window's upper left pixel lies in the frame.
+    pub origin: (u32, u32),
+    /// Width and height of the picture that this is a window of.
+    pub frame: (u32, u32),
 }
 
 impl Picture {
+    /// One that is its own frame.
+    pub fn whole(width: u32, height: u32, pixels: Vec<Vec3>) -> Picture {
+        Picture { width, height, pixels, origin: (0, 0), frame: (width, height) }
+    }
+
+    /// A pixel of the window, counted from its upper left.
     pub fn pixel(&self, x: u32, y: u32) -> Vec3 {
         self.pixels[y as usize * self.width as usize + x as usize]
     }

@@ -4,7 +4,7 @@ use super::Picture;
 use crate::math::linear_to_srgb;
 use glam::Vec3;
 use image::ImageEncoder;
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
 /// What an output file's extension asks for.
@@ -99,15 +99,26 @@ pub fn write(
     write_whole(path, &bytes.into_inner())
 }
 
-/// Linear floats; blocks in order, so that equal pictures give equal bytes.
+/// Linear floats; blocks in order, so that equal pictures give equal bytes. The data window is the picture's own, the
+/// display window its frame.
 fn encode_exr(picture: &Picture) -> exr::error::Result<Vec<u8>> {
-    use exr::prelude::{Image, SpecificChannels, Vec2, WritableImage};
+    use exr::prelude::{
+        Encoding, Image, ImageAttributes, IntegerBounds, Layer, LayerAttributes, SpecificChannels, Vec2, WritableImage,
+    };
     let width = picture.width as usize;
     let pixel = |at: Vec2<usize>| {
         let p = picture.pixels[at.1 * width + at.0];
         (p.x, p.y, p.z)
     };
-    let image = Image::from_channels((width, picture.height as usize), SpecificChannels::rgb(pixel));
+    let place = Vec2(picture.origin.0 as i32, picture.origin.1 as i32);
+    let frame = Vec2(picture.frame.0 as usize, picture.frame.1 as usize);
+    let layer = Layer::new(
+        (width, picture.height as usize),
+        LayerAttributes::default().with_position(place),
+        Encoding::default(),
+        SpecificChannels::rgb(pixel),
+    );
+    let image = Image::new(ImageAttributes::new(IntegerBounds::from_dimensions(frame)), layer);
     let mut bytes = Cursor::new(Vec::new());
     image.write().non_parallel().to_buffered(&mut bytes)?;
     Ok(bytes.into_inner())
@@ -122,6 +133,40 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
         let _ = std::fs::remove_file(&beside);
         OutputError { path: path.to_owned(), reason: e.to_string() }
     })
+}
+
+/// Writes a file beside its final name first, sees to it that it is on the disk, then renames it: whatever happens at
+/// whatever moment, there is the old file or the new one. What an interruption leaves beside is always named alike, so
+/// that there is never more than one of it.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    let beside = beside_path(path);
+    let write = || {
+        let mut file = std::fs::File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)?;
+        // The new name is on the disk once its folder is; systems that cannot do this rename durably by themselves.
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let _ = std::fs::File::open(folder).and_then(|f| f.sync_all());
+        Ok(())
+    };
+    write().map_err(|e: std::io::Error| {
+        // As in `write_whole`.
+        let _ = std::fs::remove_file(&beside);
+        OutputError { path: path.to_owned(), reason: e.to_string() }
+    })
+}
+
+/// Removes what `write_durably` wrote and may have left.
+pub fn remove_durable(path: &Path) {
+    // What is not there need not be removed, and what cannot be removed does no harm.
+    let _ = std::fs::remove_file(path);
+    let _ = std::fs::remove_file(beside_path(path));
+}
+
+fn beside_path(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.new"))
 }
 
 /// Finds out before a long render whether a file can be made where it will be wanted.
@@ -144,7 +189,7 @@ mod tests {
     use super::*;
 
     fn picture() -> Picture {
-        Picture { width: 2, height: 1, pixels: vec![Vec3::new(0.0, 0.215_861, 9.0), Vec3::new(-1.0, 1e-5, 0.5)] }
+        Picture::whole(2, 1, vec![Vec3::new(0.0, 0.215_861, 9.0), Vec3::new(-1.0, 1e-5, 0.5)])
     }
 
     #[test]
@@ -170,7 +215,7 @@ mod tests {
         let (width, height) = (320, 180);
         let value = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32;
         let pixels = (0..width * height).map(|i| Vec3::new(value(i), value(i + 1), value(i + 2))).collect();
-        let picture = Picture { width, height, pixels };
+        let picture = Picture::whole(width, height, pixels);
         let first = encode_exr(&picture).expect("it can be encoded");
         for _ in 0..10 {
             assert!(encode_exr(&picture).expect("it can be encoded") == first);

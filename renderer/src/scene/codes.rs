@@ -35,7 +35,7 @@ codes! {
     NO_SHAPES = "S0011", "nothing to see",
         "The scene has no shapes, so the picture shows its environment alone.";
     OUTPUT = "S0012", "output that cannot be written",
-        "The picture's file must end in `.png` or `.exr` and lie in a folder that exists and can be written.";
+        "The picture's file must end in `.png` or `.exr`, that of a partial render in `.part`, and lie in a folder that exists and can be written.";
     LANE = "S0013", "shader that was stopped",
         "A shader ran out of its allowance of iterations or recursed too deeply at some hits, which are black. The render ends with exit code 3.";
     NOT_A_NUMBER = "S0014", "samples that are no numbers",
@@ -50,6 +50,12 @@ codes! {
         "A group contains itself, directly or through the groups that it places; or groups are placed in groups more than 64 levels deep; or so many times that their number exceeds what the renderer can count.";
     NO_STRUCTURE = "S0019", "rays that cannot be traced as asked",
         "`--accel` names a library that cannot be used on this machine. The message says why; without the option the renderer needs no library.";
+    PART = "S0020", "partial render that cannot be read",
+        "The file named as a partial render, or the checkpoint that `--resume` goes on from, is something else, is damaged, was not copied whole, or was written by another version of this program. Render it again, or leave out `--resume`.";
+    MISFIT = "S0021", "partial renders of different pictures",
+        "Partial renders can be merged, and checkpoints be gone on from, where they are of the same scene, size, crop, seed and samples a pixel, with other samples in each. The scene counts as changed when any file that it reads has changed. The message says what differs.";
+    INCOMPLETE = "S0022", "samples that no partial render has",
+        "A picture is merged from partial renders that hold all samples of each pixel together, unless `--allow-missing` asks for a picture of those that there are.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

@@ -4,6 +4,7 @@ mod camera;
 pub mod codes;
 mod context;
 mod environment;
+mod fingerprint;
 pub mod graphs;
 mod groups;
 mod lights;
@@ -19,7 +20,7 @@ pub use textures::TextureSetup;
 
 use crate::accel::{Accel, Structure};
 use crate::camera::Projection;
-use crate::film::{PixelFilter, ToneCurve};
+use crate::film::{PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
 use crate::material::{Making, Material, Space, Spaces};
@@ -32,6 +33,7 @@ use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
 use std::path::Path;
+use toml::Spanned;
 
 /// Everything that a render needs.
 pub struct Scene {
@@ -46,6 +48,9 @@ pub struct Scene {
     pub materials: Vec<Material>,
     pub spaces: Spaces,
     pub textures: TextureSystem,
+    /// Of the scene's file and all files that it names, and of how its shaders were compiled: scenes with the same make
+    /// the same pictures.
+    pub fingerprint: u64,
 }
 
 /// Where the camera stands; it becomes a camera once the picture's size is known.
@@ -65,6 +70,8 @@ pub struct FilmSettings {
     /// Stops.
     pub exposure: f32,
     pub tone: ToneCurve,
+    /// Only these pixels are rendered; all if `None`.
+    pub crop: Option<Tile>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +152,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     };
     let accel = accel.map_err(refuse).ok()?;
     let textures = textures?;
+    let fingerprint = fingerprint::of(file, &graphs.images, options, context);
     let camera = Space::camera(view.position, view.target, view.up);
     Some(Scene {
         view,
@@ -158,6 +166,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
         geometry,
         materials,
         textures,
+        fingerprint,
     })
 }
 
@@ -174,11 +183,27 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
 
 fn film(file: &SceneFile, context: &mut Context) -> FilmSettings {
     let sides = 1..i64::from(MAX_SIDE) + 1;
+    let width = context.integer(&file.film.width, "width", sides.clone(), 1280);
+    let height = context.integer(&file.film.height, "height", sides, 720);
     FilmSettings {
-        width: context.integer(&file.film.width, "width", sides.clone(), 1280),
-        height: context.integer(&file.film.height, "height", sides, 720),
+        width,
+        height,
         filter: file.film.filter,
         exposure: context.number(&file.film.exposure, "exposure", -100.0..100.0, 0.0),
         tone: file.film.tone,
+        crop: file.film.crop.as_ref().and_then(|crop| window(crop, (width, height), context)),
     }
+}
+
+/// The window that a crop names, if it lies within the picture.
+fn window(crop: &Spanned<[i64; 4]>, (width, height): (u32, u32), context: &mut Context) -> Option<Tile> {
+    let [x0, y0, x1, y1] = *crop.get_ref();
+    if 0 <= x0 && x0 < x1 && x1 <= i64::from(width) && 0 <= y0 && y0 < y1 && y1 <= i64::from(height) {
+        // All are below the sides, which are u32.
+        return Some(Tile { x0: x0 as u32, y0: y0 as u32, x1: x1 as u32, y1: y1 as u32 });
+    }
+    let message = format!("the crop [{x0}, {y0}, {x1}, {y1}] is not within the picture of {width}×{height} pixels");
+    let hint = "give left, top, right and bottom: the first pixel and the one behind the last, along x and y";
+    context.error(&codes::BAD_NUMBER, crop.span(), message, hint);
+    None
 }

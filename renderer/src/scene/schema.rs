@@ -65,6 +65,8 @@ pub struct FilmTable {
     /// In stops; PNG only.
     pub exposure: Option<Spanned<f32>>,
     pub tone: ToneCurve,
+    /// Left, top, right and bottom in pixels; the last two are the first that are left out.
+    pub crop: Option<Spanned<[i64; 4]>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

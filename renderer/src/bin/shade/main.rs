@@ -15,6 +15,7 @@ mod graph;
 mod grid;
 mod includes;
 mod inputs;
+mod merge;
 mod outcome;
 mod program;
 mod progress;
@@ -43,6 +44,8 @@ struct Arguments {
 enum Command {
     /// Render a scene file to a picture
     Render(render::Arguments),
+    /// Add partial renders up to one picture
+    Merge(merge::Arguments),
     /// Report what is wrong with shaders and scenes
     Check(check::Arguments),
     /// Run one shader alone
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
     };
     let outcome = match arguments.command {
         Command::Render(arguments) => render::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),

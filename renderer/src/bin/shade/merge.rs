@@ -1,0 +1,85 @@
+//! `shade merge PART… -o FILE`: partial renders to the picture that they are parts of.
+
+use crate::outcome::{self, Outcome};
+use crate::render::output::{Format, Output};
+use renderer::film::part::Part;
+use renderer::scene::codes;
+use ssl_compiler::diagnostics::Diagnostic;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Partial renders of one picture, each with other samples, in any order
+    #[arg(required = true)]
+    parts: Vec<PathBuf>,
+    /// The picture, `.png` or `.exr`, or a larger partial render, `.part`
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Make a picture even if samples are missing
+    #[arg(long)]
+    allow_missing: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Outcome {
+    let output = match Output::check(arguments.output.clone(), None) {
+        Ok(output) => output,
+        Err(refused) => return refused,
+    };
+    let merged = merge(&arguments.parts).and_then(|sum| complete(sum, arguments.allow_missing, &output));
+    let sum = match merged {
+        Ok(sum) => sum,
+        Err(wrong) => return Outcome::default().refuse((*wrong).into()),
+    };
+    if let Err(e) = output.write(&sum) {
+        return Outcome { code: outcome::ENVIRONMENT_FAILED, note: format!("{e}\n"), ..Outcome::default() };
+    }
+    let (window, samples) = (sum.plan.window, sum.ranges.iter().map(|r| r.end - r.start).sum::<u32>());
+    let (path, width, height) = (output.path.display(), window.width(), window.height());
+    let said = format!("{path}: {width}×{height}, {samples} of {} samples a pixel\n", sum.plan.samples);
+    Outcome { output: said, ..Outcome::default() }
+}
+
+fn read(path: &Path) -> Result<Part, Box<Diagnostic>> {
+    let refused = |why: String| {
+        let message = format!("`{}` cannot be merged: {why}", path.display());
+        Diagnostic::without_place(&codes::PART, message, "name files that `shade render -o NAME.part` wrote")
+    };
+    let bytes = std::fs::read(path).map_err(|e| refused(e.to_string()))?;
+    let part = Part::decode(&bytes).map_err(|e| refused(e.to_string()))?;
+    if part.unfinished.is_some() {
+        let hint = "render it to its end with `--resume`";
+        let message = format!("`{}` cannot be merged: it is the checkpoint of an unfinished render", path.display());
+        return Err(Diagnostic::without_place(&codes::MISFIT, message, hint).into());
+    }
+    Ok(part)
+}
+
+/// The sum of all, one held at a time.
+fn merge(paths: &[PathBuf]) -> Result<Part, Box<Diagnostic>> {
+    let mut sum: Option<Part> = None;
+    for path in paths {
+        let part = read(path)?;
+        let Some(sum) = &mut sum else {
+            sum = Some(part);
+            continue;
+        };
+        sum.join(&part).map_err(|why| {
+            let before = paths[0].display();
+            let message = format!("`{}` does not go with `{before}` and those after it: {why}", path.display());
+            let hint = "render all parts from the same files with the same options, each with samples of its own";
+            Diagnostic::without_place(&codes::MISFIT, message, hint)
+        })?;
+    }
+    sum.ok_or_else(|| Diagnostic::without_place(&codes::PART, "there is nothing to merge", "name files").into())
+}
+
+/// Refuses pictures that lack samples unless they are wanted so; a partial render may.
+fn complete(sum: Part, allowed: bool, output: &Output) -> Result<Part, Box<Diagnostic>> {
+    let missing: Vec<String> = sum.missing().iter().map(|r| format!("{}..{}", r.start, r.end)).collect();
+    if missing.is_empty() || allowed || output.format == Format::Part {
+        return Ok(sum);
+    }
+    let message = format!("of {} samples a pixel, no part has {}", sum.plan.samples, missing.join(", "));
+    let hint = "add the parts that are missing, or give `--allow-missing` for a picture of those that there are";
+    Err(Diagnostic::without_place(&codes::INCOMPLETE, message, hint).into())
+}

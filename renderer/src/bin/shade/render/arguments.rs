@@ -1,0 +1,169 @@
+//! What `shade render` is told.
+
+use crate::derivatives::DerivativeArguments;
+use crate::includes::Includes;
+use crate::target;
+use crate::warnings::Warnings;
+use renderer::accel::Structure;
+use renderer::film::Tile;
+use renderer::integrator::View;
+use renderer::material::Making;
+use renderer::render::{RenderOptions, available_threads};
+use renderer::scene::{MAX_SAMPLES, MAX_SIDE};
+use renderer::texture::MipMode;
+use renderer::texture::cache::CacheOptions;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The scene, a `.toml` or `.json` file
+    pub(super) scene: PathBuf,
+    /// The picture, `.png` or `.exr`, or a partial render for `shade merge`, `.part`; the scene's name with `.png` in the
+    /// current folder if not given
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Samples a pixel, instead of the scene's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    pub(super) spp: Option<u32>,
+    /// Of the samples of each pixel, counted from 0, only those from FIRST up to, without, LAST
+    #[arg(long, value_name = "FIRST..LAST", value_parser = sample_range)]
+    pub(super) sample_range: Option<Range<u32>>,
+    /// Only the pixels of a window: left, top, right and bottom, the last two being the first left out
+    #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = crop)]
+    pub(super) crop: Option<Tile>,
+    /// Go on from the checkpoint that an interrupted render left beside the picture
+    #[arg(long)]
+    pub(super) resume: bool,
+    /// Seconds between checkpoints, which are kept beside the picture until it is done; 0 for none
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = interval)]
+    pub(super) checkpoint_every: Duration,
+    /// Size of the picture in pixels, instead of the scene's
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub(super) size: Option<(u32, u32)>,
+    /// Threads; all cores if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    /// How textures are filtered
+    #[arg(long, value_name = "FILTER", default_value = "auto", value_parser = mip)]
+    pub(super) mip: MipMode,
+    /// Most memory that textures may take
+    #[arg(long, value_name = "MB", default_value = "1024", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    pub(super) texture_memory: u32,
+    /// Mip levels to add; positive is blurrier
+    #[arg(long, value_name = "N", default_value = "0", value_parser = bias, allow_negative_numbers = true)]
+    pub(super) mip_bias: f32,
+    /// Seed of the samples, instead of the scene's
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u32>,
+    /// Show what the renderer does in false color, in place of light
+    #[arg(long, value_name = "VIEW", value_parser = view)]
+    pub(super) view: Option<View>,
+    /// What finds the hits of rays: `bvh`, or `embree` where the program was built with it
+    #[arg(long, value_name = "STRUCTURE", default_value = "bvh", value_parser = structure)]
+    pub(super) accel: Structure,
+    #[command(flatten)]
+    pub(super) includes: Includes,
+    #[command(flatten)]
+    pub(super) target: target::TargetArguments,
+    #[command(flatten)]
+    pub(super) derivatives: DerivativeArguments,
+    /// Stop after this many seconds with what there is; such pictures are not reproducible
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) time_limit: Option<Duration>,
+    /// Write what the render cost to a JSON file
+    #[arg(long, value_name = "FILE")]
+    pub(super) stats: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) warnings: Warnings,
+}
+
+fn mip(text: &str) -> Result<MipMode, String> {
+    let named = MipMode::NAMED.iter().find(|(name, _)| *name == text);
+    named
+        .map(|&(_, mode)| mode)
+        .ok_or_else(|| format!("it is one of {}", MipMode::NAMED.map(|(name, _)| name).join(", ")))
+}
+
+fn view(text: &str) -> Result<View, String> {
+    let named = View::NAMED.iter().find(|(name, _)| *name == text);
+    named.map(|&(_, view)| view).ok_or_else(|| format!("there is {}", View::NAMED.map(|(name, _)| name).join(", ")))
+}
+
+fn structure(text: &str) -> Result<Structure, String> {
+    let named = Structure::NAMED.iter().find(|(name, _)| *name == text);
+    named.map(|&(_, structure)| structure).ok_or_else(|| match text {
+        "embree" => "this program was built without the feature `embree`".to_owned(),
+        _ => format!("it is one of {}", Structure::NAMED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")),
+    })
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let side = |s: &str| s.parse().ok().filter(|n| (1..=MAX_SIDE).contains(n));
+    let parsed = text.split_once(['x', 'X']).and_then(|(w, h)| Some((side(w)?, side(h)?)));
+    parsed.ok_or_else(|| format!("a size is written 1280x720, with sides from 1 to {MAX_SIDE}"))
+}
+
+fn sample_range(text: &str) -> Result<Range<u32>, String> {
+    let parsed = text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
+    parsed.filter(|r| !r.is_empty()).ok_or_else(|| "a range of samples is written 0..16, which are 16".to_owned())
+}
+
+fn crop(text: &str) -> Result<Tile, String> {
+    let numbers: Option<Vec<u32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[x0, y0, x1, y1]) if x0 < x1 && y0 < y1 => Ok(Tile { x0, y0, x1, y1 }),
+        _ => Err("a window is written 0,0,640,360: left, top, right and bottom in pixels".to_owned()),
+    }
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse().ok().and_then(|s: f64| Duration::try_from_secs_f64(s).ok());
+    parsed.ok_or_else(|| "an interval is a number of seconds, 0 or more".to_owned())
+}
+
+fn bias(text: &str) -> Result<f32, String> {
+    let parsed = text.parse().ok().filter(|b: &f32| (-32.0..=32.0).contains(b));
+    parsed.ok_or_else(|| "a bias is a number from -32 to 32".to_owned())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse().ok().filter(|s: &f64| *s > 0.0).and_then(|s| Duration::try_from_secs_f64(s).ok());
+    parsed.ok_or_else(|| "a time limit is a positive number of seconds".to_owned())
+}
+
+impl Arguments {
+    /// Where the picture goes.
+    pub fn output_path(&self) -> PathBuf {
+        let beside = || Path::new(self.scene.file_stem().unwrap_or("picture".as_ref())).with_extension("png");
+        self.output.clone().unwrap_or_else(beside)
+    }
+
+    pub fn making(&self) -> Making {
+        Making { target: self.target.target(), passes: self.derivatives.passes() }
+    }
+
+    pub fn cache(&self) -> CacheOptions {
+        CacheOptions {
+            bytes: self.texture_memory as usize * (1 << 20),
+            threads: self.threads.map_or_else(available_threads, usize::from),
+            ..CacheOptions::default()
+        }
+    }
+
+    pub fn options(&self) -> RenderOptions {
+        RenderOptions {
+            samples: self.spp,
+            range: self.sample_range.clone(),
+            size: self.size,
+            crop: self.crop,
+            threads: self.threads.map(usize::from),
+            mip: self.mip,
+            mip_bias: self.mip_bias,
+            seed: self.seed,
+            view: self.view,
+            time_limit: self.time_limit,
+        }
+    }
+}

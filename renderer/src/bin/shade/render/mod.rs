@@ -1,0 +1,171 @@
+//! `shade render SCENE`: a scene file to a picture.
+
+mod arguments;
+mod checkpoint;
+pub mod output;
+mod said;
+
+pub use arguments::Arguments;
+
+use crate::outcome::{self, Outcome};
+use crate::progress::Progress;
+use checkpoint::{Checkpoint, refuse};
+use output::{Format, Output};
+use renderer::film::part::{Part, Plan};
+use renderer::film::{self, ToneCurve};
+use renderer::render::{Checkpoints, Control, Ending, RenderError, RenderOutput, render_with};
+use renderer::scene::{self, LoadOptions, Loaded, Scene, TextureSetup, codes};
+use ssl_compiler::diagnostics::Diagnostic;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub fn run(arguments: &Arguments) -> Outcome {
+    // What would only be found out after the render is looked at before.
+    let output = match Output::check(arguments.output_path(), arguments.stats.as_deref()) {
+        Ok(output) => output,
+        Err(refused) => return refused,
+    };
+    let cancel = Arc::new(AtomicBool::new(false));
+    let set = cancel.clone();
+    let unheard = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)).err();
+    let loaded = load(arguments, &cancel);
+    let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
+    if cancel.load(Ordering::Relaxed) {
+        let note = "stopped before the first sample; textures that were converted are kept\n".to_owned();
+        return Outcome { code: outcome::INTERRUPTED, note, ..Outcome::default() };
+    }
+    arguments.warnings.apply_to(&mut outcome);
+    let Some(mut scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
+        outcome.code = outcome::INPUT_AT_FAULT;
+        return outcome;
+    };
+    if let Some(e) = unheard {
+        outcome.note = format!("Ctrl-C will end the render without keeping it: {e}\n");
+    }
+    if arguments.view.is_some() {
+        // False colors are seen as they are.
+        (scene.film.exposure, scene.film.tone) = (0.0, ToneCurve::Clamp);
+    }
+    let checkpoint = Checkpoint::of(&output.path, arguments.checkpoint_every);
+    match begin(arguments, &scene, &checkpoint, &mut outcome) {
+        Ok(from) => {
+            make(arguments, (&mut scene, loaded.incomplete), from, (&output, &checkpoint), &cancel, &mut outcome)
+        }
+        Err(wrong) => refuse(&mut outcome, *wrong),
+    }
+    arguments.warnings.apply_to(&mut outcome);
+    outcome
+}
+
+/// Reads the scene, and converts its images where that was not done before.
+fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Loaded {
+    let (bar, cancel) = (Arc::new(Progress::new()), cancel.clone());
+    let shown = bar.clone();
+    let progress = Arc::new(move |share| {
+        shown.say("converting textures");
+        shown.set(share);
+        !cancel.load(Ordering::Relaxed)
+    });
+    let textures = TextureSetup { cache: arguments.cache(), progress, ..TextureSetup::default() };
+    let loaded = scene::load(
+        &arguments.scene,
+        LoadOptions { making: arguments.making(), textures, structure: arguments.accel },
+        &arguments.includes.search(),
+    );
+    bar.finish();
+    loaded
+}
+
+/// What an earlier render left to go on from, if anything.
+fn begin(
+    arguments: &Arguments,
+    scene: &Scene,
+    checkpoint: &Checkpoint,
+    outcome: &mut Outcome,
+) -> Result<Option<Part>, Box<Diagnostic>> {
+    let hint = "a crop lies within the picture, and a range of samples within those of the scene or of `--spp`";
+    let wrong = |why| Diagnostic::without_place(&codes::BAD_NUMBER, why, hint);
+    let plan: Plan = arguments.options().plan(scene).map_err(wrong)?;
+    if !arguments.resume {
+        return Ok(None);
+    }
+    checkpoint.read(&plan, outcome)
+}
+
+/// Renders, and keeps what comes of it.
+fn make(
+    arguments: &Arguments,
+    (scene, incomplete): (&mut Scene, bool),
+    from: Option<Part>,
+    (output, checkpoint): (&Output, &Checkpoint),
+    cancel: &AtomicBool,
+    outcome: &mut Outcome,
+) {
+    let progress = Progress::new();
+    let keep = |part: &Part| {
+        checkpoint.keep(part);
+    };
+    let checkpoints = checkpoint.every.map(|every| Checkpoints { every, keep: &keep });
+    let control = Control { cancel, progress: &|done| progress.set(done), from, checkpoints };
+    let result = render_with(scene, &arguments.options(), control);
+    progress.finish();
+    match result {
+        Ok(rendered) => finish(rendered, incomplete, (output, checkpoint), arguments.stats.as_deref(), outcome),
+        Err(RenderError::Machine(why)) => {
+            outcome.code = outcome::ENVIRONMENT_FAILED;
+            outcome.note.push_str(&format!("{why}\n"));
+        }
+        Err(e @ (RenderError::Options(_) | RenderError::Misfit(_))) => {
+            let hint = "leave out `--resume` to begin anew";
+            refuse(outcome, Diagnostic::without_place(&codes::MISFIT, e.to_string(), hint));
+        }
+    }
+    checkpoint.report(outcome);
+}
+
+/// Writes the picture and the statistics, and says how it went.
+fn finish(
+    rendered: RenderOutput,
+    incomplete: bool,
+    (output, checkpoint): (&Output, &Checkpoint),
+    stats: Option<&Path>,
+    outcome: &mut Outcome,
+) {
+    outcome.diagnostics.extend(rendered.diagnostics);
+    let incomplete = incomplete || rendered.incomplete;
+    let complete = rendered.ending == Ending::Complete;
+    outcome.code = match rendered.ending {
+        Ending::Cancelled => outcome::INTERRUPTED,
+        _ if incomplete => outcome::SOMETHING_MISSING,
+        _ => outcome::FINE,
+    };
+    // Others would take a part for whole.
+    let written = if complete || output.format != Format::Part { output.write(&rendered.part) } else { Ok(()) };
+    let statistics = serde_json::to_string_pretty(&rendered.statistics).map(|s| s + "\n");
+    let counted = match (stats, statistics) {
+        (Some(file), Ok(json)) => film::write_whole(file, json.as_bytes()),
+        _ => Ok(()),
+    };
+    if complete && written.is_ok() {
+        checkpoint.remove();
+    } else {
+        checkpoint.keep_last(&rendered.part, outcome);
+    }
+    for e in [written.err(), counted.err()].into_iter().flatten() {
+        outcome.code = outcome::ENVIRONMENT_FAILED;
+        outcome.note.push_str(&format!("{e}\n"));
+    }
+    if outcome.code != outcome::ENVIRONMENT_FAILED {
+        let s = &rendered.statistics;
+        let share = match rendered.ending {
+            Ending::Complete => format!("{} samples a pixel", s.samples_per_pixel),
+            Ending::Cancelled | Ending::OutOfTime => {
+                format!("stopped at {:.1} of {} samples a pixel", rendered.part.mean_samples(), s.samples_per_pixel)
+            }
+        };
+        outcome.output = said::said(&rendered.messages, rendered.said);
+        let path = output.path.display();
+        outcome.output += &format!("{path}: {}×{}, {share}, {:.1} s\n", s.width, s.height, s.seconds);
+    }
+}

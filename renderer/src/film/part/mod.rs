@@ -1,0 +1,150 @@
+//! Partial renders: the sums of some of a picture's samples, exactly as integers, with what they are sums of. Parts of
+//! one picture with other samples add up to the bytes of a single render, in any order.
+
+mod decode;
+mod done;
+mod encode;
+
+pub use decode::PartFileError;
+pub use done::Done;
+
+use super::{Film, Picture, Tile, ToneCurve};
+use std::fmt::{Display, Formatter};
+use std::ops::Range;
+
+/// Of which picture the samples are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Of the scene, the files it reads and the options that change its picture.
+    pub fingerprint: u64,
+    /// Width and height of the whole picture.
+    pub frame: (u32, u32),
+    /// The pixels of it that are rendered.
+    pub window: Tile,
+    pub seed: u32,
+    /// A pixel, all parts together; footprints of textures depend on it.
+    pub samples: u32,
+    /// How a PNG is developed: stops, and the curve.
+    pub exposure: f32,
+    pub tone: ToneCurve,
+}
+
+/// Sums of some samples of every pixel.
+#[derive(Clone)]
+pub struct Part {
+    pub plan: Plan,
+    /// The samples of each pixel, from 0: ascending, apart, none empty.
+    pub ranges: Vec<Range<u32>>,
+    /// Which units of the only range are in, where not all are.
+    pub unfinished: Option<Done>,
+    pub film: Film,
+}
+
+/// Why two partial renders do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    Scene,
+    Frame((u32, u32), (u32, u32)),
+    Window(Tile, Tile),
+    Seed(u32, u32),
+    Samples(u32, u32),
+    /// Samples that both hold.
+    Overlap(Range<u32>),
+    /// The samples are others than those asked for.
+    Range(Range<u32>, Range<u32>),
+    /// One was interrupted.
+    Unfinished,
+    /// It was put together from several.
+    Ranges,
+    /// It has units that there are not.
+    Units,
+}
+
+impl Display for Misfit {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let window = |t: &Tile| format!("{},{},{},{}", t.x0, t.y0, t.x1, t.y1);
+        match self {
+            Misfit::Scene => {
+                f.write_str("it is of another scene, of a scene whose files have changed, or made with other options")
+            }
+            Misfit::Frame(a, b) => write!(f, "its picture has {}×{} pixels, not {}×{}", b.0, b.1, a.0, a.1),
+            Misfit::Window(a, b) => write!(f, "it holds the pixels {}, not {}", window(b), window(a)),
+            Misfit::Seed(a, b) => write!(f, "its seed is {b}, not {a}"),
+            Misfit::Samples(a, b) => write!(f, "it is for {b} samples a pixel, not {a}"),
+            Misfit::Overlap(r) => write!(f, "its samples {}..{} are there already", r.start, r.end),
+            Misfit::Range(a, b) => {
+                write!(f, "it holds the samples {}..{}, not {}..{}", b.start, b.end, a.start, a.end)
+            }
+            Misfit::Ranges => f.write_str("it was merged from several renders"),
+            Misfit::Units => f.write_str("its samples were made in other batches"),
+            Misfit::Unfinished => f.write_str("it was interrupted before all its samples were made"),
+        }
+    }
+}
+
+impl Plan {
+    /// Whether samples of `other` are samples of the same picture.
+    pub fn fits(&self, other: &Plan) -> Result<(), Misfit> {
+        match () {
+            () if self.frame != other.frame => Err(Misfit::Frame(self.frame, other.frame)),
+            () if self.window != other.window => Err(Misfit::Window(self.window, other.window)),
+            () if self.seed != other.seed => Err(Misfit::Seed(self.seed, other.seed)),
+            () if self.samples != other.samples => Err(Misfit::Samples(self.samples, other.samples)),
+            () if self.fingerprint != other.fingerprint => Err(Misfit::Scene),
+            () => Ok(()),
+        }
+    }
+}
+
+impl Part {
+    /// Adds the samples of another part of the same picture.
+    pub fn join(&mut self, other: &Part) -> Result<(), Misfit> {
+        self.plan.fits(&other.plan)?;
+        if self.unfinished.is_some() || other.unfinished.is_some() {
+            return Err(Misfit::Unfinished);
+        }
+        for a in &self.ranges {
+            for b in &other.ranges {
+                let both = a.start.max(b.start)..a.end.min(b.end);
+                if !both.is_empty() {
+                    return Err(Misfit::Overlap(both));
+                }
+            }
+        }
+        self.film.add_all(&other.film);
+        let mut all: Vec<Range<u32>> = self.ranges.iter().chain(&other.ranges).cloned().collect();
+        all.sort_by_key(|r| r.start);
+        self.ranges.clear();
+        for range in all {
+            match self.ranges.last_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => self.ranges.push(range),
+            }
+        }
+        Ok(())
+    }
+
+    /// The samples of each pixel that no part has brought.
+    pub fn missing(&self) -> Vec<Range<u32>> {
+        let ends = std::iter::once(0).chain(self.ranges.iter().map(|r| r.end));
+        let starts = self.ranges.iter().map(|r| r.start).chain(std::iter::once(self.plan.samples));
+        ends.zip(starts).map(|(end, start)| end..start).filter(|hole| !hole.is_empty()).collect()
+    }
+
+    /// Samples a pixel, on average.
+    pub fn mean_samples(&self) -> f64 {
+        let of_tile = |index: usize| {
+            let sums = self.film.sums(index);
+            (0..self.film.tile(index).pixels() as usize).map(|i| u64::from(sums.raw(i).1)).sum::<u64>()
+        };
+        let all: u64 = (0..self.film.tile_count()).map(of_tile).sum();
+        all as f64 / (f64::from(self.plan.window.width()) * f64::from(self.plan.window.height()))
+    }
+
+    pub fn picture(&self) -> Picture {
+        self.film.picture(self.plan.frame)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Rendering a scene: tiles and batches of samples handed out to threads, until done, cancelled or out of
+//! time.
+//!
+//! The picture does not depend on the number of threads: what a batch holds is a function of the scene,
+//! the seed and the batch's place alone, and batches are summed as integers. So a render may be cut short and gone on
+//! with, or be put together from several, and is the same picture.
+
+mod checkpoints;
+mod findings;
+mod job;
+mod options;
+mod statistics;
+
+pub use checkpoints::Checkpoints;
+pub use options::RenderOptions;
+pub use statistics::Statistics;
+
+use crate::camera::Camera;
+use crate::film::part::{Done, Misfit, Part, Plan};
+use crate::film::{Film, Picture};
+use crate::integrator::messages::{MAX_MESSAGES, Message};
+use crate::scene::Scene;
+use crate::texture::TextureOptions;
+use job::{Job, STACK_BYTES, Worked};
+use ssl_compiler::diagnostics::Diagnostics;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Mutex, RwLock};
+use std::time::{Duration, Instant};
+
+/// How a render ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Complete,
+    Cancelled,
+    OutOfTime,
+}
+
+/// What a render came to.
+pub struct RenderOutput {
+    pub picture: Picture,
+    /// The sums that the picture is made from.
+    pub part: Part,
+    pub ending: Ending,
+    pub statistics: Statistics,
+    /// Findings of the render itself, each said once.
+    pub diagnostics: Diagnostics,
+    /// What shaders said, each message once.
+    pub messages: Vec<Message>,
+    /// How much that was in all, and whether distinct messages were dropped.
+    pub said: (u64, bool),
+    /// Something was missing, such as a texture.
+    pub incomplete: bool,
+}
+
+/// Why there is no render.
+#[derive(Debug)]
+pub enum RenderError {
+    /// The machine could not give what it needs.
+    Machine(String),
+    /// The options do not go with the scene.
+    Options(String),
+    /// What it should go on from is of another.
+    Misfit(Misfit),
+}
+
+impl std::fmt::Display for RenderError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RenderError::Machine(why) | RenderError::Options(why) => f.write_str(why),
+            RenderError::Misfit(why) => write!(f, "the checkpoint does not fit: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for RenderError {}
+
+/// How a render is watched and steered while it runs.
+pub struct Control<'a> {
+    /// Ends the render early when it becomes true.
+    pub cancel: &'a AtomicBool,
+    /// Called with the finished share, 0 to 1, from any thread, at most a few hundred times a second.
+    pub progress: &'a (dyn Fn(f32) + Sync),
+    /// What an earlier render of the same plan and samples got to.
+    pub from: Option<Part>,
+    pub checkpoints: Option<Checkpoints<'a>>,
+}
+
+/// Renders a scene from the beginning; `cancel` and `progress` are those of a `Control`.
+pub fn render(
+    scene: &mut Scene,
+    options: &RenderOptions,
+    cancel: &AtomicBool,
+    progress: &(dyn Fn(f32) + Sync),
+) -> Result<RenderOutput, RenderError> {
+    render_with(scene, options, Control { cancel, progress, from: None, checkpoints: None })
+}
+
+/// Renders a scene, or what is left of it.
+pub fn render_with(
+    scene: &mut Scene,
+    options: &RenderOptions,
+    control: Control<'_>,
+) -> Result<RenderOutput, RenderError> {
+    let plan = options.plan(scene).map_err(RenderError::Options)?;
+    let range = options.samples_of(&plan);
+    let (film, done) = match control.from {
+        Some(from) => gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?,
+        None => (Film::new(plan.window), Done::default()),
+    };
+    let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
+    scene.textures.configure(look_ups);
+    scene.environment.configure(look_ups, &scene.textures);
+    let scene = &*scene;
+    let view = scene.view;
+    let threads = options.threads.unwrap_or_else(available_threads).max(1);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
+    let pool = pool.map_err(|e| RenderError::Machine(format!("threads could not be started: {e}")))?;
+    let job = Job {
+        scene,
+        camera: Camera::new(view.position, view.target, view.up, view.projection, plan.frame),
+        plan,
+        range,
+        view: options.view,
+        film,
+        next: AtomicU64::new(done.below()),
+        done: Mutex::new(done),
+        agreement: RwLock::new(()),
+        cancel: control.cancel,
+        deadline: options.time_limit.map(|limit| Instant::now() + limit),
+        out_of_time: AtomicBool::new(false),
+        progress: control.progress,
+    };
+    let begin = Instant::now();
+    let worked = checkpoints::during(&job, control.checkpoints, || pool.broadcast(|_| job.work()));
+    Ok(output(job, worked, begin.elapsed().as_secs_f64()))
+}
+
+/// The sums that an earlier render left, and its units that are finished.
+fn gone_on_with(from: Part, plan: &Plan, range: &Range<u32>) -> Result<(Film, Done), Misfit> {
+    plan.fits(&from.plan)?;
+    let [only] = &from.ranges[..] else { return Err(Misfit::Ranges) };
+    if only != range {
+        return Err(Misfit::Range(range.clone(), only.clone()));
+    }
+    let units = job::units(&from.film, range);
+    let done = from.unfinished.unwrap_or_else(|| Done::all(units));
+    if done.end() > units { Err(Misfit::Units) } else { Ok((from.film, done)) }
+}
+
+/// Puts together what the threads did.
+fn output(job: Job<'_>, threads: Vec<Worked>, seconds: f64) -> RenderOutput {
+    let threads_count = threads.len();
+    let mut total = Worked::default();
+    let (mut fibers, mut idle) = (0, Duration::ZERO);
+    for worked in threads {
+        fibers += worked.fibers.fibers;
+        idle += worked.fibers.idle;
+        total.add(worked);
+    }
+    let (counts, scene, messages) = (total.counts, job.scene, total.messages);
+    let statistics = Statistics {
+        width: job.plan.window.width(),
+        height: job.plan.window.height(),
+        samples_per_pixel: job.range.end - job.range.start,
+        threads: threads_count,
+        seconds,
+        samples: total.samples,
+        rays: counts.rays,
+        shadow_rays: counts.shadow_rays,
+        shaded_points: counts.shaded,
+        mean_lanes: counts.shaded as f64 / counts.blocks.max(1) as f64,
+        non_finite_samples: counts.non_finite,
+        fibers,
+        busy: 1.0 - idle.as_secs_f64() / (seconds * threads_count as f64).max(1e-9),
+        textures: scene.textures.statistics(),
+    };
+    let out_of_time = job.ran_out_of_time();
+    let part = job.into_part();
+    let ending = match () {
+        () if part.unfinished.is_none() => Ending::Complete,
+        () if out_of_time => Ending::OutOfTime,
+        () => Ending::Cancelled,
+    };
+    let (diagnostics, incomplete) = findings::findings(scene, &statistics);
+    let said = (messages.total, messages.overflowed || messages.len() > MAX_MESSAGES);
+    let (picture, messages) = (part.picture(), messages.list());
+    RenderOutput { picture, part, ending, statistics, diagnostics, messages, said, incomplete }
+}
+
+/// Cores of this machine that a render uses unless told otherwise.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,60 @@
+//! What may differ from what the scene file says, and the picture that comes of both.
+
+use crate::film::Tile;
+use crate::film::part::Plan;
+use crate::integrator::View;
+use crate::scene::{MAX_SIDE, Scene};
+use crate::texture::MipMode;
+use std::ops::Range;
+use std::time::Duration;
+use xxhash_rust::xxh3::xxh3_64;
+
+#[derive(Clone, Debug, Default)]
+pub struct RenderOptions {
+    /// Samples a pixel.
+    pub samples: Option<u32>,
+    /// Of them, only these; all if `None`.
+    pub range: Option<Range<u32>>,
+    /// Width and height in pixels.
+    pub size: Option<(u32, u32)>,
+    /// Only these pixels; all if neither this nor the scene says.
+    pub crop: Option<Tile>,
+    /// All cores if `None`.
+    pub threads: Option<usize>,
+    pub mip: MipMode,
+    /// Levels; positive is blurrier.
+    pub mip_bias: f32,
+    pub seed: Option<u32>,
+    /// Shows this in place of light.
+    pub view: Option<View>,
+    /// Stop, with what there is, after this long. Pictures made so are not reproducible.
+    pub time_limit: Option<Duration>,
+}
+
+impl RenderOptions {
+    /// What is to be rendered. The error is a sentence for the user.
+    pub fn plan(&self, scene: &Scene) -> Result<Plan, String> {
+        let frame = self.size.unwrap_or((scene.film.width, scene.film.height));
+        debug_assert!(frame.0.max(frame.1) <= MAX_SIDE);
+        let window = self.crop.or(scene.film.crop).unwrap_or(Tile::whole(frame));
+        if !(window.x0 < window.x1 && window.x1 <= frame.0 && window.y0 < window.y1 && window.y1 <= frame.1) {
+            let Tile { x0, y0, x1, y1 } = window;
+            return Err(format!("the crop {x0},{y0},{x1},{y1} is not within the picture of {}×{}", frame.0, frame.1));
+        }
+        let samples = self.samples.unwrap_or(scene.integrator.samples);
+        if let Some(range) = &self.range
+            && (range.is_empty() || range.end > samples)
+        {
+            return Err(format!("of {samples} samples a pixel, there are no {}..{}", range.start, range.end));
+        }
+        let how = format!("{} {:?} {} {:?}", scene.fingerprint, self.mip, self.mip_bias.to_bits(), self.view);
+        let seed = self.seed.unwrap_or(scene.integrator.seed);
+        let (exposure, tone) = (scene.film.exposure, scene.film.tone);
+        Ok(Plan { fingerprint: xxh3_64(how.as_bytes()), frame, window, seed, samples, exposure, tone })
+    }
+
+    /// The samples that are to be made of those planned.
+    pub fn samples_of(&self, plan: &Plan) -> Range<u32> {
+        self.range.clone().unwrap_or(0..plan.samples)
+    }
+}

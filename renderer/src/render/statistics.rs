@@ -1,0 +1,25 @@
+//! What a render cost.
+
+use crate::texture::cache::CacheStatistics;
+
+/// What a render cost.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct Statistics {
+    pub width: u32,
+    pub height: u32,
+    pub samples_per_pixel: u32,
+    pub threads: usize,
+    pub seconds: f64,
+    pub samples: u64,
+    pub rays: u64,
+    pub shadow_rays: u64,
+    pub shaded_points: u64,
+    /// Of the 16 lanes of a block, those that were used, on average.
+    pub mean_lanes: f64,
+    pub non_finite_samples: u64,
+    /// Stacks on which the threads traced: more than the threads where textures had to be waited for.
+    pub fibers: usize,
+    /// The share of the threads' time in which they had something to do, 0 to 1.
+    pub busy: f64,
+    pub textures: CacheStatistics,
+}
