@@ -284,3 +284,17 @@ fn signals_leave_a_checkpoint_that_is_named() {
     good(&[&["render", &scene, "-o", &file, "--resume"], &LONG[..]].concat());
     assert!(folder.bytes("a.png") == folder.bytes("whole.png"));
 }
+
+/// Where memory has a limit, which can be set on Linux.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_film_too_large_for_the_memory_is_said_so() {
+    let (folder, scene) = (Folder::new("memory"), tiny());
+    let program = env!("CARGO_BIN_EXE_shade");
+    let script = "ulimit -v 16000000; exec \"$0\" render \"$1\" -o \"$2\" --size 32768x32768 --threads 1";
+    let out = Command::new("sh").args(["-c", script, program, &scene, &folder.file("a.exr")]).output();
+    let out = out.expect("every Linux has sh");
+    assert_eq!(out.status.code(), Some(4), "{:?} {}", out.status, said(&out));
+    assert!(said(&out).contains("32768×32768 pixels takes"), "{}", said(&out));
+    assert!(folder.names().is_empty());
+}

@@ -104,6 +104,7 @@ pub fn render_with(
 ) -> Result<RenderOutput, RenderError> {
     let plan = options.plan(scene).map_err(RenderError::Options)?;
     let range = options.samples_of(&plan);
+    check_memory(&plan)?;
     let (film, done) = match control.from {
         Some(from) => gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?,
         None => (Film::new(plan.window), Done::default()),
@@ -134,6 +135,21 @@ pub fn render_with(
     let begin = Instant::now();
     let worked = checkpoints::during(&job, control.checkpoints, || pool.broadcast(|_| job.work()));
     Ok(output(job, worked, begin.elapsed().as_secs_f64()))
+}
+
+/// The film, its copy for a checkpoint, and the picture made from it, a pixel.
+const PIXEL_BYTES: usize = 2 * 52 + 12;
+
+/// Refuses what the system would refuse later, when there is no saying so any more: whoever runs out of memory is ended.
+fn check_memory(plan: &Plan) -> Result<(), RenderError> {
+    let bytes = plan.window.width() as usize * plan.window.height() as usize * PIXEL_BYTES;
+    let mut probe: Vec<u8> = Vec::new();
+    probe.try_reserve_exact(bytes).map_err(|_| {
+        let (width, height, megabytes) = (plan.window.width(), plan.window.height(), bytes >> 20);
+        RenderError::Machine(format!(
+            "a film of {width}×{height} pixels takes {megabytes} MB, which the system does not give; render it in crops"
+        ))
+    })
 }
 
 /// The sums that an earlier render left, and its units that are finished.
