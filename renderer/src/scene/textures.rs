@@ -7,13 +7,13 @@ use super::graphs::Image;
 use super::schema::TextureTable;
 use crate::light::level_sizes;
 use crate::texture::cache::{CacheOptions, Files};
-use crate::texture::file::{UdimTile, is_udim, udim_tiles};
+use crate::texture::file::{is_udim, udim_tiles};
 use crate::texture::make::{Conversion, prepared};
 use crate::texture::{
     ColorSpace, Disk, Images, Layout, Sample, Storage, TextureEntry, TextureSystem, TileSource, Wrap,
 };
 use rayon::prelude::*;
-use ssl_compiler::diagnostics::Diagnostic;
+use ssl_compiler::diagnostics::{Diagnostic, Severity};
 use ssl_compiler::source::Span;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -105,7 +105,13 @@ pub fn build(
     wanted.extend(image.map(of_environment));
     let files = Files::new(setup.storage.clone(), setup.open_files);
     files.fit(setup.cache.table_bytes());
-    let opening = Opening { setup, files: files.clone(), textures: wanted.len() as f64, ready: Mutex::new(0.0) };
+    let opening = Opening {
+        setup,
+        files: files.clone(),
+        textures: wanted.len() as f64,
+        ready: Mutex::new(0.0),
+        complaints: Mutex::default(),
+    };
     let opened: Vec<Result<TextureEntry, String>> = wanted.par_iter().map(|w| opening.open(w)).collect();
     let (mut textures, mut environment) = (Vec::new(), None);
     for (wanted, result) in wanted.iter().zip(opened) {
@@ -119,6 +125,17 @@ pub fn build(
         }
         textures.push(result.ok());
     }
+    let mut complaints = opening.complaints.into_inner().unwrap_or_else(PoisonError::into_inner);
+    complaints.sort();
+    for (path, why) in complaints {
+        let message = said("image", &path, &why);
+        let hint = "its square of the set is magenta in the picture";
+        context.diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::without_place(&codes::MISSING_TEXTURE, message, hint)
+        });
+        context.incomplete = true;
+    }
     let refused = |why: String| {
         let hint = "raise `--texture-memory`";
         context.diagnostics.push(Diagnostic::without_place(&codes::TEXTURE_MEMORY, why, hint));
@@ -127,18 +144,22 @@ pub fn build(
     Some(Built { textures, environment })
 }
 
+/// Some reasons name the file themselves.
+fn said(what: &str, path: &Path, why: &str) -> String {
+    let path = format!("`{}`", path.display());
+    match why.strip_prefix(&path) {
+        Some(rest) => format!("the {what} {path}{rest}"),
+        None => format!("the {what} {path} cannot be read: {why}"),
+    }
+}
+
 fn missing(wanted: &Wanted, why: &str, context: &mut Context) {
     let (what, code, hint) = if wanted.is_environment {
         ("environment", &codes::BAD_ENVIRONMENT, "it is black in the picture")
     } else {
         ("texture", &codes::MISSING_TEXTURE, "it is magenta in the picture")
     };
-    let path = format!("`{}`", wanted.path.display());
-    // Some reasons name the file themselves.
-    let message = match why.strip_prefix(&path) {
-        Some(rest) => format!("the {what} {path}{rest}"),
-        None => format!("the {what} {path} cannot be read: {why}"),
-    };
+    let message = said(what, &wanted.path, why);
     let warning = Diagnostic::warning(code, wanted.at.unwrap_or_default(), message, hint);
     context.diagnostics.push(Diagnostic { span: wanted.at, ..warning });
     context.incomplete = true;
@@ -151,6 +172,8 @@ struct Opening<'a> {
     textures: f64,
     /// So many textures are ready.
     ready: Mutex<f64>,
+    /// Images of sets that cannot be read, and why.
+    complaints: Mutex<Vec<(PathBuf, String)>>,
 }
 
 impl Opening<'_> {
@@ -159,8 +182,18 @@ impl Opening<'_> {
         let images = if is_udim(&image.path) && !image.is_environment {
             let tiles = udim_tiles(&image.path)?;
             let one = 1.0 / tiles.len() as f64;
-            let source = |tile: &UdimTile| Ok(((tile.u as i32, tile.v as i32), self.source(&tile.path, image, one)?));
-            Images::Udim(tiles.iter().map(source).collect::<Result<_, String>>()?)
+            let (mut squares, mut last) = (Vec::new(), None);
+            for tile in &tiles {
+                match self.source(&tile.path, image, one) {
+                    Ok(source) => squares.push(((tile.u as i32, tile.v as i32), source)),
+                    // The others can be seen without it.
+                    Err(why) => last = self.complain(&tile.path, why),
+                }
+            }
+            if squares.is_empty() {
+                return Err(last.unwrap_or_default());
+            }
+            Images::Udim(squares)
         } else {
             Images::One(self.source(&image.path, image, 1.0)?)
         };
@@ -185,6 +218,11 @@ impl Opening<'_> {
         })?;
         self.add(part - converted.get());
         Ok(Arc::new(self.files.texture(&path)?))
+    }
+
+    fn complain(&self, path: &Path, why: String) -> Option<String> {
+        self.complaints.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), why.clone()));
+        Some(why)
     }
 
     fn add(&self, textures: f64) -> f64 {

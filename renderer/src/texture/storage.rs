@@ -24,8 +24,12 @@ pub struct Disk;
 
 impl Storage for Disk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn StoredFile>> {
-        let file = File::open(path)?;
-        let length = file.metadata()?.len();
+        // Opening a pipe would wait for somebody to write into it.
+        let about = std::fs::metadata(path)?;
+        if !about.is_file() {
+            return Err(io::Error::other("it is not a file"));
+        }
+        let (file, length) = (File::open(path)?, about.len());
         Ok(Arc::new(OnDisk { file, length }))
     }
 }

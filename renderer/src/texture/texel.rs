@@ -209,7 +209,7 @@ fn pair<S: Stored, const CHANNELS: usize>(d: &Decoder, bytes: &[u8]) -> [Vec4; 2
 fn associated(texel: Vec4, stage: Stage) -> Vec4 {
     let (color, alpha) = (texel.truncate(), texel.w);
     let light = match stage {
-        Stage::Codes if alpha > 0.0 => glam::Vec3::from(color.to_array().map(|c| srgb_to_linear(c / alpha))),
+        Stage::Codes if alpha > 0.0 => glam::Vec3::from(color.to_array().map(|c| srgb_to_linear((c / alpha).min(1.0)))),
         Stage::Codes | Stage::Straight | Stage::Done => color,
     };
     (light * alpha).extend(alpha)

@@ -1,10 +1,12 @@
 //! Files made by OpenImageIO 2.4 (`maketx ramp.png --tile 16 16`, with `-d` and `--compression` as their names say):
 //! the finest level is the image, the two after it are averages of 2×2 texels.
 
+use super::making::Folder;
 use super::plain_tiff::Memory;
 use half::f16;
 use renderer::texture::file::{FileSource, Probed, probe};
-use renderer::texture::{ColorSpace, Layout, Sample, TileSource, Wrap};
+use renderer::texture::make::{Conversion, convert};
+use renderer::texture::{ColorSpace, Disk, Layout, Sample, Storage, TileSource, Wrap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -95,4 +97,22 @@ fn the_example_set_of_udim_tiles_is_found() {
     assert_eq!(tiles.len(), names.len());
     assert_eq!((tiles[0].u, tiles[0].v), (0, 0));
     assert!(tiles.iter().all(|t| t.path.is_file()));
+}
+
+/// What would wait for ever, or be filled up with guesses, is refused.
+#[test]
+fn pipes_and_images_that_end_early_are_refused() {
+    let folder = Folder::new("refused");
+    let made = |name: &str| convert(&folder.path(name), &folder.path("out.tx"), &Conversion::default(), &|_| true);
+    let image = image::DynamicImage::new_rgb8(64, 64);
+    image.save(folder.path("whole.jpg")).expect("the temporary folder can be written");
+    assert_eq!(made("whole.jpg"), Ok(()));
+    let bytes = std::fs::read(folder.path("whole.jpg")).expect("it was made");
+    std::fs::write(folder.path("cut.jpg"), &bytes[..bytes.len() - 20]).expect("the temporary folder can be written");
+    assert!(made("cut.jpg").expect_err("its end is missing").to_string().contains("ends too early"));
+    let pipe = std::process::Command::new("mkfifo").arg(folder.path("pipe.png")).status();
+    if pipe.is_ok_and(|status| status.success()) {
+        assert!(made("pipe.png").expect_err("it is a pipe").to_string().contains("not a file"));
+        assert!(Disk.open(&folder.path("pipe.png")).is_err());
+    }
 }

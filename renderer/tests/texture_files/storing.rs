@@ -39,7 +39,10 @@ fn an_image_is_converted_once_and_again_when_it_changes() {
     assert!(made && other != first);
     // Damaged ones are made anew: cut off anywhere, or another thing altogether.
     let whole = std::fs::read(&first).expect("it was made");
-    for damaged in [&whole[..whole.len() - 1], &whole[..50], b"", b"another thing"] {
+    // So are those whose directories lead nowhere: the coarse levels would be gone.
+    let mut lost = whole.clone();
+    lost[600..900].fill(0xa7);
+    for damaged in [&whole[..whole.len() - 1], &whole[..50], b"", b"another thing", &lost] {
         std::fs::write(&first, damaged).expect("the temporary folder can be written");
         assert_eq!(ask(&how), (first.clone(), true));
         assert!(std::fs::read(&first).expect("it was made") == whole);

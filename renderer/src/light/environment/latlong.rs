@@ -1,6 +1,6 @@
 //! Directions on a latitude-longitude image, and the footprint of a direction there.
 //!
-//! `u = frac(φ/2π)` with `φ = atan2(x, −z)` less the rotation, `v = 1 − θ/π` with θ the angle from +y: −z is at the
+//! `u = frac(φ/2π)` with `φ = atan2(x, −z)` and the rotation added, `v = 1 − θ/π` with θ the angle from +y: −z is at the
 //! left edge, +x a quarter to the right, +y at the upper edge. From partials of the direction, with the unit vectors
 //! `eφ` and `eθ` of the sphere there,
 //!
@@ -18,7 +18,7 @@
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
-/// Rotated about y by an angle in radians.
+/// Rotated about y by an angle in radians, as shapes are: by a quarter turn, what was at +x is at −z.
 #[derive(Clone, Copy, Debug)]
 pub struct LatLong {
     pub rotation: f32,
@@ -46,7 +46,7 @@ const FARTHEST: [f32; 2] = [1.0, 0.5];
 impl LatLong {
     /// Texture coordinates of a unit direction.
     pub fn uv(&self, d: Vec3) -> Vec2 {
-        let turn = (d.x.atan2(-d.z) - self.rotation) / TAU;
+        let turn = (d.x.atan2(-d.z) + self.rotation) / TAU;
         // The height alone would lose its digits near the poles.
         let theta = d.x.hypot(d.z).atan2(d.y);
         Vec2::new((turn - turn.floor()).min(1.0_f32.next_down()), 1.0 - theta / PI)
@@ -54,7 +54,7 @@ impl LatLong {
 
     /// The direction of a longitude, as the texture's u, and an angle from +y.
     pub fn direction(&self, u: f32, theta: f32) -> Vec3 {
-        let phi = u * TAU + self.rotation;
+        let phi = u * TAU - self.rotation;
         Vec3::new(theta.sin() * phi.sin(), theta.cos(), -theta.sin() * phi.cos())
     }
 

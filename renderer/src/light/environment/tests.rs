@@ -68,7 +68,7 @@ fn grid(columns: usize, rows: usize) -> impl Iterator<Item = (Vec3, f64)> {
 fn the_image_lies_as_its_convention_says() {
     let (textures, e) = image(4, 2, |u, v| (v * 2.0).floor() * 4.0 + (u * 4.0).floor() + 1.0);
     let slope = std::f32::consts::FRAC_1_SQRT_2;
-    let turned = |d: Vec3| glam::Quat::from_rotation_y(-25.0_f32.to_radians()) * d;
+    let turned = |d: Vec3| glam::Quat::from_rotation_y(25.0_f32.to_radians()) * d;
     let at = |x: f32, y: f32, z: f32| {
         e.radiance(&textures, turned(Vec3::new(x * slope, y, z * slope).normalize()), [Vec3::ZERO; 2]).x
     };

@@ -203,7 +203,18 @@ fn header(window: &mut Window<'_>) -> Result<Header, FileError> {
 /// first ones; `None` is black.
 pub fn choose(names: &[&str]) -> (Vec<Option<u16>>, Alpha) {
     // A list of channels is shorter than the header, which is at most 1 MiB: numbers beyond 16 bits are left out.
-    let named = |name: &str| names.iter().position(|n| *n == name).and_then(|i| u16::try_from(i).ok());
+    let find = |name: &str| names.iter().position(|n| *n == name).and_then(|i| u16::try_from(i).ok());
+    // Without a layer, else in the first one.
+    let plain = ["R", "G", "B", "Y"].into_iter().any(|name| find(name).is_some());
+    let layer = names.iter().find_map(|n| n.rsplit_once('.')).filter(|_| !plain).map(|(layer, _)| layer);
+    let named = |name: &str| match layer {
+        Some(layer) => find(&format!("{layer}.{name}")),
+        None => find(name),
+    };
+    // Positions and normals: their order is that of the alphabet.
+    if let [Some(x), Some(y), Some(z)] = ["X", "Y", "Z"].map(named) {
+        return (vec![Some(x), Some(y), Some(z)], Alpha::None);
+    }
     let (alpha, kind) = match named("A") {
         Some(a) => (vec![Some(a)], Alpha::Associated),
         None => (Vec::new(), Alpha::None),
@@ -255,5 +266,22 @@ fn weave(halves: &mut [u8], plain: &mut Vec<u8>) {
     }
     if let (Some(to), Some(from)) = (last.first_mut(), even.last()) {
         *to = *from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_are_found_by_their_names_in_the_first_layer() {
+        let order = |names: &[&str]| choose(names).0.into_iter().map(|c| c.map_or(-1, i32::from)).collect::<Vec<_>>();
+        assert_eq!(order(&["A", "B", "G", "R"]), [3, 2, 1, 0]);
+        assert_eq!(order(&["diffuse.A", "diffuse.B", "diffuse.G", "diffuse.R"]), [3, 2, 1, 0]);
+        assert_eq!(order(&["B", "G", "R", "glow.B", "glow.G", "glow.R"]), [2, 1, 0]);
+        assert_eq!(order(&["X", "Y", "Z"]), [0, 1, 2]);
+        assert_eq!(order(&["N.X", "N.Y", "N.Z"]), [0, 1, 2]);
+        assert_eq!(order(&["A", "Y"]), [1, 0]);
+        assert_eq!(order(&["depth"]), [0]);
     }
 }

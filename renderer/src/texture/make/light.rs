@@ -82,7 +82,8 @@ impl Light {
                 // The codes were multiplied, not the light.
                 (Alpha::Associated, ColorSpace::Srgb) => {
                     for (c, color) in texel[..last].iter_mut().enumerate() {
-                        *color = if a > 0.0 { srgb_to_linear(code(first + c) / a) * a } else { 0.0 };
+                        // A code above alpha would be past white by more, the thinner it is.
+                        *color = if a > 0.0 { srgb_to_linear((code(first + c) / a).min(1.0)) * a } else { 0.0 };
                     }
                 }
                 _ => {}

@@ -36,6 +36,7 @@ pub fn prepared(
     }
     std::fs::create_dir_all(folder)
         .map_err(|e| format!("the folder `{}` for converted textures cannot be made: {e}", folder.display()))?;
+    remove_stale(folder);
     match convert(path, &converted, how, progress) {
         Ok(()) => Ok(converted),
         // Somebody else may have been quicker, where replacing an open file fails.
@@ -78,6 +79,18 @@ fn name(path: &Path, how: &Conversion) -> std::io::Result<String> {
     let stem = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
     let plain: String = stem.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).take(40).collect();
     Ok(format!("{plain}-{:016x}{:016x}.tx", hash(1), hash(2)))
+}
+
+/// Removes what processes left behind that were killed while they converted. Nobody converts an image for a day.
+fn remove_stale(folder: &Path) {
+    const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let age = entry.metadata().and_then(|m| m.modified()).map(|time| time.elapsed().unwrap_or_default());
+        if entry.file_name().to_string_lossy().ends_with(".partial") && age.is_ok_and(|age| age > DAY) {
+            // What cannot be removed is left.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Whether a conversion is there and can be opened.

@@ -49,6 +49,10 @@ pub trait Rows: Send {
 /// Opens an image by its content or, where that says nothing, by its name.
 pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     let mut magic = [0; 8];
+    // Opening a pipe would wait for somebody to write into it.
+    if !std::fs::metadata(path).map_err(|e| e.to_string())?.is_file() {
+        return Err("it is not a file".to_owned());
+    }
     let mut file = std::fs::File::open(path).map_err(|e| e.to_string())?;
     // A file shorter than this is no image, as whoever decodes it will say.
     let count = std::io::Read::read(&mut file, &mut magic).map_err(|e| e.to_string())?;

@@ -37,6 +37,10 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
         ColorType::Multiband { num_samples: n @ 1..=4, .. } => (usize::from(n), n % 2 == 0),
         _ => return Err(format!("a TIFF with colors of the kind {color:?} is not read; save it as RGB")),
     };
+    let stored = decoder.find_tag_unsigned::<u16>(Tag::SamplesPerPixel).ok().flatten().unwrap_or(1);
+    if usize::from(stored) != channels {
+        return Err(format!("a TIFF with {stored} channels is not read; save it with at most four"));
+    }
     if decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).is_ok_and(|p| p == Some(2)) && channels > 1 {
         return Err("its channels are stored apart; save it with interleaved channels".to_owned());
     }
@@ -49,8 +53,12 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     };
     let description = decoder.get_tag_ascii_string(Tag::ImageDescription).unwrap_or_default();
     let space = description.split_whitespace().find_map(|w| color_space(w.strip_prefix("oiio:ColorSpace=")?));
-    let float = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();
-    let float = float.is_some_and(|f| f.first() == Some(&3));
+    let formats = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten().unwrap_or_default();
+    let float = match formats.first() {
+        None | Some(1) => false,
+        Some(3) => true,
+        Some(_) => return Err("signed integers are not read; save it with unsigned ones, or floats".to_owned()),
+    };
     let sample = match (color.bit_depth(), float) {
         (8, false) => Sample::U8,
         (16, false) => Sample::U16,

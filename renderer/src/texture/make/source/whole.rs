@@ -2,7 +2,8 @@
 
 use super::{Held, Picture, Rows};
 use crate::texture::{Alpha, ColorSpace, Sample};
-use image::{DynamicImage, ImageReader, Limits};
+use image::{DynamicImage, ImageFormat, ImageReader, Limits};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// No more memory than this for one image: 2 GiB more than 16384×16384 texels of 8 bits need.
@@ -12,6 +13,9 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     let reader = ImageReader::open(path).and_then(ImageReader::with_guessed_format).map_err(|e| e.to_string())?;
     if reader.format().is_none() {
         return Err("this kind of file is not read; PNG, JPEG, TGA, BMP, HDR, TIFF and EXR are".to_owned());
+    }
+    if reader.format() == Some(ImageFormat::Jpeg) && !ends_as_jpeg(path) {
+        return Err("the image ends too early".to_owned());
     }
     let mut reader = reader;
     let mut limits = Limits::default();
@@ -39,6 +43,20 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     let space = (sample == Sample::F32).then_some(ColorSpace::Linear);
     let picture = Picture { width, height, sample, channels, alpha, space };
     Ok(Box::new(Held { picture, bytes, at: 0 }))
+}
+
+/// Whether the marker of a JPEG's end is there, perhaps with other things behind it: the decoder fills up what is missing.
+fn ends_as_jpeg(path: &Path) -> bool {
+    const TAIL: u64 = 1 << 16;
+    let tail = || {
+        let mut file = std::fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        std::io::Result::Ok(bytes)
+    };
+    tail().is_ok_and(|bytes| bytes.windows(2).any(|w| w == [0xff, 0xd9]))
 }
 
 fn native(samples: Vec<f32>) -> Vec<u8> {
