@@ -80,6 +80,36 @@ fn a_missing_texture_is_magenta_and_exit_code_3() {
     std::fs::remove_dir_all(&folder).expect("as above");
 }
 
+/// Images are converted, into a folder. Where files stand in the places of folders, nothing can be written.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_costs_no_texture() {
+    let folder = folder("conversions");
+    let (blocked, other) = (folder.join("file"), folder.join("other"));
+    std::fs::write(&blocked, "").expect("the temporary folder can be written");
+    std::fs::create_dir(&other).expect("as above");
+    let picture = |name: &str| folder.join(name).display().to_string();
+    let render = |textures: &Path, temporary: &Path, picture: &str| {
+        let mut shade = Command::new(env!("CARGO_BIN_EXE_shade"));
+        shade.env("SSL_TEXTURE_CACHE", textures).env("TMPDIR", temporary);
+        let out = shade.args(["render", &tiny(), "-o", picture, "--spp", "1", "--size", "32x18"]).output();
+        let out = out.expect("the program was built for this test");
+        (code(&out), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    assert_eq!(render(&folder.join("good"), &other, &picture("good.png")), (0, String::new()));
+    // The other folder takes its place, and the picture is the same.
+    let (code, said) = render(&blocked, &other, &picture("other.png"));
+    assert_eq!((code, said.matches("S0023").count(), said.contains("S0008")), (0, 1, false), "{said}");
+    let bytes = |name: &str| std::fs::read(picture(name)).expect("it was rendered");
+    assert!(bytes("good.png") == bytes("other.png"));
+    // Neither: nothing is rendered.
+    let (code, said) = render(&blocked, &blocked, &picture("none.png"));
+    assert_eq!((code, said.matches("S0023").count(), said.contains("S0008")), (4, 1, false), "{said}");
+    assert!(said.contains("SSL_TEXTURE_CACHE"), "{said}");
+    assert!(!Path::new(&picture("none.png")).exists());
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
 #[test]
 fn a_time_limit_stops_in_time_with_a_picture() {
     let folder = folder("limit");

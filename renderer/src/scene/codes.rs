@@ -56,6 +56,8 @@ codes! {
         "Partial renders can be merged, and checkpoints be gone on from, where they are of the same scene, size, crop, seed and samples a pixel, with other samples in each. The scene counts as changed when any file that it reads has changed. The message says what differs.";
     INCOMPLETE = "S0022", "samples that no partial render has",
         "A picture is merged from partial renders that hold all samples of each pixel together, unless `--allow-missing` asks for a picture of those that there are.";
+    TEXTURE_FOLDER = "S0023", "folder for converted textures that cannot be used",
+        "Images that are not tiled and mip-mapped are converted once and kept in a folder: the one that the environment variable `SSL_TEXTURE_CACHE` names, else one in the user's folder of caches. Where nothing can be written there, a folder for temporary files takes its place; where that cannot be used either, nothing is rendered, and the exit code is 4.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

@@ -14,6 +14,8 @@ pub struct Context {
     pub diagnostics: Diagnostics,
     /// Something is missing that the render can do without.
     pub incomplete: bool,
+    /// Not the scene is at fault but the machine: a disk is full, say.
+    pub machine_failed: bool,
     pub file: FileId,
     folder: PathBuf,
     /// For a scene in JSON the TOML that it was turned into, which ranges count in.
@@ -27,6 +29,7 @@ impl Context {
             sources: SourceMap::new(),
             diagnostics: Diagnostics::new(),
             incomplete: false,
+            machine_failed: false,
             file: FileId(0),
             folder: scene.parent().unwrap_or(Path::new("")).to_owned(),
             translated: None,

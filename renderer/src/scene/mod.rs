@@ -5,6 +5,7 @@ pub mod codes;
 mod context;
 mod environment;
 mod fingerprint;
+mod folders;
 pub mod graphs;
 mod groups;
 mod lights;
@@ -98,6 +99,8 @@ pub struct Loaded {
     pub sources: SourceMap,
     /// Something is missing that the render can do without, such as a texture.
     pub incomplete: bool,
+    /// There is no scene because the machine failed, a disk being full, say.
+    pub machine_failed: bool,
 }
 
 /// How a scene is made ready.
@@ -121,8 +124,8 @@ pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'
     let mut context = Context::new(path);
     let scene = read::read(path, &mut context).and_then(|file| build(&file, &options.into(), imports, &mut context));
     let scene = scene.filter(|_| !context.diagnostics.has_errors());
-    let Context { sources, diagnostics, incomplete, .. } = context;
-    Loaded { scene, diagnostics, sources, incomplete }
+    let Context { sources, diagnostics, incomplete, machine_failed, .. } = context;
+    Loaded { scene, diagnostics, sources, incomplete, machine_failed }
 }
 
 /// `None` where nothing could be made; what is wrong is said either way.

@@ -3,12 +3,13 @@
 
 use super::codes;
 use super::context::Context;
+use super::folders::Folders;
 use super::graphs::Image;
 use super::schema::TextureTable;
 use crate::light::level_sizes;
 use crate::texture::cache::{CacheOptions, Files};
 use crate::texture::file::{is_udim, udim_tiles};
-use crate::texture::make::{Conversion, prepared};
+use crate::texture::make::Conversion;
 use crate::texture::{
     ColorSpace, Disk, Images, Layout, Sample, Storage, TextureEntry, TextureSystem, TileSource, Wrap,
 };
@@ -108,11 +109,16 @@ pub fn build(
     let opening = Opening {
         setup,
         files: files.clone(),
+        folders: Folders::new(setup.folder.clone()),
         textures: wanted.len() as f64,
         ready: Mutex::new(0.0),
         complaints: Mutex::default(),
     };
     let opened: Vec<Result<TextureEntry, String>> = wanted.par_iter().map(|w| opening.open(w)).collect();
+    opening.folders.report(context);
+    if context.machine_failed {
+        return None;
+    }
     let (mut textures, mut environment) = (Vec::new(), None);
     for (wanted, result) in wanted.iter().zip(opened) {
         match &result {
@@ -169,6 +175,7 @@ fn missing(wanted: &Wanted, why: &str, context: &mut Context) {
 struct Opening<'a> {
     setup: &'a TextureSetup,
     files: Arc<Files>,
+    folders: Folders,
     textures: f64,
     /// So many textures are ready.
     ready: Mutex<f64>,
@@ -210,9 +217,8 @@ impl Opening<'_> {
     fn source(&self, path: &Path, image: &Wanted, part: f64) -> Result<Arc<dyn TileSource>, String> {
         let color = image.raw.then_some(ColorSpace::Linear);
         let how = Conversion { wrap: image.wrap.unwrap_or_default(), color, ..Conversion::default() };
-        let folder = self.setup.folder.clone().unwrap_or_else(|| std::env::temp_dir().join("ssl-textures"));
         let converted = Cell::new(0.0);
-        let path = prepared(path, &how, &folder, &|share| {
+        let path = self.folders.prepared(path, &how, &|share| {
             let more = f64::from(share) * part - converted.replace(f64::from(share) * part);
             (self.setup.progress)((self.add(more) / self.textures) as f32)
         })?;

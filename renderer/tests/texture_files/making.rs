@@ -200,7 +200,9 @@ fn every_kind_comes_back_as_it_went_in() {
                 let color = Some(ColorSpace::Linear);
                 let how = Conversion { compression, sample, color, tile: 32, ..Conversion::default() };
                 let made = make(&input, &output, &how);
-                assert_eq!(made.texture().compression(), name);
+                // Which tiles are packed is no other format.
+                let stored = if compression == Compression::Fast { "deflate" } else { name };
+                assert_eq!(made.texture().compression(), stored);
                 assert_eq!(made.layout().sample, sample.unwrap_or(Sample::U8));
                 assert_eq!(made.layout().channels, channels);
                 let bound = if sample == Some(Sample::F16) { 1.0 / 2048.0 } else { 1e-5 };

@@ -4,7 +4,7 @@ use super::making::Folder;
 use super::plain_tiff::Memory;
 use image::{DynamicImage, ImageBuffer};
 use renderer::texture::file::TextureFile;
-use renderer::texture::make::{Conversion, MipFilter, convert, prepared};
+use renderer::texture::make::{Conversion, MakeError, MipFilter, convert, prepared};
 use std::cell::Cell;
 use std::path::Path;
 
@@ -54,7 +54,11 @@ fn an_image_is_converted_once_and_again_when_it_changes() {
         e.expect("it can be read").file_name().to_string_lossy().ends_with(".partial")
     };
     assert!(!std::fs::read_dir(&cache).expect("it exists").any(partial));
-    assert!(prepared(&folder.path("none.png"), &how, &cache, &count).expect_err("there is none").contains("none.png"));
+    let missing = prepared(&folder.path("none.png"), &how, &cache, &count);
+    assert!(matches!(missing, Err(MakeError::Input(why)) if why.contains("none.png")));
+    // A file stands where the folder would be.
+    let blocked = prepared(&image, &how, &image.join("cache"), &count);
+    assert!(matches!(blocked, Err(MakeError::Output(why)) if why.contains("a.png")));
 }
 
 #[test]

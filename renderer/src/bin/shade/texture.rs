@@ -52,7 +52,7 @@ struct Make {
     #[arg(long, default_value_t = 64, value_name = "N")]
     tile: u32,
     /// How tiles are packed
-    #[arg(long, default_value = "deflate", value_parser = PossibleValuesParser::new(Compression::NAMED.map(|n| n.0)))]
+    #[arg(long, default_value = "fast", value_parser = PossibleValuesParser::new(Compression::NAMED.map(|n| n.0)))]
     compression: String,
     /// Threads to use; all cores unless said
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -66,12 +66,26 @@ impl Entry {
 
     /// All values, which must be unsigned integers.
     pub fn numbers(&self, encoding: Encoding, window: &mut Window<'_>) -> Result<Vec<u64>, FileError> {
-        if !matches!(self.kind, 1 | 3 | 4 | 13 | 16 | 18) {
-            return Err(FileError::Corrupt(format!("tag {} has values of a wrong type", self.tag)));
-        }
-        let size = tags::type_bytes(self.kind) as usize;
+        let size = self.integer_bytes()?;
         let bytes = window.bytes(self.at, self.bytes())?;
         Ok(bytes.chunks_exact(size).map(|b| encoding.number(b)).collect())
+    }
+
+    /// The same one after the other, of values that the window was prepared for: tables can be long.
+    pub fn prepared<'w>(
+        &self,
+        encoding: Encoding,
+        window: &'w Window<'_>,
+    ) -> Result<impl ExactSizeIterator<Item = u64> + use<'w>, FileError> {
+        let size = self.integer_bytes()?;
+        Ok(window.prepared(self.range())?.chunks_exact(size).map(move |b| encoding.number(b)))
+    }
+
+    fn integer_bytes(&self) -> Result<usize, FileError> {
+        match self.kind {
+            1 | 3 | 4 | 13 | 16 | 18 => Ok(tags::type_bytes(self.kind) as usize),
+            _ => Err(FileError::Corrupt(format!("tag {} has values of a wrong type", self.tag))),
+        }
     }
 
     /// Text up to its NUL, at most a few KiB of it.

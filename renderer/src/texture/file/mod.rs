@@ -21,6 +21,8 @@ pub use error::FileError;
 pub use source::FileSource;
 pub use udim::{UdimTile, is_udim, udim_tiles};
 pub use unpack::Scratch;
+#[cfg(test)]
+pub(super) use {predict::undo_differences, unpack::inflate};
 
 pub(super) use exr::choose;
 pub(super) use levels::{MAX_SIDE, color_space};

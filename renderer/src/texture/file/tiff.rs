@@ -186,13 +186,13 @@ fn tile_table(pages: &[Page], encoding: Encoding, window: &mut Window<'_>) -> Re
     window.prepare(entries.map(|e| e.range()).collect())?;
     let mut table = TileTableBuilder::default();
     for page in pages {
-        let offsets = page.offsets.numbers(encoding, window)?;
+        let offsets = page.offsets.prepared(encoding, window)?;
         match page.lengths {
-            Some(lengths) => table.extend(offsets.into_iter().zip(lengths.numbers(encoding, window)?))?,
+            Some(lengths) => table.extend(offsets.zip(lengths.prepared(encoding, window)?))?,
             None => {
                 let bytes = u64::from(page.level.tile_width) * u64::from(page.level.tile_height);
                 let bytes = bytes * u64::from(page.channels) * page.sample.bytes() as u64;
-                table.extend(offsets.into_iter().map(|offset| (offset, bytes)))?;
+                table.extend(offsets.map(|offset| (offset, bytes)))?;
             }
         }
     }

@@ -43,11 +43,15 @@ impl<'a> Window<'a> {
             let begin = offset.saturating_sub(BEFORE);
             self.load(begin..end.max(begin.saturating_add(GUESS)).min(self.length()))?;
         }
-        let at = self.find(offset, end).ok_or_else(past_end)?;
+        self.prepared(offset..end)
+    }
+
+    /// What stands in a range that was read before.
+    pub fn prepared(&self, range: Range<u64>) -> Result<&[u8], FileError> {
+        let at = self.find(range.start, range.end).ok_or_else(past_end)?;
         let (begin, bytes) = &self.segments[at];
         // Inside the segment, as `find` says, whose length is in memory and so fits.
-        let from = (offset - begin) as usize;
-        Ok(&bytes[from..from + length as usize])
+        Ok(&bytes[(range.start - begin) as usize..(range.end - begin) as usize])
     }
 
     /// Reads ranges that will be wanted, those close together at once.

@@ -11,7 +11,7 @@ pub struct Exr {
     stored: Stored,
     levels: Vec<Level>,
     wrap: [Wrap; 2],
-    packed: bool,
+    compression: Compression,
 }
 
 /// Names of channels in the order of the file, which is the alphabet's, each with its place in a texel.
@@ -26,7 +26,7 @@ fn channels(count: usize) -> &'static [(&'static str, usize)] {
 
 impl Exr {
     pub fn new(stored: Stored, levels: &[Level], how: &Conversion) -> Exr {
-        Exr { stored, levels: levels.to_vec(), wrap: how.wrap, packed: how.compression != Compression::None }
+        Exr { stored, levels: levels.to_vec(), wrap: how.wrap, compression: how.compression }
     }
 
     fn attributes(&self, fingerprint: &Fingerprint) -> Vec<(&'static str, &'static str, Vec<u8>)> {
@@ -46,7 +46,7 @@ impl Exr {
         let tiles = [numbers(&[top.tile_width, top.tile_height]), vec![1]].concat();
         vec![
             ("channels", "chlist", list),
-            ("compression", "compression", vec![if self.packed { 3 } else { 0 }]),
+            ("compression", "compression", vec![if self.compression != Compression::None { 3 } else { 0 }]),
             ("dataWindow", "box2i", window.clone()),
             ("displayWindow", "box2i", window),
             // Tiles stand in no order.
@@ -99,10 +99,10 @@ impl Container for Exr {
             }
         }
         let mut data = plain;
-        if self.packed {
+        if self.compression != Compression::None {
             let packed = packer.deflate(&unravel(&data), false);
-            // A tile that does not become shorter is stored as it is; readers tell by the length.
-            if packed.len() < data.len() {
+            // Others are stored as they are; readers tell by the length.
+            if self.compression.is_worth(packed.len(), data.len()) {
                 data = packed;
             }
         }

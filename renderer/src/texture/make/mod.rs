@@ -44,19 +44,27 @@ impl MipFilter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Compression {
     None,
+    /// Deflate where that halves a tile; others stand as they are, being read several times as fast.
     #[default]
+    Fast,
     Deflate,
     Lzw,
     PackBits,
 }
 
 impl Compression {
-    pub const NAMED: [(&str, Compression); 4] = [
+    pub const NAMED: [(&str, Compression); 5] = [
         ("none", Compression::None),
+        ("fast", Compression::Fast),
         ("deflate", Compression::Deflate),
         ("lzw", Compression::Lzw),
         ("packbits", Compression::PackBits),
     ];
+
+    /// Whether a tile is to be stored packed.
+    fn is_worth(self, packed: usize, plain: usize) -> bool {
+        if self == Compression::Fast { packed <= plain / 2 } else { packed < plain }
+    }
 }
 
 /// What to make of an image.
@@ -86,7 +94,7 @@ impl Default for Conversion {
             normal_map: false,
             sample: None,
             tile: 64,
-            compression: Compression::Deflate,
+            compression: Compression::default(),
         }
     }
 }

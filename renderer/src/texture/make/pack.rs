@@ -3,7 +3,9 @@
 use super::Compression;
 use crate::texture::Sample;
 use crate::texture::file::{differences, planes};
+use fdeflate::StoredOnlyCompressor;
 use flate2::{Compress, FlushCompress, Status};
+use std::io::Cursor;
 
 /// What one thread packs with.
 pub struct Packer {
@@ -42,6 +44,10 @@ impl Packer {
         match compression {
             Compression::None => tile,
             Compression::Deflate => self.deflate(&tile, bytes == 1),
+            Compression::Fast => {
+                let packed = self.deflate(&tile, bytes == 1);
+                if compression.is_worth(packed.len(), tile.len()) { packed } else { stored(&tile) }
+            }
             // Encoding into memory has no way to fail.
             Compression::Lzw => {
                 let mut encoder = weezl::encode::Encoder::with_tiff_size_switch(weezl::BitOrder::Msb, 8);
@@ -77,6 +83,17 @@ impl Packer {
     }
 }
 
+/// A zlib stream of the bytes as they are.
+fn stored(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(StoredOnlyCompressor::<()>::compressed_size(bytes.len()));
+    let written = StoredOnlyCompressor::new(Cursor::new(&mut out)).and_then(|mut stream| {
+        stream.write_data(bytes)?;
+        stream.finish().map(drop)
+    });
+    written.expect("writing into memory has no way to fail");
+    out
+}
+
 /// The predictor that goes with a compression: differences of integers, planes of bytes of floats.
 pub fn predictor(compression: Compression, sample: Sample) -> u16 {
     match (compression, sample) {
@@ -109,5 +126,29 @@ fn copy_literals(bytes: &[u8], out: &mut Vec<u8>) {
     for part in bytes.chunks(128) {
         out.push((part.len() - 1) as u8);
         out.extend_from_slice(part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::texture::file::{inflate, undo_differences};
+
+    #[test]
+    fn fast_packs_what_halves_and_leaves_the_rest() {
+        let side = 64_u32;
+        let hash = |i: u32| (i ^ (i.wrapping_mul(0x9e37_79b9) >> 15)).wrapping_mul(0x85eb_ca6b);
+        let noise: Vec<u8> = (0..side * side).map(|i| (hash(hash(i)) >> 24) as u8).collect();
+        let smooth: Vec<u8> = (0..side * side).map(|i| (i % side) as u8).collect();
+        for (tile, is_packed) in [(noise, false), (smooth, true)] {
+            let packed = Packer::new().tiff(tile.clone(), (Compression::Fast, 2), (Sample::U8, 1, side));
+            assert_eq!(packed.len() <= tile.len() / 2, is_packed);
+            // The stream's header and sum, and a block's header.
+            assert!(is_packed || packed.len() <= tile.len() + 11);
+            let mut plain = Vec::new();
+            inflate(&packed, &mut plain, tile.len()).expect("it was just packed");
+            plain.chunks_exact_mut(side as usize).for_each(|row| undo_differences(row, 1, 1));
+            assert!(plain == tile);
+        }
     }
 }

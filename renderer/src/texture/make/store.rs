@@ -6,25 +6,26 @@ use crate::texture::file::{Probed, TextureFile, probe};
 use crate::texture::{Disk, Storage};
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// Raised when files of the same name would hold something else.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// A file to read `path` from: itself where it is tiled and mip-mapped, else its conversion in `folder`, made now if it
 /// is not there. `progress` hears the share that is done and says whether to go on.
 ///
 /// Several processes may ask at once: files appear whole under their final name, by which everyone finds them; if two
 /// convert the same image, both results are the same, and the last one stays. A conversion that cannot be opened is
-/// made anew. The error is a sentence for the user.
+/// made anew. Where the folder is at fault, the error is [`MakeError::Output`].
 pub fn prepared(
     path: &Path,
     how: &Conversion,
     folder: &Path,
     progress: &dyn Fn(f32) -> bool,
-) -> Result<PathBuf, String> {
-    let unreadable = |e: &dyn std::fmt::Display| format!("`{}` cannot be read: {e}", path.display());
+) -> Result<PathBuf, MakeError> {
+    let unreadable = |e: &dyn Display| MakeError::Input(format!("`{}` cannot be read: {e}", path.display()));
     let file = Disk.open(path).map_err(|e| unreadable(&e))?;
     if probe(file.as_ref()).map_err(|e| unreadable(&e))? == Probed::Texture {
         return Ok(path.to_owned());
@@ -35,13 +36,13 @@ pub fn prepared(
         return Ok(converted);
     }
     std::fs::create_dir_all(folder)
-        .map_err(|e| format!("the folder `{}` for converted textures cannot be made: {e}", folder.display()))?;
+        .map_err(|e| MakeError::Output(format!("the folder `{}` cannot be made: {e}", folder.display())))?;
     remove_stale(folder);
     match convert(path, &converted, how, progress) {
         Ok(()) => Ok(converted),
         // Somebody else may have been quicker, where replacing an open file fails.
         Err(MakeError::Output(_)) if is_whole(&converted) => Ok(converted),
-        Err(e) => Err(e.to_string()),
+        Err(e) => Err(e),
     }
 }
 

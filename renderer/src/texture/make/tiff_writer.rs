@@ -46,7 +46,7 @@ impl Tiff {
         let float = matches!(stored.sample, Sample::F16 | Sample::F32);
         let tiff_compression = match self.compression {
             Compression::None => 1,
-            Compression::Deflate => 8,
+            Compression::Fast | Compression::Deflate => 8,
             Compression::Lzw => 5,
             Compression::PackBits => 32773,
         };

@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     arguments.warnings.apply_to(&mut outcome);
     let Some(mut scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
-        outcome.code = outcome::INPUT_AT_FAULT;
+        outcome.code = if loaded.machine_failed { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT };
         return outcome;
     };
     if let Some(e) = unheard {

@@ -1,7 +1,8 @@
-//! Images as rows of samples. PNG (not interlaced) and TIFF are decoded as they are read, and never held whole;
-//! JPEG, TGA, BMP, HDR, EXR and interlaced PNG are: decoded, in the samples that they have.
+//! Images as rows of samples. PNG (not interlaced), TIFF, HDR and EXR are decoded as they are read, and never held whole;
+//! JPEG, TGA, BMP and interlaced PNG are: decoded, in the samples that they have.
 
 mod exr;
+mod hdr;
 mod png;
 mod tiff;
 mod whole;
@@ -58,9 +59,10 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     let count = std::io::Read::read(&mut file, &mut magic).map_err(|e| e.to_string())?;
     drop(file);
     let rows: Box<dyn Rows> = match &magic[..count] {
-        b"\x89PNG\r\n\x1a\n" => png::open(path)?,
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => png::open(path)?,
         [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => tiff::open(path)?,
         [0x76, 0x2f, 0x31, 0x01, ..] => exr::open(path)?,
+        [b'#', b'?', ..] => hdr::open(path)?,
         _ => whole::open(path)?,
     };
     rows.picture().check()?;

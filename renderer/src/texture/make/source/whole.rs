@@ -1,4 +1,4 @@
-//! JPEG, TGA, BMP and HDR, held whole in the samples that they have.
+//! JPEG, TGA and BMP, held whole in the samples that they have.
 
 use super::{Held, Picture, Rows};
 use crate::texture::{Alpha, ColorSpace, Sample};
