@@ -20,7 +20,7 @@ fn ramp(side: u32, u: i32, v: i32) -> Arc<dyn TileSource> {
 fn set(squares: &[(i32, i32, u32)], mode: MipMode) -> TextureSystem {
     let squares = squares.iter().map(|&(u, v, side)| ((u, v), ramp(side, u, v))).collect();
     let images = Images::Udim(squares);
-    let entry = TextureEntry { name: "set".to_owned(), images, curve: ColorSpace::Linear, wrap: [Wrap::Clamp; 2] };
+    let entry = TextureEntry { name: "wall.<UDIM>.png".to_owned(), images, curve: ColorSpace::Linear, wrap: [Wrap::Clamp; 2] };
     let mut system = TextureSystem::new(vec![Some(entry)], &CacheOptions::default(), None).expect("there is memory");
     system.configure(TextureOptions { mode, ..TextureOptions::default() });
     system
@@ -45,6 +45,13 @@ fn filters_cross_the_borders_between_images() {
             }
         }
     }
+}
+
+#[test]
+fn reports_name_the_images_of_a_set() {
+    let statistics = set(FOUR, MipMode::Bilinear).cache().statistics();
+    let names: Vec<&str> = statistics.textures.iter().map(|t| t.name.as_str()).collect();
+    assert_eq!(names, ["wall.1001.png", "wall.1002.png", "wall.1011.png", "wall.1012.png"]);
 }
 
 /// Where the neighbour has another size, or there is none, an image ends with its last texel.

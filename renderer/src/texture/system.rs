@@ -75,7 +75,7 @@ impl TextureSystem {
         let mut identities = HashMap::new();
         let mut look = |entry: TextureEntry| {
             let TextureEntry { name, images, curve, wrap } = entry;
-            let mut add = |source: Arc<dyn TileSource>| {
+            let mut add = |name: String, source: Arc<dyn TileSource>| {
                 // Texels that are there already are read and kept once, under the first name.
                 let known = source.identity().and_then(|identity| identities.get(identity).copied());
                 let same = known.filter(|&i: &usize| sources[i].1.layout() == source.layout());
@@ -83,14 +83,16 @@ impl TextureSystem {
                 let texture = Texture::new(number as u32, source.layout(), curve, wrap);
                 if same.is_none() {
                     identities.extend(source.identity().map(|identity| (identity.to_owned(), number)));
-                    sources.push((name.clone(), source));
+                    sources.push((name, source));
                 }
                 texture
             };
             match images {
-                Images::One(source) => Look::One(add(source)),
+                Images::One(source) => Look::One(add(name, source)),
                 Images::Udim(squares) => {
-                    let squares = squares.into_iter().map(|(square, source)| (square, add(source))).collect();
+                    let member = |(u, v): (i32, i32)| name.replace("<UDIM>", &(1001 + u + 10 * v).to_string());
+                    let squares =
+                        squares.into_iter().map(|(square, source)| (square, add(member(square), source))).collect();
                     Look::Set(UdimSet::new(name, squares))
                 }
             }

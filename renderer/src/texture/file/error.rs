@@ -34,7 +34,7 @@ impl fmt::Display for FileError {
                 write!(f, "the file is damaged ({what}); make it anew from its source image")
             }
             FileError::Unsupported(what) => {
-                write!(f, "{what} is not read as a texture; convert the image with `shade texture make`")
+                write!(f, "{what} is not read as a texture; make one of its source image with `shade texture make`")
             }
         }
     }
