@@ -70,10 +70,14 @@ fn tiny() -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/render_scenes/tiny.toml").display().to_string()
 }
 
+/// Of every kind: means, the nearest sample's, and those that follow from sums.
+const LAYERS: [&str; 2] = ["--aov", "albedo,normal,depth,position,uv,object_id,material_id,variance,samples"];
+
 #[test]
 fn parts_of_the_samples_merge_to_the_bytes_of_one_render() {
     let (folder, scene) = (Folder::new("merge"), tiny());
-    let render = |more: &[&str]| good(&[&["render", &scene, "--size", "40x23", "--spp", "8"], more].concat());
+    let options = [&["--size", "40x23", "--spp", "8"], &LAYERS[..]].concat();
+    let render = |more: &[&str]| good(&[&["render", &scene], &options[..], more].concat());
     let [a, b, c] = ["a.part", "b.part", "c.part"].map(|name| folder.file(name));
     // Cut where batches of samples are not.
     for (range, file) in [("0..3", &a), ("3..4", &b), ("4..8", &c)] {
@@ -93,6 +97,12 @@ fn parts_of_the_samples_merge_to_the_bytes_of_one_render() {
         good(&["merge", &b, &both, "-o", &file("steps")]);
         assert!(folder.bytes(&format!("steps.{extension}")) == whole);
     }
+    // The precision is the picture's, not the parts'.
+    let [half, merged] = ["half.exr", "merged.exr"].map(|name| folder.file(name));
+    render(&["-o", &half, "--exr", "half"]);
+    good(&["merge", &a, &b, &c, "-o", &merged, "--exr", "half"]);
+    assert!(folder.bytes("half.exr") == folder.bytes("merged.exr"));
+    assert!(folder.bytes("half.exr").len() < folder.bytes("whole.exr").len());
     let picture = folder.file("x.png");
     refused(&["merge", &a, &c, "-o", &picture], "S0022", "no part has 3..4");
     refused(&["merge", &a, &b, &a, "-o", &picture], "S0021", "its samples 0..3 are there already");
@@ -117,6 +127,8 @@ fn parts_of_different_pictures_are_not_merged() {
     merge("its seed is 9, not 1");
     render(&scene, &["--size", "16x9", "--spp", "4", "--crop", "0,0,16,8"]);
     merge("the pixels 0,0,16,8");
+    render(&scene, &["--size", "16x9", "--spp", "4", "--aov", "uv,depth"]);
+    merge("its layers are uv, depth, not none");
     for option in [["--mip", "nearest"], ["--mip-bias", "1"], ["--derivative-calls", "merged"]] {
         render(&scene, &[&["--size", "16x9", "--spp", "4"], &option[..]].concat());
         merge("of another scene");
@@ -197,7 +209,9 @@ const LONG: [&str; 4] = ["--size", "48x27", "--spp", "32"];
 fn a_killed_render_goes_on_to_the_same_bytes() {
     let (folder, scene) = (Folder::new("kill"), tiny());
     let render = |name: &str, more: &[&str]| {
-        let mut command = command(&[&["render", &scene, "-o", &folder.file(name)], &LONG[..], more].concat());
+        let file = folder.file(name);
+        let arguments = [&["render", &scene, "-o", &file], &LONG[..], &LAYERS[..], more].concat();
+        let mut command = command(&arguments);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().expect("the program was built for this test")
     };

@@ -41,6 +41,12 @@ impl Dielectric {
 }
 
 impl DielectricLobe {
+    /// The share that is reflected, and what the surface lets through of the rest.
+    pub fn directional_albedo(&self, wo: Vec3) -> Vec3 {
+        let (reflected, _) = fresnel::dielectric(wo.dot(self.normal).clamp(0.0, 1.0), self.eta);
+        reflected + (1.0 - reflected) * self.transmittance
+    }
+
     /// Reflects with the probability of what is reflected, else refracts.
     pub fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let cosine = wo.dot(self.normal).clamp(0.0, 1.0);

@@ -5,6 +5,7 @@
 //! `pdf` is per steradian of `wi`. `sample` returns `eval/pdf` as its weight, or `None` where the sample
 //! carries nothing. A specular lobe has `eval` and `pdf` of 0 everywhere; its samples have a `pdf` of 1.
 
+mod albedo;
 mod conductor;
 mod dielectric;
 mod emission;

@@ -1,15 +1,21 @@
 //! The image while it is made and when it is done.
 
 mod accumulator;
+mod exr;
 mod filter;
+mod layers;
 mod output;
 pub mod part;
+mod sums;
 
-pub use accumulator::{Film, TILE_SIDE, Tile, TileSums};
+pub use accumulator::{Film, TILE_SIDE, Tile};
+pub use exr::ExrPrecision;
 pub use filter::PixelFilter;
+pub use layers::{Aov, OutputKind, Rule, shape};
 pub use output::{
     ImageFormat, OutputError, ToneCurve, check_writable, develop, remove_durable, write, write_durably, write_whole,
 };
+pub use sums::{FilmSample, RawPixel, Shape, TileSums};
 
 use glam::Vec3;
 
@@ -23,12 +29,22 @@ pub struct Picture {
     pub origin: (u32, u32),
     /// Width and height of the picture that this is a window of.
     pub frame: (u32, u32),
+    /// What else was asked for.
+    pub layers: Vec<Layer>,
+}
+
+/// A layer of a picture beside its light.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    pub aov: Aov,
+    /// The channels of a pixel together, rows from the top.
+    pub values: Vec<f32>,
 }
 
 impl Picture {
     /// One that is its own frame.
     pub fn whole(width: u32, height: u32, pixels: Vec<Vec3>) -> Picture {
-        Picture { width, height, pixels, origin: (0, 0), frame: (width, height) }
+        Picture { width, height, pixels, origin: (0, 0), frame: (width, height), layers: Vec::new() }
     }
 
     /// A pixel of the window, counted from its upper left.

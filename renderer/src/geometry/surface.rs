@@ -34,6 +34,11 @@ impl Surface {
     pub fn gnormal_seen(&self) -> Vec3 {
         if self.backfacing { -self.gnormal } else { self.gnormal }
     }
+
+    /// The shading normal on that side.
+    pub fn normal_seen(&self) -> Vec3 {
+        if self.backfacing { -self.normal } else { self.normal }
+    }
 }
 
 /// Partials by film x and y, per pixel. Those that nobody asked for are 0.

@@ -1,5 +1,6 @@
 //! One shaded hit of a path: its own light, direct light, and the ray that goes on.
 
+use super::aov::FirstHit;
 use super::direct::{Site, scattered};
 use super::path::{Met, Path, Workspace};
 use super::wavefront::{BatchCounts, bounce_sampler};
@@ -29,6 +30,12 @@ pub fn advance(
     let surface = &met.surface;
     let bsdf =
         Bsdf { lobes: &work.lobes[shaded.lobes.clone()], wo: -path.ray.direction, gnormal: surface.gnormal_seen() };
+    if depth == 0 {
+        let material = (met.material, &scene.materials[met.material as usize]);
+        let (outputs, distance) = ((&work.scratch, lane), met.hit.t);
+        let hit = FirstHit { point, bsdf: &bsdf, material, outputs, distance };
+        work.recorded.record(scene, met.path as usize, &hit);
+    }
     if let Some(view) = work.view {
         let goes_on = !last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
         if let Some(shown) = view.of_hit(&work.seen, lane, goes_on) {

@@ -1,5 +1,6 @@
 //! The path tracer: a wavefront over one tile and one batch of samples at a time.
 
+mod aov;
 mod bounce;
 mod direct;
 pub mod messages;
@@ -7,6 +8,7 @@ mod path;
 mod view;
 mod wavefront;
 
+pub use aov::Recorded;
 pub use messages::Messages;
 pub use path::Workspace;
 pub use view::View;

@@ -1,5 +1,6 @@
 //! A light path while it is traced from the camera, and the memory of a wavefront of them.
 
+use super::aov::Recorded;
 use super::messages::Messages;
 use super::view::{Seen, View};
 use crate::bsdf::WeightedLobe;
@@ -14,6 +15,8 @@ use glam::Vec3;
 pub struct Path {
     /// Index in the tile.
     pub pixel: u32,
+    /// Where the ray meets the film, how far from the pixel's middle, in pixels.
+    pub off_center: f32,
     pub ray: Ray,
     pub differential: RayDifferential,
     /// Throughput: what a unit of radiance at the ray's end adds to the pixel.
@@ -48,6 +51,8 @@ pub struct Workspace {
     pub points: Vec<ShadingPoint>,
     pub lobes: Vec<WeightedLobe>,
     pub shaded: Vec<Shaded>,
+    /// What the layers keep of each path.
+    pub recorded: Recorded,
     /// What to show in place of light.
     pub view: Option<View>,
     /// For that, what the shader of the block did.

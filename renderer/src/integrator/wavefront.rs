@@ -4,7 +4,7 @@ use super::bounce;
 use super::path::{Met, Path, Workspace};
 use super::view::Watch;
 use crate::camera::Camera;
-use crate::film::{Tile, TileSums};
+use crate::film::{FilmSample, Tile, TileSums};
 use crate::geometry::{Partials, Wanted, instance, surface};
 use crate::material::ShadingPoint;
 use crate::sampler::Sampler;
@@ -84,9 +84,12 @@ pub fn trace(
         work.active.sort_unstable();
     }
     // 7. Onto the film.
-    let mut sums = TileSums::new(tile.pixels());
-    for path in &work.paths {
-        counts.non_finite += u64::from(!sums.add(path.pixel as usize, path.radiance));
+    let mut sums = TileSums::new(tile.pixels(), work.recorded.shape());
+    for (index, path) in work.paths.iter().enumerate() {
+        let (means, nearest) = work.recorded.of(index);
+        let rank = FilmSample::rank(path.off_center, samples.start + index as u32 % samples.len() as u32);
+        let sample = FilmSample { radiance: path.radiance, means, nearest, rank };
+        counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample));
     }
     // 8. What shaders said, by pixel and sample.
     for (order, (path, depth, text)) in std::mem::take(&mut work.said).into_iter().enumerate() {
@@ -103,12 +106,14 @@ fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u
         let (x, y) = tile.pixel(pixel);
         for sample in samples.clone() {
             let mut sampler = Sampler::new(seed, (x, y), sample);
-            let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + scene.film.filter.sample(sampler.next_2d());
+            let off_center = scene.film.filter.sample(sampler.next_2d());
+            let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
             let lens = sampler.next_2d();
             let (ray, differential) = camera.ray(film, lens, sampler.next_1d());
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
             work.paths.push(Path {
                 pixel,
+                off_center: off_center.length(),
                 ray,
                 differential,
                 beta,
@@ -120,6 +125,7 @@ fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u
             });
         }
     }
+    work.recorded.begin(work.paths.len());
     work.active.clear();
     work.active.extend(0..work.paths.len() as u32);
 }

@@ -17,10 +17,11 @@ use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, ClosureId, ClosureRegistry, GlobalsLayout, HostServices, LANES, LaneError, ParameterBlock, ParameterValue,
-    Row, read3,
+    Block, ClosureId, ClosureRegistry, GlobalsLayout, HostServices, LANES, LaneError, OutputDesc, ParameterBlock,
+    ParameterValue, Row, read3,
 };
 use ssl_compiler::source::SourceMap;
+use ssl_compiler::types::Scalar;
 use ssl_compiler::{BackendKind, CompileOptions, Shader, Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -204,6 +205,27 @@ impl Material {
 
     pub fn parameters(&self) -> &ParameterBlock {
         &self.parameters
+    }
+
+    /// The `out` parameters of its shader that are no closures.
+    pub fn outputs(&self) -> &[OutputDesc] {
+        &self.shader.interface().outputs
+    }
+
+    /// The first four components of an `out` parameter, filled up with 0, as [`Material::shade`] has just left them for a
+    /// lane; 0 where the shader has no such.
+    pub fn output(&self, name: &str, scratch: &Scratch, lane: usize) -> [f32; 4] {
+        let mut components = [0.0; 4];
+        if let Some(output) = self.outputs().iter().find(|o| o.name == name) {
+            for (i, (component, scalar)) in components.iter_mut().zip(&output.scalars).enumerate() {
+                let row = &scratch.outputs[output.first_row + i];
+                *component = match scalar {
+                    Scalar::Float => row.0[lane],
+                    Scalar::Int | Scalar::Bool => row.int(lane) as f32,
+                };
+            }
+        }
+        components
     }
 
     /// The first error that ended a lane early since the material was made.

@@ -4,7 +4,7 @@ use crate::camera::Camera;
 use crate::fiber::{self, FiberCounts};
 use crate::film::Film;
 use crate::film::part::{Done, Part, Plan};
-use crate::integrator::{self, BatchCounts, Messages, View, Workspace};
+use crate::integrator::{self, BatchCounts, Messages, Recorded, View, Workspace};
 use crate::scene::Scene;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -106,7 +106,8 @@ impl Job<'_> {
 
     /// One fiber: takes units until there are none.
     fn units(&self) -> Worked {
-        let mut work = Workspace { view: self.view, ..Workspace::default() };
+        let recorded = Recorded::new(self.plan.aovs.clone());
+        let mut work = Workspace { view: self.view, recorded, ..Workspace::default() };
         let mut worked = Worked::default();
         while self.has_more() {
             let unit = self.next.fetch_add(1, Ordering::Relaxed);

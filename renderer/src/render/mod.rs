@@ -17,7 +17,7 @@ pub use statistics::Statistics;
 
 use crate::camera::Camera;
 use crate::film::part::{Done, Misfit, Part, Plan};
-use crate::film::{Film, Picture};
+use crate::film::{self, Aov, Film, Picture};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
 use crate::scene::Scene;
 use crate::texture::TextureOptions;
@@ -107,7 +107,7 @@ pub fn render_with(
     check_memory(&plan)?;
     let (film, done) = match control.from {
         Some(from) => gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?,
-        None => (Film::new(plan.window), Done::default()),
+        None => (Film::new(plan.window, film::shape(&plan.aovs)), Done::default()),
     };
     let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
     scene.textures.configure(look_ups);
@@ -137,12 +137,15 @@ pub fn render_with(
     Ok(output(job, worked, begin.elapsed().as_secs_f64()))
 }
 
-/// The film, its copy for a checkpoint, and the picture made from it, a pixel.
-const PIXEL_BYTES: usize = 2 * 52 + 12;
+/// What a pixel takes: the film, its copy for a checkpoint, and the picture made from it.
+fn pixel_bytes(aovs: &[Aov]) -> usize {
+    let channels = 3 + aovs.iter().map(|a| a.channels().len()).sum::<usize>();
+    2 * film::shape(aovs).bytes() + channels * size_of::<f32>()
+}
 
 /// Refuses what the system would refuse later, when there is no saying so any more: whoever runs out of memory is ended.
 fn check_memory(plan: &Plan) -> Result<(), RenderError> {
-    let bytes = plan.window.width() as usize * plan.window.height() as usize * PIXEL_BYTES;
+    let bytes = plan.window.width() as usize * plan.window.height() as usize * pixel_bytes(&plan.aovs);
     let mut probe: Vec<u8> = Vec::new();
     probe.try_reserve_exact(bytes).map_err(|_| {
         let (width, height, megabytes) = (plan.window.width(), plan.window.height(), bytes >> 20);

@@ -1,7 +1,7 @@
 //! What may differ from what the scene file says, and the picture that comes of both.
 
-use crate::film::Tile;
 use crate::film::part::Plan;
+use crate::film::{Aov, Tile};
 use crate::integrator::View;
 use crate::scene::{MAX_SIDE, Scene};
 use crate::texture::MipMode;
@@ -27,6 +27,8 @@ pub struct RenderOptions {
     pub seed: Option<u32>,
     /// Shows this in place of light.
     pub view: Option<View>,
+    /// Layers beside the light; those of the scene if `None`.
+    pub aovs: Option<Vec<Aov>>,
     /// Stop, with what there is, after this long. Pictures made so are not reproducible.
     pub time_limit: Option<Duration>,
 }
@@ -50,7 +52,8 @@ impl RenderOptions {
         let how = format!("{} {:?} {} {:?}", scene.fingerprint, self.mip, self.mip_bias.to_bits(), self.view);
         let seed = self.seed.unwrap_or(scene.integrator.seed);
         let (exposure, tone) = (scene.film.exposure, scene.film.tone);
-        Ok(Plan { fingerprint: xxh3_64(how.as_bytes()), frame, window, seed, samples, exposure, tone })
+        let aovs = self.aovs.clone().unwrap_or_else(|| scene.film.aovs.clone());
+        Ok(Plan { fingerprint: xxh3_64(how.as_bytes()), frame, window, seed, samples, exposure, tone, aovs })
     }
 
     /// The samples that are to be made of those planned.

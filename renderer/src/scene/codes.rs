@@ -17,7 +17,7 @@ codes! {
     SYNTAX = "S0002", "scene file that cannot be understood",
         "The file is not well-formed TOML (or JSON, for `.json`), has a key that means nothing there, lacks one that must be there, or has a value of the wrong type. The message says which.";
     UNKNOWN_NAME = "S0003", "name that the scene does not define",
-        "A shape names a material under `[materials]`, a material a texture under `[textures]`, an instance a group under `[groups]`. Names are case-sensitive.";
+        "A shape names a material under `[materials]`, a material a texture under `[textures]`, an instance a group under `[groups]`; a layer of the picture is one of those that there always are, or an `out` parameter of a shader. Names are case-sensitive.";
     BAD_NUMBER = "S0004", "number out of range",
         "The number cannot be used: it is not finite, negative or zero where it must be positive, or larger than the renderer can handle. The message gives the range.";
     BAD_CHOICE = "S0005", "choice that does not exist",
@@ -53,7 +53,7 @@ codes! {
     PART = "S0020", "partial render that cannot be read",
         "The file named as a partial render, or the checkpoint that `--resume` goes on from, is something else, is damaged, was not copied whole, or was written by another version of this program. Render it again, or leave out `--resume`.";
     MISFIT = "S0021", "partial renders of different pictures",
-        "Partial renders can be merged, and checkpoints be gone on from, where they are of the same scene, size, crop, seed and samples a pixel, with other samples in each. The scene counts as changed when any file that it reads has changed. The message says what differs.";
+        "Partial renders can be merged, and checkpoints be gone on from, where they are of the same scene, size, crop, seed, layers and samples a pixel, with other samples in each. The scene counts as changed when any file that it reads has changed. The message says what differs.";
     INCOMPLETE = "S0022", "samples that no partial render has",
         "A picture is merged from partial renders that hold all samples of each pixel together, unless `--allow-missing` asks for a picture of those that there are.";
     TEXTURE_FOLDER = "S0023", "folder for converted textures that cannot be used",

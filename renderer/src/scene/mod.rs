@@ -1,5 +1,6 @@
 //! Scenes: the files that describe them, and what is built from those.
 
+pub mod aovs;
 mod camera;
 pub mod codes;
 mod context;
@@ -21,7 +22,7 @@ pub use textures::TextureSetup;
 
 use crate::accel::{Accel, Structure};
 use crate::camera::Projection;
-use crate::film::{PixelFilter, Tile, ToneCurve};
+use crate::film::{Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
 use crate::material::{Making, Material, Space, Spaces};
@@ -63,7 +64,7 @@ pub struct View {
     pub projection: Projection,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FilmSettings {
     pub width: u32,
     pub height: u32,
@@ -73,6 +74,8 @@ pub struct FilmSettings {
     pub tone: ToneCurve,
     /// Only these pixels are rendered; all if `None`.
     pub crop: Option<Tile>,
+    /// Layers beside the light.
+    pub aovs: Vec<Aov>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +149,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let view = camera::view(&file.camera, context);
     let (textures, image) = built.map(|b| (b.textures, b.environment)).unzip();
     let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
-    let (film, integrator) = (film(file, context), integrator(file, context));
+    let (film, integrator) = (film(file, &materials, context), integrator(file, context));
     let delta_lights = lights::build(&file.lights, context);
     let accel = Accel::build_with(&geometry, options.structure);
     let refuse = |why| {
@@ -184,7 +187,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
     }
 }
 
-fn film(file: &SceneFile, context: &mut Context) -> FilmSettings {
+fn film(file: &SceneFile, materials: &[Material], context: &mut Context) -> FilmSettings {
     let sides = 1..i64::from(MAX_SIDE) + 1;
     let width = context.integer(&file.film.width, "width", sides.clone(), 1280);
     let height = context.integer(&file.film.height, "height", sides, 720);
@@ -195,6 +198,7 @@ fn film(file: &SceneFile, context: &mut Context) -> FilmSettings {
         exposure: context.number(&file.film.exposure, "exposure", -100.0..100.0, 0.0),
         tone: file.film.tone,
         crop: file.film.crop.as_ref().and_then(|crop| window(crop, (width, height), context)),
+        aovs: aovs::read(&file.film.aovs, materials, context),
     }
 }
 

@@ -67,6 +67,8 @@ pub struct FilmTable {
     pub tone: ToneCurve,
     /// Left, top, right and bottom in pixels; the last two are the first that are left out.
     pub crop: Option<Spanned<[i64; 4]>>,
+    /// Layers beside the light.
+    pub aovs: Vec<Spanned<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,7 +1,7 @@
 //! `shade merge PART… -o FILE`: partial renders to the picture that they are parts of.
 
 use crate::outcome::{self, Outcome};
-use crate::render::output::{Format, Output};
+use crate::render::output::{ExrArguments, Format, Output};
 use renderer::film::part::Part;
 use renderer::scene::codes;
 use ssl_compiler::diagnostics::Diagnostic;
@@ -18,10 +18,12 @@ pub struct Arguments {
     /// Make a picture even if samples are missing
     #[arg(long)]
     allow_missing: bool,
+    #[command(flatten)]
+    exr: ExrArguments,
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
-    let output = match Output::check(arguments.output.clone(), None) {
+    let output = match Output::check(arguments.output.clone(), &arguments.exr, None) {
         Ok(output) => output,
         Err(refused) => return refused,
     };
@@ -36,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let (window, samples) = (sum.plan.window, sum.ranges.iter().map(|r| r.end - r.start).sum::<u32>());
     let (path, width, height) = (output.path.display(), window.width(), window.height());
     let said = format!("{path}: {width}×{height}, {samples} of {} samples a pixel\n", sum.plan.samples);
-    Outcome { output: said, ..Outcome::default() }
+    Outcome { output: said, note: output.left_out(&sum.plan), ..Outcome::default() }
 }
 
 fn read(path: &Path) -> Result<Part, Box<Diagnostic>> {

@@ -1,9 +1,10 @@
 //! A partial render from bytes that may be anything: what is not one, or not whole, is refused, and nothing is taken in
 //! that no render could have written.
 
-use super::encode::{MAGIC, SUM_BYTES, VERSION};
+use super::encode::{COLOR, INTEGER, MAGIC, SUM_BYTES, VERSION};
 use super::{Done, Part, Plan};
-use crate::film::{Film, Tile, ToneCurve};
+use crate::film::{Aov, Film, OutputKind, RawPixel, Tile, TileSums, ToneCurve, shape};
+use smallvec::SmallVec;
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
@@ -37,8 +38,8 @@ impl std::error::Error for PartFileError {}
 const MAX_SIDE: u32 = 1 << 16;
 /// Samples a pixel that no picture exceeds: sums of so many have room.
 const MAX_SAMPLES: u32 = 1 << 24;
-/// A pixel takes at least so many bytes: a count and three sums.
-const LEAST_PIXEL_BYTES: u64 = 4;
+/// Layers that no picture exceeds.
+const MAX_LAYERS: u32 = 1 << 10;
 
 impl Part {
     pub fn decode(bytes: &[u8]) -> Result<Part, PartFileError> {
@@ -74,23 +75,32 @@ impl Reader<'_> {
             _ => return None,
         };
         let pixels = u64::from(plan.window.width()) * u64::from(plan.window.height());
-        if pixels * LEAST_PIXEL_BYTES > self.bytes.len() as u64 {
+        let shape = shape(&plan.aovs);
+        // At least a byte for the count and each sum.
+        let least = 1 + shape.sums() as u64 + 4 * shape.nearest as u64;
+        if pixels.checked_mul(least)? > self.bytes.len() as u64 {
             return None;
         }
         // So that parts with other samples can never add up to more than a sum holds.
         let most = ranges.iter().map(|r| r.end - r.start).sum();
-        let film = Film::new(plan.window);
+        let film = Film::new(plan.window, shape);
         for index in 0..film.tile_count() {
             let mut sums = film.sums(index);
             for pixel in 0..film.tile(index).pixels() as usize {
-                let count = u32::try_from(self.variable()?).ok().filter(|&c| c <= most)?;
-                let channels = [self.signed()?, self.signed()?, self.signed()?];
-                if !sums.set_raw(pixel, channels, count) {
-                    return None;
-                }
+                self.pixel(&mut sums, pixel, most)?;
             }
         }
         self.bytes.is_empty().then_some(Part { plan, ranges, unfinished, film })
+    }
+
+    fn pixel(&mut self, into: &mut TileSums, pixel: usize, most: u32) -> Option<()> {
+        let before = into.raw(pixel);
+        let (sums, nearest) = (before.sums.len(), before.nearest.len());
+        let count = u32::try_from(self.variable()?).ok().filter(|&c| c <= most)?;
+        let sums = (0..sums).map(|_| self.signed()).collect::<Option<SmallVec<[i128; 16]>>>()?;
+        let rank = if nearest > 0 { self.long()? } else { u64::MAX };
+        let nearest = (0..nearest).map(|_| self.word()).collect::<Option<SmallVec<[u32; 16]>>>()?;
+        into.set_raw(pixel, RawPixel { count, sums: &sums, rank, nearest: &nearest }).then_some(())
     }
 
     fn plan(&mut self) -> Option<Plan> {
@@ -107,7 +117,27 @@ impl Reader<'_> {
         let inside = window.x0 < window.x1 && window.x1 <= frame.0 && window.y0 < window.y1 && window.y1 <= frame.1;
         let fits = inside && frame.0 <= MAX_SIDE && frame.1 <= MAX_SIDE && samples <= MAX_SAMPLES;
         let fits = fits && exposure.is_finite();
-        fits.then_some(Plan { fingerprint, frame, window, seed, samples, exposure, tone })
+        let layers = self.word().filter(|&n| n <= MAX_LAYERS)?;
+        let aovs = (0..layers).map(|_| self.layer()).collect::<Option<Vec<Aov>>>()?;
+        fits.then_some(Plan { fingerprint, frame, window, seed, samples, exposure, tone, aovs })
+    }
+
+    fn layer(&mut self) -> Option<Aov> {
+        let number = usize::from(self.byte()?);
+        if number != Aov::FIXED.len() {
+            return Aov::FIXED.get(number).cloned();
+        }
+        let kind = match self.byte()? {
+            1 => OutputKind::Float,
+            n @ 2..=4 => OutputKind::Vector(n),
+            COLOR => OutputKind::Color,
+            INTEGER => OutputKind::Integer,
+            _ => return None,
+        };
+        let length = self.word()? as usize;
+        let (name, rest) = self.bytes.split_at_checked(length)?;
+        self.bytes = rest;
+        Some(Aov::Output { name: std::str::from_utf8(name).ok()?.to_owned(), kind })
     }
 
     fn ranges(&mut self, samples: u32) -> Option<Vec<Range<u32>>> {

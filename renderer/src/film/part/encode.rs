@@ -1,17 +1,18 @@
 //! A partial render into bytes.
 //!
 //! All numbers little-endian: 8 bytes that name the format, its version (u32), the plan, the sample ranges, the finished
-//! units where not all are, then for each tile, row by row, each of its pixels: how many samples, and the three sums.
-//! Counts and sums are variable-length: seven bits a byte, lowest first, the eighth set on all but the last; sums with
-//! the sign in the lowest bit. Last, the XXH3 of everything before (u64).
+//! units where not all are, then for each tile, row by row, each of its pixels: how many samples, the sums, and where
+//! layers keep the nearest sample its rank (u64) and values (f32). Counts and sums are variable-length: seven bits a byte,
+//! lowest first, the eighth set on all but the last; sums with the sign in the lowest bit. Last, the XXH3 of everything
+//! before (u64).
 
 use super::Part;
-use crate::film::ToneCurve;
+use crate::film::{Aov, OutputKind, ToneCurve};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(super) const MAGIC: &[u8; 8] = b"SSLPART\0";
 /// Of the format.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// Bytes of the checksum.
 pub(super) const SUM_BYTES: usize = 8;
 
@@ -34,9 +35,13 @@ impl Part {
         for index in 0..self.film.tile_count() {
             let sums = self.film.sums(index);
             for pixel in 0..self.film.tile(index).pixels() as usize {
-                let (channels, count) = sums.raw(pixel);
-                variable(&mut out, u128::from(count));
-                channels.iter().for_each(|&s| variable(&mut out, ((s << 1) ^ (s >> 127)) as u128));
+                let raw = sums.raw(pixel);
+                variable(&mut out, u128::from(raw.count));
+                raw.sums.iter().for_each(|&s| variable(&mut out, ((s << 1) ^ (s >> 127)) as u128));
+                if !raw.nearest.is_empty() {
+                    out.extend(raw.rank.to_le_bytes());
+                    words(&mut out, raw.nearest);
+                }
             }
         }
         let sum = xxh3_64(&out);
@@ -54,8 +59,30 @@ impl Part {
             ToneCurve::Clamp => 0,
             ToneCurve::Filmic => 1,
         });
+        words(out, &[plan.aovs.len() as u32]);
+        plan.aovs.iter().for_each(|aov| encode_layer(out, aov));
     }
 }
+
+/// The number of one that does not depend on the scene, or one beyond with kind and name.
+fn encode_layer(out: &mut Vec<u8>, aov: &Aov) {
+    let number = Aov::FIXED.iter().position(|fixed| fixed == aov).unwrap_or(Aov::FIXED.len());
+    out.push(number as u8);
+    if let Aov::Output { name, kind } = aov {
+        out.push(match kind {
+            OutputKind::Float => 1,
+            OutputKind::Vector(n) => *n,
+            OutputKind::Color => COLOR,
+            OutputKind::Integer => INTEGER,
+        });
+        words(out, &[name.len() as u32]);
+        out.extend(name.as_bytes());
+    }
+}
+
+/// Kinds of outputs that are not their number of components.
+pub(super) const COLOR: u8 = 5;
+pub(super) const INTEGER: u8 = 6;
 
 fn words(out: &mut Vec<u8>, values: &[u32]) {
     values.iter().for_each(|v| out.extend(v.to_le_bytes()));

@@ -8,7 +8,7 @@ mod encode;
 pub use decode::PartFileError;
 pub use done::Done;
 
-use super::{Film, Picture, Tile, ToneCurve};
+use super::{Aov, Film, Picture, Tile, ToneCurve};
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
 
@@ -27,6 +27,8 @@ pub struct Plan {
     /// How a PNG is developed: stops, and the curve.
     pub exposure: f32,
     pub tone: ToneCurve,
+    /// The layers beside the light.
+    pub aovs: Vec<Aov>,
 }
 
 /// Sums of some samples of every pixel.
@@ -48,6 +50,8 @@ pub enum Misfit {
     Window(Tile, Tile),
     Seed(u32, u32),
     Samples(u32, u32),
+    /// Names of layers.
+    Layers(Vec<String>, Vec<String>),
     /// Samples that both hold.
     Overlap(Range<u32>),
     /// The samples are others than those asked for.
@@ -63,6 +67,7 @@ pub enum Misfit {
 impl Display for Misfit {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let window = |t: &Tile| format!("{},{},{},{}", t.x0, t.y0, t.x1, t.y1);
+        let named = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         match self {
             Misfit::Scene => {
                 f.write_str("it is of another scene, of a scene whose files have changed, or made with other options")
@@ -71,6 +76,7 @@ impl Display for Misfit {
             Misfit::Window(a, b) => write!(f, "it holds the pixels {}, not {}", window(b), window(a)),
             Misfit::Seed(a, b) => write!(f, "its seed is {b}, not {a}"),
             Misfit::Samples(a, b) => write!(f, "it is for {b} samples a pixel, not {a}"),
+            Misfit::Layers(a, b) => write!(f, "its layers are {}, not {}", named(b), named(a)),
             Misfit::Overlap(r) => write!(f, "its samples {}..{} are there already", r.start, r.end),
             Misfit::Range(a, b) => {
                 write!(f, "it holds the samples {}..{}, not {}..{}", b.start, b.end, a.start, a.end)
@@ -90,9 +96,14 @@ impl Plan {
             () if self.window != other.window => Err(Misfit::Window(self.window, other.window)),
             () if self.seed != other.seed => Err(Misfit::Seed(self.seed, other.seed)),
             () if self.samples != other.samples => Err(Misfit::Samples(self.samples, other.samples)),
+            () if self.aovs != other.aovs => Err(Misfit::Layers(self.layer_names(), other.layer_names())),
             () if self.fingerprint != other.fingerprint => Err(Misfit::Scene),
             () => Ok(()),
         }
+    }
+
+    fn layer_names(&self) -> Vec<String> {
+        self.aovs.iter().map(|a| a.name().to_owned()).collect()
     }
 }
 
@@ -135,14 +146,14 @@ impl Part {
     pub fn mean_samples(&self) -> f64 {
         let of_tile = |index: usize| {
             let sums = self.film.sums(index);
-            (0..self.film.tile(index).pixels() as usize).map(|i| u64::from(sums.raw(i).1)).sum::<u64>()
+            (0..self.film.tile(index).pixels() as usize).map(|i| u64::from(sums.raw(i).count)).sum::<u64>()
         };
         let all: u64 = (0..self.film.tile_count()).map(of_tile).sum();
         all as f64 / (f64::from(self.plan.window.width()) * f64::from(self.plan.window.height()))
     }
 
     pub fn picture(&self) -> Picture {
-        self.film.picture(self.plan.frame)
+        self.film.picture(self.plan.frame, &self.plan.aovs)
     }
 }
 

@@ -1,13 +1,20 @@
 //! Parts through files and into each other.
 
 use super::*;
-use crate::film::TileSums;
+use crate::film::{FilmSample, OutputKind, TileSums, shape};
 use glam::Vec3;
 use xxhash_rust::xxh3::xxh3_64;
 
 fn plan() -> Plan {
     let window = Tile { x0: 3, y0: 1, x1: 22, y1: 5 };
-    Plan { fingerprint: 77, frame: (30, 20), window, seed: 5, samples: 8, exposure: 0.5, tone: ToneCurve::Filmic }
+    let tone = ToneCurve::Filmic;
+    Plan { fingerprint: 77, frame: (30, 20), window, seed: 5, samples: 8, exposure: 0.5, tone, aovs: aovs() }
+}
+
+/// Of every rule: three channels of means and two of the nearest sample's.
+fn aovs() -> Vec<Aov> {
+    let normal = Aov::Output { name: "n".to_owned(), kind: OutputKind::Vector(3) };
+    vec![Aov::Depth, normal, Aov::Variance, Aov::ObjectId, Aov::Samples]
 }
 
 /// A sample's radiance, of all signs and sizes.
@@ -17,12 +24,15 @@ fn radiance(pixel: u32, sample: u32) -> Vec3 {
 }
 
 fn part(range: Range<u32>) -> Part {
-    let film = Film::new(plan().window);
+    let film = Film::new(plan().window, shape(&aovs()));
     for index in 0..film.tile_count() {
-        let mut batch = TileSums::new(film.tile(index).pixels());
+        let mut batch = TileSums::new(film.tile(index).pixels(), film.shape());
         for pixel in 0..film.tile(index).pixels() {
             for sample in range.clone() {
-                batch.add(pixel as usize, radiance(pixel, sample));
+                let rank = FilmSample::rank((sample * 5 % 8) as f32, sample);
+                let (means, nearest) = ([pixel, sample, 7].map(|n| n as f32), [sample, pixel].map(|n| n as f32));
+                let radiance = radiance(pixel, sample);
+                batch.add(pixel as usize, &FilmSample { radiance, means: &means, nearest: &nearest, rank });
             }
         }
         film.add(index, &batch);
@@ -68,6 +78,10 @@ fn what_does_not_go_together_is_told_apart() {
     assert_eq!(join(&|p| p.plan.seed = 1), Err(Misfit::Seed(5, 1)));
     assert_eq!(join(&|p| p.plan.samples = 16), Err(Misfit::Samples(8, 16)));
     assert_eq!(join(&|p| p.plan.frame = (30, 30)), Err(Misfit::Frame((30, 20), (30, 30))));
+    let layers = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<String>>();
+    let all = layers(&["depth", "n", "variance", "object_id", "samples"]);
+    let without = Err(Misfit::Layers(all, layers(&["uv"])));
+    assert_eq!(join(&|p| p.plan.aovs = vec![Aov::Uv]), without);
     assert_eq!(join(&|p| p.unfinished = Some(Done::default())), Err(Misfit::Unfinished));
     assert_eq!(part(0..4).join(&part(2..6)), Err(Misfit::Overlap(2..4)));
     let mut gaps = part(1..3);

@@ -1,5 +1,6 @@
 //! What `shade render` is told.
 
+use super::output::ExrArguments;
 use crate::derivatives::DerivativeArguments;
 use crate::includes::Includes;
 use crate::target;
@@ -9,9 +10,11 @@ use renderer::film::Tile;
 use renderer::integrator::View;
 use renderer::material::Making;
 use renderer::render::{RenderOptions, available_threads};
-use renderer::scene::{MAX_SAMPLES, MAX_SIDE};
+use renderer::scene::aovs::{self, BadAov};
+use renderer::scene::{MAX_SAMPLES, MAX_SIDE, Scene};
 use renderer::texture::MipMode;
 use renderer::texture::cache::CacheOptions;
+use ssl_compiler::diagnostics::Diagnostic;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -60,6 +63,12 @@ pub struct Arguments {
     /// Show what the renderer does in false color, in place of light
     #[arg(long, value_name = "VIEW", value_parser = view)]
     pub(super) view: Option<View>,
+    /// Layers beside the light, instead of the scene's: albedo, normal, depth, position, uv, object_id, material_id,
+    /// variance, samples, and `out` parameters of shaders
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(super) aov: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(super) exr: ExrArguments,
     /// What finds the hits of rays: `bvh`, or `embree` where the program was built with it
     #[arg(long, value_name = "STRUCTURE", default_value = "bvh", value_parser = structure)]
     pub(super) accel: Structure,
@@ -152,8 +161,14 @@ impl Arguments {
         }
     }
 
-    pub fn options(&self) -> RenderOptions {
-        RenderOptions {
+    /// With what the scene says of them.
+    pub fn options(&self, scene: &Scene) -> Result<RenderOptions, Box<Diagnostic>> {
+        let wrong = |bad: BadAov| Box::new(Diagnostic::without_place(bad.code, bad.message, bad.hint));
+        let resolve = |names: &Vec<String>| {
+            let names: Vec<&str> = names.iter().map(|n| n.trim()).filter(|n| !n.is_empty()).collect();
+            aovs::resolve(&names, &scene.materials).map_err(wrong)
+        };
+        Ok(RenderOptions {
             samples: self.spp,
             range: self.sample_range.clone(),
             size: self.size,
@@ -163,7 +178,8 @@ impl Arguments {
             mip_bias: self.mip_bias,
             seed: self.seed,
             view: self.view,
+            aovs: self.aov.as_ref().map(resolve).transpose()?,
             time_limit: self.time_limit,
-        }
+        })
     }
 }

@@ -13,7 +13,7 @@ use checkpoint::{Checkpoint, refuse};
 use output::{Format, Output};
 use renderer::film::part::{Part, Plan};
 use renderer::film::{self, ToneCurve};
-use renderer::render::{Checkpoints, Control, Ending, RenderError, RenderOutput, render_with};
+use renderer::render::{Checkpoints, Control, Ending, RenderError, RenderOptions, RenderOutput, render_with};
 use renderer::scene::{self, LoadOptions, Loaded, Scene, TextureSetup, codes};
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::Path;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub fn run(arguments: &Arguments) -> Outcome {
     // What would only be found out after the render is looked at before.
-    let output = match Output::check(arguments.output_path(), arguments.stats.as_deref()) {
+    let output = match Output::check(arguments.output_path(), &arguments.exr, arguments.stats.as_deref()) {
         Ok(output) => output,
         Err(refused) => return refused,
     };
@@ -48,9 +48,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
         (scene.film.exposure, scene.film.tone) = (0.0, ToneCurve::Clamp);
     }
     let checkpoint = Checkpoint::of(&output.path, arguments.checkpoint_every);
-    match begin(arguments, &scene, &checkpoint, &mut outcome) {
-        Ok(from) => {
-            make(arguments, (&mut scene, loaded.incomplete), from, (&output, &checkpoint), &cancel, &mut outcome)
+    match begin(arguments, &scene, (&output, &checkpoint), &mut outcome) {
+        Ok((options, from)) => {
+            let files = (&output, &checkpoint, arguments.stats.as_deref());
+            make((&mut scene, loaded.incomplete), (&options, from), files, &cancel, &mut outcome);
         }
         Err(wrong) => refuse(&mut outcome, *wrong),
     }
@@ -77,28 +78,27 @@ fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Loaded {
     loaded
 }
 
-/// What an earlier render left to go on from, if anything.
+/// What is to be rendered, and what an earlier render left to go on from, if anything.
 fn begin(
     arguments: &Arguments,
     scene: &Scene,
-    checkpoint: &Checkpoint,
+    (output, checkpoint): (&Output, &Checkpoint),
     outcome: &mut Outcome,
-) -> Result<Option<Part>, Box<Diagnostic>> {
+) -> Result<(RenderOptions, Option<Part>), Box<Diagnostic>> {
     let hint = "a crop lies within the picture, and a range of samples within those of the scene or of `--spp`";
     let wrong = |why| Diagnostic::without_place(&codes::BAD_NUMBER, why, hint);
-    let plan: Plan = arguments.options().plan(scene).map_err(wrong)?;
-    if !arguments.resume {
-        return Ok(None);
-    }
-    checkpoint.read(&plan, outcome)
+    let options = arguments.options(scene)?;
+    let plan: Plan = options.plan(scene).map_err(wrong)?;
+    outcome.note.push_str(&output.left_out(&plan));
+    let from = if arguments.resume { checkpoint.read(&plan, outcome)? } else { None };
+    Ok((options, from))
 }
 
 /// Renders, and keeps what comes of it.
 fn make(
-    arguments: &Arguments,
     (scene, incomplete): (&mut Scene, bool),
-    from: Option<Part>,
-    (output, checkpoint): (&Output, &Checkpoint),
+    (options, from): (&RenderOptions, Option<Part>),
+    (output, checkpoint, stats): (&Output, &Checkpoint, Option<&Path>),
     cancel: &AtomicBool,
     outcome: &mut Outcome,
 ) {
@@ -108,10 +108,10 @@ fn make(
     };
     let checkpoints = checkpoint.every.map(|every| Checkpoints { every, keep: &keep });
     let control = Control { cancel, progress: &|done| progress.set(done), from, checkpoints };
-    let result = render_with(scene, &arguments.options(), control);
+    let result = render_with(scene, options, control);
     progress.finish();
     match result {
-        Ok(rendered) => finish(rendered, incomplete, (output, checkpoint), arguments.stats.as_deref(), outcome),
+        Ok(rendered) => finish(rendered, incomplete, (output, checkpoint), stats, outcome),
         Err(RenderError::Machine(why)) => {
             outcome.code = outcome::ENVIRONMENT_FAILED;
             outcome.note.push_str(&format!("{why}\n"));

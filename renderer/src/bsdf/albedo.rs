@@ -1,0 +1,107 @@
+//! Directional albedos without noise: the share of light from all sides that a lobe scatters towards the viewer.
+
+use super::{Bsdf, Lobe};
+use glam::{Vec2, Vec3};
+
+/// Points of the lattice that a rough lobe is averaged over.
+const POINTS: u32 = 64;
+
+impl Lobe {
+    /// ∫ eval dωi: exact where there is a formula, else the mean of the samples' weights over a fixed lattice, good to
+    /// about 1 %. Refracted light counts as it carries energy, without the scale of radiance in glass.
+    pub fn directional_albedo(&self, wo: Vec3) -> Vec3 {
+        match self {
+            Lobe::Lambert(l) => l.albedo,
+            Lobe::Mirror(l) => l.reflectance,
+            Lobe::Dielectric(l) => l.directional_albedo(wo),
+            Lobe::Glossy(_) | Lobe::Conductor(_) => self.mean_weight(wo),
+        }
+    }
+
+    fn mean_weight(&self, wo: Vec3) -> Vec3 {
+        // Steps by the golden ratio one way, evenly the other.
+        const GOLDEN: f32 = 0.618_034;
+        let point = |i: u32| Vec2::new((0.5 + i as f32 * GOLDEN).fract(), (i as f32 + 0.5) / POINTS as f32);
+        let sum: Vec3 = (0..POINTS).map(point).filter_map(|u| self.sample(wo, u)).map(|s| s.weight).sum();
+        sum / POINTS as f32
+    }
+}
+
+impl Bsdf<'_> {
+    /// The sum of the lobes' directional albedos.
+    pub fn directional_albedo(&self) -> Vec3 {
+        self.lobes.iter().map(|l| l.weight * l.lobe.directional_albedo(self.wo)).sum()
+    }
+
+    /// The lobes' normals by their shares of the light, on the side of `wo`; `None` where there are no lobes.
+    pub fn mean_normal(&self) -> Option<Vec3> {
+        let sum: Vec3 = self.lobes.iter().map(|l| l.lobe.normal() * super::choice(l)).sum();
+        sum.try_normalize()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Conductor, Dielectric, Glossy, Lambert, Mirror, WeightedLobe, fresnel, harness};
+    use super::*;
+    use std::f32::consts::TAU;
+
+    const N: [f32; 3] = [0.0, 0.0, 1.0];
+
+    /// ∫ eval dωi over directions evenly spread in solid angle.
+    fn over_the_hemisphere(lobe: &Lobe, wo: Vec3) -> f32 {
+        const M: u32 = 400;
+        let of = |i: u32| {
+            let (z, phi) = (((i % M) as f32 + 0.5) / M as f32, ((i / M) as f32 + 0.5) / M as f32 * TAU);
+            let r = (1.0 - z * z).sqrt();
+            f64::from(lobe.eval(wo, Vec3::new(r * phi.cos(), r * phi.sin(), z)).x)
+        };
+        ((0..M * M).map(of).sum::<f64>() / f64::from(M * M)) as f32 * TAU
+    }
+
+    #[test]
+    fn rough_lobes_scatter_what_uniform_directions_find() {
+        for wo in harness::directions() {
+            for roughness in [0.5, 0.7, 1.0] {
+                let glossy = Lobe::Glossy(Glossy { reflectance: [1.0; 3], normal: N, roughness }.lobe(Vec3::Z, wo));
+                let metal = Conductor { eta: [0.2; 3], k: [3.9; 3], normal: N, roughness };
+                let metal = Lobe::Conductor(metal.lobe(Vec3::Z, wo));
+                for lobe in [glossy, metal] {
+                    let (found, expected) = (lobe.directional_albedo(wo).x, over_the_hemisphere(&lobe, wo));
+                    assert!((found - expected).abs() < 0.015, "{wo} {roughness}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn glass_keeps_what_it_does_not_tint() {
+        let wo = Vec3::new(0.6, 0.0, 0.8);
+        let glass =
+            |inside| Dielectric { transmittance: [1.0, 0.5, 0.0], normal: N, ior: 1.5 }.lobe(Vec3::Z, wo, inside);
+        for inside in [false, true] {
+            let reflected = fresnel::dielectric(0.8, if inside { 1.0 / 1.5 } else { 1.5 }).0;
+            let expected = Vec3::new(1.0, 0.5 + 0.5 * reflected, reflected);
+            let found = Lobe::Dielectric(glass(inside)).directional_albedo(wo);
+            assert!((found - expected).abs().max_element() < 1e-6, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn weights_count_and_normals_are_by_share() {
+        let wo = Vec3::new(0.6, 0.0, 0.8);
+        let tilted = Lambert { albedo: [0.5; 3], normal: [1.0, 0.0, 0.0] };
+        let lobes = [
+            WeightedLobe { lobe: Lobe::Lambert(tilted.lobe(Vec3::Z)), weight: Vec3::ONE },
+            WeightedLobe {
+                lobe: Lobe::Mirror(Mirror { reflectance: [1.0, 0.5, 0.0], normal: N }.lobe(Vec3::Z, wo)),
+                weight: Vec3::splat(0.5),
+            },
+        ];
+        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
+        assert_eq!(bsdf.directional_albedo(), Vec3::new(1.0, 0.75, 0.5));
+        let normal = bsdf.mean_normal().expect("there are lobes");
+        assert!((normal - Vec3::new(1.0, 0.0, 1.0).normalize()).length() < 1e-6);
+        assert_eq!(Bsdf { lobes: &[], wo, gnormal: Vec3::Z }.mean_normal(), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! What the layers of the picture keep of each path: of its first hit, whatever that is. Mirrors and glass are not looked
+//! through: dividing the light by the albedo gives what arrives at the surface that is seen.
+
+use crate::bsdf::Bsdf;
+use crate::camera::Projection;
+use crate::film::{Aov, Rule, Shape, shape};
+use crate::material::{Material, Scratch, ShadingPoint};
+use crate::scene::Scene;
+use glam::Vec3;
+
+/// The values of all layers for each path of a batch.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    aovs: Vec<Aov>,
+    shape: Shape,
+    /// For each path the means, then those of which the nearest sample counts.
+    values: Vec<f32>,
+}
+
+/// A first hit.
+pub struct FirstHit<'a> {
+    pub point: &'a ShadingPoint,
+    pub bsdf: &'a Bsdf<'a>,
+    pub material: (u32, &'a Material),
+    /// Holds what the material's shader gave, in this lane.
+    pub outputs: (&'a Scratch, usize),
+    /// Along the ray.
+    pub distance: f32,
+}
+
+impl Recorded {
+    pub fn new(aovs: Vec<Aov>) -> Recorded {
+        Recorded { shape: shape(&aovs), aovs, values: Vec::new() }
+    }
+
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Forgets what there was; so many paths meet nothing yet.
+    pub fn begin(&mut self, paths: usize) {
+        let of = |rule| {
+            let these = self.aovs.iter().filter(move |a| a.rule() == rule);
+            these.flat_map(|a| a.channels().iter().map(|_| a.background()))
+        };
+        let one: Vec<f32> = of(Rule::Mean).chain(of(Rule::Nearest)).collect();
+        self.values.clear();
+        self.values.extend((0..paths).flat_map(|_| &one));
+    }
+
+    /// The means of a path, and what counts if it is the nearest.
+    pub fn of(&self, path: usize) -> (&[f32], &[f32]) {
+        let n = self.shape.means + self.shape.nearest;
+        self.values[path * n..][..n].split_at(self.shape.means)
+    }
+
+    pub fn record(&mut self, scene: &Scene, path: usize, hit: &FirstHit<'_>) {
+        let n = self.shape.means + self.shape.nearest;
+        let (means, nearest) = self.values[path * n..][..n].split_at_mut(self.shape.means);
+        let (mut means, mut nearest) = (means.iter_mut(), nearest.iter_mut());
+        for aov in &self.aovs {
+            let values = value(aov, scene, hit);
+            let into = match aov.rule() {
+                Rule::Mean => &mut means,
+                Rule::Nearest => &mut nearest,
+                Rule::Derived => continue,
+            };
+            // As many as there are channels; the others stay for the next layer.
+            values.iter().take(aov.channels().len()).zip(into).for_each(|(value, into)| *into = *value);
+        }
+    }
+}
+
+/// The channels of a layer, filled up with 0.
+fn value(aov: &Aov, scene: &Scene, hit: &FirstHit<'_>) -> [f32; 4] {
+    let of = |v: Vec3| [v.x, v.y, v.z, 0.0];
+    let one = |x: f32| [x, 0.0, 0.0, 0.0];
+    let surface = &hit.point.surface;
+    match aov {
+        Aov::Albedo => of(hit.bsdf.directional_albedo()),
+        Aov::Normal => of(hit.bsdf.mean_normal().unwrap_or_else(|| surface.normal_seen())),
+        Aov::Depth => one(match scene.view.projection {
+            Projection::Panoramic => hit.distance,
+            _ => -scene.spaces.camera.from_world.transform_point3(surface.position).z,
+        }),
+        Aov::Position => of(surface.position),
+        Aov::Uv => [surface.uv.x, surface.uv.y, 0.0, 0.0],
+        Aov::ObjectId => one(surface.object_id as f32),
+        Aov::MaterialId => one(hit.material.0 as f32),
+        Aov::Output { name, .. } => hit.material.1.output(name, hit.outputs.0, hit.outputs.1),
+        Aov::Variance | Aov::Samples => [0.0; 4],
+    }
+}
