@@ -54,10 +54,11 @@ impl Recorded {
         self.values[path * n..][..n].split_at(self.shape.means)
     }
 
-    pub fn record(&mut self, scene: &Scene, path: usize, hit: &FirstHit<'_>) {
+    /// Whether all of it were numbers.
+    pub fn record(&mut self, scene: &Scene, path: usize, hit: &FirstHit<'_>) -> bool {
         let n = self.shape.means + self.shape.nearest;
         let (means, nearest) = self.values[path * n..][..n].split_at_mut(self.shape.means);
-        let (mut means, mut nearest) = (means.iter_mut(), nearest.iter_mut());
+        let (mut means, mut nearest, mut numbers) = (means.iter_mut(), nearest.iter_mut(), true);
         for aov in &self.aovs {
             let values = value(aov, scene, hit);
             let into = match aov.rule() {
@@ -67,7 +68,9 @@ impl Recorded {
             };
             // As many as there are channels; the others stay for the next layer.
             values.iter().take(aov.channels().len()).zip(into).for_each(|(value, into)| *into = *value);
+            numbers &= values.iter().all(|v| v.is_finite());
         }
+        numbers
     }
 }
 

@@ -3,12 +3,14 @@
 mod aov;
 mod bounce;
 mod direct;
+pub mod faults;
 pub mod messages;
 mod path;
 mod view;
 mod wavefront;
 
 pub use aov::Recorded;
+pub use faults::Faults;
 pub use messages::Messages;
 pub use path::Workspace;
 pub use view::View;

@@ -1,6 +1,7 @@
 //! A light path while it is traced from the camera, and the memory of a wavefront of them.
 
 use super::aov::Recorded;
+use super::faults::Faults;
 use super::messages::Messages;
 use super::view::{Seen, View};
 use crate::bsdf::WeightedLobe;
@@ -30,6 +31,22 @@ pub struct Path {
     pub pdf: f32,
     /// Where the ray left the last surface, before the offset; what light densities refer to.
     pub from: Vec3,
+    /// Something on its way was no number.
+    pub faulty: bool,
+}
+
+impl Path {
+    /// Adds light as the camera gets it. What is no number counts as black, and is told by false.
+    #[must_use]
+    pub fn add(&mut self, light: Vec3) -> bool {
+        let sum = self.radiance + light;
+        if sum.is_finite() {
+            self.radiance = sum;
+        } else {
+            self.faulty = true;
+        }
+        sum.is_finite()
+    }
 }
 
 /// A path that met something.
@@ -61,4 +78,7 @@ pub struct Workspace {
     /// What shaders said: the path, the bounce, and the text.
     pub said: Vec<(u32, u32, String)>,
     pub messages: Messages,
+    /// Values that were no numbers: the path, the bounce, and the material.
+    pub faulty: Vec<(u32, u32, u32)>,
+    pub faults: Faults,
 }

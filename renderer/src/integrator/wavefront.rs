@@ -1,6 +1,7 @@
 //! The order of events for one batch of samples of one tile.
 
-use super::bounce;
+use super::bounce::{self, Bounce};
+use super::faults::FaultPlace;
 use super::path::{Met, Path, Workspace};
 use super::view::Watch;
 use crate::camera::Camera;
@@ -20,7 +21,7 @@ pub struct BatchCounts {
     pub shadow_rays: u64,
     pub shaded: u64,
     pub blocks: u64,
-    /// Samples that were no numbers and count as black.
+    /// Samples on whose way something was no number and counts as black.
     pub non_finite: u64,
 }
 
@@ -59,13 +60,13 @@ pub fn trace(
         intersect(scene, work);
         // 3. Shapes that shine by themselves.
         if work.view.is_none() {
-            collect_shape_emission(scene, work);
+            collect_shape_emission(scene, work, depth);
         }
         // 4. Hits in the order of their materials, so that blocks of one shader are full.
         work.met.sort_unstable_by_key(|m| (m.material, m.path));
         // 5. Shade them, then gather direct light and choose where to go on.
         work.active.clear();
-        let last = depth == scene.integrator.max_depth;
+        let bounce = Bounce { depth, last: depth == scene.integrator.max_depth, differentials };
         let mut begin = 0;
         while begin < work.met.len() {
             let end = block_end(&work.met, begin);
@@ -73,7 +74,7 @@ pub fn trace(
             counts.shaded += (end - begin) as u64;
             counts.blocks += 1;
             for lane in 0..end - begin {
-                bounce::advance(scene, work, begin + lane, lane, (depth, last), differentials, &mut counts);
+                bounce::advance(scene, work, (begin + lane, lane), bounce, &mut counts);
             }
             begin = end;
         }
@@ -89,13 +90,20 @@ pub fn trace(
         let (means, nearest) = work.recorded.of(index);
         let rank = FilmSample::rank(path.off_center, samples.start + index as u32 % samples.len() as u32);
         let sample = FilmSample { radiance: path.radiance, means, nearest, rank };
-        counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample));
+        counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample) || path.faulty);
     }
-    // 8. What shaders said, by pixel and sample.
-    for (order, (path, depth, text)) in std::mem::take(&mut work.said).into_iter().enumerate() {
+    // 8. What shaders said, and what of it was no number, by pixel and sample.
+    let place = |path: u32| {
         let (x, y) = tile.pixel(work.paths[path as usize].pixel);
-        let sample = samples.start + path % samples.len() as u32;
+        (y, x, samples.start + path % samples.len() as u32)
+    };
+    for (order, (path, depth, text)) in std::mem::take(&mut work.said).into_iter().enumerate() {
+        let (y, x, sample) = place(path);
         work.messages.add((y, x, sample, depth, order as u32), text, 1);
+    }
+    for (path, bounce, material) in std::mem::take(&mut work.faulty) {
+        let (y, x, sample) = place(path);
+        work.faults.add(material, FaultPlace { y, x, sample, bounce });
     }
     (sums, counts)
 }
@@ -122,6 +130,7 @@ fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u
                 pdf: f32::INFINITY,
                 from,
                 eta_scale: 1.0,
+                faulty: false,
             });
         }
     }
@@ -154,7 +163,8 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
             }
             None => {
                 let weight = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.ray.direction));
-                path.radiance += path.beta * environment_met(scene, path) * weight;
+                // Images are clean, so that only overflow is left, which is nobody's fault but the sample's.
+                let _ = path.add(path.beta * environment_met(scene, path) * weight);
             }
         }
     }
@@ -165,7 +175,7 @@ pub fn environment_met(scene: &Scene, path: &Path) -> Vec3 {
     scene.environment.radiance(&scene.textures, path.ray.direction, path.differential.direction)
 }
 
-fn collect_shape_emission(scene: &Scene, work: &mut Workspace) {
+fn collect_shape_emission(scene: &Scene, work: &mut Workspace, depth: u32) {
     for met in &work.met {
         let emission = scene.geometry.shape(met.surface.shape).emission;
         if emission == Vec3::ZERO || met.surface.backfacing {
@@ -177,7 +187,9 @@ fn collect_shape_emission(scene: &Scene, work: &mut Workspace) {
         } else {
             scene.lights.pdf(&scene.geometry, path.from, path.ray.direction, &met.hit)
         };
-        path.radiance += path.beta * emission * scene.integrator.sampling.of_lobe(path.pdf, light_pdf);
+        if !path.add(path.beta * emission * scene.integrator.sampling.of_lobe(path.pdf, light_pdf)) {
+            work.faulty.push((met.path, depth, met.material));
+        }
     }
 }
 

@@ -17,11 +17,11 @@ use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, ClosureId, ClosureRegistry, GlobalsLayout, HostServices, LANES, LaneError, OutputDesc, ParameterBlock,
-    ParameterValue, Row, read3,
+    Block, ClosureId, ClosureRegistry, ClosureType, GlobalsLayout, HostServices, LANES, LaneError, OutputDesc,
+    ParameterBlock, ParameterValue, Row, read3,
 };
 use ssl_compiler::source::SourceMap;
-use ssl_compiler::types::Scalar;
+use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{BackendKind, CompileOptions, Shader, Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -122,11 +122,13 @@ impl Default for ShadingLanguage {
 }
 
 /// One entry of the lobe table that the renderer knows how to read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct LobeSlot {
     kind: LobeKind,
     weight_row: usize,
     parameter_row: usize,
+    /// Of the parameters, the rows that hold floats.
+    floats: Vec<usize>,
 }
 
 /// A compiled shader with the values of one material.
@@ -153,6 +155,8 @@ pub struct Scratch {
 pub struct Shaded {
     pub emission: Vec3,
     pub lobes: Range<usize>,
+    /// No weight and no parameter of a lobe was NaN or infinite. Those that were count as 0, normals as the surface's.
+    pub numbers: bool,
 }
 
 impl Material {
@@ -160,7 +164,8 @@ impl Material {
         let interface = shader.interface();
         let kind = |id: ClosureId| language.kinds.iter().find(|(k, _)| *k == id).map(|&(_, kind)| kind);
         let slot = |l: &ssl_compiler::runtime::LobeDesc| {
-            Some(LobeSlot { kind: kind(l.closure)?, weight_row: l.weight_row, parameter_row: l.parameter_row })
+            let floats = float_rows(language.closures.get(l.closure), l.parameter_row);
+            Some(LobeSlot { kind: kind(l.closure)?, weight_row: l.weight_row, parameter_row: l.parameter_row, floats })
         };
         let fills: Vec<Fill> =
             interface.globals_read.iter().filter_map(|r| Fill::of(language.globals.field(r.field), r)).collect();
@@ -269,19 +274,24 @@ impl Material {
         for (lane, point) in points.iter().enumerate() {
             let start = lobes.len();
             let ended = status.errors[lane].is_some();
-            let emission = if ended { Vec3::ZERO } else { self.read(point, &scratch.outputs, lane, lobes) };
-            shaded.push(Shaded { emission, lobes: start..lobes.len() });
+            let (emission, numbers) =
+                if ended { (Vec3::ZERO, true) } else { self.read(point, &scratch.outputs, lane, lobes) };
+            shaded.push(Shaded { emission, lobes: start..lobes.len(), numbers });
         }
     }
 
-    /// One lane of the lobe table: its emission, and its lobes appended.
-    fn read(&self, point: &ShadingPoint, outputs: &[Row], lane: usize, lobes: &mut Vec<WeightedLobe>) -> Vec3 {
-        let mut emission = Vec3::ZERO;
+    /// One lane of the lobe table: its emission, and whether it holds numbers only; its lobes appended.
+    fn read(&self, point: &ShadingPoint, outputs: &[Row], lane: usize, lobes: &mut Vec<WeightedLobe>) -> (Vec3, bool) {
+        let (mut emission, mut numbers) = (Vec3::ZERO, true);
         let wo = -point.incident;
         let gnormal = point.surface.gnormal_seen();
         for slot in &self.lobes {
             let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
-            if weight == Vec3::ZERO || !weight.is_finite() {
+            if weight == Vec3::ZERO {
+                continue;
+            }
+            numbers &= weight.is_finite() && slot.floats.iter().all(|&row| outputs[row].0[lane].is_finite());
+            if !weight.is_finite() {
                 continue;
             }
             let parameters = &outputs[slot.parameter_row..];
@@ -301,6 +311,28 @@ impl Material {
             };
             lobes.push(WeightedLobe { lobe, weight });
         }
-        emission
+        (emission, numbers)
     }
+}
+
+/// Of a lobe whose parameters begin at row `first`, the rows that hold floats.
+fn float_rows(closure: &ClosureType, first: usize) -> Vec<usize> {
+    let mut rows = Vec::new();
+    let mut at = first;
+    for parameter in &closure.parameters {
+        let scalars = match &parameter.ty {
+            Type::Float => 1,
+            Type::Vector(kind) => kind.len(),
+            Type::Matrix => 16,
+            // Closures have no rows, the others one, which is no float.
+            Type::Closure => continue,
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        rows.extend(at..at + scalars);
+        at += scalars;
+    }
+    rows
 }

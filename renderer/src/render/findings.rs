@@ -29,9 +29,23 @@ pub fn findings(scene: &Scene, statistics: &Statistics) -> (Diagnostics, bool) {
             incomplete = true;
         }
     }
-    if statistics.non_finite_samples > 0 {
-        let message = format!("{} samples were no numbers and count as black", statistics.non_finite_samples);
-        warn(&codes::NOT_A_NUMBER, message, "look for a division by zero in a shader's colors");
+    for found in &statistics.non_finite_materials {
+        let pixels: Vec<String> = found.first.iter().map(|p| format!("{},{}", p.x, p.y)).collect();
+        let message = format!(
+            "`{}` came to NaN or infinity at {} hits, which are black or lack a lobe; first in the pixels {}",
+            found.material,
+            found.hits,
+            pixels.join(" ")
+        );
+        warn(
+            &codes::NOT_A_NUMBER,
+            message,
+            "look in its shader for a division by zero, or a root or power of a negative number",
+        );
+    }
+    if statistics.non_finite_samples > 0 && statistics.non_finite_materials.is_empty() {
+        let message = format!("{} samples were too bright to be numbers and are black", statistics.non_finite_samples);
+        warn(&codes::NOT_A_NUMBER, message, "look for lights of absurd strength");
     }
     (diagnostics, incomplete)
 }

@@ -4,7 +4,7 @@ use crate::camera::Camera;
 use crate::fiber::{self, FiberCounts};
 use crate::film::Film;
 use crate::film::part::{Done, Part, Plan};
-use crate::integrator::{self, BatchCounts, Messages, Recorded, View, Workspace};
+use crate::integrator::{self, BatchCounts, Faults, Messages, Recorded, View, Workspace};
 use crate::scene::Scene;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -25,6 +25,7 @@ pub struct Worked {
     pub counts: BatchCounts,
     pub samples: u64,
     pub messages: Messages,
+    pub faults: Faults,
     pub fibers: FiberCounts,
 }
 
@@ -33,6 +34,7 @@ impl Worked {
         self.counts.add(&other.counts);
         self.samples += other.samples;
         self.messages.merge(other.messages);
+        self.faults.merge(other.faults);
     }
 }
 
@@ -137,7 +139,7 @@ impl Job<'_> {
             };
             (self.progress)(done as f32 / self.total() as f32);
         }
-        worked.messages = work.messages;
+        (worked.messages, worked.faults) = (work.messages, work.faults);
         worked
     }
 

@@ -13,11 +13,12 @@ mod statistics;
 
 pub use checkpoints::Checkpoints;
 pub use options::RenderOptions;
-pub use statistics::Statistics;
+pub use statistics::{NonFinite, Statistics};
 
 use crate::camera::Camera;
 use crate::film::part::{Done, Misfit, Part, Plan};
 use crate::film::{self, Aov, Film, Picture};
+use crate::integrator::faults::{Faults, Faulty};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
 use crate::scene::Scene;
 use crate::texture::TextureOptions;
@@ -190,6 +191,7 @@ fn output(job: Job<'_>, threads: Vec<Worked>, seconds: f64) -> RenderOutput {
         shaded_points: counts.shaded,
         mean_lanes: counts.shaded as f64 / counts.blocks.max(1) as f64,
         non_finite_samples: counts.non_finite,
+        non_finite_materials: non_finite(scene, &total.faults),
         fibers,
         busy: 1.0 - idle.as_secs_f64() / (seconds * threads_count as f64).max(1e-9),
         textures: scene.textures.statistics(),
@@ -205,6 +207,13 @@ fn output(job: Job<'_>, threads: Vec<Worked>, seconds: f64) -> RenderOutput {
     let said = (messages.total, messages.overflowed || messages.len() > MAX_MESSAGES);
     let (picture, messages) = (part.picture(), messages.list());
     RenderOutput { picture, part, ending, statistics, diagnostics, messages, said, incomplete }
+}
+
+fn non_finite(scene: &Scene, faults: &Faults) -> Vec<NonFinite> {
+    let name = |material: u32| scene.materials[material as usize].name.clone();
+    let one =
+        |(material, f): (u32, &Faulty)| NonFinite { material: name(material), hits: f.hits, first: f.places.clone() };
+    faults.list().map(one).collect()
 }
 
 /// Cores of this machine that a render uses unless told otherwise.

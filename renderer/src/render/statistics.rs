@@ -1,5 +1,6 @@
 //! What a render cost.
 
+use crate::integrator::faults::FaultPlace;
 use crate::texture::cache::CacheStatistics;
 
 /// What a render cost.
@@ -16,10 +17,22 @@ pub struct Statistics {
     pub shaded_points: u64,
     /// Of the 16 lanes of a block, those that were used, on average.
     pub mean_lanes: f64,
+    /// Samples on whose way something was NaN or infinite and counts as black.
     pub non_finite_samples: u64,
+    /// Whose shaders that came from.
+    pub non_finite_materials: Vec<NonFinite>,
     /// Stacks on which the threads traced: more than the threads where textures had to be waited for.
     pub fibers: usize,
     /// The share of the threads' time in which they had something to do, 0 to 1.
     pub busy: f64,
     pub textures: CacheStatistics,
+}
+
+/// What of a material was NaN or infinite.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct NonFinite {
+    pub material: String,
+    pub hits: u64,
+    /// The first few pixels, row by row.
+    pub first: Vec<FaultPlace>,
 }

@@ -38,8 +38,8 @@ codes! {
         "The picture's file must end in `.png` or `.exr`, that of a partial render in `.part`, and lie in a folder that exists and can be written.";
     LANE = "S0013", "shader that was stopped",
         "A shader ran out of its allowance of iterations or recursed too deeply at some hits, which are black. The render ends with exit code 3.";
-    NOT_A_NUMBER = "S0014", "samples that are no numbers",
-        "Some light paths came out as NaN or infinite and count as black. A shader that divides by zero in a color is the usual cause.";
+    NOT_A_NUMBER = "S0014", "values that are no numbers",
+        "At some hits the weight or a parameter of a lobe, an `out` value that the picture keeps, or the light was NaN or infinite. It counts as 0 there, a normal as the surface's, and reaches no other pixel. The message names the material, how many hits there were, and the first pixels. A division by zero in a shader is the usual cause.";
     BAD_ENVIRONMENT = "S0015", "environment image that cannot be read",
         "The image of the environment is missing or cannot be decoded. It is black in the picture, and the render ends with exit code 3.";
     TEXTURE_MEMORY = "S0016", "texture memory that is too small",
