@@ -20,7 +20,8 @@ fn ramp(side: u32, u: i32, v: i32) -> Arc<dyn TileSource> {
 fn set(squares: &[(i32, i32, u32)], mode: MipMode) -> TextureSystem {
     let squares = squares.iter().map(|&(u, v, side)| ((u, v), ramp(side, u, v))).collect();
     let images = Images::Udim(squares);
-    let entry = TextureEntry { name: "wall.<UDIM>.png".to_owned(), images, curve: ColorSpace::Linear, wrap: [Wrap::Clamp; 2] };
+    let entry =
+        TextureEntry { name: "wall.<UDIM>.png".to_owned(), images, curve: ColorSpace::Linear, wrap: [Wrap::Clamp; 2] };
     let mut system = TextureSystem::new(vec![Some(entry)], &CacheOptions::default(), None).expect("there is memory");
     system.configure(TextureOptions { mode, ..TextureOptions::default() });
     system
