@@ -10,7 +10,7 @@ use renderer::ray::{Ray, RayDifferential};
 /// A floor and a mirror: a ball, or a plate with bent normals.
 fn scene(ball: bool) -> (Geometry, Accel) {
     let mut geometry = Geometry::new();
-    let shape = || Shape { object_id: 0, material: 0, emission: Vec3::ZERO };
+    let shape = || Shape::default();
     let mut floor = TriangleMesh::rectangle(Vec2::splat(50.0));
     floor.transform(&Transform::new(Vec3::ZERO, Vec3::ZERO, Vec3::splat(200.0)));
     geometry.add_mesh(floor, shape());

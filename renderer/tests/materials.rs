@@ -106,8 +106,8 @@ fn what_does_not_fit_the_shader_is_refused() {
 }
 
 #[test]
-fn globals_that_only_the_file_declares_are_refused() {
+fn globals_that_the_file_declares_and_the_shape_has_not_are_refused() {
     let source = "globals { float mine; }\nshader m(out closure c)\n{\n    c = make_closure<Emission>(color(global_value<mine>));\n}";
     let (codes, mean) = outcome(source, "", BackendKind::Cranelift);
-    assert_eq!((codes, mean), (vec!["E0215"], None));
+    assert_eq!((codes, mean), (vec!["S0024"], None));
 }

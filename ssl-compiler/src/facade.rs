@@ -101,8 +101,6 @@ pub struct CompileOptions<'a> {
     pub names: bool,
     /// The globals whose partials the host fills; all that have rows for them where this is `None`.
     pub seeded: Option<&'a [String]>,
-    /// Accepts globals that only the file declares; a host that fills no such rows must not.
-    pub file_globals: bool,
     /// Where imported files are looked for.
     pub imports: &'a SearchPath<'a>,
     /// Which results the host wants.
@@ -121,7 +119,6 @@ impl<'a> CompileOptions<'a> {
             probes: false,
             names: false,
             seeded: None,
-            file_globals: true,
             imports: &modules::LIBRARY_ONLY,
             roots: Roots::All,
         }
@@ -362,13 +359,7 @@ fn lower_here(
     fits_memory(&module, shader)?;
     diagnostics.extend(flat_look_ups(checked, id, &flat));
     interface.globals_read = globals_read(&module);
-    let known = options.globals.fields().len();
-    if let Some(read) = interface.globals_read.iter().find(|r| r.field >= known && !options.file_globals) {
-        let name = &checked.layout.field(read.field).name;
-        let message = format!("the shader reads the global `{name}`, which only its own `globals` block declares");
-        let hint = "`globals` blocks serve tests; read one of the host's globals, or take a shader parameter";
-        return Err(Diagnostic::error(&codes::UNKNOWN_GLOBAL, checked.program.function(id).span, message, hint).into());
-    }
+    interface.globals = checked.layout.clone();
     Ok((module, interface, timings))
 }
 

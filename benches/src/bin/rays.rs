@@ -76,7 +76,7 @@ fn terrain() -> Geometry {
     }
     mesh.complete(true);
     let mut geometry = Geometry::new();
-    geometry.add(mesh, Shape { object_id: 0, material: 0, emission: Vec3::ZERO });
+    geometry.add(mesh, Shape::default());
     geometry
 }
 

@@ -245,7 +245,7 @@ impl CurvePiece {
             tangent: unit_dt,
             bitangent: partials::bitangent(n, unit_dn, tangent, unit_dt),
             incident: ray.d_direction,
-            color: DVec3::ZERO,
+            ..Members::default()
         }
     }
 }

@@ -4,6 +4,7 @@
 //! once an instance places it, so that none can contain itself.
 
 use super::instance::{self, GroupError, Instance, MAX_DEPTH};
+use super::variables::{Constant, Variables};
 use super::{CurvePiece, Curves, Disk, Quad, Shape, Sphere, TriangleMesh};
 use glam::{DAffine3, Vec3};
 
@@ -14,6 +15,7 @@ pub struct Geometry {
     groups: Vec<Group>,
     /// For each primitive its body; its number less the body's first gives its place there.
     body_of: Vec<u32>,
+    variables: Variables,
 }
 
 /// What has one set of numbers and one shape.
@@ -101,7 +103,13 @@ impl From<Curves> for Body {
 
 impl Default for Geometry {
     fn default() -> Geometry {
-        let mut geometry = Geometry { bodies: Vec::new(), shapes: Vec::new(), groups: Vec::new(), body_of: Vec::new() };
+        let mut geometry = Geometry {
+            bodies: Vec::new(),
+            shapes: Vec::new(),
+            groups: Vec::new(),
+            body_of: Vec::new(),
+            variables: Variables::default(),
+        };
         geometry.add_group();
         geometry
     }
@@ -148,6 +156,8 @@ impl Geometry {
         if matches!(body, Body::Instance(_)) {
             self.groups[group as usize].instances.push(number);
         }
+        let of_mesh = if let Body::Mesh(mesh) = &body { mesh.variables.as_slice() } else { &[] };
+        self.variables.add(of_mesh, &shape.constants);
         let first = self.body_of.len() as u32;
         self.body_of.extend(std::iter::repeat_n(number, body.count()));
         self.bodies.push(Entry { body, shape: self.shapes.len() as u32, first });
@@ -158,7 +168,7 @@ impl Geometry {
     /// placed.
     ///
     /// # Panics
-    /// If an instance has placed `into` already, or if it is `group`.
+    /// As [`Geometry::place`].
     pub fn add_instance(
         &mut self,
         into: u32,
@@ -166,6 +176,14 @@ impl Geometry {
         to_parent: DAffine3,
         object_id: u32,
     ) -> Result<(), GroupError> {
+        self.place(into, group, to_parent, Shape { object_id, ..Shape::default() })
+    }
+
+    /// Likewise; of `shape` the constants count too, for what is placed and has none of the same name itself.
+    ///
+    /// # Panics
+    /// If an instance has placed `into` already, or if it is `group`.
+    pub fn place(&mut self, into: u32, group: u32, to_parent: DAffine3, shape: Shape) -> Result<(), GroupError> {
         assert_ne!(into, group, "a group cannot contain itself");
         let from_parent = to_parent.inverse();
         if !from_parent.is_finite() || to_parent.matrix3.determinant() == 0.0 {
@@ -177,8 +195,9 @@ impl Geometry {
         if depth > MAX_DEPTH {
             return Err(GroupError::TooDeep);
         }
-        let shape = Shape { object_id, material: 0, emission: Vec3::ZERO };
-        self.add_to(into, Body::Instance(Instance { group, to_parent, from_parent, base, object_id }), shape);
+        let (number, object_id) = (self.shapes.len() as u32, shape.object_id);
+        let instance = Instance { group, to_parent, from_parent, base, object_id, shape: number };
+        self.add_to(into, Body::Instance(instance), shape);
         let parent = &mut self.groups[into as usize];
         (parent.paths, parent.depth) = (paths, parent.depth.max(depth));
         self.groups[group as usize].placed = true;
@@ -264,6 +283,42 @@ impl Geometry {
 
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
+    }
+
+    /// What shapes, instances and the scene bring for shaders by name.
+    pub fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// Gives the variables that nothing in the scene goes before.
+    pub fn set_scene_variables(&mut self, constants: Vec<Constant>) {
+        self.variables.set_scene(constants);
+    }
+
+    /// Numbers of the shapes that stand in a group, but for instances.
+    pub(super) fn shapes_of(&self, group: u32) -> impl Iterator<Item = u32> {
+        let bodies = self.groups[group as usize].bodies.iter().map(|&number| &self.bodies[number as usize]);
+        bodies.filter(|entry| !matches!(entry.body, Body::Instance(_))).map(|entry| entry.shape)
+    }
+
+    /// For each group where it is placed: the group there, and the shape of the instance.
+    pub(super) fn placements(&self) -> Vec<Vec<(u32, u32)>> {
+        let mut placements = vec![Vec::new(); self.groups.len()];
+        for (into, group) in self.groups.iter().enumerate() {
+            for instance in group.instances.iter().map(|&body| self.instance(body)) {
+                placements[instance.group as usize].push((into as u32, instance.shape));
+            }
+        }
+        placements
+    }
+
+    /// The mesh that a shape is, if it is one.
+    pub(super) fn mesh_of_shape(&self, shape: u32) -> Option<&TriangleMesh> {
+        // Each body comes with its shape.
+        match &self.bodies[shape as usize].body {
+            Body::Mesh(mesh) => Some(mesh),
+            _ => None,
+        }
     }
 
     /// The smallest and largest corner of everything in a group; `None` when there is nothing.

@@ -23,6 +23,8 @@ pub struct Instance {
     pub base: u64,
     /// Its place in the scene file, which counts for instances in the world.
     pub object_id: u32,
+    /// Its number among all shapes.
+    pub shape: u32,
 }
 
 /// What groups refuse.

@@ -1,11 +1,11 @@
 //! Triangle meshes in world space, with everything per vertex, and the rectangle as a mesh.
 
-use super::{Transform, normals, tangents};
+use super::{Transform, VertexVariable, normals, tangents};
 use crate::math::uniform_triangle;
 use glam::{Vec2, Vec3};
 
 /// Indexed triangles. Every per-vertex list is as long as `positions`, but for `colors`, which is empty
-/// where the mesh has none (white then).
+/// where the mesh has none (white then), and for those of `variables`, which have several numbers a vertex.
 #[derive(Clone, Debug, Default)]
 pub struct TriangleMesh {
     /// World space.
@@ -17,6 +17,7 @@ pub struct TriangleMesh {
     /// Unit length, along growing u, perpendicular to the vertex normal.
     pub tangents: Vec<Vec3>,
     pub colors: Vec<Vec3>,
+    pub variables: Vec<VertexVariable>,
     pub indices: Vec<[u32; 3]>,
 }
 
@@ -67,6 +68,10 @@ impl TriangleMesh {
         self.uvs = order.iter().map(|&i| self.uvs[i]).collect();
         if !self.colors.is_empty() {
             self.colors = order.iter().map(|&i| self.colors[i]).collect();
+        }
+        for variable in &mut self.variables {
+            let at = |&i: &usize| &variable.values[i * variable.components..][..variable.components];
+            variable.values = order.iter().flat_map(at).copied().collect();
         }
         self.indices = (0..order.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
     }

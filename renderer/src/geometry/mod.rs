@@ -14,6 +14,7 @@ pub mod sphere;
 pub mod surface;
 pub mod tangents;
 pub mod transform;
+pub mod variables;
 
 pub use curves::{CurvePiece, Curves};
 pub use disk::Disk;
@@ -26,21 +27,24 @@ pub use quad::Quad;
 pub use sphere::Sphere;
 pub use surface::{Partials, Surface};
 pub use transform::Transform;
+pub use variables::{Constant, VertexVariable};
 
 use glam::Vec3;
 
 /// What all primitives of one shape share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// Its place in the scene file, from 0. What an instance places has that of the instance instead.
     pub object_id: u32,
     pub material: u32,
     /// Radiance that the shape itself sends out from its front, in addition to its material's.
     pub emission: Vec3,
+    /// Variables that are the same all over it.
+    pub constants: Vec<Constant>,
 }
 
 /// A place where a ray meets a primitive.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hit {
     /// Distance along the ray, whose direction is of unit length.
     pub t: f32,

@@ -16,6 +16,9 @@ pub fn load(path: &Path, smooth: bool) -> Result<TriangleMesh, String> {
 
 /// As [`load`], from a file's bytes.
 pub fn parse(bytes: &[u8], smooth: bool) -> Result<TriangleMesh, String> {
+    if some_have_colors(bytes) {
+        return Err("some of its vertices have a color, and some have none".to_owned());
+    }
     let options = tobj::LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
     // Material files are not read: materials come from the scene.
     let no_materials = |_: &Path| Ok(Default::default());
@@ -35,6 +38,14 @@ pub fn parse(bytes: &[u8], smooth: bool) -> Result<TriangleMesh, String> {
     }
     mesh.complete(smooth);
     Ok(mesh)
+}
+
+/// Whether there are vertices with a color, `v x y z r g b`, and others without: their order would be lost.
+fn some_have_colors(bytes: &[u8]) -> bool {
+    let words = |line: &[u8]| line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+    let vertices = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_start);
+    let mut colored = vertices.filter(|line| line.starts_with(b"v ")).map(|line| words(line) >= 7);
+    colored.next().is_some_and(|first| colored.any(|other| other != first))
 }
 
 fn append(mesh: &mut TriangleMesh, part: &tobj::Mesh, with_normals: bool, with_colors: bool) -> Result<(), String> {

@@ -75,6 +75,8 @@ pub struct Members {
     pub bitangent: DVec3,
     pub incident: DVec3,
     pub color: DVec3,
+    /// Of a triangle, those of the second and third vertex.
+    pub barycentrics: DVec2,
 }
 
 /// Which members' partials somebody wants; the others stay 0 and cost nothing.
@@ -87,11 +89,20 @@ pub struct Wanted {
     pub bitangent: bool,
     pub incident: bool,
     pub color: bool,
+    pub barycentrics: bool,
 }
 
 impl Wanted {
-    pub const ALL: Wanted =
-        Wanted { position: true, uvw: true, normal: true, tangent: true, bitangent: true, incident: true, color: true };
+    pub const ALL: Wanted = Wanted {
+        position: true,
+        uvw: true,
+        normal: true,
+        tangent: true,
+        bitangent: true,
+        incident: true,
+        color: true,
+        barycentrics: true,
+    };
 
     pub fn any(&self) -> bool {
         *self != Wanted::default()
@@ -112,10 +123,11 @@ pub fn triangle(
     let dp = position(ray, t, gnormal);
     let mut members = Members { position: dp, incident: ray.d_direction, ..Members::default() };
     let Wanted { uvw, normal, tangent, bitangent, color, .. } = wanted;
-    if !(uvw || normal || tangent || bitangent || color) {
+    if !(uvw || normal || tangent || bitangent || color || wanted.barycentrics) {
         return members;
     }
     let db = barycentrics(p, dp);
+    members.barycentrics = db.into();
     if uvw {
         members.uvw = interpolated(&a.uvs.map(|uv| uv.extend(0.0)), db);
     }

@@ -83,17 +83,18 @@ fn neighbour(c: &Case, epsilon: f64) -> Option<Members> {
         bitangent: -normal.cross(tangent).normalize(),
         incident: d.normalize(),
         color: interpolate(&a.colors, u, v),
+        barycentrics: DVec2::new(u, v),
     })
 }
 
-fn list(m: &Members) -> [DVec3; 7] {
-    [m.position, m.uvw, m.normal, m.tangent, m.bitangent, m.incident, m.color]
+fn list(m: &Members) -> [DVec3; 8] {
+    [m.position, m.uvw, m.normal, m.tangent, m.bitangent, m.incident, m.color, m.barycentrics.extend(0.0)]
 }
 
-const NAMES: [&str; 7] = ["position", "uvw", "normal", "tangent", "bitangent", "I", "color"];
+const NAMES: [&str; 8] = ["position", "uvw", "normal", "tangent", "bitangent", "I", "color", "barycentrics"];
 
 /// The error of SORT's form, (neighbour − hit)/ε, for each member.
-fn one_sided_errors(c: &Case, epsilon: f64) -> Option<[f64; 7]> {
+fn one_sided_errors(c: &Case, epsilon: f64) -> Option<[f64; 8]> {
     let exact = list(&triangle(&c.triangle, c.at, -1.0, c.t, &c.ray, Wanted::ALL));
     let (here, there) = (list(&neighbour(c, 0.0)?), list(&neighbour(c, epsilon)?));
     Some(std::array::from_fn(|i| ((there[i] - here[i]) / epsilon - exact[i]).length()))
@@ -110,7 +111,7 @@ fn every_member_converges_to_the_neighbouring_ray_with_first_order() {
             let [coarse, fine] =
                 [epsilon, epsilon * 0.1].map(|e| one_sided_errors(&c, e).expect("ε is far from the horizon"));
             let exact = list(&triangle(&c.triangle, c.at, -1.0, c.t, &c.ray, Wanted::ALL));
-            for i in 0..7 {
+            for i in 0..8 {
                 let scale = exact[i].length().max(1.0);
                 // What rounding leaves of a difference of numbers of size 1/elevation.
                 let rounding = 1e-14 / (epsilon * elevation) * scale.max(10.0);

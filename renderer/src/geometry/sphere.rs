@@ -97,7 +97,7 @@ impl Sphere {
             tangent: dt,
             bitangent: partials::bitangent(n, dn, tangent, dt),
             incident: ray.d_direction,
-            color: DVec3::ZERO,
+            ..Members::default()
         }
     }
 }
@@ -159,7 +159,7 @@ mod tests {
         let (u, v) = uv(n);
         let tangent = DVec3::new(n.z, 0.0, -n.x).normalize();
         let uvw = DVec3::new(u, v, 0.0);
-        Members { position: n, uvw, normal: n, tangent, bitangent: n.cross(tangent), incident: d, color: DVec3::ONE }
+        Members { position: n, uvw, normal: n, tangent, bitangent: n.cross(tangent), incident: d, ..Members::default() }
     }
 
     /// To first order the tangent plane is the sphere: central differences of rays traced to the sphere

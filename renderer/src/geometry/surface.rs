@@ -3,7 +3,7 @@
 use super::partials::{self, Members, RayPartial, TriangleAttributes, Wanted};
 use super::{Geometry, Hit, Primitive, TriangleMesh, instance};
 use crate::ray::{Ray, RayDifferential};
-use glam::{DVec3, Vec2, Vec3};
+use glam::{DVec2, DVec3, Vec2, Vec3};
 
 /// The surface at a hit; world space unless said. Vectors are of unit length.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,6 +51,8 @@ pub struct Partials {
     pub bitangent: [Vec3; 2],
     pub incident: [Vec3; 2],
     pub color: [Vec3; 2],
+    /// Of a triangle's second and third vertex.
+    pub barycentrics: [DVec2; 2],
 }
 
 /// The surface where `ray` met a primitive.
@@ -119,6 +121,7 @@ pub fn partials_at(
         bitangent: both(|m| m.bitangent),
         incident: both(|m| m.incident),
         color: both(|m| m.color),
+        barycentrics: [x.barycentrics, y.barycentrics],
     }
 }
 
@@ -141,9 +144,15 @@ fn local_members(geometry: &Geometry, ray: &Ray, hit: &Hit, partial: &RayPartial
 
 /// Into f32 without becoming infinite: a footprint at the horizon may be larger than an f32 can say.
 fn finite(v: DVec3) -> Vec3 {
-    const LARGEST: f64 = 1e30;
     if v.is_finite() { v.clamp(DVec3::splat(-LARGEST), DVec3::splat(LARGEST)).as_vec3() } else { Vec3::ZERO }
 }
+
+/// Likewise of one number.
+pub fn finite_number(x: f64) -> f32 {
+    if x.is_finite() { x.clamp(-LARGEST, LARGEST) as f32 } else { 0.0 }
+}
+
+const LARGEST: f64 = 1e30;
 
 fn attributes(mesh: &TriangleMesh, triangle: usize) -> TriangleAttributes {
     let corners = mesh.indices[triangle].map(|i| i as usize);
@@ -192,8 +201,7 @@ mod tests {
     #[test]
     fn what_nobody_wants_stays_zero() {
         let mut geometry = Geometry::new();
-        let shape = crate::geometry::Shape { object_id: 0, material: 0, emission: Vec3::ZERO };
-        geometry.add_mesh(TriangleMesh::rectangle(Vec2::ONE), shape);
+        geometry.add_mesh(TriangleMesh::rectangle(Vec2::ONE), crate::geometry::Shape::default());
         let ray = Ray::new(Vec3::new(0.1, 2.0, 0.2), Vec3::NEG_Y, 0.0);
         let differential = RayDifferential { origin: [Vec3::ZERO; 2], direction: [Vec3::X * 0.1, Vec3::Z * 0.1] };
         let hit = crate::accel::Accel::build(&geometry).closest(&ray).expect("straight above the rectangle");

@@ -145,7 +145,7 @@ mod tests {
             let surface = surface::at(&scene.geometry, &ray, &hit);
             let wanted = Wanted { position: true, ..Wanted::default() };
             let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
-            let point = ShadingPoint { surface, partials, incident: ray.direction, ..ShadingPoint::default() };
+            let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
             let (pdf, eta_scale, pixel, off_center, faulty) = (f32::INFINITY, 1.0, 0, 0.0, false);
             let path =

@@ -212,7 +212,7 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
         };
         let (incident, time) = (path.ray.direction, path.ray.time);
         let placed = instance::placed(&scene.geometry, met.surface.instance);
-        ShadingPoint { surface: met.surface, partials, placed, incident, time, ray_depth: depth }
+        ShadingPoint { hit: met.hit, surface: met.surface, partials, placed, incident, time, ray_depth: depth }
     };
     let first = block.start;
     work.points.clear();
@@ -224,11 +224,11 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
     let scratch = &mut work.scratch;
     if material.prints() {
         let listener = Listener::new(host, material.parameters());
-        material.shade(&work.points, &scene.spaces, &listener, scratch, &mut work.lobes, &mut work.shaded);
+        material.shade(&work.points, scene.surroundings(), &listener, scratch, &mut work.lobes, &mut work.shaded);
         let path = |lane: usize| work.met[first + lane].path;
         work.said.extend(listener.messages().into_iter().map(|(lane, text)| (path(lane), depth, text)));
     } else {
-        material.shade(&work.points, &scene.spaces, host, scratch, &mut work.lobes, &mut work.shaded);
+        material.shade(&work.points, scene.surroundings(), host, scratch, &mut work.lobes, &mut work.shaded);
     }
     work.seen = watch.seen();
 }

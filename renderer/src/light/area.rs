@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn shape(radiance: f32) -> Shape {
-        Shape { object_id: 0, material: 0, emission: Vec3::splat(radiance) }
+        Shape { emission: Vec3::splat(radiance), ..Shape::default() }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The globals that the renderer offers to shaders, and how one row of them is filled from hits.
 
-use super::{ShadingPoint, Spaces};
+use super::{ShadingPoint, Surroundings};
 use crate::geometry::Wanted;
 use glam::{Mat4, Vec3};
 use ssl_compiler::runtime::{GlobalField, GlobalRead, LANES, Order, Row};
+use ssl_compiler::types::{Type, VectorKind};
 
 ssl_compiler::shader_globals! {
     /// What a hit offers to a shader; world space unless said.
@@ -57,6 +58,8 @@ enum Source {
     WorldToObject,
     CameraToWorld,
     WorldToCamera,
+    /// A variable of the scene, by its number.
+    Variable(u32),
 }
 
 /// One row of the block that a shader reads.
@@ -69,7 +72,8 @@ pub struct Fill {
 }
 
 impl Fill {
-    pub fn of(field: &GlobalField, read: &GlobalRead) -> Option<Fill> {
+    /// `variable` gives the number of a variable of the scene.
+    pub fn of(field: &GlobalField, read: &GlobalRead, variable: impl Fn(&str) -> Option<u32>) -> Option<Fill> {
         let source = match field.name.as_str() {
             "uvw" => Source::Uvw,
             "position" => Source::Position,
@@ -87,13 +91,14 @@ impl Fill {
             "world_to_object" => Source::WorldToObject,
             "camera_to_world" => Source::CameraToWorld,
             "world_to_camera" => Source::WorldToCamera,
-            _ => return None,
+            name => Source::Variable(variable(name)?),
         };
         Some(Fill { source, component: read.component, order: read.order, row: read.row })
     }
 
     /// Writes the row's lanes, one a point.
-    pub fn apply(&self, points: &[ShadingPoint], spaces: &Spaces, block: &mut [Row]) {
+    pub fn apply(&self, points: &[ShadingPoint], around: Surroundings<'_>, block: &mut [Row]) {
+        let spaces = around.spaces;
         let row = &mut block[self.row];
         let object = |point: &ShadingPoint| spaces.object(point.surface.shape, point.placed.as_ref());
         for (lane, point) in points.iter().enumerate().take(LANES) {
@@ -106,6 +111,7 @@ impl Fill {
                 Source::WorldToObject => row.0[lane] = self.element(&object(point).from_world),
                 Source::CameraToWorld => row.0[lane] = self.element(&spaces.camera.to_world),
                 Source::WorldToCamera => row.0[lane] = self.element(&spaces.camera.from_world),
+                Source::Variable(number) => row.0[lane] = self.variable(number, point, around),
                 _ => row.0[lane] = self.vector(point)[self.component],
             }
         }
@@ -114,6 +120,19 @@ impl Fill {
     /// Shaders number elements row by row.
     fn element(&self, matrix: &Mat4) -> f32 {
         matrix.row(self.component / 4)[self.component % 4]
+    }
+
+    fn variable(&self, number: u32, point: &ShadingPoint, around: Surroundings<'_>) -> f32 {
+        let partial = |axis: usize| {
+            let barycentrics = point.partials.barycentrics[axis];
+            around.geometry.variable_partial(number, &point.hit, self.component, barycentrics)
+        };
+        match self.order {
+            Order::Value => around.geometry.variable(number, &point.hit, self.component),
+            Order::Ddx => partial(0),
+            Order::Ddy => partial(1),
+            Order::Dxx | Order::Dxy | Order::Dyy => 0.0,
+        }
     }
 
     fn vector(&self, point: &ShadingPoint) -> Vec3 {
@@ -150,21 +169,41 @@ pub fn wanted(fills: &[Fill]) -> Wanted {
         bitangent: reads(Source::Bitangent),
         incident: reads(Source::Incident),
         color: reads(Source::Color),
+        barycentrics: fills.iter().any(|f| matches!(f.source, Source::Variable(_)) && f.order != Order::Value),
+    }
+}
+
+/// What a variable of so many numbers is to shaders that do not declare it themselves.
+pub fn type_of(components: usize) -> Type {
+    match components {
+        1 => Type::Float,
+        2 => Type::Vector(VectorKind::Float2),
+        3 => Type::Vector(VectorKind::Float3),
+        _ => Type::Vector(VectorKind::Float4),
+    }
+}
+
+/// The numbers that a shader reads of a variable that it declares with this type; `None` where no variable can be one.
+pub fn numbers_of(ty: &Type) -> Option<usize> {
+    match ty {
+        Type::Float => Some(1),
+        Type::Vector(kind) => Some(kind.len()),
+        _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Transform;
-    use crate::material::Space;
+    use crate::geometry::{Geometry, Transform};
+    use crate::material::{Space, Spaces};
 
     #[test]
     fn every_field_of_the_layout_has_a_source() {
         let layout = HitGlobals::layout();
         for (field, f) in layout.fields().iter().enumerate() {
             let read = GlobalRead { field, component: 0, order: Order::Value, row: f.first_row };
-            assert!(Fill::of(f, &read).is_some(), "{}", f.name);
+            assert!(Fill::of(f, &read, |_| None).is_some(), "{}", f.name);
         }
         assert_eq!(HitGlobals::default().rows().len(), layout.rows());
     }
@@ -174,12 +213,13 @@ mod tests {
         let layout = HitGlobals::layout();
         let (index, field) = layout.find("position").expect("the layout has it");
         let row = field.row(1, Order::Ddy).expect("it keeps first partials");
-        let fill = Fill::of(field, &GlobalRead { field: index, component: 1, order: Order::Ddy, row });
+        let fill = Fill::of(field, &GlobalRead { field: index, component: 1, order: Order::Ddy, row }, |_| None);
         let fill = fill.expect("it has a source");
         let mut point = ShadingPoint::default();
         point.partials.position[1] = Vec3::new(1.0, 2.0, 3.0);
         let mut block = vec![Row::splat(9.0); layout.rows()];
-        fill.apply(&[point; 2], &Spaces::default(), &mut block);
+        let (spaces, geometry) = (Spaces::default(), Geometry::new());
+        fill.apply(&[point; 2], Surroundings { spaces: &spaces, geometry: &geometry }, &mut block);
         assert_eq!(block[row].0[..3], [2.0, 2.0, 9.0]);
         assert_eq!(wanted(&[fill]), Wanted { position: true, ..Wanted::default() });
     }
@@ -191,14 +231,15 @@ mod tests {
         // Element (1, 3): how far y is moved.
         let row = field.row(7, Order::Value).expect("it keeps values");
         let read = GlobalRead { field: index, component: 7, order: Order::Value, row };
-        let fill = Fill::of(field, &read).expect("it has a source");
+        let fill = Fill::of(field, &read, |_| None).expect("it has a source");
         let moved = |y: f32| Transform::new(Vec3::new(1.0, y, 3.0), Vec3::ZERO, Vec3::ONE);
         let objects = [2.0, 5.0].map(|y| Space::object(&moved(y))).to_vec();
         let spaces = Spaces { objects, camera: Space::WORLD };
         let mut points = [ShadingPoint::default(), ShadingPoint::default()];
         points[1].surface.shape = 1;
         let mut block = vec![Row::splat(9.0); layout.rows()];
-        fill.apply(&points, &spaces, &mut block);
+        let geometry = Geometry::new();
+        fill.apply(&points, Surroundings { spaces: &spaces, geometry: &geometry }, &mut block);
         assert_eq!(block[row].0[..3], [2.0, 5.0, 9.0]);
     }
 }

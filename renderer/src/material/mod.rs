@@ -7,7 +7,7 @@ mod globals;
 mod spaces;
 
 use crate::bsdf::{Conductor, Dielectric, Emission, Glossy, Lambert, Lobe, Mirror, WeightedLobe};
-use crate::geometry::{Partials, Placed, Surface, Wanted};
+use crate::geometry::{Geometry, Hit, Partials, Placed, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
 pub use spaces::{Space, Spaces};
@@ -17,8 +17,8 @@ use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, ClosureId, ClosureRegistry, ClosureType, GlobalsLayout, HostServices, LANES, LaneError, OutputDesc,
-    ParameterBlock, ParameterValue, Row, read3,
+    Block, ClosureId, ClosureRegistry, ClosureType, GlobalField, GlobalsLayout, HostServices, LANES, LaneError, Orders,
+    OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface, read3,
 };
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::types::{Scalar, Type};
@@ -48,6 +48,7 @@ impl From<BackendKind> for Making {
 /// A hit as a shader sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShadingPoint {
+    pub hit: Hit,
     pub surface: Surface,
     pub partials: Partials,
     /// Where an instance placed the shape.
@@ -59,9 +60,26 @@ pub struct ShadingPoint {
     pub ray_depth: u32,
 }
 
+/// What all hits of a scene have in common.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    pub spaces: &'a Spaces,
+    pub geometry: &'a Geometry,
+}
+
+/// A variable of the scene that a shader reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableRead {
+    pub name: String,
+    /// Numbers that it is to have; `None` for a type that no variable can have.
+    pub numbers: Option<usize>,
+}
+
 /// What a scene's shaders may use: the globals and the closure types.
 pub struct ShadingLanguage {
     globals: GlobalsLayout,
+    /// What a scene adds to the globals: variables of its shapes, as many numbers each.
+    variables: Vec<(String, usize)>,
     closures: ClosureRegistry,
     kinds: Vec<(ClosureId, LobeKind)>,
 }
@@ -87,7 +105,13 @@ impl ShadingLanguage {
             (closures.register(Dielectric::closure_type()), LobeKind::Dielectric),
             (closures.register(Emission::closure_type()), LobeKind::Emission),
         ];
-        ShadingLanguage { globals: HitGlobals::layout(), closures, kinds }
+        ShadingLanguage { globals: HitGlobals::layout(), variables: Vec::new(), closures, kinds }
+    }
+
+    /// With the variables of a scene: names, and of how many numbers they are. Those that are named like something that
+    /// every hit has cannot be read.
+    pub fn with_variables(variables: Vec<(String, usize)>) -> ShadingLanguage {
+        ShadingLanguage { variables, ..ShadingLanguage::new() }
     }
 
     pub fn globals(&self) -> &GlobalsLayout {
@@ -96,6 +120,18 @@ impl ShadingLanguage {
 
     pub fn closures(&self) -> &ClosureRegistry {
         &self.closures
+    }
+
+    /// The globals, and those variables of the scene that the files do not declare themselves: they may mean another
+    /// type by them.
+    fn globals_for(&self, modules: &Modules) -> GlobalsLayout {
+        let mut globals = self.globals.clone();
+        let declared = modules.declared_globals();
+        for (name, components) in self.variables.iter().filter(|(name, _)| !declared.contains(name.as_str())) {
+            // A name that is taken stays what it was.
+            let _ = globals.add(name, globals::type_of(*components), Orders::First);
+        }
+        globals
     }
 
     /// Compiles one shader of a file that was loaded; what loading had to say is passed on. Warnings come
@@ -108,8 +144,8 @@ impl ShadingLanguage {
         making: Making,
     ) -> Result<(Arc<Shader>, Diagnostics), Diagnostics> {
         let Making { target, passes } = making;
-        let host = CompileOptions::new(&self.globals, &self.closures);
-        let options = CompileOptions { target, passes, file_globals: false, ..host };
+        let globals = self.globals_for(loaded.0);
+        let options = CompileOptions { target, passes, ..CompileOptions::new(&globals, &self.closures) };
         let (shader, warnings) = ssl_compiler::compile_loaded(sources, loaded, entry, &options)?;
         Ok((Arc::new(shader), warnings))
     }
@@ -137,6 +173,7 @@ pub struct Material {
     shader: Arc<Shader>,
     parameters: ParameterBlock,
     fills: Vec<Fill>,
+    variables: Vec<VariableRead>,
     wanted: Wanted,
     lobes: Vec<LobeSlot>,
     rows: usize,
@@ -167,15 +204,17 @@ impl Material {
             let floats = float_rows(language.closures.get(l.closure), l.parameter_row);
             Some(LobeSlot { kind: kind(l.closure)?, weight_row: l.weight_row, parameter_row: l.parameter_row, floats })
         };
-        let fills: Vec<Fill> =
-            interface.globals_read.iter().filter_map(|r| Fill::of(language.globals.field(r.field), r)).collect();
+        let number = |name: &str| language.variables.iter().position(|(n, _)| n == name).map(|i| i as u32);
+        let reads = interface.globals_read.iter();
+        let fills: Vec<Fill> = reads.filter_map(|r| Fill::of(interface.globals.field(r.field), r, number)).collect();
         Material {
             name: name.to_owned(),
             parameters: ParameterBlock::new(interface),
             wanted: globals::wanted(&fills),
             fills,
+            variables: variables_read(interface, language),
             lobes: interface.lobes.iter().filter_map(slot).collect(),
-            rows: language.globals.rows(),
+            rows: interface.globals.rows(),
             error: OnceLock::new(),
             shader,
         }
@@ -201,6 +240,11 @@ impl Material {
     /// Which partials of the surface the shader reads.
     pub fn wanted(&self) -> Wanted {
         self.wanted
+    }
+
+    /// The variables of the scene that the shader reads.
+    pub fn variables(&self) -> &[VariableRead] {
+        &self.variables
     }
 
     /// Whether its shader may say something.
@@ -243,7 +287,7 @@ impl Material {
     pub fn shade(
         &self,
         points: &[ShadingPoint],
-        spaces: &Spaces,
+        around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
         lobes: &mut Vec<WeightedLobe>,
@@ -256,7 +300,7 @@ impl Material {
             scratch.outputs.resize(output_rows, Row::ZERO);
         }
         for fill in &self.fills {
-            fill.apply(points, spaces, &mut scratch.globals);
+            fill.apply(points, around, &mut scratch.globals);
         }
         let mask = ((1_u64 << points.len()) - 1) as u32;
         let status = self.shader.run(&mut Block {
@@ -335,4 +379,13 @@ fn float_rows(closure: &ClosureType, first: usize) -> Vec<usize> {
         at += scalars;
     }
     rows
+}
+
+/// What is read beyond the globals that every hit has.
+fn variables_read(interface: &ShaderInterface, language: &ShadingLanguage) -> Vec<VariableRead> {
+    let mut fields: Vec<usize> = interface.globals_read.iter().map(|r| r.field).collect();
+    fields.dedup();
+    let beyond = fields.into_iter().filter(|field| *field >= language.globals.fields().len());
+    let read = |field: &GlobalField| VariableRead { name: field.name.clone(), numbers: globals::numbers_of(&field.ty) };
+    beyond.map(|field| read(interface.globals.field(field))).collect()
 }

@@ -58,6 +58,8 @@ codes! {
         "A picture is merged from partial renders that hold all samples of each pixel together, unless `--allow-missing` asks for a picture of those that there are.";
     TEXTURE_FOLDER = "S0023", "folder for converted textures that cannot be used",
         "Images that are not tiled and mip-mapped are converted once and kept in a folder: the one that the environment variable `SSL_TEXTURE_CACHE` names, else one in the user's folder of caches. Where nothing can be written there, a folder for temporary files takes its place; where that cannot be used either, nothing is rendered, and the exit code is 4.";
+    VARIABLE = "S0024", "variable that a shape does not have",
+        "The shader of the shape's material reads a variable that neither the shape's file nor its `variables` give, nor those of an instance that places it, nor those of the scene; or one of fewer numbers than it reads.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

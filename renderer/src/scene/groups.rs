@@ -4,14 +4,25 @@ use super::codes;
 use super::context::Context;
 use super::schema::{SceneFile, ShapeTable};
 use super::shapes::{self, Loaded};
+use super::variables;
 use crate::geometry::instance::MAX_DEPTH;
-use crate::geometry::{Geometry, GroupError};
+use crate::geometry::{Geometry, GroupError, Shape};
 use crate::material::Space;
+use glam::DAffine3;
 use ssl_compiler::diagnostics::closest;
+use std::ops::Range;
 
-/// Builds all shapes, and for each the space that it had before it was placed; `materials` are the names in the
-/// order of their numbers.
-pub fn build(file: &SceneFile, materials: &[String], context: &mut Context) -> (Geometry, Vec<Space>) {
+/// All shapes, and by their numbers what is known of them beside.
+pub struct Built {
+    pub geometry: Geometry,
+    /// The spaces that they had before they were placed.
+    pub spaces: Vec<Space>,
+    /// Where they stand in the scene file.
+    pub places: Vec<Range<usize>>,
+}
+
+/// Builds all shapes; `materials` are the names in the order of their numbers.
+pub fn build(file: &SceneFile, materials: &[String], context: &mut Context) -> Built {
     let names: Vec<&str> = file.groups.keys().map(String::as_str).collect();
     let tables = std::iter::once(&file.shapes).chain(file.groups.values().map(|g| &g.shapes));
     let flat = tables.enumerate().flat_map(|(group, shapes)| shapes.iter().enumerate().map(move |s| (group, s)));
@@ -22,15 +33,23 @@ pub fn build(file: &SceneFile, materials: &[String], context: &mut Context) -> (
         names: &names,
         members,
         state: vec![State::Untouched; names.len() + 1],
-        geometry: Geometry::new(),
-        spaces: Vec::new(),
+        built: Built { geometry: Geometry::new(), spaces: Vec::new(), places: Vec::new() },
         context,
     };
-
     for table in 0..=names.len() {
         builder.visit(table, 0);
     }
-    (builder.geometry, builder.spaces)
+    let Builder { mut built, context, .. } = builder;
+    built.geometry.set_scene_variables(variables::read(&file.variables, context));
+    built
+}
+
+impl Built {
+    /// Takes note of where the shape comes from that was added last.
+    fn note(&mut self, table: &ShapeTable, space: Space) {
+        self.spaces.push(space);
+        self.places.push(table.kind.span());
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -47,8 +66,7 @@ struct Builder<'a, 'c> {
     /// By table: the world, then the groups in the order of their names.
     members: Vec<Vec<Loaded<'a>>>,
     state: Vec<State>,
-    geometry: Geometry,
-    spaces: Vec<Space>,
+    built: Built,
     context: &'c mut Context,
 }
 
@@ -59,21 +77,21 @@ impl Builder<'_, '_> {
             return;
         }
         self.state[table] = State::Open;
-        let group = if table == 0 { Geometry::WORLD } else { self.geometry.add_group() };
+        let group = if table == 0 { Geometry::WORLD } else { self.built.geometry.add_group() };
         for member in std::mem::take(&mut self.members[table]) {
             let Loaded { table, shape, body, space, to_parent, .. } = member;
             match body {
                 Some(body) => {
-                    self.geometry.add_to(group, body, shape);
-                    self.spaces.push(space);
+                    self.built.geometry.add_to(group, body, shape);
+                    self.built.note(table, space);
                 }
-                None => self.place(group, table, (shape.object_id, to_parent), depth),
+                None => self.place(group, table, (shape, to_parent), depth),
             }
         }
         self.state[table] = State::Built(group);
     }
 
-    fn place(&mut self, into: u32, table: &ShapeTable, (object_id, to_parent): (u32, glam::DAffine3), depth: u32) {
+    fn place(&mut self, into: u32, table: &ShapeTable, (shape, to_parent): (Shape, DAffine3), depth: u32) {
         let Some(child) = self.named(table) else { return };
         if self.state[child] == State::Untouched && depth == MAX_DEPTH {
             return self.refuse(table, GroupError::TooDeep);
@@ -84,9 +102,9 @@ impl Builder<'_, '_> {
             let hint = "an instance cannot stand in a group that it places, nor below it";
             return self.context.error(&codes::BAD_GROUP, table.kind.span(), message, hint);
         };
-        match self.geometry.add_instance(into, number, to_parent, object_id) {
+        match self.built.geometry.place(into, number, to_parent, shape) {
             // Instances count among the shapes.
-            Ok(()) => self.spaces.push(Space::WORLD),
+            Ok(()) => self.built.note(table, Space::WORLD),
             Err(why) => self.refuse(table, why),
         }
     }

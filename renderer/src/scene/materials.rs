@@ -23,11 +23,11 @@ type ShaderKey = (FileId, Option<String>);
 pub fn build_materials(
     scene: &SceneFile,
     graphs: &Graphs,
+    language: &ShadingLanguage,
     making: Making,
     imports: &SearchPath<'_>,
     context: &mut Context,
 ) -> Vec<Material> {
-    let language = ShadingLanguage::new();
     let SceneFile { materials: tables, textures, .. } = scene;
     let keys: Vec<Option<ShaderKey>> = tables.iter().map(|(name, t)| shader_key(name, t, graphs, context)).collect();
     let mut distinct: Vec<&ShaderKey> = keys.iter().flatten().collect();
@@ -57,7 +57,7 @@ pub fn build_materials(
     let mut materials = Vec::new();
     for ((name, table), key) in tables.iter().zip(&keys) {
         if let Some(shader) = key.as_ref().and_then(|k| shaders.get(k)) {
-            let mut material = Material::new(name, shader.clone(), &language);
+            let mut material = Material::new(name, shader.clone(), language);
             if let Some(graph) = table.graph.as_ref().and_then(|g| graphs.get(&context.path(g.get_ref()))) {
                 bind_images(&mut material, graph, texture_names.len());
             }

@@ -16,6 +16,7 @@ mod schema;
 mod shapes;
 mod strands;
 mod textures;
+mod variables;
 
 pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
@@ -25,7 +26,7 @@ use crate::camera::Projection;
 use crate::film::{Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
-use crate::material::{Making, Material, Space, Spaces};
+use crate::material::{Making, Material, Space, Spaces, Surroundings};
 use crate::texture::TextureSystem;
 use context::Context;
 use glam::Vec3;
@@ -53,6 +54,12 @@ pub struct Scene {
     /// Of the scene's file and all files that it names, and of how its shaders were compiled: scenes with the same make
     /// the same pictures.
     pub fingerprint: u64,
+}
+
+impl Scene {
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings { spaces: &self.spaces, geometry: &self.geometry }
+    }
 }
 
 /// Where the camera stands; it becomes a camera once the picture's size is known.
@@ -136,10 +143,15 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let graphs = Graphs::of(&file.materials, imports, context);
     let image = environment::image(file.environment.as_ref());
     let built = textures::build(&file.textures, &graphs.images, image, &options.textures, context);
-    let materials = materials::build_materials(file, &graphs, options.making, imports, context);
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
-    let (geometry, objects) = groups::build(file, &names, context);
+    let groups::Built { geometry, spaces: objects, places } = groups::build(file, &names, context);
+    let language = variables::language(&geometry);
+    let materials = materials::build_materials(file, &graphs, &language, options.making, imports, context);
+    // Where a shader has errors the others' numbers are not those of their materials.
+    if materials.len() == names.len() {
+        variables::check(&geometry, &materials, &places, context);
+    }
     if geometry.primitive_count() == 0 && !context.diagnostics.has_errors() {
         context.diagnostics.push(Diagnostic {
             severity: Severity::Warning,

@@ -29,6 +29,9 @@ pub struct SceneFile {
     pub shapes: Vec<ShapeTable>,
     #[serde(default)]
     pub lights: Vec<LightTable>,
+    /// For shaders of shapes that have none of the same name.
+    #[serde(default)]
+    pub variables: BTreeMap<String, Spanned<Numbers>>,
 }
 
 /// Shapes that stand nowhere until an instance places them.
@@ -143,6 +146,14 @@ pub enum ValueText {
     String(String),
 }
 
+/// The value of a variable.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Numbers {
+    One(f32),
+    List(Vec<f32>),
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeTable {
@@ -171,6 +182,9 @@ pub struct ShapeTable {
     pub matrix: Option<Spanned<[[f32; 4]; 3]>>,
     /// Radiance that the front sends out.
     pub emission: Option<Spanned<Triple>>,
+    /// Of an instance, for what it places and has none of the same name.
+    #[serde(default)]
+    pub variables: BTreeMap<String, Spanned<Numbers>>,
 }
 
 #[derive(Debug, Deserialize)]

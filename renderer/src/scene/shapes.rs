@@ -4,6 +4,7 @@ use super::codes;
 use super::context::Context;
 use super::schema::ShapeTable;
 use super::strands;
+use super::variables;
 use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, obj};
 use crate::material::Space;
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
@@ -46,9 +47,11 @@ pub fn load<'a>(
     for (group, (place, table)) in tables {
         let material = material_of(table, materials, context);
         let emission = context.color(&table.emission, "emission", Vec3::ZERO);
+        let constants = variables::read(&table.variables, context);
         let read = source(table, context);
         if let (Some(material), Some((source, space))) = (material, read) {
-            sources.push((group, table, Shape { object_id: place as u32, material, emission }, source, space));
+            let shape = Shape { object_id: place as u32, material, emission, constants };
+            sources.push((group, table, shape, source, space));
         }
     }
     // Reading meshes is most of the time that loading takes.

@@ -32,7 +32,7 @@ impl Random {
 }
 
 pub fn shape() -> Shape {
-    Shape { object_id: 0, material: 0, emission: Vec3::ZERO }
+    Shape::default()
 }
 
 /// Runs a test on every structure over the same geometry.

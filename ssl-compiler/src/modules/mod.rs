@@ -14,7 +14,7 @@ use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::{self, ast};
 pub(crate) use search::Found;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A file and all that it needs.
@@ -193,6 +193,13 @@ impl Modules {
     /// The file that was asked for.
     pub fn root(&self) -> &Module {
         &self.files[0]
+    }
+
+    /// Names of the globals that the files declare themselves.
+    pub fn declared_globals(&self) -> HashSet<&str> {
+        let items = self.files.iter().flat_map(|m| &m.tree.items);
+        let blocks = items.filter_map(|item| if let ast::Item::Globals(list) = item { Some(list) } else { None });
+        blocks.flatten().flat_map(|d| &d.declarators).map(|d| d.name.text.as_str()).collect()
     }
 
     /// Every file is spoken of by the shortest way that leads to it.

@@ -2,7 +2,7 @@
 
 use super::{
     closures::ClosureId,
-    globals::Order,
+    globals::{GlobalsLayout, Order},
     parameters::ParameterValue,
     strings::{host_string_id, string_id},
 };
@@ -144,6 +144,8 @@ pub struct ShaderInterface {
     pub output_rows: usize,
     /// Every string that stands in the program: what a number that stands for a string means.
     pub strings: Vec<String>,
+    /// The host's globals, and behind them those that only the files declare: a host fills them too, or refuses the shader.
+    pub globals: GlobalsLayout,
     /// Rows of the globals block that are read, each once, in row order. The host need fill no others.
     pub globals_read: Vec<GlobalRead>,
 }
