@@ -95,8 +95,9 @@ impl Accel {
 /// next float outwards (Pharr et al., "Physically Based Rendering", 6.8.6; the same thought as Wächter
 /// and Binder's, with a bound that also knows the size of the triangle).
 pub fn offset_origin(position: Vec3, error: Vec3, gnormal: Vec3, direction: Vec3) -> Vec3 {
-    // Twice the bound: the test at the other end rounds as well.
-    let distance = 2.0 * error.dot(gnormal.abs());
+    // Twice the bound: the test at the other end rounds as well. It mixes the axes, so that a plane of which one coordinate
+    // is exactly 0 does not save a grazing ray from the rounding of the others.
+    let distance = 2.0 * error.dot(gnormal.abs()).max(error.max_element());
     let offset = if direction.dot(gnormal) < 0.0 { -gnormal * distance } else { gnormal * distance };
     let outwards = |p: f32, o: f32| match o {
         o if o > 0.0 => (p + o).next_up(),

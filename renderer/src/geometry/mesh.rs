@@ -3,6 +3,7 @@
 use super::{Transform, VertexVariable, normals, tangents};
 use crate::math::uniform_triangle;
 use glam::{Vec2, Vec3};
+use std::collections::HashMap;
 
 /// Indexed triangles. Every per-vertex list is as long as `positions`, but for `colors`, which is empty
 /// where the mesh has none (white then), and for those of `variables`, which have several numbers a vertex.
@@ -70,10 +71,32 @@ impl TriangleMesh {
             self.colors = order.iter().map(|&i| self.colors[i]).collect();
         }
         for variable in &mut self.variables {
-            let at = |&i: &usize| &variable.values[i * variable.components..][..variable.components];
-            variable.values = order.iter().flat_map(at).copied().collect();
+            variable.values = variable.picked(&order);
         }
         self.indices = (0..order.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    }
+
+    /// Some of the triangles, with the vertices that they use.
+    pub fn part(&self, triangles: impl Iterator<Item = usize>) -> TriangleMesh {
+        let mut number: HashMap<u32, u32> = HashMap::new();
+        let mut used = Vec::new();
+        let mut renumbered = |vertex: u32| {
+            *number.entry(vertex).or_insert_with(|| {
+                used.push(vertex as usize);
+                used.len() as u32 - 1
+            })
+        };
+        let indices = triangles.map(|t| self.indices[t].map(&mut renumbered)).collect();
+        let variables = self.variables.iter().map(|v| VertexVariable { values: v.picked(&used), ..v.clone() }).collect();
+        TriangleMesh {
+            positions: used.iter().map(|&i| self.positions[i]).collect(),
+            normals: used.iter().map(|&i| self.normals[i]).collect(),
+            uvs: used.iter().map(|&i| self.uvs[i]).collect(),
+            tangents: used.iter().map(|&i| self.tangents[i]).collect(),
+            colors: used.iter().filter_map(|&i| self.colors.get(i)).copied().collect(),
+            variables,
+            indices,
+        }
     }
 
     pub fn vertices(&self, triangle: usize) -> [Vec3; 3] {

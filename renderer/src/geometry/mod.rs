@@ -2,6 +2,7 @@
 
 pub mod curves;
 pub mod disk;
+pub mod gltf;
 pub mod group;
 pub mod instance;
 pub mod mesh;

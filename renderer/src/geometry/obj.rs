@@ -1,7 +1,10 @@
-//! Wavefront OBJ files, through tobj. All objects of a file become one mesh.
+//! Wavefront OBJ files, through tobj: as one mesh, or in parts by material and object.
 
 use super::TriangleMesh;
 use glam::{Vec2, Vec3};
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::io::Read;
 use std::path::Path;
 
 /// Reads a file in its own space. Polygons are cut into triangles; points and lines are left out;
@@ -16,19 +19,96 @@ pub fn load(path: &Path, smooth: bool) -> Result<TriangleMesh, String> {
 
 /// As [`load`], from a file's bytes.
 pub fn parse(bytes: &[u8], smooth: bool) -> Result<TriangleMesh, String> {
+    Ok(whole(&models(bytes, &[])?, smooth)?.0)
+}
+
+/// A part of a file: triangles between a `usemtl` and the next, and with them all others of the same names.
+pub struct ObjPart {
+    pub mesh: TriangleMesh,
+    /// As `usemtl` names it.
+    pub material: Option<String>,
+    /// As `o` or `g` names it, if asked for.
+    pub object: Option<String>,
+}
+
+/// As [`parse`], in parts by the names of their materials, and of those objects and groups that are `wanted`. Normals that
+/// the file does not give are as smooth between parts as within them.
+pub fn parse_parts(bytes: &[u8], smooth: bool, wanted: &[&str]) -> Result<Vec<ObjPart>, String> {
+    let names = material_names(bytes);
+    let models = models(bytes, &names)?;
+    let (mesh, model_of) = whole(&models, smooth)?;
+    let keys: Vec<_> = models
+        .iter()
+        .map(|m| (m.mesh.material_id.and_then(|i| names.get(i)), wanted.iter().find(|w| **w == m.name)))
+        .collect();
+    let mut distinct = Vec::new();
+    for key in &keys {
+        if !distinct.contains(key) {
+            distinct.push(*key);
+        }
+    }
+    let part = |key: &(Option<&String>, Option<&&str>)| {
+        let faces = model_of.iter().enumerate().filter(|(_, model)| keys[**model] == *key).map(|(face, _)| face);
+        let (material, object) = (key.0.cloned(), key.1.map(|o| (*o).to_owned()));
+        ObjPart { mesh: mesh.part(faces), material, object }
+    };
+    Ok(distinct.iter().map(part).filter(|p| !p.mesh.indices.is_empty()).collect())
+}
+
+/// The files that `mtllib` names.
+pub fn libraries(bytes: &[u8]) -> Vec<String> {
+    values_of(bytes, "mtllib")
+}
+
+/// The names behind `usemtl`, each once.
+fn material_names(bytes: &[u8]) -> Vec<String> {
+    let mut names = values_of(bytes, "usemtl");
+    let mut known = HashSet::new();
+    names.retain(|name| known.insert(name.clone()));
+    names
+}
+
+/// What stands behind a keyword, line by line.
+fn values_of(bytes: &[u8], keyword: &str) -> Vec<String> {
+    let lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    let behind = lines.filter_map(|line| line.strip_prefix(keyword.as_bytes()));
+    let behind = behind.filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace));
+    behind.map(|rest| String::from_utf8_lossy(rest.trim_ascii()).into_owned()).collect()
+}
+
+/// The pieces of a file. Numbers of materials are those of `names`.
+fn models(bytes: &[u8], names: &[String]) -> Result<Vec<tobj::Model>, String> {
     if some_have_colors(bytes) {
         return Err("some of its vertices have a color, and some have none".to_owned());
     }
     let options = tobj::LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
-    // Material files are not read: materials come from the scene.
-    let no_materials = |_: &Path| Ok(Default::default());
-    let (models, _) = tobj::load_obj_buf(&mut &*bytes, &options, no_materials)
-        .map_err(|e| format!("it is not a well-formed OBJ file ({e})"))?;
+    // Names of materials are kept if a library has them: one that is put first has them all, the file's own are not read.
+    let first = Cell::new(true);
+    let named = |_: &Path| {
+        let mut known = (Vec::new(), Default::default());
+        if first.replace(false) {
+            for (number, name) in names.iter().enumerate() {
+                known.0.push(tobj::Material { name: name.clone(), ..tobj::Material::default() });
+                known.1.insert(name.clone(), number);
+            }
+        }
+        Ok(known)
+    };
+    let mut text = (&b"mtllib names\n"[..]).chain(bytes);
+    let (models, _) =
+        tobj::load_obj_buf(&mut text, &options, named).map_err(|e| format!("it is not a well-formed OBJ file ({e})"))?;
+    Ok(models)
+}
+
+/// All pieces as one mesh, and of which piece each face is.
+fn whole(models: &[tobj::Model], smooth: bool) -> Result<(TriangleMesh, Vec<usize>), String> {
     let mut mesh = TriangleMesh::default();
     let with_normals = models.iter().all(|m| m.mesh.normals.len() == m.mesh.positions.len());
     let with_colors = models.iter().all(|m| m.mesh.vertex_color.len() == m.mesh.positions.len());
-    for model in models {
+    let mut model_of = Vec::new();
+    for (number, model) in models.iter().enumerate() {
         append(&mut mesh, &model.mesh, with_normals, with_colors)?;
+        model_of.resize(mesh.indices.len(), number);
     }
     if mesh.indices.is_empty() {
         return Err("it holds no faces".to_owned());
@@ -37,7 +117,7 @@ pub fn parse(bytes: &[u8], smooth: bool) -> Result<TriangleMesh, String> {
         return Err("a vertex position is not a usable number".to_owned());
     }
     mesh.complete(smooth);
-    Ok(mesh)
+    Ok((mesh, model_of))
 }
 
 /// Whether there are vertices with a color, `v x y z r g b`, and others without: their order would be lost.
@@ -88,6 +168,25 @@ mod tests {
             parse(b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n", false).expect("as before").positions.len(),
             6
         );
+    }
+
+    /// Two squares side by side, of two materials, the border's normals between them shared.
+    #[test]
+    fn parts_have_their_names_and_what_belongs_to_them() {
+        let text = b"mtllib a.mtl\nmtllib b c.mtl\nv 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nv 2 1 0\nv 2 1 -1\n\
+            o left\nusemtl red\nf 1 2 3 4\no right\nusemtl blue\nf 2 5 6 3\nusemtl red\nf 1 2 3\n";
+        assert_eq!(libraries(text), ["a.mtl", "b c.mtl"]);
+        let parts = parse_parts(text, true, &[]).expect("a well-formed file");
+        let names: Vec<_> = parts.iter().map(|p| p.material.as_deref()).collect();
+        assert_eq!((names, parts[0].mesh.indices.len()), (vec![Some("red"), Some("blue")], 3));
+        let at_border = |mesh: &TriangleMesh| {
+            let i = mesh.positions.iter().position(|p| *p == Vec3::X).expect("both have the corner");
+            mesh.normals[i]
+        };
+        assert!((at_border(&parts[0].mesh) - at_border(&parts[1].mesh)).length() < 1e-6);
+        let parts = parse_parts(text, true, &["right"]).expect("as before");
+        let names: Vec<_> = parts.iter().map(|p| (p.material.as_deref(), p.object.as_deref())).collect();
+        assert_eq!(names, [(Some("red"), None), (Some("blue"), Some("right")), (Some("red"), Some("right"))]);
     }
 
     #[test]

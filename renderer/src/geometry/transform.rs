@@ -19,6 +19,12 @@ impl Transform {
         Transform { matrix, normal }
     }
 
+    /// Any affine map that has an inverse.
+    pub fn of(map: &DAffine3) -> Transform {
+        let matrix = Affine3A::from_mat3_translation(map.matrix3.as_mat3(), map.translation.as_vec3());
+        Transform { matrix, normal: map.matrix3.inverse().transpose().as_mat3() }
+    }
+
     pub fn matrix(&self) -> Mat4 {
         Mat4::from(self.matrix)
     }

@@ -18,6 +18,14 @@ pub struct VertexVariable {
     pub values: Vec<f32>,
 }
 
+impl VertexVariable {
+    /// The values of some vertices.
+    pub fn picked(&self, vertices: &[usize]) -> Vec<f32> {
+        let of = |&i: &usize| &self.values[i * self.components..][..self.components];
+        vertices.iter().flat_map(of).copied().collect()
+    }
+}
+
 /// A variable with one value for all of a shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {

@@ -10,10 +10,13 @@ use renderer::ray::Ray;
 /// Leaves hits on a flat shape in random directions: whatever it meets then, it is the shape itself.
 fn leave_flat(body: impl Fn(Transform) -> Body, name: &str) {
     for scale in [1e-4_f32, 1e-2, 1.0, 1e3, 1e6] {
-        for (far, turn) in [(0.0, 0.0), (1.0, 33.0), (-40.0, 71.0), (300.0, 12.0)] {
+        // The first one lies at exactly 0 along one axis.
+        for (far, turn, tilt) in
+            [(0.0, 0.0, 0.0), (0.0, 0.0, 5.0), (1.0, 33.0, 5.0), (-40.0, 71.0, 5.0), (300.0, 12.0, 5.0)]
+        {
             let center = Vec3::new(far, -0.7 * far, 0.3 * far) * scale;
             let mut geometry = Geometry::new();
-            geometry.add(body(Transform::new(center, Vec3::new(turn, 2.0 * turn, 5.0), Vec3::splat(scale))), shape());
+            geometry.add(body(Transform::new(center, Vec3::new(turn, 2.0 * turn, tilt), Vec3::splat(scale))), shape());
             leave(&geometry, center, scale, &format!("{name} of size {scale} at {center}"), false);
         }
     }

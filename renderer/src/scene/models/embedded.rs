@@ -1,0 +1,29 @@
+//! Images within other files: put into the folder of converted images, so that they are read like any other.
+
+use crate::texture::make::Partial;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// A file with an image's bytes; its name is their hash, so that it is written once. The error is a sentence for the user.
+pub fn stored(bytes: &[u8], folder: &Path) -> Result<PathBuf, String> {
+    let extension = match bytes {
+        [0x89, b'P', b'N', b'G', ..] => "png",
+        [0xFF, 0xD8, 0xFF, ..] => "jpg",
+        _ => return Err("an image within it is neither PNG nor JPEG".to_owned()),
+    };
+    let path = folder.join(format!("embedded-{:032x}.{extension}", xxh3_128(bytes)));
+    if std::fs::metadata(&path).is_ok_and(|m| m.len() == bytes.len() as u64) {
+        return Ok(path);
+    }
+    let write = || {
+        std::fs::create_dir_all(folder)?;
+        let (partial, mut file) = Partial::create(&path)?;
+        file.write_all(bytes)?;
+        drop(file);
+        partial.finish()
+    };
+    let written: std::io::Result<()> = write();
+    written.map_err(|e| format!("an image within it cannot be written to `{}`: {e}", folder.display()))?;
+    Ok(path)
+}

@@ -1,0 +1,91 @@
+//! Files that bring more than a mesh: glTF with its nodes, materials, lights and cameras, OBJ with its materials.
+//!
+//! Each turns into the same [`Model`]. Its materials are shaders of the renderer's own, which map what the files speak of
+//! to the closures that there are; the scene may give any part another material by name.
+
+mod embedded;
+pub mod gltf;
+mod mtl;
+pub mod obj;
+
+use crate::geometry::TriangleMesh;
+use crate::texture::Wrap;
+use glam::{DAffine3, Vec3};
+use ssl_compiler::runtime::ParameterValue;
+use std::path::PathBuf;
+
+/// What a file holds.
+#[derive(Default)]
+pub struct Model {
+    /// Each as its parts, in its own space.
+    pub meshes: Vec<Vec<Part>>,
+    /// Where meshes stand in the model.
+    pub nodes: Vec<(usize, DAffine3)>,
+    pub materials: Vec<ModelMaterial>,
+    pub lights: Vec<ModelLight>,
+    /// Files that it was read from besides its own.
+    pub files: Vec<PathBuf>,
+    /// What it has that is left out, each a sentence for the user.
+    pub left_out: Vec<String>,
+}
+
+/// Triangles of one material.
+pub struct Part {
+    pub mesh: TriangleMesh,
+    /// Of the model's materials.
+    pub material: Option<usize>,
+    /// Under which the scene may give it another material, the first known one counting.
+    pub names: Vec<String>,
+    /// Radiance that goes with the model's own material.
+    pub emission: Vec3,
+}
+
+/// A shader that ships with the renderer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BuiltIn {
+    MetallicRoughness,
+    Mtl,
+}
+
+impl BuiltIn {
+    pub fn name(self) -> &'static str {
+        match self {
+            BuiltIn::MetallicRoughness => "metallic_roughness.ssl",
+            BuiltIn::Mtl => "mtl.ssl",
+        }
+    }
+
+    pub fn source(self) -> &'static str {
+        match self {
+            BuiltIn::MetallicRoughness => include_str!("metallic_roughness.ssl"),
+            BuiltIn::Mtl => include_str!("mtl.ssl"),
+        }
+    }
+}
+
+/// A material as values for one of those shaders.
+pub struct ModelMaterial {
+    pub name: String,
+    pub shader: BuiltIn,
+    pub parameters: Vec<(&'static str, ParameterValue)>,
+    /// By the shader's slots.
+    pub images: Vec<(&'static str, ModelImage)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelImage {
+    pub path: PathBuf,
+    /// It holds no colors.
+    pub raw: bool,
+    /// In u and in v.
+    pub wrap: [Wrap; 2],
+}
+
+/// A light where it stands in the model, as wide as a point.
+pub struct ModelLight {
+    pub to_model: DAffine3,
+    /// From a distance along −z, or from the origin to all sides.
+    pub distant: bool,
+    /// Irradiance of a distant one, intensity of a point.
+    pub strength: Vec3,
+}

@@ -1,0 +1,50 @@
+//! OBJ files with the materials of their libraries.
+
+use super::mtl;
+use super::{Model, Part};
+use crate::geometry::obj;
+use glam::{DAffine3, Vec3};
+use std::path::{Path, PathBuf};
+
+/// Reads a file in parts. `wanted` are names of objects and groups whose parts are kept apart. The error is a sentence for
+/// the user.
+pub fn read(path: &Path, smooth: bool, wanted: &[&str]) -> Result<Model, String> {
+    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let mut model = Model { nodes: vec![(0, DAffine3::IDENTITY)], ..Model::default() };
+    let parts = obj::parse_parts(&bytes, smooth, wanted)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut known = Vec::new();
+    for library in obj::libraries(&bytes) {
+        match materials(&folder.join(&library)) {
+            Ok((materials, file)) => {
+                known.extend(materials.into_iter().map(|m| (m, file.clone())));
+                model.files.push(file);
+            }
+            Err(why) => model.left_out.push(format!("the library of materials `{library}`: {why}")),
+        }
+    }
+    let mut emissions: Vec<Vec3> = Vec::new();
+    for (material, file) in &known {
+        let (made, emission) = mtl::made(Some(material), file.parent().unwrap_or(Path::new("")));
+        model.materials.push(made);
+        emissions.push(emission);
+    }
+    // The last one is what faces without a material get.
+    model.materials.push(mtl::made(None, folder).0);
+    emissions.push(Vec3::ZERO);
+    let part = |part: obj::ObjPart| {
+        let number = known.iter().position(|(m, _)| Some(&m.name) == part.material.as_ref()).unwrap_or(known.len());
+        let names = part.material.into_iter().chain(part.object).collect();
+        Part { mesh: part.mesh, material: Some(number), names, emission: emissions[number] }
+    };
+    model.meshes.push(parts.into_iter().map(part).collect());
+    Ok(model)
+}
+
+/// The materials of a library, and where it is.
+fn materials(path: &Path) -> Result<(Vec<tobj::Material>, PathBuf), String> {
+    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let (materials, _) =
+        tobj::load_mtl_buf(&mut bytes.as_slice()).map_err(|e| format!("it is not well-formed ({e})"))?;
+    Ok((materials, path.to_owned()))
+}
