@@ -87,7 +87,8 @@ impl TriangleMesh {
             })
         };
         let indices = triangles.map(|t| self.indices[t].map(&mut renumbered)).collect();
-        let variables = self.variables.iter().map(|v| VertexVariable { values: v.picked(&used), ..v.clone() }).collect();
+        let variables =
+            self.variables.iter().map(|v| VertexVariable { values: v.picked(&used), ..v.clone() }).collect();
         TriangleMesh {
             positions: used.iter().map(|&i| self.positions[i]).collect(),
             normals: used.iter().map(|&i| self.normals[i]).collect(),

@@ -85,18 +85,14 @@ fn models(bytes: &[u8], names: &[String]) -> Result<Vec<tobj::Model>, String> {
     // Names of materials are kept if a library has them: one that is put first has them all, the file's own are not read.
     let first = Cell::new(true);
     let named = |_: &Path| {
-        let mut known = (Vec::new(), Default::default());
-        if first.replace(false) {
-            for (number, name) in names.iter().enumerate() {
-                known.0.push(tobj::Material { name: name.clone(), ..tobj::Material::default() });
-                known.1.insert(name.clone(), number);
-            }
-        }
-        Ok(known)
+        let names = if first.replace(false) { names } else { &[] };
+        let material = |name: &String| tobj::Material { name: name.clone(), ..tobj::Material::default() };
+        let numbers = names.iter().cloned().zip(0..).collect();
+        Ok((names.iter().map(material).collect(), numbers))
     };
     let mut text = (&b"mtllib names\n"[..]).chain(bytes);
-    let (models, _) =
-        tobj::load_obj_buf(&mut text, &options, named).map_err(|e| format!("it is not a well-formed OBJ file ({e})"))?;
+    let (models, _) = tobj::load_obj_buf(&mut text, &options, named)
+        .map_err(|e| format!("it is not a well-formed OBJ file ({e})"))?;
     Ok(models)
 }
 

@@ -3,35 +3,105 @@
 use super::View;
 use super::codes;
 use super::context::Context;
+use super::models::gltf::{self, CameraProjection};
 use super::schema::CameraTable;
 use crate::camera::Projection;
-use glam::Vec3;
-use ssl_compiler::diagnostics::closest;
+use glam::{DVec3, Vec3};
+use ssl_compiler::diagnostics::{Diagnostic, closest};
 use toml::Spanned;
 
-/// Where it stands and how it sees; what is wrong is said.
-pub fn view(table: &CameraTable, context: &mut Context) -> View {
-    let position = context.vector(&Some(table.position.clone()), "camera's position", Vec3::ZERO);
-    let target = context.vector(&Some(table.look_at.clone()), "camera's target", Vec3::NEG_Z);
+/// Where it stands and how it sees, for a film so many times as wide as high; what is wrong is said.
+pub fn view(table: &CameraTable, aspect: f32, context: &mut Context) -> View {
+    if let Some(file) = &table.file {
+        return of_file(table, file, aspect, context);
+    }
+    if let Some(name) = &table.name {
+        let message = "`name` chooses a camera of a file, and there is none";
+        context.error(&codes::CONFLICT, name.span(), message, "add `file = \"….glb\"`");
+    }
+    let (Some(_), Some(look_at)) = (&table.position, &table.look_at) else {
+        let key = if table.position.is_none() { "position" } else { "look_at" };
+        let hint = format!("add `{key} = [x, y, z]`, or `file = \"….glb\"` for the camera of a glTF file");
+        let message = format!("the camera has no `{key}`");
+        context.diagnostics.push(Diagnostic::without_place(&codes::CONFLICT, message, hint));
+        return View { projection: projection(table, None, 1.0, context), ..ANYWHERE };
+    };
+    let position = context.vector(&table.position, "camera's position", Vec3::ZERO);
+    let target = context.vector(&table.look_at, "camera's target", Vec3::NEG_Z);
     let up = context.vector(&table.up, "camera's up vector", Vec3::Y);
-    let view = View { position, target, up, projection: projection(table, target.distance(position), context) };
+    let projection = projection(table, None, target.distance(position), context);
+    let view = View { position, target, up, projection };
     let forward = view.target - view.position;
     if forward == Vec3::ZERO {
         let message = "the camera looks at where it stands";
-        context.error(&codes::CONFLICT, table.look_at.span(), message, "`look_at` must differ from `position`");
+        context.error(&codes::CONFLICT, look_at.span(), message, "`look_at` must differ from `position`");
     } else if forward.normalize_or_zero().cross(view.up.normalize_or_zero()).length() < 1e-5 {
-        let span = table.up.as_ref().map_or(table.look_at.span(), |up| up.span());
+        let span = table.up.as_ref().unwrap_or(look_at).span();
         let message = "the camera's up vector lies along its line of sight";
         context.error(&codes::CONFLICT, span, message, "choose another `up`, such as [0, 0, -1] when looking down");
     }
     view
 }
 
+const ANYWHERE: View =
+    View { position: Vec3::ZERO, target: Vec3::NEG_Z, up: Vec3::Y, projection: Projection::Panoramic };
+
+/// That of a glTF file. Keys of the table that say how it sees go before what the file says.
+fn of_file(table: &CameraTable, file: &Spanned<String>, aspect: f32, context: &mut Context) -> View {
+    let placed = [("position", &table.position), ("look_at", &table.look_at), ("up", &table.up)];
+    if let Some((key, Some(given))) = placed.into_iter().find(|(_, given)| given.is_some()) {
+        let message = format!("both `file` and `{key}` say where the camera stands");
+        context.error(&codes::CONFLICT, given.span(), message, "keep one of them");
+    }
+    let path = context.path(file.get_ref());
+    let camera = match gltf::camera(&path, table.name.as_ref().map(|n| n.get_ref().as_str())) {
+        Ok(camera) => camera,
+        Err(why) => {
+            let at = table.name.as_ref().unwrap_or(file).span();
+            let hint = "the file must be glTF 2.0 with a camera; without `name` its first one counts";
+            let message = format!("`{}` cannot be used: {why}", path.display());
+            context.error(&codes::BAD_CAMERA, at, message, hint);
+            return ANYWHERE;
+        }
+    };
+    let position = camera.to_world.translation.as_vec3();
+    let along = |v: DVec3| camera.to_world.transform_vector3(v).normalize_or(v).as_vec3();
+    let (target, up) = (position + along(DVec3::NEG_Z), along(DVec3::Y));
+    // Films are measured by their width.
+    let own = match camera.projection {
+        CameraProjection::Perspective { fov } => {
+            let across = ((0.5 * fov).to_radians().tan() * aspect).atan().to_degrees() * 2.0;
+            Projection::Perspective { fov: across, aperture: 0.0, focus: 1.0 }
+        }
+        CameraProjection::Orthographic { width } => Projection::Orthographic { width },
+    };
+    let usable = match own {
+        Projection::Perspective { fov, .. } => fov > 0.0 && fov < 180.0,
+        Projection::Orthographic { width } => width > 0.0 && width < 1e9,
+        Projection::Panoramic => true,
+    };
+    if !usable || !position.is_finite() {
+        let message = format!("the camera of `{}` cannot be used", path.display());
+        context.error(&codes::BAD_CAMERA, file.span(), message, "its angle of view or its place is no usable number");
+    }
+    View { position, target, up, projection: projection(table, Some(own), 1.0, context) }
+}
+
 const KINDS: [&str; 3] = ["perspective", "orthographic", "panoramic"];
 
-/// `distance` is that of the target: what is looked at is in focus.
-fn projection(table: &CameraTable, distance: f32, context: &mut Context) -> Projection {
-    let kind = table.kind.as_ref().map_or("perspective", |k| k.get_ref().as_str());
+/// `own` is that of a file, which counts where the table says nothing. `distance` is that of the target: what is looked at
+/// is in focus.
+fn projection(table: &CameraTable, own: Option<Projection>, distance: f32, context: &mut Context) -> Projection {
+    let of_file = match own {
+        Some(Projection::Orthographic { .. }) => "orthographic",
+        _ => "perspective",
+    };
+    let kind = table.kind.as_ref().map_or(of_file, |k| k.get_ref().as_str());
+    let (own_fov, own_width) = match own {
+        Some(Projection::Perspective { fov, .. }) => (fov, 2.0),
+        Some(Projection::Orthographic { width }) => (40.0, width),
+        _ => (40.0, 2.0),
+    };
     if let Some(given) = table.kind.as_ref().filter(|_| !KINDS.contains(&kind)) {
         let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
         let hint = format!("it must be `perspective`, `orthographic` or `panoramic`{near}");
@@ -39,10 +109,12 @@ fn projection(table: &CameraTable, distance: f32, context: &mut Context) -> Proj
     }
     check_keys(table, kind, context);
     match kind {
-        "orthographic" => Projection::Orthographic { width: context.number(&table.width, "width", 0.0..1e9, 2.0) },
+        "orthographic" => {
+            Projection::Orthographic { width: context.number(&table.width, "width", 0.0..1e9, own_width) }
+        }
         "panoramic" => Projection::Panoramic,
         _ => Projection::Perspective {
-            fov: context.number(&table.fov, "field of view", 0.0..180.0, 40.0),
+            fov: context.number(&table.fov, "field of view", 0.0..180.0, own_fov),
             // None is a lens without width.
             aperture: match &table.aperture {
                 Some(zero) if *zero.get_ref() == 0.0 => 0.0,

@@ -25,7 +25,7 @@ codes! {
     CONFLICT = "S0006", "keys that do not go together",
         "Keys were given that say the same thing twice or that belong to another kind of object, or the one that is needed is missing.";
     BAD_MESH = "S0007", "mesh that cannot be used",
-        "The OBJ file was read but does not hold a usable mesh. The message says what is wrong with it.";
+        "The file was read but does not hold usable meshes, or holds something that does not fit together. The message says what is wrong with it.";
     MISSING_TEXTURE = "S0008", "texture that cannot be read",
         "The image file is missing or cannot be decoded. The render goes on with magenta in its place and ends with exit code 3.";
     BAD_PARAMETER = "S0009", "parameter that does not fit its shader",
@@ -60,6 +60,10 @@ codes! {
         "Images that are not tiled and mip-mapped are converted once and kept in a folder: the one that the environment variable `SSL_TEXTURE_CACHE` names, else one in the user's folder of caches. Where nothing can be written there, a folder for temporary files takes its place; where that cannot be used either, nothing is rendered, and the exit code is 4.";
     VARIABLE = "S0024", "variable that a shape does not have",
         "The shader of the shape's material reads a variable that neither the shape's file nor its `variables` give, nor those of an instance that places it, nor those of the scene; or one of fewer numbers than it reads.";
+    LEFT_OUT = "S0025", "parts of a file that are left out",
+        "The file was read, but some of what it holds has no counterpart here, such as its spot lights or its skins, or could not be found. The message says what; the rest is in the picture.";
+    BAD_CAMERA = "S0026", "camera of a file that cannot be used",
+        "The camera is that of a glTF file, and the file cannot be read, has no camera, or none of the name that is asked for. The message says which there are.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

@@ -15,8 +15,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// Of an image, so many bytes from its beginning count, and as many from its end.
 const IMAGE_BYTES: u64 = 1 << 16;
 
-/// Of a scene that could be read. Files that cannot be read count as empty.
-pub fn of(file: &SceneFile, images: &[Image], options: &LoadOptions, context: &Context) -> u64 {
+/// Of a scene that could be read; `files` are those that its meshes' files name. Files that cannot be read count as empty.
+pub fn of(file: &SceneFile, images: &[Image], files: &[PathBuf], options: &LoadOptions, context: &Context) -> u64 {
     let mut all = Xxh3::new();
     // Pictures of one version of the renderer may differ from those of another.
     all.update(env!("CARGO_PKG_VERSION").as_bytes());
@@ -25,6 +25,7 @@ pub fn of(file: &SceneFile, images: &[Image], options: &LoadOptions, context: &C
     let shapes = file.shapes.iter().chain(file.groups.values().flat_map(|g| &g.shapes));
     let named = |shape: &ShapeTable| shape.file.as_ref().map(|f| context.path(f.get_ref()));
     parts.extend(shapes.filter_map(named).map(|path| whole(&path).unwrap_or(0)));
+    parts.extend(files.iter().map(|path| whole(path).unwrap_or(0)));
     parts.extend(image_files(file, images, context).iter().map(|path| ends(path).unwrap_or(0)));
     parts.iter().for_each(|part| all.update(&part.to_le_bytes()));
     all.digest()

@@ -26,6 +26,11 @@ impl Folders {
         Folders { folders, failed }
     }
 
+    /// Those that may be used, the best one first.
+    pub fn all(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
     /// A file to read an image from, as [`prepared`] gives it. The error is a sentence for the user.
     pub fn prepared(&self, path: &Path, how: &Conversion, progress: &dyn Fn(f32) -> bool) -> Result<PathBuf, String> {
         for (folder, failed) in self.folders.iter().zip(&self.failed) {

@@ -18,8 +18,8 @@ use std::path::PathBuf;
 pub struct Image {
     pub path: PathBuf,
     pub raw: bool,
-    /// What the file says, else repetition, if `None`.
-    pub wrap: Option<Wrap>,
+    /// In u and in v; what the file says, else repetition, if `None`.
+    pub wrap: Option<[Wrap; 2]>,
     pub at: Option<Span>,
 }
 
@@ -73,13 +73,18 @@ impl Graphs {
         self.list.values().flatten().fold(found, |found, graph| graph.linked.blame(found))
     }
 
-    /// The number of a slot's image; equal images are one.
+    /// The number of a slot's image.
     fn image(&mut self, slot: &Slot, context: &mut Context) -> usize {
         let wrap = wrap(slot).unwrap_or_else(|d| {
             context.diagnostics.push(*d);
             None
         });
-        let image = Image { path: slot.path.clone(), raw: slot.image.raw, wrap, at: slot.at };
+        let wrap = wrap.map(|wrap| [wrap; 2]);
+        self.add(Image { path: slot.path.clone(), raw: slot.image.raw, wrap, at: slot.at })
+    }
+
+    /// The number of an image; equal ones are one.
+    pub fn add(&mut self, image: Image) -> usize {
         let same = |i: &Image| i.path == image.path && i.raw == image.raw && i.wrap == image.wrap;
         self.images.iter().position(same).unwrap_or_else(|| {
             self.images.push(image);

@@ -2,11 +2,12 @@
 
 use super::codes;
 use super::context::Context;
+use super::folders::Folders;
 use super::schema::{SceneFile, ShapeTable};
-use super::shapes::{self, Loaded};
+use super::shapes::{self, All, Brought, Loaded, Piece};
 use super::variables;
 use crate::geometry::instance::MAX_DEPTH;
-use crate::geometry::{Geometry, GroupError, Shape};
+use crate::geometry::{Body, Geometry, GroupError, Shape};
 use crate::material::Space;
 use glam::DAffine3;
 use ssl_compiler::diagnostics::closest;
@@ -19,21 +20,24 @@ pub struct Built {
     pub spaces: Vec<Space>,
     /// Where they stand in the scene file.
     pub places: Vec<Range<usize>>,
+    /// What their files bring besides.
+    pub brought: Brought,
 }
 
 /// Builds all shapes; `materials` are the names in the order of their numbers.
-pub fn build(file: &SceneFile, materials: &[String], context: &mut Context) -> Built {
+pub fn build(file: &SceneFile, materials: &[String], folders: &Folders, context: &mut Context) -> Built {
     let names: Vec<&str> = file.groups.keys().map(String::as_str).collect();
     let tables = std::iter::once(&file.shapes).chain(file.groups.values().map(|g| &g.shapes));
     let flat = tables.enumerate().flat_map(|(group, shapes)| shapes.iter().enumerate().map(move |s| (group, s)));
-    let loaded = shapes::load(flat.collect(), materials, context);
+    let All { shapes, shared, brought } = shapes::load(flat.collect(), materials, folders, context);
     let mut members: Vec<Vec<Loaded<'_>>> = (0..=names.len()).map(|_| Vec::new()).collect();
-    loaded.into_iter().for_each(|shape| members[shape.group].push(shape));
+    shapes.into_iter().for_each(|shape| members[shape.group].push(shape));
     let mut builder = Builder {
         names: &names,
         members,
         state: vec![State::Untouched; names.len() + 1],
-        built: Built { geometry: Geometry::new(), spaces: Vec::new(), places: Vec::new() },
+        shared: shared.into_iter().map(Shared::Apart).collect(),
+        built: Built { geometry: Geometry::new(), spaces: Vec::new(), places: Vec::new(), brought },
         context,
     };
     for table in 0..=names.len() {
@@ -61,10 +65,18 @@ enum State {
     Built(u32),
 }
 
+/// A mesh that a file places several times.
+enum Shared {
+    Apart(Vec<(Body, Shape)>),
+    /// Its group in the geometry.
+    Group(u32),
+}
+
 struct Builder<'a, 'c> {
     names: &'a [&'a str],
     /// By table: the world, then the groups in the order of their names.
     members: Vec<Vec<Loaded<'a>>>,
+    shared: Vec<Shared>,
     state: Vec<State>,
     built: Built,
     context: &'c mut Context,
@@ -79,13 +91,17 @@ impl Builder<'_, '_> {
         self.state[table] = State::Open;
         let group = if table == 0 { Geometry::WORLD } else { self.built.geometry.add_group() };
         for member in std::mem::take(&mut self.members[table]) {
-            let Loaded { table, shape, body, space, to_parent, .. } = member;
-            match body {
-                Some(body) => {
-                    self.built.geometry.add_to(group, body, shape);
+            let Loaded { table, shape, piece, space, to_parent, .. } = member;
+            match piece {
+                Piece::Body(body) => {
+                    self.built.geometry.add_to(group, *body, shape);
                     self.built.note(table, space);
                 }
-                None => self.place(group, table, (shape, to_parent), depth),
+                Piece::Instance => self.place(group, table, (shape, to_parent), depth),
+                Piece::Shared(number) => {
+                    let child = self.shared(number, table);
+                    self.add_instance(group, child, table, (shape, to_parent));
+                }
             }
         }
         self.state[table] = State::Built(group);
@@ -102,11 +118,33 @@ impl Builder<'_, '_> {
             let hint = "an instance cannot stand in a group that it places, nor below it";
             return self.context.error(&codes::BAD_GROUP, table.kind.span(), message, hint);
         };
-        match self.built.geometry.place(into, number, to_parent, shape) {
+        self.add_instance(into, number, table, (shape, to_parent));
+    }
+
+    fn add_instance(&mut self, into: u32, child: u32, table: &ShapeTable, (shape, to_parent): (Shape, DAffine3)) {
+        match self.built.geometry.place(into, child, to_parent, shape) {
             // Instances count among the shapes.
             Ok(()) => self.built.note(table, Space::WORLD),
             Err(why) => self.refuse(table, why),
         }
+    }
+
+    /// The group of a mesh that a file places several times.
+    fn shared(&mut self, number: usize, table: &ShapeTable) -> u32 {
+        let bodies = match std::mem::replace(&mut self.shared[number], Shared::Apart(Vec::new())) {
+            Shared::Apart(bodies) => bodies,
+            Shared::Group(group) => {
+                self.shared[number] = Shared::Group(group);
+                return group;
+            }
+        };
+        let group = self.built.geometry.add_group();
+        for (body, shape) in bodies {
+            self.built.geometry.add_to(group, body, shape);
+            self.built.note(table, Space::WORLD);
+        }
+        self.shared[number] = Shared::Group(group);
+        group
     }
 
     fn refuse(&mut self, table: &ShapeTable, why: GroupError) {

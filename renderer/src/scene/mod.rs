@@ -5,12 +5,14 @@ mod camera;
 pub mod codes;
 mod context;
 mod environment;
+mod expand;
 mod fingerprint;
 mod folders;
 pub mod graphs;
 mod groups;
 mod lights;
 mod materials;
+mod models;
 mod read;
 mod schema;
 mod shapes;
@@ -29,13 +31,14 @@ use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
 use crate::material::{Making, Material, Space, Spaces, Surroundings};
 use crate::texture::TextureSystem;
 use context::Context;
+use folders::Folders;
 use glam::Vec3;
 use graphs::Graphs;
 use schema::SceneFile;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// Everything that a render needs.
@@ -140,16 +143,22 @@ pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'
 
 /// `None` where nothing could be made; what is wrong is said either way.
 fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, context: &mut Context) -> Option<Scene> {
-    let graphs = Graphs::of(&file.materials, imports, context);
-    let image = environment::image(file.environment.as_ref());
-    let built = textures::build(&file.textures, &graphs.images, image, &options.textures, context);
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
-    let groups::Built { geometry, spaces: objects, places } = groups::build(file, &names, context);
+    let folders = Folders::new(options.textures.folder.clone());
+    let groups::Built { geometry, spaces: objects, places, brought } = groups::build(file, &names, &folders, context);
+    let mut graphs = Graphs::of(&file.materials, imports, context);
+    let brought_images = models::materials::images(&brought.materials, &mut graphs);
+    let image = environment::image(file.environment.as_ref());
+    let built = textures::build(&file.textures, &graphs.images, image, &options.textures, context);
     let language = variables::language(&geometry);
-    let materials = materials::build_materials(file, &graphs, &language, options.making, imports, context);
+    let mut materials = materials::build_materials(file, &graphs, &language, options.making, imports, context);
+    // Textures of graphs and files stand behind the scene's own.
+    let texture = |image: &usize| (file.textures.len() + image) as u32;
+    let brought_images: Vec<Vec<u32>> = brought_images.iter().map(|list| list.iter().map(texture).collect()).collect();
+    materials.extend(models::materials::build(&brought.materials, &brought_images, &language, options.making, context));
     // Where a shader has errors the others' numbers are not those of their materials.
-    if materials.len() == names.len() {
+    if materials.len() == names.len() + brought.materials.len() {
         variables::check(&geometry, &materials, &places, context);
     }
     if geometry.primitive_count() == 0 && !context.diagnostics.has_errors() {
@@ -158,11 +167,14 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
             ..Diagnostic::without_place(&codes::NO_SHAPES, "the scene has no shapes", "add a table [[shapes]]")
         });
     }
-    let view = camera::view(&file.camera, context);
     let (textures, image) = built.map(|b| (b.textures, b.environment)).unzip();
     let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
     let (film, integrator) = (film(file, &materials, context), integrator(file, context));
-    let delta_lights = lights::build(&file.lights, context);
+    let view = camera::view(&file.camera, film.width as f32 / film.height as f32, context);
+    let mut delta_lights = lights::build(&file.lights, context);
+    delta_lights.extend(brought.lights);
+    let files: Vec<PathBuf> =
+        brought.files.into_iter().chain(file.camera.file.iter().map(|f| context.path(f.get_ref()))).collect();
     let accel = Accel::build_with(&geometry, options.structure);
     let refuse = |why| {
         let hint = "the default, `bvh`, needs nothing but this program";
@@ -170,7 +182,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     };
     let accel = accel.map_err(refuse).ok()?;
     let textures = textures?;
-    let fingerprint = fingerprint::of(file, &graphs.images, options, context);
+    let fingerprint = fingerprint::of(file, &graphs.images, &files, options, context);
     let camera = Space::camera(view.position, view.target, view.up);
     Some(Scene {
         view,

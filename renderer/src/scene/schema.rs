@@ -44,8 +44,12 @@ pub struct GroupTable {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CameraTable {
-    pub position: Spanned<Triple>,
-    pub look_at: Spanned<Triple>,
+    pub position: Option<Spanned<Triple>>,
+    pub look_at: Option<Spanned<Triple>>,
+    /// A glTF file whose camera it is, instead of a place.
+    pub file: Option<Spanned<String>>,
+    /// Which camera of the file.
+    pub name: Option<Spanned<String>>,
     pub up: Option<Spanned<Triple>>,
     /// `perspective`, `orthographic` or `panoramic`.
     #[serde(rename = "type")]
@@ -157,11 +161,14 @@ pub enum Numbers {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeTable {
-    /// `obj`, `rectangle`, `quad`, `disk`, `sphere`, `curves` or `instance`.
+    /// `obj`, `gltf`, `rectangle`, `quad`, `disk`, `sphere`, `curves` or `instance`.
     #[serde(rename = "type")]
     pub kind: Spanned<String>,
-    /// All but instances need one.
+    /// All but instances and files that bring their own need one.
     pub material: Option<Spanned<String>>,
+    /// Other materials for parts of a file, by the names that it has for their materials, objects or groups.
+    #[serde(default)]
+    pub materials: BTreeMap<String, Spanned<String>>,
     /// The name of what an instance places.
     pub group: Option<Spanned<String>>,
     pub file: Option<Spanned<String>>,

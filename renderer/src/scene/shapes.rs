@@ -2,18 +2,26 @@
 
 use super::codes;
 use super::context::Context;
+use super::expand;
+use super::folders::Folders;
+use super::models::materials::Imported;
+use super::models::{self, Model};
 use super::schema::ShapeTable;
 use super::strands;
 use super::variables;
 use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, obj};
+use crate::light::DeltaLight;
 use crate::material::Space;
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::closest;
 use std::ops::Range;
 use std::path::PathBuf;
+use toml::Spanned;
 
-const KINDS: [&str; 7] = ["obj", "rectangle", "quad", "disk", "sphere", "curves", "instance"];
+const KINDS: [&str; 8] = ["obj", "gltf", "rectangle", "quad", "disk", "sphere", "curves", "instance"];
+/// Those that bring their own materials.
+const MODELS: [&str; 2] = ["obj", "gltf"];
 
 /// A shape that is ready to stand in its group.
 pub struct Loaded<'a> {
@@ -21,28 +29,72 @@ pub struct Loaded<'a> {
     pub group: usize,
     pub table: &'a ShapeTable,
     pub shape: Shape,
-    /// `None` for an instance.
-    pub body: Option<Body>,
+    pub piece: Piece,
     /// Where it was before it was placed.
     pub space: Space,
     /// Where an instance puts its group.
     pub to_parent: DAffine3,
 }
 
+/// What stands in a group.
+pub enum Piece {
+    Body(Box<Body>),
+    /// An instance of the group that its table names.
+    Instance,
+    /// An instance of a mesh that stands several times in a file, by its number among all such.
+    Shared(usize),
+}
+
+/// All that the tables of shapes lead to.
+#[derive(Default)]
+pub struct All<'a> {
+    pub shapes: Vec<Loaded<'a>>,
+    /// What the groups consist of that files place several times.
+    pub shared: Vec<Vec<(Body, Shape)>>,
+    pub brought: Brought,
+}
+
+/// What files bring besides shapes.
+#[derive(Default)]
+pub struct Brought {
+    /// Their numbers follow those of the scene's own.
+    pub materials: Vec<Imported>,
+    pub lights: Vec<DeltaLight>,
+    pub files: Vec<PathBuf>,
+}
+
 /// What a table turns into, before its file is read.
 enum Source {
     Body(Body),
-    File { path: PathBuf, smooth: bool, transform: Transform },
+    Obj { path: PathBuf, smooth: bool, transform: Transform },
+    Model { path: PathBuf, smooth: bool, transform: Transform },
     Instance(DAffine3),
 }
 
+/// The same when it has been read.
+enum Read {
+    One(Piece, DAffine3),
+    Model(Model, Transform),
+}
+
+/// A table on its way.
+struct Begun<'a> {
+    group: usize,
+    table: &'a ShapeTable,
+    shape: Shape,
+    /// Which of the scene's materials it names.
+    material: Option<u32>,
+    space: Space,
+}
+
 /// Makes what tables describe, in their order; each comes with the table of its group and its place there.
-/// `materials` are the names in the order of their numbers.
+/// `materials` are the names in the order of their numbers. Images within files go to one of `folders`.
 pub fn load<'a>(
     tables: Vec<(usize, (usize, &'a ShapeTable))>,
     materials: &[String],
+    folders: &Folders,
     context: &mut Context,
-) -> Vec<Loaded<'a>> {
+) -> All<'a> {
     let mut sources = Vec::new();
     for (group, (place, table)) in tables {
         let material = material_of(table, materials, context);
@@ -50,44 +102,73 @@ pub fn load<'a>(
         let constants = variables::read(&table.variables, context);
         let read = source(table, context);
         if let (Some(material), Some((source, space))) = (material, read) {
-            let shape = Shape { object_id: place as u32, material, emission, constants };
-            sources.push((group, table, shape, source, space));
+            let number = material.unwrap_or(0);
+            let shape = Shape { object_id: place as u32, material: number, emission, constants };
+            sources.push((Begun { group, table, shape, material, space }, source));
         }
     }
     // Reading meshes is most of the time that loading takes.
-    let read = |(group, table, shape, source, space)| {
-        let loaded = |body, to_parent| Loaded { group, table, shape, body, space, to_parent };
-        match source {
-            Source::Body(body) => Ok(loaded(Some(body), DAffine3::IDENTITY)),
-            Source::Instance(to_parent) => Ok(loaded(None, to_parent)),
-            Source::File { path, smooth, transform } => {
-                obj::load(&path, smooth).map_err(|why| (table, why)).map(|mut mesh| {
-                    mesh.transform(&transform);
-                    loaded(Some(mesh.into()), DAffine3::IDENTITY)
-                })
+    let read = |(begun, source): (Begun<'a>, Source)| {
+        let read = match source {
+            Source::Body(body) => Ok(Read::One(Piece::Body(Box::new(body)), DAffine3::IDENTITY)),
+            Source::Instance(to_parent) => Ok(Read::One(Piece::Instance, to_parent)),
+            Source::Obj { path, smooth, transform } => obj::load(&path, smooth).map(|mut mesh| {
+                mesh.transform(&transform);
+                Read::One(Piece::Body(Box::new(mesh.into())), DAffine3::IDENTITY)
+            }),
+            Source::Model { path, smooth, transform } => {
+                let wanted: Vec<&str> = begun.table.materials.keys().map(String::as_str).collect();
+                let model = match begun.table.kind.get_ref().as_str() {
+                    "gltf" => models::gltf::read(&path, folders.all()),
+                    _ => models::obj::read(&path, smooth, &wanted),
+                };
+                model.map(|model| Read::Model(model, transform))
             }
-        }
+        };
+        (begun, read)
     };
-    let all: Vec<Result<Loaded<'a>, (&ShapeTable, String)>> = sources.into_par_iter().map(read).collect();
-    all.into_iter().filter_map(|one| one.map_err(|(table, why)| refuse_mesh(table, &why, context)).ok()).collect()
+    let read: Vec<(Begun<'a>, Result<Read, String>)> = sources.into_par_iter().map(read).collect();
+    let mut all = All::default();
+    for (Begun { group, table, shape, material, space }, read) in read {
+        match read {
+            Ok(Read::One(piece, to_parent)) => {
+                all.shapes.push(Loaded { group, table, shape, piece, space, to_parent });
+            }
+            Ok(Read::Model(model, transform)) => {
+                expand::model(model, transform, (group, table, shape, material), materials, &mut all, context);
+            }
+            Err(why) => refuse_mesh(table, &why, context),
+        }
+    }
+    all
 }
 
 fn refuse_mesh(table: &ShapeTable, why: &str, context: &mut Context) {
     if let Some(file) = &table.file {
         let message = format!("`{}` cannot be used: {why}", context.path(file.get_ref()).display());
-        context.error(&codes::BAD_MESH, file.span(), message, "the file must be a Wavefront OBJ with faces");
+        let hint = match table.kind.get_ref().as_str() {
+            "gltf" => "the file must be glTF 2.0, as `.gltf` or `.glb`",
+            _ => "the file must be a Wavefront OBJ with faces",
+        };
+        context.error(&codes::BAD_MESH, file.span(), message, hint);
     }
 }
 
-fn material_of(table: &ShapeTable, materials: &[String], context: &mut Context) -> Option<u32> {
+/// The number of the material that a table names, if it names one; `None` after saying what is wrong.
+fn material_of(table: &ShapeTable, materials: &[String], context: &mut Context) -> Option<Option<u32>> {
     let Some(named) = &table.material else {
-        if table.kind.get_ref() == "instance" {
-            return Some(0);
+        if table.kind.get_ref() == "instance" || MODELS.contains(&table.kind.get_ref().as_str()) {
+            return Some(None);
         }
         let message = "the shape has no material";
         context.error(&codes::CONFLICT, table.kind.span(), message, "add `material = \"…\"`");
         return None;
     };
+    material_named(named, materials, context).map(Some)
+}
+
+/// The number of a material of the scene.
+pub fn material_named(named: &Spanned<String>, materials: &[String], context: &mut Context) -> Option<u32> {
     let name = named.get_ref();
     if let Some(index) = materials.iter().position(|m| m == name) {
         return Some(index as u32);
@@ -103,12 +184,14 @@ fn material_of(table: &ShapeTable, materials: &[String], context: &mut Context) 
 /// Refuses keys that mean nothing for the shape's type.
 fn check_keys(table: &ShapeTable, context: &mut Context) {
     let kind = table.kind.get_ref().as_str();
-    fn span<T>(value: &Option<toml::Spanned<T>>) -> Option<Range<usize>> {
-        value.as_ref().map(toml::Spanned::span)
+    fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
+        value.as_ref().map(Spanned::span)
     }
     type Key<'a> = (&'a str, Option<Range<usize>>, &'a [&'a str]);
-    let keys: [Key<'_>; 11] = [
-        ("file", span(&table.file), &["obj", "curves"]),
+    let parts = table.materials.values().next().map(Spanned::span);
+    let keys: [Key<'_>; 12] = [
+        ("file", span(&table.file), &["obj", "gltf", "curves"]),
+        ("materials", parts, &MODELS),
         ("smooth", span(&table.smooth), &["obj"]),
         ("basis", span(&table.basis), &["curves"]),
         ("strands", span(&table.strands), &["curves"]),
@@ -117,8 +200,8 @@ fn check_keys(table: &ShapeTable, context: &mut Context) {
         ("corners", span(&table.corners), &["quad"]),
         ("group", span(&table.group), &["instance"]),
         ("matrix", span(&table.matrix), &["instance"]),
-        ("material", span(&table.material), &KINDS[..6]),
-        ("emission", span(&table.emission), &KINDS[..6]),
+        ("material", span(&table.material), &KINDS[..7]),
+        ("emission", span(&table.emission), &KINDS[..7]),
     ];
     for (key, present, of) in keys {
         if let Some(span) = present
@@ -140,7 +223,7 @@ fn source(table: &ShapeTable, context: &mut Context) -> Option<(Source, Space)> 
     let transform = Transform::new(translate, rotate, scale);
     let space = Space::object(&transform);
     let source = match table.kind.get_ref().as_str() {
-        "obj" => file(table, transform, context)?,
+        "obj" | "gltf" => file(table, transform, context)?,
         "rectangle" => {
             let mut quad = Quad::rectangle(repeat(table, context)?);
             quad.transform(&transform);
@@ -168,7 +251,9 @@ fn source(table: &ShapeTable, context: &mut Context) -> Option<(Source, Space)> 
         "instance" => Source::Instance(placement(table, &transform, context)?),
         kind => {
             let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-            let hint = format!("it must be `obj`, `rectangle`, `quad`, `disk`, `sphere`, `curves` or `instance`{near}");
+            let hint = format!(
+                "it must be `obj`, `gltf`, `rectangle`, `quad`, `disk`, `sphere`, `curves` or `instance`{near}"
+            );
             context.error(&codes::BAD_CHOICE, table.kind.span(), format!("there is no shape type `{kind}`"), hint);
             return None;
         }
@@ -177,13 +262,17 @@ fn source(table: &ShapeTable, context: &mut Context) -> Option<(Source, Space)> 
 }
 
 fn file(table: &ShapeTable, transform: Transform, context: &mut Context) -> Option<Source> {
+    let kind = table.kind.get_ref();
     let Some(file) = &table.file else {
-        let message = "an `obj` shape needs a file";
-        context.error(&codes::CONFLICT, table.kind.span(), message, "add `file = \"….obj\"`");
+        let hint = format!("add `file = \"….{}\"`", if kind == "obj" { "obj" } else { "glb" });
+        context.error(&codes::CONFLICT, table.kind.span(), format!("a shape of type `{kind}` needs a file"), hint);
         return None;
     };
+    let path = context.path(file.get_ref());
     let smooth = table.smooth.as_ref().is_none_or(|s| *s.get_ref());
-    Some(Source::File { path: context.path(file.get_ref()), smooth, transform })
+    // With one material for all of it, an OBJ file is one mesh.
+    let whole = kind == "obj" && table.material.is_some() && table.materials.is_empty();
+    Some(if whole { Source::Obj { path, smooth, transform } } else { Source::Model { path, smooth, transform } })
 }
 
 fn repeat(table: &ShapeTable, context: &mut Context) -> Option<Vec2> {

@@ -61,8 +61,7 @@ struct Wanted {
 
 impl From<&Image> for Wanted {
     fn from(image: &Image) -> Wanted {
-        let wrap = image.wrap.map(|wrap| [wrap; 2]);
-        Wanted { path: image.path.clone(), raw: image.raw, wrap, at: image.at, is_environment: false }
+        Wanted { path: image.path.clone(), raw: image.raw, wrap: image.wrap, at: image.at, is_environment: false }
     }
 }
 

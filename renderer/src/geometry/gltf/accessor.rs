@@ -81,8 +81,7 @@ impl Container {
     fn replace(&self, accessor: &Accessor, (components, size): (usize, usize), values: &mut [f32]) -> Option<()> {
         let Some(sparse) = &accessor.sparse else { return Some(()) };
         let index_type = sparse.indices.component_type;
-        let layout =
-            Layout { offset: sparse.indices.byte_offset, element: size_of(index_type)?, count: sparse.count };
+        let layout = Layout { offset: sparse.indices.byte_offset, element: size_of(index_type)?, count: sparse.count };
         let places = self.elements(sparse.indices.buffer_view, layout)?;
         let layout = Layout { offset: sparse.values.byte_offset, element: size * components, count: sparse.count };
         let replacements = self.elements(sparse.values.buffer_view, layout)?;

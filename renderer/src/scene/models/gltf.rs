@@ -7,10 +7,10 @@ use crate::geometry::gltf::{Container, ImageBytes, read_document};
 use crate::texture::Wrap;
 use glam::{DAffine3, DMat4, DQuat, DVec3, Vec3};
 use ssl_compiler::runtime::ParameterValue;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Reads a file whole; images that are embedded go to `folder`. The error is a sentence for the user, here and below.
-pub fn read(path: &Path, folder: &Path) -> Result<Model, String> {
+/// Reads a file whole; images that are embedded go to one of `folders`. The error is a sentence for the user, here and below.
+pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
     let container = Container::read(path)?;
     let document = &container.document;
     let mut model = Model { files: container.files.clone(), ..Model::default() };
@@ -27,7 +27,7 @@ pub fn read(path: &Path, folder: &Path) -> Result<Model, String> {
         light(document, node, *to_model, &mut model)?;
     }
     for material in document.materials.iter().chain([&Material::default()]) {
-        let made = made(&container, material, folder, &mut model)?;
+        let made = made(&container, material, folders, &mut model)?;
         model.materials.push(made);
     }
     for (mesh, used) in document.meshes.iter().zip(used) {
@@ -46,7 +46,8 @@ pub fn read(path: &Path, folder: &Path) -> Result<Model, String> {
                 return Err("a mesh names a material that is not there".to_owned());
             }
             let names = own.and_then(|m| m.name.clone()).into_iter().collect();
-            parts.push(Part { mesh, material: Some(material), names, emission: own.map_or(Vec3::ZERO, emission) });
+            let emission = own.map_or(Vec3::ZERO, emission);
+            parts.push(Part { mesh, material: Some(material), names, emission, unknown: false });
         }
         model.meshes.push(parts);
     }
@@ -90,6 +91,9 @@ fn placements(document: &Document) -> Result<Vec<Placement<'_>>, String> {
         }
         open.extend(node.children.iter().rev().map(|&child| (child, to_model)));
         found.push(Placement { node, to_model });
+    }
+    if document.scenes.is_empty() && found.len() < nodes.len() {
+        return Err("a node of it stands below itself".to_owned());
     }
     Ok(found)
 }
@@ -158,13 +162,8 @@ const METALLIC_ROUGHNESS: Map = Map {
 };
 const NORMAL: Map =
     Map { slot: "normal_map", present: "has_normal_map", along_u: "normal_u", along_v: "normal_v", raw: true };
-const EMISSIVE: Map = Map {
-    slot: "emissive_map",
-    present: "has_emissive_map",
-    along_u: "emissive_u",
-    along_v: "emissive_v",
-    raw: false,
-};
+const EMISSIVE: Map =
+    Map { slot: "emissive_map", present: "has_emissive_map", along_u: "emissive_u", along_v: "emissive_v", raw: false };
 
 /// The set of texture coordinates that a material reads.
 fn texture_set(material: &Material, model: &mut Model) -> u32 {
@@ -191,7 +190,7 @@ fn glow(material: &Material) -> Vec3 {
 fn made(
     container: &Container,
     material: &Material,
-    folder: &Path,
+    folders: &[PathBuf],
     model: &mut Model,
 ) -> Result<ModelMaterial, String> {
     let pbr = &material.pbr_metallic_roughness;
@@ -219,7 +218,7 @@ fn made(
     let mut images = Vec::new();
     for (map, info) in maps(material) {
         let Some(info) = info else { continue };
-        let Some(image) = image(container, info, map.raw, folder)? else {
+        let Some(image) = image(container, info, map.raw, folders)? else {
             left_out(model, "images that are neither PNG nor JPEG");
             continue;
         };
@@ -247,7 +246,7 @@ fn image(
     container: &Container,
     info: &TextureInfo,
     raw: bool,
-    folder: &Path,
+    folders: &[PathBuf],
 ) -> Result<Option<ModelImage>, String> {
     let document = &container.document;
     let texture = document.textures.get(info.index).ok_or("a material names a texture that is not there")?;
@@ -255,7 +254,7 @@ fn image(
     let image = document.images.get(source).ok_or("a texture names an image that is not there")?;
     let path = match container.image(image)? {
         ImageBytes::File(path) => path,
-        ImageBytes::Embedded(bytes) => stored(&bytes, folder)?,
+        ImageBytes::Embedded(bytes) => stored(&bytes, folders)?,
     };
     let sampler = texture.sampler.and_then(|s| document.samplers.get(s));
     let wrap = |given: Option<u32>| match given {
@@ -278,8 +277,12 @@ pub struct ModelCamera {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CameraProjection {
     /// Of the height.
-    Perspective { fov: f32 },
-    Orthographic { width: f32 },
+    Perspective {
+        fov: f32,
+    },
+    Orthographic {
+        width: f32,
+    },
 }
 
 /// The camera of a name, by its own or its node's, or the first one.

@@ -5,6 +5,7 @@
 
 mod embedded;
 pub mod gltf;
+pub mod materials;
 mod mtl;
 pub mod obj;
 
@@ -38,6 +39,8 @@ pub struct Part {
     pub names: Vec<String>,
     /// Radiance that goes with the model's own material.
     pub emission: Vec3,
+    /// The file does not say what the first name stands for.
+    pub unknown: bool,
 }
 
 /// A shader that ships with the renderer.

@@ -32,12 +32,14 @@ pub fn read(path: &Path, smooth: bool, wanted: &[&str]) -> Result<Model, String>
     // The last one is what faces without a material get.
     model.materials.push(mtl::made(None, folder).0);
     emissions.push(Vec3::ZERO);
-    let part = |part: obj::ObjPart| {
-        let number = known.iter().position(|(m, _)| Some(&m.name) == part.material.as_ref()).unwrap_or(known.len());
-        let names = part.material.into_iter().chain(part.object).collect();
-        Part { mesh: part.mesh, material: Some(number), names, emission: emissions[number] }
-    };
-    model.meshes.push(parts.into_iter().map(part).collect());
+    let mut of_mesh = Vec::new();
+    for obj::ObjPart { mesh, material, object } in parts {
+        let number = known.iter().position(|(m, _)| Some(&m.name) == material.as_ref()).unwrap_or(known.len());
+        let unknown = number == known.len() && material.is_some();
+        let names = material.into_iter().chain(object).collect();
+        of_mesh.push(Part { mesh, material: Some(number), names, emission: emissions[number], unknown });
+    }
+    model.meshes.push(of_mesh);
     Ok(model)
 }
 

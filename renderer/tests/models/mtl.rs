@@ -1,0 +1,92 @@
+//! OBJ files with the materials of their libraries.
+
+use crate::{Folder, seen_from_the_front, shows};
+
+/// Two squares side by side.
+const SQUARES: &str = "mtllib the colors.mtl\nv -1 -1 0\nv 0 -1 0\nv 0 1 0\nv -1 1 0\nv 1 -1 0\nv 1 1 0\n\
+    vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n\
+    o one\nusemtl left\nf 1/1 2/2 3/3 4/4\no two\nusemtl right\nf 2/1 5/2 6/3 3/4\n";
+const OBJ: &str = "[[shapes]]\ntype = \"obj\"\nfile = \"s.obj\"\n";
+const SKY: &str = "[environment]\ntype = \"constant\"\n[integrator]\nsamples = 64\nmax_depth = 4\n";
+
+fn folder(library: &str) -> Folder {
+    let folder = Folder::temporary();
+    folder.write("s.obj", SQUARES).write("the colors.mtl", library);
+    folder
+}
+
+/// What scatters, shines, lets through and refracts, in light from everywhere: both halves' means.
+#[test]
+fn materials_return_the_light_that_they_should() {
+    for (library, left, right) in [
+        (
+            "newmtl left\nKd 0.2 0.4 0.6\nillum 1\nnewmtl right\nKd 0 0 0\nKe 0.5 0 2\n",
+            [0.2, 0.4, 0.6],
+            [0.5, 0.0, 2.0],
+        ),
+        // Half of the light passes one; the other is a mirror for most of it.
+        (
+            "newmtl left\nKd 0 0 0\nd 0.5\nnewmtl right\nKd 0 0 0\nKs 0.7 0.7 0.7\nNs 1000\nillum 3\n",
+            [0.5; 3],
+            [0.7; 3],
+        ),
+        // More than all light does not leave.
+        (
+            "newmtl left\nKd 1 1 1\nKs 1 1 1\nNs 1000\nillum 3\nnewmtl right\nKd 0.1 0 0\nd 1\nillum 1\n",
+            [1.0; 3],
+            [0.1, 0.0, 0.0],
+        ),
+        // Glass in the same light all round loses none of it.
+        (
+            "newmtl left\nKd 0.5 0.5 0.5\nNi 1.0\nTf 0.5 1 1\nillum 7\nnewmtl right\nillum 0\nKd 0 0 0\n",
+            [0.5, 1.0, 1.0],
+            [0.0; 3],
+        ),
+    ] {
+        let pixels = folder(library).picture(&seen_from_the_front(&format!("{SKY}{OBJ}")));
+        for (begin, expected) in [(0, left), (4, right)] {
+            let half = pixels.iter().enumerate().filter(|(i, _)| i % 8 / 4 == begin / 4).map(|(_, p)| p);
+            let mean = half.fold([0.0; 3], |s, p| [s[0] + p[0] / 32.0, s[1] + p[1] / 32.0, s[2] + p[2] / 32.0]);
+            let off = (0..3).map(|i| (mean[i] - expected[i]).abs()).fold(0.0, f32::max);
+            assert!(off < 0.04, "{library}: {mean:?} for {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn images_are_beside_their_library() {
+    let folder =
+        folder("newmtl left\nKd 1 1 1\nillum 1\nmap_Kd -s 1 1 1 maps\\half.png\nnewmtl right\nKd 0 0 0\nillum 0\n");
+    std::fs::create_dir_all(folder.0.join("maps")).expect("the temporary folder can be written");
+    image::RgbImage::from_pixel(2, 2, image::Rgb([255, 0, 255]))
+        .save(folder.0.join("maps/half.png"))
+        .expect("as above");
+    let expected = |x: f32, _: f32| if x < 0.0 { [1.0, 0.0, 1.0] } else { [0.0; 3] };
+    shows(&folder.picture(&seen_from_the_front(&format!("{SKY}{OBJ}"))), 0.02, expected);
+}
+
+#[test]
+fn the_scene_gives_other_materials_by_material_and_object() {
+    let folder = folder("newmtl left\nKd 0 0 0\nKe 1 0 0\nnewmtl right\nKd 0 0 0\nKe 0 1 0\n");
+    let own = "[materials.blue]\nsource = 'shader m(out closure c) { c = make_closure<Emission>(color(0, 0, 1)); }'\n";
+    for (mapped, left, right) in [
+        ("", [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]),
+        ("materials = { right = \"blue\" }\n", [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
+        ("materials = { one = \"blue\" }\n", [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]),
+        ("material = \"blue\"\n", [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]),
+    ] {
+        let scene = seen_from_the_front(&format!("{own}{OBJ}{mapped}"));
+        shows(&folder.picture(&scene), 1e-6, |x, _| if x < 0.0 { left } else { right });
+    }
+}
+
+#[test]
+fn what_libraries_lack_is_said() {
+    let folder = folder("newmtl left\nKd 0 0 0\n");
+    let scene = seen_from_the_front(OBJ);
+    let said = folder.said(&scene);
+    assert!(said.contains("S0025") && said.contains("`right`"), "{said}");
+    std::fs::remove_file(folder.0.join("the colors.mtl")).expect("it was written");
+    let said = folder.said(&scene);
+    assert!(said.contains("S0025") && said.contains("the colors.mtl"), "{said}");
+}
