@@ -112,7 +112,7 @@ fn every_way_out_of_a_shader_is_watched() {
     let names: Vec<&str> = both.statistics.non_finite_materials.iter().map(|m| m.material.as_str()).collect();
     assert_eq!(names, ["left", "right"]);
     assert_eq!(both.diagnostics.list.len(), 2);
-    assert!(both.picture.layers[0].values.iter().all(|v| *v == 0.0));
+    assert!(both.picture.layers[0].values.iter().all(|v| *v == 0.0), "{:?}", both.picture.layers[0].values);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Whole renders of scenes whose pictures are known from mathematics, and of the same scene in different
 //! ways.
 
+use glam::Vec3;
 use renderer::render::{Ending, RenderOptions, RenderOutput, render};
 use renderer::scene::{self, Loaded};
 use ssl_compiler::BackendKind;
@@ -62,6 +63,29 @@ fn camera(position: &str, target: &str, up: &str, fov: f32, samples: u32, depth:
         "[camera]\nposition = {position}\nlook_at = {target}\nup = {up}\nfov = {fov}\n[film]\nwidth = 24\nheight = 24\n\
          filter = \"box\"\n[integrator]\nsamples = {samples}\nmax_depth = {depth}\n{MATTE}"
     )
+}
+
+/// A plane hides nothing of the light above it, itself included: after one bounce all is seen.
+#[test]
+fn a_white_plane_in_uniform_light_is_white_at_once() {
+    let folder = Folder::new();
+    let mesh = "v -9 0 -7\nv -8 0 9\nv 9 0 8\nv 7 0 -9\nf 1 2 3\nf 1 3 4\n";
+    std::fs::write(folder.0.join("floor.obj"), mesh).expect("the temporary folder can be written");
+    for shape in [
+        "type = \"rectangle\"\nscale = [14, 1, 14]",
+        "type = \"obj\"\nfile = \"floor.obj\"",
+        "type = \"disk\"\nradius = 8",
+        "type = \"quad\"\ncorners = [[-7, -0.5, -7], [-7, 0.5, 7], [7, -0.5, -7]]",
+    ] {
+        let text = camera("[1, 5, 1]", "[0, 0, 0]", "[0, 1, 0]", 40.0, 16, 1)
+            .replace("max_depth", "sampling = \"lobes\"\nmax_depth")
+            + "parameters = { albedo = 1.0 }\n[environment]\ntype = \"constant\"\nradiance = [1, 1, 1]\n"
+            + &format!("[[shapes]]\nmaterial = \"matte\"\n{shape}\n");
+        let rendered = run(folder.load("scene.toml", &text), &RenderOptions::default());
+        for (i, p) in rendered.picture.pixels.iter().enumerate() {
+            assert!((*p - Vec3::ONE).abs().max_element() < 1e-4, "{shape}: pixel {i} is {p}");
+        }
+    }
 }
 
 /// All that a white body reflects in a furnace of radiance 1 is 1: a ball on a floor cannot be seen.

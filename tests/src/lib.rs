@@ -4,7 +4,9 @@
 pub mod fuzz;
 pub mod generate;
 pub mod hostile;
+pub mod images;
 pub mod layout;
+pub mod neutral;
 pub mod oracle;
 pub mod proof;
 

@@ -1,8 +1,13 @@
 //! A ray–triangle test without cracks: a ray through a shared edge or vertex meets at least one of the
 //! triangles there (Woop, Benthin and Wald, "Watertight Ray/Triangle Intersection", JCGT 2013).
+//!
+//! A hit counts where it lies past the ray's beginning for certain: further than the rounding of its distance may reach
+//! (Pharr, Jakob and Humphreys, "Physically Based Rendering", 4th edition, 6.8.7). A ray that leaves a large triangle at a
+//! small angle would else meet that very triangle.
 
 use crate::ray::Ray;
 use glam::{Vec3, Vec4};
+use std::ops::{Add, Mul};
 
 /// Up to four triangles side by side: by vertex, then by axis. Lanes that are not used hold NaN, which no ray meets.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +76,10 @@ impl ShearedRay {
             return None;
         }
         let t = (u * a[2] + v * b[2] + w * c[2]) * s.z / determinant;
-        (t > t_min && t < t_max).then(|| (t, v / determinant, w / determinant))
+        let reach = [0, 1, 2].map(|i| a[i].abs().max(b[i].abs()).max(c[i].abs()));
+        let edges = u.abs().max(v.abs()).max(w.abs());
+        let error = rounding(reach[0], reach[1], reach[2], edges) * (s.z / determinant).abs();
+        (t > t_min + error && t < t_max).then(|| (t, v / determinant, w / determinant))
     }
 
     /// The nearest of four triangles that is met: its lane, and what [`ShearedRay::intersect`] says of it, bit by bit.
@@ -95,6 +103,10 @@ impl ShearedRay {
         }
         let determinant = u + v + w;
         let t = (u * a[2] + v * b[2] + w * c[2]) * s.z / determinant;
+        let reach = [0, 1, 2].map(|i| a[i].abs().max(b[i].abs()).max(c[i].abs()));
+        let edges = u.abs().max(v.abs()).max(w.abs());
+        let error = rounding(reach[0], reach[1], reach[2], edges) * (s.z / determinant).abs();
+        let least = Vec4::splat(t_min) + error;
         let mut best: Option<(usize, f32, f32, f32)> = None;
         let mut mask = met.bitmask();
         while mask != 0 {
@@ -103,7 +115,7 @@ impl ShearedRay {
             let nearest = best.map_or(t_max, |b| b.1);
             let found = if low[lane] > 0.0 || high[lane] < 0.0 {
                 let (t, determinant) = (t[lane], determinant[lane]);
-                (t > t_min && t < nearest).then(|| (t, v[lane] / determinant, w[lane] / determinant))
+                (t > least[lane] && t < nearest).then(|| (t, v[lane] / determinant, w[lane] / determinant))
             } else {
                 // On an edge as far as f32 can tell.
                 self.intersect(&four.triangle(lane), t_min, nearest)
@@ -112,6 +124,25 @@ impl ShearedRay {
         }
         best
     }
+}
+
+/// By how much `u a.z + v b.z + w c.z` may be wrong for vertices no further along each axis than this, and edge functions
+/// up to `edges`. The division by their sum is exact enough.
+#[inline]
+fn rounding<T>(x: T, y: T, z: T, edges: T) -> T
+where
+    T: Copy + Add<Output = T> + Mul<Output = T> + Mul<f32, Output = T>,
+{
+    let of_x = (x + z) * gamma(5);
+    let of_y = (y + z) * gamma(5);
+    let of_edges = (x * y * gamma(2) + of_y * x + of_x * y) * 2.0;
+    (edges * z * (2.0 * gamma(3)) + of_edges * z) * 3.0
+}
+
+/// The relative error of n rounded operations.
+const fn gamma(n: u32) -> f32 {
+    let unit = n as f32 * 0.5 * f32::EPSILON;
+    unit / (1.0 - unit)
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ impl Step<'_> {
         if max_channel(path.beta) <= 0.0 || !path.beta.is_finite() {
             return false;
         }
-        if self.bounce.depth < SURE_BOUNCES {
+        if self.bounce.depth < SURE_BOUNCES || !self.scene.integrator.roulette {
             return true;
         }
         // Not for the scale of radiance in glass, which ends where the path leaves it.

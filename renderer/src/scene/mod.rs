@@ -97,6 +97,8 @@ pub struct IntegratorSettings {
     pub max_depth: u32,
     pub seed: u32,
     pub sampling: LightSampling,
+    /// Paths that carry little may end at random.
+    pub roulette: bool,
 }
 
 /// The longest side of a picture, in pixels.
@@ -208,6 +210,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         max_depth: context.integer(&table.max_depth, "depth", 0..1025, 8),
         seed: table.seed,
         sampling: table.sampling,
+        roulette: table.roulette.unwrap_or(true),
     }
 }
 

@@ -87,6 +87,8 @@ pub struct IntegratorTable {
     pub max_depth: Option<Spanned<i64>>,
     pub seed: u32,
     pub sampling: LightSampling,
+    /// Whether paths that carry little may end at random.
+    pub roulette: Option<bool>,
 }
 
 /// Which paths of light count.

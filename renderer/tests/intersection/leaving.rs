@@ -10,14 +10,21 @@ use renderer::ray::Ray;
 /// Leaves hits on a flat shape in random directions: whatever it meets then, it is the shape itself.
 fn leave_flat(body: impl Fn(Transform) -> Body, name: &str) {
     for scale in [1e-4_f32, 1e-2, 1.0, 1e3, 1e6] {
-        // The first one lies at exactly 0 along one axis.
-        for (far, turn, tilt) in
-            [(0.0, 0.0, 0.0), (0.0, 0.0, 5.0), (1.0, 33.0, 5.0), (-40.0, 71.0, 5.0), (300.0, 12.0, 5.0)]
+        let turned = |turn: f32| Vec3::new(turn, 2.0 * turn, 5.0);
+        // Those that are not turned lie in a plane whose height has no rounding.
+        for (far, turn) in [(0.0, 0.0), (1.0, 33.0), (-40.0, 71.0), (300.0, 12.0)]
+            .map(|(far, turn)| (far, turned(turn)))
+            .into_iter()
+            .chain([(0.0, Vec3::ZERO), (0.0, Vec3::X * 90.0), (2.0, Vec3::ZERO)])
         {
-            let center = Vec3::new(far, -0.7 * far, 0.3 * far) * scale;
-            let mut geometry = Geometry::new();
-            geometry.add(body(Transform::new(center, Vec3::new(turn, 2.0 * turn, tilt), Vec3::splat(scale))), shape());
-            leave(&geometry, center, scale, &format!("{name} of size {scale} at {center}"), false);
+            for thin in [1.0, 1e-3] {
+                let center = Vec3::new(far, -0.7 * far, 0.3 * far) * scale;
+                let mut geometry = Geometry::new();
+                let scales = Vec3::new(scale, scale, scale * thin);
+                geometry.add(body(Transform::new(center, turn, scales)), shape());
+                let what = format!("{name} of size {scale} × {thin} at {center}, turned by {turn}");
+                leave(&geometry, center, scale, &what, false);
+            }
         }
     }
 }
@@ -28,6 +35,8 @@ fn leave(geometry: &Geometry, center: Vec3, scale: f32, what: &str, round: bool)
         for i in 0..120 {
             let d = random.direction();
             let ray = Ray::new(center + random.vector() * (0.3 * scale) - d * scale * 3.0, d, 0.0);
+            // A thin shape is met by rays towards its middle line.
+            let ray = if accel.closest(&ray).is_some() { ray } else { Ray::new(center - d * scale * 3.0, d, 0.0) };
             let Some(hit) = accel.closest(&ray) else { continue };
             met += 1;
             let s = surface::at(geometry, &ray, &hit);

@@ -1,0 +1,70 @@
+//! Neutral scenes against what another renderer converged to.
+
+use renderer::accel::Structure;
+use renderer::render::{RenderOptions, render};
+use renderer::scene::{self, LoadOptions};
+use ssl_compiler::modules::SearchPath;
+use ssl_tests::images::{Bounds, Image, compare};
+use ssl_tests::neutral::{self, Picture};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Pixels of a side: half of the references'.
+const SIDE: u32 = 128;
+const PASSES: u32 = 16;
+
+fn reference(name: &str) -> Option<Image> {
+    let file = neutral::beside().join(format!("reference/{name}_mitsuba_256_2048spp.exr"));
+    let image = image::open(&file).ok()?.into_rgb32f();
+    let side = image.width() as usize;
+    let pixels = image.pixels().map(|p| p.0).collect();
+    Some(Image { side, pixels }.shrunk(side / SIDE as usize))
+}
+
+fn written(name: &str, text: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.json", std::process::id()));
+    std::fs::write(&path, text).expect("the folder for temporary files can be written");
+    path
+}
+
+fn agrees(name: &str, samples: u32, structure: Structure) {
+    let (Some(reference), folder) = (reference(name), neutral::folder(name)) else {
+        println!("skipped: the reference of {name} is not there");
+        return;
+    };
+    let folder = match folder {
+        Ok(folder) => folder,
+        Err(why) => {
+            println!("skipped: {why}");
+            return;
+        }
+    };
+    let picture = Picture { side: SIDE, samples, roulette: true };
+    let json = neutral::convert(&folder, picture).expect("the scene is of kinds that are known");
+    let path = written(name, &json.to_string());
+    let options = LoadOptions { structure, ..LoadOptions::default() };
+    let loaded = scene::load(&path, options, &SearchPath::on_disk(Vec::new()));
+    let mut scene = loaded.scene.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let mut pass = |seed| {
+        let options = RenderOptions { seed: Some(seed), ..RenderOptions::default() };
+        let rendered = render(&mut scene, &options, &AtomicBool::new(false), &|_| ()).expect("there is memory");
+        assert!(!rendered.incomplete);
+        let pixels = rendered.picture.pixels.iter().map(|p| p.to_array()).collect();
+        Image { side: SIDE as usize, pixels }
+    };
+    let passes: Vec<Image> = (0..PASSES).map(&mut pass).collect();
+    let map = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-off.png"));
+    let bounds = Bounds { mean: 0.005, tile: 0.02, side: 16 };
+    compare(&passes, &reference, &bounds, &map).unwrap_or_else(|why| panic!("{name}: {why}"));
+    std::fs::remove_file(path).expect("it was written");
+}
+
+#[test]
+fn a_box_with_metal_and_glass_is_as_others_render_it() {
+    agrees("s1", 4, Structure::default());
+}
+
+#[test]
+fn a_hall_of_textures_is_as_others_render_it() {
+    agrees("s2", 1, Structure::default());
+}
