@@ -192,9 +192,9 @@ impl TileSums {
     }
 }
 
-/// What is no number counts as 0.
+/// What is NaN or infinite counts as 0.
 fn fixed(value: f64) -> i128 {
-    (value.clamp(-LARGEST, LARGEST) * ONE) as i128
+    if value.is_finite() { (value.clamp(-LARGEST, LARGEST) * ONE) as i128 } else { 0 }
 }
 
 #[cfg(test)]
@@ -243,6 +243,9 @@ mod tests {
         assert_eq!(t.light(0), Vec3::splat(1.5));
         assert!(t.add(0, &sample(Vec3::splat(f32::MAX))));
         assert!(t.light(0).is_finite());
+        let mut t = TileSums::new(1, Shape { means: 2, ..Shape::default() });
+        t.add(0, &FilmSample { means: &[f32::INFINITY, f32::NAN], ..sample(Vec3::ONE) });
+        assert_eq!((t.mean(0, 0), t.mean(0, 1)), (0.0, 0.0));
     }
 
     #[test]

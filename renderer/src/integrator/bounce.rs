@@ -1,13 +1,15 @@
 //! One shaded hit of a path: its own light, direct light, and the ray that goes on.
 
 use super::aov::FirstHit;
-use super::direct::{Site, scattered};
+use super::direct::{Ledger, Site, scattered};
 use super::path::{Met, Path, Workspace};
+use super::probe::{ProbedDirection, ProbedHit};
+use super::view::Seen;
 use super::wavefront::{BatchCounts, bounce_sampler};
 use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, BsdfSample, Refraction, Specular};
 use crate::geometry::{Wanted, surface};
-use crate::material::ShadingPoint;
+use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::math::max_channel;
 use crate::ray::{Ray, RayDifferential};
 use crate::scene::{IntegratorKind, Scene};
@@ -46,29 +48,89 @@ pub fn advance(
         let hit = FirstHit { point, bsdf: &bsdf, material, outputs, distance };
         numbers &= work.recorded.record(scene, met.path as usize, &hit);
     }
-    let mut step = Step { scene, path, met, point, bsdf: &bsdf, bounce, numbers };
-    let goes_on = match work.view {
-        Some(view) => {
-            let mirrors = !bounce.last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
-            match view.of_hit(&work.seen, lane, mirrors) {
-                Some(shown) => {
-                    step.path.radiance = shown;
-                    false
-                }
-                None => step.scatter(counts),
-            }
+    let mut lights = work.probe.is_some().then(Vec::new);
+    let beta = path.beta;
+    let mut ledger = Ledger { counts, lights: lights.as_mut() };
+    let mut step = Step { scene, path, met, point, bsdf: &bsdf, bounce, numbers, next: None };
+    let shown = work.view.map(|view| {
+        let mirrors = !bounce.last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
+        view.of_hit(&work.seen, lane, mirrors)
+    });
+    let end = match shown {
+        Some(Some(shown)) => {
+            step.path.radiance = shown;
+            Some(End::Shown)
         }
+        Some(None) => step.scatter(&mut ledger).err(),
         None => {
             step.add(shaded.emission);
-            step.scatter(counts)
+            step.scatter(&mut ledger).err()
         }
     };
-    if !step.numbers {
+    let (numbers, next) = (step.numbers, step.next.take());
+    if let Some(probe) = &mut work.probe {
+        let radiance = path.radiance.to_array();
+        let of_shader = (&work.scratch, &work.seen, lane);
+        let hit = probed(scene, met, shaded, point, of_shader);
+        let lights = lights.unwrap_or_default();
+        let (bounce, throughput, end) = (bounce.depth, beta.to_array(), end.map(End::text));
+        probe.hits.push(ProbedHit { bounce, throughput, numbers, lights, next, end, radiance, ..hit });
+    }
+    if !numbers {
         path.faulty = true;
         work.faulty.push((met.path, bounce.depth, met.material));
     }
-    if goes_on {
+    if end.is_none() {
         work.active.push(met.path);
+    }
+}
+
+/// What is known of a hit before the path goes on.
+fn probed(
+    scene: &Scene,
+    met: &Met,
+    shaded: &Shaded,
+    point: &ShadingPoint,
+    (scratch, seen, lane): (&Scratch, &Seen, usize),
+) -> ProbedHit {
+    let material = &scene.materials[met.material as usize];
+    ProbedHit {
+        material: material.name.clone(),
+        distance: met.hit.t,
+        globals: scene.values.all(point, scene.surroundings()),
+        look_ups: seen.look_ups.iter().filter(|(l, _)| *l == lane).map(|(_, look_up)| look_up.clone()).collect(),
+        lobes: material.lobe_values(scratch, lane),
+        emission: shaded.emission.to_array(),
+        shape_emission: met.light.emission.to_array(),
+        shape_emission_share: met.light.share,
+        ..ProbedHit::default()
+    }
+}
+
+/// Why a path goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// A view shows this hit.
+    Shown,
+    Depth,
+    OnlyLight,
+    NoLobes,
+    NoDirection,
+    Nothing,
+    Roulette,
+}
+
+impl End {
+    fn text(self) -> &'static str {
+        match self {
+            End::Shown => "it is shown",
+            End::Depth => "it has made all the bounces that the scene allows",
+            End::OnlyLight => "the integrator follows paths through mirrors alone",
+            End::NoLobes => "the surface scatters nothing",
+            End::NoDirection => "the sample of the lobes carries nothing",
+            End::Nothing => "its throughput is nothing, or no number",
+            End::Roulette => "Russian roulette ended it",
+        }
     }
 }
 
@@ -82,15 +144,22 @@ struct Step<'a> {
     bounce: Bounce,
     /// All that it came to were numbers.
     numbers: bool,
+    /// For who writes paths down.
+    next: Option<ProbedDirection>,
 }
 
 impl Step<'_> {
-    /// Gathers direct light and turns the path where it goes on; whether it does.
-    fn scatter(&mut self, counts: &mut BatchCounts) -> bool {
+    /// Gathers direct light and turns the path where it goes on.
+    fn scatter(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
+        if self.bounce.last {
+            return Err(End::Depth);
+        }
+        if self.bsdf.lobes.is_empty() {
+            return Err(End::NoLobes);
+        }
         // A path that has left the mirrors only looks for light.
-        let only_light = self.scene.integrator.kind == IntegratorKind::Direct && self.path.pdf.is_finite();
-        if self.bounce.last || only_light || self.bsdf.lobes.is_empty() {
-            return false;
+        if self.scene.integrator.kind == IntegratorKind::Direct && self.path.pdf.is_finite() {
+            return Err(End::OnlyLight);
         }
         let mut sampler = bounce_sampler(self.path, self.bounce.depth);
         let (u_lobe, u_bsdf, u_area, u_environment, u_roulette) =
@@ -100,20 +169,28 @@ impl Step<'_> {
         if self.bsdf.has_smooth_lobe() {
             let (path, surface) = (&*self.path, &self.met.surface);
             let site = Site { scene: self.scene, path, point: self.point, surface, bsdf: self.bsdf };
-            let gathered = site.gather(u_area, u_environment, counts);
+            let gathered = site.gather(u_area, u_environment, ledger);
             self.add(gathered);
         }
 
         // The next direction, from the lobes.
-        let Some(next) = self.bsdf.sample(u_lobe, u_bsdf) else { return false };
+        let next = self.bsdf.sample(u_lobe, u_bsdf).ok_or(End::NoDirection)?;
         self.path.beta *= next.weight;
         if let Some(Refraction { eta }) = next.specular.and_then(|s| s.refracted) {
             self.path.eta_scale *= eta * eta;
         }
         self.numbers &= self.path.beta.is_finite();
-        if !self.survives(u_roulette) {
-            return false;
+        if max_channel(self.path.beta) <= 0.0 || !self.path.beta.is_finite() {
+            return Err(End::Nothing);
         }
+        let survival = self.survival();
+        if ledger.lights.is_some() {
+            self.next = Some(self.probed(&next, survival));
+        }
+        if u_roulette >= survival {
+            return Err(End::Roulette);
+        }
+        self.path.beta /= survival;
 
         // The next ray, with its footprint.
         if self.bounce.differentials {
@@ -124,28 +201,33 @@ impl Step<'_> {
         self.path.ray = Ray::new(origin, next.wi, self.path.ray.time);
         self.path.from = surface.position;
         self.path.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
-        true
+        Ok(())
+    }
+
+    /// Of Russian roulette: paths that carry little end early, the others carry their share.
+    fn survival(&self) -> f32 {
+        match self.bounce.depth < SURE_BOUNCES || !self.scene.integrator.roulette {
+            true => 1.0,
+            // Not for the scale of radiance in glass, which ends where the path leaves it.
+            false => (max_channel(self.path.beta) * self.path.eta_scale).min(0.95),
+        }
+    }
+
+    fn probed(&self, next: &BsdfSample, survival: f32) -> ProbedDirection {
+        ProbedDirection {
+            wi: next.wi.to_array(),
+            pdf: next.pdf,
+            weight: next.weight.to_array(),
+            specular: next.specular.is_some(),
+            refracted: next.specular.is_some_and(|s| s.refracted.is_some()),
+            survival,
+            differential: next_differential(self.scene, self.path, self.met, self.point, next).into(),
+        }
     }
 
     /// Adds light that leaves the hit towards the viewer.
     fn add(&mut self, light: Vec3) {
         self.numbers &= self.path.add(self.path.beta * light);
-    }
-
-    /// Whether the path carries anything, and Russian roulette lets it go on: paths that carry little end early, the
-    /// others carry their share.
-    fn survives(&mut self, u: f32) -> bool {
-        let path = &mut *self.path;
-        if max_channel(path.beta) <= 0.0 || !path.beta.is_finite() {
-            return false;
-        }
-        if self.bounce.depth < SURE_BOUNCES || !self.scene.integrator.roulette {
-            return true;
-        }
-        // Not for the scale of radiance in glass, which ends where the path leaves it.
-        let survival = (max_channel(path.beta) * path.eta_scale).min(0.95);
-        path.beta /= survival;
-        u < survival
     }
 }
 

@@ -1,6 +1,7 @@
 //! Direct light at a hit: all of what has no extent, one sample of the emitting shapes, and one of the environment.
 
 use super::path::Path;
+use super::probe::ProbedLight;
 use super::wavefront::BatchCounts;
 use crate::accel::offset_origin;
 use crate::bsdf::Bsdf;
@@ -24,49 +25,90 @@ pub struct Site<'a> {
 /// A direction that light sampling drew, how far the light is, and the density per steradian.
 #[derive(Clone, Copy)]
 struct Towards {
+    kind: &'static str,
     wi: Vec3,
     distance: f32,
     pdf: f32,
 }
 
+/// What gathering light is counted in and, where somebody asks, written down in.
+pub struct Ledger<'a> {
+    pub counts: &'a mut BatchCounts,
+    pub lights: Option<&'a mut Vec<ProbedLight>>,
+}
+
+impl Ledger<'_> {
+    fn note(&mut self, light: impl FnOnce() -> ProbedLight) {
+        if let Some(lights) = &mut self.lights {
+            lights.push(light());
+        }
+    }
+}
+
 impl Site<'_> {
     /// The radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
-    pub fn gather(&self, u_area: Vec2, u_environment: Vec2, counts: &mut BatchCounts) -> Vec3 {
+    pub fn gather(&self, u_area: Vec2, u_environment: Vec2, ledger: &mut Ledger<'_>) -> Vec3 {
         let scene = self.scene;
-        let mut gathered: Vec3 = scene.delta_lights.iter().map(|light| self.delta(light, counts)).sum();
+        let mut gathered = self.delta_lights(ledger);
         if scene.integrator.sampling == LightSampling::Lobes {
             return gathered;
         }
         if let Some(l) = scene.lights.sample(&scene.geometry, self.surface.position, u_area) {
-            let light = Towards { wi: l.wi, distance: l.distance, pdf: l.pdf };
-            gathered += self.sampled(light, counts, |_| l.radiance);
+            let light = Towards { kind: "area", wi: l.wi, distance: l.distance, pdf: l.pdf };
+            gathered += self.sampled(light, ledger, |_| l.radiance);
         }
         if !scene.environment.is_black() {
             let (wi, pdf) = scene.environment.sample(u_environment);
-            let light = Towards { wi, distance: f32::INFINITY, pdf };
-            gathered += self.sampled(light, counts, |lobe_pdf| self.environment_drawn(wi, lobe_pdf));
+            let light = Towards { kind: "environment", wi, distance: f32::INFINITY, pdf };
+            gathered += self.sampled(light, ledger, |lobe_pdf| self.environment_drawn(wi, lobe_pdf));
         }
         gathered
     }
 
-    /// What a light without extent adds, which the lobes cannot find.
-    fn delta(&self, light: &DeltaLight, counts: &mut BatchCounts) -> Vec3 {
+    /// What all lights without extent add, which the lobes cannot find.
+    pub fn delta_lights(&self, ledger: &mut Ledger<'_>) -> Vec3 {
+        self.scene.delta_lights.iter().map(|light| self.delta(light, ledger)).sum()
+    }
+
+    fn delta(&self, light: &DeltaLight, ledger: &mut Ledger<'_>) -> Vec3 {
         let Some(arriving) = light.arriving(self.surface.position) else { return Vec3::ZERO };
-        let (value, _) = self.bsdf.eval(arriving.wi);
-        if value == Vec3::ZERO || self.is_shadowed(arriving.wi, arriving.distance, counts) {
-            return Vec3::ZERO;
-        }
-        value * arriving.irradiance
+        let (value, lobes_pdf) = self.bsdf.eval(arriving.wi);
+        let shadowed = value != Vec3::ZERO && self.is_shadowed(arriving.wi, arriving.distance, ledger.counts);
+        let adds = if shadowed { Vec3::ZERO } else { value * arriving.irradiance };
+        ledger.note(|| ProbedLight {
+            kind: light.kind(),
+            wi: arriving.wi.to_array(),
+            distance: arriving.distance,
+            pdf: None,
+            lobes_pdf,
+            value: value.to_array(),
+            shadowed,
+            share: 1.0,
+            adds: adds.to_array(),
+        });
+        adds
     }
 
     /// What one sample of a light adds, weighed against drawing the same direction from the lobes. `radiance` is asked
     /// last, with the density of that.
-    fn sampled(&self, light: Towards, counts: &mut BatchCounts, radiance: impl Fn(f32) -> Vec3) -> Vec3 {
-        let (value, pdf) = self.bsdf.eval(light.wi);
-        if light.pdf <= 0.0 || value == Vec3::ZERO || self.is_shadowed(light.wi, light.distance, counts) {
-            return Vec3::ZERO;
-        }
-        value * radiance(pdf) * (self.scene.integrator.sampling.of_light(light.pdf, pdf) / light.pdf)
+    fn sampled(&self, light: Towards, ledger: &mut Ledger<'_>, radiance: impl Fn(f32) -> Vec3) -> Vec3 {
+        let (value, lobes_pdf) = self.bsdf.eval(light.wi);
+        let lit = light.pdf > 0.0 && value != Vec3::ZERO;
+        let shadowed = lit && self.is_shadowed(light.wi, light.distance, ledger.counts);
+        let share = self.scene.integrator.sampling.of_light(light.pdf, lobes_pdf);
+        let adds = if lit && !shadowed { value * radiance(lobes_pdf) * (share / light.pdf) } else { Vec3::ZERO };
+        ledger.note(|| ProbedLight {
+            kind: light.kind,
+            wi: light.wi.to_array(),
+            distance: light.distance,
+            pdf: Some(light.pdf),
+            lobes_pdf,
+            value: value.to_array(),
+            shadowed,
+            share,
+            adds: adds.to_array(),
+        });
+        adds
     }
 
     /// Whether something stands before a light in direction `wi` at the given distance.
@@ -96,7 +138,7 @@ pub fn scattered(path: &Path, point: &ShadingPoint, wi: Vec3, lobe_pdf: f32) -> 
 #[cfg(test)]
 mod tests {
     use super::super::bounce::next_differential;
-    use super::super::path::Met;
+    use super::super::path::{Met, ShapeLight};
     use super::super::wavefront::environment_met;
     use super::*;
     use crate::bsdf::BsdfSample;
@@ -150,7 +192,7 @@ mod tests {
             let (pdf, eta_scale, pixel, off_center, faulty) = (f32::INFINITY, 1.0, 0, 0.0, false);
             let path =
                 Path { pixel, off_center, ray, differential, beta, radiance, sampler, pdf, from, eta_scale, faulty };
-            let met = Met { path: 0, material: 0, hit, surface };
+            let met = Met { path: 0, material: 0, hit, surface, light: ShapeLight::default() };
             let (wi, _) = scene.environment.sample(sampler.next_2d());
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
             let next = BsdfSample { wi, weight: Vec3::ONE, pdf, specular: None };

@@ -6,6 +6,7 @@ mod direct;
 pub mod faults;
 pub mod messages;
 mod path;
+pub mod probe;
 mod view;
 mod wavefront;
 

@@ -3,6 +3,7 @@
 use super::aov::Recorded;
 use super::faults::Faults;
 use super::messages::Messages;
+use super::probe::Probe;
 use super::view::{Seen, View};
 use crate::bsdf::WeightedLobe;
 use crate::geometry::{Hit, Surface};
@@ -35,6 +36,14 @@ pub struct Path {
     pub faulty: bool,
 }
 
+/// A shape's own light where a path met it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ShapeLight {
+    pub emission: Vec3,
+    /// What counts of it, beside light sampling.
+    pub share: f32,
+}
+
 impl Path {
     /// Adds light as the camera gets it. What is no number counts as black, and is told by false.
     #[must_use]
@@ -56,6 +65,7 @@ pub struct Met {
     pub material: u32,
     pub hit: Hit,
     pub surface: Surface,
+    pub light: ShapeLight,
 }
 
 /// One thread's memory, used over and over.
@@ -70,6 +80,8 @@ pub struct Workspace {
     pub shaded: Vec<Shaded>,
     /// What the layers keep of each path.
     pub recorded: Recorded,
+    /// Where hits are written down, if they are.
+    pub probe: Option<Probe>,
     /// What to show in place of light.
     pub view: Option<View>,
     /// For that, what the shader of the block did.
@@ -81,4 +93,11 @@ pub struct Workspace {
     /// Values that were no numbers: the path, the bounce, and the material.
     pub faulty: Vec<(u32, u32, u32)>,
     pub faults: Faults,
+}
+
+impl Workspace {
+    /// Whether anybody wants to know what shaders do.
+    pub fn watches(&self) -> bool {
+        self.view.is_some() || self.probe.is_some()
+    }
 }

@@ -2,10 +2,11 @@
 //!
 //! A view shows the first hit, or what is seen in a mirror there: mirrors are followed while nothing but them is met.
 
+use super::probe::LookUp;
 use crate::math::srgb_to_linear;
 use crate::texture::TextureSystem;
 use glam::{Vec2, Vec3};
-use ssl_compiler::runtime::{HostServices, LANES, PrintRequest, TextureDouble, TextureRequest};
+use ssl_compiler::runtime::{HostServices, LANES, PrintRequest, Row, TextureDouble, TextureRequest};
 use std::sync::{Mutex, PoisonError};
 
 /// What to show.
@@ -60,10 +61,12 @@ fn level_color(level: Option<f32>) -> Vec3 {
 }
 
 /// What the shader did in each lane of a block.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// The finest level that was read.
     pub level: [Option<f32>; LANES],
+    /// Every look-up, and its lane.
+    pub look_ups: Vec<(usize, LookUp)>,
 }
 
 /// A host that watches what shaders ask of another.
@@ -86,17 +89,19 @@ impl<'a> Watch<'a> {
 
 impl HostServices for Watch<'_> {
     fn texture(&self, request: &mut TextureRequest) {
+        self.host.texture(request);
         // Not held while the host waits for tiles.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for lane in request.lanes() {
             let r = &*request;
-            let duv = [(r.dudx, r.dvdx), (r.dudy, r.dvdy)].map(|(u, v)| Vec2::new(u.0[lane], v.0[lane]));
-            let level = self.textures.level(r.texture, duv);
+            let at = |row: &Row| row.0[lane];
+            let (ddx, ddy) = ([at(&r.dudx), at(&r.dvdx)], [at(&r.dudy), at(&r.dvdy)]);
+            let level = self.textures.level(r.texture, [ddx, ddy].map(Vec2::from));
+            let (uv, result) = ([at(&r.u), at(&r.v)], [0, 1, 2, 3].map(|c| at(&r.result[c])));
             let known = &mut seen.level[lane];
             *known = known.map_or(level, |k| Some(level.map_or(k, |l| l.min(k))));
+            seen.look_ups.push((lane, LookUp { texture: r.texture, uv, ddx, ddy, level, result }));
         }
-        drop(seen);
-        self.host.texture(request);
     }
 
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {

@@ -2,7 +2,8 @@
 
 use super::bounce::{self, Bounce};
 use super::faults::FaultPlace;
-use super::path::{Met, Path, Workspace};
+use super::path::{Met, Path, ShapeLight, Workspace};
+use super::probe::{CameraRay, ProbedEnvironment};
 use super::view::Watch;
 use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
@@ -51,7 +52,7 @@ pub fn trace(
     let mut counts = BatchCounts::default();
     // Where nobody asks for a partial, rays need not carry any.
     let differentials =
-        work.view.is_some() || scene.environment.needs_partials() || scene.materials.iter().any(|m| m.wanted().any());
+        work.watches() || scene.environment.needs_partials() || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
     start(scene, camera, seed, tile, samples.clone(), work);
     for depth in 0..=scene.integrator.max_depth {
@@ -118,6 +119,15 @@ fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u
             let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
             let lens = sampler.next_2d();
             let (ray, differential) = camera.ray(film, lens, sampler.next_1d());
+            if let Some(probe) = &mut work.probe {
+                probe.camera = Some(CameraRay {
+                    film: film.to_array(),
+                    origin: ray.origin.to_array(),
+                    direction: ray.direction.to_array(),
+                    time: ray.time,
+                    differential: differential.into(),
+                });
+            }
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
             work.paths.push(Path {
                 pixel,
@@ -154,7 +164,7 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
             Some(hit) => {
                 let surface = surface::at(&scene.geometry, &path.ray, &hit);
                 let material = scene.geometry.shape(surface.shape).material;
-                work.met.push(Met { path: index, material, hit, surface });
+                work.met.push(Met { path: index, material, hit, surface, light: ShapeLight::default() });
             }
             None if work.view.is_some() => {
                 let (d, dd) = (path.ray.direction, path.differential.direction);
@@ -162,9 +172,20 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 path.radiance = work.view.map_or(Vec3::ZERO, |view| view.of_environment(level));
             }
             None => {
-                let weight = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.ray.direction));
+                let (d, dd) = (path.ray.direction, path.differential.direction);
+                let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(d));
+                let radiance = environment_met(scene, path);
                 // Images are clean, so that only overflow is left, which is nobody's fault but the sample's.
-                let _ = path.add(path.beta * environment_met(scene, path) * weight);
+                let _ = path.add(path.beta * radiance * share);
+                if let Some(probe) = &mut work.probe {
+                    probe.environment = Some(ProbedEnvironment {
+                        direction: d.to_array(),
+                        radiance: radiance.to_array(),
+                        level: scene.environment.level(&scene.textures, d, dd),
+                        share,
+                        throughput: path.beta.to_array(),
+                    });
+                }
             }
         }
     }
@@ -176,7 +197,7 @@ pub fn environment_met(scene: &Scene, path: &Path) -> Vec3 {
 }
 
 fn collect_shape_emission(scene: &Scene, work: &mut Workspace, depth: u32) {
-    for met in &work.met {
+    for met in &mut work.met {
         let emission = scene.geometry.shape(met.surface.shape).emission;
         if emission == Vec3::ZERO || met.surface.backfacing {
             continue;
@@ -187,7 +208,8 @@ fn collect_shape_emission(scene: &Scene, work: &mut Workspace, depth: u32) {
         } else {
             scene.lights.pdf(&scene.geometry, path.from, path.ray.direction, &met.hit)
         };
-        if !path.add(path.beta * emission * scene.integrator.sampling.of_lobe(path.pdf, light_pdf)) {
+        met.light = ShapeLight { emission, share: scene.integrator.sampling.of_lobe(path.pdf, light_pdf) };
+        if !path.add(path.beta * emission * met.light.share) {
             work.faulty.push((met.path, depth, met.material));
         }
     }
@@ -202,7 +224,7 @@ fn block_end(met: &[Met], begin: usize) -> usize {
 fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, differentials: bool) {
     let material = &scene.materials[work.met[block.start].material as usize];
     // The next ray starts with ∂P, so that is needed wherever any shader wants partials.
-    let wanted = Wanted { position: differentials, ..material.wanted() };
+    let wanted = if work.watches() { Wanted::ALL } else { Wanted { position: differentials, ..material.wanted() } };
     let point = |met: &Met| {
         let path = &work.paths[met.path as usize];
         let partials = if wanted.any() {
@@ -220,7 +242,7 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
     work.lobes.clear();
     work.shaded.clear();
     let watch = Watch::new(&scene.textures, &scene.textures);
-    let host: &dyn HostServices = if work.view.is_some() { &watch } else { &scene.textures };
+    let host: &dyn HostServices = if work.watches() { &watch } else { &scene.textures };
     let scratch = &mut work.scratch;
     if material.prints() {
         let listener = Listener::new(host, material.parameters());

@@ -27,6 +27,14 @@ pub struct Arriving {
 }
 
 impl DeltaLight {
+    /// As scene files name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            DeltaLight::Distant { .. } => "distant",
+            DeltaLight::Point { .. } => "point",
+        }
+    }
+
     /// What arrives at `from` if nothing is between; `None` at the light itself.
     pub fn arriving(&self, from: Vec3) -> Option<Arriving> {
         match *self {

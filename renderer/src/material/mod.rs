@@ -5,6 +5,7 @@
 
 mod globals;
 mod spaces;
+mod values;
 
 use crate::bsdf::{Conductor, Dielectric, Emission, Glossy, Lambert, Lobe, Mirror, WeightedLobe};
 use crate::geometry::{Geometry, Hit, Partials, Placed, Surface, Wanted};
@@ -25,6 +26,7 @@ use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{BackendKind, CompileOptions, Shader, Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+pub use values::{GlobalValue, HitValues, LobeValues};
 
 /// How a scene's shaders are compiled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -163,6 +165,7 @@ struct LobeSlot {
     kind: LobeKind,
     weight_row: usize,
     parameter_row: usize,
+    closure: ClosureType,
     /// Of the parameters, the rows that hold floats.
     floats: Vec<usize>,
 }
@@ -201,8 +204,9 @@ impl Material {
         let interface = shader.interface();
         let kind = |id: ClosureId| language.kinds.iter().find(|(k, _)| *k == id).map(|&(_, kind)| kind);
         let slot = |l: &ssl_compiler::runtime::LobeDesc| {
-            let floats = float_rows(language.closures.get(l.closure), l.parameter_row);
-            Some(LobeSlot { kind: kind(l.closure)?, weight_row: l.weight_row, parameter_row: l.parameter_row, floats })
+            let closure = language.closures.get(l.closure).clone();
+            let (floats, weight_row) = (float_rows(&closure, l.parameter_row), l.weight_row);
+            Some(LobeSlot { kind: kind(l.closure)?, weight_row, parameter_row: l.parameter_row, closure, floats })
         };
         let number = |name: &str| language.variables.iter().position(|(n, _)| n == name).map(|i| i as u32);
         let reads = interface.globals_read.iter();

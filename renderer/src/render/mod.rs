@@ -7,11 +7,13 @@
 
 mod checkpoints;
 mod findings;
+mod follow;
 mod job;
 mod options;
 mod statistics;
 
 pub use checkpoints::Checkpoints;
+pub use follow::{FollowedPath, follow};
 pub use options::RenderOptions;
 pub use statistics::{NonFinite, Statistics};
 
@@ -110,17 +112,14 @@ pub fn render_with(
         Some(from) => gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?,
         None => (Film::new(plan.window, film::shape(&plan.aovs)), Done::default()),
     };
-    let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
-    scene.textures.configure(look_ups);
-    scene.environment.configure(look_ups, &scene.textures);
+    let camera = prepare(scene, options, &plan);
     let scene = &*scene;
-    let view = scene.view;
     let threads = options.threads.unwrap_or_else(available_threads).max(1);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
     let pool = pool.map_err(|e| RenderError::Machine(format!("threads could not be started: {e}")))?;
     let job = Job {
         scene,
-        camera: Camera::new(view.position, view.target, view.up, view.projection, plan.frame),
+        camera,
         plan,
         range,
         view: options.view,
@@ -136,6 +135,15 @@ pub fn render_with(
     let begin = Instant::now();
     let worked = checkpoints::during(&job, control.checkpoints, || pool.broadcast(|_| job.work()));
     Ok(output(job, worked, begin.elapsed().as_secs_f64()))
+}
+
+/// Sets the textures to what the samples will ask of them, and the camera up.
+fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
+    let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
+    scene.textures.configure(look_ups);
+    scene.environment.configure(look_ups, &scene.textures);
+    let view = scene.view;
+    Camera::new(view.position, view.target, view.up, view.projection, plan.frame)
 }
 
 /// What a pixel takes: the film, its copy for a checkpoint, and the picture made from it.

@@ -28,7 +28,7 @@ use crate::camera::Projection;
 use crate::film::{Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
-use crate::material::{Making, Material, Space, Spaces, Surroundings};
+use crate::material::{HitValues, Making, Material, Space, Spaces, Surroundings};
 use crate::texture::TextureSystem;
 use context::Context;
 use folders::Folders;
@@ -53,6 +53,8 @@ pub struct Scene {
     pub environment: Environment,
     pub materials: Vec<Material>,
     pub spaces: Spaces,
+    /// What hits offer by name.
+    pub values: HitValues,
     pub textures: TextureSystem,
     /// Of the scene's file and all files that it names, and of how its shaders were compiled: scenes with the same make
     /// the same pictures.
@@ -189,6 +191,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     Some(Scene {
         view,
         spaces: Spaces { objects, camera },
+        values: HitValues::new(&language),
         film,
         integrator,
         accel,

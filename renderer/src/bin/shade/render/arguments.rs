@@ -69,6 +69,16 @@ pub struct Arguments {
     pub(super) aov: Option<Vec<String>>,
     #[command(flatten)]
     pub(super) exr: ExrArguments,
+    /// In place of a picture, follow one path of the pixel in column X and row Y, from 0, and print what each of its hits
+    /// saw
+    #[arg(long, value_name = "X,Y", value_parser = pixel)]
+    pub(super) pixel: Option<(u32, u32)>,
+    /// Which sample of the pixel, from 0
+    #[arg(long, value_name = "N", default_value = "0", requires = "pixel")]
+    pub(super) sample: u32,
+    /// Print the path as JSON
+    #[arg(long, requires = "pixel")]
+    pub(super) json: bool,
     /// What finds the hits of rays: `bvh`, or `embree` where the program was built with it
     #[arg(long, value_name = "STRUCTURE", default_value = "bvh", value_parser = structure)]
     pub(super) accel: Structure,
@@ -125,6 +135,11 @@ fn crop(text: &str) -> Result<Tile, String> {
         Some(&[x0, y0, x1, y1]) if x0 < x1 && y0 < y1 => Ok(Tile { x0, y0, x1, y1 }),
         _ => Err("a window is written 0,0,640,360: left, top, right and bottom in pixels".to_owned()),
     }
+}
+
+fn pixel(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text.split_once(',').and_then(|(x, y)| Some((x.trim().parse().ok()?, y.trim().parse().ok()?)));
+    parsed.ok_or_else(|| "a pixel is written 320,180: its column and row, from 0".to_owned())
 }
 
 fn interval(text: &str) -> Result<Duration, String> {

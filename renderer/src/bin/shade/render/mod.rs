@@ -2,6 +2,7 @@
 
 mod arguments;
 mod checkpoint;
+mod follow;
 pub mod output;
 mod said;
 
@@ -21,28 +22,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub fn run(arguments: &Arguments) -> Outcome {
+    let cancel = Arc::new(AtomicBool::new(false));
+    if let Some(pixel) = arguments.pixel {
+        return match open(arguments, &cancel) {
+            Ok((mut scene, _, mut outcome)) => {
+                follow::run(arguments, &mut scene, pixel, &mut outcome);
+                outcome
+            }
+            Err(refused) => refused,
+        };
+    }
     // What would only be found out after the render is looked at before.
     let output = match Output::check(arguments.output_path(), &arguments.exr, arguments.stats.as_deref()) {
         Ok(output) => output,
         Err(refused) => return refused,
     };
-    let cancel = Arc::new(AtomicBool::new(false));
-    let set = cancel.clone();
-    let unheard = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)).err();
-    let loaded = load(arguments, &cancel);
-    let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
-    if cancel.load(Ordering::Relaxed) {
-        let note = "stopped before the first sample; textures that were converted are kept\n".to_owned();
-        return Outcome { code: outcome::INTERRUPTED, note, ..Outcome::default() };
-    }
-    arguments.warnings.apply_to(&mut outcome);
-    let Some(mut scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
-        outcome.code = if loaded.machine_failed { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT };
-        return outcome;
+    let (mut scene, incomplete, mut outcome) = match open(arguments, &cancel) {
+        Ok(opened) => opened,
+        Err(refused) => return refused,
     };
-    if let Some(e) = unheard {
-        outcome.note = format!("Ctrl-C will end the render without keeping it: {e}\n");
-    }
     if arguments.view.is_some() {
         // False colors are seen as they are.
         (scene.film.exposure, scene.film.tone) = (0.0, ToneCurve::Clamp);
@@ -51,12 +49,34 @@ pub fn run(arguments: &Arguments) -> Outcome {
     match begin(arguments, &scene, (&output, &checkpoint), &mut outcome) {
         Ok((options, from)) => {
             let files = (&output, &checkpoint, arguments.stats.as_deref());
-            make((&mut scene, loaded.incomplete), (&options, from), files, &cancel, &mut outcome);
+            make((&mut scene, incomplete), (&options, from), files, &cancel, &mut outcome);
         }
         Err(wrong) => refuse(&mut outcome, *wrong),
     }
     arguments.warnings.apply_to(&mut outcome);
     outcome
+}
+
+/// The scene, whether something is missing from it, and what there is to say of it; or why there is none. From now on
+/// Ctrl-C sets `cancel`.
+fn open(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Result<(Scene, bool, Outcome), Outcome> {
+    let set = cancel.clone();
+    let unheard = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)).err();
+    let loaded = load(arguments, cancel);
+    let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
+    if cancel.load(Ordering::Relaxed) {
+        let note = "stopped before the first sample; textures that were converted are kept\n".to_owned();
+        return Err(Outcome { code: outcome::INTERRUPTED, note, ..Outcome::default() });
+    }
+    arguments.warnings.apply_to(&mut outcome);
+    let Some(scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
+        outcome.code = if loaded.machine_failed { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT };
+        return Err(outcome);
+    };
+    if let Some(e) = unheard {
+        outcome.note = format!("Ctrl-C will end the render without keeping it: {e}\n");
+    }
+    Ok((scene, loaded.incomplete, outcome))
 }
 
 /// Reads the scene, and converts its images where that was not done before.

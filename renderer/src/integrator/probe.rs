@@ -1,0 +1,130 @@
+//! One path, written down: what each of its hits saw, and where its light came from. For whoever asks why a pixel looks as
+//! it does. Lengths are in the scene's units, directions and positions in world space.
+
+use crate::material::{GlobalValue, LobeValues};
+use crate::ray::RayDifferential;
+use serde::Serialize;
+
+/// What a path is made of, hit by hit.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Probe {
+    pub camera: Option<CameraRay>,
+    pub hits: Vec<ProbedHit>,
+    /// What the last ray saw, where it met nothing.
+    pub environment: Option<ProbedEnvironment>,
+}
+
+/// The ray that the path begins with.
+#[derive(Clone, Debug, Serialize)]
+pub struct CameraRay {
+    /// In pixels from the picture's upper left corner.
+    pub film: [f32; 2],
+    pub origin: [f32; 3],
+    pub direction: [f32; 3],
+    pub time: f32,
+    pub differential: Differential,
+}
+
+/// Partials by film x and y, per pixel.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Differential {
+    pub origin: [[f32; 3]; 2],
+    pub direction: [[f32; 3]; 2],
+}
+
+impl From<RayDifferential> for Differential {
+    fn from(d: RayDifferential) -> Differential {
+        Differential { origin: d.origin.map(|v| v.to_array()), direction: d.direction.map(|v| v.to_array()) }
+    }
+}
+
+/// A hit and what became of the path there.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ProbedHit {
+    pub bounce: u32,
+    pub material: String,
+    /// Along the ray.
+    pub distance: f32,
+    /// What a unit of radiance that leaves the hit towards the path adds to the sample.
+    pub throughput: [f32; 3],
+    pub globals: Vec<GlobalValue>,
+    pub look_ups: Vec<LookUp>,
+    /// What the shader gave, those without weight left out.
+    pub lobes: Vec<LobeValues>,
+    /// Weight and parameters of all lobes, and what layers keep, are numbers.
+    pub numbers: bool,
+    /// Radiance that the shader and the shape send out; what that of the shape counts beside light sampling.
+    pub emission: [f32; 3],
+    pub shape_emission: [f32; 3],
+    pub shape_emission_share: f32,
+    pub lights: Vec<ProbedLight>,
+    pub next: Option<ProbedDirection>,
+    /// Why the path ends here, where it does.
+    pub end: Option<&'static str>,
+    /// What the sample has by now.
+    pub radiance: [f32; 3],
+}
+
+/// A look-up of a texture.
+#[derive(Clone, Debug, Serialize)]
+pub struct LookUp {
+    /// The number of the texture among those of the scene.
+    pub texture: u32,
+    pub uv: [f32; 2],
+    /// Partials of the coordinates by film x and y, per pixel, as the shader handed them over.
+    pub ddx: [f32; 2],
+    pub ddy: [f32; 2],
+    /// The finest level that was read; none without a texture.
+    pub level: Option<f32>,
+    /// Red, green, blue, alpha.
+    pub result: [f32; 4],
+}
+
+/// A light that was asked for what it adds.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProbedLight {
+    /// `point`, `distant`, `area` or `environment`.
+    pub kind: &'static str,
+    pub wi: [f32; 3],
+    /// Infinite, which JSON writes as null, for those that are so far away.
+    pub distance: f32,
+    /// Per steradian; none for lights that have no extent.
+    pub pdf: Option<f32>,
+    /// The density with which the lobes draw the same direction.
+    pub lobes_pdf: f32,
+    /// The lobes' value, with the cosine.
+    pub value: [f32; 3],
+    pub shadowed: bool,
+    /// The share that light sampling has of it, beside the lobes.
+    pub share: f32,
+    /// Radiance that it adds towards the path, before the throughput.
+    pub adds: [f32; 3],
+}
+
+/// The direction in which a path goes on.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProbedDirection {
+    pub wi: [f32; 3],
+    /// Per steradian; 1 for mirrors and smooth glass.
+    pub pdf: f32,
+    /// What the throughput is multiplied by, without Russian roulette.
+    pub weight: [f32; 3],
+    /// Of a mirror or glass.
+    pub specular: bool,
+    pub refracted: bool,
+    /// Chance of going on that Russian roulette gave; 1 where it was not played.
+    pub survival: f32,
+    pub differential: Differential,
+}
+
+/// What a ray that met nothing saw.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProbedEnvironment {
+    pub direction: [f32; 3],
+    pub radiance: [f32; 3],
+    /// The mip level of its image; none without one.
+    pub level: Option<f32>,
+    /// The share that the lobes have of it, beside light sampling.
+    pub share: f32,
+    pub throughput: [f32; 3],
+}

@@ -1,0 +1,54 @@
+//! One sample of one pixel, followed and written down.
+
+use super::{RenderError, RenderOptions, job::STACK_BYTES, prepare};
+use crate::film::Tile;
+use crate::integrator::probe::Probe;
+use crate::integrator::{self, Recorded, Workspace};
+use crate::scene::Scene;
+use serde::Serialize;
+
+/// A path and what it brought.
+#[derive(Clone, Debug, Serialize)]
+pub struct FollowedPath {
+    pub pixel: [u32; 2],
+    pub sample: u32,
+    /// What the sample adds to the pixel, before the mean.
+    pub radiance: [f32; 3],
+    #[serde(flatten)]
+    pub path: Probe,
+}
+
+/// Follows sample number `sample` of the pixel (x, y) of the picture that `options` make of the scene, exactly as the render
+/// does. Views do not count.
+pub fn follow(
+    scene: &mut Scene,
+    options: &RenderOptions,
+    (x, y): (u32, u32),
+    sample: u32,
+) -> Result<FollowedPath, RenderError> {
+    let plan = options.plan(scene).map_err(RenderError::Options)?;
+    let w = plan.window;
+    if !(w.x0..w.x1).contains(&x) || !(w.y0..w.y1).contains(&y) {
+        let why = format!("the pixel {x},{y} is not among those from {},{} up to {},{}", w.x0, w.y0, w.x1, w.y1);
+        return Err(RenderError::Options(why));
+    }
+    if sample >= plan.samples {
+        return Err(RenderError::Options(format!("of {} samples a pixel, there is no {sample}", plan.samples)));
+    }
+    let camera = prepare(scene, options, &plan);
+    let scene = &*scene;
+    let (pixel, sample) = ([x, y], sample..sample + 1);
+    let mut work = Workspace { probe: Some(Probe::default()), ..Workspace::default() };
+    work.recorded = Recorded::new(plan.aovs.clone());
+    // Shaders may recurse deeply: the stack must be as large as in a render.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build();
+    let pool = pool.map_err(|e| RenderError::Machine(format!("a thread could not be started: {e}")))?;
+    let tile = Tile { x0: x, y0: y, x1: x + 1, y1: y + 1 };
+    let path = pool.install(|| {
+        integrator::trace(scene, &camera, plan.seed, tile, sample.clone(), &mut work);
+        scene.textures.cache().release();
+        work
+    });
+    let radiance = path.paths.first().map_or([0.0; 3], |p| p.radiance.to_array());
+    Ok(FollowedPath { pixel, sample: sample.start, radiance, path: path.probe.unwrap_or_default() })
+}
