@@ -51,7 +51,7 @@ fn exit_codes_say_whose_fault_it_is() {
         &["render", &scene, "--spp", "-1"],
         &["paint"],
         &["render", &scene, "--mip-bias", "nan"],
-        &["render", &scene, "--view", "smell"],
+        &["render", &scene, "--exr", "quarter"],
     ] {
         assert_eq!(code(&shade(wrong)), 2, "{wrong:?}");
     }

@@ -39,6 +39,12 @@ pub enum ToneCurve {
     /// A filmic curve (Narkowicz's fit to ACES, 2015).
     #[default]
     Filmic,
+    /// For values that are no light: from 0 in black to the largest in white, evenly on the screen.
+    #[serde(skip)]
+    Scaled,
+    /// The same from the lowest in black over 0 in middle gray.
+    #[serde(skip)]
+    Signed,
 }
 
 /// Why a picture could not be written: where, and the system's reason.
@@ -58,17 +64,31 @@ impl std::error::Error for OutputError {}
 
 /// 8-bit sRGB, rows from the top. `exposure` in stops.
 pub fn develop(picture: &Picture, exposure: f32, tone: ToneCurve) -> Vec<u8> {
+    let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
+    let largest = if matches!(tone, ToneCurve::Scaled | ToneCurve::Signed) { largest(picture) } else { 1.0 };
     let gain = exposure.exp2();
-    let encode = |x: f32| (linear_to_srgb(x.clamp(0.0, 1.0)) * 255.0 + 0.5) as u8;
     let one = |p: &Vec3| {
-        let p = (*p * gain).max(Vec3::ZERO);
-        let shown = match tone {
-            ToneCurve::Clamp => p,
-            ToneCurve::Filmic => filmic(p),
-        };
-        shown.to_array().map(encode)
+        let light = || (*p * gain).max(Vec3::ZERO);
+        match tone {
+            ToneCurve::Clamp => light().to_array().map(|x| byte(linear_to_srgb(x.min(1.0)))),
+            ToneCurve::Filmic => filmic(light()).to_array().map(|x| byte(linear_to_srgb(x.clamp(0.0, 1.0)))),
+            ToneCurve::Scaled => (*p / largest).to_array().map(byte),
+            ToneCurve::Signed => (0.5 + *p * (0.5 / largest)).to_array().map(byte),
+        }
     };
     picture.pixels.iter().flat_map(one).collect()
+}
+
+/// The size that all but one in a hundred of the values that are not 0 stay below: a few that lie far out would leave
+/// nothing of the others.
+fn largest(picture: &Picture) -> f32 {
+    let sizes = picture.pixels.iter().flat_map(|p| p.to_array()).map(f32::abs).filter(|x| *x > 0.0);
+    let mut sizes: Vec<f32> = sizes.collect();
+    if sizes.is_empty() {
+        return 1.0;
+    }
+    let at = (sizes.len() - 1) * 99 / 100;
+    *sizes.select_nth_unstable_by(at, f32::total_cmp).1
 }
 
 fn filmic(x: Vec3) -> Vec3 {
@@ -185,6 +205,19 @@ mod tests {
         assert_eq!(read.as_raw()[..], [0.0, 0.215_861, 9.0, -1.0, 1e-5, 0.5]);
         assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 2, "nothing partial is left");
         std::fs::remove_dir_all(&folder).expect("as above");
+    }
+
+    #[test]
+    fn values_are_spread_over_the_screen() {
+        let picture = Picture::whole(2, 1, vec![Vec3::new(0.0, 2.0, 4.0), Vec3::new(-4.0, -2.0, 1.0)]);
+        assert_eq!(develop(&picture, 5.0, ToneCurve::Scaled), [0, 128, 255, 0, 0, 64]);
+        assert_eq!(develop(&picture, 5.0, ToneCurve::Signed), [128, 191, 255, 0, 64, 159]);
+        // One in two hundred that is far out is not looked at.
+        let mut many = Picture::whole(200, 1, vec![Vec3::splat(0.5); 200]);
+        many.pixels[7] = Vec3::splat(1e9);
+        assert_eq!(develop(&many, 0.0, ToneCurve::Scaled), [255; 600]);
+        let nothing = Picture::whole(1, 1, vec![Vec3::ZERO]);
+        assert_eq!(develop(&nothing, 0.0, ToneCurve::Signed), [128; 3]);
     }
 
     #[test]

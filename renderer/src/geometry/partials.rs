@@ -107,6 +107,20 @@ impl Wanted {
     pub fn any(&self) -> bool {
         *self != Wanted::default()
     }
+
+    /// What either wants.
+    pub fn and(self, other: Wanted) -> Wanted {
+        Wanted {
+            position: self.position || other.position,
+            uvw: self.uvw || other.uvw,
+            normal: self.normal || other.normal,
+            tangent: self.tangent || other.tangent,
+            bitangent: self.bitangent || other.bitangent,
+            incident: self.incident || other.incident,
+            color: self.color || other.color,
+            barycentrics: self.barycentrics || other.barycentrics,
+        }
+    }
 }
 
 /// The wanted members at barycentrics `(u, v)`, distance `t`; `handedness` is ±1 (see `surface`).

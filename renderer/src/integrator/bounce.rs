@@ -4,7 +4,8 @@ use super::aov::FirstHit;
 use super::direct::{Ledger, Site, scattered};
 use super::path::{Met, Path, Workspace};
 use super::probe::{ProbedDirection, ProbedHit};
-use super::view::Seen;
+use super::view::Shown;
+use super::watch::Seen;
 use super::wavefront::{BatchCounts, bounce_sampler};
 use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, BsdfSample, Refraction, Specular};
@@ -37,6 +38,7 @@ pub fn advance(
     bounce: Bounce,
     counts: &mut BatchCounts,
 ) {
+    let view = work.view_of_hits();
     let (met, shaded, point) = (&work.met[met_index], &work.shaded[lane], &work.points[lane]);
     let path = &mut work.paths[met.path as usize];
     let (wo, gnormal) = (-path.ray.direction, met.surface.gnormal_seen());
@@ -52,9 +54,10 @@ pub fn advance(
     let beta = path.beta;
     let mut ledger = Ledger { counts, lights: lights.as_mut() };
     let mut step = Step { scene, path, met, point, bsdf: &bsdf, bounce, numbers, next: None };
-    let shown = work.view.map(|view| {
+    let shown = view.map(|view| {
         let mirrors = !bounce.last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
-        view.of_hit(&work.seen, lane, mirrors)
+        let seen = (&work.seen, lane);
+        view.of_hit(scene, &Shown { point, shaded, bsdf: &bsdf, seen, mirrors })
     });
     let end = match shown {
         Some(Some(shown)) => {

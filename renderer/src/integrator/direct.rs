@@ -189,9 +189,22 @@ mod tests {
             let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
             let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
-            let (pdf, eta_scale, pixel, off_center, faulty) = (f32::INFINITY, 1.0, 0, 0.0, false);
-            let path =
-                Path { pixel, off_center, ray, differential, beta, radiance, sampler, pdf, from, eta_scale, faulty };
+            let (pdf, eta_scale, pixel, off_center) = (f32::INFINITY, 1.0, 0, 0.0);
+            let (faulty, nanoseconds) = (false, 0.0);
+            let path = Path {
+                pixel,
+                off_center,
+                ray,
+                differential,
+                beta,
+                radiance,
+                sampler,
+                pdf,
+                from,
+                eta_scale,
+                faulty,
+                nanoseconds,
+            };
             let met = Met { path: 0, material: 0, hit, surface, light: ShapeLight::default() };
             let (wi, _) = scene.environment.sample(sampler.next_2d());
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();

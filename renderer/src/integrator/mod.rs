@@ -5,9 +5,11 @@ mod bounce;
 mod direct;
 pub mod faults;
 pub mod messages;
+mod palette;
 mod path;
 pub mod probe;
 mod view;
+mod watch;
 mod wavefront;
 
 pub use aov::Recorded;

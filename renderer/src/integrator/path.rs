@@ -4,9 +4,10 @@ use super::aov::Recorded;
 use super::faults::Faults;
 use super::messages::Messages;
 use super::probe::Probe;
-use super::view::{Seen, View};
+use super::view::View;
+use super::watch::Seen;
 use crate::bsdf::WeightedLobe;
-use crate::geometry::{Hit, Surface};
+use crate::geometry::{Hit, Surface, Wanted};
 use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
@@ -34,6 +35,8 @@ pub struct Path {
     pub from: Vec3,
     /// Something on its way was no number.
     pub faulty: bool,
+    /// In which shaders ran for it, where that is shown.
+    pub nanoseconds: f32,
 }
 
 /// A shape's own light where a path met it.
@@ -96,8 +99,18 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Whether anybody wants to know what shaders do.
+    /// Whether anybody wants to know which textures shaders look up.
     pub fn watches(&self) -> bool {
-        self.view.is_some() || self.probe.is_some()
+        self.probe.is_some() || self.view.is_some_and(View::watches_look_ups)
+    }
+
+    /// The partials that those who look on want beside the shaders.
+    pub fn wanted(&self) -> Wanted {
+        if self.probe.is_some() { Wanted::ALL } else { self.view.map_or(Wanted::default(), View::wanted) }
+    }
+
+    /// The view that shows hits in place of light.
+    pub fn view_of_hits(&self) -> Option<View> {
+        self.view.filter(|v| !v.is_of_whole_paths())
     }
 }

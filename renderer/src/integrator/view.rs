@@ -1,30 +1,136 @@
-//! Views that show, in place of light, what the renderer did: each a picture in false color.
-//!
-//! A view shows the first hit, or what is seen in a mirror there: mirrors are followed while nothing but them is met.
+//! Views that show, in place of light, what the renderer did: values as they are, or false colors.
 
-use super::probe::LookUp;
-use crate::math::srgb_to_linear;
-use crate::texture::TextureSystem;
-use glam::{Vec2, Vec3};
-use ssl_compiler::runtime::{HostServices, LANES, PrintRequest, Row, TextureDouble, TextureRequest};
-use std::sync::{Mutex, PoisonError};
+use super::palette::{emission_color, fault_color, level_color, lobe_color, nothing, number_color};
+use super::path::Path;
+use super::watch::Seen;
+use crate::bsdf::Bsdf;
+use crate::film::ToneCurve;
+use crate::geometry::Wanted;
+use crate::material::{HitValues, Shaded, ShadingPoint};
+use crate::math::max_channel;
+use crate::scene::Scene;
+use glam::Vec3;
+use ssl_compiler::diagnostics::closest;
+use ssl_compiler::runtime::Order;
+use ssl_compiler::types::{Type, VectorKind};
 
 /// What to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// The mip level of the look-ups: of several the finest.
+    /// The mip level of the look-ups: of several the finest. Mirrors are followed while nothing but them is met.
     MipLevel,
+    /// Of the look-ups the longest step that a pixel makes in a texture. Mirrors are followed as above.
+    Footprint,
+    /// The kinds of lobes of the first hit, by their shares of the light.
+    Lobe,
+    /// Nanoseconds in which shaders ran for the samples of the pixel, over whole paths.
+    Time,
+    /// Where whole paths came to NaN or infinity.
+    Nan,
+    /// A global at the first hit, or a partial of it, by its number in the scene's layout.
+    Global { field: usize, order: Order },
 }
 
-impl View {
-    pub const NAMED: [(&str, View); 1] = [("mip-level", View::MipLevel)];
+/// A hit that may be shown.
+pub struct Shown<'a> {
+    pub point: &'a ShadingPoint,
+    pub shaded: &'a Shaded,
+    pub bsdf: &'a Bsdf<'a>,
+    /// What the shader did in this lane.
+    pub seen: (&'a Seen, usize),
+    /// There is nothing but mirrors, and the path may follow them.
+    pub mirrors: bool,
+}
 
-    /// What is shown of a hit at which the shader did as `seen`; `None` where it shows what a mirror reflects.
-    /// `goes_on` says that there is nothing but mirrors, and that the path may follow.
-    pub fn of_hit(self, seen: &Seen, lane: usize, goes_on: bool) -> Option<Vec3> {
+/// Views that do not depend on the scene.
+const FIXED: [(&str, View); 5] = [
+    ("mip-level", View::MipLevel),
+    ("footprint", View::Footprint),
+    ("lobe", View::Lobe),
+    ("shader-time", View::Time),
+    ("nan", View::Nan),
+];
+
+impl View {
+    /// The view of that name: one of those that there always are, a global, or `ddx:` or `ddy:` and a global that has
+    /// partials. The error lists them all.
+    pub fn named(name: &str, values: &HitValues) -> Result<View, String> {
+        if let Some((_, view)) = FIXED.iter().find(|(n, _)| *n == name) {
+            return Ok(*view);
+        }
+        let (order, global) = match name.split_once(':') {
+            Some(("ddx", global)) => (Order::Ddx, global),
+            Some(("ddy", global)) => (Order::Ddy, global),
+            _ => (Order::Value, name),
+        };
+        let layout = values.layout();
+        if let Some((field, f)) = layout.find(global)
+            && f.row(0, order).is_some()
+            && f.ty != Type::Matrix
+        {
+            return Ok(View::Global { field, order });
+        }
+        let fields = || layout.fields().iter().filter(|f| f.ty != Type::Matrix);
+        let partial = |f: &&ssl_compiler::runtime::GlobalField| f.row(0, Order::Ddx).is_some();
+        let plain: Vec<&str> = FIXED.iter().map(|(n, _)| *n).chain(fields().map(|f| f.name.as_str())).collect();
+        let varying: Vec<&str> = fields().filter(partial).map(|f| f.name.as_str()).collect();
+        let near = closest(name, plain.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let (plain, varying) = (plain.join(", "), varying.join(", "));
+        Err(format!("{near}There are {plain}; and ddx: or ddy: before {varying}"))
+    }
+
+    /// How its picture is shown on a screen.
+    pub fn tone(self, values: &HitValues) -> ToneCurve {
         match self {
-            View::MipLevel if seen.level[lane].is_none() && goes_on => None,
+            View::Time => ToneCurve::Scaled,
+            View::Global { order: Order::Ddx | Order::Ddy, .. } => ToneCurve::Signed,
+            View::Global { field, .. } => match values.layout().field(field).ty {
+                Type::Vector(VectorKind::Color) | Type::Bool | Type::Int => ToneCurve::Clamp,
+                _ => ToneCurve::Signed,
+            },
+            _ => ToneCurve::Clamp,
+        }
+    }
+
+    /// Whether paths are traced to their end, as without it.
+    pub fn is_of_whole_paths(self) -> bool {
+        matches!(self, View::Time | View::Nan)
+    }
+
+    /// Whether it must be known which textures shaders look up.
+    pub fn watches_look_ups(self) -> bool {
+        matches!(self, View::MipLevel | View::Footprint)
+    }
+
+    /// The partials that it shows.
+    pub fn wanted(self) -> Wanted {
+        match self {
+            View::Global { order: Order::Ddx | Order::Ddy, .. } => Wanted::ALL,
+            _ => Wanted::default(),
+        }
+    }
+
+    /// What is shown of a hit; `None` where it shows what is met further on.
+    pub fn of_hit(self, scene: &Scene, hit: &Shown<'_>) -> Option<Vec3> {
+        let (seen, lane) = hit.seen;
+        match self {
+            View::MipLevel | View::Footprint if seen.level[lane].is_none() && hit.mirrors => None,
             View::MipLevel => Some(level_color(seen.level[lane])),
+            View::Footprint => Some(level_color(seen.footprint[lane].map(f32::log2))),
+            View::Lobe => Some(lobes(hit)),
+            View::Global { field, order } => Some(self.global(scene, hit, field, order)),
+            View::Time | View::Nan => None,
+        }
+    }
+
+    fn global(self, scene: &Scene, hit: &Shown<'_>, field: usize, order: Order) -> Vec3 {
+        let value = scene.values.at(field, order, hit.point, scene.surroundings()).unwrap_or_default();
+        match (&scene.values.layout().field(field).ty, &value[..]) {
+            (Type::Int, &[number]) => number_color(number as i32),
+            (_, &[one]) => Vec3::splat(one),
+            (_, &[x, y]) => Vec3::new(x, y, 0.0),
+            (_, &[x, y, z, ..]) => Vec3::new(x, y, z),
+            _ => Vec3::ZERO,
         }
     }
 
@@ -32,99 +138,31 @@ impl View {
     pub fn of_environment(self, level: Option<f32>) -> Vec3 {
         match self {
             View::MipLevel => level_color(level),
+            View::Footprint | View::Lobe => nothing(),
+            _ => Vec3::ZERO,
+        }
+    }
+
+    /// What is shown of a whole path.
+    pub fn of_path(self, path: &Path) -> Vec3 {
+        match self {
+            View::Time => Vec3::splat(path.nanoseconds),
+            View::Nan if path.faulty => fault_color(),
+            View::Nan => nothing(),
+            _ => path.radiance,
         }
     }
 }
 
-/// Levels 0, 1, 2 … in sRGB; coarser ones are as the last.
-const LEVELS: [[u8; 3]; 9] = [
-    [0xd7, 0x19, 0x1c],
-    [0xf6, 0x8b, 0x33],
-    [0xfc, 0xe9, 0x4f],
-    [0x73, 0xd2, 0x16],
-    [0x16, 0xb5, 0xa6],
-    [0x34, 0x65, 0xd8],
-    [0x7b, 0x3f, 0xc4],
-    [0xd6, 0x4f, 0xc8],
-    [0xff, 0xff, 0xff],
-];
-/// Where nothing was looked up.
-const NOTHING: [u8; 3] = [0x30, 0x30, 0x30];
-
-/// In linear light; between levels a mixture.
-fn level_color(level: Option<f32>) -> Vec3 {
-    let linear = |c: [u8; 3]| Vec3::from(c.map(|c| srgb_to_linear(f32::from(c) / 255.0)));
-    let Some(level) = level else { return linear(NOTHING) };
-    let level = level.clamp(0.0, (LEVELS.len() - 1) as f32);
-    let below = (level as usize).min(LEVELS.len() - 2);
-    linear(LEVELS[below]).lerp(linear(LEVELS[below + 1]), level - below as f32)
-}
-
-/// What the shader did in each lane of a block.
-#[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// The finest level that was read.
-    pub level: [Option<f32>; LANES],
-    /// Every look-up, and its lane.
-    pub look_ups: Vec<(usize, LookUp)>,
-}
-
-/// A host that watches what shaders ask of another.
-pub struct Watch<'a> {
-    host: &'a dyn HostServices,
-    textures: &'a TextureSystem,
-    seen: Mutex<Seen>,
-}
-
-impl<'a> Watch<'a> {
-    /// `textures` are those that `host` looks up.
-    pub fn new(host: &'a dyn HostServices, textures: &'a TextureSystem) -> Watch<'a> {
-        Watch { host, textures, seen: Mutex::default() }
+/// The colors of lobes and emission, mixed by how much light they are of: emission by its radiance, at most as much as all
+/// lobes together could be.
+fn lobes(hit: &Shown<'_>) -> Vec3 {
+    let emission = max_channel(hit.shaded.emission).clamp(0.0, 1.0);
+    let share = |l: &crate::bsdf::WeightedLobe| max_channel((l.weight * l.lobe.directional_albedo(hit.bsdf.wo)).abs());
+    let total = hit.bsdf.lobes.iter().map(share).sum::<f32>() + emission;
+    if total <= 0.0 {
+        return nothing();
     }
-
-    pub fn seen(self) -> Seen {
-        self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl HostServices for Watch<'_> {
-    fn texture(&self, request: &mut TextureRequest) {
-        self.host.texture(request);
-        // Not held while the host waits for tiles.
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        for lane in request.lanes() {
-            let r = &*request;
-            let at = |row: &Row| row.0[lane];
-            let (ddx, ddy) = ([at(&r.dudx), at(&r.dvdx)], [at(&r.dudy), at(&r.dvdy)]);
-            let level = self.textures.level(r.texture, [ddx, ddy].map(Vec2::from));
-            let (uv, result) = ([at(&r.u), at(&r.v)], [0, 1, 2, 3].map(|c| at(&r.result[c])));
-            let known = &mut seen.level[lane];
-            *known = known.map_or(level, |k| Some(level.map_or(k, |l| l.min(k))));
-            seen.look_ups.push((lane, LookUp { texture: r.texture, uv, ddx, ddy, level, result }));
-        }
-    }
-
-    fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {
-        self.host.texture_double(texture, u, v)
-    }
-
-    fn print(&self, request: &PrintRequest<'_>) {
-        self.host.print(request);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_have_their_colors_and_mixtures_between() {
-        let red = |level| crate::math::linear_to_srgb(level_color(Some(level)).x) * 255.0;
-        assert!((red(0.0) - 215.0).abs() < 0.01 && (red(3.0) - 115.0).abs() < 0.01);
-        assert_eq!(level_color(Some(-2.0)), level_color(Some(0.0)));
-        assert_eq!(level_color(Some(40.0)), Vec3::ONE);
-        let middle = (level_color(Some(1.0)) + level_color(Some(2.0))) * 0.5;
-        assert!((level_color(Some(1.5)) - middle).length() < 1e-6);
-        assert!(level_color(None).max_element() < 0.05);
-    }
+    let lobes: Vec3 = hit.bsdf.lobes.iter().map(|l| lobe_color(&l.lobe) * share(l)).sum();
+    (lobes + emission_color() * emission) / total
 }

@@ -4,7 +4,8 @@ use super::bounce::{self, Bounce};
 use super::faults::FaultPlace;
 use super::path::{Met, Path, ShapeLight, Workspace};
 use super::probe::{CameraRay, ProbedEnvironment};
-use super::view::Watch;
+use super::view::View;
+use super::watch::Watch;
 use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
 use crate::geometry::{Partials, Wanted, instance, surface};
@@ -14,6 +15,7 @@ use crate::scene::Scene;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{HostServices, LANES, Listener};
 use std::ops::Range;
+use std::time::Instant;
 
 /// What a batch cost, and what went wrong in it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,8 +53,10 @@ pub fn trace(
 ) -> (TileSums, BatchCounts) {
     let mut counts = BatchCounts::default();
     // Where nobody asks for a partial, rays need not carry any.
-    let differentials =
-        work.watches() || scene.environment.needs_partials() || scene.materials.iter().any(|m| m.wanted().any());
+    let differentials = work.watches()
+        || work.wanted().any()
+        || scene.environment.needs_partials()
+        || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
     start(scene, camera, seed, tile, samples.clone(), work);
     for depth in 0..=scene.integrator.max_depth {
@@ -60,7 +64,7 @@ pub fn trace(
         counts.rays += work.active.len() as u64;
         intersect(scene, work);
         // 3. Shapes that shine by themselves.
-        if work.view.is_none() {
+        if work.view_of_hits().is_none() {
             collect_shape_emission(scene, work, depth);
         }
         // 4. Hits in the order of their materials, so that blocks of one shader are full.
@@ -90,7 +94,8 @@ pub fn trace(
     for (index, path) in work.paths.iter().enumerate() {
         let (means, nearest) = work.recorded.of(index);
         let rank = FilmSample::rank(path.off_center, samples.start + index as u32 % samples.len() as u32);
-        let sample = FilmSample { radiance: path.radiance, means, nearest, rank };
+        let radiance = work.view.map_or(path.radiance, |view| view.of_path(path));
+        let sample = FilmSample { radiance, means, nearest, rank };
         counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample) || path.faulty);
     }
     // 8. What shaders said, and what of it was no number, by pixel and sample.
@@ -141,6 +146,7 @@ fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u
                 from,
                 eta_scale: 1.0,
                 faulty: false,
+                nanoseconds: 0.0,
             });
         }
     }
@@ -158,6 +164,7 @@ pub fn bounce_sampler(path: &Path, depth: u32) -> Sampler {
 
 fn intersect(scene: &Scene, work: &mut Workspace) {
     work.met.clear();
+    let view = work.view_of_hits();
     for &index in &work.active {
         let path = &mut work.paths[index as usize];
         match scene.accel.closest(&path.ray) {
@@ -166,10 +173,10 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 let material = scene.geometry.shape(surface.shape).material;
                 work.met.push(Met { path: index, material, hit, surface, light: ShapeLight::default() });
             }
-            None if work.view.is_some() => {
+            None if view.is_some() => {
                 let (d, dd) = (path.ray.direction, path.differential.direction);
                 let level = scene.environment.level(&scene.textures, d, dd);
-                path.radiance = work.view.map_or(Vec3::ZERO, |view| view.of_environment(level));
+                path.radiance = view.map_or(Vec3::ZERO, |view| view.of_environment(level));
             }
             None => {
                 let (d, dd) = (path.ray.direction, path.differential.direction);
@@ -224,7 +231,7 @@ fn block_end(met: &[Met], begin: usize) -> usize {
 fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, differentials: bool) {
     let material = &scene.materials[work.met[block.start].material as usize];
     // The next ray starts with ∂P, so that is needed wherever any shader wants partials.
-    let wanted = if work.watches() { Wanted::ALL } else { Wanted { position: differentials, ..material.wanted() } };
+    let wanted = Wanted { position: differentials, ..material.wanted() }.and(work.wanted());
     let point = |met: &Met| {
         let path = &work.paths[met.path as usize];
         let partials = if wanted.any() {
@@ -238,12 +245,13 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
     };
     let first = block.start;
     work.points.clear();
-    work.points.extend(work.met[block].iter().map(point));
+    work.points.extend(work.met[block.clone()].iter().map(point));
     work.lobes.clear();
     work.shaded.clear();
     let watch = Watch::new(&scene.textures, &scene.textures);
     let host: &dyn HostServices = if work.watches() { &watch } else { &scene.textures };
     let scratch = &mut work.scratch;
+    let begin = (work.view == Some(View::Time)).then(Instant::now);
     if material.prints() {
         let listener = Listener::new(host, material.parameters());
         material.shade(&work.points, scene.surroundings(), &listener, scratch, &mut work.lobes, &mut work.shaded);
@@ -251,6 +259,11 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
         work.said.extend(listener.messages().into_iter().map(|(lane, text)| (path(lane), depth, text)));
     } else {
         material.shade(&work.points, scene.surroundings(), host, scratch, &mut work.lobes, &mut work.shaded);
+    }
+    if let Some(begin) = begin {
+        // The lanes of a block share its time.
+        let nanoseconds = begin.elapsed().as_nanos() as f32 / block.len() as f32;
+        work.met[block].iter().for_each(|met| work.paths[met.path as usize].nanoseconds += nanoseconds);
     }
     work.seen = watch.seen();
 }

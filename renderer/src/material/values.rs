@@ -123,8 +123,8 @@ fn number(row: &Row, lane: usize, scalar: Scalar) -> f32 {
 mod tests {
     use super::super::Spaces;
     use super::*;
-    use crate::geometry::Geometry;
-    use glam::Vec3;
+    use crate::geometry::{Geometry, Shape, TriangleMesh};
+    use glam::{Vec2, Vec3};
 
     #[test]
     fn globals_come_with_their_partials() {
@@ -132,7 +132,9 @@ mod tests {
         point.surface.position = Vec3::new(1.0, 2.0, 3.0);
         point.surface.backfacing = true;
         point.partials.position[1] = Vec3::new(4.0, 5.0, 6.0);
-        let (spaces, geometry) = (Spaces::default(), Geometry::new());
+        let (spaces, mut geometry) = (Spaces::default(), Geometry::new());
+        let shape = Shape { object_id: 0, material: 0, emission: Vec3::ZERO, constants: Vec::new() };
+        geometry.add_mesh(TriangleMesh::rectangle(Vec2::ONE), shape);
         let values =
             HitValues::new(&ShadingLanguage::with_variables(vec![("heat".to_owned(), 2), ("I".to_owned(), 1)]));
         let all = values.all(&point, Surroundings { spaces: &spaces, geometry: &geometry });

@@ -51,7 +51,11 @@ impl RenderOptions {
         }
         let how = format!("{} {:?} {} {:?}", scene.fingerprint, self.mip, self.mip_bias.to_bits(), self.view);
         let seed = self.seed.unwrap_or(scene.integrator.seed);
-        let (exposure, tone) = (scene.film.exposure, scene.film.tone);
+        let (exposure, tone) = match self.view {
+            // These are seen as they are.
+            Some(view) => (0.0, view.tone(&scene.values)),
+            None => (scene.film.exposure, scene.film.tone),
+        };
         let aovs = self.aovs.clone().unwrap_or_else(|| scene.film.aovs.clone());
         Ok(Plan { fingerprint: xxh3_64(how.as_bytes()), frame, window, seed, samples, exposure, tone, aovs })
     }

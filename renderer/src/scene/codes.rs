@@ -17,7 +17,7 @@ codes! {
     SYNTAX = "S0002", "scene file that cannot be understood",
         "The file is not well-formed TOML (or JSON, for `.json`), has a key that means nothing there, lacks one that must be there, or has a value of the wrong type. The message says which.";
     UNKNOWN_NAME = "S0003", "name that the scene does not define",
-        "A shape names a material under `[materials]`, a material a texture under `[textures]`, an instance a group under `[groups]`; a layer of the picture is one of those that there always are, or an `out` parameter of a shader. Names are case-sensitive.";
+        "A shape names a material under `[materials]`, a material a texture under `[textures]`, an instance a group under `[groups]`; a layer of the picture is one of those that there always are, or an `out` parameter of a shader; a view is one that there always is, or a global. Names are case-sensitive.";
     BAD_NUMBER = "S0004", "number out of range",
         "The number cannot be used: it is not finite, negative or zero where it must be positive, or larger than the renderer can handle. The message gives the range.";
     BAD_CHOICE = "S0005", "choice that does not exist",
@@ -39,7 +39,7 @@ codes! {
     LANE = "S0013", "shader that was stopped",
         "A shader ran out of its allowance of iterations or recursed too deeply at some hits, which are black. The render ends with exit code 3.";
     NOT_A_NUMBER = "S0014", "values that are no numbers",
-        "At some hits the weight or a parameter of a lobe, an `out` value that the picture keeps, or the light was NaN or infinite. It counts as 0 there, a normal as the surface's, and reaches no other pixel. The message names the material, how many hits there were, and the first pixels. A division by zero in a shader is the usual cause.";
+        "At some hits the weight or a parameter of a lobe, an `out` value that the picture keeps, or the light was NaN or infinite. It counts as 0 there, a normal as the surface's, and reaches no other pixel. The message names the material, how many hits there were, and the first pixels; `--view nan` shows them all, and `--pixel X,Y` what happened in one. A division by zero in a shader is the usual cause.";
     BAD_ENVIRONMENT = "S0015", "environment image that cannot be read",
         "The image of the environment is missing or cannot be decoded. It is black in the picture, and the render ends with exit code 3.";
     TEXTURE_MEMORY = "S0016", "texture memory that is too small",

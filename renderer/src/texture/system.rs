@@ -146,12 +146,17 @@ impl TextureSystem {
     /// The level that a look-up with these partials reads, within those that there are; of a set, as if all of its images
     /// were as large as the first. `None` where there is no texture.
     pub fn level(&self, texture: u32, duv: [Vec2; 2]) -> Option<f32> {
+        let levels = self.cache.layout(self.textures.get(texture as usize)?.as_ref()?.number()).levels.len();
+        let level = self.footprint(texture, duv)?.select(self.filtering.mode, self.filtering.bias).level;
+        Some(level.clamp(0.0, (levels - 1) as f32))
+    }
+
+    /// What such a look-up covers, of a set as above.
+    pub fn footprint(&self, texture: u32, duv: [Vec2; 2]) -> Option<Footprint> {
         let look = self.textures.get(texture as usize)?.as_ref()?;
-        let levels = &self.cache.layout(look.number()).levels;
-        let size = levels.first().map(|l| Vec2::new(l.width as f32, l.height as f32))?;
-        let Filtering { mode, bias, scale } = self.filtering;
-        let level = Footprint::new(duv.map(|d| d * scale), size).select(mode, bias).level;
-        Some(level.clamp(0.0, (levels.len() - 1) as f32))
+        let size =
+            self.cache.layout(look.number()).levels.first().map(|l| Vec2::new(l.width as f32, l.height as f32))?;
+        Some(Footprint::new(duv.map(|d| d * self.filtering.scale), size))
     }
 
     fn look(&self, number: u32) -> Option<&Look> {

@@ -112,6 +112,8 @@ impl Reader<'_> {
         let tone = match self.byte()? {
             0 => ToneCurve::Clamp,
             1 => ToneCurve::Filmic,
+            2 => ToneCurve::Scaled,
+            3 => ToneCurve::Signed,
             _ => return None,
         };
         let inside = window.x0 < window.x1 && window.x1 <= frame.0 && window.y0 < window.y1 && window.y1 <= frame.1;

@@ -58,6 +58,8 @@ impl Part {
         out.push(match plan.tone {
             ToneCurve::Clamp => 0,
             ToneCurve::Filmic => 1,
+            ToneCurve::Scaled => 2,
+            ToneCurve::Signed => 3,
         });
         words(out, &[plan.aovs.len() as u32]);
         plan.aovs.iter().for_each(|aov| encode_layer(out, aov));

@@ -11,7 +11,7 @@ use renderer::integrator::View;
 use renderer::material::Making;
 use renderer::render::{RenderOptions, available_threads};
 use renderer::scene::aovs::{self, BadAov};
-use renderer::scene::{MAX_SAMPLES, MAX_SIDE, Scene};
+use renderer::scene::{MAX_SAMPLES, MAX_SIDE, Scene, codes};
 use renderer::texture::MipMode;
 use renderer::texture::cache::CacheOptions;
 use ssl_compiler::diagnostics::Diagnostic;
@@ -60,9 +60,10 @@ pub struct Arguments {
     /// Seed of the samples, instead of the scene's
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u32>,
-    /// Show what the renderer does in false color, in place of light
-    #[arg(long, value_name = "VIEW", value_parser = view)]
-    pub(super) view: Option<View>,
+    /// Show what the renderer does, in place of light: mip-level, footprint, lobe, shader-time, nan, a global such as
+    /// normal, or a partial of one such as ddx:position
+    #[arg(long, value_name = "VIEW")]
+    pub(super) view: Option<String>,
     /// Layers beside the light, instead of the scene's: albedo, normal, depth, position, uv, object_id, material_id,
     /// variance, samples, and `out` parameters of shaders
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -103,11 +104,6 @@ fn mip(text: &str) -> Result<MipMode, String> {
     named
         .map(|&(_, mode)| mode)
         .ok_or_else(|| format!("it is one of {}", MipMode::NAMED.map(|(name, _)| name).join(", ")))
-}
-
-fn view(text: &str) -> Result<View, String> {
-    let named = View::NAMED.iter().find(|(name, _)| *name == text);
-    named.map(|&(_, view)| view).ok_or_else(|| format!("there is {}", View::NAMED.map(|(name, _)| name).join(", ")))
 }
 
 fn structure(text: &str) -> Result<Structure, String> {
@@ -183,6 +179,11 @@ impl Arguments {
             let names: Vec<&str> = names.iter().map(|n| n.trim()).filter(|n| !n.is_empty()).collect();
             aovs::resolve(&names, &scene.materials).map_err(wrong)
         };
+        let shown = |name: &String| {
+            let message = format!("there is no view `{name}`");
+            let unknown = |hint| Box::new(Diagnostic::without_place(&codes::UNKNOWN_NAME, message, hint));
+            View::named(name, &scene.values).map_err(unknown)
+        };
         Ok(RenderOptions {
             samples: self.spp,
             range: self.sample_range.clone(),
@@ -192,7 +193,7 @@ impl Arguments {
             mip: self.mip,
             mip_bias: self.mip_bias,
             seed: self.seed,
-            view: self.view,
+            view: self.view.as_ref().map(shown).transpose()?,
             aovs: self.aov.as_ref().map(resolve).transpose()?,
             time_limit: self.time_limit,
         })

@@ -12,8 +12,8 @@ use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use checkpoint::{Checkpoint, refuse};
 use output::{Format, Output};
+use renderer::film;
 use renderer::film::part::{Part, Plan};
-use renderer::film::{self, ToneCurve};
 use renderer::render::{Checkpoints, Control, Ending, RenderError, RenderOptions, RenderOutput, render_with};
 use renderer::scene::{self, LoadOptions, Loaded, Scene, TextureSetup, codes};
 use ssl_compiler::diagnostics::Diagnostic;
@@ -41,10 +41,6 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok(opened) => opened,
         Err(refused) => return refused,
     };
-    if arguments.view.is_some() {
-        // False colors are seen as they are.
-        (scene.film.exposure, scene.film.tone) = (0.0, ToneCurve::Clamp);
-    }
     let checkpoint = Checkpoint::of(&output.path, arguments.checkpoint_every);
     match begin(arguments, &scene, (&output, &checkpoint), &mut outcome) {
         Ok((options, from)) => {
