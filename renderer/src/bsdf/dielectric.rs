@@ -13,6 +13,7 @@
 use super::fresnel;
 use super::{LobeSample, Refraction, clean, reflecting};
 use glam::{Vec2, Vec3};
+use smallvec::SmallVec;
 
 ssl_compiler::closure_type! {
     /// Smooth glass, as shaders make it.
@@ -51,10 +52,24 @@ impl DielectricLobe {
     pub fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let cosine = wo.dot(self.normal).clamp(0.0, 1.0);
         let (reflected, refracted_cosine) = fresnel::dielectric(cosine, self.eta);
-        if u.x < reflected {
-            let wi = (self.normal * (2.0 * cosine) - wo).try_normalize()?;
-            return Some(LobeSample { wi, weight: Vec3::ONE, pdf: 1.0, refracted: None });
-        }
+        if u.x < reflected { self.reflect(wo, cosine) } else { self.refract(wo, cosine, refracted_cosine) }
+    }
+
+    /// What is reflected and what is refracted, each weighed by its share.
+    pub fn both_directions(&self, wo: Vec3) -> SmallVec<[LobeSample; 2]> {
+        let cosine = wo.dot(self.normal).clamp(0.0, 1.0);
+        let (reflected, refracted_cosine) = fresnel::dielectric(cosine, self.eta);
+        let refracted = if reflected < 1.0 { self.refract(wo, cosine, refracted_cosine) } else { None };
+        let both = [(self.reflect(wo, cosine), reflected), (refracted, 1.0 - reflected)];
+        both.into_iter().filter_map(|(s, share)| s.map(|s| LobeSample { weight: s.weight * share, ..s })).collect()
+    }
+
+    fn reflect(&self, wo: Vec3, cosine: f32) -> Option<LobeSample> {
+        let wi = (self.normal * (2.0 * cosine) - wo).try_normalize()?;
+        Some(LobeSample { wi, weight: Vec3::ONE, pdf: 1.0, refracted: None })
+    }
+
+    fn refract(&self, wo: Vec3, cosine: f32, refracted_cosine: f32) -> Option<LobeSample> {
         // Snell: the part along the surface shrinks by η.
         let along = (self.normal * cosine - wo) / self.eta;
         let wi = (along - self.normal * refracted_cosine).try_normalize()?;

@@ -16,6 +16,7 @@ mod glossy;
 mod harness;
 mod lambert;
 mod mirror;
+mod specular;
 
 pub use conductor::{Conductor, ConductorLobe};
 pub use dielectric::{Dielectric, DielectricLobe};

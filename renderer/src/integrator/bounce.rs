@@ -1,23 +1,18 @@
 //! One shaded hit of a path: its own light, direct light, and the ray that goes on.
 
 use super::aov::FirstHit;
-use super::direct::{Ledger, Site, scattered};
+use super::direct::{Ledger, scattered};
 use super::path::{Met, Path, Workspace};
-use super::probe::{ProbedDirection, ProbedHit};
+use super::probe::ProbedHit;
+use super::step::{End, Step};
 use super::view::Shown;
 use super::watch::Seen;
-use super::wavefront::{BatchCounts, bounce_sampler};
-use crate::accel::offset_origin;
+use super::wavefront::BatchCounts;
 use crate::bsdf::{Bsdf, BsdfSample, Refraction, Specular};
 use crate::geometry::{Wanted, surface};
 use crate::material::{Scratch, Shaded, ShadingPoint};
-use crate::math::max_channel;
-use crate::ray::{Ray, RayDifferential};
-use crate::scene::{IntegratorKind, Scene};
-use glam::Vec3;
-
-/// Bounces that a path makes before Russian roulette may end it.
-const SURE_BOUNCES: u32 = 3;
+use crate::ray::RayDifferential;
+use crate::scene::Scene;
 
 /// Which bounce it is.
 #[derive(Clone, Copy)]
@@ -53,7 +48,7 @@ pub fn advance(
     let mut lights = work.probe.is_some().then(Vec::new);
     let beta = path.beta;
     let mut ledger = Ledger { counts, lights: lights.as_mut() };
-    let mut step = Step { scene, path, met, point, bsdf: &bsdf, bounce, numbers, next: None };
+    let mut step = Step { scene, path, met, point, bsdf: &bsdf, bounce, numbers, next: None, branches: Vec::new() };
     let shown = view.map(|view| {
         let mirrors = !bounce.last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
         let seen = (&work.seen, lane);
@@ -65,12 +60,9 @@ pub fn advance(
             Some(End::Shown)
         }
         Some(None) => step.scatter(&mut ledger).err(),
-        None => {
-            step.add(shaded.emission);
-            step.scatter(&mut ledger).err()
-        }
+        None => step.go(shaded.emission, &mut ledger).err(),
     };
-    let (numbers, next) = (step.numbers, step.next.take());
+    let Step { numbers, next, branches, .. } = step;
     if let Some(probe) = &mut work.probe {
         let radiance = path.radiance.to_array();
         let of_shader = (&work.scratch, &work.seen, lane);
@@ -85,6 +77,10 @@ pub fn advance(
     }
     if end.is_none() {
         work.active.push(met.path);
+    }
+    for branch in branches {
+        work.active.push(work.paths.len() as u32);
+        work.paths.push(branch);
     }
 }
 
@@ -107,130 +103,6 @@ fn probed(
         shape_emission: met.light.emission.to_array(),
         shape_emission_share: met.light.share,
         ..ProbedHit::default()
-    }
-}
-
-/// Why a path goes no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// A view shows this hit.
-    Shown,
-    Depth,
-    OnlyLight,
-    NoLobes,
-    NoDirection,
-    Nothing,
-    Roulette,
-}
-
-impl End {
-    fn text(self) -> &'static str {
-        match self {
-            End::Shown => "it is shown",
-            End::Depth => "it has made all the bounces that the scene allows",
-            End::OnlyLight => "the integrator follows paths through mirrors alone",
-            End::NoLobes => "the surface scatters nothing",
-            End::NoDirection => "the sample of the lobes carries nothing",
-            End::Nothing => "its throughput is nothing, or no number",
-            End::Roulette => "Russian roulette ended it",
-        }
-    }
-}
-
-/// A hit of a path on its way.
-struct Step<'a> {
-    scene: &'a Scene,
-    path: &'a mut Path,
-    met: &'a Met,
-    point: &'a ShadingPoint,
-    bsdf: &'a Bsdf<'a>,
-    bounce: Bounce,
-    /// All that it came to were numbers.
-    numbers: bool,
-    /// For who writes paths down.
-    next: Option<ProbedDirection>,
-}
-
-impl Step<'_> {
-    /// Gathers direct light and turns the path where it goes on.
-    fn scatter(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
-        if self.bounce.last {
-            return Err(End::Depth);
-        }
-        if self.bsdf.lobes.is_empty() {
-            return Err(End::NoLobes);
-        }
-        // A path that has left the mirrors only looks for light.
-        if self.scene.integrator.kind == IntegratorKind::Direct && self.path.pdf.is_finite() {
-            return Err(End::OnlyLight);
-        }
-        let mut sampler = bounce_sampler(self.path, self.bounce.depth);
-        let (u_lobe, u_bsdf, u_area, u_environment, u_roulette) =
-            (sampler.next_1d(), sampler.next_2d(), sampler.next_2d(), sampler.next_2d(), sampler.next_1d());
-
-        // Direct light.
-        if self.bsdf.has_smooth_lobe() {
-            let (path, surface) = (&*self.path, &self.met.surface);
-            let site = Site { scene: self.scene, path, point: self.point, surface, bsdf: self.bsdf };
-            let gathered = site.gather(u_area, u_environment, ledger);
-            self.add(gathered);
-        }
-
-        // The next direction, from the lobes.
-        let next = self.bsdf.sample(u_lobe, u_bsdf).ok_or(End::NoDirection)?;
-        self.path.beta *= next.weight;
-        if let Some(Refraction { eta }) = next.specular.and_then(|s| s.refracted) {
-            self.path.eta_scale *= eta * eta;
-        }
-        self.numbers &= self.path.beta.is_finite();
-        if max_channel(self.path.beta) <= 0.0 || !self.path.beta.is_finite() {
-            return Err(End::Nothing);
-        }
-        let survival = self.survival();
-        if ledger.lights.is_some() {
-            self.next = Some(self.probed(&next, survival));
-        }
-        if u_roulette >= survival {
-            return Err(End::Roulette);
-        }
-        self.path.beta /= survival;
-
-        // The next ray, with its footprint.
-        if self.bounce.differentials {
-            self.path.differential = next_differential(self.scene, self.path, self.met, self.point, &next);
-        }
-        let surface = &self.met.surface;
-        let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
-        self.path.ray = Ray::new(origin, next.wi, self.path.ray.time);
-        self.path.from = surface.position;
-        self.path.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
-        Ok(())
-    }
-
-    /// Of Russian roulette: paths that carry little end early, the others carry their share.
-    fn survival(&self) -> f32 {
-        match self.bounce.depth < SURE_BOUNCES || !self.scene.integrator.roulette {
-            true => 1.0,
-            // Not for the scale of radiance in glass, which ends where the path leaves it.
-            false => (max_channel(self.path.beta) * self.path.eta_scale).min(0.95),
-        }
-    }
-
-    fn probed(&self, next: &BsdfSample, survival: f32) -> ProbedDirection {
-        ProbedDirection {
-            wi: next.wi.to_array(),
-            pdf: next.pdf,
-            weight: next.weight.to_array(),
-            specular: next.specular.is_some(),
-            refracted: next.specular.is_some_and(|s| s.refracted.is_some()),
-            survival,
-            differential: next_differential(self.scene, self.path, self.met, self.point, next).into(),
-        }
-    }
-
-    /// Adds light that leaves the hit towards the viewer.
-    fn add(&mut self, light: Vec3) {
-        self.numbers &= self.path.add(self.path.beta * light);
     }
 }
 

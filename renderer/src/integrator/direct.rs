@@ -189,10 +189,11 @@ mod tests {
             let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
             let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
-            let (pdf, eta_scale, pixel, off_center) = (f32::INFINITY, 1.0, 0, 0.0);
+            let (pdf, eta_scale, pixel, root, off_center) = (f32::INFINITY, 1.0, 0, 0, 0.0);
             let (faulty, nanoseconds) = (false, 0.0);
             let path = Path {
                 pixel,
+                root,
                 off_center,
                 ray,
                 differential,

@@ -5,12 +5,15 @@ mod bounce;
 mod direct;
 pub mod faults;
 pub mod messages;
+mod occlusion;
 mod palette;
 mod path;
 pub mod probe;
+mod step;
 mod view;
 mod watch;
 mod wavefront;
+mod whitted;
 
 pub use aov::Recorded;
 pub use faults::Faults;

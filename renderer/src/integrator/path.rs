@@ -18,6 +18,8 @@ use glam::Vec3;
 pub struct Path {
     /// Index in the tile.
     pub pixel: u32,
+    /// The path from the camera that this is a branch of, or that it is.
+    pub root: u32,
     /// Where the ray meets the film, how far from the pixel's middle, in pixels.
     pub off_center: f32,
     pub ray: Ray,
@@ -48,6 +50,19 @@ pub struct ShapeLight {
 }
 
 impl Path {
+    /// Another way on from the same hit, which has brought nothing yet.
+    pub fn branch(self) -> Path {
+        Path { radiance: Vec3::ZERO, faulty: false, nanoseconds: 0.0, ..self }
+    }
+
+    /// Takes in what a branch of it came to.
+    pub fn join(&mut self, branch: &Path) {
+        // Both are finite, so only their sum could overflow, and that is told.
+        let _ = self.add(branch.radiance);
+        self.faulty |= branch.faulty;
+        self.nanoseconds += branch.nanoseconds;
+    }
+
     /// Adds light as the camera gets it. What is no number counts as black, and is told by false.
     #[must_use]
     pub fn add(&mut self, light: Vec3) -> bool {

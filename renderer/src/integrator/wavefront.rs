@@ -11,7 +11,7 @@ use crate::film::{FilmSample, Tile, TileSums};
 use crate::geometry::{Partials, Wanted, instance, surface};
 use crate::material::ShadingPoint;
 use crate::sampler::Sampler;
-use crate::scene::Scene;
+use crate::scene::{IntegratorKind, Scene};
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{HostServices, LANES, Listener};
 use std::ops::Range;
@@ -64,7 +64,7 @@ pub fn trace(
         counts.rays += work.active.len() as u64;
         intersect(scene, work);
         // 3. Shapes that shine by themselves.
-        if work.view_of_hits().is_none() {
+        if work.view_of_hits().is_none() && scene.integrator.kind != IntegratorKind::Ao {
             collect_shape_emission(scene, work, depth);
         }
         // 4. Hits in the order of their materials, so that blocks of one shader are full.
@@ -89,19 +89,24 @@ pub fn trace(
         // 6. Keep neighbouring paths together: their rays meet the same things.
         work.active.sort_unstable();
     }
-    // 7. Onto the film.
+    // 7. What branches brought belongs to the path that they come from.
+    let roots = tile.pixels() as usize * samples.len();
+    let (from_camera, branches) = work.paths.split_at_mut(roots);
+    branches.iter().for_each(|branch| from_camera[branch.root as usize].join(branch));
+    // 8. Onto the film.
     let mut sums = TileSums::new(tile.pixels(), work.recorded.shape());
-    for (index, path) in work.paths.iter().enumerate() {
+    for (index, path) in from_camera.iter().enumerate() {
         let (means, nearest) = work.recorded.of(index);
         let rank = FilmSample::rank(path.off_center, samples.start + index as u32 % samples.len() as u32);
         let radiance = work.view.map_or(path.radiance, |view| view.of_path(path));
         let sample = FilmSample { radiance, means, nearest, rank };
         counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample) || path.faulty);
     }
-    // 8. What shaders said, and what of it was no number, by pixel and sample.
+    // 9. What shaders said, and what of it was no number, by pixel and sample.
     let place = |path: u32| {
-        let (x, y) = tile.pixel(work.paths[path as usize].pixel);
-        (y, x, samples.start + path % samples.len() as u32)
+        let Path { pixel, root, .. } = work.paths[path as usize];
+        let (x, y) = tile.pixel(pixel);
+        (y, x, samples.start + root % samples.len() as u32)
     };
     for (order, (path, depth, text)) in std::mem::take(&mut work.said).into_iter().enumerate() {
         let (y, x, sample) = place(path);
@@ -136,6 +141,7 @@ fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u
             let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
             work.paths.push(Path {
                 pixel,
+                root: work.paths.len() as u32,
                 off_center: off_center.length(),
                 ray,
                 differential,
@@ -179,6 +185,10 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 path.radiance = view.map_or(Vec3::ZERO, |view| view.of_environment(level));
             }
             None => {
+                if scene.integrator.kind == IntegratorKind::Ao {
+                    path.radiance = Vec3::ONE;
+                    continue;
+                }
                 let (d, dd) = (path.ray.direction, path.differential.direction);
                 let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(d));
                 let radiance = environment_met(scene, path);

@@ -101,6 +101,8 @@ pub struct IntegratorSettings {
     pub sampling: LightSampling,
     /// Paths that carry little may end at random.
     pub roulette: bool,
+    /// How far occlusion reaches, in the scene's units; infinite where nobody says.
+    pub distance: f32,
 }
 
 /// The longest side of a picture, in pixels.
@@ -207,6 +209,10 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
 
 fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
     let table = &file.integrator;
+    if let Some(distance) = table.distance.as_ref().filter(|_| table.kind != IntegratorKind::Ao) {
+        let hint = "it belongs to `type = \"ao\"`, ambient occlusion";
+        context.error(&codes::CONFLICT, distance.span(), "`distance` means nothing for this integrator", hint);
+    }
     IntegratorSettings {
         kind: table.kind,
         samples: context.integer(&table.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),
@@ -214,6 +220,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         seed: table.seed,
         sampling: table.sampling,
         roulette: table.roulette.unwrap_or(true),
+        distance: context.number(&table.distance, "distance", 0.0..1e9, f32::INFINITY),
     }
 }
 

@@ -89,6 +89,8 @@ pub struct IntegratorTable {
     pub sampling: LightSampling,
     /// Whether paths that carry little may end at random.
     pub roulette: Option<bool>,
+    /// How far occlusion reaches.
+    pub distance: Option<Spanned<f32>>,
 }
 
 /// Which paths of light count.
@@ -100,6 +102,10 @@ pub enum IntegratorKind {
     Path,
     /// Light that comes to what is seen, directly or in mirrors, straight from where it is made.
     Direct,
+    /// None: ambient occlusion of what is seen.
+    Ao,
+    /// Of lights without extent, directly or through mirrors and smooth glass, without random numbers.
+    Whitted,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,0 +1,173 @@
+//! A hit of a path: what it adds to the sample, and how the path goes on from it.
+
+use super::bounce::{Bounce, next_differential};
+use super::direct::{Ledger, Site};
+use super::path::{Met, Path};
+use super::probe::ProbedDirection;
+use super::wavefront::bounce_sampler;
+use crate::accel::offset_origin;
+use crate::bsdf::{Bsdf, BsdfSample, Refraction};
+use crate::material::ShadingPoint;
+use crate::math::max_channel;
+use crate::ray::Ray;
+use crate::scene::{IntegratorKind, Scene};
+use glam::Vec3;
+
+/// Bounces that a path makes before Russian roulette may end it.
+const SURE_BOUNCES: u32 = 3;
+
+/// Why a path goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A view shows this hit.
+    Shown,
+    Depth,
+    OnlyLight,
+    NoLobes,
+    NoDirection,
+    Nothing,
+    Roulette,
+    Occlusion,
+    NoMirror,
+}
+
+impl End {
+    pub fn text(self) -> &'static str {
+        match self {
+            End::Shown => "it is shown",
+            End::Depth => "it has made all the bounces that the scene allows",
+            End::OnlyLight => "the integrator follows paths through mirrors alone",
+            End::NoLobes => "the surface scatters nothing",
+            End::NoDirection => "the sample of the lobes carries nothing",
+            End::Nothing => "its throughput is nothing, or no number",
+            End::Roulette => "Russian roulette ended it",
+            End::Occlusion => "the integrator looks for occlusion alone",
+            End::NoMirror => "the integrator follows mirrors and glass alone, as far as they carry anything",
+        }
+    }
+}
+
+/// A hit of a path on its way.
+pub struct Step<'a> {
+    pub scene: &'a Scene,
+    pub path: &'a mut Path,
+    pub met: &'a Met,
+    pub point: &'a ShadingPoint,
+    pub bsdf: &'a Bsdf<'a>,
+    pub bounce: Bounce,
+    /// All that it came to were numbers.
+    pub numbers: bool,
+    /// For who writes paths down.
+    pub next: Option<ProbedDirection>,
+    /// Further paths that go on from here.
+    pub branches: Vec<Path>,
+}
+
+impl Step<'_> {
+    /// What the scene's integrator does at a hit where the shader sends out `emission`.
+    pub fn go(&mut self, emission: Vec3, ledger: &mut Ledger<'_>) -> Result<(), End> {
+        match self.scene.integrator.kind {
+            IntegratorKind::Ao => self.occlusion(ledger),
+            IntegratorKind::Whitted => {
+                self.add(emission);
+                self.reflect_and_refract(ledger)
+            }
+            IntegratorKind::Path | IntegratorKind::Direct => {
+                self.add(emission);
+                self.scatter(ledger)
+            }
+        }
+    }
+
+    /// Gathers direct light and turns the path where it goes on.
+    pub fn scatter(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
+        if self.bounce.last {
+            return Err(End::Depth);
+        }
+        if self.bsdf.lobes.is_empty() {
+            return Err(End::NoLobes);
+        }
+        // A path that has left the mirrors only looks for light.
+        if self.scene.integrator.kind == IntegratorKind::Direct && self.path.pdf.is_finite() {
+            return Err(End::OnlyLight);
+        }
+        let mut sampler = bounce_sampler(self.path, self.bounce.depth);
+        let (u_lobe, u_bsdf, u_area, u_environment, u_roulette) =
+            (sampler.next_1d(), sampler.next_2d(), sampler.next_2d(), sampler.next_2d(), sampler.next_1d());
+
+        // Direct light.
+        if self.bsdf.has_smooth_lobe() {
+            let gathered = self.site().gather(u_area, u_environment, ledger);
+            self.add(gathered);
+        }
+
+        // The next direction, from the lobes.
+        let next = self.bsdf.sample(u_lobe, u_bsdf).ok_or(End::NoDirection)?;
+        self.path.beta *= next.weight;
+        if let Some(Refraction { eta }) = next.specular.and_then(|s| s.refracted) {
+            self.path.eta_scale *= eta * eta;
+        }
+        self.numbers &= self.path.beta.is_finite();
+        if max_channel(self.path.beta) <= 0.0 || !self.path.beta.is_finite() {
+            return Err(End::Nothing);
+        }
+        let survival = self.survival();
+        if ledger.lights.is_some() {
+            self.next = Some(self.probed(&next, survival));
+        }
+        if u_roulette >= survival {
+            return Err(End::Roulette);
+        }
+        self.path.beta /= survival;
+
+        let next_path = self.onward(&next);
+        *self.path = next_path;
+        Ok(())
+    }
+
+    /// The path with its next ray, and the footprint of that.
+    pub fn onward(&self, next: &BsdfSample) -> Path {
+        let mut path = *self.path;
+        if self.bounce.differentials {
+            path.differential = next_differential(self.scene, self.path, self.met, self.point, next);
+        }
+        let surface = &self.met.surface;
+        let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
+        path.ray = Ray::new(origin, next.wi, path.ray.time);
+        path.from = surface.position;
+        path.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
+        path
+    }
+
+    /// Where light is gathered.
+    pub fn site(&self) -> Site<'_> {
+        let (path, surface) = (&*self.path, &self.met.surface);
+        Site { scene: self.scene, path, point: self.point, surface, bsdf: self.bsdf }
+    }
+
+    /// Of Russian roulette: paths that carry little end early, the others carry their share.
+    fn survival(&self) -> f32 {
+        match self.bounce.depth < SURE_BOUNCES || !self.scene.integrator.roulette {
+            true => 1.0,
+            // Not for the scale of radiance in glass, which ends where the path leaves it.
+            false => (max_channel(self.path.beta) * self.path.eta_scale).min(0.95),
+        }
+    }
+
+    pub fn probed(&self, next: &BsdfSample, survival: f32) -> ProbedDirection {
+        ProbedDirection {
+            wi: next.wi.to_array(),
+            pdf: next.pdf,
+            weight: next.weight.to_array(),
+            specular: next.specular.is_some(),
+            refracted: next.specular.is_some_and(|s| s.refracted.is_some()),
+            survival,
+            differential: next_differential(self.scene, self.path, self.met, self.point, next).into(),
+        }
+    }
+
+    /// Adds light that leaves the hit towards the viewer.
+    pub fn add(&mut self, light: Vec3) {
+        self.numbers &= self.path.add(self.path.beta * light);
+    }
+}

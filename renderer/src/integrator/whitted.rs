@@ -1,0 +1,45 @@
+//! Whitted's integrator ("An Improved Illumination Model for Shaded Display", CACM 1980): direct light of lights without
+//! extent, and both ways on at every mirror and at smooth glass. It draws no random numbers at hits, so that with the
+//! filter `center` one sample a pixel is the picture, without noise.
+
+use super::direct::Ledger;
+use super::step::{End, Step};
+use crate::bsdf::Refraction;
+use crate::math::max_channel;
+
+/// Paths that carry less are not followed: at glass their number doubles with each bounce.
+const LEAST: f32 = 1e-3;
+
+impl Step<'_> {
+    /// Adds direct light, and turns the path where the first mirror sends it; other ways become branches.
+    pub fn reflect_and_refract(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
+        if self.bounce.last {
+            return Err(End::Depth);
+        }
+        if self.bsdf.has_smooth_lobe() {
+            let light = self.site().delta_lights(ledger);
+            self.add(light);
+        }
+        let mut ways = Vec::new();
+        for next in self.bsdf.specular() {
+            let mut path = self.onward(&next);
+            path.beta *= next.weight;
+            if let Some(Refraction { eta }) = next.specular.and_then(|s| s.refracted) {
+                path.eta_scale *= eta * eta;
+            }
+            self.numbers &= path.beta.is_finite();
+            if path.beta.is_finite() && max_channel(path.beta) * path.eta_scale >= LEAST {
+                if ledger.lights.is_some() && ways.is_empty() {
+                    self.next = Some(self.probed(&next, 1.0));
+                }
+                ways.push(path);
+            }
+        }
+        let mut ways = ways.into_iter();
+        let first = ways.next().ok_or(End::NoMirror)?;
+        // What there is so far stays with the first.
+        self.branches.extend(ways.map(|way| way.branch()));
+        *self.path = first;
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Ambient occlusion and Whitted's integrator against closed forms, and against the path tracer where they must agree.
+
+use renderer::film::Picture;
+use renderer::render::{RenderOptions, render};
+use renderer::scene::{self, Loaded};
+use ssl_compiler::BackendKind;
+use ssl_compiler::modules::SearchPath;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// A folder of its own for a test, removed when done.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn load(text: &str) -> (Loaded, String) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = Folder(std::env::temp_dir().join(format!("renderer-integrators-{}-{number}", std::process::id())));
+    std::fs::create_dir_all(&folder.0).expect("the temporary folder can be written");
+    let path = folder.0.join("scene.toml");
+    std::fs::write(&path, text).expect("as above");
+    let loaded = scene::load(&path, BackendKind::default(), &SearchPath::on_disk(Vec::new()));
+    let said = ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);
+    (loaded, said)
+}
+
+fn picture(text: &str, options: &RenderOptions) -> Picture {
+    let (mut loaded, said) = load(text);
+    let scene = loaded.scene.as_mut().unwrap_or_else(|| panic!("{said}"));
+    render(scene, options, &AtomicBool::new(false), &|_| ()).expect("threads can be started").picture
+}
+
+const MATERIALS: &str = r#"
+    [materials.matte]
+    source = "shader m(out closure c) { c = make_closure<Lambert>(color(0.5), global_value<normal>) + make_closure<Emission>(color(7.0)); }"
+"#;
+
+/// Straight down on a floor: 16 pixels by 1, a tenth of a unit each, from x = 0.
+fn floor(integrator: &str, shapes: &str) -> String {
+    format!(
+        r#"
+        camera = {{ position = [0.8, 50, 0], look_at = [0.8, 0, 0], up = [0, 0, -1], type = "orthographic", width = 1.6 }}
+        film = {{ width = 16, height = 1, filter = "center" }}
+        integrator = {{ type = "ao", samples = 1024, {integrator} }}
+        environment = {{ type = "constant", radiance = [9, 9, 9] }}
+        {MATERIALS}
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        scale = [4, 1, 4]
+        {shapes}
+        "#
+    )
+}
+
+/// An endless wall of height h at distance d takes ½ (1 − d/√(d² + h²)) of the cosine-weighted sky.
+#[test]
+fn a_wall_takes_its_form_factor_of_the_sky() {
+    let wall = r#"
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        scale = [2, 1, 100]
+        rotate = [0, 0, 90]
+    "#;
+    // Half of the wall's two units are below the floor.
+    let found = picture(&floor("", wall), &RenderOptions::default());
+    for x in 0..16 {
+        let d = (f64::from(x) + 0.5) * 0.1;
+        let expected = 0.5 * (1.0 + d / (d * d + 1.0).sqrt());
+        let pixel = found.pixel(x, 0);
+        assert!((f64::from(pixel.x) - expected).abs() < 0.01, "{d}: {pixel} {expected}");
+        assert!(pixel.x == pixel.y && pixel.y == pixel.z, "no color of light or surfaces gets in");
+    }
+}
+
+/// Under a ceiling at height h what lies within the distance D is all up to the angle of cosine h/D: (h/D)² stays open.
+#[test]
+fn only_what_is_near_enough_is_in_the_way() {
+    let ceiling = r#"
+        [[shapes]]
+        type = "rectangle"
+        material = "matte"
+        scale = [2000, 1, 2000]
+        translate = [0, 60, 0]
+    "#;
+    for (distance, open) in [("", 0.0), ("distance = 59.0", 1.0), ("distance = 80.0", 0.5625), ("distance = 120", 0.25)]
+    {
+        let pixel = picture(&floor(distance, ceiling), &RenderOptions::default()).pixel(5, 0).x;
+        // Rays that graze find the end of the ceiling.
+        assert!((pixel - open).abs() < 0.01, "{distance}: {pixel} {open}");
+    }
+}
+
+#[test]
+fn beside_all_shapes_nothing_is_in_the_way() {
+    let above = floor("", "")
+        .replace("position = [0.8, 50, 0], look_at = [0.8, 0, 0]", "position = [0, 1, 0], look_at = [0, 9, 0]");
+    assert_eq!(picture(&above, &RenderOptions::default()).pixel(3, 0).to_array(), [1.0; 3]);
+}
+
+/// A glass ball, a mirror and a sky; what light there is comes from the sky alone.
+fn glass(integrator: &str, samples: u32) -> String {
+    format!(
+        r#"
+        camera = {{ position = [0, 0.4, 4], look_at = [0, 0, 0], fov = 40 }}
+        film = {{ width = 16, height = 12, filter = "center" }}
+        integrator = {{ type = "{integrator}", samples = {samples}, max_depth = 12 }}
+        environment = {{ type = "sky" }}
+        [materials.glass]
+        source = "shader g(out closure c) {{ c = make_closure<Dielectric>(color(1.0, 0.9, 0.8), global_value<normal>, 1.5); }}"
+        [materials.mirror]
+        source = "shader m(out closure c) {{ c = make_closure<Mirror>(color(0.9, 0.5, 0.3), global_value<normal>); }}"
+        [[shapes]]
+        type = "sphere"
+        material = "glass"
+        translate = [-0.5, 0, 0]
+        [[shapes]]
+        type = "sphere"
+        material = "mirror"
+        translate = [1.2, 0, -0.5]
+        "#
+    )
+}
+
+/// The path tracer draws what Whitted's integrator follows both ways, so its mean is the same.
+#[test]
+fn glass_and_mirrors_are_the_mean_of_the_path_tracer() {
+    let whitted = picture(&glass("whitted", 1), &RenderOptions::default());
+    let options = RenderOptions { aovs: Some(vec![renderer::film::Aov::Variance]), ..RenderOptions::default() };
+    let paths = picture(&glass("path", 1024), &options);
+    let mut noisy = 0;
+    for (i, (a, b)) in whitted.pixels.iter().zip(&paths.pixels).enumerate() {
+        for channel in 0..3 {
+            let deviation = paths.layers[0].values[3 * i + channel].sqrt();
+            // Branches that carry less than a thousandth are left out.
+            assert!((a[channel] - b[channel]).abs() < 5.0 * deviation + 0.004, "pixel {i}: {a} {b} {deviation}");
+            noisy += u32::from(deviation > 1e-4);
+        }
+    }
+    assert!(noisy > 50, "{noisy}");
+}
+
+#[test]
+fn there_is_no_noise_and_no_seed() {
+    let of = |seed, threads| {
+        let options = RenderOptions { seed: Some(seed), threads: Some(threads), ..RenderOptions::default() };
+        picture(&glass("whitted", 1), &options).pixels
+    };
+    assert_eq!(of(1, 1), of(2, 3));
+    // More samples are the same again, and parts of them too.
+    let more = picture(&glass("whitted", 3), &RenderOptions::default());
+    assert!(more.pixels.iter().zip(of(1, 1)).all(|(a, b)| (*a - b).abs().max_element() < 1e-5));
+}
+
+/// Straight down on water of index 1.5: of a sky of 1, Fresnel's 4 % come from above and the rest, thinned by the square of
+/// the index, from below.
+#[test]
+fn both_sides_of_a_surface_are_seen() {
+    let text = glass("whitted", 1).replace("type = \"sky\"", "type = \"constant\"");
+    let (head, _) = text.split_once("[[shapes]]").expect("there are shapes");
+    let head = head
+        .replace("position = [0, 0.4, 4]", "position = [0, 1, 0], up = [0, 0, -1], type = \"orthographic\", width = 1");
+    let head = head.replace(", fov = 40", "");
+    let found = picture(
+        &format!("{head}\n[[shapes]]\ntype = \"rectangle\"\nmaterial = \"glass\"\n"),
+        &RenderOptions::default(),
+    );
+    let expected = [1.0, 0.9, 0.8].map(|t| 0.04 + 0.96 * t / 2.25);
+    let pixel = found.pixel(8, 6).to_array();
+    assert!(pixel.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{pixel:?} {expected:?}");
+}
+
+/// A point light of intensity I at height h gives ρ/π · I h/(h² + x²)^1.5, and what shines of itself does.
+#[test]
+fn lights_without_extent_are_direct_light() {
+    let text = floor("", "").replace("type = \"ao\", samples = 1024", "type = \"whitted\", samples = 1").replace(
+        "environment =",
+        "lights = [{ type = \"point\", position = [0, 2, 0], intensity = [10, 20, 30] }]\nenvironment =",
+    );
+    let found = picture(&text, &RenderOptions::default());
+    for x in [0, 7, 15] {
+        let d = (x as f32 + 0.5) * 0.1;
+        let factor = 0.5 / std::f32::consts::PI * 2.0 / (4.0 + d * d).powf(1.5);
+        let expected = [10.0, 20.0, 30.0].map(|i| 7.0 + i * factor);
+        let pixel = found.pixel(x, 0).to_array();
+        assert!(pixel.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4), "{x}: {pixel:?} {expected:?}");
+    }
+}
+
+#[test]
+fn keys_of_other_integrators_are_refused() {
+    let refused = |text: &str, code: &str, words: &str| {
+        let (loaded, said) = load(text);
+        assert!(loaded.scene.is_none() && said.contains(code) && said.contains(words), "{said}");
+    };
+    let path = |more: &str| floor(more, "").replace("\"ao\"", "\"path\"");
+    refused(&path("distance = 2.0"), "S0006", "`distance` means nothing for this integrator");
+    refused(&floor("distance = -1.0", ""), "S0004", "the distance is -1");
+    refused(&floor("", "").replace("\"ao\"", "\"radiosity\""), "S0002", "whitted");
+}
