@@ -1,4 +1,4 @@
-//! The pages of the book that come from the source: the built-ins and the diagnostics. Written by
+//! What comes from the source: the pages of the book on built-ins and diagnostics, and the schema of scenes. Written by
 //! `cargo xtask reference`; with `--check` nothing is written, and a stale page fails.
 //!
 //! Either way every listing of the book and of the README that is marked as plain `c` is compiled, and the
@@ -26,6 +26,9 @@ fn main() -> ExitCode {
     let pages = [("builtins.md", builtins(&language)), ("errors.md", errors())];
     let mut faults: Vec<String> =
         pages.iter().filter_map(|(name, text)| keep(&book().join(name), text, check_only).err()).collect();
+    faults.extend(
+        keep(&root().join("scenes/scene.schema.json"), &renderer::scene::json_schema::text(), check_only).err(),
+    );
     match listings(&language, check_only) {
         Ok((count, found)) => {
             println!("{count} listings were compiled");

@@ -10,6 +10,7 @@ mod fingerprint;
 mod folders;
 pub mod graphs;
 mod groups;
+pub mod json_schema;
 mod lights;
 mod materials;
 mod models;

@@ -53,6 +53,10 @@ fn translate(text: &str, context: &mut Context) -> Option<String> {
         }
     };
     drop_nulls(&mut value);
+    if let serde_json::Value::Object(scene) = &mut value {
+        // It speaks to editors.
+        scene.remove("$schema");
+    }
     match toml::to_string(&value) {
         Ok(toml) => Some(toml),
         Err(e) => {

@@ -16,8 +16,11 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Shaders (`.ssl`), folders of them, graphs (`.toml`) and scenes (`.toml`, `.json`)
-    #[arg(required = true)]
+    #[arg(required_unless_present = "schema")]
     files: Vec<PathBuf>,
+    /// Print the JSON Schema of scene files instead, for editors
+    #[arg(long, conflicts_with = "files")]
+    schema: bool,
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     #[command(flatten)]
@@ -33,6 +36,9 @@ pub enum Format {
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
+    if arguments.schema {
+        return Outcome { output: renderer::scene::json_schema::text(), ..Outcome::default() };
+    }
     let imports = arguments.includes.search();
     let files = arguments.files.iter().flat_map(|f| discover(f).unwrap_or_else(|_| vec![f.clone()]));
     report(files.map(|file| check(&file, &imports)), arguments.format, &arguments.warnings)
