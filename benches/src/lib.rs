@@ -5,6 +5,7 @@
 
 mod call_heavy;
 pub mod mip_scene;
+pub mod process;
 
 pub use call_heavy::{CallHeavy, call_heavy};
 use renderer::material::ShadingLanguage;

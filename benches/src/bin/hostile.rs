@@ -4,6 +4,7 @@
 //! Each shape is compiled by a process of its own, which is ended after a minute; so one that hangs, overflows its
 //! stack or takes all memory is a row of the table like any other. `--over` leaves out what takes less time.
 
+use ssl_benches::process::{peak_megabytes, processor_milliseconds};
 use ssl_compiler::backend::OptLevel;
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::source::SourceMap;
@@ -124,25 +125,16 @@ fn measured(shape: &Shape, wanted: &Wanted) -> String {
     });
     let (formatting, _) = timed(|| format(&sources, file).map_or(0, |text| text.len()));
     let outcome = if compiled.starts_with("compiled") { compiled } else { format!("{checked}; {compiled}") };
-    format!("{checking:.0}, {compiling:.0}, {formatting:.0} | {} | {outcome}", peak_memory())
+    format!("{checking:.0}, {compiling:.0}, {formatting:.0} | {} | {outcome}", peak_megabytes().map_or(String::new(), |mb| mb.to_string()))
 }
 
 /// Milliseconds of processor time where the system tells, as other work does not count in it, and the result.
 fn timed<T>(run: impl FnOnce() -> T) -> (f64, T) {
-    let (start, spent) = (Instant::now(), processor_time());
+    let (start, spent) = (Instant::now(), processor_milliseconds());
     let result = run();
     let time =
-        spent.zip(processor_time()).map_or(start.elapsed().as_secs_f64() * 1e3, |(before, after)| after - before);
+        spent.zip(processor_milliseconds()).map_or(start.elapsed().as_secs_f64() * 1e3, |(before, after)| after - before);
     (time, result)
-}
-
-/// Milliseconds that all threads of this process have run, in the kernel too; in steps of a hundredth of a second.
-fn processor_time() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name in parentheses may have blanks in it; the times are the 14th and 15th field.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: Option<u64> = fields.get(11..13)?.iter().map(|f| f.parse::<u64>().ok()).sum();
-    Some(ticks? as f64 * 10.0)
 }
 
 /// The code of the first error, or that there is none. All findings are shown, which takes its time too.
@@ -150,12 +142,4 @@ fn said(found: &Diagnostics, sources: &SourceMap) -> String {
     let shown = render::text(found, sources, false).len() + render::json(found, sources).to_string().len();
     std::hint::black_box(shown);
     found.list.iter().find(|d| d.is_error()).map_or("no error".to_owned(), |d| d.code.id.to_owned())
-}
-
-/// In MB, where the system tells.
-fn peak_memory() -> String {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|l| l.split_whitespace().next()).and_then(|n| n.parse::<u64>().ok());
-    kilobytes.map_or(String::new(), |k| (k / 1024).to_string())
 }

@@ -5,6 +5,7 @@ use renderer::render::{RenderOptions, Statistics, render};
 use renderer::scene::{self, LoadOptions, Scene};
 use renderer::texture::cache::{CacheOptions, Files};
 use renderer::texture::{ColorSpace, Images, TextureEntry, TextureSystem, Wrap};
+use ssl_benches::process::peak_megabytes;
 use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
 use std::path::Path;
@@ -51,16 +52,9 @@ pub fn budget_row(words: &[String]) -> super::Row {
         mega(t.total.bytes_read),
         100.0 * t.total.redundant_reads as f64 / t.total.tiles_read.max(1) as f64,
         mega(t.peak_bytes),
-        resident().map_or("unknown".to_owned(), |kilobytes| (kilobytes / 1024).to_string()),
+        peak_megabytes().map_or("unknown".to_owned(), |mb| mb.to_string()),
     );
     Ok(())
-}
-
-/// The most memory that this process ever had, in kilobytes; Linux alone says so.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
-    line.split_whitespace().next()?.parse().ok()
 }
 
 fn run(scene: &mut Scene) -> Result<Statistics, String> {

@@ -1,0 +1,119 @@
+//! Prints what the neutral scenes cost to render, whole and in parts: see `ssl_tests::neutral` for where they come from.
+//!
+//! `neutral [SCENE…] [--side N] [--samples N]`; scenes are s1, s2 and s3d unless named. Paths do not end at random, as the
+//! figures of others were taken so.
+
+use renderer::accel::Structure;
+use renderer::material::Making;
+use renderer::render::{RenderOptions, Statistics, render};
+use renderer::scene::{self, LoadOptions, Scene, TextureSetup};
+use renderer::texture::cache::CacheOptions;
+use ssl_benches::process::{peak_megabytes, processor_milliseconds};
+use ssl_compiler::modules::SearchPath;
+use ssl_compiler::{BackendKind, Target};
+use ssl_tests::neutral::{self, Picture};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// What textures may take, in MB.
+const TEXTURE_MEMORY: usize = 256;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let result = match words.first().map(String::as_str) {
+        // One row, in a process of its own: the peak of its memory is that of the row alone.
+        Some("--row") => row(&words[1..]),
+        _ => table(words),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn table(mut words: Vec<String>) -> Result<(), String> {
+    let mut number = |name: &str, default: u32| match words.iter().position(|w| w == name) {
+        Some(at) => {
+            words.remove(at);
+            let value = if at < words.len() { words.remove(at) } else { String::new() };
+            value.parse().map_err(|_| format!("{name} is a number"))
+        }
+        None => Ok(default),
+    };
+    let (side, samples) = (number("--side", 512)?, number("--samples", 16)?);
+    let scenes = if words.is_empty() { ["s1", "s2", "s3d"].map(String::from).to_vec() } else { words };
+    println!("{side}×{side} pixels, {samples} samples each, {TEXTURE_MEMORY} MB for textures");
+    println!(
+        "| scene | rays | back end | threads | ready s | first picture s | M samples a processor second | M rays a \
+         processor second | peak MB |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    for scene in &scenes {
+        for (structure, _) in Structure::NAMED {
+            for backend in BackendKind::ALL.iter().filter(|b| **b != BackendKind::Interpreter) {
+                for threads in ["1", "2"] {
+                    let [side, samples] = [side, samples].map(|n| n.to_string());
+                    let row = ["--row", scene, structure, backend.name(), threads, &side, &samples];
+                    Command::new(&program).args(row).status().map_err(|e| e.to_string())?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn row(words: &[String]) -> Result<(), String> {
+    let [name, structure, backend, threads, side, samples] = words else { return Err("no row".to_owned()) };
+    let number = |word: &String| word.parse::<u32>().map_err(|e| e.to_string());
+    let (threads, side, samples) = (number(threads)? as usize, number(side)?, number(samples)?);
+    let folder = neutral::folder(name)?;
+    let json = neutral::convert(&folder, Picture { side, samples, roulette: false })?;
+    let file = std::env::temp_dir().join(format!("ssl-neutral-{}.json", std::process::id()));
+    std::fs::write(&file, json.to_string()).map_err(|e| e.to_string())?;
+    let begin = Instant::now();
+    let loaded = load(&file, structure, backend, threads);
+    let _ = std::fs::remove_file(&file);
+    let mut scene = loaded?;
+    let ready = begin.elapsed().as_secs_f64();
+    run(&mut scene, threads, 1)?;
+    let first = begin.elapsed().as_secs_f64();
+    let before = processor_milliseconds();
+    let statistics = run(&mut scene, threads, samples)?;
+    let spent = before.zip(processor_milliseconds()).map(|(before, after)| (after - before) * 1e-3);
+    let seconds = spent.unwrap_or(statistics.seconds * threads as f64);
+    let rays = (statistics.rays + statistics.shadow_rays) as f64;
+    println!(
+        "| {name} | {structure} | {backend} | {threads} | {ready:.2} | {first:.2} | {:.3} | {:.2} | {} |",
+        statistics.samples as f64 / seconds * 1e-6,
+        rays / seconds * 1e-6,
+        peak_megabytes().map_or("unknown".to_owned(), |mb| mb.to_string()),
+    );
+    Ok(())
+}
+
+fn load(file: &Path, structure: &str, backend: &str, threads: usize) -> Result<Scene, String> {
+    let named = Structure::NAMED.iter().find(|(name, _)| *name == structure);
+    let &(_, structure) = named.ok_or("no such structure")?;
+    let backend = *BackendKind::ALL.iter().find(|b| b.name() == backend).ok_or("no such back end")?;
+    let cache = CacheOptions { bytes: TEXTURE_MEMORY << 20, threads, ..CacheOptions::default() };
+    let textures = TextureSetup { cache, ..TextureSetup::default() };
+    let making = Making::from(Target::from(backend));
+    let loaded = scene::load(file, LoadOptions { making, textures, structure }, &SearchPath::on_disk(Vec::new()));
+    let said = || ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);
+    match loaded.scene {
+        Some(scene) => Ok(scene),
+        None => Err(said()),
+    }
+}
+
+fn run(scene: &mut Scene, threads: usize, samples: u32) -> Result<Statistics, String> {
+    let options = RenderOptions { samples: Some(samples), threads: Some(threads), ..RenderOptions::default() };
+    let rendered = render(scene, &options, &AtomicBool::new(false), &|_| ()).map_err(|e| e.to_string())?;
+    Ok(rendered.statistics)
+}
