@@ -1,6 +1,7 @@
 //! The image while it is made and when it is done.
 
 mod accumulator;
+mod adaptive;
 mod exr;
 mod filter;
 mod layers;
@@ -9,6 +10,7 @@ pub mod part;
 mod sums;
 
 pub use accumulator::{Film, TILE_SIDE, Tile};
+pub use adaptive::Adaptive;
 pub use exr::ExrPrecision;
 pub use filter::PixelFilter;
 pub use layers::{Aov, OutputKind, Rule, shape};

@@ -3,7 +3,7 @@
 
 use crate::bsdf::Bsdf;
 use crate::camera::Projection;
-use crate::film::{Aov, Rule, Shape, shape};
+use crate::film::{Aov, Rule, Shape};
 use crate::material::{Material, Scratch, ShadingPoint};
 use crate::scene::Scene;
 use glam::Vec3;
@@ -29,8 +29,9 @@ pub struct FirstHit<'a> {
 }
 
 impl Recorded {
-    pub fn new(aovs: Vec<Aov>) -> Recorded {
-        Recorded { shape: shape(&aovs), aovs, values: Vec::new() }
+    /// For a film that keeps so much of each pixel.
+    pub fn new(aovs: Vec<Aov>, shape: Shape) -> Recorded {
+        Recorded { shape, aovs, values: Vec::new() }
     }
 
     pub fn shape(&self) -> Shape {

@@ -2,8 +2,8 @@
 
 use crate::camera::Camera;
 use crate::fiber::{self, FiberCounts};
-use crate::film::Film;
 use crate::film::part::{Done, Part, Plan};
+use crate::film::{Film, TileSums};
 use crate::integrator::{self, BatchCounts, Faults, Messages, Recorded, View, Workspace};
 use crate::scene::Scene;
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// Samples a pixel that are traced together. With tiles of 16×16 a batch has 1024 paths: enough to fill
 /// blocks of one shader, few enough to stay in a core's cache.
-const BATCH: u32 = 4;
+pub const BATCH: u32 = 4;
 
 /// A shader may recurse deeply, on the stack of the thread that runs it.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -36,6 +36,13 @@ impl Worked {
         self.messages.merge(other.messages);
         self.faults.merge(other.faults);
     }
+
+    /// Adds what the same thread did in the next pass.
+    pub fn then(&mut self, later: Worked) {
+        self.fibers.fibers = self.fibers.fibers.max(later.fibers.fibers);
+        self.fibers.idle += later.fibers.idle;
+        self.add(later);
+    }
 }
 
 /// What the threads of a render share.
@@ -45,6 +52,10 @@ pub struct Job<'a> {
     pub plan: Plan,
     /// Of the planned samples, those to be made.
     pub range: Range<u32>,
+    /// The tiles that get the samples of this pass; all if empty.
+    pub active: RwLock<Vec<bool>>,
+    /// The first unit of the next pass.
+    pub end: AtomicU64,
     pub view: Option<View>,
     pub film: Film,
     /// The next unit of work: all tiles before the next batch.
@@ -108,19 +119,20 @@ impl Job<'_> {
 
     /// One fiber: takes units until there are none.
     fn units(&self) -> Worked {
-        let recorded = Recorded::new(self.plan.aovs.clone());
+        let recorded = Recorded::new(self.plan.aovs.clone(), self.plan.shape());
         let mut work = Workspace { view: self.view, recorded, ..Workspace::default() };
         let mut worked = Worked::default();
         while self.has_more() {
             let unit = self.next.fetch_add(1, Ordering::Relaxed);
-            if unit >= self.total() {
+            if unit >= self.end.load(Ordering::Relaxed) {
                 break;
             }
-            // Those that an earlier run finished.
-            if self.is_done(unit) {
+            let tiles = self.film.tile_count() as u64;
+            // Those that an earlier run finished, and those of tiles that have enough.
+            if self.is_done(unit) || !self.is_active((unit % tiles) as usize) {
+                self.finish(unit, None);
                 continue;
             }
-            let tiles = self.film.tile_count() as u64;
             let (index, first) = ((unit % tiles) as usize, self.range.start + (unit / tiles) as u32 * BATCH);
             let (tile, range) = (self.film.tile(index), first..(first + BATCH).min(self.range.end));
             let samples = u64::from(tile.pixels()) * range.len() as u64;
@@ -130,17 +142,28 @@ impl Job<'_> {
             }
             worked.samples += samples;
             worked.counts.add(&counts);
-            let done = {
-                let _together = self.agreement.read().unwrap_or_else(PoisonError::into_inner);
-                self.film.add(index, &sums);
-                let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-                done.insert(unit);
-                done.count()
-            };
-            (self.progress)(done as f32 / self.total() as f32);
+            self.finish(unit, Some((index, &sums)));
         }
         (worked.messages, worked.faults) = (work.messages, work.faults);
         worked
+    }
+
+    /// A unit is done, with what it brought to a tile, if anything.
+    fn finish(&self, unit: u64, brought: Option<(usize, &TileSums)>) {
+        let done = {
+            let _together = self.agreement.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some((index, sums)) = brought {
+                self.film.add(index, sums);
+            }
+            let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.insert(unit);
+            done.count()
+        };
+        (self.progress)(done as f32 / self.total() as f32);
+    }
+
+    fn is_active(&self, tile: usize) -> bool {
+        self.active.read().unwrap_or_else(PoisonError::into_inner).get(tile).copied().unwrap_or(true)
     }
 
     fn is_done(&self, unit: u64) -> bool {
@@ -153,10 +176,10 @@ impl Job<'_> {
             self.scene.textures.cache().cancel();
             return false;
         }
-        self.next.load(Ordering::Relaxed) < self.total()
+        self.next.load(Ordering::Relaxed) < self.end.load(Ordering::Relaxed)
     }
 
-    fn stopped(&self) -> bool {
+    pub fn stopped(&self) -> bool {
         if self.deadline.is_some_and(|d| Instant::now() >= d) {
             self.out_of_time.store(true, Ordering::Relaxed);
         }

@@ -10,6 +10,7 @@ mod findings;
 mod follow;
 mod job;
 mod options;
+mod passes;
 mod statistics;
 
 pub use checkpoints::Checkpoints;
@@ -19,7 +20,7 @@ pub use statistics::{NonFinite, Statistics};
 
 use crate::camera::Camera;
 use crate::film::part::{Done, Misfit, Part, Plan};
-use crate::film::{self, Aov, Film, Picture};
+use crate::film::{Film, Picture};
 use crate::integrator::faults::{Faults, Faulty};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
 use crate::scene::Scene;
@@ -110,7 +111,7 @@ pub fn render_with(
     check_memory(&plan)?;
     let (film, done) = match control.from {
         Some(from) => gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?,
-        None => (Film::new(plan.window, film::shape(&plan.aovs)), Done::default()),
+        None => (Film::new(plan.window, plan.shape()), Done::default()),
     };
     let camera = prepare(scene, options, &plan);
     let scene = &*scene;
@@ -124,7 +125,9 @@ pub fn render_with(
         range,
         view: options.view,
         film,
-        next: AtomicU64::new(done.below()),
+        active: RwLock::default(),
+        end: AtomicU64::default(),
+        next: AtomicU64::default(),
         done: Mutex::new(done),
         agreement: RwLock::new(()),
         cancel: control.cancel,
@@ -133,7 +136,7 @@ pub fn render_with(
         progress: control.progress,
     };
     let begin = Instant::now();
-    let worked = checkpoints::during(&job, control.checkpoints, || pool.broadcast(|_| job.work()));
+    let worked = checkpoints::during(&job, control.checkpoints, || passes::run(&job, &pool));
     Ok(output(job, worked, begin.elapsed().as_secs_f64()))
 }
 
@@ -147,14 +150,14 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
 }
 
 /// What a pixel takes: the film, its copy for a checkpoint, and the picture made from it.
-fn pixel_bytes(aovs: &[Aov]) -> usize {
-    let channels = 3 + aovs.iter().map(|a| a.channels().len()).sum::<usize>();
-    2 * film::shape(aovs).bytes() + channels * size_of::<f32>()
+fn pixel_bytes(plan: &Plan) -> usize {
+    let channels = 3 + plan.aovs.iter().map(|a| a.channels().len()).sum::<usize>();
+    2 * plan.shape().bytes() + channels * size_of::<f32>()
 }
 
 /// Refuses what the system would refuse later, when there is no saying so any more: whoever runs out of memory is ended.
 fn check_memory(plan: &Plan) -> Result<(), RenderError> {
-    let bytes = plan.window.width() as usize * plan.window.height() as usize * pixel_bytes(&plan.aovs);
+    let bytes = plan.window.width() as usize * plan.window.height() as usize * pixel_bytes(plan);
     let mut probe: Vec<u8> = Vec::new();
     probe.try_reserve_exact(bytes).map_err(|_| {
         let (width, height, megabytes) = (plan.window.width(), plan.window.height(), bytes >> 20);

@@ -1,7 +1,7 @@
 //! What may differ from what the scene file says, and the picture that comes of both.
 
 use crate::film::part::Plan;
-use crate::film::{Aov, Tile};
+use crate::film::{Adaptive, Aov, Tile};
 use crate::integrator::View;
 use crate::scene::{MAX_SIDE, Scene};
 use crate::texture::MipMode;
@@ -29,6 +29,8 @@ pub struct RenderOptions {
     pub view: Option<View>,
     /// Layers beside the light; those of the scene if `None`.
     pub aovs: Option<Vec<Aov>>,
+    /// Where `samples` are only the most that a pixel gets.
+    pub adaptive: Option<Adaptive>,
     /// Stop, with what there is, after this long. Pictures made so are not reproducible.
     pub time_limit: Option<Duration>,
 }
@@ -49,6 +51,16 @@ impl RenderOptions {
         {
             return Err(format!("of {samples} samples a pixel, there are no {}..{}", range.start, range.end));
         }
+        if let Some(adaptive) = self.adaptive {
+            if self.range.is_some() {
+                let why =
+                    "`--adaptive` looks at all samples of a pixel together, so a part of them alone cannot be made";
+                return Err(why.to_owned());
+            }
+            if adaptive.least > samples {
+                return Err(format!("of {samples} samples a pixel, {} are not the least", adaptive.least));
+            }
+        }
         let how = format!("{} {:?} {} {:?}", scene.fingerprint, self.mip, self.mip_bias.to_bits(), self.view);
         let seed = self.seed.unwrap_or(scene.integrator.seed);
         let (exposure, tone) = match self.view {
@@ -57,7 +69,8 @@ impl RenderOptions {
             None => (scene.film.exposure, scene.film.tone),
         };
         let aovs = self.aovs.clone().unwrap_or_else(|| scene.film.aovs.clone());
-        Ok(Plan { fingerprint: xxh3_64(how.as_bytes()), frame, window, seed, samples, exposure, tone, aovs })
+        let (fingerprint, adaptive) = (xxh3_64(how.as_bytes()), self.adaptive);
+        Ok(Plan { fingerprint, frame, window, seed, samples, exposure, tone, aovs, adaptive })
     }
 
     /// The samples that are to be made of those planned.

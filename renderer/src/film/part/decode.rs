@@ -3,7 +3,7 @@
 
 use super::encode::{COLOR, INTEGER, MAGIC, SUM_BYTES, VERSION};
 use super::{Done, Part, Plan};
-use crate::film::{Aov, Film, OutputKind, RawPixel, Tile, TileSums, ToneCurve, shape};
+use crate::film::{Adaptive, Aov, Film, OutputKind, RawPixel, Tile, TileSums, ToneCurve};
 use smallvec::SmallVec;
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
@@ -75,7 +75,7 @@ impl Reader<'_> {
             _ => return None,
         };
         let pixels = u64::from(plan.window.width()) * u64::from(plan.window.height());
-        let shape = shape(&plan.aovs);
+        let shape = plan.shape();
         // At least a byte for the count and each sum.
         let least = 1 + shape.sums() as u64 + 4 * shape.nearest as u64;
         if pixels.checked_mul(least)? > self.bytes.len() as u64 {
@@ -121,7 +121,12 @@ impl Reader<'_> {
         let fits = fits && exposure.is_finite();
         let layers = self.word().filter(|&n| n <= MAX_LAYERS)?;
         let aovs = (0..layers).map(|_| self.layer()).collect::<Option<Vec<Aov>>>()?;
-        fits.then_some(Plan { fingerprint, frame, window, seed, samples, exposure, tone, aovs })
+        let adaptive = match self.byte()? {
+            0 => None,
+            1 => Some(Adaptive { threshold: f32::from_bits(self.word()?), least: self.word()? }),
+            _ => return None,
+        };
+        fits.then_some(Plan { fingerprint, frame, window, seed, samples, exposure, tone, aovs, adaptive })
     }
 
     fn layer(&mut self) -> Option<Aov> {

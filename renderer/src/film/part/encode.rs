@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 pub(super) const MAGIC: &[u8; 8] = b"SSLPART\0";
 /// Of the format.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 /// Bytes of the checksum.
 pub(super) const SUM_BYTES: usize = 8;
 
@@ -63,6 +63,10 @@ impl Part {
         });
         words(out, &[plan.aovs.len() as u32]);
         plan.aovs.iter().for_each(|aov| encode_layer(out, aov));
+        out.push(u8::from(plan.adaptive.is_some()));
+        if let Some(adaptive) = &plan.adaptive {
+            words(out, &[adaptive.threshold.to_bits(), adaptive.least]);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ mod encode;
 pub use decode::PartFileError;
 pub use done::Done;
 
-use super::{Aov, Film, Picture, Tile, ToneCurve};
+use super::{Adaptive, Aov, Film, Picture, Shape, Tile, ToneCurve, shape};
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
 
@@ -29,6 +29,8 @@ pub struct Plan {
     pub tone: ToneCurve,
     /// The layers beside the light.
     pub aovs: Vec<Aov>,
+    /// Where `samples` are only the most that a pixel gets.
+    pub adaptive: Option<Adaptive>,
 }
 
 /// Sums of some samples of every pixel.
@@ -97,9 +99,15 @@ impl Plan {
             () if self.seed != other.seed => Err(Misfit::Seed(self.seed, other.seed)),
             () if self.samples != other.samples => Err(Misfit::Samples(self.samples, other.samples)),
             () if self.aovs != other.aovs => Err(Misfit::Layers(self.layer_names(), other.layer_names())),
-            () if self.fingerprint != other.fingerprint => Err(Misfit::Scene),
+            () if self.fingerprint != other.fingerprint || self.adaptive != other.adaptive => Err(Misfit::Scene),
             () => Ok(()),
         }
+    }
+
+    /// What each pixel of the film keeps.
+    pub fn shape(&self) -> Shape {
+        let shape = shape(&self.aovs);
+        Shape { squares: shape.squares || self.adaptive.is_some(), ..shape }
     }
 
     fn layer_names(&self) -> Vec<String> {

@@ -8,7 +8,17 @@ use xxhash_rust::xxh3::xxh3_64;
 fn plan() -> Plan {
     let window = Tile { x0: 3, y0: 1, x1: 22, y1: 5 };
     let tone = ToneCurve::Filmic;
-    Plan { fingerprint: 77, frame: (30, 20), window, seed: 5, samples: 8, exposure: 0.5, tone, aovs: aovs() }
+    Plan {
+        fingerprint: 77,
+        frame: (30, 20),
+        window,
+        seed: 5,
+        samples: 8,
+        exposure: 0.5,
+        tone,
+        aovs: aovs(),
+        adaptive: None,
+    }
 }
 
 /// Of every rule: three channels of means and two of the nearest sample's.
@@ -51,6 +61,9 @@ fn parts_come_back_as_they_were_written() {
     assert_eq!(read.picture(), written.picture());
     assert!(read.encode() == bytes);
     assert_eq!(read.mean_samples(), 3.0);
+    written.plan.adaptive = Some(Adaptive { threshold: 0.01, least: 16 });
+    let read = Part::decode(&written.encode()).expect("a whole part");
+    assert_eq!(read.plan, written.plan);
 }
 
 #[test]
@@ -75,6 +88,7 @@ fn what_does_not_go_together_is_told_apart() {
     };
     assert_eq!(join(&|_| ()), Ok(()));
     assert_eq!(join(&|p| p.plan.fingerprint = 1), Err(Misfit::Scene));
+    assert_eq!(join(&|p| p.plan.adaptive = Some(Adaptive { threshold: 0.1, least: 4 })), Err(Misfit::Scene));
     assert_eq!(join(&|p| p.plan.seed = 1), Err(Misfit::Seed(5, 1)));
     assert_eq!(join(&|p| p.plan.samples = 16), Err(Misfit::Samples(8, 16)));
     assert_eq!(join(&|p| p.plan.frame = (30, 30)), Err(Misfit::Frame((30, 20), (30, 30))));

@@ -6,7 +6,7 @@ use crate::includes::Includes;
 use crate::target;
 use crate::warnings::Warnings;
 use renderer::accel::Structure;
-use renderer::film::Tile;
+use renderer::film::{Adaptive, Tile};
 use renderer::integrator::View;
 use renderer::material::Making;
 use renderer::render::{RenderOptions, available_threads};
@@ -30,6 +30,14 @@ pub struct Arguments {
     /// Samples a pixel, instead of the scene's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     pub(super) spp: Option<u32>,
+    /// Samples only where the picture is noisy: a tile is done when the standard error of its pixels, as a screen shows
+    /// them from 0 to 1, is below this; `--spp` is the most that a pixel gets
+    #[arg(long, value_name = "THRESHOLD", value_parser = threshold, conflicts_with = "sample_range")]
+    pub(super) adaptive: Option<f32>,
+    /// With `--adaptive`, samples that every pixel gets
+    #[arg(long, value_name = "N", default_value = "16", requires = "adaptive",
+        value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_SAMPLES)))]
+    pub(super) min_spp: u32,
     /// Of the samples of each pixel, counted from 0, only those from FIRST up to, without, LAST
     #[arg(long, value_name = "FIRST..LAST", value_parser = sample_range)]
     pub(super) sample_range: Option<Range<u32>>,
@@ -125,6 +133,11 @@ fn sample_range(text: &str) -> Result<Range<u32>, String> {
     parsed.filter(|r| !r.is_empty()).ok_or_else(|| "a range of samples is written 0..16, which are 16".to_owned())
 }
 
+fn threshold(text: &str) -> Result<f32, String> {
+    let parsed = text.parse().ok().filter(|t: &f32| *t > 0.0 && *t < 1.0);
+    parsed.ok_or_else(|| "a threshold is a number above 0 and below 1, such as 0.01".to_owned())
+}
+
 fn crop(text: &str) -> Result<Tile, String> {
     let numbers: Option<Vec<u32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
     match numbers.as_deref() {
@@ -195,6 +208,7 @@ impl Arguments {
             seed: self.seed,
             view: self.view.as_ref().map(shown).transpose()?,
             aovs: self.aov.as_ref().map(resolve).transpose()?,
+            adaptive: self.adaptive.map(|threshold| Adaptive { threshold, least: self.min_spp }),
             time_limit: self.time_limit,
         })
     }

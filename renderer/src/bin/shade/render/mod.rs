@@ -175,6 +175,9 @@ fn finish(
     if outcome.code != outcome::ENVIRONMENT_FAILED {
         let s = &rendered.statistics;
         let share = match rendered.ending {
+            Ending::Complete if rendered.part.plan.adaptive.is_some() => {
+                format!("{:.1} of {} samples a pixel", rendered.part.mean_samples(), s.samples_per_pixel)
+            }
             Ending::Complete => format!("{} samples a pixel", s.samples_per_pixel),
             Ending::Cancelled | Ending::OutOfTime => {
                 format!("stopped at {:.1} of {} samples a pixel", rendered.part.mean_samples(), s.samples_per_pixel)
