@@ -125,15 +125,19 @@ fn measured(shape: &Shape, wanted: &Wanted) -> String {
     });
     let (formatting, _) = timed(|| format(&sources, file).map_or(0, |text| text.len()));
     let outcome = if compiled.starts_with("compiled") { compiled } else { format!("{checked}; {compiled}") };
-    format!("{checking:.0}, {compiling:.0}, {formatting:.0} | {} | {outcome}", peak_megabytes().map_or(String::new(), |mb| mb.to_string()))
+    format!(
+        "{checking:.0}, {compiling:.0}, {formatting:.0} | {} | {outcome}",
+        peak_megabytes().map_or(String::new(), |mb| mb.to_string())
+    )
 }
 
 /// Milliseconds of processor time where the system tells, as other work does not count in it, and the result.
 fn timed<T>(run: impl FnOnce() -> T) -> (f64, T) {
     let (start, spent) = (Instant::now(), processor_milliseconds());
     let result = run();
-    let time =
-        spent.zip(processor_milliseconds()).map_or(start.elapsed().as_secs_f64() * 1e3, |(before, after)| after - before);
+    let time = spent
+        .zip(processor_milliseconds())
+        .map_or(start.elapsed().as_secs_f64() * 1e3, |(before, after)| after - before);
     (time, result)
 }
 
