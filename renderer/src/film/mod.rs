@@ -8,6 +8,7 @@ mod layers;
 mod output;
 pub mod part;
 mod sums;
+pub mod tev;
 
 pub use accumulator::{Film, TILE_SIDE, Tile};
 pub use adaptive::Adaptive;

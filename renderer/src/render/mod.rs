@@ -5,16 +5,16 @@
 //! the seed and the batch's place alone, and batches are summed as integers. So a render may be cut short and gone on
 //! with, or be put together from several, and is the same picture.
 
-mod checkpoints;
 mod findings;
 mod follow;
 mod job;
+mod meanwhile;
 mod options;
 mod passes;
 mod statistics;
 
-pub use checkpoints::Checkpoints;
 pub use follow::{FollowedPath, follow};
+pub use meanwhile::{Checkpoints, Preview};
 pub use options::RenderOptions;
 pub use statistics::{NonFinite, Statistics};
 
@@ -88,6 +88,7 @@ pub struct Control<'a> {
     /// What an earlier render of the same plan and samples got to.
     pub from: Option<Part>,
     pub checkpoints: Option<Checkpoints<'a>>,
+    pub preview: Option<Preview<'a>>,
 }
 
 /// Renders a scene from the beginning; `cancel` and `progress` are those of a `Control`.
@@ -97,7 +98,7 @@ pub fn render(
     cancel: &AtomicBool,
     progress: &(dyn Fn(f32) + Sync),
 ) -> Result<RenderOutput, RenderError> {
-    render_with(scene, options, Control { cancel, progress, from: None, checkpoints: None })
+    render_with(scene, options, Control { cancel, progress, from: None, checkpoints: None, preview: None })
 }
 
 /// Renders a scene, or what is left of it.
@@ -136,7 +137,7 @@ pub fn render_with(
         progress: control.progress,
     };
     let begin = Instant::now();
-    let worked = checkpoints::during(&job, control.checkpoints, || passes::run(&job, &pool));
+    let worked = meanwhile::during(&job, control.checkpoints, control.preview, || passes::run(&job, &pool));
     Ok(output(job, worked, begin.elapsed().as_secs_f64()))
 }
 

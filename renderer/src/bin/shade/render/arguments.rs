@@ -78,6 +78,9 @@ pub struct Arguments {
     pub(super) aov: Option<Vec<String>>,
     #[command(flatten)]
     pub(super) exr: ExrArguments,
+    /// Show the picture in tev while it is made
+    #[arg(long, value_name = "HOST:PORT", value_parser = super::tev::address)]
+    pub(super) tev: Option<String>,
     /// In place of a picture, follow one path of the pixel in column X and row Y, from 0, and print what each of its hits
     /// saw
     #[arg(long, value_name = "X,Y", value_parser = pixel)]

@@ -5,6 +5,7 @@ mod checkpoint;
 mod follow;
 pub mod output;
 mod said;
+mod tev;
 
 pub use arguments::Arguments;
 
@@ -12,14 +13,15 @@ use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use checkpoint::{Checkpoint, refuse};
 use output::{Format, Output};
-use renderer::film;
 use renderer::film::part::{Part, Plan};
-use renderer::render::{Checkpoints, Control, Ending, RenderError, RenderOptions, RenderOutput, render_with};
+use renderer::film::{self, Film};
+use renderer::render::{Checkpoints, Control, Ending, Preview, RenderError, RenderOptions, RenderOutput, render_with};
 use renderer::scene::{self, LoadOptions, Loaded, Scene, TextureSetup, codes};
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tev::Tev;
 
 pub fn run(arguments: &Arguments) -> Outcome {
     let cancel = Arc::new(AtomicBool::new(false));
@@ -45,7 +47,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     match begin(arguments, &scene, (&output, &checkpoint), &mut outcome) {
         Ok((options, from)) => {
             let files = (&output, &checkpoint, arguments.stats.as_deref());
-            make((&mut scene, incomplete), (&options, from), files, &cancel, &mut outcome);
+            let frame = options.size.unwrap_or((scene.film.width, scene.film.height));
+            let tev = arguments.tev.as_ref().map(|address| Tev::new(address, &output.path, frame));
+            make((&mut scene, incomplete), (&options, from), files, (&cancel, tev.as_ref()), &mut outcome);
         }
         Err(wrong) => refuse(&mut outcome, *wrong),
     }
@@ -115,7 +119,7 @@ fn make(
     (scene, incomplete): (&mut Scene, bool),
     (options, from): (&RenderOptions, Option<Part>),
     (output, checkpoint, stats): (&Output, &Checkpoint, Option<&Path>),
-    cancel: &AtomicBool,
+    (cancel, tev): (&AtomicBool, Option<&Tev>),
     outcome: &mut Outcome,
 ) {
     let progress = Progress::new();
@@ -123,7 +127,13 @@ fn make(
         checkpoint.keep(part);
     };
     let checkpoints = checkpoint.every.map(|every| Checkpoints { every, keep: &keep });
-    let control = Control { cancel, progress: &|done| progress.set(done), from, checkpoints };
+    let show = |film: &Film| {
+        if let Some(tev) = tev {
+            tev.show(film);
+        }
+    };
+    let preview = tev.map(|_| Preview { every: tev::EVERY, show: &show });
+    let control = Control { cancel, progress: &|done| progress.set(done), from, checkpoints, preview };
     let result = render_with(scene, options, control);
     progress.finish();
     match result {
@@ -138,6 +148,9 @@ fn make(
         }
     }
     checkpoint.report(outcome);
+    if let Some(tev) = tev {
+        tev.report(outcome);
+    }
 }
 
 /// Writes the picture and the statistics, and says how it went.
