@@ -41,6 +41,36 @@ fn lacquer() {
 }
 
 #[test]
+fn relief() {
+    renders(&root().join("scenes/relief.toml"), "relief");
+}
+
+#[test]
+fn glass() {
+    renders(&root().join("scenes/glass.toml"), "glass");
+}
+
+#[test]
+fn filtering() {
+    renders(&root().join("scenes/filtering.toml"), "filtering");
+}
+
+#[test]
+fn hair() {
+    renders(&root().join("scenes/hair.toml"), "hair");
+}
+
+#[test]
+fn forest() {
+    renders(&root().join("scenes/forest.toml"), "forest");
+}
+
+#[test]
+fn lens() {
+    renders(&root().join("scenes/lens.toml"), "lens");
+}
+
+#[test]
 fn groups() {
     renders(&root().join("tests/render_scenes/groups.toml"), "groups");
 }

@@ -5,6 +5,7 @@
 
 mod embree;
 mod fuzz;
+mod gallery;
 mod llvm;
 mod setup;
 
@@ -51,6 +52,7 @@ const CHORES: &[Chore] = &[
         what: "look for inputs that break the compiler; a minute a target",
         run: fuzz::fuzz,
     },
+    Chore { name: "gallery", takes: "", what: "render the scenes that ship for the book", run: |_| gallery::render() },
     Chore { name: "tables", takes: "[ARGUMENTS]", what: "measure the tables of docs/src/performance.md", run: tables },
 ];
 

@@ -44,12 +44,13 @@ pub fn model<'a>(
     let Model { meshes, nodes, materials, lights, files, .. } = model;
     let at = context.span(table.file.as_ref().map_or(table.kind.span(), |f| f.span()));
     let mut meshes: Vec<Option<Vec<Part>>> = meshes.into_iter().map(Some).collect();
+    let mut times = vec![0_usize; meshes.len()];
+    nodes.iter().for_each(|(mesh, _)| times[*mesh] += 1);
     let mut shared: BTreeMap<usize, usize> = BTreeMap::new();
     for (mesh, to_model) in &nodes {
         let placed = transform.exact() * *to_model;
-        let times = nodes.iter().filter(|(other, _)| other == mesh).count();
         let parts = meshes[*mesh].take();
-        if times == 1 {
+        if times[*mesh] == 1 {
             let moved = Transform::of(&placed);
             for mut part in parts.into_iter().flatten() {
                 part.mesh.transform(&moved);
