@@ -93,6 +93,9 @@ pub struct Workspace {
     /// Paths whose ray is still to be traced.
     pub active: Vec<u32>,
     pub met: Vec<Met>,
+    /// To sort those by: keys, and where they go.
+    pub order: Vec<u64>,
+    pub sorted: Vec<Met>,
     pub points: Vec<ShadingPoint>,
     pub lobes: Vec<WeightedLobe>,
     pub shaded: Vec<Shaded>,

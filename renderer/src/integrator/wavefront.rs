@@ -68,7 +68,7 @@ pub fn trace(
             collect_shape_emission(scene, work, depth);
         }
         // 4. Hits in the order of their materials, so that blocks of one shader are full.
-        work.met.sort_unstable_by_key(|m| (m.material, m.path));
+        sort_by_material(work);
         // 5. Shade them, then gather direct light and choose where to go on.
         work.active.clear();
         let bounce = Bounce { depth, last: depth == scene.integrator.max_depth, differentials };
@@ -230,6 +230,20 @@ fn collect_shape_emission(scene: &Scene, work: &mut Workspace, depth: u32) {
             work.faulty.push((met.path, depth, met.material));
         }
     }
+}
+
+/// Paths of one material stay in their order. Hits are large, so each is moved once.
+fn sort_by_material(work: &mut Workspace) {
+    if work.met.is_sorted_by_key(|m| m.material) {
+        return;
+    }
+    let key = |(index, met): (usize, &Met)| u64::from(met.material) << 32 | index as u64;
+    work.order.clear();
+    work.order.extend(work.met.iter().enumerate().map(key));
+    work.order.sort_unstable();
+    work.sorted.clear();
+    work.sorted.extend(work.order.iter().map(|key| work.met[*key as u32 as usize]));
+    std::mem::swap(&mut work.met, &mut work.sorted);
 }
 
 /// Where the block that starts at `begin` ends: at most 16 hits of one material.

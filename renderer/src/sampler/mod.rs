@@ -28,18 +28,28 @@ impl Sampler {
 
     /// The next pair, each in [0, 1).
     pub fn next_2d(&mut self) -> Vec2 {
-        let key = mix(self.key ^ mix(self.pair.wrapping_mul(0x9e37_79b9).wrapping_add(1)));
-        self.pair += 1;
-        let index = scramble(self.index, key);
-        let x = scramble(index.reverse_bits(), mix(key ^ 0x68bc_21eb));
+        let (index, key) = self.next_pair();
         let y = scramble(sobol_second(index), mix(key ^ 0x02e5_be93));
-        Vec2::new(unit(x), unit(y))
+        Vec2::new(first(index, key), unit(y))
     }
 
-    /// One number in [0, 1). Takes a pair and throws half of it away, which keeps pairs aligned.
+    /// One number in [0, 1): the first of a pair, so that pairs stay aligned.
     pub fn next_1d(&mut self) -> f32 {
-        self.next_2d().x
+        let (index, key) = self.next_pair();
+        first(index, key)
     }
+
+    /// The shuffled index and the key of the next pair.
+    fn next_pair(&mut self) -> (u32, u32) {
+        let key = mix(self.key ^ mix(self.pair.wrapping_mul(0x9e37_79b9).wrapping_add(1)));
+        self.pair += 1;
+        (scramble(self.index, key), key)
+    }
+}
+
+/// Of a pair: Sobol's first dimension is the index with its bits in reverse.
+fn first(index: u32, key: u32) -> f32 {
+    unit(scramble(index.reverse_bits(), mix(key ^ 0x68bc_21eb)))
 }
 
 /// The highest 24 bits as a float in [0, 1): a 32-bit integer would round up to 1.

@@ -30,8 +30,11 @@ pub struct Tree {
     bounds: (Vec3, Vec3),
 }
 
-/// Items that a walk has still to visit, with the distance at which it gets there.
-type Stack = SmallVec<[(f32, u32, u32); 64]>;
+/// The distance at which a walk gets to a child, and the child: a node, or a leaf's first item and their number.
+type Item = (f32, u32, u32);
+
+/// What a walk has still to visit.
+type Stack = SmallVec<[Item; 64]>;
 
 impl Tree {
     /// A tree over boxes, and the order into which the boxes' items must be brought: leaves are ranges of it.
@@ -88,33 +91,16 @@ impl Tree {
         let slabs = Slabs::new(ray, self.bounds);
         let mut t_max = ray.t_max;
         let mut stack = Stack::new();
-        stack.push((ray.t_min, 0, 0));
-        while let Some((t, first, count)) = stack.pop() {
-            if t > t_max {
-                continue;
-            }
-            if count > 0 {
+        let mut next = Some((ray.t_min, 0, 0));
+        while let Some((t, first, count)) = next {
+            next = if t > t_max {
+                stack.pop()
+            } else if count > 0 {
                 t_max = leaf(first as usize..(first + count) as usize, t_max);
-                continue;
-            }
-            let node = &self.nodes[first as usize];
-            let (entry, met) = slabs.meet(node, ray.t_min, t_max);
-            let entry = entry.to_array();
-            let bottom = stack.len();
-            let mut mask = met;
-            while mask != 0 {
-                let slot = mask.trailing_zeros() as usize;
-                mask &= mask - 1;
-                let item = (entry[slot], node.first[slot], node.count[slot]);
-                // The nearest on top.
-                let mut place = stack.len();
-                stack.push(item);
-                while place > bottom && stack[place - 1].0 < item.0 {
-                    stack[place] = stack[place - 1];
-                    place -= 1;
-                }
-                stack[place] = item;
-            }
+                stack.pop()
+            } else {
+                slabs.open(&self.nodes[first as usize], ray.t_min, t_max, &mut stack)
+            };
         }
     }
 }
@@ -186,6 +172,34 @@ impl Slabs {
         }
     }
 
+    /// The nearest of a node's children that the ray meets between the distances, or else what the stack has; the other
+    /// children go onto the stack, nearer ones above.
+    #[inline]
+    fn open(&self, node: &Node, t_min: f32, t_max: f32, stack: &mut Stack) -> Option<Item> {
+        let (entry, mut met) = self.meet(node, t_min, t_max);
+        let entry = entry.to_array();
+        let mut take = || {
+            let slot = met.trailing_zeros() as usize;
+            met &= met.wrapping_sub(1);
+            (slot < 4).then(|| (entry[slot], node.first[slot], node.count[slot]))
+        };
+        let Some(mut nearest) = take() else { return stack.pop() };
+        let bottom = stack.len();
+        while let Some(mut item) = take() {
+            if item.0 < nearest.0 {
+                std::mem::swap(&mut item, &mut nearest);
+            }
+            let mut place = stack.len();
+            stack.push(item);
+            while place > bottom && stack[place - 1].0 < item.0 {
+                stack[place] = stack[place - 1];
+                place -= 1;
+            }
+            stack[place] = item;
+        }
+        Some(nearest)
+    }
+
     /// Where the ray enters each of a node's boxes, and which of them it meets between the distances.
     #[inline]
     fn meet(&self, node: &Node, t_min: f32, t_max: f32) -> (Vec4, u32) {
@@ -196,11 +210,10 @@ impl Slabs {
         let far = |axis: usize| (plane(axis, true) - self.far_origin[axis]) * self.reciprocal[axis];
         let entry = near(0).max(near(1)).max(near(2));
         let exit = far(0).min(far(1)).min(far(2));
-        // Three roundings on either side, of numbers of either sign.
-        const SLACK: f32 = 4.0 * f32::EPSILON;
-        let (less, more) = (1.0 - SLACK, 1.0 + SLACK);
-        let entry = (entry * less).min(entry * more).max(Vec4::splat(t_min));
-        let exit = (exit * less).max(exit * more).min(Vec4::splat(t_max));
+        // Three roundings on either side. Where the exit is negative there is no hit, whatever they do.
+        const SLACK: f32 = 1.0 + 8.0 * f32::EPSILON;
+        let entry = entry.max(Vec4::splat(t_min));
+        let exit = (exit * SLACK).min(Vec4::splat(t_max));
         (entry, entry.cmple(exit).bitmask())
     }
 }
