@@ -86,6 +86,9 @@ fn what_libraries_lack_is_said() {
     let scene = seen_from_the_front(OBJ);
     let said = folder.said(&scene);
     assert!(said.contains("S0025") && said.contains("`right`"), "{said}");
+    folder.write("the colors.mtl", "newmtl left\nmap_Ks shiny.png\nnewmtl right\nKd 1 0 0\n");
+    let said = folder.said(&scene);
+    assert!(said.contains("S0025") && said.contains("other than `map_Kd`"), "{said}");
     std::fs::remove_file(folder.0.join("the colors.mtl")).expect("it was written");
     let said = folder.said(&scene);
     assert!(said.contains("S0025") && said.contains("the colors.mtl"), "{said}");

@@ -23,8 +23,8 @@ pub enum ImageBytes<'a> {
     Embedded(Cow<'a, [u8]>),
 }
 
-/// Extensions that a document may require.
-const KNOWN: [&str; 6] = [
+/// Extensions that are read.
+pub const KNOWN: [&str; 6] = [
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",

@@ -11,6 +11,8 @@ pub type Index = usize;
 pub struct Document {
     pub asset: Asset,
     pub extensions_required: Vec<String>,
+    pub extensions_used: Vec<String>,
+    pub animations: Vec<serde::de::IgnoredAny>,
     pub buffers: Vec<Buffer>,
     pub buffer_views: Vec<BufferView>,
     pub accessors: Vec<Accessor>,

@@ -9,7 +9,7 @@ pub mod document;
 
 use super::{TriangleMesh, VertexVariable};
 use accessor::Numbers;
-pub use container::{Container, ImageBytes, read_document};
+pub use container::{Container, ImageBytes, KNOWN, read_document};
 use document::{Index, MeshPrimitive};
 use glam::{Vec2, Vec3};
 

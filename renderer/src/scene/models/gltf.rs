@@ -3,7 +3,7 @@
 use super::embedded::stored;
 use super::{BuiltIn, Model, ModelImage, ModelLight, ModelMaterial, Part};
 use crate::geometry::gltf::document::{Document, Index, Material, Node, TextureInfo, TextureTransform};
-use crate::geometry::gltf::{Container, ImageBytes, read_document};
+use crate::geometry::gltf::{Container, ImageBytes, KNOWN, read_document};
 use crate::texture::Wrap;
 use glam::{DAffine3, DMat4, DQuat, DVec3, Vec3};
 use ssl_compiler::runtime::ParameterValue;
@@ -14,6 +14,13 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
     let container = Container::read(path)?;
     let document = &container.document;
     let mut model = Model { files: container.files.clone(), ..Model::default() };
+    // Extensions of one maker seldom show in pictures.
+    for name in document.extensions_used.iter().filter(|e| e.starts_with("KHR_") && !KNOWN.contains(&e.as_str())) {
+        left_out(&mut model, &format!("what the extension `{name}` says"));
+    }
+    if !document.animations.is_empty() {
+        left_out(&mut model, "its animations: everything stands as it was modelled");
+    }
     let placed = placements(document)?;
     let mut used = vec![false; document.meshes.len()];
     for Placement { node, to_model } in &placed {

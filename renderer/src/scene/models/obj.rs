@@ -23,6 +23,13 @@ pub fn read(path: &Path, smooth: bool, wanted: &[&str]) -> Result<Model, String>
             Err(why) => model.left_out.push(format!("the library of materials `{library}`: {why}")),
         }
     }
+    let unread = |m: &tobj::Material| {
+        let maps = [&m.specular_texture, &m.normal_texture, &m.shininess_texture];
+        maps.iter().any(|map| map.is_some()) || m.unknown_param.contains_key("map_Ke")
+    };
+    if known.iter().any(|(m, _)| unread(m)) {
+        model.left_out.push("images of its materials other than `map_Kd` and `map_d`".to_owned());
+    }
     let mut emissions: Vec<Vec3> = Vec::new();
     for (material, file) in &known {
         let (made, emission) = mtl::made(Some(material), file.parent().unwrap_or(Path::new("")));
