@@ -90,6 +90,7 @@ fn what_is_no_number_stays_in_its_pixel_and_is_attributed() {
         assert_eq!(found.statistics.non_finite_samples, 16);
         let said: Vec<&str> = found.diagnostics.list.iter().map(|d| d.message.as_str()).collect();
         assert!(said.len() == 1 && said[0].contains("`left`") && said[0].contains("2,0 2,1 2,2 2,3"), "{said:?}");
+        assert!(found.diagnostics.list[0].hint.contains("`--pixel 2,0 --sample 0`"));
     }
 }
 

@@ -29,9 +29,13 @@ impl Drop for Folder {
 }
 
 fn render(file: &str, more: &[&str]) -> Output {
-    let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/render_scenes/tiny.toml").display().to_string();
+    let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/render_scenes/tiny.toml");
+    render_scene(&scene.display().to_string(), file, more)
+}
+
+fn render_scene(scene: &str, file: &str, more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shade"));
-    command.args(["render", &scene, "-o", file]).args(more).output().expect("the program was built for this test")
+    command.args(["render", scene, "-o", file]).args(more).output().expect("the program was built for this test")
 }
 
 fn said(output: &Output) -> String {
@@ -124,7 +128,7 @@ fn the_viewer_ends_with_the_picture() {
     let (listener, address) = listen();
     let viewer = std::thread::spawn(move || viewed(listener.accept().expect("the render connects").0));
     let file = folder.file("a.exr");
-    let options = ["--size", "70x40", "--crop", "3,5,65,38", "--spp", "64", "--tev", &address];
+    let options = ["--size", "70x40", "--crop", "3,5,65,38", "--spp", "16", "--tev", &address];
     let out = render(&file, &options);
     assert_eq!((out.status.code(), said(&out).as_str()), (Some(0), ""));
     let pictures = viewer.join().expect("all messages were understood");
@@ -171,8 +175,12 @@ fn a_viewer_that_sleeps_does_not_hold_the_render_up() {
     let (listener, address) = listen();
     let sleeper = std::thread::spawn(move || listener.accept());
     let begin = Instant::now();
-    // Messages of more bytes than sockets hold.
-    let out = render(&folder.file("a.png"), &["--size", "1200x1000", "--spp", "1", "--tev", &address]);
+    // Messages of more bytes than sockets hold, of a scene that takes no time.
+    let sky = "camera = { position = [0, 0, 1], look_at = [0, 0, 0] }\nenvironment = { type = \"sky\" }\n";
+    let scene = folder.file("sky.toml");
+    std::fs::write(&scene, sky).expect("the temporary folder can be written");
+    let options = ["--size", "1200x1000", "--spp", "1", "--tev", &address];
+    let out = render_scene(&scene, &folder.file("a.png"), &options);
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
     assert!(said(&out).contains("it does not answer in time"), "{}", said(&out));
     assert!(begin.elapsed() < Duration::from_secs(120));

@@ -72,5 +72,5 @@ fn squares_without_an_image_are_magenta_and_said() {
         let found = system.look_up(0, uv, [Vec2::ZERO; 2]);
         assert_eq!(found.value, Vec4::new(1.0, 0.0, 1.0, 1.0), "{uv}");
     }
-    assert_eq!(system.uncovered().collect::<Vec<&str>>(), ["set"]);
+    assert_eq!(system.uncovered().collect::<Vec<&str>>(), ["wall.<UDIM>.png"]);
 }

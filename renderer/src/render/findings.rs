@@ -37,11 +37,11 @@ pub fn findings(scene: &Scene, statistics: &Statistics) -> (Diagnostics, bool) {
             found.hits,
             pixels.join(" ")
         );
-        warn(
-            &codes::NOT_A_NUMBER,
-            message,
-            "look in its shader for a division by zero, or a root or power of a negative number",
-        );
+        let seen = found.first.first().map_or(String::new(), |p| {
+            format!("; `--pixel {},{} --sample {}` shows what it saw there", p.x, p.y, p.sample)
+        });
+        let hint = "look in its shader for a division by zero, or a root or power of a negative number";
+        warn(&codes::NOT_A_NUMBER, message, &format!("{hint}{seen}"));
     }
     if statistics.non_finite_samples > 0 && statistics.non_finite_materials.is_empty() {
         let message = format!("{} samples were too bright to be numbers and are black", statistics.non_finite_samples);
