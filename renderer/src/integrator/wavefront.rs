@@ -10,7 +10,7 @@ use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
 use crate::geometry::{Partials, Wanted, instance, surface};
 use crate::material::ShadingPoint;
-use crate::sampler::Sampler;
+use crate::sampler::{Pattern, Sampler};
 use crate::scene::{IntegratorKind, Scene};
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{HostServices, LANES, Listener};
@@ -46,7 +46,7 @@ const BOUNCE_PAIRS: u32 = 6;
 pub fn trace(
     scene: &Scene,
     camera: &Camera,
-    seed: u32,
+    pattern: &Pattern,
     tile: Tile,
     samples: Range<u32>,
     work: &mut Workspace,
@@ -58,7 +58,7 @@ pub fn trace(
         || scene.environment.needs_partials()
         || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
-    start(scene, camera, seed, tile, samples.clone(), work);
+    start(scene, camera, pattern, tile, samples.clone(), work);
     for depth in 0..=scene.integrator.max_depth {
         // 2. What each ray meets first; those that meet nothing see the environment.
         counts.rays += work.active.len() as u64;
@@ -119,12 +119,12 @@ pub fn trace(
     (sums, counts)
 }
 
-fn start(scene: &Scene, camera: &Camera, seed: u32, tile: Tile, samples: Range<u32>, work: &mut Workspace) {
+fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples: Range<u32>, work: &mut Workspace) {
     work.paths.clear();
     for pixel in 0..tile.pixels() {
         let (x, y) = tile.pixel(pixel);
         for sample in samples.clone() {
-            let mut sampler = Sampler::new(seed, (x, y), sample);
+            let mut sampler = pattern.sampler((x, y), sample);
             let off_center = scene.film.filter.sample(sampler.next_2d());
             let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
             let lens = sampler.next_2d();

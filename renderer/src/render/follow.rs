@@ -1,5 +1,6 @@
 //! One sample of one pixel, followed and written down.
 
+use super::options::pattern;
 use super::{RenderError, RenderOptions, job::STACK_BYTES, prepare};
 use crate::film::Tile;
 use crate::integrator::probe::Probe;
@@ -45,7 +46,7 @@ pub fn follow(
     let pool = pool.map_err(|e| RenderError::Machine(format!("a thread could not be started: {e}")))?;
     let tile = Tile { x0: x, y0: y, x1: x + 1, y1: y + 1 };
     let path = pool.install(|| {
-        integrator::trace(scene, &camera, plan.seed, tile, sample.clone(), &mut work);
+        integrator::trace(scene, &camera, &pattern(&plan, scene), tile, sample.clone(), &mut work);
         scene.textures.cache().release();
         work
     });

@@ -1,5 +1,6 @@
 //! The work of one render: units, each a batch of samples of a tile, that threads take until there are none.
 
+use super::options::pattern;
 use crate::camera::Camera;
 use crate::fiber::{self, FiberCounts};
 use crate::film::part::{Done, Part, Plan};
@@ -122,6 +123,7 @@ impl Job<'_> {
         let recorded = Recorded::new(self.plan.aovs.clone(), self.plan.shape());
         let mut work = Workspace { view: self.view, recorded, ..Workspace::default() };
         let mut worked = Worked::default();
+        let pattern = pattern(&self.plan, self.scene);
         while self.has_more() {
             let unit = self.next.fetch_add(1, Ordering::Relaxed);
             if unit >= self.end.load(Ordering::Relaxed) {
@@ -136,7 +138,7 @@ impl Job<'_> {
             let (index, first) = ((unit % tiles) as usize, self.range.start + (unit / tiles) as u32 * BATCH);
             let (tile, range) = (self.film.tile(index), first..(first + BATCH).min(self.range.end));
             let samples = u64::from(tile.pixels()) * range.len() as u64;
-            let (sums, counts) = integrator::trace(self.scene, &self.camera, self.plan.seed, tile, range, &mut work);
+            let (sums, counts) = integrator::trace(self.scene, &self.camera, &pattern, tile, range, &mut work);
             if self.scene.textures.cache().has_given_up() {
                 break;
             }

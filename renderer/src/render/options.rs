@@ -3,6 +3,7 @@
 use crate::film::part::Plan;
 use crate::film::{Adaptive, Aov, Tile};
 use crate::integrator::View;
+use crate::sampler::Pattern;
 use crate::scene::{MAX_SIDE, Scene};
 use crate::texture::MipMode;
 use std::ops::Range;
@@ -77,4 +78,9 @@ impl RenderOptions {
     pub fn samples_of(&self, plan: &Plan) -> Range<u32> {
         self.range.clone().unwrap_or(0..plan.samples)
     }
+}
+
+/// The sample points of a picture.
+pub fn pattern(plan: &Plan, scene: &Scene) -> Pattern {
+    Pattern { seed: plan.seed, noise: scene.integrator.noise, samples: plan.samples }
 }

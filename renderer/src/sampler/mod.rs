@@ -5,6 +5,10 @@
 //! anew for each pair ("padded"), all by hashing (Burley, "Practical Hash-based Owen Scrambling", JCGT
 //! 2020; the permutation after Laine and Karras 2011).
 
+mod pattern;
+
+pub use pattern::{Noise, Pattern};
+
 use glam::Vec2;
 
 /// A stream of sample points for one sample of one pixel.

@@ -111,6 +111,7 @@ const TABLES: &[Table] = &[
             key("seed", Integer(0, u32::MAX as i64), "of the random numbers"),
             key("distance", Above(0.0), "ao: how far occlusion reaches"),
             key("roulette", Flag, "whether paths that carry little may end at random, true if not given"),
+            key("noise", Choice(&["white", "blue"]), "how the errors of neighbouring pixels go together"),
             key("sampling", Choice(&["both", "lights", "lobes"]), "who looks for light that both could find"),
         ],
     },
@@ -319,6 +320,7 @@ mod tests {
         for (table, name, before) in [
             ("integrator", "type", "[camera]\n[integrator]\n"),
             ("integrator", "sampling", "[camera]\n[integrator]\n"),
+            ("integrator", "noise", "[camera]\n[integrator]\n"),
             ("film", "filter", "[camera]\n[film]\n"),
             ("film", "tone", "[camera]\n[film]\n"),
             ("texture", "wrap", "[camera]\n[textures.t]\nfile = \"t.png\"\n"),

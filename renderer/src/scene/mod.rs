@@ -30,6 +30,7 @@ use crate::film::{Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
 use crate::material::{HitValues, Making, Material, Space, Spaces, Surroundings};
+use crate::sampler::Noise;
 use crate::texture::TextureSystem;
 use context::Context;
 use folders::Folders;
@@ -100,6 +101,8 @@ pub struct IntegratorSettings {
     pub max_depth: u32,
     pub seed: u32,
     pub sampling: LightSampling,
+    /// How the errors of neighbouring pixels go together.
+    pub noise: Noise,
     /// Paths that carry little may end at random.
     pub roulette: bool,
     /// How far occlusion reaches, in the scene's units; infinite where nobody says.
@@ -220,6 +223,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         max_depth: context.integer(&table.max_depth, "depth", 0..1025, 8),
         seed: table.seed,
         sampling: table.sampling,
+        noise: table.noise,
         roulette: table.roulette.unwrap_or(true),
         distance: context.number(&table.distance, "distance", 0.0..1e9, f32::INFINITY),
     }

@@ -3,6 +3,7 @@
 
 use crate::film::{PixelFilter, ToneCurve};
 use crate::light::LightSampling;
+use crate::sampler::Noise;
 use crate::texture::Wrap;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -87,6 +88,7 @@ pub struct IntegratorTable {
     pub max_depth: Option<Spanned<i64>>,
     pub seed: u32,
     pub sampling: LightSampling,
+    pub noise: Noise,
     /// Whether paths that carry little may end at random.
     pub roulette: Option<bool>,
     /// How far occlusion reaches.
