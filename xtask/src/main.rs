@@ -182,7 +182,7 @@ fn with_embree() -> Outcome {
     let clippy = ["clippy", "-p", "renderer", "--all-targets", "--features", "embree", "--", "-D", "warnings"];
     cargo(&clippy)?;
     cargo(&["test", "-p", "renderer", "--features", "embree", "--lib", "accel"])?;
-    cargo(&["test", "-p", "renderer", "--features", "embree", "--test", "intersection"])
+    cargo(&["test", "-p", "renderer", "--features", "embree", "--test", "intersection", "--test", "equal_pictures"])
 }
 
 fn api_documentation() -> Outcome {
