@@ -9,6 +9,7 @@ use crate::geometry::{Geometry, Hit, Primitive, instance};
 use crate::ray::Ray;
 use glam::{DAffine3, Vec3};
 use rayon::prelude::*;
+use smallvec::SmallVec;
 use tree::Tree;
 
 /// Everything that rays need, copied from a geometry; what stands in a group once, however often it is placed.
@@ -38,10 +39,10 @@ enum Block {
     Instance(u32),
 }
 
-/// A primitive before it is put into a block.
+/// A primitive before it is put into a block: as little as will do, for there are as many as triangles.
 #[derive(Clone, Copy, Debug)]
 enum Item {
-    Triangle([Vec3; 3], u32),
+    Triangle(u32),
     Analytic(u32, u32),
     Instance(u32),
 }
@@ -118,7 +119,7 @@ impl Group {
                     let p = mesh.vertices(t);
                     let bounds = (p[0].min(p[1]).min(p[2]), p[0].max(p[1]).max(p[2]));
                     // The smaller of a number and NaN is the number, so the box alone does not tell.
-                    (Item::Triangle(p, primitive), p.iter().all(|p| p.is_finite()).then_some(bounds))
+                    (Item::Triangle(primitive), p.iter().all(|p| p.is_finite()).then_some(bounds))
                 }
                 Primitive::Instance(i) => {
                     instances.push(Placement { group: i.group, from_parent: i.from_parent, base: i.base });
@@ -138,11 +139,11 @@ impl Group {
                 boxes.push(bounds);
             }
         }
-        let (mut tree, order) = Tree::build(&boxes);
+        let (mut tree, order) = Tree::build(boxes);
         let mut blocks = Vec::new();
         tree.replace_leaves(|leaf| {
             let begin = blocks.len();
-            pack(order[leaf].iter().map(|&i| items[i as usize]), &mut blocks);
+            pack(geometry, order[leaf].iter().map(|&i| items[i as usize]), &mut blocks);
             begin..blocks.len()
         });
         Group { tree, blocks, primitives: items.len(), analytic, instances }
@@ -150,18 +151,22 @@ impl Group {
 }
 
 /// A leaf's primitives as blocks, triangles first.
-fn pack(items: impl Iterator<Item = Item>, blocks: &mut Vec<Block>) {
+fn pack(geometry: &Geometry, items: impl Iterator<Item = Item>, blocks: &mut Vec<Block>) {
     let (mut triangles, mut others) = (Vec::new(), Vec::new());
     for item in items {
         match item {
-            Item::Triangle(p, primitive) => triangles.push((p, primitive)),
+            Item::Triangle(primitive) => triangles.push(primitive),
             Item::Analytic(i, primitive) => others.push(Block::Analytic(i, primitive)),
             Item::Instance(i) => others.push(Block::Instance(i)),
         }
     }
     for four in triangles.chunks(4) {
-        let corners: Vec<[Vec3; 3]> = four.iter().map(|t| t.0).collect();
-        let primitives = std::array::from_fn(|lane| four.get(lane).map_or(0, |t| t.1));
+        let corners = four.iter().filter_map(|&primitive| match geometry.primitive(primitive) {
+            Primitive::Triangle(mesh, t) => Some(mesh.vertices(t)),
+            _ => None,
+        });
+        let corners: SmallVec<[[Vec3; 3]; 4]> = corners.collect();
+        let primitives = std::array::from_fn(|lane| four.get(lane).copied().unwrap_or(0));
         blocks.push(Block::Triangles(FourTriangles::new(&corners), primitives));
     }
     blocks.extend(others);

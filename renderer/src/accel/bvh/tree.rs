@@ -38,11 +38,11 @@ type Stack = SmallVec<[Item; 64]>;
 
 impl Tree {
     /// A tree over boxes, and the order into which the boxes' items must be brought: leaves are ranges of it.
-    pub fn build(boxes: &[(Vec3, Vec3)]) -> (Tree, Vec<u32>) {
+    pub fn build(boxes: Vec<(Vec3, Vec3)>) -> (Tree, Vec<u32>) {
         let Some(bounds) = boxes.iter().copied().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) else {
             return (Tree { nodes: Vec::new(), bounds: (Vec3::ZERO, Vec3::ZERO) }, Vec::new());
         };
-        let aabbs: Vec<Aabb> = boxes.iter().map(|b| Aabb::new(b.0.into(), b.1.into())).collect();
+        let aabbs: Vec<Aabb> = boxes.into_iter().map(|b| Aabb::new(b.0.into(), b.1.into())).collect();
         let binary = build_bvh2(&aabbs, BvhBuildParams::medium_build(), &mut Default::default());
         let mut tree = Tree { nodes: Vec::with_capacity(binary.nodes.len() / 3 + 1), bounds };
         tree.widen(&binary);
