@@ -183,6 +183,9 @@ impl ByBand {
             return Err(damaged());
         }
         let band = self.begun.entry(number).or_default();
+        // Small blocks may be tall ones of a wide image.
+        let more = (rows * row_bytes).saturating_sub(band.texels.len());
+        band.texels.try_reserve_exact(more).map_err(|_| "its blocks need more memory than there is".to_owned())?;
         band.texels.resize(rows * row_bytes, 0);
         band.filled += size.x() * rows * texel;
         if line > 0 {
