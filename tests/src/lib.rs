@@ -18,7 +18,7 @@ use ssl_compiler::pipeline::{Options, Stage};
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::print::Listener;
 use ssl_compiler::runtime::{
-    Block, BlockStatus, ClosureRegistry, External, ExternalRegistry, GlobalsLayout, ParameterBlock, Row,
+    Block, BlockStatus, Closure, ClosureRegistry, External, ExternalRegistry, GlobalsLayout, ParameterBlock, Row,
 };
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::TestTexture;

@@ -1,7 +1,9 @@
 //! Closures become a fixed table of lobes: their weights, parameters and layers.
 
 use ssl_compiler::diagnostics::codes;
-use ssl_compiler::runtime::{ParameterBlock, Row, read3};
+use ssl_compiler::runtime::{Closure, Layer, ParameterBlock, Row, read3};
+use ssl_compiler::source::SourceMap;
+use ssl_compiler::{CompileOptions, Roots, compile};
 use ssl_tests::{BACKENDS, Host, Lambert, messages, run_with_default_fuel};
 
 /// A lobe of lane 0: closure, weight, index of the lobe above it.
@@ -250,4 +252,25 @@ fn calls_that_double_at_each_level_are_refused_soon() {
     let refused = host.compile_entry(&source, Some("s39"), BACKENDS[0]);
     let codes: Vec<&str> = refused.err().map(|d| d.list.iter().map(|d| d.code.id).collect()).unwrap_or_default();
     assert_eq!(codes, [codes::CLOSURE_FLATTEN.id]);
+}
+
+/// Who asks for some types of lobes gets the layers above them too: they decide how much of them is seen.
+#[test]
+fn wanted_lobes_come_with_the_layers_above_them() {
+    let host = Host::default();
+    let source = format!(
+        "shader main(out closure c) {{
+             closure shining = make_closure<Emission>() + {LAMBERT};
+             c = make_closure<Coat>(1.2, make_closure<Coat>(1.5, shining)) + make_closure<Coat>(1.4, {LAMBERT});
+         }}"
+    );
+    let emission = [host.closures.find("Emission").expect("it is registered").0];
+    let options =
+        CompileOptions { roots: Roots::Lobes(&emission), ..CompileOptions::new(&host.globals, &host.closures) };
+    let mut sources = SourceMap::new();
+    let file = sources.add("test.ssl", source);
+    let (shader, _) = compile(&mut sources, file, None, &options).unwrap_or_else(|d| panic!("{}", messages(&d)));
+    let found: Vec<_> = shader.interface().lobes.iter().map(|l| (host.closures.get(l.closure).name, l.layer)).collect();
+    let beneath = |lobe| Some(Layer { lobe, parameter: 1 });
+    assert_eq!(found, [("Coat", None), ("Coat", beneath(0)), ("Emission", beneath(1))]);
 }

@@ -1,7 +1,7 @@
 //! What a host sees of a running shader: texture requests with exact footprints, the globals it must
 //! fill, parameters from the block or written into the code, and lobes.
 
-use ssl_compiler::runtime::{Block, HostServices, ParameterBlock, ParameterValue, Row, TextureRequest, read3};
+use ssl_compiler::runtime::{Block, Closure, HostServices, ParameterBlock, ParameterValue, Row, TextureRequest, read3};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::{CompileOptions, Shader, compile};
 use ssl_tests::{BACKENDS, Host, Lambert, Way, messages, run_with_default_fuel};

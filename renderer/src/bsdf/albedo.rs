@@ -1,30 +1,19 @@
 //! Directional albedos without noise: the share of light from all sides that a lobe scatters towards the viewer.
 
-use super::{Bsdf, Lobe};
+use super::{Bsdf, LobeSample};
 use glam::{Vec2, Vec3};
 
 /// Points of the lattice that a rough lobe is averaged over.
 const POINTS: u32 = 64;
 
-impl Lobe {
-    /// ∫ eval dωi: exact where there is a formula, else the mean of the samples' weights over a fixed lattice, good to
-    /// about 1 %. Refracted light counts as it carries energy, without the scale of radiance in glass.
-    pub fn directional_albedo(&self, wo: Vec3) -> Vec3 {
-        match self {
-            Lobe::Lambert(l) => l.albedo,
-            Lobe::Mirror(l) => l.reflectance,
-            Lobe::Dielectric(l) => l.directional_albedo(wo),
-            Lobe::Glossy(_) | Lobe::Conductor(_) => self.mean_weight(wo),
-        }
-    }
-
-    fn mean_weight(&self, wo: Vec3) -> Vec3 {
-        // Steps by the golden ratio one way, evenly the other.
-        const GOLDEN: f32 = 0.618_034;
-        let point = |i: u32| Vec2::new((0.5 + i as f32 * GOLDEN).fract(), (i as f32 + 0.5) / POINTS as f32);
-        let sum: Vec3 = (0..POINTS).map(point).filter_map(|u| self.sample(wo, u)).map(|s| s.weight).sum();
-        sum / POINTS as f32
-    }
+/// The mean of the weights of samples, taken at the points of a fixed lattice.
+pub fn mean_weight(sample: impl Fn(Vec2) -> Option<LobeSample>) -> Vec3 {
+    // Steps by the golden ratio one way, evenly the other.
+    const GOLDEN: f32 = 0.618_034;
+    let point = |i: u32| Vec2::new((0.5 + i as f32 * GOLDEN).fract(), (i as f32 + 0.5) / POINTS as f32);
+    let sum: Vec3 =
+        (0..POINTS).map(point).filter_map(sample).map(|s| s.weight * s.refracted.map_or(1.0, |r| r.eta * r.eta)).sum();
+    sum / POINTS as f32
 }
 
 impl Bsdf<'_> {
@@ -35,14 +24,14 @@ impl Bsdf<'_> {
 
     /// The lobes' normals by their shares of the light, on the side of `wo`; `None` where there are no lobes.
     pub fn mean_normal(&self) -> Option<Vec3> {
-        let sum: Vec3 = self.lobes.iter().map(|l| l.lobe.normal() * super::choice(l)).sum();
+        let sum: Vec3 = self.lobes.iter().map(|l| l.lobe.normal() * l.choice).sum();
         sum.try_normalize()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Conductor, Dielectric, Glossy, Lambert, Mirror, WeightedLobe, fresnel, harness};
+    use super::super::{Conductor, Dielectric, Glossy, Lambert, Lobe, Mirror, WeightedLobe, fresnel, harness};
     use super::*;
     use std::f32::consts::TAU;
 
@@ -63,9 +52,9 @@ mod tests {
     fn rough_lobes_scatter_what_uniform_directions_find() {
         for wo in harness::directions() {
             for roughness in [0.5, 0.7, 1.0] {
-                let glossy = Lobe::Glossy(Glossy { reflectance: [1.0; 3], normal: N, roughness }.lobe(Vec3::Z, wo));
+                let glossy = Lobe::new(Glossy { reflectance: [1.0; 3], normal: N, roughness }.lobe(Vec3::Z, wo));
                 let metal = Conductor { eta: [0.2; 3], k: [3.9; 3], normal: N, roughness };
-                let metal = Lobe::Conductor(metal.lobe(Vec3::Z, wo));
+                let metal = Lobe::new(metal.lobe(Vec3::Z, wo));
                 for lobe in [glossy, metal] {
                     let (found, expected) = (lobe.directional_albedo(wo).x, over_the_hemisphere(&lobe, wo));
                     assert!((found - expected).abs() < 0.015, "{wo} {roughness}: {found} {expected}");
@@ -82,7 +71,7 @@ mod tests {
         for inside in [false, true] {
             let reflected = fresnel::dielectric(0.8, if inside { 1.0 / 1.5 } else { 1.5 }).0;
             let expected = Vec3::new(1.0, 0.5 + 0.5 * reflected, reflected);
-            let found = Lobe::Dielectric(glass(inside)).directional_albedo(wo);
+            let found = Lobe::new(glass(inside)).directional_albedo(wo);
             assert!((found - expected).abs().max_element() < 1e-6, "{found} {expected}");
         }
     }
@@ -92,11 +81,11 @@ mod tests {
         let wo = Vec3::new(0.6, 0.0, 0.8);
         let tilted = Lambert { albedo: [0.5; 3], normal: [1.0, 0.0, 0.0] };
         let lobes = [
-            WeightedLobe { lobe: Lobe::Lambert(tilted.lobe(Vec3::Z)), weight: Vec3::ONE },
-            WeightedLobe {
-                lobe: Lobe::Mirror(Mirror { reflectance: [1.0, 0.5, 0.0], normal: N }.lobe(Vec3::Z, wo)),
-                weight: Vec3::splat(0.5),
-            },
+            WeightedLobe::new(Lobe::new(tilted.lobe(Vec3::Z)), Vec3::ONE),
+            WeightedLobe::new(
+                Lobe::new(Mirror { reflectance: [1.0, 0.5, 0.0], normal: N }.lobe(Vec3::Z, wo)),
+                Vec3::splat(0.5),
+            ),
         ];
         let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
         assert_eq!(bsdf.directional_albedo(), Vec3::new(1.0, 0.75, 0.5));

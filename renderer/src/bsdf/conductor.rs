@@ -10,7 +10,7 @@
 
 use super::fresnel;
 use super::ggx::Ggx;
-use super::{LobeSample, clean, reflecting};
+use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
@@ -39,18 +39,28 @@ impl Conductor {
     }
 }
 
-impl ConductorLobe {
-    pub fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+impl SurfaceClosure for Conductor {
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
+        lobes.add(Vec3::ONE, self.lobe(place.gnormal, place.wo));
+    }
+}
+
+impl Scatter for ConductorLobe {
+    fn name(&self) -> &'static str {
+        "Conductor"
+    }
+
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         let o = self.frame.to_local(wo);
         let found = self.facets.eval(o, self.frame.to_local(wi));
         found.map_or(Vec3::ZERO, |(value, half)| self.reflectance(o.dot(half)) * value)
     }
 
-    pub fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
         self.facets.pdf(self.frame.to_local(wo), self.frame.to_local(wi))
     }
 
-    pub fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+    fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let o = self.frame.to_local(wo);
         let drawn = self.facets.sample(o, u)?;
         let wi = self.frame.to_world(drawn.wi).normalize_or_zero();
@@ -60,10 +70,16 @@ impl ConductorLobe {
     }
 
     /// Seen straight from the front.
-    pub fn albedo(&self) -> Vec3 {
+    fn albedo(&self) -> Vec3 {
         self.reflectance(1.0)
     }
 
+    fn normal(&self) -> Vec3 {
+        self.frame.n
+    }
+}
+
+impl ConductorLobe {
     fn reflectance(&self, cosine: f32) -> Vec3 {
         fresnel::conductor(cosine.clamp(0.0, 1.0), self.eta, self.k)
     }
@@ -79,7 +95,7 @@ mod tests {
         for (roughness, eta) in [(0.4, 0.2), (0.7, 1.5), (1.0, 3.0)] {
             let lobe = |wo: Vec3, n: Vec3| {
                 let made = Conductor { eta: [eta; 3], k: [3.9, 2.4, 2.1], normal: n.to_array(), roughness };
-                Lobe::Conductor(made.lobe(n, wo))
+                Lobe::new(made.lobe(n, wo))
             };
             harness::check(&format!("Conductor {roughness}"), &lobe);
         }

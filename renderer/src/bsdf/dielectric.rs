@@ -11,7 +11,7 @@
 //! behind are found by paths alone.
 
 use super::fresnel;
-use super::{LobeSample, Refraction, clean, reflecting};
+use super::{LobeSample, Lobes, Place, Reach, Refraction, Scatter, SurfaceClosure, bounded, clean, reflecting};
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
 
@@ -32,7 +32,7 @@ pub struct DielectricLobe {
 impl Dielectric {
     /// `inside`: `wo` is in what lies behind the surface.
     pub fn lobe(&self, gnormal: Vec3, wo: Vec3, inside: bool) -> DielectricLobe {
-        let ior = if self.ior.is_finite() { self.ior.clamp(1.0, 10.0) } else { 1.0 };
+        let ior = bounded(self.ior, 1.0, 10.0, 1.0);
         DielectricLobe {
             transmittance: clean(self.transmittance).min(Vec3::ONE),
             normal: reflecting(self.normal, gnormal, wo),
@@ -41,22 +41,51 @@ impl Dielectric {
     }
 }
 
-impl DielectricLobe {
-    /// The share that is reflected, and what the surface lets through of the rest.
-    pub fn directional_albedo(&self, wo: Vec3) -> Vec3 {
-        let (reflected, _) = fresnel::dielectric(wo.dot(self.normal).clamp(0.0, 1.0), self.eta);
-        reflected + (1.0 - reflected) * self.transmittance
+impl SurfaceClosure for Dielectric {
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
+        lobes.add(Vec3::ONE, self.lobe(place.gnormal, place.wo, place.inside));
+    }
+}
+
+impl Scatter for DielectricLobe {
+    fn name(&self) -> &'static str {
+        "Dielectric"
+    }
+
+    fn eval(&self, _wo: Vec3, _wi: Vec3) -> Vec3 {
+        Vec3::ZERO
+    }
+
+    fn pdf(&self, _wo: Vec3, _wi: Vec3) -> f32 {
+        0.0
     }
 
     /// Reflects with the probability of what is reflected, else refracts.
-    pub fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+    fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let cosine = wo.dot(self.normal).clamp(0.0, 1.0);
         let (reflected, refracted_cosine) = fresnel::dielectric(cosine, self.eta);
         if u.x < reflected { self.reflect(wo, cosine) } else { self.refract(wo, cosine, refracted_cosine) }
     }
 
+    fn albedo(&self) -> Vec3 {
+        // What is reflected is not tinted, so it is never nothing.
+        self.transmittance.max(Vec3::splat(0.1))
+    }
+
+    fn normal(&self) -> Vec3 {
+        self.normal
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Both
+    }
+
+    fn is_specular(&self) -> bool {
+        true
+    }
+
     /// What is reflected and what is refracted, each weighed by its share.
-    pub fn both_directions(&self, wo: Vec3) -> SmallVec<[LobeSample; 2]> {
+    fn specular_directions(&self, wo: Vec3) -> SmallVec<[LobeSample; 2]> {
         let cosine = wo.dot(self.normal).clamp(0.0, 1.0);
         let (reflected, refracted_cosine) = fresnel::dielectric(cosine, self.eta);
         let refracted = if reflected < 1.0 { self.refract(wo, cosine, refracted_cosine) } else { None };
@@ -64,6 +93,14 @@ impl DielectricLobe {
         both.into_iter().filter_map(|(s, share)| s.map(|s| LobeSample { weight: s.weight * share, ..s })).collect()
     }
 
+    /// The share that is reflected, and what the surface lets through of the rest.
+    fn directional_albedo(&self, wo: Vec3) -> Vec3 {
+        let (reflected, _) = fresnel::dielectric(wo.dot(self.normal).clamp(0.0, 1.0), self.eta);
+        reflected + (1.0 - reflected) * self.transmittance
+    }
+}
+
+impl DielectricLobe {
     fn reflect(&self, wo: Vec3, cosine: f32) -> Option<LobeSample> {
         let wi = (self.normal * (2.0 * cosine) - wo).try_normalize()?;
         Some(LobeSample { wi, weight: Vec3::ONE, pdf: 1.0, refracted: None })

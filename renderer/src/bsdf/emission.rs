@@ -1,14 +1,15 @@
 //! `Emission(color radiance)`: light that the surface sends out, the same in all directions of the side
 //! that is seen. It is no lobe to sample: its radiance is added where a path meets the surface.
 
+use super::{Lobes, Place, SurfaceClosure, clean};
+
 ssl_compiler::closure_type! {
     /// Emitted radiance, W/(sr·m²) in the working space.
     pub struct Emission { radiance: color }
 }
 
-impl Emission {
-    /// The radiance without what would poison a render.
-    pub fn cleaned(&self) -> glam::Vec3 {
-        super::clean(self.radiance)
+impl SurfaceClosure for Emission {
+    fn scatter(&self, _place: &Place, lobes: &mut Lobes<'_>) {
+        lobes.emit(clean(self.radiance));
     }
 }

@@ -9,7 +9,7 @@
 //! Isotropic [GGX microfacets](super::ggx). Single scattering only: a rough lobe darkens.
 
 use super::ggx::Ggx;
-use super::{LobeSample, clean, reflecting};
+use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
@@ -35,23 +35,41 @@ impl Glossy {
     }
 }
 
-impl GlossyLobe {
-    pub fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+impl SurfaceClosure for Glossy {
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
+        lobes.add(Vec3::ONE, self.lobe(place.gnormal, place.wo));
+    }
+}
+
+impl Scatter for GlossyLobe {
+    fn name(&self) -> &'static str {
+        "Glossy"
+    }
+
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         let found = self.facets.eval(self.frame.to_local(wo), self.frame.to_local(wi));
         found.map_or(Vec3::ZERO, |(value, _)| self.reflectance * value)
     }
 
-    pub fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
         self.facets.pdf(self.frame.to_local(wo), self.frame.to_local(wi))
     }
 
-    pub fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+    fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let o = self.frame.to_local(wo);
         let i = self.facets.sample(o, u)?.wi;
         let wi = self.frame.to_world(i).normalize_or_zero();
         let pdf = self.pdf(wo, wi);
         let weight = self.reflectance * self.facets.weight(o, i);
         (pdf > 0.0).then_some(LobeSample { wi, weight, pdf, refracted: None })
+    }
+
+    fn albedo(&self) -> Vec3 {
+        self.reflectance
+    }
+
+    fn normal(&self) -> Vec3 {
+        self.frame.n
     }
 }
 
@@ -64,7 +82,7 @@ mod tests {
     fn passes_the_harness_at_several_roughnesses() {
         for roughness in [0.4, 0.7, 1.0] {
             let lobe = |wo: Vec3, n: Vec3| {
-                Lobe::Glossy(Glossy { reflectance: [1.0; 3], normal: n.to_array(), roughness }.lobe(n, wo))
+                Lobe::new(Glossy { reflectance: [1.0; 3], normal: n.to_array(), roughness }.lobe(n, wo))
             };
             harness::check(&format!("Glossy {roughness}"), &lobe);
         }

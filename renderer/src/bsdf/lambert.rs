@@ -5,7 +5,7 @@
 //! | albedo | share of the light reflected, 0 to 1 a channel |
 //! | normal | unit shading normal |
 
-use super::{LobeSample, clean, toward_viewer};
+use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, toward_viewer};
 use crate::math::{Frame, cosine_hemisphere};
 use glam::{Vec2, Vec3};
 use std::f32::consts::FRAC_1_PI;
@@ -27,19 +27,41 @@ impl Lambert {
     }
 }
 
-impl LambertLobe {
-    pub fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+impl SurfaceClosure for Lambert {
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
+        lobes.add(Vec3::ONE, self.lobe(place.gnormal));
+    }
+}
+
+impl Scatter for LambertLobe {
+    fn name(&self) -> &'static str {
+        "Lambert"
+    }
+
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         self.albedo * self.pdf(wo, wi)
     }
 
-    pub fn pdf(&self, _wo: Vec3, wi: Vec3) -> f32 {
+    fn pdf(&self, _wo: Vec3, wi: Vec3) -> f32 {
         wi.dot(self.frame.n).max(0.0) * FRAC_1_PI
     }
 
-    pub fn sample(&self, _wo: Vec3, u: Vec2) -> Option<LobeSample> {
+    fn sample(&self, _wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let local = cosine_hemisphere(u);
         let pdf = local.z * FRAC_1_PI;
         (pdf > 0.0).then(|| LobeSample { wi: self.frame.to_world(local), weight: self.albedo, pdf, refracted: None })
+    }
+
+    fn albedo(&self) -> Vec3 {
+        self.albedo
+    }
+
+    fn normal(&self) -> Vec3 {
+        self.frame.n
+    }
+
+    fn directional_albedo(&self, _wo: Vec3) -> Vec3 {
+        self.albedo
     }
 }
 
@@ -48,8 +70,8 @@ mod tests {
     use super::super::{Lobe, harness};
     use super::*;
 
-    fn lobe(_wo: Vec3, n: Vec3) -> Lobe {
-        Lobe::Lambert(Lambert { albedo: [1.0; 3], normal: n.to_array() }.lobe(n))
+    pub fn lobe(_wo: Vec3, n: Vec3) -> Lobe {
+        Lobe::new(Lambert { albedo: [1.0; 3], normal: n.to_array() }.lobe(n))
     }
 
     #[test]

@@ -1,19 +1,7 @@
 //! All ways that smooth surfaces send light, without drawing any.
 
-use super::{Bsdf, BsdfSample, Lobe, LobeSample, Specular};
-use glam::Vec3;
+use super::{Bsdf, BsdfSample, Specular};
 use smallvec::SmallVec;
-
-impl Lobe {
-    /// Every direction that a specular lobe may sample, its weight multiplied by how often that is; none of others.
-    pub fn specular_directions(&self, wo: Vec3) -> SmallVec<[LobeSample; 2]> {
-        match self {
-            Lobe::Mirror(l) => l.sample(wo).into_iter().collect(),
-            Lobe::Dielectric(l) => l.both_directions(wo),
-            Lobe::Lambert(_) | Lobe::Glossy(_) | Lobe::Conductor(_) => SmallVec::new(),
-        }
-    }
-}
 
 impl Bsdf<'_> {
     /// Every direction of all specular lobes, on the sides of the geometric surface that they are meant for. The weights
@@ -24,8 +12,9 @@ impl Bsdf<'_> {
             for drawn in l.lobe.specular_directions(self.wo) {
                 let height = drawn.wi.dot(self.gnormal);
                 if (if drawn.refracted.is_some() { -height } else { height }) > 0.0 {
-                    let specular = Some(Specular { normal: l.lobe.normal(), refracted: drawn.refracted });
-                    all.push(BsdfSample { wi: drawn.wi, weight: l.weight * drawn.weight, pdf: 1.0, specular });
+                    let specular = Some(Specular { normal: l.lobe.normal() });
+                    let (wi, weight, refracted) = (drawn.wi, l.weight * drawn.weight, drawn.refracted);
+                    all.push(BsdfSample { wi, weight, pdf: 1.0, refracted, specular });
                 }
             }
         }
@@ -37,7 +26,9 @@ impl Bsdf<'_> {
 mod tests {
     use super::super::{Dielectric, Lambert, Mirror, WeightedLobe};
     use super::*;
+    use crate::bsdf::{Lobe, Scatter};
     use crate::sampler::Sampler;
+    use glam::Vec3;
 
     /// The mean of what sampling brings in each direction is what is listed.
     #[test]
@@ -47,12 +38,9 @@ mod tests {
         let glass = Dielectric { transmittance: [0.9, 0.5, 0.1], normal: n, ior: 1.5 }.lobe(Vec3::Z, wo, false);
         let mirror = Mirror { reflectance: [0.2, 0.4, 0.6], normal: n }.lobe(Vec3::Z, wo);
         let lobes = [
-            WeightedLobe { lobe: Lobe::Dielectric(glass), weight: Vec3::splat(0.5) },
-            WeightedLobe { lobe: Lobe::Mirror(mirror), weight: Vec3::splat(0.3) },
-            WeightedLobe {
-                lobe: Lobe::Lambert(Lambert { albedo: [0.3; 3], normal: n }.lobe(Vec3::Z)),
-                weight: Vec3::ONE,
-            },
+            WeightedLobe::new(Lobe::new(glass), Vec3::splat(0.5)),
+            WeightedLobe::new(Lobe::new(mirror), Vec3::splat(0.3)),
+            WeightedLobe::new(Lobe::new(Lambert { albedo: [0.3; 3], normal: n }.lobe(Vec3::Z)), Vec3::ONE),
         ];
         let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
         let listed = bsdf.specular();
@@ -74,7 +62,7 @@ mod tests {
     fn past_the_critical_angle_there_is_one_way() {
         let wo = Vec3::new(0.8, 0.0, 0.6);
         let glass = Dielectric { transmittance: [1.0; 3], normal: [0.0, 0.0, 1.0], ior: 1.5 }.lobe(Vec3::Z, wo, true);
-        let ways = Lobe::Dielectric(glass).specular_directions(wo);
+        let ways = glass.specular_directions(wo);
         assert!(ways.len() == 1 && ways[0].weight == Vec3::ONE && ways[0].wi.z > 0.0);
     }
 }

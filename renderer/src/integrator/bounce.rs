@@ -115,7 +115,7 @@ pub fn next_differential(
     point: &ShadingPoint,
     next: &BsdfSample,
 ) -> RayDifferential {
-    let Some(Specular { normal: turned_about, refracted }) = next.specular else {
+    let Some(Specular { normal: turned_about }) = next.specular else {
         return scattered(path, point, next.wi, next.pdf);
     };
     let wanted = Wanted { normal: true, ..Wanted::default() };
@@ -123,7 +123,7 @@ pub fn next_differential(
     // The partials are those of the outward normal, the lobe's faces the viewer.
     let sign = 1.0_f32.copysign(turned_about.dot(met.surface.normal));
     let (d, dp, dn) = (path.ray.direction, point.partials.position, normal.map(|n| n * sign));
-    match refracted {
+    match next.refracted {
         None => path.differential.reflected(d, dp, turned_about, dn),
         Some(Refraction { eta }) => path.differential.refracted((d, next.wi), dp, turned_about, dn, eta),
     }

@@ -209,7 +209,7 @@ mod tests {
             let met = Met { path: 0, material: 0, hit, surface, light: ShapeLight::default() };
             let (wi, _) = scene.environment.sample(sampler.next_2d());
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
-            let next = BsdfSample { wi, weight: Vec3::ONE, pdf, specular: None };
+            let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
             let differential = next_differential(&scene, &path, &met, &point, &next);
             let onward = Path { ray: Ray::new(surface.position, wi, 0.0), differential, ..path };
             let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal };

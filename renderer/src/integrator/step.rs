@@ -104,7 +104,7 @@ impl Step<'_> {
         // The next direction, from the lobes.
         let next = self.bsdf.sample(u_lobe, u_bsdf).ok_or(End::NoDirection)?;
         self.path.beta *= next.weight;
-        if let Some(Refraction { eta }) = next.specular.and_then(|s| s.refracted) {
+        if let Some(Refraction { eta }) = next.refracted {
             self.path.eta_scale *= eta * eta;
         }
         self.numbers &= self.path.beta.is_finite();
@@ -160,7 +160,7 @@ impl Step<'_> {
             pdf: next.pdf,
             weight: next.weight.to_array(),
             specular: next.specular.is_some(),
-            refracted: next.specular.is_some_and(|s| s.refracted.is_some()),
+            refracted: next.refracted.is_some(),
             survival,
             differential: next_differential(self.scene, self.path, self.met, self.point, next).into(),
         }

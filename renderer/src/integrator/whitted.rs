@@ -24,7 +24,7 @@ impl Step<'_> {
         for next in self.bsdf.specular() {
             let mut path = self.onward(&next);
             path.beta *= next.weight;
-            if let Some(Refraction { eta }) = next.specular.and_then(|s| s.refracted) {
+            if let Some(Refraction { eta }) = next.refracted {
                 path.eta_scale *= eta * eta;
             }
             self.numbers &= path.beta.is_finite();

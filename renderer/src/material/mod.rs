@@ -7,7 +7,7 @@ mod globals;
 mod spaces;
 mod values;
 
-use crate::bsdf::{Conductor, Dielectric, Emission, Glossy, Lambert, Lobe, Mirror, WeightedLobe};
+use crate::bsdf::{ClosureKind, Lobes, Place, SurfaceClosure, WeightedLobe, closures};
 use crate::geometry::{Geometry, Hit, Partials, Placed, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
@@ -18,8 +18,8 @@ use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, ClosureId, ClosureRegistry, ClosureType, GlobalField, GlobalsLayout, HostServices, LANES, LaneError, Orders,
-    OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface, read3,
+    Block, ClosureId, ClosureRegistry, ClosureType, GlobalField, GlobalsLayout, HostServices, LANES, LaneError, Layer,
+    Orders, OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface, read3,
 };
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::types::{Scalar, Type};
@@ -83,31 +83,33 @@ pub struct ShadingLanguage {
     /// What a scene adds to the globals: variables of its shapes, as many numbers each.
     variables: Vec<(String, usize)>,
     closures: ClosureRegistry,
-    kinds: Vec<(ClosureId, LobeKind)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LobeKind {
-    Lambert,
-    Mirror,
-    Glossy,
-    Conductor,
-    Dielectric,
-    Emission,
+    /// What each of those means, by its id.
+    kinds: Vec<ClosureKind>,
 }
 
 impl ShadingLanguage {
     pub fn new() -> ShadingLanguage {
-        let mut closures = ClosureRegistry::new();
-        let kinds = vec![
-            (closures.register(Lambert::closure_type()), LobeKind::Lambert),
-            (closures.register(Mirror::closure_type()), LobeKind::Mirror),
-            (closures.register(Glossy::closure_type()), LobeKind::Glossy),
-            (closures.register(Conductor::closure_type()), LobeKind::Conductor),
-            (closures.register(Dielectric::closure_type()), LobeKind::Dielectric),
-            (closures.register(Emission::closure_type()), LobeKind::Emission),
-        ];
-        ShadingLanguage { globals: HitGlobals::layout(), variables: Vec::new(), closures, kinds }
+        let mut language = ShadingLanguage {
+            globals: HitGlobals::layout(),
+            variables: Vec::new(),
+            closures: ClosureRegistry::new(),
+            kinds: Vec::new(),
+        };
+        closures().into_iter().for_each(|kind| language.add(kind));
+        language
+    }
+
+    /// Adds a closure type of the host's own; one of the same name is replaced.
+    pub fn register<C: SurfaceClosure>(&mut self) {
+        self.add(ClosureKind::of::<C>());
+    }
+
+    fn add(&mut self, kind: ClosureKind) {
+        let ClosureId(id) = self.closures.register((kind.closure_type)());
+        match self.kinds.get_mut(id as usize) {
+            Some(replaced) => *replaced = kind,
+            None => self.kinds.push(kind),
+        }
     }
 
     /// With the variables of a scene: names, and of how many numbers they are. Those that are named like something that
@@ -159,10 +161,11 @@ impl Default for ShadingLanguage {
     }
 }
 
-/// One entry of the lobe table that the renderer knows how to read.
-#[derive(Clone, Debug)]
+/// One entry of the lobe table.
+#[derive(Clone)]
 struct LobeSlot {
-    kind: LobeKind,
+    kind: ClosureKind,
+    layer: Option<Layer>,
     weight_row: usize,
     parameter_row: usize,
     closure: ClosureType,
@@ -202,11 +205,11 @@ pub struct Shaded {
 impl Material {
     pub fn new(name: &str, shader: Arc<Shader>, language: &ShadingLanguage) -> Material {
         let interface = shader.interface();
-        let kind = |id: ClosureId| language.kinds.iter().find(|(k, _)| *k == id).map(|&(_, kind)| kind);
         let slot = |l: &ssl_compiler::runtime::LobeDesc| {
             let closure = language.closures.get(l.closure).clone();
             let (floats, weight_row) = (float_rows(&closure, l.parameter_row), l.weight_row);
-            Some(LobeSlot { kind: kind(l.closure)?, weight_row, parameter_row: l.parameter_row, closure, floats })
+            let (kind, layer) = (language.kinds[l.closure.0 as usize], l.layer);
+            LobeSlot { kind, layer, weight_row, parameter_row: l.parameter_row, closure, floats }
         };
         let number = |name: &str| language.variables.iter().position(|(n, _)| n == name).map(|i| i as u32);
         let reads = interface.globals_read.iter();
@@ -217,7 +220,7 @@ impl Material {
             wanted: globals::wanted(&fills),
             fills,
             variables: variables_read(interface, language),
-            lobes: interface.lobes.iter().filter_map(slot).collect(),
+            lobes: interface.lobes.iter().map(slot).collect(),
             rows: interface.globals.rows(),
             error: OnceLock::new(),
             shader,
@@ -330,9 +333,9 @@ impl Material {
 
     /// One lane of the lobe table: its emission, and whether it holds numbers only; its lobes appended.
     fn read(&self, point: &ShadingPoint, outputs: &[Row], lane: usize, lobes: &mut Vec<WeightedLobe>) -> (Vec3, bool) {
-        let (mut emission, mut numbers) = (Vec3::ZERO, true);
-        let wo = -point.incident;
-        let gnormal = point.surface.gnormal_seen();
+        let inside = point.surface.backfacing;
+        let place = Place { wo: -point.incident, gnormal: point.surface.gnormal_seen(), inside };
+        let (mut lobes, mut numbers) = (Lobes::new(lobes), true);
         for slot in &self.lobes {
             let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
             if weight == Vec3::ZERO {
@@ -342,24 +345,18 @@ impl Material {
             if !weight.is_finite() {
                 continue;
             }
-            let parameters = &outputs[slot.parameter_row..];
-            let lobe = match slot.kind {
-                LobeKind::Emission => {
-                    emission += weight * Emission::read(parameters, lane).cleaned();
-                    continue;
-                }
-                LobeKind::Lambert => Lobe::Lambert(Lambert::read(parameters, lane).lobe(gnormal)),
-                LobeKind::Mirror => Lobe::Mirror(Mirror::read(parameters, lane).lobe(gnormal, wo)),
-                LobeKind::Glossy => Lobe::Glossy(Glossy::read(parameters, lane).lobe(gnormal, wo)),
-                LobeKind::Conductor => Lobe::Conductor(Conductor::read(parameters, lane).lobe(gnormal, wo)),
-                LobeKind::Dielectric => {
-                    let inside = point.surface.backfacing;
-                    Lobe::Dielectric(Dielectric::read(parameters, lane).lobe(gnormal, wo, inside))
-                }
-            };
-            lobes.push(WeightedLobe { lobe, weight });
+            lobes.set_weight(weight * self.passing(slot, outputs, lane, &place));
+            (slot.kind.scatter)(&outputs[slot.parameter_row..], lane, &place, &mut lobes);
         }
-        (emission, numbers)
+        (lobes.emission, numbers)
+    }
+
+    /// The share of an entry's light that passes the layers above it.
+    fn passing(&self, slot: &LobeSlot, outputs: &[Row], lane: usize, place: &Place) -> Vec3 {
+        let Some(Layer { lobe, parameter }) = slot.layer else { return Vec3::ONE };
+        let above = &self.lobes[lobe];
+        let share = (above.kind.beneath)(&outputs[above.parameter_row..], lane, place, parameter);
+        share * self.passing(above, outputs, lane, place)
     }
 }
 

@@ -7,12 +7,12 @@ use super::{MAX_LOBES, Roots, Writer};
 use crate::diagnostics::codes;
 use crate::ir::{self, Const, Op, ParameterWord, Ty, Values};
 use crate::runtime::interface::{ClosureDesc, Metadata};
-use crate::runtime::{Layer, LobeDesc, OutputDesc, ParameterDesc};
+use crate::runtime::{ClosureId, Layer, LobeDesc, OutputDesc, ParameterDesc};
 use crate::sema::hir::{Function, Parameter, Variable};
 use crate::sema::reach::calls_functions;
 use crate::syntax::ast::Direction;
 use crate::types::{LeafKind, Scalar, Type};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl Writer<'_, '_> {
     pub(super) fn shader_parameter(&mut self, function: &Function, p: &Parameter) {
@@ -135,7 +135,7 @@ impl Writer<'_, '_> {
             results.extend(values);
         }
         if let Roots::Lobes(wanted) = self.cx.request.roots {
-            lobes.retain(|(_, l)| wanted.contains(&l.closure));
+            retain_with_layers(&mut lobes, wanted);
         }
         if lobes.len() > MAX_LOBES || self.lost_lobes {
             let message = match self.lost_lobes {
@@ -164,6 +164,20 @@ impl Writer<'_, '_> {
         self.cx.size += size;
         self.cx.functions[0] = written;
     }
+}
+
+/// Keeps lobes of the wanted types and the layers above them, which decide how much of them is seen.
+fn retain_with_layers(lobes: &mut Vec<(String, Lobe)>, wanted: &[ClosureId]) {
+    let mut kept: HashSet<(String, u32)> = HashSet::new();
+    // Layers come before what lies beneath them.
+    for (output, lobe) in lobes.iter().rev() {
+        let key = (output.clone(), lobe.id);
+        if wanted.contains(&lobe.closure) || kept.contains(&key) {
+            kept.extend(lobe.layer.map(|(above, _)| (output.clone(), above)));
+            kept.insert(key);
+        }
+    }
+    lobes.retain(|(output, lobe)| kept.contains(&(output.clone(), lobe.id)));
 }
 
 fn constant_word(c: Const) -> u32 {

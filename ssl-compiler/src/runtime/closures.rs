@@ -1,5 +1,6 @@
 //! Closure types, as the host registers them. The compiler knows none by name.
 
+use super::Row;
 use crate::types::Type;
 
 /// Index of a closure type in its registry.
@@ -54,11 +55,25 @@ impl ClosureRegistry {
     }
 }
 
+/// A closure type as a Rust struct of its parameters; made by [`closure_type!`](crate::closure_type).
+pub trait Closure {
+    /// What the compiler must know of it.
+    fn closure_type() -> ClosureType;
+
+    /// The parameters of one lane; `rows` starts at the lobe's first parameter row.
+    fn read(rows: &[Row], lane: usize) -> Self;
+}
+
+/// Stands for a closure that was given to a layer: it has no rows, its lobes are entries of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beneath;
+
 /// Declares a closure type: the Rust struct of its parameters, its registration, and how a lane's
-/// parameters are read from the output rows. Parameter types are those of the language.
+/// parameters are read from the output rows. Parameter types are those of the language; `closure` is what lies
+/// beneath a layer.
 ///
 /// ```
-/// use ssl_compiler::runtime::{ClosureRegistry, Row};
+/// use ssl_compiler::runtime::{Closure, ClosureRegistry, Row};
 /// ssl_compiler::closure_type! {
 ///     /// Ideal diffuse reflection.
 ///     pub struct Lambert { albedo: color, normal: normal }
@@ -77,33 +92,37 @@ macro_rules! closure_type {
         pub struct $name {
             $($(#[$fmeta])* pub $field: $crate::closure_type!(@rust $ty),)*
         }
-        impl $name {
-            /// What the compiler must know of this closure.
-            pub fn closure_type() -> $crate::runtime::ClosureType {
+        impl $crate::runtime::Closure for $name {
+            fn closure_type() -> $crate::runtime::ClosureType {
                 $crate::runtime::ClosureType {
                     name: stringify!($name),
                     parameters: vec![$($crate::runtime::ClosureParameter {
                         name: stringify!($field),
-                        ty: $crate::shader_globals!(@type $ty),
+                        ty: $crate::closure_type!(@type $ty),
                     }),*],
                 }
             }
-            /// The parameters of one lane; `rows` starts at the lobe's first parameter row.
             #[allow(unused_assignments, unused_mut, unused_variables)]
-            pub fn read(rows: &[$crate::runtime::Row], lane: usize) -> $name {
+            fn read(rows: &[$crate::runtime::Row], lane: usize) -> $name {
                 let mut at = 0;
                 $(
                     let $field = $crate::closure_type!(@read $ty, rows, at, lane);
-                    at += $crate::shader_globals!(@components $ty);
+                    at += $crate::closure_type!(@components $ty);
                 )*
                 $name { $($field),* }
             }
         }
     };
+    (@type closure) => { $crate::types::Type::Closure };
+    (@type $ty:ident) => { $crate::shader_globals!(@type $ty) };
+    (@components closure) => { 0 };
+    (@components $ty:ident) => { $crate::shader_globals!(@components $ty) };
+    (@rust closure) => { $crate::runtime::Beneath };
     (@rust float) => { f32 };
     (@rust int) => { i32 };
     (@rust bool) => { bool };
     (@rust $three:ident) => { [f32; 3] };
+    (@read closure, $rows:ident, $at:ident, $lane:ident) => { $crate::runtime::Beneath };
     (@read float, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].0[$lane] };
     (@read int, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].int($lane) };
     (@read bool, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].int($lane) != 0 };

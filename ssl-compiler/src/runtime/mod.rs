@@ -20,7 +20,7 @@ pub mod print;
 pub mod strings;
 
 pub use block::{Block, BlockContext, BlockStatus, LaneError};
-pub use closures::{ClosureId, ClosureParameter, ClosureRegistry, ClosureType};
+pub use closures::{Beneath, Closure, ClosureId, ClosureParameter, ClosureRegistry, ClosureType};
 pub use externals::{External, ExternalRegistry};
 pub use globals::{GlobalField, GlobalsLayout, Order, Orders};
 pub use host::{HostServices, NoTextures, TextureDouble, TextureRequest};

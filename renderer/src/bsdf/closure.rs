@@ -1,0 +1,91 @@
+//! What a closure type of the shading language means to the renderer.
+
+use super::{Lobe, Scatter, WeightedLobe};
+use glam::Vec3;
+use ssl_compiler::runtime::{Closure, ClosureType, Row};
+
+/// Where and from where a surface is seen, as far as lobes need to know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Towards the viewer, unit length, world space.
+    pub wo: Vec3,
+    /// The geometric normal on the side of `wo`, unit length.
+    pub gnormal: Vec3,
+    /// `wo` is behind the surface: inside of what is closed.
+    pub inside: bool,
+}
+
+/// A closure type with the lobes that it stands for. A shader's `make_closure<Name>(…)` becomes one value of it a hit.
+pub trait SurfaceClosure: Closure {
+    /// Adds its lobes, each with its share of the closure's weight; parameters may be anything, NaN included.
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>);
+
+    /// For a layer: the share of the light of what lies beneath, in its `parameter`th parameter, that passes it towards
+    /// the viewer.
+    fn beneath(&self, _place: &Place, _parameter: usize) -> Vec3 {
+        Vec3::ONE
+    }
+}
+
+/// Takes in what the closures of one hit send out.
+pub struct Lobes<'a> {
+    list: &'a mut Vec<WeightedLobe>,
+    /// Radiance that the surface emits towards the viewer.
+    pub emission: Vec3,
+    weight: Vec3,
+}
+
+impl<'a> Lobes<'a> {
+    /// Lobes are appended to `list`.
+    pub fn new(list: &'a mut Vec<WeightedLobe>) -> Lobes<'a> {
+        Lobes { list, emission: Vec3::ZERO, weight: Vec3::ONE }
+    }
+
+    /// Of the closure whose lobes come next.
+    pub fn set_weight(&mut self, weight: Vec3) {
+        self.weight = weight;
+    }
+
+    /// A lobe with its share of the closure; without one it is left out.
+    pub fn add(&mut self, share: Vec3, lobe: impl Scatter + Copy + Send + 'static) {
+        let weight = self.weight * share;
+        if weight != Vec3::ZERO {
+            self.list.push(WeightedLobe::new(Lobe::new(lobe), weight));
+        }
+    }
+
+    pub fn emit(&mut self, radiance: Vec3) {
+        self.emission += self.weight * radiance;
+    }
+}
+
+/// A [`SurfaceClosure`] as a list of them holds it.
+#[derive(Clone, Copy)]
+pub struct ClosureKind {
+    pub closure_type: fn() -> ClosureType,
+    /// Of the parameters of one lane.
+    pub scatter: fn(&[Row], usize, &Place, &mut Lobes<'_>),
+    pub beneath: fn(&[Row], usize, &Place, usize) -> Vec3,
+}
+
+impl ClosureKind {
+    pub fn of<C: SurfaceClosure>() -> ClosureKind {
+        ClosureKind {
+            closure_type: C::closure_type,
+            scatter: |rows, lane, place, lobes| C::read(rows, lane).scatter(place, lobes),
+            beneath: |rows, lane, place, parameter| C::read(rows, lane).beneath(place, parameter),
+        }
+    }
+}
+
+/// Every closure type that comes with the renderer.
+pub fn closures() -> Vec<ClosureKind> {
+    vec![
+        ClosureKind::of::<super::Lambert>(),
+        ClosureKind::of::<super::Mirror>(),
+        ClosureKind::of::<super::Glossy>(),
+        ClosureKind::of::<super::Conductor>(),
+        ClosureKind::of::<super::Dielectric>(),
+        ClosureKind::of::<super::Emission>(),
+    ]
+}

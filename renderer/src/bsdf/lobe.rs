@@ -1,0 +1,54 @@
+//! A lobe of any kind in a value of one size, so that shading allocates nothing and knows no list of kinds.
+
+use super::Scatter;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::Deref;
+
+/// Bytes that the largest lobe may have.
+const SIZE: usize = 112;
+
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Storage([MaybeUninit<u8>; SIZE]);
+
+/// Some [`Scatter`], held inline.
+#[derive(Clone, Copy)]
+pub struct Lobe {
+    storage: Storage,
+    /// Sees the storage as what was put there.
+    view: unsafe fn(&Storage) -> &(dyn Scatter + 'static),
+}
+
+impl Lobe {
+    /// A lobe that is larger than the storage does not compile.
+    pub fn new<T: Scatter + Copy + Send + 'static>(lobe: T) -> Lobe {
+        const { assert!(size_of::<T>() <= SIZE && align_of::<T>() <= align_of::<Storage>()) };
+        let mut storage = Storage([MaybeUninit::uninit(); SIZE]);
+        // SAFETY: size and alignment were just checked; `T` is `Copy`, so the bytes may be copied and need no drop.
+        unsafe { (&raw mut storage).cast::<T>().write(lobe) };
+        Lobe { storage, view: view::<T> }
+    }
+}
+
+/// # Safety
+/// A `T` must have been written to the storage.
+unsafe fn view<T: Scatter + 'static>(storage: &Storage) -> &(dyn Scatter + 'static) {
+    // SAFETY: the caller says that a `T` is there, and it lives as long as the storage.
+    unsafe { &*std::ptr::from_ref(storage).cast::<T>() }
+}
+
+impl Deref for Lobe {
+    type Target = dyn Scatter;
+
+    fn deref(&self) -> &(dyn Scatter + 'static) {
+        // SAFETY: `new` wrote what `view` sees.
+        unsafe { (self.view)(&self.storage) }
+    }
+}
+
+impl fmt::Debug for Lobe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

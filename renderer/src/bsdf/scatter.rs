@@ -1,0 +1,78 @@
+//! What a lobe can do.
+//!
+//! **The contract.** Directions are of unit length in world space and point away from the surface: `wo` to where the light
+//! goes, `wi` to where it comes from. `eval` is the BSDF times |cos θi|. `pdf` is per steradian of `wi`. `sample` returns
+//! `eval/pdf` as its weight, or `None` where the sample carries nothing. A specular lobe has `eval` and `pdf` of 0
+//! everywhere; its samples have a `pdf` of 1. Light that is refracted is radiance: it scales with the square of the index.
+
+use glam::{Vec2, Vec3};
+use smallvec::SmallVec;
+use std::fmt::Debug;
+
+/// A direction drawn from a lobe.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LobeSample {
+    pub wi: Vec3,
+    /// `eval/pdf`.
+    pub weight: Vec3,
+    pub pdf: f32,
+    /// Where `wi` is on the other side of the surface.
+    pub refracted: Option<Refraction>,
+}
+
+/// A way through a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refraction {
+    /// The index of refraction where `wi` is over that where `wo` is; 1 through what is thin.
+    pub eta: f32,
+}
+
+/// The sides of a surface, seen from `wo`, to which a lobe sends light.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// To the side of `wo`.
+    Reflects,
+    /// To the other one.
+    Transmits,
+    Both,
+}
+
+/// One way that a surface scatters light: its parameters checked, its normal on the side of `wo`.
+pub trait Scatter: Debug {
+    /// That of the closure that it is a part of.
+    fn name(&self) -> &'static str;
+
+    /// The BSDF times |cos θi|.
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3;
+
+    /// The density of `sample`, per steradian.
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32;
+
+    fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample>;
+
+    /// About how much of the light it scatters: how often it is chosen among others.
+    fn albedo(&self) -> Vec3;
+
+    /// The shading normal, unit length, on the side of `wo`: what a specular lobe turns directions about.
+    fn normal(&self) -> Vec3;
+
+    fn reach(&self) -> Reach {
+        Reach::Reflects
+    }
+
+    /// Whether it sends light to single directions only.
+    fn is_specular(&self) -> bool {
+        false
+    }
+
+    /// Every direction that a specular lobe may sample, its weight multiplied by how often that is; none of others.
+    fn specular_directions(&self, _wo: Vec3) -> SmallVec<[LobeSample; 2]> {
+        SmallVec::new()
+    }
+
+    /// ∫ eval dωi: exact where there is a formula, else the mean of the samples' weights over a fixed lattice, good to
+    /// about 1 %. Refracted light counts as it carries energy, without the scale of radiance in glass.
+    fn directional_albedo(&self, wo: Vec3) -> Vec3 {
+        super::albedo::mean_weight(|u| self.sample(wo, u))
+    }
+}

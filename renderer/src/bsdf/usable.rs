@@ -1,0 +1,55 @@
+//! Makes what shaders give usable: colors that are numbers, normals of unit length on the viewer's side.
+
+use glam::Vec3;
+
+/// A lobe's normal made usable: unit length, on the side of the surface that `wo` sees; the geometric
+/// normal where the shader gave none. `gnormal` is on `wo`'s side.
+pub fn toward_viewer(normal: [f32; 3], gnormal: Vec3) -> Vec3 {
+    let n = Vec3::from(normal).try_normalize().unwrap_or(gnormal);
+    if n.dot(gnormal) < 0.0 { -n } else { n }
+}
+
+/// As [`toward_viewer`], and bent so far that `wo` is above it and its mirror direction above the surface:
+/// near a silhouette the interpolated normal may turn away from the viewer, or reflect into the surface,
+/// and what reflects would be black there.
+pub fn reflecting(normal: [f32; 3], gnormal: Vec3, wo: Vec3) -> Vec3 {
+    const LEAST_COSINE: f32 = 1e-3;
+    let mut n = toward_viewer(normal, gnormal);
+    let cosine = n.dot(wo);
+    if cosine < LEAST_COSINE {
+        n = (n + wo * (2.0 * LEAST_COSINE - cosine)).try_normalize().unwrap_or(gnormal);
+    }
+    let wi = n * (2.0 * wo.dot(n)) - wo;
+    let height = wi.dot(gnormal);
+    if height >= LEAST_COSINE {
+        return n;
+    }
+    // The half vector towards the lowest direction that is above the surface.
+    (wo + wi + gnormal * (LEAST_COSINE - height)).try_normalize().unwrap_or(gnormal)
+}
+
+/// A color parameter without what would poison a render.
+pub fn clean(c: [f32; 3]) -> Vec3 {
+    Vec3::from(c.map(|x| if x.is_finite() { x.max(0.0) } else { 0.0 }))
+}
+
+/// A number within bounds; `otherwise` where it is none.
+pub fn bounded(x: f32, low: f32, high: f32, otherwise: f32) -> f32 {
+    if x.is_nan() { otherwise } else { x.clamp(low, high) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_normals_and_colors_become_usable() {
+        assert_eq!(toward_viewer([f32::NAN, 0.0, 0.0], Vec3::Y), Vec3::Y);
+        assert_eq!(toward_viewer([0.0, -2.0, 0.0], Vec3::Y), Vec3::Y);
+        assert_eq!(clean([f32::NAN, -1.0, f32::INFINITY]), Vec3::ZERO);
+        let wo = Vec3::new(1.0, 0.05, 0.0).normalize();
+        for n in [[-1.0, 0.02, 0.0], [0.0, 1.0, 0.0], [-0.7, 0.7, 0.1]] {
+            assert!(reflecting(n, Vec3::Y, wo).dot(wo) > 0.0);
+        }
+    }
+}
