@@ -125,8 +125,12 @@ fn wander_on_fibers(cache: &TileCache, threads: usize, fibers: usize, times: usi
         for thread in 0..threads {
             scope.spawn(move || {
                 let begun = AtomicUsize::new(0);
-                let body = |number: usize| {
-                    begun.fetch_add(1, Ordering::Relaxed);
+                // One fiber may come to do all of it, where no other waits.
+                let body = |_: usize| loop {
+                    let number = begun.fetch_add(1, Ordering::Relaxed);
+                    if number >= fibers {
+                        return;
+                    }
                     wander(cache, (thread * 1000 + number) as u64 + 1, times);
                 };
                 let more = || begun.load(Ordering::Relaxed) < fibers;
