@@ -108,6 +108,46 @@ fn bad_scenes_are_told_where_and_why() {
         ),
         ("light-needs", "[[lights]]\ntype = \"distant\"\n", ("S0006", 7), "direction"),
         ("light-nowhere", "[[lights]]\ntype = \"distant\"\ndirection = [0, 0, 0]\n", ("S0004", 8), "no length"),
+        ("spot-needs", "[[lights]]\ntype = \"spot\"\nposition = [0, 1, 0]\n", ("S0006", 7), "look_at"),
+        (
+            "spot-aimed-twice",
+            "[[lights]]\ntype = \"spot\"\nposition = [0, 1, 0]\ndirection = [0, -1, 0]\nlook_at = [0, 0, 0]\n",
+            ("S0006", 10),
+            "keep one of them",
+        ),
+        (
+            "spot-cone",
+            "[[lights]]\ntype = \"spot\"\nposition = [0, 1, 0]\ndirection = [0, -1, 0]\ncone_angle = 400\n",
+            ("S0004", 10),
+            "360",
+        ),
+        (
+            "spot-inner",
+            "[[lights]]\ntype = \"spot\"\nposition = [0, 1, 0]\ndirection = [0, -1, 0]\ninner_angle = 61\n",
+            ("S0004", 10),
+            "60",
+        ),
+        ("spot-type", "[[lights]]\ntype = \"spt\"\n", ("S0005", 7), "did you mean `spot`?"),
+        ("point-roll", "[[lights]]\ntype = \"point\"\nposition = [0, 1, 0]\nroll = 3\n", ("S0006", 9), "`ies`"),
+        (
+            "point-aim",
+            "[[lights]]\ntype = \"point\"\nposition = [0, 1, 0]\ndirection = [0, 1, 0]\n",
+            ("S0006", 9),
+            "the same to all sides",
+        ),
+        ("angle", "[[lights]]\ntype = \"distant\"\ndirection = [0, -1, 0]\nangle = 180\n", ("S0004", 9), "below 180"),
+        (
+            "temperature",
+            "[[lights]]\ntype = \"point\"\nposition = [0, 1, 0]\ntemperature = 900\n",
+            ("S0004", 9),
+            "temperature",
+        ),
+        (
+            "profile",
+            "[[lights]]\ntype = \"point\"\nposition = [0, 1, 0]\nies = \"gone.ies\"\n",
+            ("S0027", 9),
+            "gone.ies",
+        ),
         ("sky", "[environment]\ntype = \"blue\"\n", ("S0005", 7), "`sky`"),
     ];
     for (name, text, expected, part) in cases {

@@ -1,4 +1,5 @@
-//! Direct light at a hit: all of what has no extent, one sample of the emitting shapes, and one of the environment.
+//! Direct light at a hit: all of what has no extent, one sample of the emitting shapes, one of the environment, and one of
+//! each disk in the sky.
 
 use super::path::Path;
 use super::probe::ProbedLight;
@@ -20,6 +21,23 @@ pub struct Site<'a> {
     pub point: &'a ShadingPoint,
     pub surface: &'a Surface,
     pub bsdf: &'a Bsdf<'a>,
+}
+
+/// Random numbers for light sampling, for each kind of light its own.
+#[derive(Clone, Copy)]
+pub struct LightNumbers {
+    pub area: Vec2,
+    pub environment: Vec2,
+    pub suns: Vec2,
+}
+
+impl LightNumbers {
+    /// For each disk in the sky, the same points moved on the torus by the steps of a lattice (Roberts' R2 sequence).
+    fn of_suns(&self) -> impl Iterator<Item = Vec2> {
+        const STEP: Vec2 = Vec2::new(0.754_877_7, 0.569_840_3);
+        let first = self.suns;
+        (0..).map(move |i| (first + STEP * i as f32).fract().min(Vec2::splat(1.0_f32.next_down())))
+    }
 }
 
 /// A direction that light sampling drew, how far the light is, and the density per steradian.
@@ -47,20 +65,25 @@ impl Ledger<'_> {
 
 impl Site<'_> {
     /// The radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
-    pub fn gather(&self, u_area: Vec2, u_environment: Vec2, ledger: &mut Ledger<'_>) -> Vec3 {
+    pub fn gather(&self, u: &LightNumbers, ledger: &mut Ledger<'_>) -> Vec3 {
         let scene = self.scene;
         let mut gathered = self.delta_lights(ledger);
         if scene.integrator.sampling == LightSampling::Lobes {
             return gathered;
         }
-        if let Some(l) = scene.lights.sample(&scene.geometry, self.surface.position, u_area) {
+        if let Some(l) = scene.lights.sample(&scene.geometry, self.surface.position, u.area) {
             let light = Towards { kind: "area", wi: l.wi, distance: l.distance, pdf: l.pdf };
             gathered += self.sampled(light, ledger, |_| l.radiance);
         }
         if !scene.environment.is_black() {
-            let (wi, pdf) = scene.environment.sample(u_environment);
+            let (wi, pdf) = scene.environment.sample(u.environment);
             let light = Towards { kind: "environment", wi, distance: f32::INFINITY, pdf };
             gathered += self.sampled(light, ledger, |lobe_pdf| self.environment_drawn(wi, lobe_pdf));
+        }
+        for (sun, u) in scene.suns.iter().zip(u.of_suns()) {
+            let (wi, pdf) = sun.sample(u);
+            let light = Towards { kind: "distant", wi, distance: f32::INFINITY, pdf };
+            gathered += self.sampled(light, ledger, |_| sun.disk_radiance());
         }
         gathered
     }
@@ -68,6 +91,13 @@ impl Site<'_> {
     /// What all lights without extent add, which the lobes cannot find.
     pub fn delta_lights(&self, ledger: &mut Ledger<'_>) -> Vec3 {
         self.scene.delta_lights.iter().map(|light| self.delta(light, ledger)).sum()
+    }
+
+    /// What disks in the sky add, each as if all of its light came from its middle.
+    pub fn suns_as_points(&self, ledger: &mut Ledger<'_>) -> Vec3 {
+        let points =
+            self.scene.suns.iter().map(|s| DeltaLight::Distant { direction: -s.axis, irradiance: s.irradiance() });
+        points.map(|light| self.delta(&light, ledger)).sum()
     }
 
     fn delta(&self, light: &DeltaLight, ledger: &mut Ledger<'_>) -> Vec3 {

@@ -126,5 +126,7 @@ pub struct ProbedEnvironment {
     pub level: Option<f32>,
     /// The share that the lobes have of it, beside light sampling.
     pub share: f32,
+    /// Radiance of disks in the sky, each times the share that the lobes have of it.
+    pub suns: [f32; 3],
     pub throughput: [f32; 3],
 }

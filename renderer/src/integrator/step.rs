@@ -1,7 +1,7 @@
 //! A hit of a path: what it adds to the sample, and how the path goes on from it.
 
 use super::bounce::{Bounce, next_differential};
-use super::direct::{Ledger, Site};
+use super::direct::{Ledger, LightNumbers, Site};
 use super::path::{Met, Path};
 use super::probe::ProbedDirection;
 use super::wavefront::bounce_sampler;
@@ -92,12 +92,13 @@ impl Step<'_> {
             return Err(End::OnlyLight);
         }
         let mut sampler = bounce_sampler(self.path, self.bounce.depth);
-        let (u_lobe, u_bsdf, u_area, u_environment, u_roulette) =
-            (sampler.next_1d(), sampler.next_2d(), sampler.next_2d(), sampler.next_2d(), sampler.next_1d());
+        let (u_lobe, u_bsdf) = (sampler.next_1d(), sampler.next_2d());
+        let (area, environment, u_roulette) = (sampler.next_2d(), sampler.next_2d(), sampler.next_1d());
+        let u_light = LightNumbers { area, environment, suns: sampler.next_2d() };
 
         // Direct light.
         if self.bsdf.has_smooth_lobe() {
-            let gathered = self.site().gather(u_area, u_environment, ledger);
+            let gathered = self.site().gather(&u_light, ledger);
             self.add(gathered);
         }
 

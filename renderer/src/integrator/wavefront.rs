@@ -9,6 +9,7 @@ use super::watch::Watch;
 use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
 use crate::geometry::{Partials, Wanted, instance, surface};
+use crate::light::Sun;
 use crate::material::ShadingPoint;
 use crate::sampler::{Pattern, Sampler};
 use crate::scene::{IntegratorKind, Scene};
@@ -194,12 +195,15 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 let radiance = environment_met(scene, path);
                 // Images are clean, so that only overflow is left, which is nobody's fault but the sample's.
                 let _ = path.add(path.beta * radiance * share);
+                let suns = suns_met(scene, path);
+                let _ = path.add(path.beta * suns);
                 if let Some(probe) = &mut work.probe {
                     probe.environment = Some(ProbedEnvironment {
                         direction: d.to_array(),
                         radiance: radiance.to_array(),
                         level: scene.environment.level(&scene.textures, d, dd),
                         share,
+                        suns: suns.to_array(),
                         throughput: path.beta.to_array(),
                     });
                 }
@@ -211,6 +215,13 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
 /// What a ray that meets nothing sees.
 pub fn environment_met(scene: &Scene, path: &Path) -> Vec3 {
     scene.environment.radiance(&scene.textures, path.ray.direction, path.differential.direction)
+}
+
+/// What it sees of disks in the sky, as much of it as counts beside light sampling.
+fn suns_met(scene: &Scene, path: &Path) -> Vec3 {
+    let d = path.ray.direction;
+    let share = |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d));
+    scene.suns.iter().map(|sun| sun.radiance(d) * share(sun)).sum()
 }
 
 fn collect_shape_emission(scene: &Scene, work: &mut Workspace, depth: u32) {

@@ -1,18 +1,52 @@
-//! Lights without extent: from a point, and from one direction.
+//! Lights without extent: from a point, to all sides or in a cone, and from one direction.
 //!
-//! No ray finds them, so only light sampling sees them, and each is asked at every hit: what it adds has no noise. The
-//! cost is a shadow ray for each of them.
+//! No ray finds them, so only light sampling sees them. A few are all asked at every hit, and what they add has no noise;
+//! many are drawn from.
 
-use glam::Vec3;
+use super::profile::Profile;
+use glam::{Quat, Vec3};
+use std::f32::consts::{PI, TAU};
+use std::sync::Arc;
 
 /// A light without extent.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum DeltaLight {
     /// From infinitely far away, along the unit vector `direction`. `irradiance` is what a surface gets that it meets
     /// head on.
-    Distant { direction: Vec3, irradiance: Vec3 },
-    /// The same in all directions; `intensity` is power per steradian.
-    Point { position: Vec3, intensity: Vec3 },
+    Distant {
+        direction: Vec3,
+        irradiance: Vec3,
+    },
+    Point(PointLight),
+}
+
+/// Light from a point.
+#[derive(Clone, Debug)]
+pub struct PointLight {
+    pub position: Vec3,
+    /// Power per steradian, before what the cone and the profile leave of it.
+    pub intensity: Vec3,
+    pub cone: Option<Cone>,
+    pub profile: Option<AimedProfile>,
+}
+
+/// What a spot light lets out.
+#[derive(Clone, Copy, Debug)]
+pub struct Cone {
+    /// Unit length, from the light into the scene.
+    pub axis: Vec3,
+    /// Of half the angle within which all goes out.
+    pub cos_inner: f32,
+    /// Of half the angle outside which nothing does.
+    pub cos_outer: f32,
+}
+
+/// A luminaire's profile where it hangs.
+#[derive(Clone, Debug)]
+pub struct AimedProfile {
+    pub profile: Arc<Profile>,
+    /// From the world to the luminaire as it was measured: its nadir at −y, its first half-plane at +x.
+    pub from_world: Quat,
 }
 
 /// The light of a delta light at a point.
@@ -31,34 +65,98 @@ impl DeltaLight {
     pub fn kind(&self) -> &'static str {
         match self {
             DeltaLight::Distant { .. } => "distant",
-            DeltaLight::Point { .. } => "point",
+            DeltaLight::Point(p) => p.kind(),
         }
     }
 
-    /// What arrives at `from` if nothing is between; `None` at the light itself.
+    /// What arrives at `from` if nothing is between; `None` where that is nothing, and at the light itself.
     pub fn arriving(&self, from: Vec3) -> Option<Arriving> {
-        match *self {
-            DeltaLight::Distant { direction, irradiance } => {
+        match self {
+            &DeltaLight::Distant { direction, irradiance } => {
                 Some(Arriving { wi: -direction, distance: f32::INFINITY, irradiance })
             }
-            DeltaLight::Point { position, intensity } => {
-                let to_light = position - from;
-                let distance = to_light.length();
-                let irradiance = intensity / (distance * distance);
-                let wi = to_light.try_normalize()?;
-                irradiance.is_finite().then_some(Arriving { wi, distance, irradiance })
-            }
+            DeltaLight::Point(point) => point.arriving(from),
         }
+    }
+}
+
+impl PointLight {
+    /// The same in all directions.
+    pub fn even(position: Vec3, intensity: Vec3) -> PointLight {
+        PointLight { position, intensity, cone: None, profile: None }
+    }
+
+    pub fn kind(&self) -> &'static str {
+        if self.cone.is_some() { "spot" } else { "point" }
+    }
+
+    /// As [`DeltaLight::arriving`].
+    pub fn arriving(&self, from: Vec3) -> Option<Arriving> {
+        let to_light = self.position - from;
+        let distance = to_light.length();
+        let wi = to_light.try_normalize()?;
+        let share = self.share(-wi);
+        let irradiance = self.intensity * (share / (distance * distance));
+        (share > 0.0 && irradiance.is_finite()).then_some(Arriving { wi, distance, irradiance })
+    }
+
+    /// Of the intensity, what goes out in the unit direction `d`.
+    fn share(&self, d: Vec3) -> f32 {
+        self.cone.map_or(1.0, |c| c.share(d)) * self.profile.as_ref().map_or(1.0, |p| p.intensity(d))
+    }
+
+    /// All that goes out. The cone counts as if the profile were even within it: this chooses lights, and no result
+    /// depends on it.
+    pub fn power(&self) -> Vec3 {
+        let mean = self.profile.as_ref().map_or(1.0, |p| p.profile.mean());
+        self.intensity * (mean * self.cone.map_or(2.0 * TAU, |c| c.solid_angle()))
+    }
+}
+
+impl Cone {
+    /// From angles between opposite edges, in degrees.
+    pub fn new(axis: Vec3, inner: f32, outer: f32) -> Cone {
+        let cosine = |angle: f32| (0.5 * angle).to_radians().cos();
+        Cone { axis, cos_inner: cosine(inner), cos_outer: cosine(outer) }
+    }
+
+    /// Between the angles a cubic of the cosine, level at both ends.
+    fn share(&self, d: Vec3) -> f32 {
+        let cosine = d.dot(self.axis);
+        if cosine >= self.cos_inner {
+            return 1.0;
+        }
+        let t = ((cosine - self.cos_outer) / (self.cos_inner - self.cos_outer)).max(0.0);
+        t * t * (3.0 - 2.0 * t)
+    }
+
+    /// The integral of the share over all directions: the cubic's mean is one half.
+    fn solid_angle(&self) -> f32 {
+        PI * ((1.0 - self.cos_inner) + (1.0 - self.cos_outer))
+    }
+}
+
+impl AimedProfile {
+    /// Whose nadir points along the unit vector `direction`, after a turn by `roll` degrees about it.
+    pub fn new(profile: Arc<Profile>, direction: Vec3, roll: f32) -> AimedProfile {
+        let turn = Quat::from_rotation_arc(Vec3::NEG_Y, direction) * Quat::from_rotation_y(-roll.to_radians());
+        AimedProfile { profile, from_world: turn.inverse() }
+    }
+
+    fn intensity(&self, d: Vec3) -> f32 {
+        self.profile.intensity(self.from_world * d)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::uniform_cone;
+    use glam::Vec2;
 
     #[test]
     fn a_point_falls_off_by_the_square_and_a_distant_light_not_at_all() {
-        let point = DeltaLight::Point { position: Vec3::new(0.0, 3.0, 4.0), intensity: Vec3::splat(50.0) };
+        let point = PointLight::even(Vec3::new(0.0, 3.0, 4.0), Vec3::splat(50.0));
         let found = point.arriving(Vec3::ZERO).expect("it is elsewhere");
         assert_eq!((found.distance, found.irradiance), (5.0, Vec3::splat(2.0)));
         assert!((found.wi - Vec3::new(0.0, 0.6, 0.8)).length() < 1e-6);
@@ -66,5 +164,51 @@ mod tests {
         let distant = DeltaLight::Distant { direction: Vec3::NEG_Y, irradiance: Vec3::ONE };
         let expected = Arriving { wi: Vec3::Y, distance: f32::INFINITY, irradiance: Vec3::ONE };
         assert_eq!(distant.arriving(Vec3::splat(1e6)), Some(expected));
+    }
+
+    #[test]
+    fn a_spot_is_a_point_within_its_inner_angle_and_nothing_outside_the_outer_one() {
+        let axis = Vec3::new(1.0, -2.0, 0.5).normalize();
+        let spot = PointLight { cone: Some(Cone::new(axis, 30.0, 50.0)), ..PointLight::even(Vec3::ZERO, Vec3::ONE) };
+        let side = axis.any_orthonormal_vector();
+        let at = |degrees: f32| {
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            spot.arriving(3.0 * (axis * cos + side * sin)).map_or(0.0, |a| 9.0 * a.irradiance.x)
+        };
+        assert!((at(0.0) - 1.0).abs() < 1e-5 && (at(14.9) - 1.0).abs() < 1e-5);
+        assert_eq!(at(25.1), 0.0);
+        assert_eq!(at(180.0), 0.0);
+        // Halfway in cosine the cubic is one half.
+        let middle = (0.5 * (15.0_f32.to_radians().cos() + 25.0_f32.to_radians().cos())).acos().to_degrees();
+        assert!((at(middle) - 0.5).abs() < 1e-4, "{}", at(middle));
+    }
+
+    #[test]
+    fn the_power_of_a_spot_is_the_integral_of_its_intensity() {
+        let cone = Cone::new(Vec3::Z, 40.0, 100.0);
+        let spot = PointLight { cone: Some(cone), ..PointLight::even(Vec3::ZERO, Vec3::splat(3.0)) };
+        const N: usize = 1 << 12;
+        let u = |i: usize| Vec2::new((i as f32 + 0.5) / N as f32, 0.3);
+        let mean = (0..N).map(|i| f64::from(spot.share(uniform_cone(u(i), 2.0)))).sum::<f64>() / N as f64;
+        let integral = 3.0 * mean as f32 * 2.0 * TAU;
+        assert!((spot.power().x / integral - 1.0).abs() < 1e-3, "{} {integral}", spot.power().x);
+    }
+
+    #[test]
+    fn profiles_hang_as_they_are_aimed() {
+        // All goes down, and all of that near the first half-plane.
+        let profile = Arc::new(
+            Profile::new(vec![0.0, 90.0], vec![0.0, 90.0, 180.0], vec![1.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+                .expect("the table fits"),
+        );
+        let aimed = |direction, roll| AimedProfile::new(profile.clone(), direction, roll);
+        let level = |d: &AimedProfile, x: f32, y: f32, z: f32| d.intensity(Vec3::new(x, y, z).normalize());
+        let down = aimed(Vec3::NEG_Y, 0.0);
+        assert!(level(&down, 1.0, -1e-3, 0.0) > 0.99 && level(&down, -1.0, -1e-3, 0.0) < 0.01);
+        // Seen from above, angles grow against the clock.
+        let rolled = aimed(Vec3::NEG_Y, 90.0);
+        assert!(level(&rolled, 0.0, -1e-3, -1.0) < 0.01 && level(&rolled, 0.0, -1e-3, 1.0) > 0.99);
+        let side = aimed(Vec3::X, 0.0);
+        assert!(level(&side, 1.0, 1e-3, 0.0) > 0.99 && level(&side, -1.0, 0.0, 0.0) == 0.0);
     }
 }

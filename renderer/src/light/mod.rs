@@ -1,14 +1,20 @@
-//! Where light comes from: emitting shapes, the environment, and lights without extent, with sampling and its densities.
+//! Where light comes from: emitting shapes, the environment, disks in the sky, and lights without extent, with sampling and its densities.
 
 mod area;
 mod delta;
 mod environment;
+mod ies;
+mod profile;
 mod sampling;
+mod sun;
 
 pub use area::AreaLights;
-pub use delta::DeltaLight;
+pub use delta::{AimedProfile, Cone, DeltaLight, PointLight};
 pub use environment::{Environment, EnvironmentKind, level_sizes};
+pub use ies::load as load_ies;
+pub use profile::Profile;
 pub use sampling::LightSampling;
+pub use sun::Sun;
 
 use glam::Vec3;
 

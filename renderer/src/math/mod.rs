@@ -5,7 +5,7 @@ mod distribution;
 mod frame;
 mod warp;
 
-pub use color::{linear_to_srgb, luminance, srgb_to_linear};
+pub use color::{blackbody, linear_to_srgb, luminance, srgb_to_linear};
 pub use distribution::Distribution;
 pub use frame::Frame;
 pub use warp::{concentric_disk, cosine_hemisphere, uniform_cone, uniform_triangle};

@@ -61,9 +61,11 @@ codes! {
     VARIABLE = "S0024", "variable that a shape does not have",
         "The shader of the shape's material reads a variable that neither the shape's file nor its `variables` give, nor those of an instance that places it, nor those of the scene; or one of fewer numbers than it reads.";
     LEFT_OUT = "S0025", "parts of a file that are left out",
-        "The file was read, but some of what it holds has no counterpart here, such as its spot lights or its skins, or could not be found. The message says what; the rest is in the picture.";
+        "The file was read, but some of what it holds has no counterpart here, such as its skins or its animations, or could not be found. The message says what; the rest is in the picture.";
     BAD_CAMERA = "S0026", "camera of a file that cannot be used",
         "The camera is that of a glTF file, and the file cannot be read, has no camera, or none of the name that is asked for. The message says which there are.";
+    BAD_PROFILE = "S0027", "profile of a luminaire that cannot be used",
+        "The file that a light names under `ies` cannot be read, is no photometric file by IES LM-63, or one of a luminaire measured otherwise than by type C. The message says what is wrong with it.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

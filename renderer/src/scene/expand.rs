@@ -6,11 +6,11 @@
 use super::codes;
 use super::context::Context;
 use super::models::materials::Imported;
-use super::models::{Model, ModelLight, Part};
+use super::models::{Model, ModelLight, ModelLightKind, Part};
 use super::schema::ShapeTable;
 use super::shapes::{All, Loaded, Piece, material_named};
 use crate::geometry::{Geometry, Shape, Transform};
-use crate::light::DeltaLight;
+use crate::light::{Cone, DeltaLight, PointLight};
 use crate::material::Space;
 use glam::{DAffine3, DVec3, Vec3};
 use ssl_compiler::diagnostics::closest;
@@ -122,9 +122,11 @@ fn say_what_is_left_out(model: &Model, group: usize, table: &ShapeTable, covered
 
 fn light(light: &ModelLight, to_world: &DAffine3) -> DeltaLight {
     let placed = *to_world * light.to_model;
-    if light.distant {
-        let direction = placed.transform_vector3(DVec3::NEG_Z).normalize_or(DVec3::NEG_Z).as_vec3();
-        return DeltaLight::Distant { direction, irradiance: light.strength };
-    }
-    DeltaLight::Point { position: placed.translation.as_vec3(), intensity: light.strength }
+    let direction = placed.transform_vector3(DVec3::NEG_Z).normalize_or(DVec3::NEG_Z).as_vec3();
+    let cone = match light.kind {
+        ModelLightKind::Distant => return DeltaLight::Distant { direction, irradiance: light.strength },
+        ModelLightKind::Point => None,
+        ModelLightKind::Spot { inner, outer } => Some(Cone::new(direction, inner, outer)),
+    };
+    DeltaLight::Point(PointLight { cone, ..PointLight::even(placed.translation.as_vec3(), light.strength) })
 }

@@ -61,6 +61,7 @@ const SHAPES: &[&str] = &["obj", "gltf", "rectangle", "quad", "disk", "sphere", 
 const BODIES: &[&str] = &["obj", "gltf", "rectangle", "quad", "disk", "sphere", "curves"];
 const TURNED: &[&str] = &["obj", "gltf", "rectangle", "quad", "disk", "curves", "instance"];
 const MODELS: &[&str] = &["obj", "gltf"];
+const PUNCTUAL: &[&str] = &["point", "spot"];
 
 use Kind::*;
 
@@ -178,12 +179,20 @@ const TABLES: &[Table] = &[
     Table {
         name: "light",
         required: &["type"],
-        types: &["distant", "point"],
+        types: &["distant", "point", "spot"],
         keys: &[
-            only(&["distant"], "direction", Numbers(3), "from the light into the scene"),
+            key("direction", Numbers(3), "from the light into the scene; of a luminaire, its nadir"),
+            only(PUNCTUAL, "look_at", Numbers(3), "instead of a direction, a point that the light is aimed at"),
             only(&["distant"], "irradiance", Color, "on a surface that faces the light"),
-            only(&["point"], "position", Numbers(3), "where it stands"),
-            only(&["point"], "intensity", Color, "power per steradian"),
+            only(&["distant"], "angle", Number, "diameter in degrees, below 180; the sun's is 0.53; 0 if not given"),
+            only(PUNCTUAL, "position", Numbers(3), "where it stands"),
+            only(PUNCTUAL, "intensity", Color, "power per steradian; times the profile"),
+            only(&["spot"], "cone_angle", Above(0.0), "between opposite edges in degrees, below 360; 60 if not given"),
+            only(&["spot"], "inner_angle", Number, "the angle within which all goes out; four fifths if not given"),
+            only(PUNCTUAL, "ies", Text, "a luminaire's profile, an IES LM-63 file"),
+            only(PUNCTUAL, "normalize", Flag, "count the profile's strongest intensity as 1, not in candela"),
+            only(PUNCTUAL, "roll", Number, "of the luminaire about its direction, in degrees"),
+            key("temperature", Above(0.0), "color of a black body, from 1667 to 25000 kelvins"),
         ],
     },
 ];

@@ -1,72 +1,202 @@
-//! The lights without extent of a scene.
+//! The lights of a scene's `[[lights]]`.
 
 use super::codes;
 use super::context::Context;
 use super::schema::LightTable;
-use crate::light::DeltaLight;
+use crate::light::{AimedProfile, Cone, DeltaLight, PointLight, Profile, Sun, load_ies};
+use crate::math::blackbody;
 use glam::Vec3;
 use ssl_compiler::diagnostics::closest;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
 use toml::Spanned;
 
-/// Those that are sound; what is wrong with others is said.
-pub fn build(tables: &[LightTable], context: &mut Context) -> Vec<DeltaLight> {
-    tables.iter().filter_map(|table| light(table, context)).collect()
+const KINDS: [&str; 3] = ["distant", "point", "spot"];
+
+/// All that the tables lead to.
+#[derive(Default)]
+pub struct Lights {
+    pub delta: Vec<DeltaLight>,
+    pub suns: Vec<Sun>,
 }
 
-fn light(table: &LightTable, context: &mut Context) -> Option<DeltaLight> {
+/// Those that are sound; what is wrong with others is said.
+pub fn build(tables: &[LightTable], context: &mut Context) -> Lights {
+    let (mut lights, mut profiles) = (Lights::default(), HashMap::new());
+    for table in tables {
+        let _ = light(table, &mut profiles, &mut lights, context);
+    }
+    lights
+}
+
+/// Files that the tables name.
+pub fn files(tables: &[LightTable], context: &Context) -> Vec<PathBuf> {
+    tables.iter().filter_map(|t| t.ies.as_ref()).map(|file| context.path(file.get_ref())).collect()
+}
+
+/// Profiles that were read, so that a hall of luminaires has one; `None` for those that cannot be.
+type Profiles = HashMap<PathBuf, Option<Arc<Profile>>>;
+
+fn light(table: &LightTable, profiles: &mut Profiles, lights: &mut Lights, context: &mut Context) -> Option<()> {
     let kind = table.kind.get_ref().as_str();
-    if !["distant", "point"].contains(&kind) {
-        let near = closest(kind, ["distant", "point"]).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-        let hint = format!("it must be `distant` or `point`{near}");
+    if !KINDS.contains(&kind) {
+        let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
+        let hint = format!("it must be `distant`, `point` or `spot`{near}");
         context.error(&codes::BAD_CHOICE, table.kind.span(), format!("there is no light type `{kind}`"), hint);
         return None;
     }
     check_keys(table, context);
+    let tint = match &table.temperature {
+        Some(_) => blackbody(context.number(&table.temperature, "temperature", 1666.9..25000.1, 6500.0)),
+        None => Vec3::ONE,
+    };
     if kind == "distant" {
-        let given = needed(&table.direction, "direction", table, context)?;
-        let direction = context.vector(&table.direction, "direction", Vec3::NEG_Y).try_normalize();
-        if direction.is_none() {
-            let message = "the direction of the light has no length";
-            context.error(&codes::BAD_NUMBER, given, message, "it points from the light into the scene");
+        let direction = direction(table, None, context)?;
+        let irradiance = tint * context.color(&table.irradiance, "irradiance", Vec3::ONE);
+        match angle(table, context)? {
+            0.0 => lights.delta.push(DeltaLight::Distant { direction, irradiance }),
+            angle => lights.suns.push(Sun::new(direction, irradiance, angle)),
         }
-        let irradiance = context.color(&table.irradiance, "irradiance", Vec3::ONE);
-        return Some(DeltaLight::Distant { direction: direction?, irradiance });
+        return Some(());
     }
-    needed(&table.position, "position", table, context)?;
+    let at = table.position.as_ref().map(Spanned::span);
+    needed(at, "position", "position = [x, y, z]", table, context)?;
     let position = context.vector(&table.position, "position", Vec3::ZERO);
-    Some(DeltaLight::Point { position, intensity: context.color(&table.intensity, "intensity", Vec3::ONE) })
+    let intensity = tint * context.color(&table.intensity, "intensity", Vec3::ONE);
+    let cone = if kind == "spot" { Some(cone(table, position, context)?) } else { None };
+    let profile = match &table.ies {
+        Some(file) => Some(profile(file, table, (position, cone), profiles, context)?),
+        None => None,
+    };
+    lights.delta.push(DeltaLight::Point(PointLight { position, intensity, cone, profile }));
+    Some(())
+}
+
+/// The unit direction of a light, by its `direction` or, from `position`, by its `look_at`.
+fn direction(table: &LightTable, position: Option<Vec3>, context: &mut Context) -> Option<Vec3> {
+    let (value, span) = match (&table.direction, &table.look_at, position) {
+        (None, Some(to), Some(from)) => (context.vector(&table.look_at, "point", Vec3::ZERO) - from, to.span()),
+        _ => {
+            let given = table.direction.as_ref().map(Spanned::span);
+            let add = if position.is_some() { "look_at = [x, y, z]" } else { "direction = [x, y, z]" };
+            let given = needed(given, "direction", add, table, context)?;
+            (context.vector(&table.direction, "direction", Vec3::NEG_Y), given)
+        }
+    };
+    let unit = value.try_normalize();
+    if unit.is_none() {
+        let message = "the direction of the light has no length";
+        context.error(&codes::BAD_NUMBER, span, message, "it points from the light into the scene");
+    }
+    unit
+}
+
+/// The diameter of a distant light in degrees; 0 for a light without extent.
+fn angle(table: &LightTable, context: &mut Context) -> Option<f32> {
+    let Some(given) = &table.angle else { return Some(0.0) };
+    let angle = *given.get_ref();
+    if angle == 0.0 || (0.01..180.0).contains(&angle) {
+        return Some(angle);
+    }
+    let hint = "the diameter is in degrees, from 0.01 and below 180; without one all light is parallel";
+    context.error(&codes::BAD_NUMBER, given.span(), format!("the angle is {angle}"), hint);
+    None
+}
+
+fn cone(table: &LightTable, position: Vec3, context: &mut Context) -> Option<Cone> {
+    let axis = direction(table, Some(position), context)?;
+    let outer = context.number(&table.cone_angle, "cone's angle", 0.0..360.0, 60.0);
+    let inner = table.inner_angle.as_ref().map_or(0.8 * outer, |given| *given.get_ref());
+    if let Some(given) = &table.inner_angle
+        && !(0.0..=outer).contains(&inner)
+    {
+        let hint = format!("it is from 0 to the whole cone's angle, which is {outer}");
+        context.error(&codes::BAD_NUMBER, given.span(), format!("the inner angle is {inner}"), hint);
+        return None;
+    }
+    Some(Cone::new(axis, inner, outer))
+}
+
+/// The profile of a luminaire, its nadir along the light's direction.
+fn profile(
+    file: &Spanned<String>,
+    table: &LightTable,
+    (position, cone): (Vec3, Option<Cone>),
+    profiles: &mut Profiles,
+    context: &mut Context,
+) -> Option<AimedProfile> {
+    let path = context.path(file.get_ref());
+    let normalize = table.normalize.as_ref().is_some_and(|n| *n.get_ref());
+    let profile = profiles.entry(path.clone()).or_insert_with(|| match load_ies(&path) {
+        Ok(profile) => Some(Arc::new(profile)),
+        Err(why) => {
+            let message = format!("`{}` cannot be used: {why}", path.display());
+            let hint = "the file must be photometry of type C by IES LM-63, as makers of luminaires publish it";
+            context.error(&codes::BAD_PROFILE, file.span(), message, hint);
+            None
+        }
+    });
+    let profile = profile.clone()?;
+    let profile = if normalize { Arc::new((*profile).clone().normalised()) } else { profile };
+    let nadir = match cone {
+        Some(cone) => cone.axis,
+        None if table.direction.is_some() || table.look_at.is_some() => direction(table, Some(position), context)?,
+        None => Vec3::NEG_Y,
+    };
+    Some(AimedProfile::new(profile, nadir, context.number(&table.roll, "roll", -1e6..1e6, 0.0)))
 }
 
 /// Where a key stands that must be there.
 fn needed(
-    value: &Option<Spanned<[f32; 3]>>,
+    given: Option<Range<usize>>,
     key: &str,
+    add: &str,
     table: &LightTable,
     context: &mut Context,
 ) -> Option<Range<usize>> {
-    if value.is_none() {
+    if given.is_none() {
         let message = format!("a `{}` light needs a {key}", table.kind.get_ref());
-        context.error(&codes::CONFLICT, table.kind.span(), message, format!("add `{key} = [x, y, z]`"));
+        context.error(&codes::CONFLICT, table.kind.span(), message, format!("add `{add}`"));
     }
-    value.as_ref().map(Spanned::span)
+    given
 }
 
-/// Says which keys belong to another type.
+/// Says which keys belong to another type, or go with another key.
 fn check_keys(table: &LightTable, context: &mut Context) {
-    let keys = [
-        ("direction", "distant", &table.direction),
-        ("irradiance", "distant", &table.irradiance),
-        ("position", "point", &table.position),
-        ("intensity", "point", &table.intensity),
+    fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
+        value.as_ref().map(Spanned::span)
+    }
+    type Key<'a> = (&'a str, &'a [&'a str], Option<Range<usize>>);
+    let keys: [Key<'_>; 11] = [
+        ("irradiance", &["distant"], span(&table.irradiance)),
+        ("angle", &["distant"], span(&table.angle)),
+        ("position", &KINDS[1..], span(&table.position)),
+        ("intensity", &KINDS[1..], span(&table.intensity)),
+        ("look_at", &KINDS[1..], span(&table.look_at)),
+        ("ies", &KINDS[1..], span(&table.ies)),
+        ("normalize", &KINDS[1..], span(&table.normalize)),
+        ("roll", &KINDS[1..], span(&table.roll)),
+        ("cone_angle", &["spot"], span(&table.cone_angle)),
+        ("inner_angle", &["spot"], span(&table.inner_angle)),
+        ("direction", &KINDS, span(&table.direction)),
     ];
-    let kind = table.kind.get_ref();
-    for (key, of, value) in keys {
-        if let Some(value) = value
-            && of != kind
-        {
+    let kind = table.kind.get_ref().as_str();
+    for (key, of, span) in keys {
+        let Some(span) = span else { continue };
+        if !of.contains(&kind) {
             let message = format!("`{key}` means nothing for a light of type `{kind}`");
-            context.error(&codes::CONFLICT, value.span(), message, format!("it belongs to `{of}`"));
+            let of = of.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(" and ");
+            context.error(&codes::CONFLICT, span, message, format!("it belongs to {of}"));
+        } else if table.ies.is_none()
+            && (["normalize", "roll"].contains(&key) || kind == "point" && ["direction", "look_at"].contains(&key))
+        {
+            let message = format!("`{key}` means nothing for a light that is the same to all sides");
+            context.error(&codes::CONFLICT, span, message, "it goes with `ies`, the profile of a luminaire");
+        } else if key == "look_at" && table.direction.is_some() {
+            let message = "the light is aimed by both `direction` and `look_at`";
+            context.error(&codes::CONFLICT, span, message, "keep one of them");
         }
     }
 }

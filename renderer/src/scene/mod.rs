@@ -28,7 +28,7 @@ use crate::accel::{Accel, Structure};
 use crate::camera::Projection;
 use crate::film::{Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
-use crate::light::{AreaLights, DeltaLight, Environment, LightSampling};
+use crate::light::{AreaLights, DeltaLight, Environment, LightSampling, Sun};
 use crate::material::{HitValues, Making, Material, Space, Spaces, Surroundings};
 use crate::sampler::Noise;
 use crate::texture::TextureSystem;
@@ -52,6 +52,7 @@ pub struct Scene {
     pub accel: Accel,
     pub lights: AreaLights,
     pub delta_lights: Vec<DeltaLight>,
+    pub suns: Vec<Sun>,
     pub environment: Environment,
     pub materials: Vec<Material>,
     pub spaces: Spaces,
@@ -181,10 +182,11 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
     let (film, integrator) = (film(file, &materials, context), integrator(file, context));
     let view = camera::view(&file.camera, film.width as f32 / film.height as f32, context);
-    let mut delta_lights = lights::build(&file.lights, context);
+    let lights::Lights { delta: mut delta_lights, suns } = lights::build(&file.lights, context);
     delta_lights.extend(brought.lights);
+    let of_camera = file.camera.file.iter().map(|f| context.path(f.get_ref()));
     let files: Vec<PathBuf> =
-        brought.files.into_iter().chain(file.camera.file.iter().map(|f| context.path(f.get_ref()))).collect();
+        brought.files.into_iter().chain(of_camera).chain(lights::files(&file.lights, context)).collect();
     let accel = Accel::build_with(&geometry, options.structure);
     let refuse = |why| {
         let hint = "the default, `bvh`, needs nothing but this program";
@@ -203,6 +205,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
         accel,
         lights: AreaLights::new(&geometry),
         delta_lights,
+        suns,
         environment: Environment::new(kind, rotation, &textures),
         geometry,
         materials,

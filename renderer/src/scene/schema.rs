@@ -207,12 +207,26 @@ pub struct ShapeTable {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LightTable {
-    /// `distant` or `point`.
+    /// `distant`, `point` or `spot`.
     #[serde(rename = "type")]
     pub kind: Spanned<String>,
     /// From the light into the scene.
     pub direction: Option<Spanned<Triple>>,
+    /// Instead, a point that it is aimed at.
+    pub look_at: Option<Spanned<Triple>>,
     pub irradiance: Option<Spanned<Triple>>,
+    /// The diameter of a distant light in degrees.
+    pub angle: Option<Spanned<f32>>,
     pub position: Option<Spanned<Triple>>,
     pub intensity: Option<Spanned<Triple>>,
+    /// Between opposite edges, in degrees; within the inner one all goes out.
+    pub cone_angle: Option<Spanned<f32>>,
+    pub inner_angle: Option<Spanned<f32>>,
+    /// A luminaire's profile, and whether its strongest intensity counts as 1.
+    pub ies: Option<Spanned<String>>,
+    pub normalize: Option<Spanned<bool>>,
+    /// Of the luminaire about its direction, in degrees.
+    pub roll: Option<Spanned<f32>>,
+    /// Of the light's color, in kelvins.
+    pub temperature: Option<Spanned<f32>>,
 }

@@ -21,7 +21,7 @@ const MODEL: &str = "[[shapes]]\ntype = \"gltf\"\nfile = \"m.glb\"\n";
 #[test]
 fn each_fault_has_its_sentence() {
     type Change = fn(&mut Value);
-    let cases: [(Change, &str); 17] = [
+    let cases: [(Change, &str); 18] = [
         (|d| d["asset"]["version"] = json!("1.0"), "version `1.0`"),
         (|d| d["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]), "`KHR_draco_mesh_compression`"),
         (|d| d["nodes"][0]["mesh"] = json!(7), "mesh that is not there"),
@@ -39,6 +39,14 @@ fn each_fault_has_its_sentence() {
         (|d| d["meshes"][0]["primitives"][0]["material"] = json!(4), "material that is not there"),
         (|d| d["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]["index"] = json!(3), "texture that is not"),
         (|d| d["images"][0]["bufferView"] = json!(1), "neither PNG nor JPEG"),
+        (
+            |d| {
+                let spot = json!({"type": "spot", "spot": {"innerConeAngle": 0.8, "outerConeAngle": 0.7}});
+                d["extensions"] = json!({"KHR_lights_punctual": {"lights": [spot]}});
+                d["nodes"][0]["extensions"] = json!({"KHR_lights_punctual": {"light": 0}});
+            },
+            "angles of a spot light",
+        ),
     ];
     for (change, words) in cases {
         let mut w = sound();
@@ -53,9 +61,7 @@ fn each_fault_has_its_sentence() {
 #[test]
 fn what_is_left_out_is_said_and_the_rest_is_shown() {
     let mut w = sound();
-    w.document["extensions"] = json!({"KHR_lights_punctual": {"lights": [{"type": "spot"}]}});
-    w.add("nodes", json!({"extensions": {"KHR_lights_punctual": {"light": 0}}}));
-    w.document["extensionsUsed"] = json!(["KHR_materials_clearcoat", "KHR_lights_punctual", "EXT_maker"]);
+    w.document["extensionsUsed"] = json!(["KHR_materials_clearcoat", "KHR_materials_volume", "EXT_maker"]);
     w.document["animations"] = json!([{"channels": [], "samplers": []}]);
     let folder = Folder::temporary();
     folder.write("m.glb", w.glb());

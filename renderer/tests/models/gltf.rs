@@ -201,6 +201,7 @@ fn lights_and_cameras_are_those_of_the_file() {
     w.document["extensions"] = json!({"KHR_lights_punctual": {"lights": [
         {"type": "point", "color": [1.0, 0.5, 0.25], "intensity": 4.0},
         {"type": "directional", "intensity": 0.5},
+        {"type": "spot", "intensity": 2.0, "spot": {"innerConeAngle": 0.1, "outerConeAngle": 0.3}},
     ]}});
     let light = |i: usize| json!({"KHR_lights_punctual": {"light": i}});
     w.add("nodes", json!({"mesh": mesh}));
@@ -208,6 +209,7 @@ fn lights_and_cameras_are_those_of_the_file() {
     // Turned a quarter about y, −z looks along −x; the scene turns it on to −z and down.
     let half = std::f32::consts::FRAC_1_SQRT_2;
     w.add("nodes", json!({"rotation": [0, half, 0, half], "extensions": light(1), "translation": [9, 9, 9]}));
+    w.add("nodes", json!({"extensions": light(2), "translation": [0.25, 0.25, 1]}));
     let camera = w.add("cameras", json!({"type": "perspective", "perspective": {"yfov": 0.8, "znear": 0.1}}));
     w.add("nodes", json!({"camera": camera, "name": "front", "translation": [0.5, 0.25, 3]}));
     let folder = Folder::temporary();
@@ -223,7 +225,9 @@ fn lights_and_cameras_are_those_of_the_file() {
     assert!(found.iter().zip(&expected).all(|(a, b)| (0..3).all(|i| (a[i] - b[i]).abs() < 1e-5)), "{found:?}");
     let square = "[[shapes]]\ntype = \"quad\"\nmaterial = \"m\"\ncorners = [[-1, -1, 0], [1, -1, 0], [-1, 1, 0]]\n";
     let lights = "[[lights]]\ntype = \"point\"\nposition = [0.5, 0.5, 2]\nintensity = [4, 2, 1]\n\
-        [[lights]]\ntype = \"distant\"\ndirection = [-1, 0, 0]\nirradiance = [0.5, 0.5, 0.5]\n";
+        [[lights]]\ntype = \"distant\"\ndirection = [-1, 0, 0]\nirradiance = [0.5, 0.5, 0.5]\n\
+        [[lights]]\ntype = \"spot\"\nposition = [0.25, 0.25, 1]\nlook_at = [0.25, 0.25, 0]\nintensity = [2, 2, 2]\n\
+        inner_angle = 11.459156\ncone_angle = 34.377468\n";
     let (before, _) = own.split_once("[[shapes]]").expect("it has one");
     let expected = folder.picture(&format!("{before}{square}{lights}"));
     assert!(found.iter().zip(&expected).all(|(a, b)| (0..3).all(|i| (a[i] - b[i]).abs() < 1e-5)), "{found:?}");

@@ -57,6 +57,22 @@ pub struct Light {
     /// Candela; lux for `directional`.
     #[serde(default = "one")]
     pub intensity: f32,
+    #[serde(default)]
+    pub spot: Spot,
+}
+
+/// In radians from the axis.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Spot {
+    pub inner_cone_angle: f32,
+    pub outer_cone_angle: f32,
+}
+
+impl Default for Spot {
+    fn default() -> Spot {
+        Spot { inner_cone_angle: 0.0, outer_cone_angle: std::f32::consts::FRAC_PI_4 }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,12 +1,13 @@
 //! glTF files as models: nodes, materials, lights, and cameras for the scene's own.
 
 use super::embedded::stored;
-use super::{BuiltIn, Model, ModelImage, ModelLight, ModelMaterial, Part};
+use super::{BuiltIn, Model, ModelImage, ModelLight, ModelLightKind, ModelMaterial, Part};
 use crate::geometry::gltf::document::{Document, Index, Material, Node, TextureInfo, TextureTransform};
 use crate::geometry::gltf::{Container, ImageBytes, KNOWN, read_document};
 use crate::texture::Wrap;
 use glam::{DAffine3, DMat4, DQuat, DVec3, Vec3};
 use ssl_compiler::runtime::ParameterValue;
+use std::f32::consts::FRAC_PI_2;
 use std::path::{Path, PathBuf};
 
 /// Reads a file whole; images that are embedded go to one of `folders`. The error is a sentence for the user, here and below.
@@ -122,13 +123,20 @@ fn light(document: &Document, node: &Node, to_model: DAffine3, model: &mut Model
     if !strength.is_finite() || strength.min_element() < 0.0 {
         return Err("the strength of a light is not a usable number".to_owned());
     }
-    match light.kind.as_str() {
-        "directional" | "point" => {
-            model.lights.push(ModelLight { to_model, distant: light.kind == "directional", strength });
+    let kind = match light.kind.as_str() {
+        "directional" => ModelLightKind::Distant,
+        "point" => ModelLightKind::Point,
+        "spot" => {
+            let [inner, outer] = [light.spot.inner_cone_angle, light.spot.outer_cone_angle];
+            if !(0.0 <= inner && inner < outer && outer <= FRAC_PI_2 * 1.0001) {
+                return Err("the angles of a spot light are not usable numbers".to_owned());
+            }
+            // The file has them from the axis.
+            ModelLightKind::Spot { inner: 2.0 * inner.to_degrees(), outer: 2.0 * outer.to_degrees() }
         }
-        "spot" => left_out(model, "spot lights"),
         other => return Err(format!("there is no light type `{other}`")),
-    }
+    };
+    model.lights.push(ModelLight { to_model, kind, strength });
     Ok(())
 }
 

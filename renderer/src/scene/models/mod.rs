@@ -87,8 +87,17 @@ pub struct ModelImage {
 /// A light where it stands in the model, as wide as a point.
 pub struct ModelLight {
     pub to_model: DAffine3,
-    /// From a distance along −z, or from the origin to all sides.
-    pub distant: bool,
-    /// Irradiance of a distant one, intensity of a point.
+    pub kind: ModelLightKind,
+    /// Irradiance of a distant one, intensity of the others.
     pub strength: Vec3,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ModelLightKind {
+    /// From a distance along −z.
+    Distant,
+    /// From the origin to all sides.
+    Point,
+    /// About −z, with angles between opposite edges in degrees: within the inner one all goes out.
+    Spot { inner: f32, outer: f32 },
 }
