@@ -1,9 +1,11 @@
-//! What comes from the source: the pages of the book on built-ins and diagnostics, and the schema of scenes. Written by
+//! What comes from the source: the pages of the book on built-ins, lobes and diagnostics, and the schema of scenes. Written by
 //! `cargo xtask reference`; with `--check` nothing is written, and a stale page fails.
 //!
 //! Either way every listing of the book and of the README that is marked as plain `c` is compiled, and the
 //! tests in it run: such a listing is a whole file, and laid out as `shade fmt` does. Fragments are marked
 //! `c fragment` and left alone.
+
+mod lobes;
 
 use renderer::material::ShadingLanguage;
 use ssl_compiler::builtins::{Expand, TABLE, library};
@@ -24,8 +26,12 @@ fn main() -> ExitCode {
     let check_only = std::env::args().skip(1).any(|a| a == "--check");
     let language = ShadingLanguage::new();
     let pages = [("builtins.md", builtins(&language)), ("errors.md", errors())];
-    let mut faults: Vec<String> =
-        pages.iter().filter_map(|(name, text)| keep(&book().join(name), text, check_only).err()).collect();
+    let mut faults: Vec<String> = Vec::new();
+    match lobes::page(&root(), language.closures()) {
+        Ok(text) => faults.extend(keep(&book().join("lobes.md"), &format!("{NOTICE}{text}"), check_only).err()),
+        Err(e) => faults.push(format!("the lobes' pages of the manual cannot be read: {e}")),
+    }
+    faults.extend(pages.iter().filter_map(|(name, text)| keep(&book().join(name), text, check_only).err()));
     faults.extend(
         keep(&root().join("scenes/scene.schema.json"), &renderer::scene::json_schema::text(), check_only).err(),
     );
@@ -162,7 +168,8 @@ fn globals(layout: &GlobalsLayout) -> String {
 }
 
 fn closures(registry: &ClosureRegistry) -> String {
-    let mut out = "\n## Closures of the renderer\n\n| closure |\n| --- |\n".to_owned();
+    let mut out =
+        "\n## Closures of the renderer\n\nEach is described in [Lobes](lobes.md).\n\n| closure |\n| --- |\n".to_owned();
     for c in registry.types() {
         let one =
             |p: &ssl_compiler::runtime::ClosureParameter| format!("{} {}", TypeTable::default().display(&p.ty), p.name);

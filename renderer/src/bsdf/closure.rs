@@ -81,11 +81,12 @@ impl ClosureKind {
 /// Every closure type that comes with the renderer.
 pub fn closures() -> Vec<ClosureKind> {
     vec![
-        ClosureKind::of::<super::Lambert>(),
-        ClosureKind::of::<super::Mirror>(),
-        ClosureKind::of::<super::Glossy>(),
         ClosureKind::of::<super::Conductor>(),
         ClosureKind::of::<super::Dielectric>(),
         ClosureKind::of::<super::Emission>(),
+        ClosureKind::of::<super::Glossy>(),
+        ClosureKind::of::<super::Lambert>(),
+        ClosureKind::of::<super::Mirror>(),
+        ClosureKind::of::<super::Transparent>(),
     ]
 }

@@ -87,15 +87,15 @@ impl ConductorLobe {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Lobe, harness};
+    use super::super::harness;
     use super::*;
 
     #[test]
     fn passes_the_harness_at_several_roughnesses() {
         for (roughness, eta) in [(0.4, 0.2), (0.7, 1.5), (1.0, 3.0)] {
-            let lobe = |wo: Vec3, n: Vec3| {
-                let made = Conductor { eta: [eta; 3], k: [3.9, 2.4, 2.1], normal: n.to_array(), roughness };
-                Lobe::new(made.lobe(n, wo))
+            let lobe = |pose: &harness::Pose| {
+                let normal = pose.normal.to_array();
+                harness::only_lobe(&Conductor { eta: [eta; 3], k: [3.9, 2.4, 2.1], normal, roughness }, pose)
             };
             harness::check(&format!("Conductor {roughness}"), &lobe);
         }

@@ -31,8 +31,9 @@ impl Ggx {
             return None;
         }
         let half = (o + i).normalize_or_zero();
-        let masking = 1.0 / (1.0 + self.lambda(o) + self.lambda(i));
-        Some((self.distribution(half) * masking / (4.0 * o.z), half))
+        // cos θo (1 + Λo + Λi) is (so cos θi + si cos θo) / (2 cos θi).
+        let masking = self.stretched(o) * i.z + self.stretched(i) * o.z;
+        Some((self.distribution(half) * i.z / (2.0 * masking).max(f32::MIN_POSITIVE), half))
     }
 
     /// The density, per steradian, of `sample`.
@@ -41,7 +42,7 @@ impl Ggx {
             return 0.0;
         }
         // D of visible normals over 4 o·h; the cosine o·h cancels.
-        self.distribution((o + i).normalize_or_zero()) / ((1.0 + self.lambda(o)) * 4.0 * o.z)
+        self.distribution((o + i).normalize_or_zero()) / (2.0 * (o.z + self.stretched(o)))
     }
 
     /// A reflected direction; `None` below the surface.
@@ -56,7 +57,8 @@ impl Ggx {
 
     /// `eval/pdf` of a direction that `sample` drew, with a Fresnel factor of 1.
     pub fn weight(&self, o: Vec3, i: Vec3) -> f32 {
-        (1.0 + self.lambda(o)) / (1.0 + self.lambda(o) + self.lambda(i))
+        let (so, si) = (self.stretched(o), self.stretched(i));
+        i.z * (o.z + so) / (so * i.z + si * o.z).max(f32::MIN_POSITIVE)
     }
 
     /// GGX's density of microfacet normals.
@@ -67,12 +69,9 @@ impl Ggx {
         if h.z <= 0.0 { 0.0 } else { a2 / (PI * d * d) }
     }
 
-    /// Smith's Λ.
-    fn lambda(&self, w: Vec3) -> f32 {
-        let tan2 = (w.x * w.x + w.y * w.y) / (w.z * w.z);
-        // (√(1 + x) − 1)/2 without cancellation.
-        let x = self.alpha * self.alpha * tan2;
-        if x.is_finite() { 0.5 * x / (1.0 + (1.0 + x).sqrt()) } else { f32::MAX.sqrt() }
+    /// s in Smith's Λ = (s/cos θ − 1)/2: the length of the direction where the surface is stretched to a roughness of 1.
+    fn stretched(&self, w: Vec3) -> f32 {
+        Vec3::new(w.x * self.alpha, w.y * self.alpha, w.z).length()
     }
 
     fn visible_normal(&self, o: Vec3, u: Vec2) -> Vec3 {

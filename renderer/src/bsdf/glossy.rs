@@ -75,14 +75,14 @@ impl Scatter for GlossyLobe {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Lobe, harness};
+    use super::super::harness;
     use super::*;
 
     #[test]
     fn passes_the_harness_at_several_roughnesses() {
         for roughness in [0.4, 0.7, 1.0] {
-            let lobe = |wo: Vec3, n: Vec3| {
-                Lobe::new(Glossy { reflectance: [1.0; 3], normal: n.to_array(), roughness }.lobe(n, wo))
+            let lobe = |pose: &harness::Pose| {
+                harness::only_lobe(&Glossy { reflectance: [1.0; 3], normal: pose.normal.to_array(), roughness }, pose)
             };
             harness::check(&format!("Glossy {roughness}"), &lobe);
         }

@@ -70,8 +70,8 @@ mod tests {
     use super::super::{Lobe, harness};
     use super::*;
 
-    pub fn lobe(_wo: Vec3, n: Vec3) -> Lobe {
-        Lobe::new(Lambert { albedo: [1.0; 3], normal: n.to_array() }.lobe(n))
+    fn lobe(pose: &harness::Pose) -> Lobe {
+        harness::only_lobe(&Lambert { albedo: [1.0; 3], normal: pose.normal.to_array() }, pose)
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn reflects_everything_in_a_white_furnace() {
         for wo in harness::directions() {
-            assert!((harness::albedo(&lobe(wo, Vec3::Z), wo) - 1.0).abs() < 1e-3);
+            assert!((harness::albedo(&lobe(&harness::Pose::upright(wo)), wo) - 1.0).abs() < 1e-3);
         }
     }
 }

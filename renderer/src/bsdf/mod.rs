@@ -15,6 +15,7 @@ mod lobe;
 mod mirror;
 mod scatter;
 mod specular;
+mod transparent;
 mod usable;
 
 pub use closure::{ClosureKind, Lobes, Place, SurfaceClosure, closures};
@@ -26,6 +27,7 @@ pub use lambert::Lambert;
 pub use lobe::Lobe;
 pub use mirror::Mirror;
 pub use scatter::{LobeSample, Reach, Refraction, Scatter};
+pub use transparent::Transparent;
 pub use usable::{bounded, clean, reflecting, toward_viewer};
 
 use crate::math::max_channel;

@@ -65,6 +65,12 @@ pub trait Scatter: Debug {
         false
     }
 
+    /// Whether it is specular and only lets light through in a straight line, so that what lies behind is seen and lit as
+    /// if the surface were a filter.
+    fn is_straight(&self) -> bool {
+        false
+    }
+
     /// Every direction that a specular lobe may sample, its weight multiplied by how often that is; none of others.
     fn specular_directions(&self, _wo: Vec3) -> SmallVec<[LobeSample; 2]> {
         SmallVec::new()

@@ -1,0 +1,91 @@
+//! The page of the book on lobes: the head of each closure's file, which is its page of the manual.
+
+use ssl_compiler::runtime::ClosureRegistry;
+use std::path::{Path, PathBuf};
+
+const INTRODUCTION: &str = "# Lobes
+
+A shader says how a surface scatters light by closures: `make_closure<NAME>(…)` is one of weight 1, `*` scales it by a
+float or a color, `+` lays several together. The arguments are those that stand in its head, in that order. Colors are
+linear Rec. 709; a normal of zero length, or one that is no number, counts as the surface's own, and one that faces away
+from the viewer is turned round. Other numbers that make no sense are brought to the nearest that do. Unless said
+otherwise, energy is kept and scattering is reciprocal.
+";
+
+/// All closures of the registry, in its order.
+pub fn page(root: &Path, registry: &ClosureRegistry) -> std::io::Result<String> {
+    let mut out = INTRODUCTION.to_owned();
+    for closure in registry.types() {
+        let path = file_of(&root.join("renderer/src/bsdf"), closure.name);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| std::io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+        out.push_str(&format!("\n## {}\n\n{}", closure.name, head(&text)));
+    }
+    Ok(out)
+}
+
+/// That of `NameOfMine` is `name_of_mine.rs`, or `nameofmine.rs` where there is no such.
+fn file_of(folder: &Path, closure: &str) -> PathBuf {
+    let split = folder.join(snake_case(closure) + ".rs");
+    if split.exists() { split } else { folder.join(closure.to_lowercase() + ".rs") }
+}
+
+fn snake_case(closure: &str) -> String {
+    let mut name = String::new();
+    for c in closure.chars() {
+        if c.is_uppercase() && !name.is_empty() && !name.ends_with(|last: char| last.is_uppercase()) {
+            name.push('_');
+        }
+        name.push(c);
+    }
+    name.to_lowercase()
+}
+
+/// The `//!` lines that a file opens with; links into the source become plain text.
+fn head(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines().map_while(|l| l.strip_prefix("//!")) {
+        out.push_str(&plain_links(line.strip_prefix(' ').unwrap_or(line)));
+        out.push('\n');
+    }
+    out
+}
+
+fn plain_links(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some((before, link)) = rest.split_once('[') {
+        match link.split_once("](super::").and_then(|(text, after)| Some((text, after.split_once(')')?.1))) {
+            Some((text, after)) if !text.contains(['[', ']']) => {
+                out.push_str(before);
+                out.push_str(text);
+                rest = after;
+            }
+            _ => {
+                out.push_str(before);
+                out.push('[');
+                rest = link;
+            }
+        }
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_lose_their_comment_marks_and_links_into_the_source() {
+        let text =
+            "//! `A(float b)`: [facets](super::ggx), [a page](page.md), x[0].\n//!\n//! More.\n\nuse x;\n//! no\n";
+        assert_eq!(head(text), "`A(float b)`: facets, [a page](page.md), x[0].\n\nMore.\n");
+        assert_eq!(head("//! [one and [two](super::b)\n"), "[one and two\n");
+    }
+
+    #[test]
+    fn files_are_named_like_their_closures() {
+        assert_eq!(snake_case("OrenNayar"), "oren_nayar");
+        assert_eq!(snake_case("OpenPBR"), "open_pbr");
+    }
+}
