@@ -8,7 +8,7 @@ use super::view::View;
 use super::watch::Watch;
 use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
-use crate::geometry::{Partials, Wanted, instance, surface};
+use crate::geometry::{Partials, Wanted, surface};
 use crate::light::Sun;
 use crate::material::ShadingPoint;
 use crate::sampler::{Pattern, Sampler};
@@ -275,8 +275,7 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
             Partials::default()
         };
         let (incident, time) = (path.ray.direction, path.ray.time);
-        let placed = instance::placed(&scene.geometry, met.surface.instance);
-        ShadingPoint { hit: met.hit, surface: met.surface, partials, placed, incident, time, ray_depth: depth }
+        ShadingPoint { hit: met.hit, surface: met.surface, partials, incident, time, ray_depth: depth }
     };
     let first = block.start;
     work.points.clear();

@@ -1,8 +1,9 @@
 //! The globals that the renderer offers to shaders, and how one row of them is filled from hits.
 
-use super::{ShadingPoint, Surroundings};
-use crate::geometry::Wanted;
+use super::{ShadingPoint, Space, Surroundings};
+use crate::geometry::{Wanted, instance};
 use glam::{Mat4, Vec3};
+use smallvec::SmallVec;
 use ssl_compiler::runtime::{GlobalField, GlobalRead, LANES, Order, Row};
 use ssl_compiler::types::{Type, VectorKind};
 
@@ -62,6 +63,17 @@ enum Source {
     Variable(u32),
 }
 
+/// Writes rows of a block, a lane for each point.
+pub fn fill(fills: &[Fill], points: &[ShadingPoint], around: Surroundings<'_>, block: &mut [Row]) {
+    let object = |point: &ShadingPoint| {
+        let placed = instance::placed(around.geometry, point.surface.instance);
+        around.spaces.object(point.surface.shape, placed.as_ref())
+    };
+    let asked = fills.iter().any(|f| matches!(f.source, Source::ObjectToWorld | Source::WorldToObject));
+    let objects: SmallVec<[Space; LANES]> = points.iter().filter(|_| asked).take(LANES).map(object).collect();
+    fills.iter().for_each(|fill| fill.apply(points, &objects, around, block));
+}
+
 /// One row of the block that a shader reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Fill {
@@ -96,19 +108,18 @@ impl Fill {
         Some(Fill { source, component: read.component, order: read.order, row: read.row })
     }
 
-    /// Writes the row's lanes, one a point.
-    pub fn apply(&self, points: &[ShadingPoint], around: Surroundings<'_>, block: &mut [Row]) {
+    /// Writes the row's lanes, one a point, of which these are the objects' spaces where such are read.
+    fn apply(&self, points: &[ShadingPoint], objects: &[Space], around: Surroundings<'_>, block: &mut [Row]) {
         let spaces = around.spaces;
         let row = &mut block[self.row];
-        let object = |point: &ShadingPoint| spaces.object(point.surface.shape, point.placed.as_ref());
         for (lane, point) in points.iter().enumerate().take(LANES) {
             match self.source {
                 Source::ObjectId => row.set_int(lane, point.surface.object_id as i32),
                 Source::RayDepth => row.set_int(lane, point.ray_depth as i32),
                 Source::Backfacing => row.set_int(lane, i32::from(point.surface.backfacing)),
                 Source::Time => row.0[lane] = point.time,
-                Source::ObjectToWorld => row.0[lane] = self.element(&object(point).to_world),
-                Source::WorldToObject => row.0[lane] = self.element(&object(point).from_world),
+                Source::ObjectToWorld => row.0[lane] = self.element(&objects[lane].to_world),
+                Source::WorldToObject => row.0[lane] = self.element(&objects[lane].from_world),
                 Source::CameraToWorld => row.0[lane] = self.element(&spaces.camera.to_world),
                 Source::WorldToCamera => row.0[lane] = self.element(&spaces.camera.from_world),
                 Source::Variable(number) => row.0[lane] = self.variable(number, point, around),
@@ -219,7 +230,7 @@ mod tests {
         point.partials.position[1] = Vec3::new(1.0, 2.0, 3.0);
         let mut block = vec![Row::splat(9.0); layout.rows()];
         let (spaces, geometry) = (Spaces::default(), Geometry::new());
-        fill.apply(&[point; 2], Surroundings { spaces: &spaces, geometry: &geometry }, &mut block);
+        super::fill(&[fill], &[point; 2], Surroundings { spaces: &spaces, geometry: &geometry }, &mut block);
         assert_eq!(block[row].0[..3], [2.0, 2.0, 9.0]);
         assert_eq!(wanted(&[fill]), Wanted { position: true, ..Wanted::default() });
     }
@@ -239,7 +250,7 @@ mod tests {
         points[1].surface.shape = 1;
         let mut block = vec![Row::splat(9.0); layout.rows()];
         let geometry = Geometry::new();
-        fill.apply(&points, Surroundings { spaces: &spaces, geometry: &geometry }, &mut block);
+        super::fill(&[fill], &points, Surroundings { spaces: &spaces, geometry: &geometry }, &mut block);
         assert_eq!(block[row].0[..3], [2.0, 5.0, 9.0]);
     }
 }

@@ -8,7 +8,7 @@ mod spaces;
 mod values;
 
 use crate::bsdf::{ClosureKind, Lobes, Place, SurfaceClosure, WeightedLobe, closures};
-use crate::geometry::{Geometry, Hit, Partials, Placed, Surface, Wanted};
+use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
 pub use spaces::{Space, Spaces};
@@ -53,8 +53,6 @@ pub struct ShadingPoint {
     pub hit: Hit,
     pub surface: Surface,
     pub partials: Partials,
-    /// Where an instance placed the shape.
-    pub placed: Option<Placed>,
     /// From the eye to the surface, unit length.
     pub incident: Vec3,
     pub time: f32,
@@ -306,9 +304,7 @@ impl Material {
         if scratch.outputs.len() < output_rows {
             scratch.outputs.resize(output_rows, Row::ZERO);
         }
-        for fill in &self.fills {
-            fill.apply(points, around, &mut scratch.globals);
-        }
+        globals::fill(&self.fills, points, around, &mut scratch.globals);
         let mask = ((1_u64 << points.len()) - 1) as u32;
         let status = self.shader.run(&mut Block {
             globals: &scratch.globals,

@@ -57,7 +57,7 @@ impl HitValues {
             // A block of a single row, lane 0 of which is filled.
             let mut block = [Row::ZERO];
             let fill = Fill::of(f, &GlobalRead { field, component, order, row: 0 }, variable)?;
-            fill.apply(std::slice::from_ref(point), around, &mut block);
+            globals::fill(&[fill], std::slice::from_ref(point), around, &mut block);
             Some(number(&block[0], 0, scalar(&f.ty)))
         };
         (0..f.components()).map(component).collect()

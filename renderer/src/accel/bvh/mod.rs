@@ -1,6 +1,7 @@
 //! The default structure, in Rust alone: a tree over each group, whose leaves are triangles, other primitives, and
 //! instances of other groups. A ray goes on into an instance's group in that group's own space.
 
+mod boxes;
 mod tree;
 
 use super::primitives::{Analytic, ShearedRay};
@@ -72,10 +73,26 @@ impl Bvh {
     /// Looks in a group, reached by a path, for a hit within the ray's interval: the nearest, or with `ANY` the
     /// first one found.
     fn search<const ANY: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor was just asked.
+            return unsafe { self.search_in_lanes::<ANY>(group, ray, path) };
+        }
+        self.search_here::<ANY, false>(group, ray, path)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn search_in_lanes<const ANY: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
+        self.search_here::<ANY, true>(group, ray, path)
+    }
+
+    #[inline(always)]
+    fn search_here<const ANY: bool, const LANES: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
         let group = &self.groups[group as usize];
         let sheared = ShearedRay::new(ray);
         let mut best = None;
-        group.tree.walk(ray, |leaves, mut t_max| {
+        group.tree.walk::<LANES>(ray, |leaves, mut t_max| {
             for block in &group.blocks[leaves] {
                 let found = match block {
                     Block::Triangles(four, primitives) => sheared

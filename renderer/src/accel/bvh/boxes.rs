@@ -1,0 +1,156 @@
+//! Eight boxes side by side, and the test of a ray with all of them.
+
+use crate::ray::Ray;
+use glam::Vec3;
+
+/// Boxes that are tested together.
+pub const WIDTH: usize = 8;
+
+/// Planes of eight boxes: the low ones and the high ones, by axis.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Boxes([[Eight; 3]; 2]);
+
+type Eight = [f32; WIDTH];
+
+impl Boxes {
+    /// Boxes that begin behind their end, which no ray meets.
+    pub const EMPTY: Boxes = Boxes([[[f32::INFINITY; WIDTH]; 3], [[f32::NEG_INFINITY; WIDTH]; 3]]);
+
+    pub fn put(&mut self, slot: usize, low: Vec3, high: Vec3) {
+        for axis in 0..3 {
+            self.0[0][axis][slot] = low[axis];
+            self.0[1][axis][slot] = high[axis];
+        }
+    }
+}
+
+/// A ray prepared for tests of boxes: for each axis where to subtract from for the near and the far plane, and
+/// the reciprocal of the direction.
+pub struct Slabs {
+    near_origin: Vec3,
+    far_origin: Vec3,
+    reciprocal: Vec3,
+    /// 1 where the near planes are the high ones, else 0.
+    backwards: [usize; 3],
+}
+
+/// Three roundings on either side. Where the exit is negative there is no hit, whatever they do.
+const SLACK: f32 = 1.0 + 8.0 * f32::EPSILON;
+
+impl Slabs {
+    /// For boxes within the smallest and the largest corner of `bounds`.
+    pub fn new(ray: &Ray, bounds: (Vec3, Vec3)) -> Slabs {
+        let (o, d) = (ray.origin, ray.direction);
+        // Where the watertight test rounds, it does so in proportion to how far the vertices are along the axis in
+        // question and along the ray's largest axis.
+        let reach = (o - bounds.0).abs().max((bounds.1 - o).abs());
+        let error = (reach + reach[d.abs().max_position()]) * (5.0 * 0.5 * f32::EPSILON);
+        let error = error.map(f32::next_up);
+        // No component is so small beside the others that its reciprocal would overflow.
+        let least = d.abs().max_element() * 1e-18;
+        let reciprocal = Vec3::from_array(std::array::from_fn(|i| 1.0 / d[i].abs().max(least).copysign(d[i])));
+        // What the ray must have passed to be inside: planes nearer by the error, or further.
+        let sign = Vec3::from_array(std::array::from_fn(|i| 1.0_f32.copysign(d[i])));
+        Slabs {
+            near_origin: o + sign * error,
+            far_origin: o - sign * error,
+            reciprocal,
+            backwards: std::array::from_fn(|i| usize::from(d[i].is_sign_negative())),
+        }
+    }
+
+    /// Where the ray enters each of the boxes, and by bits which of them it meets between the distances. `LANES` chooses
+    /// the form for processors with AVX2, which gives the same to the bit.
+    #[inline(always)]
+    pub fn meet<const LANES: bool>(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> (Eight, u32) {
+        #[cfg(target_arch = "x86_64")]
+        if LANES {
+            // SAFETY: who sets `LANES` has asked the processor.
+            return unsafe { self.meet_in_lanes(boxes, t_min, t_max) };
+        }
+        self.meet_in_turn(boxes, t_min, t_max)
+    }
+
+    #[inline(always)]
+    fn meet_in_turn(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> (Eight, u32) {
+        let (mut entry, mut exit) = ([t_min; WIDTH], [f32::INFINITY; WIDTH]);
+        for axis in 0..3 {
+            let back = self.backwards[axis];
+            let (near, far) = (&boxes.0[back][axis], &boxes.0[1 - back][axis]);
+            for i in 0..WIDTH {
+                let t = (near[i] - self.near_origin[axis]) * self.reciprocal[axis];
+                entry[i] = if t > entry[i] { t } else { entry[i] };
+                let t = (far[i] - self.far_origin[axis]) * self.reciprocal[axis];
+                exit[i] = if t < exit[i] { t } else { exit[i] };
+            }
+        }
+        let mut met = 0;
+        for i in 0..WIDTH {
+            let exit = exit[i] * SLACK;
+            met |= u32::from(entry[i] <= exit && entry[i] <= t_max) << i;
+        }
+        (entry, met)
+    }
+
+    /// # Safety
+    /// The processor must have AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn meet_in_lanes(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> (Eight, u32) {
+        use std::arch::x86_64::*;
+        // SAFETY: rows are aligned: the boxes are, and rows are 32 bytes.
+        let row = |side: usize, axis: usize| unsafe { _mm256_load_ps(boxes.0[side][axis].as_ptr()) };
+        let (mut entry, mut exit) = (_mm256_set1_ps(t_min), _mm256_set1_ps(f32::INFINITY));
+        for axis in 0..3 {
+            let back = self.backwards[axis];
+            let along = _mm256_set1_ps(self.reciprocal[axis]);
+            let near = _mm256_sub_ps(row(back, axis), _mm256_set1_ps(self.near_origin[axis]));
+            entry = _mm256_max_ps(_mm256_mul_ps(near, along), entry);
+            let far = _mm256_sub_ps(row(1 - back, axis), _mm256_set1_ps(self.far_origin[axis]));
+            exit = _mm256_min_ps(_mm256_mul_ps(far, along), exit);
+        }
+        let exit = _mm256_min_ps(_mm256_mul_ps(exit, _mm256_set1_ps(SLACK)), _mm256_set1_ps(t_max));
+        let met = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(entry, exit));
+        let mut entries = [0.0; WIDTH];
+        // SAFETY: there is room for eight.
+        unsafe { _mm256_storeu_ps(entries.as_mut_ptr(), entry) };
+        (entries, met as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampler::Sampler;
+
+    /// Both forms agree to the bit, on boxes before, behind, around and beside rays, flat ones and missing ones.
+    #[test]
+    fn lanes_give_what_one_after_the_other_gives() {
+        let mut random = Sampler::new(3, (0, 0), 0);
+        let mut vector = || (random.next_2d().extend(random.next_1d()) * 2.0 - 1.0) * 4.0;
+        let mut some = 0;
+        for i in 0..2000 {
+            let mut boxes = Boxes::EMPTY;
+            for slot in 0..i % (WIDTH + 1) {
+                let (a, b) = (vector(), vector());
+                let b = if slot == 3 { b.with_y(a.y) } else { b };
+                boxes.put(slot, a.min(b), a.max(b));
+            }
+            let direction = if i % 5 == 0 { Vec3::NEG_Z } else { vector() };
+            let ray = Ray::new(vector(), direction.normalize(), 0.0);
+            let slabs = Slabs::new(&ray, (Vec3::splat(-4.0), Vec3::splat(4.0)));
+            let (entry, met) = slabs.meet::<false>(&boxes, 0.0, 9.0);
+            some += met.count_ones();
+            assert_eq!(met >> (i % (WIDTH + 1)), 0, "a box that is not there was met");
+            #[cfg(target_arch = "x86_64")]
+            if std::is_x86_feature_detected!("avx2") {
+                let (entries, mask) = slabs.meet::<true>(&boxes, 0.0, 9.0);
+                assert_eq!((entries.map(f32::to_bits), mask), (entry.map(f32::to_bits), met));
+            }
+            let _ = entry;
+        }
+        assert!(some > 500, "{some}");
+    }
+}
