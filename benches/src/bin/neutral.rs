@@ -104,7 +104,11 @@ fn load(file: &Path, structure: &str, backend: &str, threads: usize) -> Result<S
     let cache = CacheOptions { bytes: TEXTURE_MEMORY << 20, threads, ..CacheOptions::default() };
     let textures = TextureSetup { cache, ..TextureSetup::default() };
     let making = Making::from(Target::from(backend));
-    let loaded = scene::load(file, LoadOptions { making, textures, structure }, &SearchPath::on_disk(Vec::new()));
+    let loaded = scene::load(
+        file,
+        LoadOptions { making, textures, structure, ..LoadOptions::default() },
+        &SearchPath::on_disk(Vec::new()),
+    );
     let said = || ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);
     match loaded.scene {
         Some(scene) => Ok(scene),

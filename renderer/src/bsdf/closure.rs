@@ -81,12 +81,15 @@ impl ClosureKind {
 /// Every closure type that comes with the renderer.
 pub fn closures() -> Vec<ClosureKind> {
     vec![
+        ClosureKind::of::<super::Coat>(),
         ClosureKind::of::<super::Conductor>(),
         ClosureKind::of::<super::Dielectric>(),
+        ClosureKind::of::<super::DoubleSided>(),
         ClosureKind::of::<super::Emission>(),
         ClosureKind::of::<super::Glossy>(),
         ClosureKind::of::<super::Lambert>(),
         ClosureKind::of::<super::Mirror>(),
+        ClosureKind::of::<super::Sheen>(),
         ClosureKind::of::<super::Transparent>(),
     ]
 }

@@ -2,31 +2,37 @@
 
 mod albedo;
 mod closure;
+mod coat;
 mod conductor;
 mod dielectric;
+mod double_sided;
 mod emission;
 mod fresnel;
 mod ggx;
 mod glossy;
-#[cfg(test)]
-mod harness;
+pub mod harness;
 mod lambert;
 mod lobe;
 mod mirror;
+mod rough_boundary;
 mod scatter;
+mod sheen;
 mod specular;
 mod transparent;
 mod usable;
 
 pub use closure::{ClosureKind, Lobes, Place, SurfaceClosure, closures};
+pub use coat::Coat;
 pub use conductor::Conductor;
 pub use dielectric::Dielectric;
+pub use double_sided::DoubleSided;
 pub use emission::Emission;
 pub use glossy::Glossy;
 pub use lambert::Lambert;
 pub use lobe::Lobe;
 pub use mirror::Mirror;
 pub use scatter::{LobeSample, Reach, Refraction, Scatter};
+pub use sheen::Sheen;
 pub use transparent::Transparent;
 pub use usable::{bounded, clean, reflecting, toward_viewer};
 

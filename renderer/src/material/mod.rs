@@ -7,7 +7,7 @@ mod globals;
 mod spaces;
 mod values;
 
-use crate::bsdf::{ClosureKind, Lobes, Place, SurfaceClosure, WeightedLobe, closures};
+use crate::bsdf::{ClosureKind, Lobes, Place, WeightedLobe, closures};
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
@@ -97,9 +97,11 @@ impl ShadingLanguage {
         language
     }
 
-    /// Adds a closure type of the host's own; one of the same name is replaced.
-    pub fn register<C: SurfaceClosure>(&mut self) {
-        self.add(ClosureKind::of::<C>());
+    /// With closure types of the host's own beside those of the renderer; one of the same name is replaced.
+    pub fn with_closures(more: &[ClosureKind]) -> ShadingLanguage {
+        let mut language = ShadingLanguage::new();
+        more.iter().for_each(|kind| language.add(*kind));
+        language
     }
 
     fn add(&mut self, kind: ClosureKind) {
@@ -112,8 +114,8 @@ impl ShadingLanguage {
 
     /// With the variables of a scene: names, and of how many numbers they are. Those that are named like something that
     /// every hit has cannot be read.
-    pub fn with_variables(variables: Vec<(String, usize)>) -> ShadingLanguage {
-        ShadingLanguage { variables, ..ShadingLanguage::new() }
+    pub fn with_variables(self, variables: Vec<(String, usize)>) -> ShadingLanguage {
+        ShadingLanguage { variables, ..self }
     }
 
     pub fn globals(&self) -> &GlobalsLayout {
@@ -341,7 +343,11 @@ impl Material {
             if !weight.is_finite() {
                 continue;
             }
-            lobes.set_weight(weight * self.passing(slot, outputs, lane, &place));
+            let weight = weight * self.passing(slot, outputs, lane, &place);
+            if weight == Vec3::ZERO {
+                continue;
+            }
+            lobes.set_weight(weight);
             (slot.kind.scatter)(&outputs[slot.parameter_row..], lane, &place, &mut lobes);
         }
         (lobes.emission, numbers)

@@ -136,7 +136,7 @@ mod tests {
         let shape = Shape { object_id: 0, material: 0, emission: Vec3::ZERO, constants: Vec::new() };
         geometry.add_mesh(TriangleMesh::rectangle(Vec2::ONE), shape);
         let values =
-            HitValues::new(&ShadingLanguage::with_variables(vec![("heat".to_owned(), 2), ("I".to_owned(), 1)]));
+            HitValues::new(&ShadingLanguage::new().with_variables(vec![("heat".to_owned(), 2), ("I".to_owned(), 1)]));
         let all = values.all(&point, Surroundings { spaces: &spaces, geometry: &geometry });
         let named = |name: &str| all.iter().find(|g| g.name == name).expect("every hit has it").clone();
         let position = named("position");

@@ -21,6 +21,7 @@ pub fn of(file: &SceneFile, images: &[Image], files: &[PathBuf], options: &LoadO
     // Pictures of one version of the renderer may differ from those of another.
     all.update(env!("CARGO_PKG_VERSION").as_bytes());
     all.update(format!("{:?} {:?}", options.making.passes, options.structure).as_bytes());
+    options.closures.iter().for_each(|kind| all.update((kind.closure_type)().name.as_bytes()));
     let mut parts: Vec<u64> = context.sources.files().iter().map(|f| xxh3_64(f.text.as_bytes())).collect();
     let shapes = file.shapes.iter().chain(file.groups.values().flat_map(|g| &g.shapes));
     let named = |shape: &ShapeTable| shape.file.as_ref().map(|f| context.path(f.get_ref()));

@@ -3,6 +3,7 @@
 use super::codes;
 use super::context::Context;
 use super::schema::MaterialTable;
+use crate::bsdf::ClosureKind;
 use crate::material::ShadingLanguage;
 use crate::texture::Wrap;
 use ssl_compiler::CompileOptions;
@@ -11,7 +12,7 @@ use ssl_compiler::graph::{self, Linked, Slot};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::Span;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An image that a graph binds, as it is to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +39,13 @@ pub struct Graphs {
 }
 
 impl Graphs {
-    /// Reads and links the graph of every material that is one.
-    pub fn of(tables: &BTreeMap<String, MaterialTable>, imports: &SearchPath<'_>, context: &mut Context) -> Graphs {
+    /// Reads and links the graph of every material that is one; `closures` are those of the host's own.
+    pub fn of(
+        tables: &BTreeMap<String, MaterialTable>,
+        closures: &[ClosureKind],
+        imports: &SearchPath<'_>,
+        context: &mut Context,
+    ) -> Graphs {
         let mut graphs = Graphs::default();
         for name in tables.values().filter_map(|t| t.graph.as_ref()) {
             let path = context.path(name.get_ref());
@@ -47,7 +53,7 @@ impl Graphs {
                 continue;
             }
             let linked = match path.is_file() {
-                true => link(&path, imports, context),
+                true => link(&path, closures, imports, context),
                 false => {
                     let message = format!("there is no graph `{}`", path.display());
                     let hint = "paths are taken from the folder of the scene file";
@@ -93,12 +99,12 @@ impl Graphs {
     }
 }
 
-fn link(path: &std::path::Path, imports: &SearchPath<'_>, context: &mut Context) -> Option<Linked> {
+fn link(path: &Path, closures: &[ClosureKind], imports: &SearchPath<'_>, context: &mut Context) -> Option<Linked> {
     let (group, found) = graph::read(path, &mut context.sources);
     let errors = found.has_errors();
     context.diagnostics.extend(found);
     let group = group.filter(|_| !errors)?;
-    let language = ShadingLanguage::new();
+    let language = ShadingLanguage::with_closures(closures);
     let options = CompileOptions { imports, ..CompileOptions::new(language.globals(), language.closures()) };
     match graph::link(&group, &mut context.sources, &options) {
         Ok((linked, warnings)) => {

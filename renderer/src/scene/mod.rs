@@ -25,6 +25,7 @@ pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 
 use crate::accel::{Accel, Structure};
+use crate::bsdf::ClosureKind;
 use crate::camera::Projection;
 use crate::film::{Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
@@ -135,6 +136,8 @@ pub struct LoadOptions {
     pub textures: TextureSetup,
     /// What finds the hits of rays.
     pub structure: Structure,
+    /// Closure types of the host's own, which shaders make like those of the renderer.
+    pub closures: Vec<ClosureKind>,
 }
 
 impl<M: Into<Making>> From<M> for LoadOptions {
@@ -158,11 +161,11 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let names: Vec<String> = file.materials.keys().cloned().collect();
     let folders = Folders::new(options.textures.folder.clone());
     let groups::Built { geometry, spaces: objects, places, brought } = groups::build(file, &names, &folders, context);
-    let mut graphs = Graphs::of(&file.materials, imports, context);
+    let mut graphs = Graphs::of(&file.materials, &options.closures, imports, context);
     let brought_images = models::materials::images(&brought.materials, &mut graphs);
     let image = environment::image(file.environment.as_ref());
     let built = textures::build(&file.textures, &graphs.images, image, &options.textures, context);
-    let language = variables::language(&geometry);
+    let language = variables::language(&geometry, &options.closures);
     let mut materials = materials::build_materials(file, &graphs, &language, options.making, imports, context);
     // Textures of graphs and files stand behind the scene's own.
     let texture = |image: &usize| (file.textures.len() + image) as u32;

@@ -4,6 +4,7 @@
 use super::codes;
 use super::context::Context;
 use super::schema::Numbers;
+use crate::bsdf::ClosureKind;
 use crate::geometry::variables::{Lack, MAX_COMPONENTS};
 use crate::geometry::{Constant, Geometry};
 use crate::material::{Material, ShadingLanguage};
@@ -35,10 +36,11 @@ pub fn read(table: &BTreeMap<String, Spanned<Numbers>>, context: &mut Context) -
     constants
 }
 
-/// What shaders of the scene may read beside the globals of every hit.
-pub fn language(geometry: &Geometry) -> ShadingLanguage {
+/// What shaders of the scene may read beside the globals of every hit, and closure types of the host's own.
+pub fn language(geometry: &Geometry, closures: &[ClosureKind]) -> ShadingLanguage {
     let variables = geometry.variables().names().iter().enumerate();
-    ShadingLanguage::with_variables(variables.map(|(i, n)| (n.clone(), geometry.components_of(i as u32))).collect())
+    let variables = variables.map(|(i, n)| (n.clone(), geometry.components_of(i as u32))).collect();
+    ShadingLanguage::with_closures(closures).with_variables(variables)
 }
 
 /// Says which shapes have no value for what the shader of their material reads; `places` are the shapes' in the scene

@@ -91,7 +91,7 @@ fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Loaded {
     let textures = TextureSetup { cache: arguments.cache(), progress, ..TextureSetup::default() };
     let loaded = scene::load(
         &arguments.scene,
-        LoadOptions { making: arguments.making(), textures, structure: arguments.accel },
+        LoadOptions { making: arguments.making(), textures, structure: arguments.accel, ..LoadOptions::default() },
         &arguments.includes.search(),
     );
     bar.finish();

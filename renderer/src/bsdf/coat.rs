@@ -1,0 +1,157 @@
+//! `Coat(float ior, float roughness, color tint, float weight, normal normal, closure base)`: a clear or tinted varnish
+//! over any base.
+//!
+//! | parameter | what |
+//! | --- | --- |
+//! | ior | index of refraction of the varnish, 1 to 10; about 1.5 |
+//! | roughness | of its surface, 0 to 1; GGX's α is its square, at least 0.001 |
+//! | tint | share of the base's light that is left after its way in and out, straight on; 0 to 1 a channel |
+//! | weight | how much of the surface is coated, 0 to 1 |
+//! | normal | unit shading normal of the varnish, which may differ from the base's |
+//! | base | what it covers |
+//!
+//! GGX microfacets reflect by Fresnel's equations. The base gets what they leave: it is scaled by 1 − E(wo), E being the
+//! varnish's directional albedo, from a table (the *albedo scaling* of Kulla and Conty, "Revisiting Physically Based
+//! Shading at Imageworks", 2017, and of MaterialX's `layer`). So varnish over a white base loses and gains no light, but
+//! the two together are not reciprocal. The tint acts along the way through the varnish: tint^(1/cos θt), θt being the
+//! refracted angle of the viewer, and light is taken to come in as steeply as it leaves.
+//!
+//! Left out: light that goes back and forth between base and varnish, which darkens and saturates what is seen through
+//! real ones, and that the varnish bends the directions from which the base is lit.
+
+use super::ggx::Ggx;
+use super::rough_boundary::{RoughBoundary, reflected};
+use super::{Lobes, Place, SurfaceClosure, bounded, clean, reflecting};
+use crate::math::Frame;
+use glam::Vec3;
+
+ssl_compiler::closure_type! {
+    /// A varnish, as shaders make it.
+    pub struct Coat { ior: float, roughness: float, tint: color, weight: float, normal: normal, base: closure }
+}
+
+impl Coat {
+    fn ior(&self) -> f32 {
+        bounded(self.ior, 1.0, 10.0, 1.0)
+    }
+
+    fn weight(&self) -> f32 {
+        bounded(self.weight, 0.0, 1.0, 0.0)
+    }
+
+    fn reflected(&self, cosine: f32) -> f32 {
+        reflected(cosine, bounded(self.roughness, 0.0, 1.0, 1.0), self.ior())
+    }
+
+    fn lobe(&self, place: &Place) -> RoughBoundary {
+        let normal = reflecting(self.normal, place.gnormal, place.wo);
+        RoughBoundary {
+            name: "Coat",
+            frame: Frame::about(normal),
+            facets: Ggx::of_roughness(self.roughness),
+            eta: self.ior(),
+            tint: Vec3::ONE,
+            reflected: self.reflected(place.wo.dot(normal)),
+        }
+    }
+}
+
+impl SurfaceClosure for Coat {
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
+        lobes.add(Vec3::splat(self.weight()), self.lobe(place));
+    }
+
+    fn beneath(&self, place: &Place, _parameter: usize) -> Vec3 {
+        let cosine = place.wo.dot(reflecting(self.normal, place.gnormal, place.wo));
+        let through = (1.0 - self.reflected(cosine)) * absorbed(clean(self.tint), cosine, self.ior());
+        Vec3::ONE.lerp(through, self.weight())
+    }
+}
+
+/// What a layer leaves of light that goes through it twice, if it leaves `tint` straight on.
+pub fn absorbed(tint: Vec3, cosine: f32, ior: f32) -> Vec3 {
+    let tint = tint.min(Vec3::ONE);
+    if tint == Vec3::ONE {
+        return tint;
+    }
+    let refracted = (1.0 - (1.0 - cosine * cosine).max(0.0) / (ior * ior)).max(1e-4).sqrt();
+    tint.powf(1.0 / refracted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Bsdf, Lambert, WeightedLobe, harness};
+    use super::*;
+
+    const N: [f32; 3] = [0.0, 0.0, 1.0];
+
+    fn coat(roughness: f32, ior: f32) -> Coat {
+        let base = ssl_compiler::runtime::Beneath;
+        Coat { ior, roughness, tint: [1.0; 3], weight: 1.0, normal: N, base }
+    }
+
+    fn place(wo: Vec3) -> Place {
+        Place { wo, gnormal: Vec3::Z, inside: false }
+    }
+
+    /// A coat over a white Lambert, as a shader's table holds them.
+    fn coated(coat: Coat, wo: Vec3) -> Vec<WeightedLobe> {
+        let mut list = Vec::new();
+        let mut lobes = Lobes::new(&mut list);
+        coat.scatter(&place(wo), &mut lobes);
+        lobes.set_weight(coat.beneath(&place(wo), 5));
+        Lambert { albedo: [1.0; 3], normal: N }.scatter(&place(wo), &mut lobes);
+        list
+    }
+
+    #[test]
+    fn passes_the_harness_at_several_roughnesses() {
+        for (roughness, ior) in [(0.4, 1.3), (0.7, 1.5), (1.0, 2.5)] {
+            let make = |pose: &harness::Pose| {
+                harness::only_lobe(&Coat { normal: pose.normal.to_array(), ..coat(roughness, ior) }, pose)
+            };
+            harness::check(&format!("Coat {roughness}"), &make);
+        }
+    }
+
+    /// Integrated by the harness's independent samples, not by the table that shares the light out.
+    #[test]
+    fn over_white_paint_it_loses_and_gains_nothing() {
+        for roughness in [0.0, 0.1, 0.25, 0.5, 0.8, 1.0] {
+            for ior in [1.0, 1.5, 2.2] {
+                for wo in harness::directions() {
+                    let list = coated(coat(roughness, ior), wo);
+                    let each = list.iter().map(|l| l.weight.x * harness::albedo(&l.lobe, wo));
+                    let all: f32 = each.sum();
+                    assert!((all - 1.0).abs() < 0.01, "{roughness} {ior} {wo}: {all}");
+                    let bsdf = Bsdf { lobes: &list, wo, gnormal: Vec3::Z };
+                    assert!((bsdf.directional_albedo().x - 1.0).abs() < 1e-5);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn its_weight_and_tint_scale_what_is_beneath() {
+        // Straight on the light's way is as long as the varnish is thick, at 60° 1/cos θt as long.
+        for (cosine, way) in [(1.0_f32, 1.0), (0.5, 1.0 / (1.0_f32 - 0.75 / 2.25).sqrt())] {
+            let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
+            let tinted = Coat { tint: [0.5, 1.0, 0.0], ..coat(0.0, 1.5) };
+            let passing = 1.0 - super::super::fresnel::dielectric(cosine, 1.5).0;
+            let expected = Vec3::new(passing * 0.5_f32.powf(way), passing, 0.0);
+            assert!((tinted.beneath(&place(wo), 5) - expected).abs().max_element() < 2e-3);
+            let half = Coat { weight: 0.5, ..tinted }.beneath(&place(wo), 5);
+            assert!((half - (expected + 1.0) / 2.0).abs().max_element() < 2e-3);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_passes_all_the_light() {
+        let broken =
+            Coat { ior: f32::NAN, roughness: f32::NAN, tint: [f32::NAN; 3], weight: f32::NAN, ..coat(0.0, 1.5) };
+        assert_eq!(broken.beneath(&place(Vec3::Z), 5), Vec3::ONE);
+        let mut list = Vec::new();
+        broken.scatter(&place(Vec3::Z), &mut Lobes::new(&mut list));
+        assert!(list.is_empty());
+    }
+}

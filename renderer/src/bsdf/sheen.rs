@@ -1,0 +1,234 @@
+//! `Sheen(color tint, float roughness, normal normal, closure base)`: fibres that stand off a base, as on velvet, felt or
+//! dusty surfaces, and catch light at grazing angles.
+//!
+//! | parameter | what |
+//! | --- | --- |
+//! | tint | color of the fibres, 0 to 1 a channel; darker ones also cover less of the base |
+//! | roughness | 0.07 to 1: from a thin rim of light to a broad one |
+//! | normal | unit shading normal |
+//! | base | what the fibres stand on; a closure that nothing was given to is none |
+//!
+//! The inverted Gaussian microfacets, "Charlie", of Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF" (2017),
+//! with their fit to Smith's masking, without the softened terminator: so it is reciprocal. Directions are drawn evenly
+//! from the hemisphere, as the paper does. The base is scaled by 1 − max(tint) E(wo), E being the directional albedo,
+//! from a table.
+
+use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, bounded, clean, reflecting};
+use crate::math::{Frame, between, max_channel, uniform_cone};
+use glam::{FloatExt, Vec2, Vec3};
+use std::f32::consts::{FRAC_1_PI, PI, TAU};
+use std::sync::LazyLock;
+
+ssl_compiler::closure_type! {
+    /// Fibres over a base, as shaders make them.
+    pub struct Sheen { tint: color, roughness: float, normal: normal, base: closure }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct SheenLobe {
+    tint: Vec3,
+    frame: Frame,
+    fibres: Fibres,
+    /// The share of the light that untinted fibres scatter towards the viewer.
+    albedo: f32,
+}
+
+impl Sheen {
+    fn tint(&self) -> Vec3 {
+        clean(self.tint).min(Vec3::ONE)
+    }
+
+    fn lobe(&self, place: &Place) -> SheenLobe {
+        let normal = reflecting(self.normal, place.gnormal, place.wo);
+        let fibres = Fibres::of_roughness(self.roughness);
+        let albedo = scattered(place.wo.dot(normal), fibres.roughness);
+        SheenLobe { tint: self.tint(), frame: Frame::about(normal), fibres, albedo }
+    }
+}
+
+impl SurfaceClosure for Sheen {
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
+        lobes.add(Vec3::ONE, self.lobe(place));
+    }
+
+    fn beneath(&self, place: &Place, _parameter: usize) -> Vec3 {
+        Vec3::splat(1.0 - max_channel(self.lobe(place).albedo()))
+    }
+}
+
+impl Scatter for SheenLobe {
+    fn name(&self) -> &'static str {
+        "Sheen"
+    }
+
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+        self.tint * self.fibres.eval(self.frame.to_local(wo), self.frame.to_local(wi))
+    }
+
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+        let above = wo.dot(self.frame.n) > 0.0 && wi.dot(self.frame.n) > 0.0;
+        if above { 0.5 * FRAC_1_PI } else { 0.0 }
+    }
+
+    fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+        let wi = self.frame.to_world(uniform_cone(u, 1.0));
+        let pdf = self.pdf(wo, wi);
+        (pdf > 0.0).then(|| LobeSample { wi, weight: self.eval(wo, wi) / pdf, pdf, refracted: None })
+    }
+
+    fn albedo(&self) -> Vec3 {
+        self.tint * self.albedo
+    }
+
+    fn normal(&self) -> Vec3 {
+        self.frame.n
+    }
+
+    fn directional_albedo(&self, _wo: Vec3) -> Vec3 {
+        self.albedo()
+    }
+}
+
+/// The distribution of the fibres' normals, and how they mask each other.
+#[derive(Clone, Copy, Debug)]
+struct Fibres {
+    roughness: f32,
+    /// a to e of the fit to Λ: between those of the paper's table for roughness 0 and 1.
+    fit: [f32; 5],
+}
+
+/// Below, the fibres would scatter more light than there is.
+const LEAST_ROUGHNESS: f32 = 0.07;
+
+impl Fibres {
+    fn of_roughness(roughness: f32) -> Fibres {
+        const SMOOTH: [f32; 5] = [25.3245, 3.32435, 0.16801, -1.27393, -4.85967];
+        const ROUGH: [f32; 5] = [21.5473, 3.82987, 0.19823, -1.97760, -4.32054];
+        let roughness = bounded(roughness, LEAST_ROUGHNESS, 1.0, 1.0);
+        let share = 1.0 - (1.0 - roughness) * (1.0 - roughness);
+        Fibres { roughness, fit: std::array::from_fn(|i| SMOOTH[i].lerp(ROUGH[i], share)) }
+    }
+
+    /// D G / (4 cos θo), times the cosine of `i`; directions are local.
+    fn eval(&self, o: Vec3, i: Vec3) -> f32 {
+        if o.z <= 0.0 || i.z <= 0.0 {
+            return 0.0;
+        }
+        let half = (o + i).normalize_or_zero();
+        let sine = (half.x * half.x + half.y * half.y).sqrt().min(1.0);
+        let exponent = 1.0 / self.roughness;
+        let distribution = (2.0 + exponent) * sine.powf(exponent) / TAU;
+        distribution / ((1.0 + self.lambda(o.z) + self.lambda(i.z)) * 4.0 * o.z)
+    }
+
+    /// Smith's Λ, symmetric about a cosine of 1/2 in its logarithm.
+    fn lambda(&self, cosine: f32) -> f32 {
+        let [a, b, c, d, e] = self.fit;
+        let fitted = |x: f32| a / (1.0 + b * x.powf(c)) + d * x + e;
+        let exponent = if cosine < 0.5 { fitted(cosine) } else { 2.0 * fitted(0.5) - fitted((1.0 - cosine).max(0.0)) };
+        exponent.exp()
+    }
+}
+
+const COSINES: usize = 24;
+const ROUGHNESSES: usize = 12;
+
+/// The share of light from all sides that untinted fibres scatter, by the viewer's cosine, close to each other at the
+/// silhouette, and by roughness.
+static ALBEDOS: LazyLock<Vec<[f32; ROUGHNESSES]>> = LazyLock::new(|| {
+    let row = |c: usize| {
+        let t = c as f32 / (COSINES - 1) as f32;
+        std::array::from_fn(|r| integrated((t * t).max(1e-4), of_entry(r)))
+    };
+    (0..COSINES).map(row).collect()
+});
+
+/// Closer to each other where the rim is thin.
+fn of_entry(entry: usize) -> f32 {
+    let t = entry as f32 / (ROUGHNESSES - 1) as f32;
+    LEAST_ROUGHNESS + (1.0 - LEAST_ROUGHNESS) * t * t
+}
+
+/// ∫ eval dωi by midpoints, denser near the horizon.
+fn integrated(cosine: f32, roughness: f32) -> f32 {
+    const RINGS: u32 = 40;
+    const STEPS: u32 = 24;
+    let fibres = Fibres::of_roughness(roughness);
+    let o = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine);
+    let mut sum = 0.0;
+    for ring in 0..RINGS {
+        let t = (ring as f32 + 0.5) / RINGS as f32;
+        let (z, sine) = (t * t, (1.0 - t * t * t * t).sqrt());
+        // The half circle: the other is its mirror image.
+        let angle = |step: u32| Vec2::from_angle((step as f32 + 0.5) / STEPS as f32 * PI);
+        let around: f32 = (0..STEPS).map(|step| fibres.eval(o, (angle(step) * sine).extend(z))).sum();
+        sum += around / STEPS as f32 * TAU * 2.0 * t / RINGS as f32;
+    }
+    sum.min(1.0)
+}
+
+fn scattered(cosine: f32, roughness: f32) -> f32 {
+    let (c, fc) = between(cosine.max(0.0).sqrt(), COSINES);
+    let (r, fr) = between(((roughness - LEAST_ROUGHNESS) / (1.0 - LEAST_ROUGHNESS)).sqrt(), ROUGHNESSES);
+    let along = |c: usize| ALBEDOS[c][r].lerp(ALBEDOS[c][r + 1], fr);
+    along(c).lerp(along(c + 1), fc)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::harness;
+    use super::*;
+    use ssl_compiler::runtime::Beneath;
+
+    fn sheen(roughness: f32) -> Sheen {
+        Sheen { tint: [1.0; 3], roughness, normal: [0.0, 0.0, 1.0], base: Beneath }
+    }
+
+    #[test]
+    fn passes_the_harness_at_several_roughnesses() {
+        for roughness in [0.0, 0.3, 1.0] {
+            let make = |pose: &harness::Pose| {
+                harness::only_lobe(&Sheen { normal: pose.normal.to_array(), ..sheen(roughness) }, pose)
+            };
+            harness::check(&format!("Sheen {roughness}"), &make);
+        }
+    }
+
+    /// What is beneath gets what the fibres leave, by independent samples of them.
+    #[test]
+    fn over_white_paint_it_loses_and_gains_nothing() {
+        for roughness in [0.07, 0.1, 0.2, 0.45, 0.8, 1.0] {
+            for wo in harness::directions() {
+                let closure = sheen(roughness);
+                let pose = harness::Pose::upright(wo);
+                let scattered = harness::albedo(&harness::only_lobe(&closure, &pose), wo);
+                let beneath = closure.beneath(&pose.place(), 3).x;
+                assert!((scattered + beneath - 1.0).abs() < 0.015, "{roughness} {wo}: {scattered} + {beneath}");
+            }
+        }
+    }
+
+    /// Dark fibres neither scatter nor cover, colored ones cover evenly.
+    #[test]
+    fn its_tint_says_how_much_it_covers() {
+        let wo = Vec3::new(0.8, 0.0, 0.6);
+        let place = Place { wo, gnormal: Vec3::Z, inside: false };
+        let white = 1.0 - sheen(0.5).beneath(&place, 3).x;
+        let red = Sheen { tint: [0.5, 0.1, 0.0], ..sheen(0.5) };
+        assert!((red.beneath(&place, 3) - (1.0 - 0.5 * white)).abs().max_element() < 1e-6);
+        assert_eq!(Sheen { tint: [f32::NAN; 3], ..sheen(0.5) }.beneath(&place, 3), Vec3::ONE);
+    }
+
+    /// Values of the paper's formulas.
+    #[test]
+    fn the_distribution_is_that_of_the_paper() {
+        // Straight on and mirrored about a normal 45° off, where sin² = 1/2: D = (2 + 2) (1/2)/(2π).
+        let fibres = Fibres::of_roughness(0.5);
+        let (o, i) = (Vec3::Z, Vec3::new(1.0, 0.0, 1e-6).normalize());
+        let masking = 1.0 + fibres.lambda(1.0) + fibres.lambda(i.z);
+        assert!((fibres.eval(o, i) * masking * 4.0 - 1.0 / PI).abs() < 1e-4);
+        // The fit at a roughness of 1 and a cosine of 0.25, worked out by hand from the paper's table.
+        let expected = (21.5473_f64 / (1.0 + 3.82987 * 0.25_f64.powf(0.19823)) - 1.97760 * 0.25 - 4.32054).exp();
+        assert!((f64::from(Fibres::of_roughness(1.0).lambda(0.25)) - expected).abs() < 1e-4 * expected);
+    }
+}
