@@ -47,6 +47,7 @@ impl<'a> Lobes<'a> {
     }
 
     /// A lobe with its share of the closure; without one it is left out.
+    #[inline(always)]
     pub fn add(&mut self, share: Vec3, lobe: impl Scatter + Copy + Send + 'static) {
         let weight = self.weight * share;
         if weight != Vec3::ZERO {

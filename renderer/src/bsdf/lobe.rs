@@ -22,6 +22,7 @@ pub struct Lobe {
 
 impl Lobe {
     /// A lobe that is larger than the storage does not compile.
+    #[inline(always)]
     pub fn new<T: Scatter + Copy + Send + 'static>(lobe: T) -> Lobe {
         const { assert!(size_of::<T>() <= SIZE && align_of::<T>() <= align_of::<Storage>()) };
         let mut storage = Storage([MaybeUninit::uninit(); SIZE]);

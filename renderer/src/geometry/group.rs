@@ -6,15 +6,18 @@
 use super::instance::{self, GroupError, Instance, MAX_DEPTH};
 use super::variables::{Constant, Variables};
 use super::{CurvePiece, Curves, Disk, Quad, Shape, Sphere, TriangleMesh};
+use crate::math::prefetch;
 use glam::{DAffine3, Vec3};
 
 #[derive(Debug)]
 pub struct Geometry {
-    bodies: Vec<Entry>,
+    bodies: Vec<Body>,
+    /// As many as bodies.
     shapes: Vec<Shape>,
     groups: Vec<Group>,
-    /// For each primitive its body; its number less the body's first gives its place there.
-    body_of: Vec<u32>,
+    /// For each body its first primitive; a primitive's number less that gives its place there.
+    firsts: Vec<u32>,
+    primitives: u32,
     variables: Variables,
 }
 
@@ -27,13 +30,6 @@ pub enum Body {
     Quad(Quad),
     Curves(Curves),
     Instance(Instance),
-}
-
-#[derive(Debug)]
-struct Entry {
-    body: Body,
-    shape: u32,
-    first: u32,
 }
 
 #[derive(Debug)]
@@ -107,7 +103,8 @@ impl Default for Geometry {
             bodies: Vec::new(),
             shapes: Vec::new(),
             groups: Vec::new(),
-            body_of: Vec::new(),
+            firsts: Vec::new(),
+            primitives: 0,
             variables: Variables::default(),
         };
         geometry.add_group();
@@ -158,9 +155,9 @@ impl Geometry {
         }
         let of_mesh = if let Body::Mesh(mesh) = &body { mesh.variables.as_slice() } else { &[] };
         self.variables.add(of_mesh, &shape.constants);
-        let first = self.body_of.len() as u32;
-        self.body_of.extend(std::iter::repeat_n(number, body.count()));
-        self.bodies.push(Entry { body, shape: self.shapes.len() as u32, first });
+        self.firsts.push(self.primitives);
+        self.primitives += body.count() as u32;
+        self.bodies.push(body);
         self.shapes.push(shape);
     }
 
@@ -231,17 +228,15 @@ impl Geometry {
     /// The primitives of a group, instances among them.
     pub fn primitives_of(&self, group: u32) -> impl Iterator<Item = u32> {
         self.groups[group as usize].bodies.iter().flat_map(|&number| {
-            let entry = &self.bodies[number as usize];
-            entry.first..entry.first + entry.body.count() as u32
+            let first = self.firsts[number as usize];
+            first..first + self.bodies[number as usize].count() as u32
         })
     }
 
     /// The bodies of a group, each with the number of its first primitive.
     pub fn bodies_of(&self, group: u32) -> impl Iterator<Item = (u32, &Body)> {
-        self.groups[group as usize].bodies.iter().map(|&number| {
-            let entry = &self.bodies[number as usize];
-            (entry.first, &entry.body)
-        })
+        let bodies = self.groups[group as usize].bodies.iter();
+        bodies.map(|&number| (self.firsts[number as usize], &self.bodies[number as usize]))
     }
 
     /// Numbers of the bodies of a group that are instances, in the order of their paths.
@@ -250,31 +245,55 @@ impl Geometry {
     }
 
     pub(super) fn instance(&self, body: u32) -> &Instance {
-        match &self.bodies[body as usize].body {
+        match &self.bodies[body as usize] {
             Body::Instance(instance) => instance,
             other => unreachable!("the lists of instances hold nothing else: {other:?}"),
         }
     }
 
     pub fn primitive_count(&self) -> usize {
-        self.body_of.len()
+        self.primitives as usize
     }
 
     pub fn primitive(&self, number: u32) -> Primitive<'_> {
-        let entry = &self.bodies[self.body_of[number as usize] as usize];
-        match &entry.body {
-            Body::Mesh(mesh) => Primitive::Triangle(mesh, (number - entry.first) as usize),
+        let (body, place) = self.body_of(number);
+        match &self.bodies[body] {
+            Body::Mesh(mesh) => Primitive::Triangle(mesh, place),
             Body::Sphere(sphere) => Primitive::Sphere(sphere),
             Body::Disk(disk) => Primitive::Disk(disk),
             Body::Quad(quad) => Primitive::Quad(quad),
-            Body::Curves(curves) => Primitive::Curve(&curves.pieces[(number - entry.first) as usize]),
+            Body::Curves(curves) => Primitive::Curve(&curves.pieces[place]),
             Body::Instance(instance) => Primitive::Instance(instance),
+        }
+    }
+
+    /// The body of a primitive, and its place there.
+    fn body_of(&self, primitive: u32) -> (usize, usize) {
+        // The last that does not begin behind it; empty ones begin where the next does.
+        let body = self.firsts.partition_point(|first| *first <= primitive) - 1;
+        (body, (primitive - self.firsts[body]) as usize)
+    }
+
+    /// Asks for what [`surface::at`](super::surface::at) reads first of a primitive: soon its surface will be needed.
+    pub fn prefetch(&self, primitive: u32) {
+        if let Primitive::Triangle(mesh, triangle) = self.primitive(primitive) {
+            prefetch(&mesh.indices[triangle]);
+        }
+    }
+
+    /// As [`Geometry::prefetch`], for what comes after that.
+    pub fn prefetch_vertices(&self, primitive: u32) {
+        if let Primitive::Triangle(mesh, triangle) = self.primitive(primitive) {
+            for i in mesh.indices[triangle] {
+                prefetch(&mesh.positions[i as usize]);
+                prefetch(&mesh.normals[i as usize]);
+            }
         }
     }
 
     /// Index of the shape that a primitive belongs to.
     pub fn shape_of(&self, primitive: u32) -> u32 {
-        self.bodies[self.body_of[primitive as usize] as usize].shape
+        self.body_of(primitive).0 as u32
     }
 
     pub fn shape(&self, index: u32) -> &Shape {
@@ -297,8 +316,8 @@ impl Geometry {
 
     /// Numbers of the shapes that stand in a group, but for instances.
     pub(super) fn shapes_of(&self, group: u32) -> impl Iterator<Item = u32> {
-        let bodies = self.groups[group as usize].bodies.iter().map(|&number| &self.bodies[number as usize]);
-        bodies.filter(|entry| !matches!(entry.body, Body::Instance(_))).map(|entry| entry.shape)
+        let bodies = self.groups[group as usize].bodies.iter().copied();
+        bodies.filter(|&number| !matches!(self.bodies[number as usize], Body::Instance(_)))
     }
 
     /// For each group where it is placed: the group there, and the shape of the instance.
@@ -315,7 +334,7 @@ impl Geometry {
     /// The mesh that a shape is, if it is one.
     pub(super) fn mesh_of_shape(&self, shape: u32) -> Option<&TriangleMesh> {
         // Each body comes with its shape.
-        match &self.bodies[shape as usize].body {
+        match &self.bodies[shape as usize] {
             Body::Mesh(mesh) => Some(mesh),
             _ => None,
         }

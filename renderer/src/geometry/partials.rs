@@ -123,42 +123,62 @@ impl Wanted {
     }
 }
 
-/// The wanted members at barycentrics `(u, v)`, distance `t`; `handedness` is ±1 (see `surface`).
-pub fn triangle(
-    a: &TriangleAttributes,
-    (u, v): (f64, f64),
-    handedness: f64,
-    t: f64,
-    ray: &RayPartial,
+/// What the partials of one hit have in common, whatever the ray's.
+#[derive(Clone, Copy, Debug)]
+pub struct TrianglePartials<'a> {
+    attributes: &'a TriangleAttributes,
     wanted: Wanted,
-) -> Members {
-    let p = &a.positions;
-    let gnormal = (p[1] - p[0]).cross(p[2] - p[0]).normalize_or_zero();
-    let dp = position(ray, t, gnormal);
-    let mut members = Members { position: dp, incident: ray.d_direction, ..Members::default() };
-    let Wanted { uvw, normal, tangent, bitangent, color, .. } = wanted;
-    if !(uvw || normal || tangent || bitangent || color || wanted.barycentrics) {
-        return members;
+    gnormal: DVec3,
+    /// Interpolated, unnormalised.
+    normal: DVec3,
+    tangent: DVec3,
+    handedness: f64,
+}
+
+impl<'a> TrianglePartials<'a> {
+    /// At barycentrics `(u, v)`; `handedness` is ±1 (see `surface`). Attributes that nothing wanted comes from may be
+    /// anything.
+    pub fn new(attributes: &'a TriangleAttributes, (u, v): (f64, f64), handedness: f64, wanted: Wanted) -> Self {
+        let p = &attributes.positions;
+        TrianglePartials {
+            attributes,
+            wanted,
+            gnormal: (p[1] - p[0]).cross(p[2] - p[0]).normalize_or_zero(),
+            normal: interpolate(&attributes.normals, u, v),
+            tangent: interpolate(&attributes.tangents, u, v),
+            handedness,
+        }
     }
-    let db = barycentrics(p, dp);
-    members.barycentrics = db.into();
-    if uvw {
-        members.uvw = interpolated(&a.uvs.map(|uv| uv.extend(0.0)), db);
+
+    /// The wanted members along one film axis, at distance `t`.
+    pub fn along(&self, t: f64, ray: &RayPartial) -> Members {
+        let a = self.attributes;
+        let dp = position(ray, t, self.gnormal);
+        let mut members = Members { position: dp, incident: ray.d_direction, ..Members::default() };
+        let Wanted { uvw, normal, tangent, bitangent, color, .. } = self.wanted;
+        if !(uvw || normal || tangent || bitangent || color || self.wanted.barycentrics) {
+            return members;
+        }
+        let db = barycentrics(&a.positions, dp);
+        members.barycentrics = db.into();
+        if uvw {
+            members.uvw = interpolated(&a.uvs.map(|uv| uv.extend(0.0)), db);
+        }
+        if color {
+            members.color = interpolated(&a.colors, db);
+        }
+        if normal || bitangent {
+            members.normal = normalized(self.normal, interpolated(&a.normals, db));
+        }
+        if tangent || bitangent {
+            members.tangent = normalized(self.tangent, interpolated(&a.tangents, db));
+        }
+        if bitangent {
+            let partial = self::bitangent(self.normal, members.normal, self.tangent, members.tangent);
+            members.bitangent = partial * self.handedness;
+        }
+        members
     }
-    if color {
-        members.color = interpolated(&a.colors, db);
-    }
-    let (n, along_u) = (interpolate(&a.normals, u, v), interpolate(&a.tangents, u, v));
-    if normal || bitangent {
-        members.normal = normalized(n, interpolated(&a.normals, db));
-    }
-    if tangent || bitangent {
-        members.tangent = normalized(along_u, interpolated(&a.tangents, db));
-    }
-    if bitangent {
-        members.bitangent = self::bitangent(n, members.normal, along_u, members.tangent) * handedness;
-    }
-    members
 }
 
 /// The partial of the unit `n̂ × t̂`, from unnormalised `n` and `t` and the partials of their unit vectors.

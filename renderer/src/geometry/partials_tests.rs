@@ -95,7 +95,7 @@ const NAMES: [&str; 8] = ["position", "uvw", "normal", "tangent", "bitangent", "
 
 /// The error of SORT's form, (neighbour − hit)/ε, for each member.
 fn one_sided_errors(c: &Case, epsilon: f64) -> Option<[f64; 8]> {
-    let exact = list(&triangle(&c.triangle, c.at, -1.0, c.t, &c.ray, Wanted::ALL));
+    let exact = list(&TrianglePartials::new(&c.triangle, c.at, -1.0, Wanted::ALL).along(c.t, &c.ray));
     let (here, there) = (list(&neighbour(c, 0.0)?), list(&neighbour(c, epsilon)?));
     Some(std::array::from_fn(|i| ((there[i] - here[i]) / epsilon - exact[i]).length()))
 }
@@ -110,7 +110,7 @@ fn every_member_converges_to_the_neighbouring_ray_with_first_order() {
             let epsilon = 1e-3 * elevation * elevation;
             let [coarse, fine] =
                 [epsilon, epsilon * 0.1].map(|e| one_sided_errors(&c, e).expect("ε is far from the horizon"));
-            let exact = list(&triangle(&c.triangle, c.at, -1.0, c.t, &c.ray, Wanted::ALL));
+            let exact = list(&TrianglePartials::new(&c.triangle, c.at, -1.0, Wanted::ALL).along(c.t, &c.ray));
             for i in 0..8 {
                 let scale = exact[i].length().max(1.0);
                 // What rounding leaves of a difference of numbers of size 1/elevation.
@@ -135,7 +135,7 @@ fn beyond_the_horizon_the_transfer_stays_finite_and_in_the_plane() {
     for number in 0..200 {
         let c = case(number, 1e-3);
         beyond += u32::from(neighbour(&c, 0.1).is_none());
-        let m = triangle(&c.triangle, c.at, 1.0, c.t, &c.ray, Wanted::ALL);
+        let m = TrianglePartials::new(&c.triangle, c.at, 1.0, Wanted::ALL).along(c.t, &c.ray);
         let [p0, p1, p2] = c.triangle.positions;
         let n = (p1 - p0).cross(p2 - p0).normalize();
         assert!(list(&m).iter().all(|v| v.is_finite()), "case {number}");
@@ -149,7 +149,7 @@ fn degenerate_triangles_have_zero_partials() {
     let c = case(1, 0.5);
     let mut flat = c.triangle;
     flat.positions = [DVec3::ZERO, DVec3::X, DVec3::X * 2.0];
-    let m = triangle(&flat, c.at, 1.0, c.t, &c.ray, Wanted::ALL);
+    let m = TrianglePartials::new(&flat, c.at, 1.0, Wanted::ALL).along(c.t, &c.ray);
     assert_eq!((m.uvw, m.normal, m.color), (DVec3::ZERO, DVec3::ZERO, DVec3::ZERO));
     assert!(list(&m).iter().all(|v| v.is_finite()));
     assert_eq!(normalized(DVec3::ZERO, DVec3::X), DVec3::ZERO);

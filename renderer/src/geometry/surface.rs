@@ -1,6 +1,6 @@
 //! What a hit offers: the values of the surface there, and on demand their partials.
 
-use super::partials::{self, Members, RayPartial, TriangleAttributes, Wanted};
+use super::partials::{Members, RayPartial, TriangleAttributes, TrianglePartials, Wanted};
 use super::{Geometry, Hit, Primitive, TriangleMesh, instance};
 use crate::ray::{Ray, RayDifferential};
 use glam::{DVec2, DVec3, Vec2, Vec3};
@@ -55,13 +55,31 @@ pub struct Partials {
     pub barycentrics: [DVec2; 2],
 }
 
+/// Which values of a surface somebody reads, beside those that all do; the others may be anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    pub uv: bool,
+    /// Tangent and bitangent.
+    pub tangents: bool,
+    pub color: bool,
+}
+
+impl Asked {
+    pub const ALL: Asked = Asked { uv: true, tangents: true, color: true };
+}
+
 /// The surface where `ray` met a primitive.
 pub fn at(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
+    asked_at(geometry, ray, hit, Asked::ALL)
+}
+
+/// As [`at`], as far as asked.
+pub fn asked_at(geometry: &Geometry, ray: &Ray, hit: &Hit, asked: Asked) -> Surface {
     let shape = geometry.shape_of(hit.primitive);
     let mut surface = match instance::placed(geometry, hit.instance) {
-        None => Surface { object_id: geometry.shape(shape).object_id, ..local(geometry, ray, hit) },
+        None => Surface { object_id: geometry.shape(shape).object_id, ..local(geometry, ray, hit, asked) },
         Some(placed) => {
-            let inside = local(geometry, &instance::transformed(ray, &placed.from_world), hit);
+            let inside = local(geometry, &instance::transformed(ray, &placed.from_world), hit, asked);
             placed.surface(geometry, hit.instance, &inside)
         }
     };
@@ -71,9 +89,9 @@ pub fn at(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
 }
 
 /// The surface in the space of its group, where `ray` is in that space too.
-fn local(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
+fn local(geometry: &Geometry, ray: &Ray, hit: &Hit, asked: Asked) -> Surface {
     match geometry.primitive(hit.primitive) {
-        Primitive::Triangle(mesh, triangle) => on_triangle(mesh, triangle, hit),
+        Primitive::Triangle(mesh, triangle) => on_triangle(mesh, triangle, hit, asked),
         Primitive::Sphere(s) => s.surface(ray.at(hit.t)),
         Primitive::Disk(d) => d.surface(hit.u, hit.v),
         Primitive::Quad(q) => q.surface(hit.u, hit.v),
@@ -96,22 +114,20 @@ pub fn partials_at(
     }
     let placed = instance::placed(geometry, hit.instance);
     let inside = placed.map(|p| (p, instance::transformed(ray, &p.from_world)));
-    let inside = inside.map(|(p, ray)| (p, ray, local(geometry, &ray, hit)));
-    let along = |axis: usize| {
-        let partial = RayPartial {
-            direction: ray.direction.as_dvec3(),
-            d_origin: differential.origin[axis].as_dvec3(),
-            d_direction: differential.direction[axis].as_dvec3(),
-        };
-        match &inside {
-            None => local_members(geometry, ray, hit, &partial, wanted),
-            Some((placed, ray, surface)) => {
-                let members = local_members(geometry, ray, hit, &placed.ray_partial(&partial), wanted);
-                placed.members(surface, &members, partial.d_direction)
-            }
+    let inside = inside.map(|(p, ray)| (p, ray, local(geometry, &ray, hit, Asked::ALL)));
+    let partials = [0, 1].map(|axis| RayPartial {
+        direction: ray.direction.as_dvec3(),
+        d_origin: differential.origin[axis].as_dvec3(),
+        d_direction: differential.direction[axis].as_dvec3(),
+    });
+    let [x, y] = match &inside {
+        None => local_members(geometry, ray, hit, &partials, wanted),
+        Some((placed, ray, surface)) => {
+            let [x, y] = local_members(geometry, ray, hit, &partials.map(|p| placed.ray_partial(&p)), wanted);
+            let placed = |members, p: &RayPartial| placed.members(surface, &members, p.d_direction);
+            [placed(x, &partials[0]), placed(y, &partials[1])]
         }
     };
-    let (x, y) = (along(0), along(1));
     let both = |get: fn(&Members) -> DVec3| [finite(get(&x)), finite(get(&y))];
     Partials {
         position: both(|m| m.position),
@@ -126,19 +142,28 @@ pub fn partials_at(
 }
 
 /// The partials in the space of the primitive's group, all that goes in being in that space too.
-fn local_members(geometry: &Geometry, ray: &Ray, hit: &Hit, partial: &RayPartial, wanted: Wanted) -> Members {
+fn local_members(
+    geometry: &Geometry,
+    ray: &Ray,
+    hit: &Hit,
+    partials: &[RayPartial; 2],
+    wanted: Wanted,
+) -> [Members; 2] {
     let t = f64::from(hit.t);
+    let both = |members: &dyn Fn(&RayPartial) -> Members| [members(&partials[0]), members(&partials[1])];
     match geometry.primitive(hit.primitive) {
         Primitive::Triangle(mesh, triangle) => {
             let at = (f64::from(hit.u), f64::from(hit.v));
-            let hand = f64::from(handedness(mesh, triangle));
-            partials::triangle(&attributes(mesh, triangle), at, hand, t, partial, wanted)
+            let hand = if wanted.bitangent { f64::from(handedness(mesh, triangle)) } else { 1.0 };
+            let attributes = attributes(mesh, triangle, wanted);
+            let plane = TrianglePartials::new(&attributes, at, hand, wanted);
+            both(&|partial| plane.along(t, partial))
         }
-        Primitive::Sphere(s) => s.members(ray.at(hit.t), t, partial),
-        Primitive::Disk(d) => d.members(t, partial),
-        Primitive::Quad(q) => q.members(t, partial),
-        Primitive::Curve(c) => c.members(ray.at(hit.t), hit.u, t, partial),
-        Primitive::Instance(_) => Members::default(),
+        Primitive::Sphere(s) => both(&|partial| s.members(ray.at(hit.t), t, partial)),
+        Primitive::Disk(d) => both(&|partial| d.members(t, partial)),
+        Primitive::Quad(q) => both(&|partial| q.members(t, partial)),
+        Primitive::Curve(c) => both(&|partial| c.members(ray.at(hit.t), hit.u, t, partial)),
+        Primitive::Instance(_) => [Members::default(); 2],
     }
 }
 
@@ -154,14 +179,17 @@ pub fn finite_number(x: f64) -> f32 {
 
 const LARGEST: f64 = 1e30;
 
-fn attributes(mesh: &TriangleMesh, triangle: usize) -> TriangleAttributes {
+/// Those that the wanted partials come from; the others are 0.
+fn attributes(mesh: &TriangleMesh, triangle: usize, wanted: Wanted) -> TriangleAttributes {
     let corners = mesh.indices[triangle].map(|i| i as usize);
+    let Wanted { uvw, normal, tangent, bitangent, color, .. } = wanted;
+    let each = |asked: bool, of: &dyn Fn(usize) -> DVec3| if asked { corners.map(of) } else { [DVec3::ZERO; 3] };
     TriangleAttributes {
         positions: corners.map(|i| mesh.positions[i].as_dvec3()),
-        normals: corners.map(|i| mesh.normals[i].as_dvec3()),
-        tangents: corners.map(|i| mesh.tangents[i].as_dvec3()),
-        colors: corners.map(|i| mesh.colors.get(i).map_or(DVec3::ONE, |c| c.as_dvec3())),
-        uvs: corners.map(|i| mesh.uvs[i].as_dvec2()),
+        normals: each(normal || bitangent, &|i| mesh.normals[i].as_dvec3()),
+        tangents: each(tangent || bitangent, &|i| mesh.tangents[i].as_dvec3()),
+        colors: each(color, &|i| mesh.colors.get(i).map_or(DVec3::ONE, |c| c.as_dvec3())),
+        uvs: if uvw { corners.map(|i| mesh.uvs[i].as_dvec2()) } else { [DVec2::ZERO; 3] },
     }
 }
 
@@ -171,25 +199,30 @@ fn handedness(mesh: &TriangleMesh, triangle: usize) -> f32 {
     if (b - a).perp_dot(c - a) < 0.0 { -1.0 } else { 1.0 }
 }
 
-fn on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit) -> Surface {
+fn on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit, asked: Asked) -> Surface {
     let corners = mesh.indices[triangle].map(|i| i as usize);
     let weights = [1.0 - hit.u - hit.v, hit.u, hit.v];
     let mix = |values: &[Vec3]| (0..3).map(|i| values[corners[i]] * weights[i]).sum::<Vec3>();
-    let gnormal = mesh.geometric_normal(triangle);
+    let positions = corners.map(|i| mesh.positions[i]);
+    let gnormal = (positions[1] - positions[0]).cross(positions[2] - positions[0]).normalize_or_zero();
     let normal = mix(&mesh.normals).normalize_or(gnormal);
-    let tangent = mix(&mesh.tangents).normalize_or(Vec3::X);
+    let tangents = || {
+        let tangent = mix(&mesh.tangents).normalize_or(Vec3::X);
+        (tangent, (normal.cross(tangent) * handedness(mesh, triangle)).normalize_or(Vec3::Z))
+    };
+    let (tangent, bitangent) = if asked.tangents { tangents() } else { (Vec3::X, Vec3::Z) };
     // Seven rounded operations make a component (Pharr et al., "Physically Based Rendering", 6.8.2).
     const GAMMA: f32 = 7.0 * f32::EPSILON * 0.5 * 1.01;
-    let error = (0..3).map(|i| (mesh.positions[corners[i]] * weights[i]).abs()).sum::<Vec3>() * GAMMA;
+    let error = (0..3).map(|i| (positions[i] * weights[i]).abs()).sum::<Vec3>() * GAMMA;
     Surface {
-        position: mix(&mesh.positions),
+        position: (0..3).map(|i| positions[i] * weights[i]).sum(),
         position_error: error,
         normal,
         gnormal,
         tangent,
-        bitangent: (normal.cross(tangent) * handedness(mesh, triangle)).normalize_or(Vec3::Z),
-        uv: (0..3).map(|i| mesh.uvs[corners[i]] * weights[i]).sum(),
-        color: if mesh.colors.is_empty() { Vec3::ONE } else { mix(&mesh.colors) },
+        bitangent,
+        uv: if asked.uv { (0..3).map(|i| mesh.uvs[corners[i]] * weights[i]).sum() } else { Vec2::ZERO },
+        color: if mesh.colors.is_empty() || !asked.color { Vec3::ONE } else { mix(&mesh.colors) },
         ..Surface::default()
     }
 }

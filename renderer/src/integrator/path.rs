@@ -7,6 +7,7 @@ use super::probe::Probe;
 use super::view::View;
 use super::watch::Seen;
 use crate::bsdf::WeightedLobe;
+use crate::film::Shape;
 use crate::geometry::{Hit, Surface, Wanted};
 use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
@@ -92,6 +93,8 @@ pub struct Workspace {
     pub paths: Vec<Path>,
     /// Paths whose ray is still to be traced.
     pub active: Vec<u32>,
+    /// What each of those met, before its surface is known.
+    pub hits: Vec<Option<Hit>>,
     pub met: Vec<Met>,
     /// To sort those by: keys, and where they go.
     pub order: Vec<u64>,
@@ -125,6 +128,11 @@ impl Workspace {
     /// The partials that those who look on want beside the shaders.
     pub fn wanted(&self) -> Wanted {
         if self.probe.is_some() { Wanted::ALL } else { self.view.map_or(Wanted::default(), View::wanted) }
+    }
+
+    /// Whether anybody reads surfaces beside the shaders.
+    pub fn looks_at_surfaces(&self) -> bool {
+        self.probe.is_some() || self.view.is_some() || self.recorded.shape() != Shape::default()
     }
 
     /// The view that shows hits in place of light.

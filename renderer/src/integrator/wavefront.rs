@@ -8,7 +8,8 @@ use super::view::View;
 use super::watch::Watch;
 use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
-use crate::geometry::{Partials, Wanted, surface};
+use crate::geometry::surface::{self, Asked};
+use crate::geometry::{Partials, Wanted};
 use crate::light::Sun;
 use crate::material::ShadingPoint;
 use crate::sampler::{Pattern, Sampler};
@@ -169,15 +170,31 @@ pub fn bounce_sampler(path: &Path, depth: u32) -> Sampler {
     sampler
 }
 
+/// How many hits ahead of the one in hand vertices are fetched.
+const SOON: usize = 4;
+
 fn intersect(scene: &Scene, work: &mut Workspace) {
     work.met.clear();
-    let view = work.view_of_hits();
+    let (view, everything) = (work.view_of_hits(), work.looks_at_surfaces());
+    // All rays first: what their surfaces need is fetched meanwhile.
+    work.hits.clear();
     for &index in &work.active {
+        let hit = scene.accel.closest(&work.paths[index as usize].ray);
+        if let Some(hit) = &hit {
+            scene.geometry.prefetch(hit.primitive);
+        }
+        work.hits.push(hit);
+    }
+    for (order, &index) in work.active.iter().enumerate() {
+        if let Some(Some(later)) = work.hits.get(order + SOON) {
+            scene.geometry.prefetch_vertices(later.primitive);
+        }
         let path = &mut work.paths[index as usize];
-        match scene.accel.closest(&path.ray) {
+        match work.hits[order] {
             Some(hit) => {
-                let surface = surface::at(&scene.geometry, &path.ray, &hit);
-                let material = scene.geometry.shape(surface.shape).material;
+                let material = scene.geometry.shape(scene.geometry.shape_of(hit.primitive)).material;
+                let asked = if everything { Asked::ALL } else { scene.materials[material as usize].asked() };
+                let surface = surface::asked_at(&scene.geometry, &path.ray, &hit, asked);
                 work.met.push(Met { path: index, material, hit, surface, light: ShapeLight::default() });
             }
             None if view.is_some() => {

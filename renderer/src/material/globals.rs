@@ -1,6 +1,7 @@
 //! The globals that the renderer offers to shaders, and how one row of them is filled from hits.
 
 use super::{ShadingPoint, Space, Surroundings};
+use crate::geometry::surface::Asked;
 use crate::geometry::{Wanted, instance};
 use glam::{Mat4, Vec3};
 use smallvec::SmallVec;
@@ -181,6 +182,16 @@ pub fn wanted(fills: &[Fill]) -> Wanted {
         incident: reads(Source::Incident),
         color: reads(Source::Color),
         barycentrics: fills.iter().any(|f| matches!(f.source, Source::Variable(_)) && f.order != Order::Value),
+    }
+}
+
+/// Which values of the surface shaders read by these rows.
+pub fn asked(fills: &[Fill]) -> Asked {
+    let reads = |source| fills.iter().any(|f| f.source == source && f.order == Order::Value);
+    Asked {
+        uv: reads(Source::Uvw),
+        tangents: reads(Source::Tangent) || reads(Source::Bitangent),
+        color: reads(Source::Color),
     }
 }
 

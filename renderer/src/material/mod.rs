@@ -8,6 +8,7 @@ mod spaces;
 mod values;
 
 use crate::bsdf::{ClosureKind, Lobes, Place, WeightedLobe, closures};
+use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
@@ -181,6 +182,7 @@ pub struct Material {
     fills: Vec<Fill>,
     variables: Vec<VariableRead>,
     wanted: Wanted,
+    asked: Asked,
     lobes: Vec<LobeSlot>,
     rows: usize,
     error: OnceLock<LaneError>,
@@ -218,6 +220,7 @@ impl Material {
             name: name.to_owned(),
             parameters: ParameterBlock::new(interface),
             wanted: globals::wanted(&fills),
+            asked: globals::asked(&fills),
             fills,
             variables: variables_read(interface, language),
             lobes: interface.lobes.iter().map(slot).collect(),
@@ -242,6 +245,11 @@ impl Material {
     /// Names of the texture slots, for messages.
     pub fn texture_slots(&self) -> Vec<String> {
         self.shader.interface().textures.iter().map(|t| t.name.clone()).collect()
+    }
+
+    /// Which values of the surface the shader reads.
+    pub fn asked(&self) -> Asked {
+        self.asked
     }
 
     /// Which partials of the surface the shader reads.

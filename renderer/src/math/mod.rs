@@ -3,12 +3,14 @@
 mod color;
 mod distribution;
 mod frame;
+mod prefetch;
 mod table;
 mod warp;
 
 pub use color::{blackbody, linear_to_srgb, luminance, srgb_to_linear};
 pub use distribution::Distribution;
 pub use frame::Frame;
+pub use prefetch::prefetch;
 pub use table::between;
 pub use warp::{concentric_disk, cosine_hemisphere, uniform_cone, uniform_triangle};
 

@@ -7,6 +7,7 @@ mod tree;
 use super::primitives::{Analytic, ShearedRay};
 use super::watertight::FourTriangles;
 use crate::geometry::{Geometry, Hit, Primitive, instance};
+use crate::math::prefetch;
 use crate::ray::Ray;
 use glam::{DAffine3, Vec3};
 use rayon::prelude::*;
@@ -92,7 +93,8 @@ impl Bvh {
         let group = &self.groups[group as usize];
         let sheared = ShearedRay::new(ray);
         let mut best = None;
-        group.tree.walk::<LANES>(ray, |leaves, mut t_max| {
+        let soon = |block: usize| prefetch(&group.blocks[block]);
+        group.tree.walk::<LANES>(ray, soon, |leaves, mut t_max| {
             for block in &group.blocks[leaves] {
                 let found = match block {
                     Block::Triangles(four, primitives) => sheared

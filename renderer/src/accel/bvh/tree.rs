@@ -7,6 +7,7 @@
 //! Where the processor has eight lanes, the eight boxes are tested at once; the numbers are the same without.
 
 use super::boxes::{Boxes, Slabs, WIDTH};
+use crate::math::prefetch;
 use crate::ray::Ray;
 use glam::Vec3;
 use obvhs::BvhBuildParams;
@@ -92,7 +93,16 @@ impl Tree {
     ///
     /// With `LANES` all boxes of a node are tested at once, which the caller knows the processor can do.
     #[inline(always)]
-    pub fn walk<const LANES: bool>(&self, ray: &Ray, mut leaf: impl FnMut(Range<usize>, f32) -> f32) {
+    pub fn walk<const LANES: bool>(
+        &self,
+        ray: &Ray,
+        soon: impl Fn(usize),
+        mut leaf: impl FnMut(Range<usize>, f32) -> f32,
+    ) {
+        let soon = |(_, first, count): &Item| match count {
+            0 => prefetch(&self.nodes[*first as usize]),
+            _ => soon(*first as usize),
+        };
         if self.nodes.is_empty() {
             return;
         }
@@ -107,7 +117,7 @@ impl Tree {
                 t_max = leaf(first as usize..(first + count) as usize, t_max);
                 stack.pop()
             } else {
-                open::<LANES>(&slabs, &self.nodes[first as usize], ray.t_min, t_max, &mut stack)
+                open::<LANES>(&slabs, &self.nodes[first as usize], ray.t_min, t_max, &mut stack, &soon)
             };
         }
     }
@@ -147,7 +157,14 @@ impl Node {
 /// The nearest of a node's children that the ray meets between the distances, or else what the stack has; the other
 /// children go onto the stack, nearer ones above.
 #[inline(always)]
-fn open<const LANES: bool>(slabs: &Slabs, node: &Node, t_min: f32, t_max: f32, stack: &mut Stack) -> Option<Item> {
+fn open<const LANES: bool>(
+    slabs: &Slabs,
+    node: &Node,
+    t_min: f32,
+    t_max: f32,
+    stack: &mut Stack,
+    soon: &impl Fn(&Item),
+) -> Option<Item> {
     let (entry, mut met) = slabs.meet::<LANES>(&node.boxes, t_min, t_max);
     let mut take = || {
         let slot = met.trailing_zeros() as usize;
@@ -155,8 +172,10 @@ fn open<const LANES: bool>(slabs: &Slabs, node: &Node, t_min: f32, t_max: f32, s
         (slot < WIDTH).then(|| (entry[slot], node.first[slot], node.count[slot]))
     };
     let Some(mut nearest) = take() else { return stack.pop() };
+    soon(&nearest);
     let bottom = stack.len();
     while let Some(mut item) = take() {
+        soon(&item);
         if item.0 < nearest.0 {
             std::mem::swap(&mut item, &mut nearest);
         }
