@@ -3,16 +3,19 @@
 use super::{Bsdf, LobeSample};
 use glam::{Vec2, Vec3};
 
-/// Points of the lattice that a rough lobe is averaged over.
-const POINTS: u32 = 64;
+/// So many points over the unit square: steps by the golden ratio one way, evenly the other.
+pub fn lattice(points: u32) -> impl Iterator<Item = Vec2> {
+    /// Over 2³².
+    const GOLDEN: u32 = 0x9e37_79b9;
+    let fraction = |i: u32| (i.wrapping_mul(GOLDEN).wrapping_add(1 << 31) >> 8) as f32 / (1 << 24) as f32;
+    (0..points).map(move |i| Vec2::new(fraction(i), (i as f32 + 0.5) / points as f32))
+}
 
 /// The mean of the weights of samples, taken at the points of a fixed lattice.
 pub fn mean_weight(sample: impl Fn(Vec2) -> Option<LobeSample>) -> Vec3 {
-    // Steps by the golden ratio one way, evenly the other.
-    const GOLDEN: f32 = 0.618_034;
-    let point = |i: u32| Vec2::new((0.5 + i as f32 * GOLDEN).fract(), (i as f32 + 0.5) / POINTS as f32);
+    const POINTS: u32 = 64;
     let sum: Vec3 =
-        (0..POINTS).map(point).filter_map(sample).map(|s| s.weight * s.refracted.map_or(1.0, |r| r.eta * r.eta)).sum();
+        lattice(POINTS).filter_map(sample).map(|s| s.weight * s.refracted.map_or(1.0, |r| r.eta * r.eta)).sum();
     sum / POINTS as f32
 }
 

@@ -82,6 +82,7 @@ impl ClosureKind {
 /// Every closure type that comes with the renderer.
 pub fn closures() -> Vec<ClosureKind> {
     vec![
+        ClosureKind::of::<super::AnisotropicConductor>(),
         ClosureKind::of::<super::Coat>(),
         ClosureKind::of::<super::Conductor>(),
         ClosureKind::of::<super::Dielectric>(),
@@ -90,6 +91,7 @@ pub fn closures() -> Vec<ClosureKind> {
         ClosureKind::of::<super::Glossy>(),
         ClosureKind::of::<super::Lambert>(),
         ClosureKind::of::<super::Mirror>(),
+        ClosureKind::of::<super::RoughDielectric>(),
         ClosureKind::of::<super::Sheen>(),
         ClosureKind::of::<super::Transparent>(),
     ]

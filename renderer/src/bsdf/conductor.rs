@@ -6,11 +6,13 @@
 //! | normal | unit shading normal |
 //! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
 //!
-//! [GGX microfacets](super::ggx) that reflect by Fresnel's equations. Single scattering only: a rough lobe darkens.
+//! [GGX microfacets](super::ggx) that reflect by Fresnel's equations. Light that meets several of them is
+//! [made up for](super::energy) (Turquin 2019), so rough ones are as bright as smooth ones; this costs reciprocity.
+//! The indices of real metals are in `metals.ssl`. `AnisotropicConductor` is brushed.
 
-use super::fresnel;
 use super::ggx::Ggx;
 use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};
+use super::{energy, fresnel};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
@@ -25,17 +27,15 @@ pub struct ConductorLobe {
     k: Vec3,
     pub frame: Frame,
     facets: Ggx,
+    /// Makes up for light that meets several facets.
+    compensation: Vec3,
+    name: &'static str,
 }
 
 impl Conductor {
     pub fn lobe(&self, gnormal: Vec3, wo: Vec3) -> ConductorLobe {
-        ConductorLobe {
-            // Squares of larger ones would not fit.
-            eta: clean(self.eta).min(Vec3::splat(1e6)),
-            k: clean(self.k).min(Vec3::splat(1e6)),
-            frame: Frame::about(reflecting(self.normal, gnormal, wo)),
-            facets: Ggx::of_roughness(self.roughness),
-        }
+        let frame = Frame::about(reflecting(self.normal, gnormal, wo));
+        ConductorLobe::new("Conductor", (self.eta, self.k), frame, Ggx::of_roughness(self.roughness), wo)
     }
 }
 
@@ -47,13 +47,13 @@ impl SurfaceClosure for Conductor {
 
 impl Scatter for ConductorLobe {
     fn name(&self) -> &'static str {
-        "Conductor"
+        self.name
     }
 
     fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         let o = self.frame.to_local(wo);
         let found = self.facets.eval(o, self.frame.to_local(wi));
-        found.map_or(Vec3::ZERO, |(value, half)| self.reflectance(o.dot(half)) * value)
+        found.map_or(Vec3::ZERO, |(value, half)| self.scattered(o.dot(half)) * value)
     }
 
     fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
@@ -65,7 +65,7 @@ impl Scatter for ConductorLobe {
         let drawn = self.facets.sample(o, u)?;
         let wi = self.frame.to_world(drawn.wi).normalize_or_zero();
         let pdf = self.pdf(wo, wi);
-        let weight = self.reflectance(o.dot(drawn.half)) * self.facets.weight(o, drawn.wi);
+        let weight = self.scattered(o.dot(drawn.half)) * self.facets.weight(o, drawn.wi);
         (pdf > 0.0).then_some(LobeSample { wi, weight, pdf, refracted: None })
     }
 
@@ -80,6 +80,24 @@ impl Scatter for ConductorLobe {
 }
 
 impl ConductorLobe {
+    /// That of the closure `name`, of the index η + ik.
+    pub fn new(
+        name: &'static str,
+        (eta, k): ([f32; 3], [f32; 3]),
+        frame: Frame,
+        facets: Ggx,
+        wo: Vec3,
+    ) -> ConductorLobe {
+        // Squares of larger ones would not fit.
+        let (eta, k) = (clean(eta).min(Vec3::splat(1e6)), clean(k).min(Vec3::splat(1e6)));
+        let compensation = energy::compensation(&facets, frame.to_local(wo), fresnel::conductor(1.0, eta, k));
+        ConductorLobe { eta, k, frame, facets, compensation, name }
+    }
+
+    fn scattered(&self, cosine: f32) -> Vec3 {
+        self.reflectance(cosine) * self.compensation
+    }
+
     fn reflectance(&self, cosine: f32) -> Vec3 {
         fresnel::conductor(cosine.clamp(0.0, 1.0), self.eta, self.k)
     }
@@ -97,7 +115,20 @@ mod tests {
                 let normal = pose.normal.to_array();
                 harness::only_lobe(&Conductor { eta: [eta; 3], k: [3.9, 2.4, 2.1], normal, roughness }, pose)
             };
-            harness::check(&format!("Conductor {roughness}"), &lobe);
+            harness::check_one_way(&format!("Conductor {roughness}"), &lobe);
+        }
+    }
+
+    /// What absorbs nothing is as bright as what it stands in, rough or not.
+    #[test]
+    fn a_white_furnace_hides_a_lossless_one() {
+        for (wo, roughness) in
+            harness::directions().into_iter().flat_map(|wo| (0..=10).map(move |r| (wo, r as f32 / 10.0)))
+        {
+            let pose = harness::Pose::upright(wo);
+            let metal = Conductor { eta: [0.0; 3], k: [1.0; 3], normal: [0.0, 0.0, 1.0], roughness };
+            let albedo = harness::albedo(&harness::only_lobe(&metal, &pose), wo);
+            assert!((albedo - 1.0).abs() < 0.01, "{roughness} at {wo}: {albedo}");
         }
     }
 

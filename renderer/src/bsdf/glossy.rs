@@ -6,8 +6,10 @@
 //! | normal | unit shading normal |
 //! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
 //!
-//! Isotropic [GGX microfacets](super::ggx). Single scattering only: a rough lobe darkens.
+//! Isotropic [GGX microfacets](super::ggx). Light that meets several of them is [made up for](super::energy) (Turquin
+//! 2019), so rough ones are as bright as smooth ones; this costs reciprocity.
 
+use super::energy;
 use super::ggx::Ggx;
 use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};
 use crate::math::Frame;
@@ -23,15 +25,17 @@ pub struct GlossyLobe {
     pub reflectance: Vec3,
     pub frame: Frame,
     facets: Ggx,
+    /// The reflectance, light that meets several facets made up for.
+    scattered: Vec3,
 }
 
 impl Glossy {
     pub fn lobe(&self, gnormal: Vec3, wo: Vec3) -> GlossyLobe {
-        GlossyLobe {
-            reflectance: clean(self.reflectance),
-            frame: Frame::about(reflecting(self.normal, gnormal, wo)),
-            facets: Ggx::of_roughness(self.roughness),
-        }
+        let reflectance = clean(self.reflectance);
+        let frame = Frame::about(reflecting(self.normal, gnormal, wo));
+        let facets = Ggx::of_roughness(self.roughness);
+        let scattered = reflectance * energy::compensation(&facets, frame.to_local(wo), reflectance);
+        GlossyLobe { reflectance, frame, facets, scattered }
     }
 }
 
@@ -48,7 +52,7 @@ impl Scatter for GlossyLobe {
 
     fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         let found = self.facets.eval(self.frame.to_local(wo), self.frame.to_local(wi));
-        found.map_or(Vec3::ZERO, |(value, _)| self.reflectance * value)
+        found.map_or(Vec3::ZERO, |(value, _)| self.scattered * value)
     }
 
     fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
@@ -60,7 +64,7 @@ impl Scatter for GlossyLobe {
         let i = self.facets.sample(o, u)?.wi;
         let wi = self.frame.to_world(i).normalize_or_zero();
         let pdf = self.pdf(wo, wi);
-        let weight = self.reflectance * self.facets.weight(o, i);
+        let weight = self.scattered * self.facets.weight(o, i);
         (pdf > 0.0).then_some(LobeSample { wi, weight, pdf, refracted: None })
     }
 
@@ -84,7 +88,7 @@ mod tests {
             let lobe = |pose: &harness::Pose| {
                 harness::only_lobe(&Glossy { reflectance: [1.0; 3], normal: pose.normal.to_array(), roughness }, pose)
             };
-            harness::check(&format!("Glossy {roughness}"), &lobe);
+            harness::check_one_way(&format!("Glossy {roughness}"), &lobe);
         }
     }
 

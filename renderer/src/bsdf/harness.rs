@@ -4,6 +4,7 @@
 //! whatever its parameters. The renderer's own are held to it, and those of hosts can be: the functions here panic, with
 //! the name given, the direction and both numbers, where something is wrong.
 
+use super::albedo::lattice;
 use super::{ClosureKind, Lobe, LobeSample, Lobes, Place, Reach, Refraction, SurfaceClosure};
 use crate::math::Frame;
 use crate::sampler::Sampler;
@@ -17,14 +18,16 @@ pub struct Pose {
     pub wo: Vec3,
     /// The shading normal and the geometric one, on the side of `wo`.
     pub normal: Vec3,
+    /// Unit length, at right angles to the normal.
+    pub tangent: Vec3,
     /// `wo` is in what lies behind the surface.
     pub inside: bool,
 }
 
 impl Pose {
-    /// With the normal along z.
+    /// With the normal along z and the tangent along x.
     pub fn upright(wo: Vec3) -> Pose {
-        Pose { wo, normal: Vec3::Z, inside: false }
+        Pose { wo, normal: Vec3::Z, tangent: Vec3::X, inside: false }
     }
 
     pub fn place(&self) -> Place {
@@ -34,7 +37,7 @@ impl Pose {
     /// The same surface seen from `wo`, which may be on its other side.
     fn seen_from(&self, wo: Vec3) -> Pose {
         let behind = wo.dot(self.normal) < 0.0;
-        Pose { wo, normal: if behind { -self.normal } else { self.normal }, inside: self.inside != behind }
+        Pose { wo, normal: if behind { -self.normal } else { self.normal }, inside: self.inside != behind, ..*self }
     }
 }
 
@@ -59,14 +62,18 @@ pub fn directions() -> Vec<Vec3> {
 
 /// Everything.
 pub fn check(name: &str, make: MakeLobe<'_>) {
-    check_one_way(name, make);
+    check_within(name, make, 1.002);
     for inside in [false, true] {
         directions().iter().for_each(|&wo| reciprocity(name, make, &Pose { inside, ..Pose::upright(wo) }));
     }
 }
 
-/// Everything but reciprocity, which not every approximation has.
+/// Everything but reciprocity, for approximations that give it up and keep energy within 2 %.
 pub fn check_one_way(name: &str, make: MakeLobe<'_>) {
+    check_within(name, make, 1.02);
+}
+
+fn check_within(name: &str, make: MakeLobe<'_>, greatest_albedo: f32) {
     let transmits = make(&Pose::upright(Vec3::Z)).reach() != Reach::Reflects;
     for inside in [false, true] {
         // Light that is reflected does not know of the other side.
@@ -80,13 +87,13 @@ pub fn check_one_way(name: &str, make: MakeLobe<'_>) {
             chi_square(name, &lobe, wo);
             sides(name, &lobe, wo);
             agreement(name, &lobe, wo);
-            assert!(albedo(&lobe, wo) < 1.002, "{name} gains energy");
+            assert!(albedo(&lobe, wo) < greatest_albedo, "{name} gains energy: {}", albedo(&lobe, wo));
             turning(name, make, &pose);
-            numbers(name, &lobe);
+            numbers(&name, &lobe);
         }
     }
     for wo in [Vec3::X, Vec3::new(1.0, 0.0, 1e-6), Vec3::new(1.0, 0.0, 1e-30)] {
-        numbers(&format!("{name} at {wo}"), &make(&Pose::upright(wo)));
+        numbers(&format_args!("{name} at {wo}"), &make(&Pose::upright(wo)));
     }
 }
 
@@ -144,14 +151,17 @@ fn chi_square(name: &str, lobe: &Lobe, wo: Vec3) {
 fn cell_integral(lobe: &Lobe, wo: Vec3, cell: usize) -> f64 {
     const FINE: usize = 24;
     let (row, column) = (cell / COLUMNS, cell % COLUMNS);
+    // Evenly in θ: about the poles, where narrow lobes are, steps of z would be too wide.
+    let theta = |row: usize| (row as f32 / ROWS as f32 - 1.0).acos();
+    let (from, height) = (theta(row), theta(row + 1) - theta(row));
     let mut sum = 0.0;
     for i in 0..FINE * FINE {
-        let z = (row as f32 + ((i / FINE) as f32 + 0.5) / FINE as f32) / ROWS as f32 - 1.0;
+        let theta = from + height * ((i / FINE) as f32 + 0.5) / FINE as f32;
         let phi = (column as f32 + ((i % FINE) as f32 + 0.5) / FINE as f32) / COLUMNS as f32 * TAU;
-        let wi = (Vec2::from_angle(phi) * (1.0 - z * z).sqrt()).extend(z);
-        sum += f64::from(lobe.pdf(wo, wi));
+        let wi = (Vec2::from_angle(phi) * theta.sin()).extend(theta.cos());
+        sum += f64::from(lobe.pdf(wo, wi) * theta.sin());
     }
-    sum / (FINE * FINE) as f64 * f64::from(TAU) / (ROWS * COLUMNS) as f64
+    sum / (FINE * FINE) as f64 * f64::from(height.abs() * TAU) / COLUMNS as f64
 }
 
 /// Nothing on the sides that the lobe does not reach.
@@ -185,8 +195,8 @@ fn agreement(name: &str, lobe: &Lobe, wo: Vec3) {
 /// The directional albedo, by the lobe's own sampling; energy, not radiance.
 pub fn albedo(lobe: &Lobe, wo: Vec3) -> f32 {
     let energy = |s: LobeSample| s.weight.x * s.refracted.map_or(1.0, |r| r.eta * r.eta);
-    let weight = |i| lobe.sample(wo, draw(i)).map_or(0.0, |s| f64::from(energy(s)));
-    ((0..SAMPLES).map(weight).sum::<f64>() / f64::from(SAMPLES)) as f32
+    let weights = lattice(SAMPLES).filter_map(|u| lobe.sample(wo, u)).map(|s| f64::from(energy(s)));
+    (weights.sum::<f64>() / f64::from(SAMPLES)) as f32
 }
 
 /// The BSDF itself, without the cosine, is symmetric where both directions are on one side. Across, where radiance scales
@@ -209,7 +219,7 @@ fn reciprocity(name: &str, make: MakeLobe<'_>, pose: &Pose) {
 fn turning(name: &str, make: MakeLobe<'_>, pose: &Pose) {
     let frame = Frame::about(Vec3::new(0.3, -0.8, -0.52).normalize());
     let o = frame.to_world(pose.wo);
-    let turned = make(&Pose { wo: o, normal: frame.n, inside: pose.inside });
+    let turned = make(&Pose { wo: o, normal: frame.n, tangent: frame.s, inside: pose.inside });
     let lobe = make(pose);
     for up in directions() {
         for wi in [up, up.truncate().extend(-up.z)] {
@@ -224,21 +234,21 @@ fn turning(name: &str, make: MakeLobe<'_>, pose: &Pose) {
 }
 
 /// No NaN, nothing negative and no infinite density, wherever the directions are.
-fn numbers(name: &str, lobe: &Lobe) {
+fn numbers(name: &dyn std::fmt::Display, lobe: &Lobe) {
     let n = lobe.normal();
     assert!((n.length() - 1.0).abs() < 1e-3, "{name}: normal {n}");
-    let sound = |what: &str, v: Vec3| assert!(v.cmpge(Vec3::ZERO).all(), "{name}: {what} {v}");
-    let of_sample = |what: &str, s: LobeSample| {
+    let sound = |what: std::fmt::Arguments<'_>, v: Vec3| assert!(v.cmpge(Vec3::ZERO).all(), "{name}: {what} {v}");
+    let of_sample = |what: std::fmt::Arguments<'_>, s: LobeSample| {
         sound(what, s.weight);
         assert!(s.pdf.is_finite() && s.pdf > 0.0 && (s.wi.length() - 1.0).abs() < 1e-3, "{name}: {what} {s:?}");
     };
-    sound("albedo", lobe.albedo());
+    sound(format_args!("albedo"), lobe.albedo());
     let along = Frame::about(n);
     let slanted = (n + along.s * 2.0).normalize();
     let directions = [n, slanted, along.t, (along.s + n * 1e-6).normalize(), (along.s + n * 1e-30).normalize()];
     for wo in directions.into_iter().chain([-n, -slanted, Vec3::ZERO]) {
         for wi in directions.into_iter().flat_map(|d| [d, -d]).chain([wo, -wo]) {
-            sound(&format!("eval of {wo}, {wi}"), lobe.eval(wo, wi));
+            sound(format_args!("eval of {wo}, {wi}"), lobe.eval(wo, wi));
             let pdf = lobe.pdf(wo, wi);
             assert!(pdf.is_finite() && pdf >= 0.0, "{name}: pdf of {wo}, {wi} is {pdf}");
         }
@@ -247,10 +257,10 @@ fn numbers(name: &str, lobe: &Lobe) {
         }
         const U: [f32; 5] = [0.0, 1e-7, 0.25, 0.7, 1.0_f32.next_down()];
         for u in U.into_iter().flat_map(|x| U.map(|y| Vec2::new(x, y))) {
-            lobe.sample(wo, u).into_iter().for_each(|s| of_sample(&format!("sample of {wo} by {u}"), s));
+            lobe.sample(wo, u).into_iter().for_each(|s| of_sample(format_args!("sample of {wo} by {u}"), s));
         }
-        lobe.specular_directions(wo).into_iter().for_each(|s| of_sample("specular", s));
-        sound(&format!("directional albedo of {wo}"), lobe.directional_albedo(wo));
+        lobe.specular_directions(wo).into_iter().for_each(|s| of_sample(format_args!("specular"), s));
+        sound(format_args!("directional albedo of {wo}"), lobe.directional_albedo(wo));
     }
 }
 
@@ -261,7 +271,7 @@ const ODD: [f32; 12] =
 /// A closure's lobes are usable, and what lies beneath gets a share, whatever its parameters.
 pub fn stands_odd_parameters(kind: &ClosureKind) {
     let name = (kind.closure_type)().name;
-    for i in 0..400_u32 {
+    for i in 0..200_u32 {
         let mut s = Sampler::new(i, (3, 8), 0);
         // All alike at first; later some of them odd, the others ordinary.
         let mut parameter = || match ODD.get(i as usize) {
@@ -275,7 +285,7 @@ pub fn stands_odd_parameters(kind: &ClosureKind) {
             (kind.scatter)(&rows, 0, &place, &mut Lobes::new(&mut list));
             for l in &list {
                 assert!(l.weight.is_finite() && !l.choice.is_nan(), "{name}: {l:?}");
-                numbers(&format!("{name}: {l:?}"), &l.lobe);
+                numbers(&format_args!("{name}: {l:?}"), &l.lobe);
             }
             for parameter in 0..(kind.closure_type)().parameters.len() {
                 let share = (kind.beneath)(&rows, 0, &place, parameter);

@@ -1,12 +1,14 @@
 //! Lobes, one a file, and their sum at a hit.
 
 mod albedo;
+mod anisotropic_conductor;
 mod closure;
 mod coat;
 mod conductor;
 mod dielectric;
 mod double_sided;
 mod emission;
+mod energy;
 mod fresnel;
 mod ggx;
 mod glossy;
@@ -15,12 +17,14 @@ mod lambert;
 mod lobe;
 mod mirror;
 mod rough_boundary;
+mod rough_dielectric;
 mod scatter;
 mod sheen;
 mod specular;
 mod transparent;
 mod usable;
 
+pub use anisotropic_conductor::AnisotropicConductor;
 pub use closure::{ClosureKind, Lobes, Place, SurfaceClosure, closures};
 pub use coat::Coat;
 pub use conductor::Conductor;
@@ -31,6 +35,7 @@ pub use glossy::Glossy;
 pub use lambert::Lambert;
 pub use lobe::Lobe;
 pub use mirror::Mirror;
+pub use rough_dielectric::RoughDielectric;
 pub use scatter::{LobeSample, Reach, Refraction, Scatter};
 pub use sheen::Sheen;
 pub use transparent::Transparent;

@@ -24,6 +24,13 @@ impl Frame {
         }
     }
 
+    /// About the unit vector `n`, with the first axis as near to `tangent` as that allows; any frame where it is along `n`,
+    /// or no vector.
+    pub fn along(n: Vec3, tangent: Vec3) -> Frame {
+        let across = tangent.try_normalize().and_then(|tangent| n.cross(tangent).try_normalize());
+        across.map_or_else(|| Frame::about(n), |t| Frame { s: t.cross(n), t, n })
+    }
+
     pub fn to_local(&self, v: Vec3) -> Vec3 {
         Vec3::new(v.dot(self.s), v.dot(self.t), v.dot(self.n))
     }
@@ -50,6 +57,11 @@ mod tests {
             assert!((f.s.length() - 1.0).abs() < 1e-5 && f.s.dot(n).abs() < 1e-5, "{n}");
             let v = Vec3::new(0.3, -0.4, 0.5);
             assert!((f.to_world(f.to_local(v)) - v).length() < 1e-5);
+            let along = Frame::along(n, v);
+            assert!(
+                (along.s.cross(along.t) - n).length() < 1e-5 && along.t.dot(v).abs() < 1e-5 && along.s.dot(v) > 0.0
+            );
+            assert_eq!(Frame::along(n, Vec3::NAN), f);
         }
     }
 }

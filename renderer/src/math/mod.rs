@@ -11,8 +11,8 @@ pub use color::{blackbody, linear_to_srgb, luminance, srgb_to_linear};
 pub use distribution::Distribution;
 pub use frame::Frame;
 pub use prefetch::prefetch;
-pub use table::between;
-pub use warp::{concentric_disk, cosine_hemisphere, uniform_cone, uniform_triangle};
+pub use table::{Table, between};
+pub use warp::{concentric_disk, cosine_hemisphere, split, uniform_cone, uniform_triangle};
 
 /// The component-wise largest of a color's channels.
 pub fn max_channel(c: glam::Vec3) -> f32 {

@@ -1,5 +1,51 @@
 //! Tables of functions that vary slowly.
 
+use std::ops::{Add, Mul};
+
+/// Values at the nodes of a grid over the unit cube of `N` dimensions, linear between them along each axis.
+#[derive(Clone, Debug)]
+pub struct Table<const N: usize, T> {
+    sizes: [usize; N],
+    /// The first coordinate runs fastest.
+    nodes: Vec<T>,
+}
+
+impl<const N: usize, T: Copy + Default + Add<Output = T> + Mul<f32, Output = T>> Table<N, T> {
+    /// With so many nodes, at least 2, along each axis; the first is at 0, the last at 1.
+    pub fn new(sizes: [usize; N], value: impl Fn([f32; N]) -> T) -> Table<N, T> {
+        let node = |mut index: usize| {
+            value(sizes.map(|size| {
+                let along = index % size;
+                index /= size;
+                along as f32 / (size - 1) as f32
+            }))
+        };
+        Table { sizes, nodes: (0..sizes.iter().product()).map(node).collect() }
+    }
+
+    /// Outside of the cube, that of the nearest point in it.
+    pub fn at(&self, x: [f32; N]) -> T {
+        let (mut first, mut stride, mut steps) = (0, 1, [(0, 0.0); N]);
+        for (axis, step) in steps.iter_mut().enumerate() {
+            let (below, along) = between(x[axis], self.sizes[axis]);
+            *step = (stride, along);
+            first += below * stride;
+            stride *= self.sizes[axis];
+        }
+        let mut sum = T::default();
+        for corner in 0..1_usize << N {
+            let (mut index, mut share) = (first, 1.0);
+            for (axis, (stride, along)) in steps.iter().enumerate() {
+                let far = corner >> axis & 1 == 1;
+                index += if far { *stride } else { 0 };
+                share *= if far { *along } else { 1.0 - along };
+            }
+            sum = sum + self.nodes[index] * share;
+        }
+        sum
+    }
+}
+
 /// The entry before a place from 0 to 1 in a table of at least two, and how far it is from there to the next, 0 to 1.
 pub fn between(at: f32, entries: usize) -> (usize, f32) {
     let scaled = at.clamp(0.0, 1.0) * (entries - 1) as f32;
@@ -10,6 +56,16 @@ pub fn between(at: f32, entries: usize) -> (usize, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_linear_along_each_axis_is_met_exactly() {
+        let f = |[x, y, z]: [f32; 3]| 1.0 + x - 2.0 * y + 3.0 * x * y * z;
+        let table = Table::new([2, 3, 5], f);
+        for x in [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.3, 0.8, 0.1], [0.5, 0.5, 0.25], [0.99, 0.01, 0.6]] {
+            assert!((table.at(x) - f(x)).abs() < 1e-5, "{x:?}");
+        }
+        assert_eq!(table.at([-1.0, 2.0, f32::INFINITY]), f([0.0, 1.0, 1.0]));
+    }
 
     #[test]
     fn places_lie_between_entries() {

@@ -14,6 +14,14 @@ pub fn concentric_disk(u: Vec2) -> Vec2 {
     Vec2::new(r * phi.cos(), r * phi.sin())
 }
 
+/// Two squares side by side: whether the point is in the first, whose width is `share`, and where in that square or in the
+/// other it is, which is uniform again.
+pub fn split(u: Vec2, share: f32) -> (bool, Vec2) {
+    let first = u.x < share;
+    let x = if first { u.x / share } else { (u.x - share) / (1.0 - share) };
+    (first, Vec2::new(x.clamp(0.0, 1.0_f32.next_down()), u.y))
+}
+
 /// The hemisphere about +z, density cos θ/π (Malley's method).
 pub fn cosine_hemisphere(u: Vec2) -> Vec3 {
     let d = concentric_disk(u);

@@ -1,0 +1,112 @@
+//! How much light rough surfaces scatter at once, and what makes up for the rest: light that meets several microfacets
+//! before it leaves is not followed, so a lobe of its own darkens with roughness.
+//!
+//! What is scattered once is scaled so that a surface that absorbs nothing loses nothing (Turquin, "Practical multiple
+//! scattering compensation for microfacet models", 2019). The scale depends on the outgoing direction alone: samples and
+//! their density stay as they are, but reciprocity is lost. The albedos of one scattering stand in tables, computed when they
+//! are first needed from the lobes' own sampling.
+
+use super::ggx::Ggx;
+use super::{albedo, fresnel};
+use crate::math::Table;
+use glam::{Vec2, Vec3};
+use std::f32::consts::FRAC_PI_2;
+use std::sync::LazyLock;
+
+/// The share of light from everywhere that perfect mirrors for facets reflect to `o`, a local direction, once. Good to 1 %;
+/// where the roughnesses along x and y differ, to 3 % at grazing directions.
+pub fn reflected(facets: &Ggx, o: Vec3) -> f32 {
+    static ROUND: LazyLock<Table<2, f32>> = LazyLock::new(|| {
+        Table::new([32, 32], |[c, r]| mean_reflected(&Ggx::of_roughness(roughness_at(r)), Vec2::X, c * c))
+    });
+    // By the angle from the smoother axis, too; the smaller roughness in relation to the larger.
+    static STRETCHED: LazyLock<Table<4, f32>> = LazyLock::new(|| {
+        Table::new([16, 8, 8, 6], |[c, f, r, ratio]| {
+            let facets = Ggx::of_roughnesses(Vec2::new(r * ratio, r));
+            mean_reflected(&facets, Vec2::from_angle(f * f * FRAC_PI_2), c * c)
+        })
+    });
+    let (alpha, cosine) = (facets.alpha(), along_cosine(o));
+    if alpha.x == alpha.y {
+        return ROUND.at([cosine, along_roughness(alpha.x)]);
+    }
+    let (smooth, rough) = if alpha.x < alpha.y { (o.x, o.y) } else { (o.y, o.x) };
+    let angle = (rough.abs().atan2(smooth.abs()) / FRAC_PI_2).sqrt();
+    let larger = alpha.max_element();
+    STRETCHED.at([cosine, angle, larger.sqrt(), (alpha.min_element() / larger).sqrt()])
+}
+
+/// What scales light that is reflected once, if facets reflect `f0` of what comes from the front.
+pub fn compensation(facets: &Ggx, o: Vec3, f0: Vec3) -> Vec3 {
+    let once = reflected(facets, o);
+    1.0 + f0.min(Vec3::ONE) * ((1.0 - once) / once)
+}
+
+/// The shares of light that facets of a dielectric, as rough along x as along y, reflect and refract once, seen from `o`,
+/// where the index on the other side is `eta` times that on this one. The sum is good to 1 %; at grazing directions to
+/// 3 %, and from inside of what has an index below 1.1 to 7 %.
+pub fn dielectric(facets: &Ggx, o: Vec3, eta: f32) -> Vec2 {
+    static INTO: LazyLock<Table<3, Vec2>> = LazyLock::new(|| dielectric_table(|ior| ior));
+    static OUT_OF: LazyLock<Table<3, Vec2>> = LazyLock::new(|| dielectric_table(|ior| 1.0 / ior));
+    let table = if eta < 1.0 { &OUT_OF } else { &INTO };
+    let ior = eta.max(1.0 / eta);
+    // √F0 is (η − 1)/(η + 1); near an index of 1 much happens.
+    let density = ((ior - 1.0) / (ior + 1.0) / GREATEST).sqrt();
+    table.at([along_cosine(o), along_roughness(facets.alpha().x), density])
+}
+
+/// √F0 of an index of 10.
+const GREATEST: f32 = 9.0 / 11.0;
+
+fn dielectric_table(eta: impl Fn(f32) -> f32) -> Table<3, Vec2> {
+    Table::new([16, 16, 18], |[c, r, density]| {
+        let root = density * density * GREATEST;
+        mean_dielectric(&Ggx::of_roughness(roughness_at(r)), c * c, eta((1.0 + root) / (1.0 - root)))
+    })
+}
+
+/// The least roughness that [`Ggx`] knows.
+const LEAST_ROUGHNESS: f32 = 0.031_623;
+
+/// That of a table's axis: finer where surfaces are smooth.
+fn roughness_at(x: f32) -> f32 {
+    LEAST_ROUGHNESS + (1.0 - LEAST_ROUGHNESS) * x.powf(1.5)
+}
+
+fn along_roughness(alpha: f32) -> f32 {
+    ((alpha.sqrt() - LEAST_ROUGHNESS) / (1.0 - LEAST_ROUGHNESS)).max(0.0).powf(2.0 / 3.0)
+}
+
+/// Finer near the horizon.
+fn along_cosine(o: Vec3) -> f32 {
+    o.z.clamp(0.0, 1.0).sqrt()
+}
+
+/// A direction of that cosine above `azimuth`.
+fn outgoing(azimuth: Vec2, cosine: f32) -> Vec3 {
+    let cosine = cosine.max(1e-5);
+    (azimuth * (1.0 - cosine * cosine).sqrt()).extend(cosine)
+}
+
+/// Over facets on both sides of the plane of `o`, or on one of them: the other is its image where both axes are as rough.
+fn mean(sides: u32, of: impl Fn(Vec2) -> Vec2) -> Vec2 {
+    let points = 128 * sides;
+    let width = Vec2::new(0.5 * sides as f32, 1.0);
+    albedo::lattice(points).map(|u| of(u * width)).sum::<Vec2>() / points as f32
+}
+
+fn mean_reflected(facets: &Ggx, azimuth: Vec2, cosine: f32) -> f32 {
+    let o = outgoing(azimuth, cosine);
+    let sides = if facets.alpha().x == facets.alpha().y { 1 } else { 2 };
+    mean(sides, |u| Vec2::new(facets.sample(o, u).map_or(0.0, |s| facets.weight(o, s.wi)), 0.0)).x
+}
+
+fn mean_dielectric(facets: &Ggx, cosine: f32, eta: f32) -> Vec2 {
+    let o = outgoing(Vec2::X, cosine);
+    let share = |half: Vec3| fresnel::dielectric(o.dot(half).clamp(0.0, 1.0), eta).0;
+    mean(1, |u| {
+        let up = facets.sample(o, u).map_or(0.0, |s| share(s.half) * facets.weight(o, s.wi));
+        let down = facets.sample_refracted(o, u, eta).map_or(0.0, |s| (1.0 - share(s.half)) * facets.weight(o, s.wi));
+        Vec2::new(up, down)
+    })
+}
