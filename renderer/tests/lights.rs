@@ -1,6 +1,9 @@
 //! Lights of all kinds against closed forms, and against each other where they must agree.
 
 mod lights {
+    pub mod emission;
+    pub mod linking;
+    pub mod many;
     pub mod punctual;
     pub mod sun;
 }

@@ -17,6 +17,9 @@ pub struct Place {
 
 /// A closure type with the lobes that it stands for. A shader's `make_closure<Name>(…)` becomes one value of it a hit.
 pub trait SurfaceClosure: Closure {
+    /// Whether it may send out light of its own, which is then drawn from: see [`Lobes::emit`].
+    const EMITS: bool = false;
+
     /// Adds its lobes, each with its share of the closure's weight; parameters may be anything, NaN included.
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>);
 
@@ -63,6 +66,7 @@ impl<'a> Lobes<'a> {
 /// A [`SurfaceClosure`] as a list of them holds it.
 #[derive(Clone, Copy)]
 pub struct ClosureKind {
+    pub emits: bool,
     pub closure_type: fn() -> ClosureType,
     /// Of the parameters of one lane.
     pub scatter: fn(&[Row], usize, &Place, &mut Lobes<'_>),
@@ -72,6 +76,7 @@ pub struct ClosureKind {
 impl ClosureKind {
     pub fn of<C: SurfaceClosure>() -> ClosureKind {
         ClosureKind {
+            emits: C::EMITS,
             closure_type: C::closure_type,
             scatter: |rows, lane, place, lobes| C::read(rows, lane).scatter(place, lobes),
             beneath: |rows, lane, place, parameter| C::read(rows, lane).beneath(place, parameter),

@@ -40,6 +40,9 @@ pub struct Shape {
     pub material: u32,
     /// Radiance that the shape itself sends out from its front, in addition to its material's.
     pub emission: Vec3,
+    /// The name that it has as a light, and the list of lights that light it: see `light::Links`.
+    pub light_name: u32,
+    pub lit_by: u32,
     /// Variables that are the same all over it.
     pub constants: Vec<Constant>,
 }

@@ -47,7 +47,7 @@ pub fn advance(
     }
     let mut lights = work.probe.is_some().then(Vec::new);
     let beta = path.beta;
-    let mut ledger = Ledger { counts, lights: lights.as_mut() };
+    let mut ledger = Ledger { counts, lights: lights.as_mut(), scratch: &mut work.light_scratch };
     let mut step = Step { scene, path, met, point, bsdf: &bsdf, bounce, numbers, next: None, branches: Vec::new() };
     let shown = view.map(|view| {
         let mirrors = !bounce.last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
@@ -60,7 +60,7 @@ pub fn advance(
             Some(End::Shown)
         }
         Some(None) => step.scatter(&mut ledger).err(),
-        None => step.go(shaded.emission, &mut ledger).err(),
+        None => step.go(shaded.emission * met.light.share, &mut ledger).err(),
     };
     let Step { numbers, next, branches, .. } = step;
     if let Some(probe) = &mut work.probe {

@@ -1,14 +1,14 @@
-//! Direct light at a hit: all of what has no extent, one sample of the emitting shapes, one of the environment, and one of
-//! each disk in the sky.
+//! Direct light at a hit: one sample of what emits, one of the environment, one of each disk in the sky, and all of what has
+//! no extent; of many point lights one is drawn in place of a shape that emits.
 
 use super::path::Path;
 use super::probe::ProbedLight;
 use super::wavefront::BatchCounts;
 use crate::accel::offset_origin;
-use crate::bsdf::Bsdf;
-use crate::geometry::Surface;
-use crate::light::{DeltaLight, LightSampling};
-use crate::material::ShadingPoint;
+use crate::bsdf::{Bsdf, Reach};
+use crate::geometry::{Surface, surface};
+use crate::light::{Arriving, Drawn, Glow, LightSample, LightSampling, ParallelLight, PointLight, Receiver};
+use crate::material::{Scratch, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
@@ -53,6 +53,8 @@ struct Towards {
 pub struct Ledger<'a> {
     pub counts: &'a mut BatchCounts,
     pub lights: Option<&'a mut Vec<ProbedLight>>,
+    /// For shaders of emitters.
+    pub scratch: &'a mut Scratch,
 }
 
 impl Ledger<'_> {
@@ -66,47 +68,83 @@ impl Ledger<'_> {
 impl Site<'_> {
     /// The radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
     pub fn gather(&self, u: &LightNumbers, ledger: &mut Ledger<'_>) -> Vec3 {
-        let scene = self.scene;
-        let mut gathered = self.delta_lights(ledger);
-        if scene.integrator.sampling == LightSampling::Lobes {
+        let (scene, receiver) = (self.scene, self.receiver());
+        let list = receiver.list;
+        let mut gathered = self.parallel_lights(list, ledger);
+        gathered += scene.lights.asked(list).map(|light| self.point(light, 1.0, ledger)).sum::<Vec3>();
+        match scene.lights.sample(&scene.geometry, &receiver, u.area) {
+            Some(LightSample::Point(light, p)) => gathered += self.point(light, p, ledger),
+            Some(LightSample::Surface(l)) if self.draws() => {
+                let light = Towards { kind: "area", wi: l.wi, distance: l.hit.t, pdf: l.pdf };
+                gathered += self.sampled(light, ledger, |lobe_pdf, scratch| self.emitter_drawn(&l, lobe_pdf, scratch));
+            }
+            _ => {}
+        }
+        if !self.draws() {
             return gathered;
         }
-        if let Some(l) = scene.lights.sample(&scene.geometry, self.surface.position, u.area) {
-            let light = Towards { kind: "area", wi: l.wi, distance: l.distance, pdf: l.pdf };
-            gathered += self.sampled(light, ledger, |_| l.radiance);
-        }
-        if !scene.environment.is_black() {
+        if !scene.environment.is_black() && scene.lights.linked(list, scene.environment_name) {
             let (wi, pdf) = scene.environment.sample(u.environment);
             let light = Towards { kind: "environment", wi, distance: f32::INFINITY, pdf };
-            gathered += self.sampled(light, ledger, |lobe_pdf| self.environment_drawn(wi, lobe_pdf));
+            gathered += self.sampled(light, ledger, |lobe_pdf, _| self.environment_drawn(wi, lobe_pdf));
         }
-        for (sun, u) in scene.suns.iter().zip(u.of_suns()) {
-            let (wi, pdf) = sun.sample(u);
-            let light = Towards { kind: "distant", wi, distance: f32::INFINITY, pdf };
-            gathered += self.sampled(light, ledger, |_| sun.disk_radiance());
+        for ((sun, name), u) in scene.suns.iter().zip(u.of_suns()) {
+            if scene.lights.linked(list, *name) {
+                let (wi, pdf) = sun.sample(u);
+                let light = Towards { kind: "distant", wi, distance: f32::INFINITY, pdf };
+                gathered += self.sampled(light, ledger, |_, _| sun.disk_radiance());
+            }
         }
         gathered
     }
 
-    /// What all lights without extent add, which the lobes cannot find.
-    pub fn delta_lights(&self, ledger: &mut Ledger<'_>) -> Vec3 {
-        self.scene.delta_lights.iter().map(|light| self.delta(light, ledger)).sum()
+    /// Whether light sampling looks for what the lobes find, too.
+    fn draws(&self) -> bool {
+        self.scene.integrator.sampling != LightSampling::Lobes
     }
 
-    /// What disks in the sky add, each as if all of its light came from its middle.
-    pub fn suns_as_points(&self, ledger: &mut Ledger<'_>) -> Vec3 {
-        let points =
-            self.scene.suns.iter().map(|s| DeltaLight::Distant { direction: -s.axis, irradiance: s.irradiance() });
-        points.map(|light| self.delta(&light, ledger)).sum()
+    /// What light sampling knows of the place.
+    pub fn receiver(&self) -> Receiver {
+        let s = self.surface;
+        let mut lobes = self.bsdf.lobes.iter().filter(|l| !l.lobe.is_specular());
+        // What lets light through is lit from behind as well.
+        let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
+        let normal = if one_sided { s.gnormal_seen() } else { Vec3::ZERO };
+        Receiver { position: s.position, normal, list: self.scene.geometry.shape(s.shape).lit_by }
     }
 
-    fn delta(&self, light: &DeltaLight, ledger: &mut Ledger<'_>) -> Vec3 {
-        let Some(arriving) = light.arriving(self.surface.position) else { return Vec3::ZERO };
+    /// What all lights without extent add, and disks in the sky as if all of it came from their middles.
+    pub fn without_chance(&self, ledger: &mut Ledger<'_>) -> Vec3 {
+        let (scene, list) = (self.scene, self.receiver().list);
+        let suns = scene.suns.iter().filter(|(_, name)| scene.lights.linked(list, *name));
+        let suns: Vec3 = suns.map(|(sun, _)| self.parallel(&sun.middle(), ledger)).sum();
+        let points: Vec3 = scene.lights.all_points(list).map(|light| self.point(light, 1.0, ledger)).sum();
+        suns + points + self.parallel_lights(list, ledger)
+    }
+
+    fn parallel_lights(&self, list: u32, ledger: &mut Ledger<'_>) -> Vec3 {
+        let scene = self.scene;
+        let linked = scene.parallel.iter().filter(|(_, name)| scene.lights.linked(list, *name));
+        linked.map(|(light, _)| self.parallel(light, ledger)).sum()
+    }
+
+    fn parallel(&self, light: &ParallelLight, ledger: &mut Ledger<'_>) -> Vec3 {
+        self.without_extent("distant", light.arriving(), 1.0, ledger)
+    }
+
+    /// A point or spot light that was chosen with probability `p`.
+    fn point(&self, light: &PointLight, p: f32, ledger: &mut Ledger<'_>) -> Vec3 {
+        let arriving = light.arriving(self.surface.position);
+        arriving.map_or(Vec3::ZERO, |arriving| self.without_extent(light.kind(), arriving, p, ledger))
+    }
+
+    /// What a light without extent adds that was chosen with probability `p`; the lobes cannot find it.
+    fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, ledger: &mut Ledger<'_>) -> Vec3 {
         let (value, lobes_pdf) = self.bsdf.eval(arriving.wi);
         let shadowed = value != Vec3::ZERO && self.is_shadowed(arriving.wi, arriving.distance, ledger.counts);
-        let adds = if shadowed { Vec3::ZERO } else { value * arriving.irradiance };
+        let adds = if shadowed { Vec3::ZERO } else { value * arriving.irradiance / p };
         ledger.note(|| ProbedLight {
-            kind: light.kind(),
+            kind,
             wi: arriving.wi.to_array(),
             distance: arriving.distance,
             pdf: None,
@@ -121,12 +159,15 @@ impl Site<'_> {
 
     /// What one sample of a light adds, weighed against drawing the same direction from the lobes. `radiance` is asked
     /// last, with the density of that.
-    fn sampled(&self, light: Towards, ledger: &mut Ledger<'_>, radiance: impl Fn(f32) -> Vec3) -> Vec3 {
+    fn sampled(&self, light: Towards, ledger: &mut Ledger<'_>, radiance: impl Fn(f32, &mut Scratch) -> Vec3) -> Vec3 {
         let (value, lobes_pdf) = self.bsdf.eval(light.wi);
         let lit = light.pdf > 0.0 && value != Vec3::ZERO;
         let shadowed = lit && self.is_shadowed(light.wi, light.distance, ledger.counts);
         let share = self.scene.integrator.sampling.of_light(light.pdf, lobes_pdf);
-        let adds = if lit && !shadowed { value * radiance(lobes_pdf) * (share / light.pdf) } else { Vec3::ZERO };
+        let adds = match lit && !shadowed {
+            true => value * radiance(lobes_pdf, ledger.scratch) * (share / light.pdf),
+            false => Vec3::ZERO,
+        };
         ledger.note(|| ProbedLight {
             kind: light.kind,
             wi: light.wi.to_array(),
@@ -151,6 +192,31 @@ impl Site<'_> {
         self.scene.accel.occluded(&ray)
     }
 
+    /// What a point of a shape that light sampling drew sends out, its textures read with the footprint of a sample of the
+    /// lobes in that direction, for which their density is `lobe_pdf`.
+    fn emitter_drawn(&self, drawn: &Drawn, lobe_pdf: f32, scratch: &mut Scratch) -> Vec3 {
+        let (scene, geometry) = (self.scene, &self.scene.geometry);
+        let shape = geometry.shape(geometry.shape_of(drawn.hit.primitive));
+        let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
+        let emission = match scene.lights.glow(shape.material) {
+            Glow::Dark => return of_shape,
+            Glow::Even(radiance) => return of_shape + radiance,
+            Glow::Varying => scene.materials[shape.material as usize].emission(),
+        };
+        let Some(emission) = emission else { return of_shape };
+        let ray = Ray::new(self.surface.position, drawn.wi, self.path.ray.time);
+        let differential = scattered(self.path, self.point, drawn.wi, lobe_pdf);
+        let point = ShadingPoint {
+            hit: drawn.hit,
+            surface: surface::asked_at(geometry, &ray, &drawn.hit, emission.asked()),
+            partials: surface::partials_at(geometry, &ray, &differential, &drawn.hit, emission.wanted()),
+            incident: drawn.wi,
+            time: ray.time,
+            ray_depth: self.point.ray_depth + 1,
+        };
+        of_shape + emission.emitted(&[point], scene.surroundings(), &scene.textures, scratch)[0]
+    }
+
     /// What a direction that light sampling drew sees of the environment: read with the footprint of a sample of the
     /// lobes in that direction, for which their density is `lobe_pdf`.
     fn environment_drawn(&self, wi: Vec3, lobe_pdf: f32) -> Vec3 {
@@ -168,12 +234,12 @@ pub fn scattered(path: &Path, point: &ShadingPoint, wi: Vec3, lobe_pdf: f32) -> 
 #[cfg(test)]
 mod tests {
     use super::super::bounce::next_differential;
-    use super::super::path::{Met, ShapeLight};
+    use super::super::path::{Met, OwnLight};
     use super::super::wavefront::environment_met;
     use super::*;
     use crate::bsdf::BsdfSample;
     use crate::camera::Camera;
-    use crate::geometry::{Wanted, surface};
+    use crate::geometry::Wanted;
     use crate::sampler::Sampler;
     use crate::scene::{self, LoadOptions, TextureSetup};
     use glam::Vec2;
@@ -218,7 +284,7 @@ mod tests {
             let wanted = Wanted { position: true, ..Wanted::default() };
             let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
             let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
-            let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
+            let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, Receiver::default());
             let (pdf, eta_scale, pixel, root, off_center) = (f32::INFINITY, 1.0, 0, 0, 0.0);
             let (faulty, nanoseconds) = (false, 0.0);
             let path = Path {
@@ -236,7 +302,7 @@ mod tests {
                 faulty,
                 nanoseconds,
             };
-            let met = Met { path: 0, material: 0, hit, surface, light: ShapeLight::default() };
+            let met = Met { path: 0, material: 0, hit, surface, light: OwnLight::default() };
             let (wi, _) = scene.environment.sample(sampler.next_2d());
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
             let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };

@@ -9,6 +9,7 @@ use super::watch::Seen;
 use crate::bsdf::WeightedLobe;
 use crate::film::Shape;
 use crate::geometry::{Hit, Surface, Wanted};
+use crate::light::Receiver;
 use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
@@ -35,19 +36,26 @@ pub struct Path {
     /// (from the camera, off a mirror).
     pub pdf: f32,
     /// Where the ray left the last surface, before the offset; what light densities refer to.
-    pub from: Vec3,
+    pub from: Receiver,
     /// Something on its way was no number.
     pub faulty: bool,
     /// In which shaders ran for it, where that is shown.
     pub nanoseconds: f32,
 }
 
-/// A shape's own light where a path met it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ShapeLight {
+/// What shines of itself where a path met it.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnLight {
+    /// Of the shape.
     pub emission: Vec3,
-    /// What counts of it, beside light sampling.
+    /// What counts of that, and of what the shader sends out, beside light sampling.
     pub share: f32,
+}
+
+impl Default for OwnLight {
+    fn default() -> OwnLight {
+        OwnLight { emission: Vec3::ZERO, share: 1.0 }
+    }
 }
 
 impl Path {
@@ -84,7 +92,7 @@ pub struct Met {
     pub material: u32,
     pub hit: Hit,
     pub surface: Surface,
-    pub light: ShapeLight,
+    pub light: OwnLight,
 }
 
 /// One thread's memory, used over and over.
@@ -111,6 +119,8 @@ pub struct Workspace {
     /// For that, what the shader of the block did.
     pub seen: Seen,
     pub scratch: Scratch,
+    /// For shaders of emitters.
+    pub light_scratch: Scratch,
     /// What shaders said: the path, the bounce, and the text.
     pub said: Vec<(u32, u32, String)>,
     pub messages: Messages,

@@ -64,7 +64,7 @@ pub struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// What the scene's integrator does at a hit where the shader sends out `emission`.
+    /// What the scene's integrator does at a hit where as much of what the shader sends out as counts is `emission`.
     pub fn go(&mut self, emission: Vec3, ledger: &mut Ledger<'_>) -> Result<(), End> {
         match self.scene.integrator.kind {
             IntegratorKind::Ao => self.occlusion(ledger),
@@ -135,7 +135,7 @@ impl Step<'_> {
         let surface = &self.met.surface;
         let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
         path.ray = Ray::new(origin, next.wi, path.ray.time);
-        path.from = surface.position;
+        path.from = self.site().receiver();
         path.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
         path
     }

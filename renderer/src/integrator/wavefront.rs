@@ -2,7 +2,7 @@
 
 use super::bounce::{self, Bounce};
 use super::faults::FaultPlace;
-use super::path::{Met, Path, ShapeLight, Workspace};
+use super::path::{Met, OwnLight, Path, Workspace};
 use super::probe::{CameraRay, ProbedEnvironment};
 use super::view::View;
 use super::watch::Watch;
@@ -10,7 +10,7 @@ use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
 use crate::geometry::surface::{self, Asked};
 use crate::geometry::{Partials, Wanted};
-use crate::light::Sun;
+use crate::light::{Glow, Receiver, Sun};
 use crate::material::ShadingPoint;
 use crate::sampler::{Pattern, Sampler};
 use crate::scene::{IntegratorKind, Scene};
@@ -67,7 +67,7 @@ pub fn trace(
         intersect(scene, work);
         // 3. Shapes that shine by themselves.
         if work.view_of_hits().is_none() && scene.integrator.kind != IntegratorKind::Ao {
-            collect_shape_emission(scene, work, depth);
+            collect_own_light(scene, work, depth);
         }
         // 4. Hits in the order of their materials, so that blocks of one shader are full.
         sort_by_material(work);
@@ -140,7 +140,8 @@ fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples:
                     differential: differential.into(),
                 });
             }
-            let (beta, radiance, from) = (Vec3::ONE, Vec3::ZERO, ray.origin);
+            let (beta, radiance) = (Vec3::ONE, Vec3::ZERO);
+            let from = Receiver { position: ray.origin, ..Receiver::default() };
             work.paths.push(Path {
                 pixel,
                 root: work.paths.len() as u32,
@@ -195,7 +196,7 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 let material = scene.geometry.shape(scene.geometry.shape_of(hit.primitive)).material;
                 let asked = if everything { Asked::ALL } else { scene.materials[material as usize].asked() };
                 let surface = surface::asked_at(&scene.geometry, &path.ray, &hit, asked);
-                work.met.push(Met { path: index, material, hit, surface, light: ShapeLight::default() });
+                work.met.push(Met { path: index, material, hit, surface, light: OwnLight::default() });
             }
             None if view.is_some() => {
                 let (d, dd) = (path.ray.direction, path.differential.direction);
@@ -209,7 +210,8 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 }
                 let (d, dd) = (path.ray.direction, path.differential.direction);
                 let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(d));
-                let radiance = environment_met(scene, path);
+                let linked = scene.lights.linked(path.from.list, scene.environment_name);
+                let radiance = if linked { environment_met(scene, path) } else { Vec3::ZERO };
                 // Images are clean, so that only overflow is left, which is nobody's fault but the sample's.
                 let _ = path.add(path.beta * radiance * share);
                 let suns = suns_met(scene, path);
@@ -238,22 +240,26 @@ pub fn environment_met(scene: &Scene, path: &Path) -> Vec3 {
 fn suns_met(scene: &Scene, path: &Path) -> Vec3 {
     let d = path.ray.direction;
     let share = |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d));
-    scene.suns.iter().map(|sun| sun.radiance(d) * share(sun)).sum()
+    let linked = scene.suns.iter().filter(|(_, name)| scene.lights.linked(path.from.list, *name));
+    linked.map(|(sun, _)| sun.radiance(d) * share(sun)).sum()
 }
 
-fn collect_shape_emission(scene: &Scene, work: &mut Workspace, depth: u32) {
+fn collect_own_light(scene: &Scene, work: &mut Workspace, depth: u32) {
     for met in &mut work.met {
-        let emission = scene.geometry.shape(met.surface.shape).emission;
-        if emission == Vec3::ZERO || met.surface.backfacing {
+        let shape = scene.geometry.shape(met.surface.shape);
+        let emission = if met.surface.backfacing { Vec3::ZERO } else { shape.emission };
+        if emission == Vec3::ZERO && scene.lights.glow(shape.material) == Glow::Dark {
             continue;
         }
         let path = &mut work.paths[met.path as usize];
-        let light_pdf = if path.pdf.is_infinite() {
-            0.0
-        } else {
-            scene.lights.pdf(&scene.geometry, path.from, path.ray.direction, &met.hit)
+        let drawn = |pdf| scene.integrator.sampling.of_lobe(path.pdf, pdf);
+        let share = match scene.lights.linked(path.from.list, shape.light_name) {
+            false => 0.0,
+            true if path.pdf.is_infinite() => 1.0,
+            // What is never drawn the lobes find alone.
+            true => scene.lights.pdf(&scene.geometry, &path.from, path.ray.direction, &met.hit).map_or(1.0, drawn),
         };
-        met.light = ShapeLight { emission, share: scene.integrator.sampling.of_lobe(path.pdf, light_pdf) };
+        met.light = OwnLight { emission, share };
         if !path.add(path.beta * emission * met.light.share) {
             work.faulty.push((met.path, depth, met.material));
         }

@@ -17,7 +17,7 @@ impl Step<'_> {
             return Err(End::Depth);
         }
         if self.bsdf.has_smooth_lobe() {
-            let light = self.site().delta_lights(ledger) + self.site().suns_as_points(ledger);
+            let light = self.site().without_chance(ledger);
             self.add(light);
         }
         let mut ways = Vec::new();

@@ -3,21 +3,19 @@
 //! No ray finds them, so only light sampling sees them. A few are all asked at every hit, and what they add has no noise;
 //! many are drawn from.
 
+use super::bounds::LightBounds;
 use super::profile::Profile;
+use crate::math::luminance;
 use glam::{Quat, Vec3};
-use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
-/// A light without extent.
-#[derive(Clone, Debug)]
-pub enum DeltaLight {
-    /// From infinitely far away, along the unit vector `direction`. `irradiance` is what a surface gets that it meets
-    /// head on.
-    Distant {
-        direction: Vec3,
-        irradiance: Vec3,
-    },
-    Point(PointLight),
+/// Light from infinitely far away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParallelLight {
+    /// From the light into the scene, unit length.
+    pub direction: Vec3,
+    /// On a surface that faces the light.
+    pub irradiance: Vec3,
 }
 
 /// Light from a point.
@@ -49,7 +47,7 @@ pub struct AimedProfile {
     pub from_world: Quat,
 }
 
-/// The light of a delta light at a point.
+/// The light of a light without extent at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arriving {
     /// To the light, of unit length.
@@ -60,23 +58,10 @@ pub struct Arriving {
     pub irradiance: Vec3,
 }
 
-impl DeltaLight {
-    /// As scene files name it.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            DeltaLight::Distant { .. } => "distant",
-            DeltaLight::Point(p) => p.kind(),
-        }
-    }
-
-    /// What arrives at `from` if nothing is between; `None` where that is nothing, and at the light itself.
-    pub fn arriving(&self, from: Vec3) -> Option<Arriving> {
-        match self {
-            &DeltaLight::Distant { direction, irradiance } => {
-                Some(Arriving { wi: -direction, distance: f32::INFINITY, irradiance })
-            }
-            DeltaLight::Point(point) => point.arriving(from),
-        }
+impl ParallelLight {
+    /// What arrives anywhere if nothing is between.
+    pub fn arriving(&self) -> Arriving {
+        Arriving { wi: -self.direction, distance: f32::INFINITY, irradiance: self.irradiance }
     }
 }
 
@@ -86,11 +71,12 @@ impl PointLight {
         PointLight { position, intensity, cone: None, profile: None }
     }
 
+    /// As scene files name it.
     pub fn kind(&self) -> &'static str {
         if self.cone.is_some() { "spot" } else { "point" }
     }
 
-    /// As [`DeltaLight::arriving`].
+    /// What arrives at `from` if nothing is between; `None` where that is nothing, and at the light itself.
     pub fn arriving(&self, from: Vec3) -> Option<Arriving> {
         let to_light = self.position - from;
         let distance = to_light.length();
@@ -105,11 +91,16 @@ impl PointLight {
         self.cone.map_or(1.0, |c| c.share(d)) * self.profile.as_ref().map_or(1.0, |p| p.intensity(d))
     }
 
-    /// All that goes out. The cone counts as if the profile were even within it: this chooses lights, and no result
-    /// depends on it.
-    pub fn power(&self) -> Vec3 {
-        let mean = self.profile.as_ref().map_or(1.0, |p| p.profile.mean());
-        self.intensity * (mean * self.cone.map_or(2.0 * TAU, |c| c.solid_angle()))
+    /// For a tree of lights.
+    pub fn bounds(&self) -> LightBounds {
+        let strongest = self.intensity * self.profile.as_ref().map_or(1.0, |p| p.profile.peak());
+        let intensity = luminance(strongest);
+        match self.cone {
+            Some(cone) if cone.cos_edge() > 0.0 => {
+                LightBounds::cone(self.position, cone.axis, (cone.cos_inner, cone.cos_edge()), intensity)
+            }
+            _ => LightBounds::round((self.position, self.position), intensity),
+        }
     }
 }
 
@@ -130,9 +121,9 @@ impl Cone {
         t * t * (3.0 - 2.0 * t)
     }
 
-    /// The integral of the share over all directions: the cubic's mean is one half.
-    fn solid_angle(&self) -> f32 {
-        PI * ((1.0 - self.cos_inner) + (1.0 - self.cos_outer))
+    /// Of the angle over which it fades.
+    fn cos_edge(&self) -> f32 {
+        (self.cos_outer.clamp(-1.0, 1.0).acos() - self.cos_inner.clamp(-1.0, 1.0).acos()).cos()
     }
 }
 
@@ -151,8 +142,6 @@ impl AimedProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::uniform_cone;
-    use glam::Vec2;
 
     #[test]
     fn a_point_falls_off_by_the_square_and_a_distant_light_not_at_all() {
@@ -161,9 +150,9 @@ mod tests {
         assert_eq!((found.distance, found.irradiance), (5.0, Vec3::splat(2.0)));
         assert!((found.wi - Vec3::new(0.0, 0.6, 0.8)).length() < 1e-6);
         assert_eq!(point.arriving(Vec3::new(0.0, 3.0, 4.0)), None);
-        let distant = DeltaLight::Distant { direction: Vec3::NEG_Y, irradiance: Vec3::ONE };
+        let distant = ParallelLight { direction: Vec3::NEG_Y, irradiance: Vec3::ONE };
         let expected = Arriving { wi: Vec3::Y, distance: f32::INFINITY, irradiance: Vec3::ONE };
-        assert_eq!(distant.arriving(Vec3::splat(1e6)), Some(expected));
+        assert_eq!(distant.arriving(), expected);
     }
 
     #[test]
@@ -181,17 +170,6 @@ mod tests {
         // Halfway in cosine the cubic is one half.
         let middle = (0.5 * (15.0_f32.to_radians().cos() + 25.0_f32.to_radians().cos())).acos().to_degrees();
         assert!((at(middle) - 0.5).abs() < 1e-4, "{}", at(middle));
-    }
-
-    #[test]
-    fn the_power_of_a_spot_is_the_integral_of_its_intensity() {
-        let cone = Cone::new(Vec3::Z, 40.0, 100.0);
-        let spot = PointLight { cone: Some(cone), ..PointLight::even(Vec3::ZERO, Vec3::splat(3.0)) };
-        const N: usize = 1 << 12;
-        let u = |i: usize| Vec2::new((i as f32 + 0.5) / N as f32, 0.3);
-        let mean = (0..N).map(|i| f64::from(spot.share(uniform_cone(u(i), 2.0)))).sum::<f64>() / N as f64;
-        let integral = 3.0 * mean as f32 * 2.0 * TAU;
-        assert!((spot.power().x / integral - 1.0).abs() < 1e-3, "{} {integral}", spot.power().x);
     }
 
     #[test]

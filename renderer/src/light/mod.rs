@@ -1,31 +1,40 @@
-//! Where light comes from: emitting shapes, the environment, disks in the sky, and lights without extent, with sampling and its densities.
+//! Where light comes from: emitting shapes, the environment, disks in the sky, and lights without extent, with sampling and
+//! its densities.
 
 mod area;
+mod bounds;
 mod delta;
 mod environment;
+mod glow;
 mod ies;
+mod links;
 mod profile;
 mod sampling;
+mod scene_lights;
 mod sun;
+#[cfg(test)]
+mod tests;
+mod tree;
 
-pub use area::AreaLights;
-pub use delta::{AimedProfile, Cone, DeltaLight, PointLight};
+pub use area::Drawn;
+pub use delta::{AimedProfile, Arriving, Cone, ParallelLight, PointLight};
 pub use environment::{Environment, EnvironmentKind, level_sizes};
+pub use glow::{Glow, Studio};
 pub use ies::load as load_ies;
+pub use links::{LightName, LinkList, Links};
 pub use profile::Profile;
 pub use sampling::LightSampling;
+pub use scene_lights::{LightSample, SceneLights};
 pub use sun::Sun;
 
 use glam::Vec3;
 
-/// A direction towards a light, drawn from a shading point.
-#[derive(Clone, Copy, Debug)]
-pub struct LightSample {
-    /// Unit length.
-    pub wi: Vec3,
-    /// To the light.
-    pub distance: f32,
-    pub radiance: Vec3,
-    /// Per steradian.
-    pub pdf: f32,
+/// Where light is gathered, as far as its sampling depends on that.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Receiver {
+    pub position: Vec3,
+    /// Unit length, on the side from which alone light counts; 0 where that of all sides does.
+    pub normal: Vec3,
+    /// The list of lights that light it: see [`Links`].
+    pub list: u32,
 }

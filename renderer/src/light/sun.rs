@@ -2,6 +2,7 @@
 //!
 //! They are seen where rays leave the scene, as the environment is, and drawn from uniformly over their cone.
 
+use super::ParallelLight;
 use crate::math::{Frame, uniform_cone};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
@@ -10,7 +11,7 @@ use std::f32::consts::{PI, TAU};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sun {
     /// To its middle, unit length.
-    pub axis: Vec3,
+    axis: Vec3,
     /// Of half the angle under which it is seen.
     one_minus_cos: f32,
     radiance: Vec3,
@@ -29,8 +30,13 @@ impl Sun {
     }
 
     /// On a surface that faces its middle.
-    pub fn irradiance(&self) -> Vec3 {
+    fn irradiance(&self) -> Vec3 {
         self.radiance * (PI * self.one_minus_cos * (2.0 - self.one_minus_cos))
+    }
+
+    /// As if all light came from its middle.
+    pub fn middle(&self) -> ParallelLight {
+        ParallelLight { direction: -self.axis, irradiance: self.irradiance() }
     }
 
     /// All over the disk.

@@ -12,6 +12,7 @@ use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
 use glam::Vec3;
 use globals::{Fill, HitGlobals};
+use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::modules::Modules;
@@ -19,12 +20,12 @@ use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, ClosureId, ClosureRegistry, ClosureType, GlobalField, GlobalsLayout, HostServices, LANES, LaneError, Layer,
-    Orders, OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface, read3,
+    Block, BlockStatus, ClosureId, ClosureRegistry, ClosureType, GlobalField, GlobalsLayout, HostServices, LANES,
+    LaneError, Layer, Orders, OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface, read3,
 };
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::types::{Scalar, Type};
-use ssl_compiler::{BackendKind, CompileOptions, Shader, Target};
+use ssl_compiler::{BackendKind, CompileOptions, Roots, Shader, Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 pub use values::{GlobalValue, HitValues, LobeValues};
@@ -147,12 +148,24 @@ impl ShadingLanguage {
         loaded: (&Modules, Diagnostics),
         entry: Option<&str>,
         making: Making,
-    ) -> Result<(Arc<Shader>, Diagnostics), Diagnostics> {
+    ) -> Result<(Compiled, Diagnostics), Diagnostics> {
         let Making { target, passes } = making;
-        let globals = self.globals_for(loaded.0);
+        let (modules, found) = loaded;
+        let globals = self.globals_for(modules);
         let options = CompileOptions { target, passes, ..CompileOptions::new(&globals, &self.closures) };
-        let (shader, warnings) = ssl_compiler::compile_loaded(sources, loaded, entry, &options)?;
-        Ok((Arc::new(shader), warnings))
+        let (whole, warnings) = ssl_compiler::compile_loaded(sources, (modules, found), entry, &options)?;
+        let emitting = |id: &ClosureId| self.kinds.get(id.0 as usize).is_some_and(|kind| kind.emits);
+        let wanted: Vec<ClosureId> = whole.interface().lobes.iter().map(|l| l.closure).filter(emitting).collect();
+        let emission = match wanted.is_empty() {
+            true => None,
+            false => {
+                let options = CompileOptions { roots: Roots::Lobes(&wanted), ..options };
+                // The whole has been compiled, and its warnings say all that there is to say.
+                let part = ssl_compiler::compile_loaded(sources, (modules, Diagnostics::new()), entry, &options);
+                part.ok().map(|(shader, _)| Arc::new(shader))
+            }
+        };
+        Ok((Compiled { whole: Arc::new(whole), emission }, warnings))
     }
 }
 
@@ -160,6 +173,14 @@ impl Default for ShadingLanguage {
     fn default() -> Self {
         ShadingLanguage::new()
     }
+}
+
+/// What a shader is compiled to.
+#[derive(Clone)]
+pub struct Compiled {
+    pub whole: Arc<Shader>,
+    /// What of it makes light of the surface's own, where it may have some.
+    pub emission: Option<Arc<Shader>>,
 }
 
 /// One entry of the lobe table.
@@ -186,6 +207,8 @@ pub struct Material {
     lobes: Vec<LobeSlot>,
     rows: usize,
     error: OnceLock<LaneError>,
+    /// The same for its emission alone.
+    emission: Option<Box<Material>>,
 }
 
 /// Memory that running a shader needs; one a thread, used over and over.
@@ -193,6 +216,8 @@ pub struct Material {
 pub struct Scratch {
     globals: Vec<Row>,
     outputs: Vec<Row>,
+    /// Of layers above what emits, which nobody reads.
+    lobes: Vec<WeightedLobe>,
 }
 
 /// What a shader said of one hit. Its lobes are a range of the list that [`Material::shade`] filled.
@@ -205,7 +230,9 @@ pub struct Shaded {
 }
 
 impl Material {
-    pub fn new(name: &str, shader: Arc<Shader>, language: &ShadingLanguage) -> Material {
+    pub fn new(name: &str, compiled: Compiled, language: &ShadingLanguage) -> Material {
+        let Compiled { whole: shader, emission } = compiled;
+        let emission = emission.map(|whole| Material::new(name, Compiled { whole, emission: None }, language));
         let interface = shader.interface();
         let slot = |l: &ssl_compiler::runtime::LobeDesc| {
             let closure = language.closures.get(l.closure).clone();
@@ -226,13 +253,31 @@ impl Material {
             lobes: interface.lobes.iter().map(slot).collect(),
             rows: interface.globals.rows(),
             error: OnceLock::new(),
+            emission: emission.map(Box::new),
             shader,
         }
     }
 
     /// Gives a parameter its value, or a texture slot its texture.
     pub fn bind(&mut self, name: &str, value: &ParameterValue) -> Result<(), ParameterError> {
+        if let Some(emission) = &mut self.emission {
+            emission.bind(name, value)?;
+        }
         self.parameters.set(self.shader.interface(), name, value)
+    }
+
+    /// Of what its shader makes the light of the surface's own, where it may make some.
+    pub fn emission(&self) -> Option<&Material> {
+        self.emission.as_deref()
+    }
+
+    /// Whether its shader gives the same wherever it runs.
+    pub fn is_even(&self) -> bool {
+        let interface = self.shader.interface();
+        // What passes a layer depends on the direction.
+        interface.globals_read.is_empty()
+            && interface.textures.iter().all(|t| !t.used)
+            && self.lobes.iter().all(|l| l.layer.is_none())
     }
 
     /// Texture slots that the shader reads and that nothing is bound to.
@@ -308,22 +353,7 @@ impl Material {
         lobes: &mut Vec<WeightedLobe>,
         shaded: &mut Vec<Shaded>,
     ) {
-        debug_assert!(points.len() <= LANES);
-        scratch.globals.resize(self.rows, Row::ZERO);
-        let output_rows = self.shader.interface().output_rows;
-        if scratch.outputs.len() < output_rows {
-            scratch.outputs.resize(output_rows, Row::ZERO);
-        }
-        globals::fill(&self.fills, points, around, &mut scratch.globals);
-        let mask = ((1_u64 << points.len()) - 1) as u32;
-        let status = self.shader.run(&mut Block {
-            globals: &scratch.globals,
-            parameters: &self.parameters,
-            host,
-            outputs: &mut scratch.outputs[..output_rows],
-            mask,
-            fuel: DEFAULT_FUEL,
-        });
+        let status = self.run(points, around, host, scratch);
         if let Some(error) = status.first_error() {
             // Only the first is kept; which one that is does not reach the image.
             let _ = self.error.set(error);
@@ -335,6 +365,51 @@ impl Material {
                 if ended { (Vec3::ZERO, true) } else { self.read(point, &scratch.outputs, lane, lobes) };
             shaded.push(Shaded { emission, lobes: start..lobes.len(), numbers });
         }
+    }
+
+    /// What the surface sends out of itself at at most 16 points, as [`Material::shade`] would say.
+    pub fn emitted(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+    ) -> SmallVec<[Vec3; 1]> {
+        let status = self.run(points, around, host, scratch);
+        let mut lobes = std::mem::take(&mut scratch.lobes);
+        let mut of = |(lane, point): (usize, &ShadingPoint)| match status.errors[lane] {
+            Some(_) => Vec3::ZERO,
+            None => self.read(point, &scratch.outputs, lane, &mut lobes).0,
+        };
+        let emitted = points.iter().enumerate().map(&mut of).collect();
+        lobes.clear();
+        scratch.lobes = lobes;
+        emitted
+    }
+
+    fn run(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+    ) -> BlockStatus {
+        debug_assert!(points.len() <= LANES);
+        scratch.globals.resize(self.rows, Row::ZERO);
+        let output_rows = self.shader.interface().output_rows;
+        if scratch.outputs.len() < output_rows {
+            scratch.outputs.resize(output_rows, Row::ZERO);
+        }
+        globals::fill(&self.fills, points, around, &mut scratch.globals);
+        let mask = ((1_u64 << points.len()) - 1) as u32;
+        self.shader.run(&mut Block {
+            globals: &scratch.globals,
+            parameters: &self.parameters,
+            host,
+            outputs: &mut scratch.outputs[..output_rows],
+            mask,
+            fuel: DEFAULT_FUEL,
+        })
     }
 
     /// One lane of the lobe table: its emission, and whether it holds numbers only; its lobes appended.

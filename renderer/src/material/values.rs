@@ -133,7 +133,7 @@ mod tests {
         point.surface.backfacing = true;
         point.partials.position[1] = Vec3::new(4.0, 5.0, 6.0);
         let (spaces, mut geometry) = (Spaces::default(), Geometry::new());
-        let shape = Shape { object_id: 0, material: 0, emission: Vec3::ZERO, constants: Vec::new() };
+        let shape = Shape::default();
         geometry.add_mesh(TriangleMesh::rectangle(Vec2::ONE), shape);
         let values =
             HitValues::new(&ShadingLanguage::new().with_variables(vec![("heat".to_owned(), 2), ("I".to_owned(), 1)]));

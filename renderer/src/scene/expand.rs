@@ -5,12 +5,13 @@
 
 use super::codes;
 use super::context::Context;
+use super::lights::Lights;
 use super::models::materials::Imported;
 use super::models::{Model, ModelLight, ModelLightKind, Part};
 use super::schema::ShapeTable;
 use super::shapes::{All, Loaded, Piece, material_named};
 use crate::geometry::{Geometry, Shape, Transform};
-use crate::light::{Cone, DeltaLight, PointLight};
+use crate::light::{Cone, LightName, ParallelLight, PointLight};
 use crate::material::Space;
 use glam::{DAffine3, DVec3, Vec3};
 use ssl_compiler::diagnostics::closest;
@@ -75,7 +76,7 @@ pub fn model<'a>(
     all.brought.materials.extend(materials.into_iter().map(|material| Imported { material, at }));
     all.brought.files.extend(files);
     if group == Geometry::WORLD as usize {
-        all.brought.lights.extend(lights.iter().map(|l| light(l, &transform.exact())));
+        lights.iter().for_each(|l| bring(l, &transform.exact(), shape.light_name, &mut all.brought.lights));
     }
 }
 
@@ -120,13 +121,16 @@ fn say_what_is_left_out(model: &Model, group: usize, table: &ShapeTable, covered
     }
 }
 
-fn light(light: &ModelLight, to_world: &DAffine3) -> DeltaLight {
+fn bring(light: &ModelLight, to_world: &DAffine3, name: LightName, lights: &mut Lights) {
     let placed = *to_world * light.to_model;
     let direction = placed.transform_vector3(DVec3::NEG_Z).normalize_or(DVec3::NEG_Z).as_vec3();
     let cone = match light.kind {
-        ModelLightKind::Distant => return DeltaLight::Distant { direction, irradiance: light.strength },
+        ModelLightKind::Distant => {
+            return lights.parallel.push((ParallelLight { direction, irradiance: light.strength }, name));
+        }
         ModelLightKind::Point => None,
         ModelLightKind::Spot { inner, outer } => Some(Cone::new(direction, inner, outer)),
     };
-    DeltaLight::Point(PointLight { cone, ..PointLight::even(placed.translation.as_vec3(), light.strength) })
+    let even = PointLight::even(placed.translation.as_vec3(), light.strength);
+    lights.points.push((PointLight { cone, ..even }, name));
 }

@@ -3,6 +3,7 @@
 use super::codes;
 use super::context::Context;
 use super::folders::Folders;
+use super::linking::Linking;
 use super::schema::{SceneFile, ShapeTable};
 use super::shapes::{self, All, Brought, Loaded, Piece};
 use super::variables;
@@ -25,11 +26,17 @@ pub struct Built {
 }
 
 /// Builds all shapes; `materials` are the names in the order of their numbers.
-pub fn build(file: &SceneFile, materials: &[String], folders: &Folders, context: &mut Context) -> Built {
+pub fn build(
+    file: &SceneFile,
+    materials: &[String],
+    folders: &Folders,
+    linking: &mut Linking,
+    context: &mut Context,
+) -> Built {
     let names: Vec<&str> = file.groups.keys().map(String::as_str).collect();
     let tables = std::iter::once(&file.shapes).chain(file.groups.values().map(|g| &g.shapes));
     let flat = tables.enumerate().flat_map(|(group, shapes)| shapes.iter().enumerate().map(move |s| (group, s)));
-    let All { shapes, shared, brought } = shapes::load(flat.collect(), materials, folders, context);
+    let All { shapes, shared, brought } = shapes::load(flat.collect(), materials, folders, linking, context);
     let mut members: Vec<Vec<Loaded<'_>>> = (0..=names.len()).map(|_| Vec::new()).collect();
     shapes.into_iter().for_each(|shape| members[shape.group].push(shape));
     let mut builder = Builder {

@@ -28,6 +28,8 @@ enum Kind {
     Texts,
     /// Names with texts.
     Names,
+    /// Names of lights to include or to exclude.
+    Links,
     /// A number, or up to four; anything that a shader takes.
     Variables,
     Values,
@@ -128,6 +130,7 @@ const TABLES: &[Table] = &[
             only(&["image"], "file", Text, "a latitude-longitude image"),
             only(&["image"], "scale", Color, "times the image"),
             key("rotate", Number, "degrees about y"),
+            key("name", Text, "by which shapes link to it"),
         ],
     },
     Table {
@@ -174,6 +177,8 @@ const TABLES: &[Table] = &[
             only(&["instance"], "matrix", Rows(3, 4), "instead of translate, rotate and scale"),
             only(BODIES, "emission", Color, "radiance that the front sends out"),
             key("variables", Variables, "numbers for shaders, by name"),
+            only(BODIES, "name", Text, "as a light, by which shapes link to it"),
+            only(BODIES, "lights", Links, "the named lights that light it, or that do not; all light it if not given"),
         ],
     },
     Table {
@@ -193,6 +198,7 @@ const TABLES: &[Table] = &[
             only(PUNCTUAL, "normalize", Flag, "count the profile's strongest intensity as 1, not in candela"),
             only(PUNCTUAL, "roll", Number, "of the luminaire about its direction, in degrees"),
             key("temperature", Above(0.0), "color of a black body, from 1667 to 25000 kelvins"),
+            key("name", Text, "by which shapes link to it"),
         ],
     },
 ];
@@ -274,6 +280,11 @@ fn of_kind(kind: &Kind) -> Value {
         Strands => json!({"type": "array", "items": {"type": "array", "items": list(number, 4)}}),
         Texts => json!({"type": "array", "items": {"type": "string"}}),
         Names => json!({"type": "object", "additionalProperties": {"type": "string"}}),
+        Links => {
+            let names = json!({"type": "array", "items": {"type": "string"}});
+            let list = |key: &str| json!({"type": "object", "properties": {key: names}, "required": [key], "additionalProperties": false});
+            json!({"oneOf": [list("include"), list("exclude")]})
+        }
         Variables => {
             let several = json!({"type": "array", "items": number, "minItems": 1, "maxItems": 4});
             json!({"type": "object", "additionalProperties": {"anyOf": [number, several]}})

@@ -2,8 +2,9 @@
 
 use super::codes;
 use super::context::Context;
+use super::linking::Linking;
 use super::schema::LightTable;
-use crate::light::{AimedProfile, Cone, DeltaLight, PointLight, Profile, Sun, load_ies};
+use crate::light::{AimedProfile, Cone, LightName, ParallelLight, PointLight, Profile, Sun, load_ies};
 use crate::math::blackbody;
 use glam::Vec3;
 use ssl_compiler::diagnostics::closest;
@@ -18,16 +19,20 @@ const KINDS: [&str; 3] = ["distant", "point", "spot"];
 /// All that the tables lead to.
 #[derive(Default)]
 pub struct Lights {
-    pub delta: Vec<DeltaLight>,
-    pub suns: Vec<Sun>,
+    pub parallel: Vec<(ParallelLight, LightName)>,
+    pub points: Vec<(PointLight, LightName)>,
+    pub suns: Vec<(Sun, LightName)>,
 }
 
-/// Those that are sound; what is wrong with others is said.
-pub fn build(tables: &[LightTable], context: &mut Context) -> Lights {
+/// Those that are sound, before those that files brought; what is wrong with others is said.
+pub fn build(tables: &[LightTable], linking: &Linking, brought: Lights, context: &mut Context) -> Lights {
     let (mut lights, mut profiles) = (Lights::default(), HashMap::new());
     for table in tables {
-        let _ = light(table, &mut profiles, &mut lights, context);
+        let _ = light(table, linking.number(&table.name), &mut profiles, &mut lights, context);
     }
+    lights.parallel.extend(brought.parallel);
+    lights.points.extend(brought.points);
+    lights.suns.extend(brought.suns);
     lights
 }
 
@@ -39,7 +44,13 @@ pub fn files(tables: &[LightTable], context: &Context) -> Vec<PathBuf> {
 /// Profiles that were read, so that a hall of luminaires has one; `None` for those that cannot be.
 type Profiles = HashMap<PathBuf, Option<Arc<Profile>>>;
 
-fn light(table: &LightTable, profiles: &mut Profiles, lights: &mut Lights, context: &mut Context) -> Option<()> {
+fn light(
+    table: &LightTable,
+    name: LightName,
+    profiles: &mut Profiles,
+    lights: &mut Lights,
+    context: &mut Context,
+) -> Option<()> {
     let kind = table.kind.get_ref().as_str();
     if !KINDS.contains(&kind) {
         let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
@@ -56,8 +67,8 @@ fn light(table: &LightTable, profiles: &mut Profiles, lights: &mut Lights, conte
         let direction = direction(table, None, context)?;
         let irradiance = tint * context.color(&table.irradiance, "irradiance", Vec3::ONE);
         match angle(table, context)? {
-            0.0 => lights.delta.push(DeltaLight::Distant { direction, irradiance }),
-            angle => lights.suns.push(Sun::new(direction, irradiance, angle)),
+            0.0 => lights.parallel.push((ParallelLight { direction, irradiance }, name)),
+            angle => lights.suns.push((Sun::new(direction, irradiance, angle), name)),
         }
         return Some(());
     }
@@ -70,7 +81,7 @@ fn light(table: &LightTable, profiles: &mut Profiles, lights: &mut Lights, conte
         Some(file) => Some(profile(file, table, (position, cone), profiles, context)?),
         None => None,
     };
-    lights.delta.push(DeltaLight::Point(PointLight { position, intensity, cone, profile }));
+    lights.points.push((PointLight { position, intensity, cone, profile }, name));
     Some(())
 }
 

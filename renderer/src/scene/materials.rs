@@ -4,9 +4,8 @@ use super::codes;
 use super::context::Context;
 use super::graphs::{Graphs, LinkedGraph};
 use super::schema::{MaterialTable, SceneFile, ValueText};
-use crate::material::{Making, Material, ShadingLanguage};
+use crate::material::{Compiled, Making, Material, ShadingLanguage};
 use rayon::prelude::*;
-use ssl_compiler::Shader;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, closest};
 use ssl_compiler::modules::{Modules, SearchPath};
 use ssl_compiler::runtime::ParameterValue;
@@ -14,7 +13,6 @@ use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::source::FileId;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Where a material's shader comes from.
 type ShaderKey = (FileId, Option<String>);
@@ -42,7 +40,7 @@ pub fn build_materials(
         let (modules, found) = &files[file];
         language.compile(sources, (modules, found.clone()), entry.as_deref(), making)
     };
-    let compiled: Vec<Result<(Arc<Shader>, Diagnostics), Diagnostics>> = distinct.par_iter().map(compile).collect();
+    let compiled: Vec<Result<(Compiled, Diagnostics), Diagnostics>> = distinct.par_iter().map(compile).collect();
     let mut shaders = BTreeMap::new();
     for (key, result) in distinct.iter().zip(compiled) {
         match result {

@@ -12,6 +12,7 @@ pub mod graphs;
 mod groups;
 pub mod json_schema;
 mod lights;
+mod linking;
 mod materials;
 mod models;
 mod read;
@@ -29,7 +30,7 @@ use crate::bsdf::ClosureKind;
 use crate::camera::Projection;
 use crate::film::{Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
-use crate::light::{AreaLights, DeltaLight, Environment, LightSampling, Sun};
+use crate::light::{Environment, LightName, LightSampling, ParallelLight, SceneLights, Studio, Sun};
 use crate::material::{HitValues, Making, Material, Space, Spaces, Surroundings};
 use crate::sampler::Noise;
 use crate::texture::TextureSystem;
@@ -37,6 +38,7 @@ use context::Context;
 use folders::Folders;
 use glam::Vec3;
 use graphs::Graphs;
+use linking::Linking;
 use schema::SceneFile;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
 use ssl_compiler::modules::SearchPath;
@@ -51,10 +53,12 @@ pub struct Scene {
     pub integrator: IntegratorSettings,
     pub geometry: Geometry,
     pub accel: Accel,
-    pub lights: AreaLights,
-    pub delta_lights: Vec<DeltaLight>,
-    pub suns: Vec<Sun>,
+    /// Those that have a place.
+    pub lights: SceneLights,
+    pub parallel: Vec<(ParallelLight, LightName)>,
+    pub suns: Vec<(Sun, LightName)>,
     pub environment: Environment,
+    pub environment_name: LightName,
     pub materials: Vec<Material>,
     pub spaces: Spaces,
     /// What hits offer by name.
@@ -160,7 +164,9 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
     let folders = Folders::new(options.textures.folder.clone());
-    let groups::Built { geometry, spaces: objects, places, brought } = groups::build(file, &names, &folders, context);
+    let mut linking = Linking::of(file);
+    let groups::Built { geometry, spaces: objects, places, brought } =
+        groups::build(file, &names, &folders, &mut linking, context);
     let mut graphs = Graphs::of(&file.materials, &options.closures, imports, context);
     let brought_images = models::materials::images(&brought.materials, &mut graphs);
     let image = environment::image(file.environment.as_ref());
@@ -185,8 +191,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
     let (film, integrator) = (film(file, &materials, context), integrator(file, context));
     let view = camera::view(&file.camera, film.width as f32 / film.height as f32, context);
-    let lights::Lights { delta: mut delta_lights, suns } = lights::build(&file.lights, context);
-    delta_lights.extend(brought.lights);
+    let lights::Lights { parallel, points, suns } = lights::build(&file.lights, &linking, brought.lights, context);
     let of_camera = file.camera.file.iter().map(|f| context.path(f.get_ref()));
     let files: Vec<PathBuf> =
         brought.files.into_iter().chain(of_camera).chain(lights::files(&file.lights, context)).collect();
@@ -198,17 +203,25 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let accel = accel.map_err(refuse).ok()?;
     let textures = textures?;
     let fingerprint = fingerprint::of(file, &graphs.images, &files, options, context);
-    let camera = Space::camera(view.position, view.target, view.up);
+    if context.diagnostics.has_errors() {
+        return None;
+    }
+    let spaces = Spaces { objects, camera: Space::camera(view.position, view.target, view.up) };
+    let environment_name = file.environment.as_ref().map_or(0, |e| linking.number(&e.name));
+    let around = Surroundings { spaces: &spaces, geometry: &geometry };
+    let studio = Studio { around, materials: &materials, textures: &textures };
+    let lights = SceneLights::new(&studio, points, linking.links);
     Some(Scene {
         view,
-        spaces: Spaces { objects, camera },
+        spaces,
         values: HitValues::new(&language),
         film,
         integrator,
         accel,
-        lights: AreaLights::new(&geometry),
-        delta_lights,
+        lights,
+        parallel,
         suns,
+        environment_name,
         environment: Environment::new(kind, rotation, &textures),
         geometry,
         materials,

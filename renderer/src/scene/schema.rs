@@ -124,6 +124,8 @@ pub struct EnvironmentTable {
     pub scale: Option<Spanned<Triple>>,
     /// About y, in degrees.
     pub rotate: Option<Spanned<f32>>,
+    /// By which shapes link to it.
+    pub name: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -202,6 +204,18 @@ pub struct ShapeTable {
     /// Of an instance, for what it places and has none of the same name.
     #[serde(default)]
     pub variables: BTreeMap<String, Spanned<Numbers>>,
+    /// As a light, by which shapes link to it.
+    pub name: Option<String>,
+    /// The lights that light it.
+    pub lights: Option<Spanned<LinkTable>>,
+}
+
+/// Names of lights: those that light a shape, or those that do not.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkTable {
+    pub include: Option<Vec<Spanned<String>>>,
+    pub exclude: Option<Vec<Spanned<String>>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -229,4 +243,6 @@ pub struct LightTable {
     pub roll: Option<Spanned<f32>>,
     /// Of the light's color, in kelvins.
     pub temperature: Option<Spanned<f32>>,
+    /// By which shapes link to it.
+    pub name: Option<String>,
 }

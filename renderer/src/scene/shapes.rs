@@ -4,13 +4,14 @@ use super::codes;
 use super::context::Context;
 use super::expand;
 use super::folders::Folders;
+use super::lights::Lights;
+use super::linking::Linking;
 use super::models::materials::Imported;
 use super::models::{self, Model};
 use super::schema::ShapeTable;
 use super::strands;
 use super::variables;
 use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, obj};
-use crate::light::DeltaLight;
 use crate::material::Space;
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
@@ -59,7 +60,7 @@ pub struct All<'a> {
 pub struct Brought {
     /// Their numbers follow those of the scene's own.
     pub materials: Vec<Imported>,
-    pub lights: Vec<DeltaLight>,
+    pub lights: Lights,
     pub files: Vec<PathBuf>,
 }
 
@@ -93,6 +94,7 @@ pub fn load<'a>(
     tables: Vec<(usize, (usize, &'a ShapeTable))>,
     materials: &[String],
     folders: &Folders,
+    linking: &mut Linking,
     context: &mut Context,
 ) -> All<'a> {
     let mut sources = Vec::new();
@@ -103,7 +105,9 @@ pub fn load<'a>(
         let read = source(table, context);
         if let (Some(material), Some((source, space))) = (material, read) {
             let number = material.unwrap_or(0);
-            let shape = Shape { object_id: place as u32, material: number, emission, constants };
+            let object_id = place as u32;
+            let (light_name, lit_by) = (linking.number(&table.name), linking.list(table, context));
+            let shape = Shape { object_id, material: number, emission, light_name, lit_by, constants };
             sources.push((Begun { group, table, shape, material, space }, source));
         }
     }
@@ -189,7 +193,8 @@ fn check_keys(table: &ShapeTable, context: &mut Context) {
     }
     type Key<'a> = (&'a str, Option<Range<usize>>, &'a [&'a str]);
     let parts = table.materials.values().next().map(Spanned::span);
-    let keys: [Key<'_>; 12] = [
+    let name = table.name.as_ref().map(|_| table.kind.span());
+    let keys: [Key<'_>; 14] = [
         ("file", span(&table.file), &["obj", "gltf", "curves"]),
         ("materials", parts, &MODELS),
         ("smooth", span(&table.smooth), &["obj"]),
@@ -202,6 +207,8 @@ fn check_keys(table: &ShapeTable, context: &mut Context) {
         ("matrix", span(&table.matrix), &["instance"]),
         ("material", span(&table.material), &KINDS[..7]),
         ("emission", span(&table.emission), &KINDS[..7]),
+        ("name", name, &KINDS[..7]),
+        ("lights", span(&table.lights), &KINDS[..7]),
     ];
     for (key, present, of) in keys {
         if let Some(span) = present

@@ -1,15 +1,13 @@
 //! The materials that files bring, made with the renderer's own shaders.
 
 use super::{BuiltIn, ModelMaterial};
-use crate::material::{Making, Material, ShadingLanguage};
+use crate::material::{Compiled, Making, Material, ShadingLanguage};
 use crate::scene::context::Context;
 use crate::scene::graphs::{Graphs, Image};
-use ssl_compiler::Shader;
 use ssl_compiler::modules::LIBRARY_ONLY;
 use ssl_compiler::runtime::ParameterValue;
 use ssl_compiler::source::Span;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// A material of a file, and where the scene names the file.
 pub struct Imported {
@@ -33,7 +31,7 @@ pub fn build(
     making: Making,
     context: &mut Context,
 ) -> Vec<Material> {
-    let mut shaders: BTreeMap<BuiltIn, Option<Arc<Shader>>> = BTreeMap::new();
+    let mut shaders: BTreeMap<BuiltIn, Option<Compiled>> = BTreeMap::new();
     let mut materials = Vec::new();
     for (Imported { material, .. }, images) in list.iter().zip(images) {
         let shader =
@@ -51,7 +49,7 @@ pub fn build(
     materials
 }
 
-fn compiled(shader: BuiltIn, language: &ShadingLanguage, making: Making, context: &mut Context) -> Option<Arc<Shader>> {
+fn compiled(shader: BuiltIn, language: &ShadingLanguage, making: Making, context: &mut Context) -> Option<Compiled> {
     let file = context.sources.add(shader.name(), shader.source());
     let (modules, found) = ssl_compiler::load(&mut context.sources, file, &LIBRARY_ONLY);
     match language.compile(&context.sources, (&modules, found), None, making) {

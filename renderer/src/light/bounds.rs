@@ -1,0 +1,199 @@
+//! What is known of several lights together, and how much they may matter at a point (Conty Estevez and Kulla, "Importance
+//! Sampling of Many Lights with Adaptive Tree Splitting", 2018; Pharr et al., "Physically Based Rendering", 4th edition,
+//! 12.6.3).
+
+use super::Receiver;
+use glam::Vec3;
+use std::f32::consts::PI;
+
+/// Lights within a box, whose normals lie within a cone, and which shine up to a quarter turn away from those.
+#[derive(Clone, Copy, Debug)]
+pub struct LightBounds {
+    pub low: Vec3,
+    pub high: Vec3,
+    /// The axis of the normals' cone, unit length.
+    axis: Vec3,
+    /// Of the angle between the axis and any normal.
+    cos_normals: f32,
+    /// Of the angle between a normal and any direction in which light goes out.
+    cos_emission: f32,
+    /// Light goes out to the back as well.
+    both_sides: bool,
+    /// The luminance of the greatest intensity, summed over the lights.
+    pub intensity: f32,
+}
+
+impl LightBounds {
+    /// A flat light.
+    pub fn flat((low, high): (Vec3, Vec3), normal: Vec3, both_sides: bool, intensity: f32) -> LightBounds {
+        LightBounds { low, high, axis: normal, cos_normals: 1.0, cos_emission: 0.0, both_sides, intensity }
+    }
+
+    /// A light that shines to all sides.
+    pub fn round((low, high): (Vec3, Vec3), intensity: f32) -> LightBounds {
+        LightBounds { low, high, axis: Vec3::Y, cos_normals: -1.0, cos_emission: 0.0, both_sides: false, intensity }
+    }
+
+    /// A light at a point that shines into a cone about `axis`; the cosines are those of half the angle within which it
+    /// is the same, and of the angle over which it fades beyond.
+    pub fn cone(position: Vec3, axis: Vec3, (inner, edge): (f32, f32), intensity: f32) -> LightBounds {
+        let (low, high) = (position, position);
+        LightBounds { low, high, axis, cos_normals: inner, cos_emission: edge, both_sides: false, intensity }
+    }
+
+    pub fn center(&self) -> Vec3 {
+        0.5 * (self.low + self.high)
+    }
+
+    pub fn union(&self, other: &LightBounds) -> LightBounds {
+        // What is black says nothing of where light goes.
+        if self.intensity == 0.0 || other.intensity == 0.0 {
+            let lit = if self.intensity == 0.0 { other } else { self };
+            return LightBounds { low: self.low.min(other.low), high: self.high.max(other.high), ..*lit };
+        }
+        let (axis, cos_normals) = union_of_cones((self.axis, self.cos_normals), (other.axis, other.cos_normals));
+        LightBounds {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            axis,
+            cos_normals,
+            cos_emission: self.cos_emission.min(other.cos_emission),
+            both_sides: self.both_sides || other.both_sides,
+            intensity: self.intensity + other.intensity,
+        }
+    }
+
+    /// A bound of what the lights may bring to a receiver, up to how near the nearest of them is. 0 only where they bring
+    /// nothing.
+    pub fn importance(&self, receiver: &Receiver) -> f32 {
+        let center = self.center();
+        let radius2 = 0.25 * (self.high - self.low).length_squared();
+        let to_receiver = receiver.position - center;
+        let distance2 = to_receiver.length_squared();
+        let Some(w) = to_receiver.try_normalize() else { return self.intensity / radius2.max(f32::MIN_POSITIVE) };
+        // Under half of this angle the box is seen.
+        let cos_box = if distance2 <= radius2 { -1.0 } else { (1.0 - radius2 / distance2).max(0.0).sqrt() };
+        let cosine = w.dot(self.axis);
+        let cosine = if self.both_sides { cosine.abs() } else { cosine };
+        let to_normals = cos_less(cosine, self.cos_normals);
+        let emitted = cos_less(to_normals, cos_box);
+        // Both bounds are rounded.
+        if emitted < self.cos_emission - 1e-4 {
+            return 0.0;
+        }
+        let received = match receiver.normal == Vec3::ZERO {
+            true => 1.0,
+            false => cos_less(-w.dot(receiver.normal), cos_box),
+        };
+        if received < -1e-4 {
+            return 0.0;
+        }
+        self.intensity * emitted.max(1e-4) * received.max(1e-4) / distance2.max(radius2)
+    }
+
+    /// What the surface area heuristic is for rays: the intensity, the solid angle of what is lit, and the box's surface.
+    pub fn cost(&self) -> f32 {
+        let (normals, emission) = (self.cos_normals.clamp(-1.0, 1.0).acos(), self.cos_emission.clamp(-1.0, 1.0).acos());
+        let wide = (normals + emission).min(PI);
+        let (sin, cos) = normals.sin_cos();
+        let angle = 2.0 * PI * (1.0 - cos)
+            + 0.5 * PI * (2.0 * wide * sin - (normals - 2.0 * wide).cos() - 2.0 * normals * sin + cos);
+        let side = self.high - self.low;
+        // What lies in a plane or on a line has some extent, too.
+        let side = side.max(Vec3::splat(0.01 * side.max_element()));
+        self.intensity * angle * (side.x * side.y + side.y * side.z + side.z * side.x)
+    }
+}
+
+/// cos max(0, a − b) of angles that are given by their cosines.
+fn cos_less(a: f32, b: f32) -> f32 {
+    if a > b {
+        return 1.0;
+    }
+    let sine = |c: f32| (1.0 - c * c).max(0.0).sqrt();
+    a * b + sine(a) * sine(b)
+}
+
+/// The smallest cone round two of them, each an axis and the cosine of half its angle.
+fn union_of_cones(a: (Vec3, f32), b: (Vec3, f32)) -> (Vec3, f32) {
+    let angle = |cosine: f32| cosine.clamp(-1.0, 1.0).acos();
+    let (wide, narrow) = if a.1 <= b.1 { (a, b) } else { (b, a) };
+    let (w, n, between) = (angle(wide.1), angle(narrow.1), angle(wide.0.dot(narrow.0)));
+    if (between + n).min(PI) <= w {
+        return wide;
+    }
+    let half = 0.5 * (w + between + n);
+    let everything = (wide.0, -1.0);
+    if half >= PI {
+        return everything;
+    }
+    // The wide one's axis turned towards the other.
+    let Some(side) = (narrow.0 - wide.0 * wide.0.dot(narrow.0)).try_normalize() else { return everything };
+    let (sin, cos) = (half - w).sin_cos();
+    // A little wider, for what rounding took.
+    ((wide.0 * cos + side * sin).normalize(), (half + 1e-4).min(PI).cos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::uniform_cone;
+    use crate::sampler::Sampler;
+
+    fn random(i: u32) -> Sampler {
+        Sampler::new(8, (1, 2), i)
+    }
+
+    #[test]
+    fn a_union_of_cones_holds_what_either_holds() {
+        for i in 0..2000 {
+            let mut s = random(i);
+            let cone = |s: &mut Sampler| (uniform_cone(s.next_2d(), 2.0), 1.0 - 2.0 * s.next_1d().powi(2));
+            let (a, b) = (cone(&mut s), cone(&mut s));
+            let all = union_of_cones(a, b);
+            for (axis, cosine) in [a, b] {
+                let d = crate::math::Frame::about(axis).to_world(uniform_cone(s.next_2d(), 1.0 - cosine));
+                assert!(d.dot(all.0) >= all.1 - 1e-3, "{i}: {d} {all:?}");
+            }
+        }
+    }
+
+    /// What a flat light may bring is never said to be nothing, and the union's bound never is where a part's is not.
+    #[test]
+    fn nothing_that_shines_is_without_importance() {
+        let mut lit = 0;
+        for i in 0..4000 {
+            let mut s = random(i);
+            let point = |s: &mut Sampler| 4.0 * (uniform_cone(s.next_2d(), 2.0) * s.next_1d());
+            let flat = |s: &mut Sampler| {
+                let (a, b) = (point(s), point(s) * 0.2);
+                let normal = uniform_cone(s.next_2d(), 2.0);
+                (
+                    LightBounds::flat((a.min(a + b), a.max(a + b)), normal, i.is_multiple_of(3), 1.0 + s.next_1d()),
+                    normal,
+                )
+            };
+            let (one, normal) = flat(&mut s);
+            let both = one.union(&flat(&mut s).0);
+            let receiver = Receiver { position: point(&mut s), normal: uniform_cone(s.next_2d(), 2.0), list: 0 };
+            let on = one.low + (one.high - one.low) * Vec3::new(s.next_1d(), s.next_1d(), s.next_1d());
+            let to_light = on - receiver.position;
+            let out = -to_light.dot(normal);
+            if to_light.dot(receiver.normal) > 0.0 && (out > 0.0 || (i.is_multiple_of(3) && out != 0.0)) {
+                assert!(one.importance(&receiver) > 0.0 && both.importance(&receiver) > 0.0, "{i}");
+                lit += 1;
+            }
+        }
+        assert!(lit > 1000, "{lit}");
+    }
+
+    /// Far away and face to face, it is the intensity over the square of the distance.
+    #[test]
+    fn importance_falls_with_the_square_of_the_distance() {
+        let light = LightBounds::flat((Vec3::splat(-0.01), Vec3::splat(0.01)), Vec3::NEG_Y, false, 6.0);
+        let at = |y: f32, normal: Vec3| light.importance(&Receiver { position: Vec3::Y * y, normal, list: 0 });
+        assert!((at(-10.0, Vec3::Y) - 0.06).abs() < 1e-4 && (at(-20.0, Vec3::ZERO) - 0.015).abs() < 1e-4);
+        assert_eq!(at(10.0, Vec3::NEG_Y), 0.0, "its back is dark");
+        assert_eq!(at(-10.0, Vec3::NEG_Y), 0.0, "below the horizon");
+    }
+}

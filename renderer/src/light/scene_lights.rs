@@ -1,0 +1,219 @@
+//! All lights of a scene that have a place: what of its shapes emits, and point and spot lights.
+//!
+//! One of them is drawn for each sample, by a tree. Of few point and spot lights each is asked instead, so that what they
+//! add has no noise. What emits in a group does so wherever the group is placed, each place a light of its own.
+
+use super::area::{Drawn, Emitter};
+use super::bounds::LightBounds;
+use super::glow::{Glow, Studio};
+use super::links::{LightName, Links};
+use super::tree::LightTree;
+use super::{PointLight, Receiver};
+use crate::geometry::{Body, Geometry, Hit, Primitive};
+use crate::math::luminance;
+use glam::{Vec2, Vec3};
+use std::collections::HashMap;
+
+/// Emitters that are drawn from. Beyond them light is found by paths that meet it, which is right but noisier.
+const MAX_EMITTERS: usize = 1 << 20;
+
+/// Point and spot lights that are all asked.
+const FEW: usize = 8;
+
+/// The lights of a scene, and how one is chosen.
+#[derive(Debug)]
+pub struct SceneLights {
+    /// Emitting primitives, ascending.
+    emitters: Vec<Emitter>,
+    /// Point and spot lights with their names; behind the primitives if they are many.
+    points: Vec<(PointLight, LightName)>,
+    links: Links,
+    /// For each list of the links one; numbers of lights are those of primitives, then of points.
+    trees: Vec<LightTree>,
+    /// By material.
+    glows: Vec<Glow>,
+}
+
+/// What was drawn.
+#[derive(Debug)]
+pub enum LightSample<'a> {
+    /// A point of a shape.
+    Surface(Drawn),
+    /// A light without extent, and the probability with which it was chosen.
+    Point(&'a PointLight, f32),
+}
+
+impl SceneLights {
+    /// `studio` asks the materials of the shapes.
+    pub fn new(studio: &Studio<'_>, points: Vec<(PointLight, LightName)>, links: Links) -> SceneLights {
+        let geometry = studio.around.geometry;
+        let mut found = Found { studio, glows: studio.glows(), found: Vec::new(), varying: HashMap::new() };
+        let emitting = found.emitting_groups();
+        found.collect(&emitting, Geometry::WORLD, 0);
+        let Found { found: mut emitters, glows, .. } = found;
+        emitters.sort_unstable_by_key(|(emitter, _)| *emitter);
+        let mut lights = SceneLights {
+            emitters: emitters.iter().map(|(emitter, _)| *emitter).collect(),
+            points,
+            links,
+            trees: Vec::new(),
+            glows,
+        };
+        let bounds = emitters.into_iter().map(|(emitter, bounds)| {
+            let shape = geometry.shape(geometry.shape_of(emitter.primitive));
+            (bounds, shape.light_name)
+        });
+        let many = lights.points.iter().filter(|_| lights.points_are_drawn());
+        let all: Vec<(LightBounds, LightName)> = bounds.chain(many.map(|(p, name)| (p.bounds(), *name))).collect();
+        let tree = |list: u32| {
+            let numbered = all.iter().enumerate().filter(|(_, (_, name))| lights.links.lights(list, *name));
+            LightTree::new(numbered.map(|(i, (bounds, _))| (i as u32, *bounds)), all.len())
+        };
+        lights.trees = (0..lights.links.count()).map(tree).collect();
+        lights
+    }
+
+    fn points_are_drawn(&self) -> bool {
+        self.points.len() > FEW
+    }
+
+    /// What a material sends out to both sides.
+    pub fn glow(&self, material: u32) -> Glow {
+        self.glows.get(material as usize).copied().unwrap_or(Glow::Dark)
+    }
+
+    /// Whether a light of a name lights shapes of a list.
+    pub fn linked(&self, list: u32, name: LightName) -> bool {
+        self.links.lights(list, name)
+    }
+
+    /// The point and spot lights that are all to be asked, beside what `sample` draws.
+    pub fn asked(&self, list: u32) -> impl Iterator<Item = &PointLight> {
+        self.all_points(list).filter(|_| !self.points_are_drawn())
+    }
+
+    /// All point and spot lights that light shapes of a list.
+    pub fn all_points(&self, list: u32) -> impl Iterator<Item = &PointLight> {
+        self.points.iter().filter(move |(_, name)| self.links.lights(list, *name)).map(|(light, _)| light)
+    }
+
+    /// One of the lights, for a receiver; `None` where it cannot shine there.
+    pub fn sample(&self, geometry: &Geometry, receiver: &Receiver, u: Vec2) -> Option<LightSample<'_>> {
+        let (number, p, stretched) = self.tree(receiver).sample(receiver, u.x)?;
+        let number = number as usize;
+        let Some(emitter) = self.emitters.get(number) else {
+            return Some(LightSample::Point(&self.points[number - self.emitters.len()].0, p));
+        };
+        let drawn = emitter.draw(geometry, receiver.position, Vec2::new(stretched, u.y))?;
+        let shape = geometry.shape(geometry.shape_of(emitter.primitive));
+        let dark = drawn.behind && self.glow(shape.material) == Glow::Dark;
+        (!dark).then_some(LightSample::Surface(Drawn { pdf: drawn.pdf * p, ..drawn }))
+    }
+
+    /// The density, per steradian, with which `sample` draws the direction `wi` in which `hit` was found; `None` where it
+    /// is never drawn.
+    pub fn pdf(&self, geometry: &Geometry, receiver: &Receiver, wi: Vec3, hit: &Hit) -> Option<f32> {
+        let number = self.emitters.binary_search(&Emitter::of(hit)).ok()?;
+        let p = self.tree(receiver).probability(receiver, number as u32);
+        Some(p * Emitter::density(geometry, receiver.position, wi, hit))
+    }
+
+    fn tree(&self, receiver: &Receiver) -> &LightTree {
+        // There is one for each list.
+        &self.trees[receiver.list as usize]
+    }
+}
+
+/// The emitters of a scene while they are collected.
+struct Found<'a> {
+    studio: &'a Studio<'a>,
+    glows: Vec<Glow>,
+    found: Vec<(Emitter, LightBounds)>,
+    /// For shapes whose materials vary, the mean luminance of each primitive's sides; `None` for dark ones.
+    varying: HashMap<u32, Option<Vec<[f32; 2]>>>,
+}
+
+impl Found<'_> {
+    /// Which groups hold something that may emit, themselves or below.
+    fn emitting_groups(&self) -> Vec<bool> {
+        fn look(found: &Found<'_>, group: u32, emits: &mut [Option<bool>]) -> bool {
+            if let Some(known) = emits[group as usize] {
+                return known;
+            }
+            let any = found.studio.around.geometry.bodies_of(group).any(|(first, body)| match body {
+                Body::Instance(i) => look(found, i.group, emits),
+                _ => body.count() > 0 && found.may_emit(first),
+            });
+            emits[group as usize] = Some(any);
+            any
+        }
+        let groups = self.studio.around.geometry.group_count();
+        let mut emits = vec![None; groups as usize];
+        (0..groups).map(|g| look(self, g, &mut emits)).collect()
+    }
+
+    fn may_emit(&self, primitive: u32) -> bool {
+        let geometry = self.studio.around.geometry;
+        let shape = geometry.shape(geometry.shape_of(primitive));
+        let glow = self.glows.get(shape.material as usize).copied().unwrap_or(Glow::Dark);
+        Emitter::is_drawn(geometry, primitive) && (shape.emission != Vec3::ZERO || glow != Glow::Dark)
+    }
+
+    /// The emitters of a group that a path leads to, and of those below.
+    fn collect(&mut self, emitting: &[bool], group: u32, path: u64) {
+        if !emitting[group as usize] {
+            return;
+        }
+        for (first, body) in self.studio.around.geometry.bodies_of(group) {
+            match body {
+                Body::Instance(i) => self.collect(emitting, i.group, path + i.base),
+                _ if body.count() > 0 && self.may_emit(first) => self.add(first, body.count() as u32, path),
+                _ => {}
+            }
+            if self.found.len() >= MAX_EMITTERS {
+                return;
+            }
+        }
+    }
+
+    /// Adds a shape's primitives, as long as there is room.
+    fn add(&mut self, first: u32, count: u32, path: u64) {
+        let geometry = self.studio.around.geometry;
+        let number = geometry.shape_of(first);
+        let shape = geometry.shape(number);
+        let count = count.min((MAX_EMITTERS - self.found.len()) as u32);
+        let glow = self.glows.get(shape.material as usize).copied().unwrap_or(Glow::Dark);
+        let studio = self.studio;
+        let varying = match glow {
+            Glow::Varying => {
+                self.varying.entry(number).or_insert_with(|| studio.luminances(first, count, path)).as_deref()
+            }
+            _ => None,
+        };
+        let of_shape = luminance(shape.emission);
+        let sides = |i: usize| match glow {
+            Glow::Dark => [0.0; 2],
+            Glow::Even(radiance) => [luminance(radiance); 2],
+            Glow::Varying => varying.and_then(|v| v.get(i)).copied().unwrap_or_default(),
+        };
+        // What looked dark where it was asked may yet have a bright emitter: it is drawn now and then.
+        let least = varying.map_or(0.0, |v| 0.01 * v.iter().flatten().sum::<f32>() / (2 * v.len().max(1)) as f32);
+        if of_shape == 0.0 && glow == Glow::Varying && varying.is_none() {
+            return;
+        }
+        for i in 0..count {
+            let emitter = Emitter { instance: path, primitive: first + i };
+            let Some((_, _, normal, area)) = emitter.point(geometry, Vec2::splat(0.5)) else { continue };
+            let [to_front, to_back] = sides(i as usize).map(|l| l.max(least));
+            let intensity = area * (of_shape + to_front).max(to_back);
+            let bounds = match geometry.primitive(emitter.primitive) {
+                // A quarter of it is what a direction sees of it.
+                Primitive::Sphere(_) => LightBounds::round(emitter.bounds(geometry), 0.25 * intensity),
+                _ => LightBounds::flat(emitter.bounds(geometry), normal, glow != Glow::Dark, intensity),
+            };
+            if intensity > 0.0 && intensity.is_finite() {
+                self.found.push((emitter, bounds));
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Light sampling of emitting shapes against their form factors, and against the hits that it foretells.
+
+use super::{Drawn, LightSample, Links, Receiver, SceneLights, Studio};
+use crate::accel::Accel;
+use crate::geometry::{Disk, Geometry, Quad, Shape, Sphere, Transform, TriangleMesh, surface};
+use crate::material::{Spaces, Surroundings};
+use crate::ray::Ray;
+use crate::sampler::Sampler;
+use crate::texture::TextureSystem;
+use crate::texture::cache::CacheOptions;
+use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
+use std::f32::consts::PI;
+
+/// Of shapes alone, whose materials are dark.
+fn lights(geometry: &Geometry) -> SceneLights {
+    let textures = TextureSystem::new(Vec::new(), &CacheOptions::default(), None).expect("a large budget");
+    let around = Surroundings { spaces: &Spaces::default(), geometry };
+    SceneLights::new(&Studio { around, materials: &[], textures: &textures }, Vec::new(), Links::default())
+}
+
+fn draw(lights: &SceneLights, geometry: &Geometry, receiver: &Receiver, u: Vec2) -> Option<Drawn> {
+    match lights.sample(geometry, receiver, u)? {
+        LightSample::Surface(drawn) => Some(drawn),
+        LightSample::Point(..) => None,
+    }
+}
+
+/// By a surface that takes light from its front alone, and by one that would take it from both sides.
+fn irradiance(geometry: &Geometry, from: Vec3, n: Vec3) -> f32 {
+    let lights = lights(geometry);
+    const N: u32 = 1 << 14;
+    let by = |normal: Vec3| {
+        let receiver = Receiver { position: from, normal, list: 0 };
+        let one = |i| {
+            let sample = draw(&lights, geometry, &receiver, Sampler::new(0, (0, 0), i).next_2d());
+            sample.map_or(0.0, |l| {
+                let radiance = geometry.shape(geometry.shape_of(l.hit.primitive)).emission.x;
+                f64::from(radiance * l.wi.dot(n).max(0.0) / l.pdf)
+            })
+        };
+        ((0..N).map(one).sum::<f64>() / f64::from(N)) as f32
+    };
+    let (front, both) = (by(n), by(Vec3::ZERO));
+    assert!((front - both).abs() <= 0.02 * both, "{front} {both}");
+    front
+}
+
+/// Irradiance under the corner of a parallel rectangle (the form factor of any radiation textbook).
+fn corner(a: f32, b: f32) -> f32 {
+    let (p, q) = ((1.0 + a * a).sqrt(), (1.0 + b * b).sqrt());
+    0.5 * (a / p * (b / p).atan() + b / q * (a / q).atan())
+}
+
+fn shape(radiance: f32) -> Shape {
+    Shape { emission: Vec3::splat(radiance), ..Shape::default() }
+}
+
+#[test]
+fn a_rectangle_gives_its_form_factor() {
+    let mut mesh = TriangleMesh::rectangle(Vec2::ONE);
+    // 2 × 1, one above the point, facing down, its corner over the point.
+    mesh.transform(&Transform::new(Vec3::new(1.0, 1.0, 0.5), Vec3::new(180.0, 0.0, 0.0), Vec3::new(2.0, 1.0, 1.0)));
+    let mut geometry = Geometry::new();
+    geometry.add_mesh(mesh, shape(3.0));
+    let got = irradiance(&geometry, Vec3::ZERO, Vec3::Y);
+    assert!((got / (3.0 * corner(2.0, 1.0)) - 1.0).abs() < 2e-3, "{got}");
+    assert_eq!(irradiance(&geometry, Vec3::new(0.0, 2.0, 0.0), Vec3::NEG_Y), 0.0);
+}
+
+#[test]
+fn a_sphere_gives_its_form_factor_and_its_pdf() {
+    let s = Sphere { center: Vec3::new(0.0, 5.0, 0.0), radius: 1.0 };
+    let mut geometry = Geometry::new();
+    geometry.add_sphere(s, shape(2.0));
+    // π L (r/d)² for a sphere wholly above the horizon, straight up.
+    let got = irradiance(&geometry, Vec3::ZERO, Vec3::Y);
+    assert!((got / (PI * 2.0 / 25.0) - 1.0).abs() < 2e-3, "{got}");
+}
+
+/// A parallelogram from all sides as its two triangles, which are drawn each on its own.
+#[test]
+fn a_quad_gives_what_its_triangles_give_and_a_disk_its_form_factor() {
+    let placed = Transform::new(Vec3::new(0.4, 1.5, 0.2), Vec3::new(160.0, 20.0, 10.0), Vec3::new(2.0, 1.0, 0.7));
+    let mut mesh = TriangleMesh::rectangle(Vec2::ONE);
+    mesh.transform(&placed);
+    let mut quad = Quad::rectangle(Vec2::ONE);
+    quad.transform(&placed);
+    let (mut one, mut two) = (Geometry::new(), Geometry::new());
+    one.add(quad, shape(3.0));
+    two.add(mesh, shape(3.0));
+    let (a, b) = (irradiance(&one, Vec3::ZERO, Vec3::Y), irradiance(&two, Vec3::ZERO, Vec3::Y));
+    assert!(a > 0.1 && (a / b - 1.0).abs() < 2e-3, "{a} {b}");
+    // π L r²/(r² + d²) for a disk that faces the point.
+    let mut disk = Disk::new(1.5);
+    disk.transform(&Transform::new(Vec3::new(0.0, 2.0, 0.0), Vec3::new(180.0, 0.0, 0.0), Vec3::ONE));
+    let mut geometry = Geometry::new();
+    geometry.add(disk, shape(2.0));
+    let got = irradiance(&geometry, Vec3::ZERO, Vec3::Y);
+    assert!((got / (PI * 2.0 * 2.25 / 6.25) - 1.0).abs() < 2e-3, "{got}");
+    assert_eq!(irradiance(&geometry, Vec3::Y * 3.0, Vec3::NEG_Y), 0.0, "its back is dark");
+}
+
+/// A group with a lamp in it, placed by transforms that make known shapes of it.
+#[test]
+fn placed_emitters_give_the_form_factors_of_what_they_become() {
+    let down = DQuat::from_rotation_x(std::f64::consts::PI);
+    let place = |scale: DVec3, height: f64| {
+        DAffine3::from_scale_rotation_translation(scale, down, DVec3::new(0.0, height, 0.0))
+    };
+    let mut geometry = Geometry::new();
+    let lamp = geometry.add_group();
+    geometry.add_to(lamp, Disk::new(1.0), shape(2.0));
+    let twice = geometry.add_group();
+    geometry.add_instance(twice, lamp, DAffine3::from_scale(DVec3::splat(3.0)), 0).expect("it is well-formed");
+    geometry.add_instance(0, twice, place(DVec3::splat(0.5), 2.0), 0).expect("as before");
+    let got = irradiance(&geometry, Vec3::ZERO, Vec3::Y);
+    assert!((got / (PI * 2.0 * 2.25 / 6.25) - 1.0).abs() < 2e-3, "{got}");
+    // A unit sphere doubled, mirrored.
+    let mut geometry = Geometry::new();
+    let lamp = geometry.add_group();
+    geometry.add_to(lamp, Sphere { center: Vec3::ZERO, radius: 1.0 }, shape(2.0));
+    geometry.add_instance(0, lamp, place(DVec3::new(2.0, -2.0, 2.0), 5.0), 0).expect("as before");
+    let got = irradiance(&geometry, Vec3::ZERO, Vec3::Y);
+    // Drawn by area, half of the points lie behind.
+    assert!((got / (PI * 2.0 * 4.0 / 25.0) - 1.0).abs() < 1e-2, "{got}");
+}
+
+#[test]
+fn sampled_directions_find_the_light_with_the_density_they_say() {
+    let mut geometry = Geometry::new();
+    let mut mesh = TriangleMesh::rectangle(Vec2::ONE);
+    mesh.transform(&Transform::new(Vec3::new(0.3, 2.0, 0.1), Vec3::new(160.0, 20.0, 0.0), Vec3::ONE));
+    geometry.add_mesh(mesh, shape(1.0));
+    let mut quad = Quad::rectangle(Vec2::ONE);
+    quad.transform(&Transform::new(Vec3::new(-2.0, 1.0, 0.3), Vec3::new(0.0, 0.0, -100.0), Vec3::new(1.0, 1.0, 2.0)));
+    geometry.add(quad, shape(2.0));
+    let group = geometry.add_group();
+    geometry.add_to(group, Sphere { center: Vec3::ZERO, radius: 0.4 }, shape(4.0));
+    let mut disk = Disk::new(0.5);
+    disk.transform(&Transform::new(Vec3::X * 1.5, Vec3::new(-60.0, 0.0, 0.0), Vec3::ONE));
+    geometry.add_to(group, disk, shape(3.0));
+    let squeezed = DAffine3::from_scale_rotation_translation(
+        DVec3::new(1.0, 2.0, -0.7),
+        DQuat::from_rotation_z(0.7),
+        DVec3::new(0.1, -0.3, 2.5),
+    );
+    geometry.add_instance(0, group, squeezed, 7).expect("it is well-formed");
+    geometry.add_sphere(Sphere { center: Vec3::new(3.0, 2.0, 0.0), radius: 0.5 }, shape(4.0));
+    let (lights, accel) = (lights(&geometry), Accel::build(&geometry));
+    let receiver = Receiver::default();
+    let mut met = [false; 4];
+    for i in 0..600 {
+        let u = Sampler::new(4, (0, 0), i).next_2d();
+        let Some(l) = draw(&lights, &geometry, &receiver, u) else { continue };
+        let ray = Ray::new(Vec3::ZERO, l.wi, 0.0);
+        let Some(hit) = accel.closest(&ray) else { continue };
+        // Another light may stand before it.
+        if (hit.t / l.hit.t - 1.0).abs() > 1e-3 {
+            continue;
+        }
+        met[geometry.shape_of(hit.primitive).min(3) as usize] = true;
+        let pdf = lights.pdf(&geometry, &receiver, l.wi, &hit).expect("it was drawn");
+        assert!((pdf / l.pdf - 1.0).abs() < 1e-2);
+        assert!((hit.u - l.hit.u).abs() + (hit.v - l.hit.v).abs() < 1e-3, "it is the same point");
+        assert!(!surface::at(&geometry, &ray, &hit).backfacing);
+    }
+    assert_eq!(met, [true; 4]);
+}

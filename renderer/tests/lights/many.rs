@@ -1,0 +1,65 @@
+//! Many lights: one is drawn for each sample, and the mean is what asking all of them gives.
+
+use crate::{floor, mean, picture};
+use std::f64::consts::PI;
+
+/// A grid of point lights above the floor, some of them spots, against their sum.
+#[test]
+fn lights_that_are_drawn_add_up_to_all_of_them() {
+    let position =
+        |i: i32| [0.4 * f64::from(i % 10) - 1.0, 0.5 + 0.05 * f64::from(i % 7), 0.3 * f64::from(i / 10) - 1.5];
+    let lights: String = (0..100)
+        .map(|i| {
+            let [x, y, z] = position(i);
+            let kind = if i % 4 == 0 {
+                "type = \"spot\", direction = [0, -1, 0], cone_angle = 90, inner_angle = 90"
+            } else {
+                "type = \"point\""
+            };
+            format!("{{ {kind}, position = [{x}, {y}, {z}], intensity = [{0}, {0}, {0}] }},", 1 + i % 3)
+        })
+        .collect();
+    let found = picture(&format!("lights = [{lights}]\n{}", floor("samples = 4096, max_depth = 1", "")));
+    for pixel in 0..16 {
+        let at = (f64::from(pixel) + 0.5) * 0.1;
+        let of = |i: i32| {
+            let [x, y, z] = position(i);
+            let d2 = (x - at).powi(2) + y * y + z * z;
+            let cosine = y / d2.sqrt();
+            let lit = i % 4 != 0 || cosine > 0.5_f64.sqrt();
+            if lit { f64::from(1 + i % 3) * cosine / d2 / PI } else { 0.0 }
+        };
+        let expected: f64 = (0..100).map(of).sum();
+        let (color, deviation) = (found.pixel(pixel as u32, 0).x, found.layers[0].values[3 * pixel as usize].sqrt());
+        let off = (f64::from(color) - expected).abs();
+        assert!(
+            off < 4.5 * f64::from(deviation) && f64::from(deviation) < 0.02 * expected,
+            "{at}: {color} {expected} {deviation}"
+        );
+    }
+}
+
+/// Small panels all over a ceiling, most of which matter to no pixel: as many samples with ten times as many lights are
+/// about as noisy.
+#[test]
+fn ten_times_as_many_lights_are_hardly_noisier() {
+    let noise = |side: i32| {
+        let panels: String = (0..side * side)
+            .map(|i| {
+                let at = |k: i32| 40.0 * ((f64::from(k) + 0.5) / f64::from(side) - 0.5);
+                let size = 4.0 / f64::from(side);
+                format!(
+                    "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"white\"\nrotate = [180, 0, 0]\nscale = [{size}, 1, {size}]\n\
+                     translate = [{}, 3, {}]\nemission = [9, 9, 9]\n",
+                    at(i % side), at(i / side)
+                )
+            })
+            .collect();
+        let below = floor("samples = 64, max_depth = 1", &panels)
+            .replace("position = [0.8, 50, 0]", "position = [0.8, 2.9, 0]");
+        let (mean, deviation) = mean(&picture(&below));
+        deviation[0] / mean[0]
+    };
+    let (few, many) = (noise(4), noise(40));
+    assert!(many < 1.3 * few, "{few} {many}");
+}
