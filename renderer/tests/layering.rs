@@ -19,7 +19,12 @@ struct Seen {
 
 /// `body` sets the closure `c`; `n` is the normal.
 fn seen(body: &str, cosine: f32, backfacing: bool) -> Seen {
-    let text = format!("shader main(out closure c) {{ const normal n = global_value<normal>; closure none; {body} }}");
+    seen_with("", body, cosine, backfacing)
+}
+
+fn seen_with(imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
+    let body = format!("const normal n = global_value<normal>; closure none; {body}");
+    let text = format!("{imports} shader main(out closure c) {{ {body} }}");
     let (language, mut sources) = (ShadingLanguage::new(), SourceMap::new());
     let file = sources.add("main.ssl", text);
     let (modules, found) = ssl_compiler::load(&mut sources, file, &SearchPath::on_disk(Vec::new()));
@@ -125,4 +130,55 @@ fn a_layer_may_lie_on_nothing() {
 fn a_coat_leaves_less_at_grazing_angles() {
     let shares: Vec<f32> = [1.0, 0.5, 0.25, 0.1].map(|cosine| leaves(CLEAR, cosine)).into();
     assert!(shares.windows(2).all(|w| w[0] > w[1]), "{shares:?}");
+}
+
+/// A parameter of a material: its name, its default, and another value.
+type Parameter = (&'static str, &'static str, &'static str);
+
+/// The lobes of a material with some of its parameters set by name, which are those of its closure with all by place.
+fn by_name((file, surface, closure): (&str, &str, &str), parameters: &[Parameter], set: &[usize]) -> String {
+    let function = file.trim_end_matches(".ssl");
+    let changes: String = set.iter().map(|&i| format!("m.{} = {};", parameters[i].0, parameters[i].2)).collect();
+    let named = format!("{surface} m = {function}_defaults(); {changes} c = {function}(m);");
+    let value = |i: usize| if set.contains(&i) { parameters[i].2 } else { parameters[i].1 };
+    let places: Vec<&str> = (0..parameters.len()).map(value).collect();
+    let placed = format!("const vector t = global_value<tangent>; c = make_closure<{closure}>({});", places.join(", "));
+    let imports = format!("import \"{file}\";");
+    let (named, placed) = (seen_with(&imports, &named, 0.6, false), seen(&placed, 0.6, false));
+    let text = |seen: &Seen| format!("{:?} {:?}", seen.lobes, seen.emission);
+    assert_eq!(text(&named), text(&placed), "{changes}");
+    text(&named)
+}
+
+/// Each parameter in turn, beside those of `always`: it arrives where it belongs, and does something.
+fn each_by_name(material: (&str, &str, &str), parameters: &[Parameter], always: &[usize]) {
+    let usual = by_name(material, parameters, always);
+    assert_ne!(usual, by_name(material, parameters, &[]));
+    for i in (0..parameters.len()).filter(|i| !always.contains(i)) {
+        let changed = by_name(material, parameters, &[always, &[i]].concat());
+        assert_ne!(usual, changed, "{} does nothing", parameters[i].0);
+    }
+}
+
+#[test]
+fn principled_materials_are_set_by_name() {
+    let parameters = [
+        ("base_color", "color(0.8)", "color(0.2, 0.4, 0.6)"),
+        ("metallic", "0.0", "0.25"),
+        ("roughness", "0.5", "0.25"),
+        ("anisotropic", "0.0", "0.75"),
+        ("specular", "0.5", "0.125"),
+        ("specular_tint", "0.0", "0.375"),
+        ("sheen", "0.0", "0.5"),
+        ("sheen_tint", "0.5", "0.25"),
+        ("flatness", "0.0", "0.625"),
+        ("clearcoat", "0.0", "0.5"),
+        ("clearcoat_gloss", "1.0", "0.5"),
+        ("transmission", "0.0", "0.75"),
+        ("ior", "0.0", "1.75"),
+        ("shading_normal", "n", "normalize(n + vector(0.1, 0.2, 0.0))"),
+        ("shading_tangent", "t", "vector(0.0, 1.0, 0.0)"),
+    ];
+    // With a hue, metal, sheen and clear coat, so that what tints and shapes them shows.
+    each_by_name(("principled.ssl", "PrincipledSurface", "Principled"), &parameters, &[0, 1, 3, 6, 9]);
 }

@@ -87,6 +87,10 @@ fn convert_material(material: &Value) -> Result<Value, String> {
             shader(CONDUCTOR, json!({ "eta": material["eta"], "k": material["k"], "roughness": alpha.sqrt() }))
         }
         "dielectric" => shader(DIELECTRIC, json!({ "ior": material["ior"] })),
+        "principled" => {
+            let known = ["base_color", "metallic", "roughness", "specular"];
+            shader(PRINCIPLED, known.iter().map(|&name| (name.to_owned(), material[name].clone())).collect())
+        }
         _ => return Err(format!("a material of the kind `{kind}`")),
     })
 }
@@ -115,6 +119,19 @@ const CONDUCTOR: &str =
 const DIELECTRIC: &str = "shader dielectric(float ior = 1.5, out closure result)
 {
     result = make_closure<Dielectric>(color(1.0), global_value<normal>, ior);
+}
+";
+
+const PRINCIPLED: &str = "import \"principled.ssl\";
+shader plastic(
+    color base_color = color(0.5), float metallic = 0.0, float roughness = 0.5, float specular = 0.5, out closure result)
+{
+    PrincipledSurface m = principled_defaults();
+    m.base_color = base_color;
+    m.metallic = metallic;
+    m.roughness = roughness;
+    m.specular = specular;
+    result = principled(m);
 }
 ";
 

@@ -342,6 +342,11 @@ fn a_files_own_names_do_not_reach_into_the_library() {
 #[test]
 fn every_function_of_the_library_is_there_checked_and_documented() {
     for file in library::LIBRARY {
+        if file.text.contains("make_closure<") {
+            // For hosts that have these closures, as the renderer has; it is no built-in.
+            assert!(file.functions.is_empty());
+            continue;
+        }
         let outcome = check_memory(&[], file.text);
         assert!(outcome.diagnostics.is_empty(), "{}", outcome.text());
         for name in file.functions {

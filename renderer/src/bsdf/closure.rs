@@ -58,6 +58,16 @@ impl<'a> Lobes<'a> {
         }
     }
 
+    /// A share of all that another closure stands for.
+    pub fn add_closure(&mut self, share: Vec3, closure: &impl SurfaceClosure, place: &Place) {
+        let whole = self.weight;
+        self.weight = whole * share;
+        if self.weight != Vec3::ZERO {
+            closure.scatter(place, self);
+        }
+        self.weight = whole;
+    }
+
     pub fn emit(&mut self, radiance: Vec3) {
         self.emission += self.weight * radiance;
     }
@@ -96,6 +106,7 @@ pub fn closures() -> Vec<ClosureKind> {
         ClosureKind::of::<super::Glossy>(),
         ClosureKind::of::<super::Lambert>(),
         ClosureKind::of::<super::Mirror>(),
+        ClosureKind::of::<super::Principled>(),
         ClosureKind::of::<super::RoughDielectric>(),
         ClosureKind::of::<super::Sheen>(),
         ClosureKind::of::<super::Transparent>(),

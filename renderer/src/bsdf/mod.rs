@@ -2,6 +2,7 @@
 
 mod albedo;
 mod anisotropic_conductor;
+mod clear_coat;
 mod closure;
 mod coat;
 mod conductor;
@@ -16,6 +17,9 @@ pub mod harness;
 mod lambert;
 mod lobe;
 mod mirror;
+mod principled;
+mod principled_diffuse;
+mod principled_gloss;
 mod rough_boundary;
 mod rough_dielectric;
 mod scatter;
@@ -35,6 +39,7 @@ pub use glossy::Glossy;
 pub use lambert::Lambert;
 pub use lobe::Lobe;
 pub use mirror::Mirror;
+pub use principled::Principled;
 pub use rough_dielectric::RoughDielectric;
 pub use scatter::{LobeSample, Reach, Refraction, Scatter};
 pub use sheen::Sheen;

@@ -14,7 +14,7 @@
 //! from a table.
 
 use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, bounded, clean, reflecting};
-use crate::math::{Frame, between, max_channel, uniform_cone};
+use crate::math::{Frame, Table, max_channel, uniform_cone};
 use glam::{FloatExt, Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, PI, TAU};
 use std::sync::LazyLock;
@@ -130,23 +130,14 @@ impl Fibres {
     }
 }
 
-const COSINES: usize = 24;
-const ROUGHNESSES: usize = 12;
-
-/// The share of light from all sides that untinted fibres scatter, by the viewer's cosine, close to each other at the
-/// silhouette, and by roughness.
-static ALBEDOS: LazyLock<Vec<[f32; ROUGHNESSES]>> = LazyLock::new(|| {
-    let row = |c: usize| {
-        let t = c as f32 / (COSINES - 1) as f32;
-        std::array::from_fn(|r| integrated((t * t).max(1e-4), of_entry(r)))
-    };
-    (0..COSINES).map(row).collect()
+/// The share of light from all sides that untinted fibres scatter, by the root of the viewer's cosine and by the root of
+/// how far the roughness is from the least: finer at the silhouette, and where the rim is thin.
+static ALBEDOS: LazyLock<Table<2, f32>> = LazyLock::new(|| {
+    Table::new([24, 12], |[c, r]| integrated((c * c).max(1e-4), LEAST_ROUGHNESS + (1.0 - LEAST_ROUGHNESS) * r * r))
 });
 
-/// Closer to each other where the rim is thin.
-fn of_entry(entry: usize) -> f32 {
-    let t = entry as f32 / (ROUGHNESSES - 1) as f32;
-    LEAST_ROUGHNESS + (1.0 - LEAST_ROUGHNESS) * t * t
+fn scattered(cosine: f32, roughness: f32) -> f32 {
+    ALBEDOS.at([cosine.max(0.0).sqrt(), ((roughness - LEAST_ROUGHNESS) / (1.0 - LEAST_ROUGHNESS)).sqrt()])
 }
 
 /// ∫ eval dωi by midpoints, denser near the horizon.
@@ -165,13 +156,6 @@ fn integrated(cosine: f32, roughness: f32) -> f32 {
         sum += around / STEPS as f32 * TAU * 2.0 * t / RINGS as f32;
     }
     sum.min(1.0)
-}
-
-fn scattered(cosine: f32, roughness: f32) -> f32 {
-    let (c, fc) = between(cosine.max(0.0).sqrt(), COSINES);
-    let (r, fr) = between(((roughness - LEAST_ROUGHNESS) / (1.0 - LEAST_ROUGHNESS)).sqrt(), ROUGHNESSES);
-    let along = |c: usize| ALBEDOS[c][r].lerp(ALBEDOS[c][r + 1], fr);
-    along(c).lerp(along(c + 1), fc)
 }
 
 #[cfg(test)]

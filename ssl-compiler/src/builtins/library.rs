@@ -32,6 +32,7 @@ library! {
         "srgb_to_linear" "linear_to_srgb" "color_saturation" "color_contrast" "color_hue";
     "patterns.ssl": "checker" "stripes" "triangle_wave" "brick" "brick_place" "brick_value" "hexagons" "hexagon_center"
         "hexagon_edge" "hexagon_value" "polka_dots" "rings" "cracks";
+    "principled.ssl": ;
     "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "pcellnoise_float3" "hashnoise"
         "hashnoise_float3";
     "noise/gradient.ssl": ;
