@@ -54,6 +54,8 @@ use glam::{Vec2, Vec3};
 pub struct Specular {
     /// The normal, on the side of `wo`, that it was reflected or refracted about.
     pub normal: Vec3,
+    /// It went straight on, as if nothing were there.
+    pub straight: bool,
 }
 
 /// A lobe and the closure weight that the shader gave it.
@@ -135,7 +137,7 @@ impl Bsdf<'_> {
         }
         if chosen.lobe.is_specular() {
             let weight = chosen.weight * drawn.weight * (total / chosen.choice);
-            let specular = Some(Specular { normal: chosen.lobe.normal() });
+            let specular = Some(Specular { normal: chosen.lobe.normal(), straight: chosen.lobe.is_straight() });
             return Some(BsdfSample { wi: drawn.wi, weight, pdf: 1.0, refracted: drawn.refracted, specular });
         }
         let (value, pdf) = match self.lobes {

@@ -12,7 +12,7 @@ impl Bsdf<'_> {
             for drawn in l.lobe.specular_directions(self.wo) {
                 let height = drawn.wi.dot(self.gnormal);
                 if (if drawn.refracted.is_some() { -height } else { height }) > 0.0 {
-                    let specular = Some(Specular { normal: l.lobe.normal() });
+                    let specular = Some(Specular { normal: l.lobe.normal(), straight: l.lobe.is_straight() });
                     let (wi, weight, refracted) = (drawn.wi, l.weight * drawn.weight, drawn.refracted);
                     all.push(BsdfSample { wi, weight, pdf: 1.0, refracted, specular });
                 }

@@ -2,7 +2,8 @@
 
 use super::aov::FirstHit;
 use super::direct::{Ledger, scattered};
-use super::path::{Met, Path, Workspace};
+use super::own_light::OwnLight;
+use super::path::{Path, Workspace};
 use super::probe::ProbedHit;
 use super::step::{End, Step};
 use super::view::Shown;
@@ -12,12 +13,14 @@ use crate::bsdf::{Bsdf, BsdfSample, Refraction, Specular};
 use crate::geometry::{Wanted, surface};
 use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::ray::RayDifferential;
-use crate::scene::Scene;
+use crate::scene::{IntegratorKind, Scene};
 
 /// Which bounce it is.
 #[derive(Clone, Copy)]
 pub struct Bounce {
-    /// 0 for what the camera sees.
+    /// The rays that the path has had before this hit.
+    pub step: u32,
+    /// The same but for those that began where it passed straight on; 0 for what the camera sees.
     pub depth: u32,
     /// No path goes on from it.
     pub last: bool,
@@ -25,21 +28,29 @@ pub struct Bounce {
     pub differentials: bool,
 }
 
+impl Bounce {
+    pub fn new(scene: &Scene, path: &Path, step: u32, differentials: bool) -> Bounce {
+        let depth = step - path.passes;
+        Bounce { step, depth, last: depth == scene.integrator.max_depth, differentials }
+    }
+}
+
 /// Takes the path of hit `met_index`, which lane `lane` of the block was shaded for, one step further.
 pub fn advance(
     scene: &Scene,
     work: &mut Workspace,
     (met_index, lane): (usize, usize),
-    bounce: Bounce,
+    (step, differentials): (u32, bool),
     counts: &mut BatchCounts,
 ) {
     let view = work.view_of_hits();
-    let (met, shaded, point) = (&work.met[met_index], &work.shaded[lane], &work.points[lane]);
+    let (met, shaded, point) = (work.met[met_index], &work.shaded[lane], &work.points[lane]);
     let path = &mut work.paths[met.path as usize];
-    let (wo, gnormal) = (-path.ray.direction, met.surface.gnormal_seen());
+    let bounce = Bounce::new(scene, path, step, differentials);
+    let (wo, gnormal) = (-path.ray.direction, point.surface.gnormal_seen());
     let bsdf = Bsdf { lobes: &work.lobes[shaded.lobes.clone()], wo, gnormal };
     let mut numbers = shaded.numbers;
-    if bounce.depth == 0 {
+    if step == 0 {
         let material = (met.material, &scene.materials[met.material as usize]);
         let (outputs, distance) = ((&work.scratch, lane), met.hit.t);
         let hit = FirstHit { point, bsdf: &bsdf, material, outputs, distance };
@@ -47,8 +58,13 @@ pub fn advance(
     }
     let mut lights = work.probe.is_some().then(Vec::new);
     let beta = path.beta;
+    let light = match view.is_none() && scene.integrator.kind != IntegratorKind::Ao {
+        true => OwnLight::met(scene, path, point),
+        false => OwnLight::default(),
+    };
+    numbers &= path.add(beta * light.emission * light.share);
     let mut ledger = Ledger { counts, lights: lights.as_mut(), scratch: &mut work.light_scratch };
-    let mut step = Step { scene, path, met, point, bsdf: &bsdf, bounce, numbers, next: None, branches: Vec::new() };
+    let mut step = Step { scene, path, point, bsdf: &bsdf, bounce, numbers, next: None, branches: Vec::new() };
     let shown = view.map(|view| {
         let mirrors = !bounce.last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
         let seen = (&work.seen, lane);
@@ -60,13 +76,17 @@ pub fn advance(
             Some(End::Shown)
         }
         Some(None) => step.scatter(&mut ledger).err(),
-        None => step.go(shaded.emission * met.light.share, &mut ledger).err(),
+        None => step.go(shaded.emission * light.share, &mut ledger).err(),
     };
     let Step { numbers, next, branches, .. } = step;
     if let Some(probe) = &mut work.probe {
         let radiance = path.radiance.to_array();
         let of_shader = (&work.scratch, &work.seen, lane);
-        let hit = probed(scene, met, shaded, point, of_shader);
+        let hit = ProbedHit {
+            shape_emission: light.emission.to_array(),
+            shape_emission_share: light.share,
+            ..probed(scene, met.material, shaded, point, of_shader)
+        };
         let lights = lights.unwrap_or_default();
         let (bounce, throughput, end) = (bounce.depth, beta.to_array(), end.map(End::text));
         probe.hits.push(ProbedHit { bounce, throughput, numbers, lights, next, end, radiance, ..hit });
@@ -87,41 +107,33 @@ pub fn advance(
 /// What is known of a hit before the path goes on.
 fn probed(
     scene: &Scene,
-    met: &Met,
+    material: u32,
     shaded: &Shaded,
     point: &ShadingPoint,
     (scratch, seen, lane): (&Scratch, &Seen, usize),
 ) -> ProbedHit {
-    let material = &scene.materials[met.material as usize];
+    let material = &scene.materials[material as usize];
     ProbedHit {
         material: material.name.clone(),
-        distance: met.hit.t,
+        distance: point.hit.t,
         globals: scene.values.all(point, scene.surroundings()),
         look_ups: seen.look_ups.iter().filter(|(l, _)| *l == lane).map(|(_, look_up)| look_up.clone()).collect(),
         lobes: material.lobe_values(scratch, lane),
         emission: shaded.emission.to_array(),
-        shape_emission: met.light.emission.to_array(),
-        shape_emission_share: met.light.share,
         ..ProbedHit::default()
     }
 }
 
 /// Through a mirror or a smooth surface by Igehy's formulas with the interpolated normal's partials; else by the rule for
 /// scattering.
-pub fn next_differential(
-    scene: &Scene,
-    path: &Path,
-    met: &Met,
-    point: &ShadingPoint,
-    next: &BsdfSample,
-) -> RayDifferential {
-    let Some(Specular { normal: turned_about }) = next.specular else {
+pub fn next_differential(scene: &Scene, path: &Path, point: &ShadingPoint, next: &BsdfSample) -> RayDifferential {
+    let Some(Specular { normal: turned_about, .. }) = next.specular else {
         return scattered(path, point, next.wi, next.pdf);
     };
     let wanted = Wanted { normal: true, ..Wanted::default() };
-    let normal = surface::partials_at(&scene.geometry, &path.ray, &path.differential, &met.hit, wanted).normal;
+    let normal = surface::partials_at(&scene.geometry, &path.ray, &path.differential, &point.hit, wanted).normal;
     // The partials are those of the outward normal, the lobe's faces the viewer.
-    let sign = 1.0_f32.copysign(turned_about.dot(met.surface.normal));
+    let sign = 1.0_f32.copysign(turned_about.dot(point.surface.normal));
     let (d, dp, dn) = (path.ray.direction, point.partials.position, normal.map(|n| n * sign));
     match next.refracted {
         None => path.differential.reflected(d, dp, turned_about, dn),

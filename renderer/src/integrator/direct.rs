@@ -234,7 +234,6 @@ pub fn scattered(path: &Path, point: &ShadingPoint, wi: Vec3, lobe_pdf: f32) -> 
 #[cfg(test)]
 mod tests {
     use super::super::bounce::next_differential;
-    use super::super::path::{Met, OwnLight};
     use super::super::wavefront::environment_met;
     use super::*;
     use crate::bsdf::BsdfSample;
@@ -301,12 +300,13 @@ mod tests {
                 eta_scale,
                 faulty,
                 nanoseconds,
+                passes: 0,
+                passed: 0.0,
             };
-            let met = Met { path: 0, material: 0, hit, surface, light: OwnLight::default() };
             let (wi, _) = scene.environment.sample(sampler.next_2d());
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
             let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
-            let differential = next_differential(&scene, &path, &met, &point, &next);
+            let differential = next_differential(&scene, &path, &point, &next);
             let onward = Path { ray: Ray::new(surface.position, wi, 0.0), differential, ..path };
             let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal };
             let site = Site { scene: &scene, path: &path, point: &point, surface: &surface, bsdf: &bsdf };

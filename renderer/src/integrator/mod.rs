@@ -6,6 +6,7 @@ mod direct;
 pub mod faults;
 pub mod messages;
 mod occlusion;
+mod own_light;
 mod palette;
 mod path;
 pub mod probe;

@@ -12,7 +12,7 @@ use glam::Vec3;
 impl Step<'_> {
     /// One ray about the shading normal on the side that is seen: white where it meets nothing near enough.
     pub fn occlusion(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
-        let surface = &self.met.surface;
+        let surface = &self.point.surface;
         let mut sampler = bounce_sampler(self.path, self.bounce.depth);
         let wi = Frame::about(surface.normal_seen()).to_world(cosine_hemisphere(sampler.next_2d()));
         // What bends below the surface itself is in its way.

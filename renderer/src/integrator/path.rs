@@ -8,7 +8,7 @@ use super::view::View;
 use super::watch::Seen;
 use crate::bsdf::WeightedLobe;
 use crate::film::Shape;
-use crate::geometry::{Hit, Surface, Wanted};
+use crate::geometry::{Hit, Wanted};
 use crate::light::Receiver;
 use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
@@ -35,27 +35,16 @@ pub struct Path {
     /// Density per steradian of the last bounce; infinite where light sampling could not have drawn it
     /// (from the camera, off a mirror).
     pub pdf: f32,
+    /// Surfaces that it passed straight on: they are no bounces.
+    pub passes: u32,
+    /// Its way since `from` before the ray's beginning, where it passed any.
+    pub passed: f32,
     /// Where the ray left the last surface, before the offset; what light densities refer to.
     pub from: Receiver,
     /// Something on its way was no number.
     pub faulty: bool,
     /// In which shaders ran for it, where that is shown.
     pub nanoseconds: f32,
-}
-
-/// What shines of itself where a path met it.
-#[derive(Clone, Copy, Debug)]
-pub struct OwnLight {
-    /// Of the shape.
-    pub emission: Vec3,
-    /// What counts of that, and of what the shader sends out, beside light sampling.
-    pub share: f32,
-}
-
-impl Default for OwnLight {
-    fn default() -> OwnLight {
-        OwnLight { emission: Vec3::ZERO, share: 1.0 }
-    }
 }
 
 impl Path {
@@ -91,8 +80,6 @@ pub struct Met {
     pub path: u32,
     pub material: u32,
     pub hit: Hit,
-    pub surface: Surface,
-    pub light: OwnLight,
 }
 
 /// One thread's memory, used over and over.
@@ -101,8 +88,6 @@ pub struct Workspace {
     pub paths: Vec<Path>,
     /// Paths whose ray is still to be traced.
     pub active: Vec<u32>,
-    /// What each of those met, before its surface is known.
-    pub hits: Vec<Option<Hit>>,
     pub met: Vec<Met>,
     /// To sort those by: keys, and where they go.
     pub order: Vec<u64>,

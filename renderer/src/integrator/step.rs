@@ -2,7 +2,7 @@
 
 use super::bounce::{Bounce, next_differential};
 use super::direct::{Ledger, LightNumbers, Site};
-use super::path::{Met, Path};
+use super::path::Path;
 use super::probe::ProbedDirection;
 use super::wavefront::bounce_sampler;
 use crate::accel::offset_origin;
@@ -51,7 +51,6 @@ impl End {
 pub struct Step<'a> {
     pub scene: &'a Scene,
     pub path: &'a mut Path,
-    pub met: &'a Met,
     pub point: &'a ShadingPoint,
     pub bsdf: &'a Bsdf<'a>,
     pub bounce: Bounce,
@@ -81,29 +80,36 @@ impl Step<'_> {
 
     /// Gathers direct light and turns the path where it goes on.
     pub fn scatter(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
-        if self.bounce.last {
-            return Err(End::Depth);
-        }
         if self.bsdf.lobes.is_empty() {
-            return Err(End::NoLobes);
+            return Err(if self.bounce.last { End::Depth } else { End::NoLobes });
         }
-        // A path that has left the mirrors only looks for light.
-        if self.scene.integrator.kind == IntegratorKind::Direct && self.path.pdf.is_finite() {
-            return Err(End::OnlyLight);
+        // Why only what lets it pass straight on could keep it going.
+        let bounded = if self.bounce.last {
+            Some(End::Depth)
+        } else {
+            // A path that has left the mirrors only looks for light.
+            let direct = self.scene.integrator.kind == IntegratorKind::Direct && self.path.pdf.is_finite();
+            direct.then_some(End::OnlyLight)
+        };
+        if let Some(end) = bounded.filter(|_| !self.bsdf.lobes.iter().any(|l| l.lobe.is_straight())) {
+            return Err(end);
         }
-        let mut sampler = bounce_sampler(self.path, self.bounce.depth);
+        let mut sampler = bounce_sampler(self.path, self.bounce.step);
         let (u_lobe, u_bsdf) = (sampler.next_1d(), sampler.next_2d());
         let (area, environment, u_roulette) = (sampler.next_2d(), sampler.next_2d(), sampler.next_1d());
         let u_light = LightNumbers { area, environment, suns: sampler.next_2d() };
 
         // Direct light.
-        if self.bsdf.has_smooth_lobe() {
+        if bounded.is_none() && self.bsdf.has_smooth_lobe() {
             let gathered = self.site().gather(&u_light, ledger);
             self.add(gathered);
         }
 
         // The next direction, from the lobes.
         let next = self.bsdf.sample(u_lobe, u_bsdf).ok_or(End::NoDirection)?;
+        if let Some(end) = bounded.filter(|_| next.specular.is_none_or(|s| !s.straight)) {
+            return Err(end);
+        }
         self.path.beta *= next.weight;
         if let Some(Refraction { eta }) = next.refracted {
             self.path.eta_scale *= eta * eta;
@@ -121,28 +127,33 @@ impl Step<'_> {
         }
         self.path.beta /= survival;
 
-        let next_path = self.onward(&next);
-        *self.path = next_path;
+        self.turn(&next);
         Ok(())
     }
 
-    /// The path with its next ray, and the footprint of that.
-    pub fn onward(&self, next: &BsdfSample) -> Path {
-        let mut path = *self.path;
+    /// Gives the path its next ray, and the footprint of that.
+    pub fn turn(&mut self, next: &BsdfSample) {
         if self.bounce.differentials {
-            path.differential = next_differential(self.scene, self.path, self.met, self.point, next);
+            self.path.differential = next_differential(self.scene, self.path, self.point, next);
         }
-        let surface = &self.met.surface;
+        let from = self.site().receiver();
+        let (path, surface) = (&mut *self.path, &self.point.surface);
         let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
         path.ray = Ray::new(origin, next.wi, path.ray.time);
-        path.from = self.site().receiver();
+        if next.specular.is_some_and(|s| s.straight) {
+            // It is the same way still, seen from where the path was scattered last.
+            path.passes += 1;
+            path.passed += self.point.hit.t;
+            return;
+        }
+        path.from = from;
+        path.passed = 0.0;
         path.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
-        path
     }
 
     /// Where light is gathered.
     pub fn site(&self) -> Site<'_> {
-        let (path, surface) = (&*self.path, &self.met.surface);
+        let (path, surface) = (&*self.path, &self.point.surface);
         Site { scene: self.scene, path, point: self.point, surface, bsdf: self.bsdf }
     }
 
@@ -163,7 +174,7 @@ impl Step<'_> {
             specular: next.specular.is_some(),
             refracted: next.refracted.is_some(),
             survival,
-            differential: next_differential(self.scene, self.path, self.met, self.point, next).into(),
+            differential: next_differential(self.scene, self.path, self.point, next).into(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The order of events for one batch of samples of one tile.
 
-use super::bounce::{self, Bounce};
+use super::bounce;
 use super::faults::FaultPlace;
-use super::path::{Met, OwnLight, Path, Workspace};
+use super::path::{Met, Path, Workspace};
 use super::probe::{CameraRay, ProbedEnvironment};
 use super::view::View;
 use super::watch::Watch;
@@ -10,7 +10,7 @@ use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
 use crate::geometry::surface::{self, Asked};
 use crate::geometry::{Partials, Wanted};
-use crate::light::{Glow, Receiver, Sun};
+use crate::light::{Receiver, Sun};
 use crate::material::ShadingPoint;
 use crate::sampler::{Pattern, Sampler};
 use crate::scene::{IntegratorKind, Scene};
@@ -40,6 +40,9 @@ impl BatchCounts {
     }
 }
 
+/// Surfaces that a path passes straight on at most, beside its bounces.
+const MAX_PASSES: u32 = 256;
+
 /// Pairs of sample dimensions that the camera takes, and each bounce after it.
 const CAMERA_PAIRS: u32 = 3;
 const BOUNCE_PAIRS: u32 = 6;
@@ -61,41 +64,36 @@ pub fn trace(
         || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
     start(scene, camera, pattern, tile, samples.clone(), work);
-    for depth in 0..=scene.integrator.max_depth {
+    for step in 0..=scene.integrator.max_depth + MAX_PASSES {
         // 2. What each ray meets first; those that meet nothing see the environment.
         counts.rays += work.active.len() as u64;
         intersect(scene, work);
-        // 3. Shapes that shine by themselves.
-        if work.view_of_hits().is_none() && scene.integrator.kind != IntegratorKind::Ao {
-            collect_own_light(scene, work, depth);
-        }
-        // 4. Hits in the order of their materials, so that blocks of one shader are full.
+        // 3. Hits in the order of their materials, so that blocks of one shader are full.
         sort_by_material(work);
-        // 5. Shade them, then gather direct light and choose where to go on.
+        // 4. Shade them, then gather direct light and choose where to go on.
         work.active.clear();
-        let bounce = Bounce { depth, last: depth == scene.integrator.max_depth, differentials };
         let mut begin = 0;
         while begin < work.met.len() {
             let end = block_end(&work.met, begin);
-            shade(scene, work, begin..end, depth, differentials);
+            shade(scene, work, begin..end, step, differentials);
             counts.shaded += (end - begin) as u64;
             counts.blocks += 1;
             for lane in 0..end - begin {
-                bounce::advance(scene, work, (begin + lane, lane), bounce, &mut counts);
+                bounce::advance(scene, work, (begin + lane, lane), (step, differentials), &mut counts);
             }
             begin = end;
         }
         if work.active.is_empty() {
             break;
         }
-        // 6. Keep neighbouring paths together: their rays meet the same things.
+        // 5. Keep neighbouring paths together: their rays meet the same things.
         work.active.sort_unstable();
     }
-    // 7. What branches brought belongs to the path that they come from.
+    // 6. What branches brought belongs to the path that they come from.
     let roots = tile.pixels() as usize * samples.len();
     let (from_camera, branches) = work.paths.split_at_mut(roots);
     branches.iter().for_each(|branch| from_camera[branch.root as usize].join(branch));
-    // 8. Onto the film.
+    // 7. Onto the film.
     let mut sums = TileSums::new(tile.pixels(), work.recorded.shape());
     for (index, path) in from_camera.iter().enumerate() {
         let (means, nearest) = work.recorded.of(index);
@@ -104,7 +102,7 @@ pub fn trace(
         let sample = FilmSample { radiance, means, nearest, rank };
         counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample) || path.faulty);
     }
-    // 9. What shaders said, and what of it was no number, by pixel and sample.
+    // 8. What shaders said, and what of it was no number, by pixel and sample.
     let place = |path: u32| {
         let Path { pixel, root, .. } = work.paths[path as usize];
         let (x, y) = tile.pixel(pixel);
@@ -153,6 +151,8 @@ fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples:
                 sampler,
                 pdf: f32::INFINITY,
                 from,
+                passes: 0,
+                passed: 0.0,
                 eta_scale: 1.0,
                 faulty: false,
                 nanoseconds: 0.0,
@@ -171,32 +171,17 @@ pub fn bounce_sampler(path: &Path, depth: u32) -> Sampler {
     sampler
 }
 
-/// How many hits ahead of the one in hand vertices are fetched.
-const SOON: usize = 4;
-
 fn intersect(scene: &Scene, work: &mut Workspace) {
     work.met.clear();
-    let (view, everything) = (work.view_of_hits(), work.looks_at_surfaces());
-    // All rays first: what their surfaces need is fetched meanwhile.
-    work.hits.clear();
+    let view = work.view_of_hits();
     for &index in &work.active {
-        let hit = scene.accel.closest(&work.paths[index as usize].ray);
-        if let Some(hit) = &hit {
-            scene.geometry.prefetch(hit.primitive);
-        }
-        work.hits.push(hit);
-    }
-    for (order, &index) in work.active.iter().enumerate() {
-        if let Some(Some(later)) = work.hits.get(order + SOON) {
-            scene.geometry.prefetch_vertices(later.primitive);
-        }
         let path = &mut work.paths[index as usize];
-        match work.hits[order] {
+        match scene.accel.closest(&path.ray) {
             Some(hit) => {
+                // Until its surface is needed there is time to fetch this.
+                scene.geometry.prefetch(hit.primitive);
                 let material = scene.geometry.shape(scene.geometry.shape_of(hit.primitive)).material;
-                let asked = if everything { Asked::ALL } else { scene.materials[material as usize].asked() };
-                let surface = surface::asked_at(&scene.geometry, &path.ray, &hit, asked);
-                work.met.push(Met { path: index, material, hit, surface, light: OwnLight::default() });
+                work.met.push(Met { path: index, material, hit });
             }
             None if view.is_some() => {
                 let (d, dd) = (path.ray.direction, path.differential.direction);
@@ -244,29 +229,7 @@ fn suns_met(scene: &Scene, path: &Path) -> Vec3 {
     linked.map(|(sun, _)| sun.radiance(d) * share(sun)).sum()
 }
 
-fn collect_own_light(scene: &Scene, work: &mut Workspace, depth: u32) {
-    for met in &mut work.met {
-        let shape = scene.geometry.shape(met.surface.shape);
-        let emission = if met.surface.backfacing { Vec3::ZERO } else { shape.emission };
-        if emission == Vec3::ZERO && scene.lights.glow(shape.material) == Glow::Dark {
-            continue;
-        }
-        let path = &mut work.paths[met.path as usize];
-        let drawn = |pdf| scene.integrator.sampling.of_lobe(path.pdf, pdf);
-        let share = match scene.lights.linked(path.from.list, shape.light_name) {
-            false => 0.0,
-            true if path.pdf.is_infinite() => 1.0,
-            // What is never drawn the lobes find alone.
-            true => scene.lights.pdf(&scene.geometry, &path.from, path.ray.direction, &met.hit).map_or(1.0, drawn),
-        };
-        met.light = OwnLight { emission, share };
-        if !path.add(path.beta * emission * met.light.share) {
-            work.faulty.push((met.path, depth, met.material));
-        }
-    }
-}
-
-/// Paths of one material stay in their order. Hits are large, so each is moved once.
+/// Paths of one material stay in their order.
 fn sort_by_material(work: &mut Workspace) {
     if work.met.is_sorted_by_key(|m| m.material) {
         return;
@@ -286,19 +249,23 @@ fn block_end(met: &[Met], begin: usize) -> usize {
     begin + same.count()
 }
 
-fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, differentials: bool) {
+fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, differentials: bool) {
     let material = &scene.materials[work.met[block.start].material as usize];
+    let next = work.met[block.end..].iter().take(LANES);
+    next.for_each(|later| scene.geometry.prefetch_vertices(later.hit.primitive));
+    let asked = if work.looks_at_surfaces() { Asked::ALL } else { material.asked() };
     // The next ray starts with ∂P, so that is needed wherever any shader wants partials.
     let wanted = Wanted { position: differentials, ..material.wanted() }.and(work.wanted());
     let point = |met: &Met| {
         let path = &work.paths[met.path as usize];
+        let surface = surface::asked_at(&scene.geometry, &path.ray, &met.hit, asked);
         let partials = if wanted.any() {
             surface::partials_at(&scene.geometry, &path.ray, &path.differential, &met.hit, wanted)
         } else {
             Partials::default()
         };
         let (incident, time) = (path.ray.direction, path.ray.time);
-        ShadingPoint { hit: met.hit, surface: met.surface, partials, incident, time, ray_depth: depth }
+        ShadingPoint { hit: met.hit, surface, partials, incident, time, ray_depth: step - path.passes }
     };
     let first = block.start;
     work.points.clear();
@@ -313,7 +280,7 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, depth: u32, d
         let listener = Listener::new(host, material.parameters());
         material.shade(&work.points, scene.surroundings(), &listener, scratch, &mut work.lobes, &mut work.shaded);
         let path = |lane: usize| work.met[first + lane].path;
-        work.said.extend(listener.messages().into_iter().map(|(lane, text)| (path(lane), depth, text)));
+        work.said.extend(listener.messages().into_iter().map(|(lane, text)| (path(lane), step, text)));
     } else {
         material.shade(&work.points, scene.surroundings(), host, scratch, &mut work.lobes, &mut work.shaded);
     }

@@ -22,7 +22,9 @@ impl Step<'_> {
         }
         let mut ways = Vec::new();
         for next in self.bsdf.specular() {
-            let mut path = self.onward(&next);
+            let here = *self.path;
+            self.turn(&next);
+            let mut path = std::mem::replace(self.path, here);
             path.beta *= next.weight;
             if let Some(Refraction { eta }) = next.refracted {
                 path.eta_scale *= eta * eta;
