@@ -5,7 +5,6 @@ mod lights {
     pub mod linking;
     pub mod many;
     pub mod punctual;
-    pub mod sky;
     pub mod sun;
 }
 

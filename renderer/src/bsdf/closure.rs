@@ -98,6 +98,7 @@ impl ClosureKind {
 pub fn closures() -> Vec<ClosureKind> {
     vec![
         ClosureKind::of::<super::AnisotropicConductor>(),
+        ClosureKind::of::<super::AshikhminShirley>(),
         ClosureKind::of::<super::Coat>(),
         ClosureKind::of::<super::Conductor>(),
         ClosureKind::of::<super::Dielectric>(),
@@ -106,9 +107,13 @@ pub fn closures() -> Vec<ClosureKind> {
         ClosureKind::of::<super::Glossy>(),
         ClosureKind::of::<super::Lambert>(),
         ClosureKind::of::<super::Mirror>(),
+        ClosureKind::of::<super::OrenNayar>(),
+        ClosureKind::of::<super::Phong>(),
         ClosureKind::of::<super::Principled>(),
         ClosureKind::of::<super::RoughDielectric>(),
+        ClosureKind::of::<super::Schlick>(),
         ClosureKind::of::<super::Sheen>(),
+        ClosureKind::of::<super::Translucent>(),
         ClosureKind::of::<super::Transparent>(),
     ]
 }

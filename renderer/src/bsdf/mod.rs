@@ -2,6 +2,7 @@
 
 mod albedo;
 mod anisotropic_conductor;
+mod ashikhmin_shirley;
 mod clear_coat;
 mod closure;
 mod coat;
@@ -17,18 +18,23 @@ pub mod harness;
 mod lambert;
 mod lobe;
 mod mirror;
+mod oren_nayar;
+mod phong;
 mod principled;
 mod principled_diffuse;
 mod principled_gloss;
 mod rough_boundary;
 mod rough_dielectric;
 mod scatter;
+mod schlick;
 mod sheen;
 mod specular;
+mod translucent;
 mod transparent;
 mod usable;
 
 pub use anisotropic_conductor::AnisotropicConductor;
+pub use ashikhmin_shirley::AshikhminShirley;
 pub use closure::{ClosureKind, Lobes, Place, SurfaceClosure, closures};
 pub use coat::Coat;
 pub use conductor::Conductor;
@@ -39,10 +45,14 @@ pub use glossy::Glossy;
 pub use lambert::Lambert;
 pub use lobe::Lobe;
 pub use mirror::Mirror;
+pub use oren_nayar::OrenNayar;
+pub use phong::Phong;
 pub use principled::Principled;
 pub use rough_dielectric::RoughDielectric;
 pub use scatter::{LobeSample, Reach, Refraction, Scatter};
+pub use schlick::Schlick;
 pub use sheen::Sheen;
+pub use translucent::Translucent;
 pub use transparent::Transparent;
 pub use usable::{bounded, clean, reflecting, toward_viewer};
 
