@@ -5,6 +5,7 @@ mod lights {
     pub mod linking;
     pub mod many;
     pub mod punctual;
+    pub mod sky;
     pub mod sun;
 }
 

@@ -148,6 +148,17 @@ fn bad_scenes_are_told_where_and_why() {
             ("S0027", 9),
             "gone.ies",
         ),
+        ("sun-height", "[environment]\ntype = \"daylight\"\nelevation = -5\n", ("S0004", 8), "from 0 to 90"),
+        (
+            "sun-twice",
+            "[environment]\ntype = \"daylight\"\nelevation = 5\nsun_direction = [0, 1, 0]\n",
+            ("S0006", 8),
+            "`sun_direction`",
+        ),
+        ("sun-below", "[environment]\ntype = \"daylight\"\nsun_direction = [0, -1, 0]\n", ("S0004", 8), "horizon"),
+        ("haze", "[environment]\ntype = \"daylight\"\nturbidity = 1\n", ("S0004", 8), "from 2 to 10"),
+        ("haze-of-sky", "[environment]\ntype = \"sky\"\nturbidity = 3\n", ("S0006", 8), "`daylight`"),
+        ("daylight", "[environment]\ntype = \"dailight\"\n", ("S0005", 7), "did you mean `daylight`?"),
         ("sky", "[environment]\ntype = \"blue\"\n", ("S0005", 7), "`sky`"),
     ];
     for (name, text, expected, part) in cases {

@@ -7,7 +7,7 @@ mod prefetch;
 mod table;
 mod warp;
 
-pub use color::{blackbody, linear_to_srgb, luminance, srgb_to_linear};
+pub use color::{blackbody, linear_to_srgb, luminance, of_xyz, srgb_to_linear};
 pub use distribution::Distribution;
 pub use frame::Frame;
 pub use prefetch::prefetch;

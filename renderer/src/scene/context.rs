@@ -5,7 +5,7 @@ use glam::Vec3;
 use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics};
 use ssl_compiler::source::{FileId, SourceMap, Span};
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
@@ -115,6 +115,24 @@ impl Context {
         let message = format!("the {what} is {x}");
         let hint = format!("it must be above {} and below {}", range.start, range.end);
         self.error(&codes::BAD_NUMBER, value.span(), message, hint);
+        default
+    }
+
+    /// Likewise with the ends of the range.
+    pub fn number_within(
+        &mut self,
+        value: &Option<Spanned<f32>>,
+        what: &str,
+        range: RangeInclusive<f32>,
+        default: f32,
+    ) -> f32 {
+        let Some(value) = value else { return default };
+        let x = *value.get_ref();
+        if range.contains(&x) {
+            return x;
+        }
+        let hint = format!("it must be from {} to {}", range.start(), range.end());
+        self.error(&codes::BAD_NUMBER, value.span(), format!("the {what} is {x}"), hint);
         default
     }
 

@@ -4,8 +4,8 @@ use super::codes;
 use super::context::Context;
 use super::schema::EnvironmentTable;
 use super::textures::EnvironmentImage;
-use crate::light::EnvironmentKind;
-use glam::Vec3;
+use crate::light::{Daylight, EnvironmentKind, Sun};
+use glam::{Quat, Vec3};
 use ssl_compiler::diagnostics::closest;
 use std::ops::Range;
 use toml::Spanned;
@@ -15,18 +15,62 @@ pub fn image(table: Option<&EnvironmentTable>) -> Option<&Spanned<String>> {
     table.filter(|t| t.kind.get_ref() == "image").and_then(|t| t.file.as_ref())
 }
 
-/// What it looks like, and its rotation in degrees; black where the scene has none. `texture` is its image, `None`
-/// where that cannot be read, which has been said.
-pub fn read(
-    table: Option<&EnvironmentTable>,
-    texture: Option<EnvironmentImage>,
-    context: &mut Context,
-) -> (EnvironmentKind, f32) {
+/// What a table describes.
+pub struct Read {
+    pub kind: EnvironmentKind,
+    /// About y, in degrees.
+    pub rotation: f32,
+    /// That of daylight.
+    pub sun: Option<Sun>,
+}
+
+/// Black where the scene has none. `texture` is its image, `None` where that cannot be read, which has been said.
+pub fn read(table: Option<&EnvironmentTable>, texture: Option<EnvironmentImage>, context: &mut Context) -> Read {
     let black = EnvironmentKind::Constant(Vec3::ZERO);
-    let Some(table) = table else { return (black, 0.0) };
+    let Some(table) = table else { return Read { kind: black, rotation: 0.0, sun: None } };
     check_keys(table, context);
-    let kind = kind(table, texture, context).unwrap_or(black);
-    (kind, context.number(&table.rotate, "rotation", -1e6..1e6, 0.0))
+    let rotation = context.number(&table.rotate, "rotation", -1e6..1e6, 0.0);
+    if table.kind.get_ref() == "daylight" {
+        let (sky, sun) = daylight(table, rotation, context);
+        return Read { kind: EnvironmentKind::Daylight(Box::new(sky)), rotation, sun };
+    }
+    Read { kind: kind(table, texture, context).unwrap_or(black), rotation, sun: None }
+}
+
+/// The sky of a day, and its sun where that shines.
+fn daylight(table: &EnvironmentTable, rotation: f32, context: &mut Context) -> (Daylight, Option<Sun>) {
+    let turbidity = context.number_within(&table.turbidity, "turbidity", 2.0..=10.0, 3.0);
+    let albedo = context.color(&table.ground_albedo, "albedo of the ground", Vec3::splat(0.2));
+    let scale = context.color(&table.scale, "scale", Vec3::ONE);
+    let angle = context.number_within(&table.sun_angle, "sun's diameter", 0.01..=90.0, 0.53);
+    let to_sun = Quat::from_rotation_y(rotation.to_radians()) * to_sun(table, context);
+    let sky = Daylight::new(to_sun, turbidity, albedo, scale);
+    let shines = table.sun.as_ref().is_none_or(|s| *s.get_ref());
+    let sun = shines.then(|| Sun::new(-to_sun, sky.sunlight(), angle));
+    (sky, sun)
+}
+
+/// The unit direction to the sun, before the sky is rotated.
+fn to_sun(table: &EnvironmentTable, context: &mut Context) -> Vec3 {
+    let angles = table.elevation.as_ref().or(table.azimuth.as_ref());
+    let elevation = context.number_within(&table.elevation, "sun's elevation", 0.0..=90.0, 45.0).to_radians();
+    let azimuth = context.number(&table.azimuth, "sun's azimuth", -1e6..1e6, 0.0).to_radians();
+    let by_angles = Vec3::new(elevation.cos() * azimuth.sin(), elevation.sin(), -elevation.cos() * azimuth.cos());
+    let Some(given) = &table.sun_direction else { return by_angles };
+    if let Some(other) = angles {
+        let message = "`sun_direction` already says where the sun is";
+        let hint = "give either `sun_direction` or `elevation` and `azimuth`";
+        context.error(&codes::CONFLICT, other.span(), message, hint);
+    }
+    let unit = context.vector(&table.sun_direction, "sun's direction", Vec3::Y).try_normalize();
+    match unit.filter(|d| d.y >= 0.0) {
+        Some(unit) => unit,
+        None => {
+            let hint = "it points towards the sun, which must not be below the horizon";
+            context.error(&codes::BAD_NUMBER, given.span(), "there is no daylight from this direction", hint);
+            by_angles
+        }
+    }
 }
 
 /// `None` where something is wrong.
@@ -52,9 +96,9 @@ fn kind(table: &EnvironmentTable, texture: Option<EnvironmentImage>, context: &m
             EnvironmentKind::Image { texture, levels, scale }
         }
         other => {
-            let near = closest(other, ["constant", "sky", "image"])
+            let near = closest(other, ["constant", "sky", "daylight", "image"])
                 .map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-            let hint = format!("it must be `constant`, `sky` or `image`{near}");
+            let hint = format!("it must be `constant`, `sky`, `daylight` or `image`{near}");
             let message = format!("there is no environment type `{other}`");
             context.error(&codes::BAD_CHOICE, table.kind.span(), message, hint);
             return None;
@@ -64,22 +108,33 @@ fn kind(table: &EnvironmentTable, texture: Option<EnvironmentImage>, context: &m
 
 /// Says which keys belong to another type.
 fn check_keys(table: &EnvironmentTable, context: &mut Context) {
-    let triple = |t: &Option<Spanned<[f32; 3]>>| t.as_ref().map(|s| s.span());
-    let keys: [(&str, &str, Option<Range<usize>>); 6] = [
-        ("radiance", "constant", triple(&table.radiance)),
-        ("zenith", "sky", triple(&table.zenith)),
-        ("horizon", "sky", triple(&table.horizon)),
-        ("ground", "sky", triple(&table.ground)),
-        ("file", "image", table.file.as_ref().map(|s| s.span())),
-        ("scale", "image", triple(&table.scale)),
+    fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
+        value.as_ref().map(Spanned::span)
+    }
+    type Key<'a> = (&'a str, &'a [&'a str], Option<Range<usize>>);
+    let keys: [Key<'_>; 13] = [
+        ("radiance", &["constant"], span(&table.radiance)),
+        ("zenith", &["sky"], span(&table.zenith)),
+        ("horizon", &["sky"], span(&table.horizon)),
+        ("ground", &["sky"], span(&table.ground)),
+        ("elevation", &["daylight"], span(&table.elevation)),
+        ("azimuth", &["daylight"], span(&table.azimuth)),
+        ("sun_direction", &["daylight"], span(&table.sun_direction)),
+        ("turbidity", &["daylight"], span(&table.turbidity)),
+        ("ground_albedo", &["daylight"], span(&table.ground_albedo)),
+        ("sun", &["daylight"], span(&table.sun)),
+        ("sun_angle", &["daylight"], span(&table.sun_angle)),
+        ("file", &["image"], span(&table.file)),
+        ("scale", &["image", "daylight"], span(&table.scale)),
     ];
     let kind = table.kind.get_ref();
     for (key, of, span) in keys {
         if let Some(span) = span
-            && of != kind
+            && !of.contains(&kind.as_str())
         {
             let message = format!("`{key}` means nothing for an environment of type `{kind}`");
-            context.error(&codes::CONFLICT, span, message, format!("it belongs to `{of}`"));
+            let of = of.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(" and ");
+            context.error(&codes::CONFLICT, span, message, format!("it belongs to {of}"));
         }
     }
 }

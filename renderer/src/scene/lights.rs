@@ -60,7 +60,7 @@ fn light(
     }
     check_keys(table, context);
     let tint = match &table.temperature {
-        Some(_) => blackbody(context.number(&table.temperature, "temperature", 1666.9..25000.1, 6500.0)),
+        Some(_) => blackbody(context.number_within(&table.temperature, "temperature", 1667.0..=25000.0, 6500.0)),
         None => Vec3::ONE,
     };
     if kind == "distant" {

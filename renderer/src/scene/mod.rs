@@ -188,10 +188,13 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
         });
     }
     let (textures, image) = built.map(|b| (b.textures, b.environment)).unzip();
-    let (kind, rotation) = environment::read(file.environment.as_ref(), image.flatten(), context);
+    let environment::Read { kind, rotation, sun } =
+        environment::read(file.environment.as_ref(), image.flatten(), context);
     let (film, integrator) = (film(file, &materials, context), integrator(file, context));
     let view = camera::view(&file.camera, film.width as f32 / film.height as f32, context);
-    let lights::Lights { parallel, points, suns } = lights::build(&file.lights, &linking, brought.lights, context);
+    let environment_name = file.environment.as_ref().map_or(0, |e| linking.number(&e.name));
+    let lights::Lights { parallel, points, mut suns } = lights::build(&file.lights, &linking, brought.lights, context);
+    suns.extend(sun.map(|sun| (sun, environment_name)));
     let of_camera = file.camera.file.iter().map(|f| context.path(f.get_ref()));
     let files: Vec<PathBuf> =
         brought.files.into_iter().chain(of_camera).chain(lights::files(&file.lights, context)).collect();
@@ -207,7 +210,6 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
         return None;
     }
     let spaces = Spaces { objects, camera: Space::camera(view.position, view.target, view.up) };
-    let environment_name = file.environment.as_ref().map_or(0, |e| linking.number(&e.name));
     let around = Surroundings { spaces: &spaces, geometry: &geometry };
     let studio = Studio { around, materials: &materials, textures: &textures };
     let lights = SceneLights::new(&studio, points, linking.links);

@@ -113,13 +113,23 @@ pub enum IntegratorKind {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvironmentTable {
-    /// `constant`, `sky` or `image`.
+    /// `constant`, `sky`, `daylight` or `image`.
     #[serde(rename = "type")]
     pub kind: Spanned<String>,
     pub radiance: Option<Spanned<Triple>>,
     pub zenith: Option<Spanned<Triple>>,
     pub horizon: Option<Spanned<Triple>>,
     pub ground: Option<Spanned<Triple>>,
+    /// Of the sun, in degrees above the horizon, and from −z over +x.
+    pub elevation: Option<Spanned<f32>>,
+    pub azimuth: Option<Spanned<f32>>,
+    /// Instead of both, towards the sun.
+    pub sun_direction: Option<Spanned<Triple>>,
+    pub turbidity: Option<Spanned<f32>>,
+    pub ground_albedo: Option<Spanned<Triple>>,
+    /// Whether the sun itself shines, and its diameter in degrees.
+    pub sun: Option<Spanned<bool>>,
+    pub sun_angle: Option<Spanned<f32>>,
     pub file: Option<Spanned<String>>,
     pub scale: Option<Spanned<Triple>>,
     /// About y, in degrees.

@@ -1,4 +1,4 @@
-//! Light from infinitely far away: constant, a sky gradient, or a latitude-longitude image.
+//! Light from infinitely far away: constant, a sky gradient, the sky of a day, or a latitude-longitude image.
 //!
 //! An image is a texture of the scene: read by tiles within the textures' memory, at the level that the footprint of the
 //! direction asks for. **One rule for all who ask:** a ray that meets nothing brings the partials of its own direction;
@@ -9,10 +9,13 @@
 //! is below them: the one that a sample of a diffuse lobe reads, whose footprint is the widest. A finer table would draw a
 //! small sun itself, and leave the rim, over which the footprint spreads it, to chance.
 
+mod daylight;
 mod importance;
 mod latlong;
 #[cfg(test)]
 mod tests;
+
+pub use daylight::Daylight;
 
 use crate::math::{luminance, uniform_cone};
 use crate::ray::SCATTER_SPREAD;
@@ -34,6 +37,7 @@ pub enum EnvironmentKind {
         horizon: Vec3,
         ground: Vec3,
     },
+    Daylight(Box<Daylight>),
     /// A texture by its number, the sizes of its levels, and a factor.
     Image {
         texture: u32,
@@ -76,6 +80,7 @@ impl Environment {
             EnvironmentKind::Sky { zenith, horizon, ground } => {
                 Some(of_sky(|height| luminance(sky(*zenith, *horizon, *ground, height))))
             }
+            EnvironmentKind::Daylight(sky) => Some(of_directions(|d| luminance(sky.radiance(d)), &self.map)),
             EnvironmentKind::Image { texture, levels, scale } => {
                 // The nearest level, in levels.
                 let columns = TAU / (SCATTER_SPREAD * self.footprint_scale()) * SQRT_2;
@@ -98,6 +103,7 @@ impl Environment {
         match &self.kind {
             EnvironmentKind::Constant(c) => *c,
             EnvironmentKind::Sky { zenith, horizon, ground } => sky(*zenith, *horizon, *ground, d.y),
+            EnvironmentKind::Daylight(sky) => sky.radiance(d),
             EnvironmentKind::Image { texture, levels, scale } => {
                 let mut places = PLACES.take();
                 self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
@@ -152,6 +158,21 @@ fn of_sky(luminance: impl Fn(f32) -> f32) -> Importance {
     };
     let mean = |row: usize| (0..PLACES).map(|i| at(row, i)).sum::<f32>() / PLACES as f32;
     let means: Vec<f32> = (0..ROWS).flat_map(|row| [mean(row); COLUMNS]).collect();
+    Importance::new(COLUMNS, &means)
+}
+
+/// Cells of equal angles, each with the mean of a function of the direction. The horizon lies between two rows.
+fn of_directions(luminance: impl Fn(Vec3) -> f32, map: &LatLong) -> Importance {
+    const COLUMNS: usize = 256;
+    const ROWS: usize = 128;
+    const PLACES: usize = 3;
+    let at = |x: usize, y: usize, i: usize| {
+        let within = |i: usize| (i as f32 + 0.5) / PLACES as f32;
+        let (u, v) = (x as f32 + within(i % PLACES), y as f32 + within(i / PLACES));
+        luminance(map.direction(u / COLUMNS as f32, v / ROWS as f32 * PI))
+    };
+    let mean = |x: usize, y: usize| (0..PLACES * PLACES).map(|i| at(x, y, i)).sum::<f32>() / (PLACES * PLACES) as f32;
+    let means: Vec<f32> = (0..ROWS).flat_map(|y| (0..COLUMNS).map(move |x| (x, y))).map(|(x, y)| mean(x, y)).collect();
     Importance::new(COLUMNS, &means)
 }
 

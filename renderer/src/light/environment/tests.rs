@@ -160,9 +160,11 @@ fn fine_patterns_do_not_alias() {
     }
 }
 
-fn environments() -> [(TextureSystem, Environment); 3] {
+fn environments() -> [(TextureSystem, Environment); 4] {
     let sky = EnvironmentKind::Sky { zenith: Vec3::new(0.2, 0.4, 0.9), horizon: Vec3::ONE, ground: Vec3::splat(0.1) };
-    [image(64, 32, spotted), untextured(sky), untextured(EnvironmentKind::Constant(Vec3::ONE))]
+    let day = Daylight::new(Vec3::new(0.6, 0.48, 0.64), 3.0, Vec3::splat(0.2), Vec3::ONE);
+    let day = untextured(EnvironmentKind::Daylight(Box::new(day)));
+    [image(64, 32, spotted), untextured(sky), untextured(EnvironmentKind::Constant(Vec3::ONE)), day]
 }
 
 /// Importance sampling finds the integral that adding up everything does, under every footprint, and `pdf` is what
@@ -189,7 +191,11 @@ fn samples_estimate_the_integral_with_the_density_they_say() {
 
 /// A rounded direction may fall into the neighbouring cell.
 fn at_cell_edge(e: &Environment, d: Vec3) -> bool {
-    let cells = if e.needs_partials() { Vec2::new(64.0, 32.0) } else { Vec2::new(4.0, 128.0) };
+    let cells = match e.kind {
+        EnvironmentKind::Image { .. } => Vec2::new(64.0, 32.0),
+        EnvironmentKind::Daylight(_) => Vec2::new(256.0, 128.0),
+        _ => Vec2::new(4.0, 128.0),
+    };
     let uv = e.map.uv(d) * cells;
     (uv - uv.round()).abs().min_element() < 1e-3 || d.y.abs() > 0.999
 }
