@@ -8,7 +8,8 @@
 //!
 //! [GGX microfacets](super::ggx) that reflect by Fresnel's equations. Light that meets several of them is
 //! [made up for](super::energy) (Turquin 2019), so rough ones are as bright as smooth ones; this costs reciprocity.
-//! The indices of real metals are in `metals.ssl`. `AnisotropicConductor` is brushed.
+//! `metal_eta("gold")` and `metal_k("gold")` give the indices of real metals ([built-ins](builtins.md)).
+//! `AnisotropicConductor` is brushed.
 
 use super::ggx::Ggx;
 use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};

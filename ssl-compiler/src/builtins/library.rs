@@ -30,6 +30,7 @@ library! {
     "bump.ssl": "bump" "displacement_normal";
     "color.ssl": "luminance" "rgb_to_hsv" "hsv_to_rgb" "rgb_to_hsl" "hsl_to_rgb" "rgb_to_xyz" "xyz_to_rgb" "blackbody"
         "srgb_to_linear" "linear_to_srgb" "color_saturation" "color_contrast" "color_hue";
+    "metals.ssl": "metal_eta" "metal_k";
     "patterns.ssl": "checker" "stripes" "triangle_wave" "brick" "brick_place" "brick_value" "hexagons" "hexagon_center"
         "hexagon_edge" "hexagon_value" "polka_dots" "rings" "cracks";
     "principled.ssl": ;
