@@ -34,6 +34,12 @@ pub struct RayDifferential {
 }
 
 impl RayDifferential {
+    /// Of the same ray, as if it began so much further on its way.
+    pub fn moved(&self, distance: f32) -> RayDifferential {
+        let origin = [0, 1].map(|i| self.origin[i] + self.direction[i] * distance);
+        RayDifferential { origin, ..*self }
+    }
+
     /// Through a mirror with unit normal `n` and its partials `dn`: ∂D' = ∂D − 2((D·N)∂N + (∂D·N +
     /// D·∂N)N) (Igehy, equations 15 and 16). `direction` is the incoming ray's, `position` holds ∂P.
     pub fn reflected(&self, direction: Vec3, position: [Vec3; 2], n: Vec3, dn: [Vec3; 2]) -> RayDifferential {

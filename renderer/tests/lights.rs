@@ -7,6 +7,7 @@ mod lights {
     pub mod punctual;
     pub mod sky;
     pub mod sun;
+    pub mod transparent;
 }
 
 use renderer::film::{Aov, Picture};

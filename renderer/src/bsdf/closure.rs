@@ -20,6 +20,9 @@ pub trait SurfaceClosure: Closure {
     /// Whether it may send out light of its own, which is then drawn from: see [`Lobes::emit`].
     const EMITS: bool = false;
 
+    /// Whether some of its lobes may let light pass straight on: see [`Scatter::is_straight`].
+    const PASSES: bool = false;
+
     /// Adds its lobes, each with its share of the closure's weight; parameters may be anything, NaN included.
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>);
 
@@ -77,6 +80,7 @@ impl<'a> Lobes<'a> {
 #[derive(Clone, Copy)]
 pub struct ClosureKind {
     pub emits: bool,
+    pub passes: bool,
     pub closure_type: fn() -> ClosureType,
     /// Of the parameters of one lane.
     pub scatter: fn(&[Row], usize, &Place, &mut Lobes<'_>),
@@ -87,6 +91,7 @@ impl ClosureKind {
     pub fn of<C: SurfaceClosure>() -> ClosureKind {
         ClosureKind {
             emits: C::EMITS,
+            passes: C::PASSES,
             closure_type: C::closure_type,
             scatter: |rows, lane, place, lobes| C::read(rows, lane).scatter(place, lobes),
             beneath: |rows, lane, place, parameter| C::read(rows, lane).beneath(place, parameter),

@@ -24,6 +24,8 @@ pub struct TransparentLobe {
 }
 
 impl SurfaceClosure for Transparent {
+    const PASSES: bool = true;
+
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
         let transmittance = clean(self.transmittance).min(Vec3::ONE);
         lobes.add(Vec3::ONE, TransparentLobe { transmittance, normal: place.gnormal });

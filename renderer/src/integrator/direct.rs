@@ -3,8 +3,8 @@
 
 use super::path::Path;
 use super::probe::ProbedLight;
+use super::visible::Way;
 use super::wavefront::BatchCounts;
-use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, Reach};
 use crate::geometry::{Surface, surface};
 use crate::light::{Arriving, Drawn, Glow, LightSample, LightSampling, ParallelLight, PointLight, Receiver};
@@ -141,8 +141,9 @@ impl Site<'_> {
     /// What a light without extent adds that was chosen with probability `p`; the lobes cannot find it.
     fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, ledger: &mut Ledger<'_>) -> Vec3 {
         let (value, lobes_pdf) = self.bsdf.eval(arriving.wi);
-        let shadowed = value != Vec3::ZERO && self.is_shadowed(arriving.wi, arriving.distance, ledger.counts);
-        let adds = if shadowed { Vec3::ZERO } else { value * arriving.irradiance / p };
+        let way = Way { wi: arriving.wi, distance: arriving.distance, lobes_pdf };
+        let visible = if value != Vec3::ZERO { self.visible(way, ledger) } else { Vec3::ZERO };
+        let adds = value * visible * arriving.irradiance / p;
         ledger.note(|| ProbedLight {
             kind,
             wi: arriving.wi.to_array(),
@@ -150,7 +151,8 @@ impl Site<'_> {
             pdf: None,
             lobes_pdf,
             value: value.to_array(),
-            shadowed,
+            shadowed: value != Vec3::ZERO && visible == Vec3::ZERO,
+            visible: visible.to_array(),
             share: 1.0,
             adds: adds.to_array(),
         });
@@ -162,11 +164,12 @@ impl Site<'_> {
     fn sampled(&self, light: Towards, ledger: &mut Ledger<'_>, radiance: impl Fn(f32, &mut Scratch) -> Vec3) -> Vec3 {
         let (value, lobes_pdf) = self.bsdf.eval(light.wi);
         let lit = light.pdf > 0.0 && value != Vec3::ZERO;
-        let shadowed = lit && self.is_shadowed(light.wi, light.distance, ledger.counts);
+        let way = Way { wi: light.wi, distance: light.distance, lobes_pdf };
+        let visible = if lit { self.visible(way, ledger) } else { Vec3::ZERO };
         let share = self.scene.integrator.sampling.of_light(light.pdf, lobes_pdf);
-        let adds = match lit && !shadowed {
-            true => value * radiance(lobes_pdf, ledger.scratch) * (share / light.pdf),
-            false => Vec3::ZERO,
+        let adds = match visible {
+            Vec3::ZERO => Vec3::ZERO,
+            visible => value * visible * radiance(lobes_pdf, ledger.scratch) * (share / light.pdf),
         };
         ledger.note(|| ProbedLight {
             kind: light.kind,
@@ -175,21 +178,12 @@ impl Site<'_> {
             pdf: Some(light.pdf),
             lobes_pdf,
             value: value.to_array(),
-            shadowed,
+            shadowed: lit && visible == Vec3::ZERO,
+            visible: visible.to_array(),
             share,
             adds: adds.to_array(),
         });
         adds
-    }
-
-    /// Whether something stands before a light in direction `wi` at the given distance.
-    fn is_shadowed(&self, wi: Vec3, distance: f32, counts: &mut BatchCounts) -> bool {
-        let s = self.surface;
-        let origin = offset_origin(s.position, s.position_error, s.gnormal, wi);
-        // Short of the light itself, which would shadow its own sample.
-        let ray = Ray { t_max: distance * (1.0 - 1e-4), ..Ray::new(origin, wi, self.path.ray.time) };
-        counts.shadow_rays += 1;
-        self.scene.accel.occluded(&ray)
     }
 
     /// What a point of a shape that light sampling drew sends out, its textures read with the footprint of a sample of the

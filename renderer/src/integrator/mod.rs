@@ -12,6 +12,7 @@ mod path;
 pub mod probe;
 mod step;
 mod view;
+mod visible;
 mod watch;
 mod wavefront;
 mod whitted;

@@ -95,6 +95,8 @@ pub struct ProbedLight {
     /// The lobes' value, with the cosine.
     pub value: [f32; 3],
     pub shadowed: bool,
+    /// The share of its light that what is between lets pass.
+    pub visible: [f32; 3],
     /// The share that light sampling has of it, beside the lobes.
     pub share: f32,
     /// Radiance that it adds towards the path, before the throughput.

@@ -41,7 +41,7 @@ impl BatchCounts {
 }
 
 /// Surfaces that a path passes straight on at most, beside its bounces.
-const MAX_PASSES: u32 = 256;
+pub const MAX_PASSES: u32 = 256;
 
 /// Pairs of sample dimensions that the camera takes, and each bounce after it.
 const CAMERA_PAIRS: u32 = 3;

@@ -4,50 +4,29 @@
 //! filled in, and gives each hit's lobes and emission.
 
 mod globals;
+mod language;
 mod spaces;
 mod values;
 
-use crate::bsdf::{ClosureKind, Lobes, Place, WeightedLobe, closures};
+use crate::bsdf::{ClosureKind, Lobes, Place, WeightedLobe};
 use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
 use glam::Vec3;
-use globals::{Fill, HitGlobals};
+use globals::Fill;
+pub use language::{Compiled, Making, ShadingLanguage};
 use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
-use ssl_compiler::diagnostics::Diagnostics;
-use ssl_compiler::modules::Modules;
-use ssl_compiler::pipeline::Options;
+use ssl_compiler::Shader;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, BlockStatus, ClosureId, ClosureRegistry, ClosureType, GlobalField, GlobalsLayout, HostServices, LANES,
-    LaneError, Layer, Orders, OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface, read3,
+    Block, BlockStatus, ClosureType, GlobalField, HostServices, LANES, LaneError, Layer, OutputDesc, ParameterBlock,
+    ParameterValue, Row, ShaderInterface, read3,
 };
-use ssl_compiler::source::SourceMap;
 use ssl_compiler::types::{Scalar, Type};
-use ssl_compiler::{BackendKind, CompileOptions, Roots, Shader, Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 pub use values::{GlobalValue, HitValues, LobeValues};
-
-/// How a scene's shaders are compiled.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Making {
-    pub target: Target,
-    pub passes: Options,
-}
-
-impl From<Target> for Making {
-    fn from(target: Target) -> Making {
-        Making { target, ..Making::default() }
-    }
-}
-
-impl From<BackendKind> for Making {
-    fn from(backend: BackendKind) -> Making {
-        Target::from(backend).into()
-    }
-}
 
 /// A hit as a shader sees it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,112 +56,6 @@ pub struct VariableRead {
     pub numbers: Option<usize>,
 }
 
-/// What a scene's shaders may use: the globals and the closure types.
-pub struct ShadingLanguage {
-    globals: GlobalsLayout,
-    /// What a scene adds to the globals: variables of its shapes, as many numbers each.
-    variables: Vec<(String, usize)>,
-    closures: ClosureRegistry,
-    /// What each of those means, by its id.
-    kinds: Vec<ClosureKind>,
-}
-
-impl ShadingLanguage {
-    pub fn new() -> ShadingLanguage {
-        let mut language = ShadingLanguage {
-            globals: HitGlobals::layout(),
-            variables: Vec::new(),
-            closures: ClosureRegistry::new(),
-            kinds: Vec::new(),
-        };
-        closures().into_iter().for_each(|kind| language.add(kind));
-        language
-    }
-
-    /// With closure types of the host's own beside those of the renderer; one of the same name is replaced.
-    pub fn with_closures(more: &[ClosureKind]) -> ShadingLanguage {
-        let mut language = ShadingLanguage::new();
-        more.iter().for_each(|kind| language.add(*kind));
-        language
-    }
-
-    fn add(&mut self, kind: ClosureKind) {
-        let ClosureId(id) = self.closures.register((kind.closure_type)());
-        match self.kinds.get_mut(id as usize) {
-            Some(replaced) => *replaced = kind,
-            None => self.kinds.push(kind),
-        }
-    }
-
-    /// With the variables of a scene: names, and of how many numbers they are. Those that are named like something that
-    /// every hit has cannot be read.
-    pub fn with_variables(self, variables: Vec<(String, usize)>) -> ShadingLanguage {
-        ShadingLanguage { variables, ..self }
-    }
-
-    pub fn globals(&self) -> &GlobalsLayout {
-        &self.globals
-    }
-
-    pub fn closures(&self) -> &ClosureRegistry {
-        &self.closures
-    }
-
-    /// The globals, and those variables of the scene that the files do not declare themselves: they may mean another
-    /// type by them.
-    fn globals_for(&self, modules: &Modules) -> GlobalsLayout {
-        let mut globals = self.globals.clone();
-        let declared = modules.declared_globals();
-        for (name, components) in self.variables.iter().filter(|(name, _)| !declared.contains(name.as_str())) {
-            // A name that is taken stays what it was.
-            let _ = globals.add(name, globals::type_of(*components), Orders::First);
-        }
-        globals
-    }
-
-    /// Compiles one shader of a file that was loaded; what loading had to say is passed on. Warnings come
-    /// back beside the shader.
-    pub fn compile(
-        &self,
-        sources: &SourceMap,
-        loaded: (&Modules, Diagnostics),
-        entry: Option<&str>,
-        making: Making,
-    ) -> Result<(Compiled, Diagnostics), Diagnostics> {
-        let Making { target, passes } = making;
-        let (modules, found) = loaded;
-        let globals = self.globals_for(modules);
-        let options = CompileOptions { target, passes, ..CompileOptions::new(&globals, &self.closures) };
-        let (whole, warnings) = ssl_compiler::compile_loaded(sources, (modules, found), entry, &options)?;
-        let emitting = |id: &ClosureId| self.kinds.get(id.0 as usize).is_some_and(|kind| kind.emits);
-        let wanted: Vec<ClosureId> = whole.interface().lobes.iter().map(|l| l.closure).filter(emitting).collect();
-        let emission = match wanted.is_empty() {
-            true => None,
-            false => {
-                let options = CompileOptions { roots: Roots::Lobes(&wanted), ..options };
-                // The whole has been compiled, and its warnings say all that there is to say.
-                let part = ssl_compiler::compile_loaded(sources, (modules, Diagnostics::new()), entry, &options);
-                part.ok().map(|(shader, _)| Arc::new(shader))
-            }
-        };
-        Ok((Compiled { whole: Arc::new(whole), emission }, warnings))
-    }
-}
-
-impl Default for ShadingLanguage {
-    fn default() -> Self {
-        ShadingLanguage::new()
-    }
-}
-
-/// What a shader is compiled to.
-#[derive(Clone)]
-pub struct Compiled {
-    pub whole: Arc<Shader>,
-    /// What of it makes light of the surface's own, where it may have some.
-    pub emission: Option<Arc<Shader>>,
-}
-
 /// One entry of the lobe table.
 #[derive(Clone)]
 struct LobeSlot {
@@ -209,6 +82,8 @@ pub struct Material {
     error: OnceLock<LaneError>,
     /// The same for its emission alone.
     emission: Option<Box<Material>>,
+    /// The same for what passes it straight.
+    passage: Option<Box<Material>>,
 }
 
 /// Memory that running a shader needs; one a thread, used over and over.
@@ -216,7 +91,7 @@ pub struct Material {
 pub struct Scratch {
     globals: Vec<Row>,
     outputs: Vec<Row>,
-    /// Of layers above what emits, which nobody reads.
+    /// Of one point, where a part of a shader is asked.
     lobes: Vec<WeightedLobe>,
 }
 
@@ -231,8 +106,8 @@ pub struct Shaded {
 
 impl Material {
     pub fn new(name: &str, compiled: Compiled, language: &ShadingLanguage) -> Material {
-        let Compiled { whole: shader, emission } = compiled;
-        let emission = emission.map(|whole| Material::new(name, Compiled { whole, emission: None }, language));
+        let Compiled { whole: shader, emission, passage } = compiled;
+        let part = |whole| Box::new(Material::new(name, Compiled { whole, emission: None, passage: None }, language));
         let interface = shader.interface();
         let slot = |l: &ssl_compiler::runtime::LobeDesc| {
             let closure = language.closures.get(l.closure).clone();
@@ -253,15 +128,16 @@ impl Material {
             lobes: interface.lobes.iter().map(slot).collect(),
             rows: interface.globals.rows(),
             error: OnceLock::new(),
-            emission: emission.map(Box::new),
+            emission: emission.map(part),
+            passage: passage.map(part),
             shader,
         }
     }
 
     /// Gives a parameter its value, or a texture slot its texture.
     pub fn bind(&mut self, name: &str, value: &ParameterValue) -> Result<(), ParameterError> {
-        if let Some(emission) = &mut self.emission {
-            emission.bind(name, value)?;
+        for part in [&mut self.emission, &mut self.passage].into_iter().flatten() {
+            part.bind(name, value)?;
         }
         self.parameters.set(self.shader.interface(), name, value)
     }
@@ -269,6 +145,11 @@ impl Material {
     /// Of what its shader makes the light of the surface's own, where it may make some.
     pub fn emission(&self) -> Option<&Material> {
         self.emission.as_deref()
+    }
+
+    /// What of it lets light pass straight on; `None` where none does.
+    pub fn passage(&self) -> Option<&Material> {
+        self.passage.as_deref()
     }
 
     /// Whether its shader gives the same wherever it runs.
@@ -375,16 +256,47 @@ impl Material {
         host: &dyn HostServices,
         scratch: &mut Scratch,
     ) -> SmallVec<[Vec3; 1]> {
+        self.asked_alone(points, around, host, scratch, |emission, _| emission)
+    }
+
+    /// The share of light that passes the surface straight at at most 16 points, along `incident` or against it.
+    pub fn passed(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+    ) -> SmallVec<[Vec3; 1]> {
+        self.asked_alone(points, around, host, scratch, |_, lobes| {
+            let straight = lobes.iter().filter(|l| l.lobe.is_straight());
+            straight.map(|l| l.weight * l.lobe.albedo()).sum()
+        })
+    }
+
+    /// Something of the emission and the lobes of each point; nothing where the shader ended early.
+    fn asked_alone(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+        of: impl Fn(Vec3, &[WeightedLobe]) -> Vec3,
+    ) -> SmallVec<[Vec3; 1]> {
         let status = self.run(points, around, host, scratch);
         let mut lobes = std::mem::take(&mut scratch.lobes);
-        let mut of = |(lane, point): (usize, &ShadingPoint)| match status.errors[lane] {
-            Some(_) => Vec3::ZERO,
-            None => self.read(point, &scratch.outputs, lane, &mut lobes).0,
+        let mut one = |(lane, point): (usize, &ShadingPoint)| {
+            lobes.clear();
+            match status.errors[lane] {
+                Some(_) => Vec3::ZERO,
+                None => {
+                    let (emission, _) = self.read(point, &scratch.outputs, lane, &mut lobes);
+                    of(emission, &lobes)
+                }
+            }
         };
-        let emitted = points.iter().enumerate().map(&mut of).collect();
-        lobes.clear();
+        let found = points.iter().enumerate().map(&mut one).collect();
         scratch.lobes = lobes;
-        emitted
+        found
     }
 
     fn run(

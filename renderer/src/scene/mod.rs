@@ -60,6 +60,8 @@ pub struct Scene {
     pub environment: Environment,
     pub environment_name: LightName,
     pub materials: Vec<Material>,
+    /// Whether light passes straight through some of them.
+    pub has_passages: bool,
     pub spaces: Spaces,
     /// What hits offer by name.
     pub values: HitValues,
@@ -226,6 +228,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
         environment_name,
         environment: Environment::new(kind, rotation, &textures),
         geometry,
+        has_passages: materials.iter().any(|m| m.passage().is_some()),
         materials,
         textures,
         fingerprint,

@@ -112,7 +112,11 @@ fn look_up(l: &LookUp) -> String {
 
 fn light(l: &ProbedLight) -> String {
     let pdf = l.pdf.map_or(String::new(), |pdf| format!(", pdf {pdf}"));
-    let shadowed = if l.shadowed { ", in shadow" } else { "" };
+    let shadowed = match l.visible {
+        [0.0, 0.0, 0.0] if l.shadowed => ", in shadow".to_owned(),
+        [1.0, 1.0, 1.0] | [0.0, 0.0, 0.0] => String::new(),
+        ref visible => format!(", of which {} passes what is between", list(visible)),
+    };
     format!(
         "light {} towards {} at {}{pdf}, pdf of the lobes {}, value {}, share {}{shadowed}: adds {}",
         l.kind,
