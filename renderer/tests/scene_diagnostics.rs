@@ -148,6 +148,12 @@ fn bad_scenes_are_told_where_and_why() {
             ("S0027", 9),
             "gone.ies",
         ),
+        (
+            "measured",
+            "[materials.paint]\nsource = \"shader m(int paint, out closure c) { c = make_closure<Measured>(paint, color(1), global_value<normal>); }\"\nmeasured = { paint = \"gone.binary\" }\n",
+            ("S0028", 8),
+            "gone.binary",
+        ),
         ("sun-height", "[environment]\ntype = \"daylight\"\nelevation = -5\n", ("S0004", 8), "from 0 to 90"),
         (
             "sun-twice",

@@ -111,6 +111,7 @@ pub fn closures() -> Vec<ClosureKind> {
         ClosureKind::of::<super::Emission>(),
         ClosureKind::of::<super::Glossy>(),
         ClosureKind::of::<super::Lambert>(),
+        ClosureKind::of::<super::Measured>(),
         ClosureKind::of::<super::Mirror>(),
         ClosureKind::of::<super::OrenNayar>(),
         ClosureKind::of::<super::Phong>(),

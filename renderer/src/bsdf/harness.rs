@@ -271,7 +271,7 @@ const ODD: [f32; 12] =
 /// A closure's lobes are usable, and what lies beneath gets a share, whatever its parameters.
 pub fn stands_odd_parameters(kind: &ClosureKind) {
     let name = (kind.closure_type)().name;
-    for i in 0..200_u32 {
+    for i in 0..100_u32 {
         let mut s = Sampler::new(i, (3, 8), 0);
         // All alike at first; later some of them odd, the others ordinary.
         let mut parameter = || match ODD.get(i as usize) {

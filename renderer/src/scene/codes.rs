@@ -66,6 +66,8 @@ codes! {
         "The camera is that of a glTF file, and the file cannot be read, has no camera, or none of the name that is asked for. The message says which there are.";
     BAD_PROFILE = "S0027", "profile of a luminaire that cannot be used",
         "The file that a light names under `ies` cannot be read, is no photometric file by IES LM-63, or one of a luminaire measured otherwise than by type C. The message says what is wrong with it.";
+    BAD_MEASURED = "S0028", "measured material that cannot be used",
+        "The file that a material names under `measured` cannot be read, or is no table of a BRDF in the format of the MERL database: 90, 90 and 180 as 32-bit numbers, then as many values for red, for green and for blue, as 64-bit floats. The message says what is wrong with it.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

@@ -1,6 +1,6 @@
 //! A number that differs where two scenes may differ in their pictures: from the text of the scene, of its shaders and
-//! graphs, from its meshes, and from the sizes, beginnings and ends of its images, which may be too large to be read
-//! whole. Names and places of files don't count, so that it is the same on all machines of a farm.
+//! graphs, from its meshes and measured materials, and from the sizes, beginnings and ends of its images, which may be too
+//! large to be read whole. Names and places of files don't count, so that it is the same on all machines of a farm.
 
 use super::LoadOptions;
 use super::context::Context;
@@ -26,6 +26,8 @@ pub fn of(file: &SceneFile, images: &[Image], files: &[PathBuf], options: &LoadO
     let shapes = file.shapes.iter().chain(file.groups.values().flat_map(|g| &g.shapes));
     let named = |shape: &ShapeTable| shape.file.as_ref().map(|f| context.path(f.get_ref()));
     parts.extend(shapes.filter_map(named).map(|path| whole(&path).unwrap_or(0)));
+    let measured = file.materials.values().flat_map(|m| m.measured.values()).map(|f| context.path(f.get_ref()));
+    parts.extend(measured.map(|path| whole(&path).unwrap_or(0)));
     parts.extend(files.iter().map(|path| whole(path).unwrap_or(0)));
     parts.extend(image_files(file, images, context).iter().map(|path| ends(path).unwrap_or(0)));
     parts.iter().for_each(|part| all.update(&part.to_le_bytes()));

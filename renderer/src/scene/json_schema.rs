@@ -161,6 +161,7 @@ const TABLES: &[Table] = &[
             key("entry", Text, "which shader of the file, if it has several"),
             key("parameters", Values, "values for the shader's parameters, by name"),
             key("textures", Names, "textures of the scene for the shader's slots, by name"),
+            key("measured", Names, "files of measured materials (MERL) for the shader's int parameters, by name"),
         ],
     },
     Table {

@@ -4,6 +4,7 @@ use super::codes;
 use super::context::Context;
 use super::graphs::{Graphs, LinkedGraph};
 use super::schema::{MaterialTable, SceneFile, ValueText};
+use crate::bsdf::load_measured;
 use crate::material::{Compiled, Making, Material, ShadingLanguage};
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, closest};
@@ -134,6 +135,7 @@ fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], conte
             refuse(&material.name, slot, name.span(), e, context);
         }
     }
+    bind_measured(material, table, context);
     for slot in material.unbound_textures() {
         // A name that was refused above has been spoken of.
         if !table.textures.contains_key(&slot) {
@@ -144,6 +146,25 @@ fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], conte
                 ..Diagnostic::without_place(&codes::UNBOUND_TEXTURE, message, hint)
             });
             context.incomplete = true;
+        }
+    }
+}
+
+/// Gives parameters the numbers of the measured materials that they stand for.
+fn bind_measured(material: &mut Material, table: &MaterialTable, context: &mut Context) {
+    for (name, file) in &table.measured {
+        let path = context.path(file.get_ref());
+        match load_measured(&path) {
+            Ok(number) => {
+                if let Err(e) = material.bind(name, &ParameterValue::Int(number)) {
+                    refuse(&material.name, name, file.span(), e, context);
+                }
+            }
+            Err(why) => {
+                let message = format!("`{}` cannot be used: {why}", path.display());
+                let hint = "the file must be a table of the MERL database, or one in its format";
+                context.error(&codes::BAD_MEASURED, file.span(), message, hint);
+            }
         }
     }
 }

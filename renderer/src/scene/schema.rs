@@ -159,6 +159,8 @@ pub struct MaterialTable {
     pub parameters: BTreeMap<String, Spanned<ValueText>>,
     #[serde(default)]
     pub textures: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    pub measured: BTreeMap<String, Spanned<String>>,
 }
 
 /// A shader parameter's value.
