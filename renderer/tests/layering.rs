@@ -135,23 +135,31 @@ fn a_coat_leaves_less_at_grazing_angles() {
 /// A parameter of a material: its name, its default, and another value.
 type Parameter = (&'static str, &'static str, &'static str);
 
+/// A file of the library, the struct in it, and the closure that its function makes of the parameters' values.
+type Library = (&'static str, &'static str, fn(&[&str]) -> String);
+
 /// The lobes of a material with some of its parameters set by name, which are those of its closure with all by place.
-fn by_name((file, surface, closure): (&str, &str, &str), parameters: &[Parameter], set: &[usize]) -> String {
+fn by_name((file, surface, closure): Library, parameters: &[Parameter], set: &[usize]) -> String {
     let function = file.trim_end_matches(".ssl");
     let changes: String = set.iter().map(|&i| format!("m.{} = {};", parameters[i].0, parameters[i].2)).collect();
     let named = format!("{surface} m = {function}_defaults(); {changes} c = {function}(m);");
     let value = |i: usize| if set.contains(&i) { parameters[i].2 } else { parameters[i].1 };
-    let places: Vec<&str> = (0..parameters.len()).map(value).collect();
-    let placed = format!("const vector t = global_value<tangent>; c = make_closure<{closure}>({});", places.join(", "));
+    let values: Vec<&str> = (0..parameters.len()).map(value).collect();
+    let placed = format!("const vector t = global_value<tangent>; c = {};", closure(&values));
     let imports = format!("import \"{file}\";");
     let (named, placed) = (seen_with(&imports, &named, 0.6, false), seen(&placed, 0.6, false));
-    let text = |seen: &Seen| format!("{:?} {:?}", seen.lobes, seen.emission);
+    let text = |seen: &Seen| {
+        // In any order.
+        let mut lobes: Vec<String> = seen.lobes.iter().map(|l| format!("{l:?}")).collect();
+        lobes.sort();
+        format!("{lobes:?} {:?}", seen.emission)
+    };
     assert_eq!(text(&named), text(&placed), "{changes}");
     text(&named)
 }
 
 /// Each parameter in turn, beside those of `always`: it arrives where it belongs, and does something.
-fn each_by_name(material: (&str, &str, &str), parameters: &[Parameter], always: &[usize]) {
+fn each_by_name(material: Library, parameters: &[Parameter], always: &[usize]) {
     let usual = by_name(material, parameters, always);
     assert_ne!(usual, by_name(material, parameters, &[]));
     for i in (0..parameters.len()).filter(|i| !always.contains(i)) {
@@ -180,5 +188,53 @@ fn principled_materials_are_set_by_name() {
         ("shading_tangent", "t", "vector(0.0, 1.0, 0.0)"),
     ];
     // With a hue, metal, sheen and clear coat, so that what tints and shapes them shows.
-    each_by_name(("principled.ssl", "PrincipledSurface", "Principled"), &parameters, &[0, 1, 3, 6, 9]);
+    let closure = |values: &[&str]| format!("make_closure<Principled>({})", values.join(", "));
+    each_by_name(("principled.ssl", "PrincipledSurface", closure), &parameters, &[0, 1, 3, 6, 9]);
+}
+
+#[test]
+fn openpbr_materials_are_set_by_name() {
+    let parameters = [
+        ("base_weight", "1.0", "0.75"),
+        ("base_color", "color(0.8)", "color(0.2, 0.4, 0.6)"),
+        ("base_diffuse_roughness", "0.0", "0.5"),
+        ("base_metalness", "0.0", "0.25"),
+        ("specular_weight", "1.0", "0.5"),
+        ("specular_color", "color(1.0)", "color(0.9, 0.8, 0.7)"),
+        ("specular_roughness", "0.3", "0.5"),
+        ("specular_roughness_anisotropy", "0.0", "0.5"),
+        ("specular_ior", "1.5", "1.75"),
+        ("transmission_weight", "0.0", "0.25"),
+        ("transmission_color", "color(1.0)", "color(0.3, 0.2, 0.1)"),
+        ("subsurface_weight", "0.0", "0.5"),
+        ("subsurface_color", "color(0.8)", "color(0.7, 0.1, 0.2)"),
+        ("subsurface_scatter_anisotropy", "0.0", "0.5"),
+        ("coat_weight", "0.0", "0.5"),
+        ("coat_color", "color(1.0)", "color(0.6, 0.9, 0.5)"),
+        ("coat_roughness", "0.0", "0.25"),
+        ("coat_roughness_anisotropy", "0.0", "0.75"),
+        ("coat_ior", "1.6", "1.4"),
+        ("coat_darkening", "1.0", "0.5"),
+        ("fuzz_weight", "0.0", "0.5"),
+        ("fuzz_color", "color(1.0)", "color(0.1, 0.3, 0.2)"),
+        ("fuzz_roughness", "0.5", "0.25"),
+        ("emission_luminance", "0.0", "2.0"),
+        ("emission_color", "color(1.0)", "color(0.5, 0.25, 0.125)"),
+        ("geometry_opacity", "1.0", "0.5"),
+        ("geometry_thin_walled", "false", "true"),
+        ("geometry_normal", "n", "normalize(n + vector(0.1, 0.2, 0.0))"),
+        ("geometry_coat_normal", "n", "normalize(n + vector(0.2, 0.1, 0.0))"),
+        ("geometry_tangent", "t", "vector(0.0, 1.0, 0.0)"),
+        ("geometry_coat_tangent", "t", "vector(0.0, 1.0, 0.0)"),
+    ];
+    // With all parts of it there.
+    let always = [1, 3, 7, 9, 11, 14, 17, 20, 23, 26];
+    let closure = |values: &[&str]| {
+        let (base, emission, opacity, geometry) = (&values[..23], &values[23..25], values[25], &values[26..]);
+        let light = format!("make_closure<Emission>({} * {})", emission[0], emission[1]);
+        let passing = "make_closure<Transparent>(color(1.0))";
+        let all = [base.join(", "), geometry.join(", "), light, passing.to_owned()].join(", ");
+        format!("{opacity} * make_closure<OpenPbr>({all}) + (1.0 - {opacity}) * {passing}")
+    };
+    each_by_name(("openpbr.ssl", "OpenPbrSurface", closure), &parameters, &always);
 }

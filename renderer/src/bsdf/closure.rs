@@ -104,6 +104,7 @@ pub fn closures() -> Vec<ClosureKind> {
     vec![
         ClosureKind::of::<super::AnisotropicConductor>(),
         ClosureKind::of::<super::AshikhminShirley>(),
+        ClosureKind::of::<super::Cloth>(),
         ClosureKind::of::<super::Coat>(),
         ClosureKind::of::<super::Conductor>(),
         ClosureKind::of::<super::Dielectric>(),
@@ -113,6 +114,7 @@ pub fn closures() -> Vec<ClosureKind> {
         ClosureKind::of::<super::Lambert>(),
         ClosureKind::of::<super::Measured>(),
         ClosureKind::of::<super::Mirror>(),
+        ClosureKind::of::<super::OpenPbr>(),
         ClosureKind::of::<super::OrenNayar>(),
         ClosureKind::of::<super::Phong>(),
         ClosureKind::of::<super::Principled>(),

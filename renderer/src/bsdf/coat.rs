@@ -20,8 +20,8 @@
 //! real ones, and that the varnish bends the directions from which the base is lit.
 
 use super::ggx::Ggx;
-use super::rough_boundary::{RoughBoundary, reflected};
-use super::{Lobes, Place, SurfaceClosure, bounded, clean, reflecting};
+use super::rough_boundary::RoughBoundary;
+use super::{Lobes, Place, Scatter, SurfaceClosure, bounded, clean, reflecting};
 use crate::math::Frame;
 use glam::Vec3;
 
@@ -39,31 +39,21 @@ impl Coat {
         bounded(self.weight, 0.0, 1.0, 0.0)
     }
 
-    fn reflected(&self, cosine: f32) -> f32 {
-        reflected(cosine, bounded(self.roughness, 0.0, 1.0, 1.0), self.ior())
-    }
-
-    fn lobe(&self, place: &Place) -> RoughBoundary {
-        let normal = reflecting(self.normal, place.gnormal, place.wo);
-        RoughBoundary {
-            name: "Coat",
-            frame: Frame::about(normal),
-            facets: Ggx::of_roughness(self.roughness),
-            eta: self.ior(),
-            tint: Vec3::ONE,
-            reflected: self.reflected(place.wo.dot(normal)),
-        }
+    fn boundary(&self, place: &Place) -> RoughBoundary {
+        let frame = Frame::about(reflecting(self.normal, place.gnormal, place.wo));
+        RoughBoundary::new("Coat", frame, Ggx::of_roughness(self.roughness), self.ior(), place.wo)
     }
 }
 
 impl SurfaceClosure for Coat {
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
-        lobes.add(Vec3::splat(self.weight()), self.lobe(place));
+        lobes.add(Vec3::splat(self.weight()), self.boundary(place));
     }
 
     fn beneath(&self, place: &Place, _parameter: usize) -> Vec3 {
-        let cosine = place.wo.dot(reflecting(self.normal, place.gnormal, place.wo));
-        let through = (1.0 - self.reflected(cosine)) * absorbed(clean(self.tint), cosine, self.ior());
+        let boundary = self.boundary(place);
+        let cosine = place.wo.dot(boundary.normal());
+        let through = (1.0 - boundary.reflected) * absorbed(clean(self.tint), cosine, self.ior());
         Vec3::ONE.lerp(through, self.weight())
     }
 }

@@ -24,10 +24,12 @@
 //! BSDF with Integrated Subsurface Scattering" (2015), with the choices of Mitsuba 3's `principled`: the dielectric part
 //! reflects by Fresnel's exact equations, the root of the base color tints what is refracted. It differs from that where
 //! masking is height-correlated, the clear coat has the denominator 4 cos θo cos θi of the paper, and the part that is
-//! transmissive is `RoughDielectric`, without tinted reflection, sheen or clear coat. `import "principled.ssl";` sets the usual values by name.
+//! transmissive is `RoughDielectric`, without tinted reflection, sheen or clear coat. `import "principled.ssl";` sets the
+//! parameters by name: `PrincipledSurface m = principled_defaults(); m.metallic = 1.0; result = principled(m);`.
 //!
 //! As in Disney's model, the parts are added, not layered: a white one gives back up to 1.06 times the light that it gets
 //! seen from the front, and up to 1.75 times at grazing angles, if it is rough and has all of sheen and clear coat.
+//! `OpenPbr` keeps energy.
 
 use super::clear_coat::ClearCoat;
 use super::ggx::Ggx;

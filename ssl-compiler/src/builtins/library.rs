@@ -33,6 +33,7 @@ library! {
     "metals.ssl": "metal_eta" "metal_k";
     "patterns.ssl": "checker" "stripes" "triangle_wave" "brick" "brick_place" "brick_value" "hexagons" "hexagon_center"
         "hexagon_edge" "hexagon_value" "polka_dots" "rings" "cracks";
+    "openpbr.ssl": ;
     "principled.ssl": ;
     "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "pcellnoise_float3" "hashnoise"
         "hashnoise_float3";

@@ -1,0 +1,507 @@
+//! `OpenPbr(…)`: the surface of the OpenPBR specification, version 1.1, by the Academy Software Foundation: fuzz over a coat
+//! over a base that is part metal, part plastic, part glass.
+//!
+//! `import "openpbr.ssl";` sets what differs from the defaults by name: `OpenPbrSurface m = openpbr_defaults();
+//! m.coat_weight = 1.0; result = openpbr(m);`. The closure itself takes what follows in the order of the table; the two
+//! parameters `emission_…` and `geometry_opacity` of the specification exist by name only, where they become the closures
+//! `emission` and `behind`, and a sum with `Transparent`.
+//!
+//! | parameter | type | default | what |
+//! | --- | --- | --- | --- |
+//! | base_weight | float | 1 | scales the base's color |
+//! | base_color | color | 0.8 | of what is diffuse, and of metal straight on |
+//! | base_diffuse_roughness | float | 0 | 0 is Lambert, 1 as flat as dust |
+//! | base_metalness | float | 0 | from a dielectric, 0, to a metal, 1 |
+//! | specular_weight | float | 1 | scales a metal's reflection, and a dielectric's straight on; 0 upwards |
+//! | specular_color | color | 1 | tints a dielectric's reflection, and a metal's near the silhouette |
+//! | specular_roughness | float | 0.3 | of both, 0 to 1 |
+//! | specular_roughness_anisotropy | float | 0 | stretches highlights along the tangent, 0 to 1 |
+//! | specular_ior | float | 1.5 | index of refraction of the dielectric, 1 to 10 |
+//! | transmission_weight | float | 0 | from an opaque dielectric, 0, to glass, 1 |
+//! | transmission_color | color | 1 | tints light each time that it passes the surface |
+//! | subsurface_weight | float | 0 | from diffuse reflection, 0, to light from below the surface, 1 |
+//! | subsurface_color | color | 0.8 | color of that |
+//! | subsurface_scatter_anisotropy | float | 0 | through thin walls: all back, −1, to all on, 1 |
+//! | coat_weight | float | 0 | how much of the surface is coated, 0 to 1 |
+//! | coat_color | color | 1 | what the coat leaves of light straight in and out |
+//! | coat_roughness | float | 0 | 0 to 1 |
+//! | coat_roughness_anisotropy | float | 0 | 0 to 1, along the coat's tangent |
+//! | coat_ior | float | 1.6 | 1 to 10 |
+//! | coat_darkening | float | 1 | how much of the light is lost that goes back and forth below the coat, 0 to 1 |
+//! | fuzz_weight | float | 0 | how much fibre stands on all that, 0 to 1 |
+//! | fuzz_color | color | 1 | color of the fibres |
+//! | fuzz_roughness | float | 0.5 | as of `Sheen` |
+//! | geometry_thin_walled | bool | false | a sheet, and no solid |
+//! | geometry_normal, geometry_coat_normal | normal | the surface's | unit shading normals |
+//! | geometry_tangent, geometry_coat_tangent | vector | the surface's | for the anisotropies |
+//! | emission | closure | none | what shines below the coat: `Emission` |
+//! | behind | closure | none | what is seen through the glass of a sheet: `Transparent` |
+//!
+//! Layers share light out by *albedo scaling*, as the specification and MaterialX's graph `open_pbr_surface` do: what is
+//! below gets 1 − E(wo). So a white material keeps all light, within 3 %, but scattering is not reciprocal. From that graph
+//! come how a coat roughens, darkens and adapts to what it covers. Metal is `Schlick`, what is diffuse `Lambert` or
+//! `OrenNayar`, glass `RoughDielectric`, which is isotropic, and fuzz is `Sheen`, where the specification has Zeltner's;
+//! a sheet's subsurface is half diffuse and half `Translucent`.
+//!
+//! Left out: thin film, dispersion, and what happens inside of volumes. So light from below the surface is reflected where
+//! it comes in (`subsurface_radius` and its scale), and glass neither absorbs nor scatters with depth
+//! (`transmission_depth`, `transmission_scatter`).
+
+use super::coat::absorbed;
+use super::ggx::Ggx;
+use super::rough_boundary::RoughBoundary;
+use super::{Lambert, Lobes, OrenNayar, Place, RoughDielectric, Schlick, Sheen, SurfaceClosure, Translucent};
+use super::{bounded, clean, reflecting};
+use crate::math::Frame;
+use glam::{FloatExt, Vec2, Vec3};
+use ssl_compiler::runtime::Beneath;
+
+ssl_compiler::closure_type! {
+    /// An OpenPBR surface, as shaders make it.
+    pub struct OpenPbr {
+        base_weight: float,
+        base_color: color,
+        base_diffuse_roughness: float,
+        base_metalness: float,
+        specular_weight: float,
+        specular_color: color,
+        specular_roughness: float,
+        specular_roughness_anisotropy: float,
+        specular_ior: float,
+        transmission_weight: float,
+        transmission_color: color,
+        subsurface_weight: float,
+        subsurface_color: color,
+        subsurface_scatter_anisotropy: float,
+        coat_weight: float,
+        coat_color: color,
+        coat_roughness: float,
+        coat_roughness_anisotropy: float,
+        coat_ior: float,
+        coat_darkening: float,
+        fuzz_weight: float,
+        fuzz_color: color,
+        fuzz_roughness: float,
+        geometry_thin_walled: bool,
+        geometry_normal: normal,
+        geometry_coat_normal: normal,
+        geometry_tangent: vector,
+        geometry_coat_tangent: vector,
+        emission: closure,
+        behind: closure,
+    }
+}
+
+/// A weight; what is no number counts as none.
+fn unit(x: f32) -> f32 {
+    bounded(x, 0.0, 1.0, 0.0)
+}
+
+fn color(c: [f32; 3]) -> Vec3 {
+    clean(c).min(Vec3::ONE)
+}
+
+impl SurfaceClosure for OpenPbr {
+    fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
+        let left = self.layers(place, lobes) * self.darkening(place);
+        self.metal(left * unit(self.base_metalness), place, lobes);
+        self.dielectric(left * (1.0 - unit(self.base_metalness)), place, lobes);
+    }
+
+    fn beneath(&self, place: &Place, parameter: usize) -> Vec3 {
+        // Layers without weight add nothing, but know what they leave.
+        let mut none = Vec::new();
+        let mut lobes = Lobes::new(&mut none);
+        lobes.set_weight(Vec3::ZERO);
+        let left = self.layers(place, &mut lobes);
+        match parameter {
+            BEHIND if self.geometry_thin_walled => {
+                let (_, through) = self.pane(place);
+                left * self.darkening(place) * through * self.glass_share()
+            }
+            BEHIND => Vec3::ZERO,
+            _ => left,
+        }
+    }
+}
+
+/// The place of `behind` among the parameters.
+const BEHIND: usize = 29;
+
+/// The roughnesses along both axes, as the specification stretches them: so that the mean of α² stays.
+fn stretched(roughness: f32, anisotropy: f32) -> Vec2 {
+    let across = 1.0 - unit(anisotropy);
+    let along = (2.0 / (1.0 + across * across)).sqrt().sqrt();
+    roughness * Vec2::new(along, along * across.sqrt())
+}
+
+/// The isotropic one of about the same highlight.
+fn mean(roughnesses: Vec2) -> f32 {
+    roughnesses.element_product().sqrt()
+}
+
+/// The layers above the base. Each adds its lobes, and gives what it leaves of `left` to what is below.
+impl OpenPbr {
+    fn layers(&self, place: &Place, lobes: &mut Lobes<'_>) -> Vec3 {
+        let left = self.fuzz(Vec3::ONE, self.over(place), place, lobes);
+        self.coat(left, self.over(place), place, lobes)
+    }
+
+    /// Where the layers are: seen from inside of glass, they are on the other side.
+    fn over(&self, place: &Place) -> f32 {
+        if place.inside && !self.geometry_thin_walled { 1.0 - self.glass_share() } else { 1.0 }
+    }
+
+    fn fuzz(&self, left: Vec3, over: f32, place: &Place, lobes: &mut Lobes<'_>) -> Vec3 {
+        let weight = unit(self.fuzz_weight) * over;
+        if weight == 0.0 {
+            return left;
+        }
+        let tint = (color(self.fuzz_color) * weight).to_array();
+        let sheen = Sheen { tint, roughness: self.fuzz_roughness, normal: self.geometry_normal, base: Beneath };
+        lobes.add_closure(left, &sheen, place);
+        left * sheen.beneath(place, 0)
+    }
+
+    fn coat(&self, left: Vec3, over: f32, place: &Place, lobes: &mut Lobes<'_>) -> Vec3 {
+        let weight = unit(self.coat_weight) * over;
+        if weight == 0.0 {
+            return left;
+        }
+        let normal = reflecting(self.geometry_coat_normal, place.gnormal, place.wo);
+        let frame = Frame::along(normal, self.geometry_coat_tangent.into());
+        let facets = Ggx::of_roughnesses(stretched(self.coat_roughness(), self.coat_roughness_anisotropy));
+        let boundary = RoughBoundary::new("OpenPbr", frame, facets, self.coat_ior(), place.wo);
+        lobes.add(left * weight, boundary);
+        let through =
+            (1.0 - boundary.reflected) * absorbed(color(self.coat_color), place.wo.dot(normal), self.coat_ior());
+        left * Vec3::ONE.lerp(through, weight)
+    }
+
+    fn coat_ior(&self) -> f32 {
+        bounded(self.coat_ior, 1.0, 10.0, 1.6)
+    }
+
+    fn coat_roughness(&self) -> f32 {
+        bounded(self.coat_roughness, 0.0, 1.0, 0.0)
+    }
+
+    /// What is left of the base's light where the coat sends part of it back again and again.
+    fn darkening(&self, place: &Place) -> Vec3 {
+        let eta = self.coat_ior();
+        let amplitude = (eta - 1.0) / (eta + 1.0);
+        // About the share of diffuse light that the coat reflects from below.
+        let back = 1.0 - (1.0 - amplitude * amplitude) / (eta * eta);
+        let metal = self.base() * unit(self.specular_weight);
+        let base = self.diffuse_color().lerp(metal, unit(self.base_metalness));
+        let dark = (1.0 - back) / (1.0 - base * back);
+        Vec3::ONE.lerp(dark, unit(self.coat_weight) * unit(self.coat_darkening) * self.over(place))
+    }
+}
+
+/// The base.
+impl OpenPbr {
+    fn base(&self) -> Vec3 {
+        color(self.base_color) * unit(self.base_weight)
+    }
+
+    fn diffuse_color(&self) -> Vec3 {
+        self.base().lerp(color(self.subsurface_color), unit(self.subsurface_weight))
+    }
+
+    /// Which share of the surface is glass.
+    fn glass_share(&self) -> f32 {
+        (1.0 - unit(self.base_metalness)) * unit(self.transmission_weight)
+    }
+
+    /// Rougher below a rough coat.
+    fn roughnesses(&self) -> Vec2 {
+        let own = bounded(self.specular_roughness, 0.0, 1.0, 0.3);
+        let below = (own.powi(4) + 2.0 * self.coat_roughness().powi(4)).min(1.0).sqrt().sqrt();
+        stretched(own.lerp(below, unit(self.coat_weight)), self.specular_roughness_anisotropy)
+    }
+
+    fn specular_ior(&self) -> f32 {
+        bounded(self.specular_ior, 1.0, 10.0, 1.5)
+    }
+
+    /// An index whose reflection straight on is scaled by the specular weight.
+    fn weighted(&self, eta: f32) -> f32 {
+        let amplitude = (eta - 1.0) / (eta + 1.0);
+        let weight = bounded(self.specular_weight, 0.0, 1e6, 1.0);
+        // At most an index of 10.
+        let amplitude = (weight.sqrt() * amplitude).min(9.0 / 11.0);
+        (1.0 + amplitude) / (1.0 - amplitude)
+    }
+
+    /// That of the plastic over what lies on it; turned round where the coat's is larger, so that nothing is reflected wholly.
+    fn relative_ior(&self) -> f32 {
+        let (own, coat) = (self.specular_ior(), self.coat_ior());
+        own.lerp((own / coat).max(coat / own), unit(self.coat_weight))
+    }
+
+    fn metal(&self, left: Vec3, place: &Place, lobes: &mut Lobes<'_>) {
+        let roughnesses = self.roughnesses();
+        let schlick = Schlick {
+            f0: self.base().to_array(),
+            f82: self.specular_color,
+            f90: [1.0; 3],
+            exponent: 5.0,
+            normal: self.geometry_normal,
+            tangent: self.geometry_tangent,
+            roughness_along: roughnesses.x,
+            roughness_across: roughnesses.y,
+        };
+        lobes.add_closure(left * unit(self.specular_weight), &schlick, place);
+    }
+
+    fn dielectric(&self, left: Vec3, place: &Place, lobes: &mut Lobes<'_>) {
+        if left == Vec3::ZERO {
+            return;
+        }
+        let glass = unit(self.transmission_weight);
+        if self.geometry_thin_walled {
+            lobes.add(left * glass * self.pane(place).0, self.boundary(place));
+        } else {
+            lobes.add_closure(left * glass, &self.glass(), place);
+        }
+        let left = left * (1.0 - glass);
+        if left != Vec3::ZERO {
+            let boundary = self.boundary(place);
+            lobes.add(left, boundary);
+            self.diffuse(left * (1.0 - boundary.reflected), place, lobes);
+        }
+    }
+
+    /// The gloss of what is not metal.
+    fn boundary(&self, place: &Place) -> RoughBoundary {
+        let normal = reflecting(self.geometry_normal, place.gnormal, place.wo);
+        let frame = Frame::along(normal, self.geometry_tangent.into());
+        let facets = Ggx::of_roughnesses(self.roughnesses());
+        let eta = self.weighted(self.relative_ior());
+        RoughBoundary::new("OpenPbr", frame, facets, eta, place.wo).tinted(color(self.specular_color))
+    }
+
+    /// The coat does not turn light that goes through it, so it is none of the index's business.
+    fn glass(&self) -> RoughDielectric {
+        RoughDielectric {
+            reflectance: color(self.specular_color).to_array(),
+            transmittance: color(self.transmission_color).to_array(),
+            normal: self.geometry_normal,
+            ior: self.weighted(self.specular_ior()),
+            roughness: mean(self.roughnesses()),
+        }
+    }
+
+    /// Glass that is thin: light is reflected at both sides, again and again, 2 E/(1 + E) in all, and the rest goes straight
+    /// on. What scales the lobe of one side, and what is seen of what is behind.
+    fn pane(&self, place: &Place) -> (f32, Vec3) {
+        let once = self.boundary(place).reflected;
+        let scale = 2.0 / (1.0 + once);
+        (scale, color(self.transmission_color) * (1.0 - scale * once))
+    }
+
+    fn diffuse(&self, left: Vec3, place: &Place, lobes: &mut Lobes<'_>) {
+        let normal = self.geometry_normal;
+        let roughness = bounded(self.base_diffuse_roughness, 0.0, 1.0, 0.0);
+        let mut reflect = |albedo: Vec3| {
+            let albedo = albedo.to_array();
+            match roughness {
+                0.0 => lobes.add_closure(left, &Lambert { albedo, normal }, place),
+                _ => lobes.add_closure(left, &OrenNayar { albedo, normal, roughness }, place),
+            }
+        };
+        if !self.geometry_thin_walled {
+            return reflect(self.diffuse_color());
+        }
+        // What goes below the surface of a sheet comes out on either side.
+        let below = color(self.subsurface_color) * unit(self.subsurface_weight);
+        let on = 0.5 + 0.5 * bounded(self.subsurface_scatter_anisotropy, -1.0, 1.0, 0.0);
+        reflect(self.base() * (1.0 - unit(self.subsurface_weight)) + below * (1.0 - on));
+        lobes.add_closure(left, &Translucent { transmittance: (below * on).to_array(), normal }, place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{WeightedLobe, harness};
+    use super::*;
+
+    /// The specification's defaults, white.
+    const WHITE: OpenPbr = OpenPbr {
+        base_weight: 1.0,
+        base_color: [1.0; 3],
+        base_diffuse_roughness: 0.0,
+        base_metalness: 0.0,
+        specular_weight: 1.0,
+        specular_color: [1.0; 3],
+        specular_roughness: 0.3,
+        specular_roughness_anisotropy: 0.0,
+        specular_ior: 1.5,
+        transmission_weight: 0.0,
+        transmission_color: [1.0; 3],
+        subsurface_weight: 0.0,
+        subsurface_color: [1.0; 3],
+        subsurface_scatter_anisotropy: 0.0,
+        coat_weight: 0.0,
+        coat_color: [1.0; 3],
+        coat_roughness: 0.0,
+        coat_roughness_anisotropy: 0.0,
+        coat_ior: 1.6,
+        coat_darkening: 1.0,
+        fuzz_weight: 0.0,
+        fuzz_color: [1.0; 3],
+        fuzz_roughness: 0.5,
+        geometry_thin_walled: false,
+        geometry_normal: [0.0, 0.0, 1.0],
+        geometry_coat_normal: [0.0, 0.0, 1.0],
+        geometry_tangent: [1.0, 0.0, 0.0],
+        geometry_coat_tangent: [1.0, 0.0, 0.0],
+        emission: Beneath,
+        behind: Beneath,
+    };
+
+    fn lobes(closure: &OpenPbr, wo: Vec3, inside: bool) -> Vec<WeightedLobe> {
+        let mut list = Vec::new();
+        closure.scatter(&Place { wo, gnormal: Vec3::Z, inside }, &mut Lobes::new(&mut list));
+        list
+    }
+
+    /// The share of light from all sides that comes to the viewer, by the lobes' own samples.
+    fn scattered(closure: &OpenPbr, wo: Vec3, inside: bool) -> f32 {
+        let list = lobes(closure, wo, inside);
+        list.iter().map(|l| l.weight.x * harness::albedo(&l.lobe, wo)).sum()
+    }
+
+    #[test]
+    fn its_own_lobes_pass_the_harness() {
+        let stretched =
+            OpenPbr { specular_roughness: 0.7, specular_roughness_anisotropy: 0.5, specular_color: [0.8; 3], ..WHITE };
+        for (name, closure) in [
+            ("plastic", stretched),
+            ("coat", OpenPbr { coat_weight: 1.0, coat_roughness: 0.6, coat_roughness_anisotropy: 0.5, ..WHITE }),
+        ] {
+            let make = |pose: &harness::Pose| {
+                let (geometry_normal, geometry_tangent) = (pose.normal.to_array(), pose.tangent.to_array());
+                let (geometry_coat_normal, geometry_coat_tangent) = (geometry_normal, geometry_tangent);
+                let turned = OpenPbr {
+                    geometry_normal,
+                    geometry_tangent,
+                    geometry_coat_normal,
+                    geometry_coat_tangent,
+                    ..closure
+                };
+                let mut list = Vec::new();
+                turned.scatter(&pose.place(), &mut Lobes::new(&mut list));
+                list[0].lobe
+            };
+            harness::check_one_way(&format!("OpenPbr, {name}"), &make);
+        }
+    }
+
+    /// A white furnace over roughness, metal, glass, coat and fuzz.
+    #[test]
+    fn a_white_one_keeps_all_light() {
+        for roughness in [0.1, 0.8] {
+            for (base_metalness, transmission_weight) in [(0.0, 0.0), (0.5, 0.0), (0.0, 1.0)] {
+                for (coat_weight, fuzz_weight) in [(0.0, 0.0), (1.0, 0.0), (0.5, 0.7)] {
+                    let layers = OpenPbr { coat_weight, coat_roughness: 0.2, fuzz_weight, ..WHITE };
+                    let closure =
+                        OpenPbr { specular_roughness: roughness, base_metalness, transmission_weight, ..layers };
+                    for wo in harness::directions() {
+                        let all = scattered(&closure, wo, false);
+                        assert!((all - 1.0).abs() < 0.03, "{closure:?} {wo}: {all}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn glass_is_glass_from_inside_whatever_lies_on_it() {
+        let glass = OpenPbr { transmission_weight: 1.0, coat_weight: 1.0, fuzz_weight: 1.0, ..WHITE };
+        for wo in harness::directions() {
+            let names: Vec<_> = lobes(&glass, wo, true).iter().map(|l| (l.lobe.name(), l.weight)).collect();
+            assert_eq!(names, [("RoughDielectric", Vec3::ONE)]);
+            assert_eq!(lobes(&glass, wo, false).len(), 3);
+        }
+    }
+
+    /// A pane of index 1.5 reflects 2 · 0.04/(1 + 0.04) straight on and lets the rest through; no other is seen through.
+    #[test]
+    fn light_goes_straight_through_thin_walls() {
+        let pane = OpenPbr { geometry_thin_walled: true, transmission_weight: 1.0, specular_roughness: 0.0, ..WHITE };
+        for inside in [false, true] {
+            let place = Place { wo: Vec3::Z, gnormal: Vec3::Z, inside };
+            let list = lobes(&pane, Vec3::Z, inside);
+            let share = list[0].weight.x * list[0].lobe.albedo().x;
+            assert!(list.len() == 1 && (share - 0.08 / 1.04).abs() < 1e-3, "{share}");
+            assert!((share + pane.beneath(&place, BEHIND).x - 1.0).abs() < 1e-4);
+            let tinted = OpenPbr { transmission_color: [1.0, 0.5, 0.0], transmission_weight: 0.5, ..pane };
+            let expected = pane.beneath(&place, BEHIND) * Vec3::new(0.5, 0.25, 0.0);
+            assert!((tinted.beneath(&place, BEHIND) - expected).abs().max_element() < 1e-5);
+            assert_eq!(OpenPbr { geometry_thin_walled: false, ..pane }.beneath(&place, BEHIND), Vec3::ZERO);
+        }
+        let parameters = <OpenPbr as ssl_compiler::runtime::Closure>::closure_type().parameters;
+        assert_eq!(parameters[BEHIND].name, "behind");
+    }
+
+    /// A sheet of paper shares what goes below its surface out to both sides.
+    #[test]
+    fn thin_sheets_scatter_light_on() {
+        let paper = OpenPbr { geometry_thin_walled: true, subsurface_weight: 1.0, specular_weight: 0.0, ..WHITE };
+        for (anisotropy, on) in [(0.0, 0.5), (0.5, 0.75), (-1.0, 0.0)] {
+            let sheet = OpenPbr { subsurface_scatter_anisotropy: anisotropy, subsurface_color: [0.8; 3], ..paper };
+            let share = |name: &str| -> f32 {
+                let list = lobes(&sheet, Vec3::new(0.6, 0.0, 0.8), false);
+                list.iter().filter(|l| l.lobe.name() == name).map(|l| l.weight.x * l.lobe.albedo().x).sum()
+            };
+            assert!((share("Translucent") - 0.8 * on).abs() < 1e-5, "{anisotropy}");
+            assert!((share("Lambert") - 0.8 * (1.0 - on)).abs() < 1e-5, "{anisotropy}");
+        }
+    }
+
+    /// Numbers of the graph `open_pbr_surface`, worked out by hand.
+    #[test]
+    fn a_coat_darkens_and_adapts_as_in_materialx() {
+        let coated = OpenPbr { base_color: [0.5; 3], coat_weight: 1.0, ..WHITE };
+        let place = Place { wo: Vec3::Z, gnormal: Vec3::Z, inside: false };
+        // K = 1 − (1 − (0.6/2.6)²)/2.56 and (1 − K)/(1 − K/2).
+        let back = 1.0 - (1.0 - (0.6_f32 / 2.6).powi(2)) / 2.56;
+        assert!((coated.darkening(&place) - (1.0 - back) / (1.0 - 0.5 * back)).abs().max_element() < 1e-6);
+        // 1.5 below 1.6 is turned round.
+        assert!((coated.relative_ior() - 1.6 / 1.5).abs() < 1e-6);
+        let half = OpenPbr { coat_weight: 0.5, coat_roughness: 0.5, specular_roughness: 0.4, ..coated };
+        assert!((half.relative_ior() - (1.5 + 1.6 / 1.5) / 2.0).abs() < 1e-6);
+        // (0.4⁴ + 2 · 0.5⁴)^¼ = 0.6253, half way from 0.4.
+        assert!((half.roughnesses() - 0.5 * (0.4 + 0.1506_f32.powf(0.25))).abs().max_element() < 1e-5);
+        // The specular weight scales what is reflected straight on: an index of 1.5 reflects 4 %, here 1 %.
+        let weak = OpenPbr { specular_weight: 0.25, ..WHITE };
+        assert!((weak.weighted(1.5) - 1.1 / 0.9).abs() < 1e-5);
+        // Anisotropy of 1/2: α by √(2/(1 + 1/4)) along, half of that across.
+        let alpha = stretched(0.5, 0.5).powf(2.0);
+        assert!((alpha - 0.25 * 1.6_f32.sqrt() * Vec2::new(1.0, 0.5)).abs().max_element() < 1e-6);
+    }
+
+    #[test]
+    fn what_shines_below_is_seen_through_the_coat() {
+        let place = Place { wo: Vec3::Z, gnormal: Vec3::Z, inside: false };
+        assert_eq!(WHITE.beneath(&place, BEHIND - 1), Vec3::ONE);
+        let coated = OpenPbr { coat_weight: 1.0, coat_color: [0.5; 3], ..WHITE };
+        let passing = 0.5 * (1.0 - (0.6_f32 / 2.6).powi(2));
+        assert!((coated.beneath(&place, BEHIND - 1).x - passing).abs() < 3e-3);
+    }
+
+    #[test]
+    fn colors_stand_where_the_specification_puts_them() {
+        let red = [0.8, 0.1, 0.1];
+        let mixed = OpenPbr { base_color: red, base_metalness: 0.25, subsurface_weight: 0.5, ..WHITE };
+        let list = lobes(&mixed, Vec3::Z, false);
+        assert_eq!(list.iter().map(|l| l.lobe.name()).collect::<Vec<_>>(), ["Schlick", "OpenPbr", "Lambert"]);
+        let [metal, gloss, diffuse] = [0, 1, 2].map(|i| list[i].weight * list[i].lobe.albedo());
+        assert!((metal / metal.x - Vec3::from(red) / 0.8).abs().max_element() < 0.06, "{metal}");
+        assert!((gloss - 0.75 * 0.04).abs().max_element() < 2e-3, "{gloss}");
+        let expected = 0.75 * 0.96 * Vec3::from(red).lerp(Vec3::ONE, 0.5);
+        assert!((diffuse - expected).abs().max_element() < 2e-3, "{diffuse}");
+    }
+}
