@@ -4,22 +4,36 @@ use super::TriangleMesh;
 use glam::{Vec2, Vec3};
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+
+/// A file's text, which is read from its beginning as often as it is opened: files are larger than what is made of them, so
+/// they are not held whole.
+pub trait Text {
+    fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
+}
+
+impl Text for Path {
+    fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
+        Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(self)?)))
+    }
+}
+
+impl Text for [u8] {
+    fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
+        Ok(Box::new(self))
+    }
+}
 
 /// Reads a file in its own space. Polygons are cut into triangles; points and lines are left out;
 /// missing texture coordinates are 0; missing normals are computed. With `smooth` off, every face gets
 /// its own normal, whatever the file says.
 ///
 /// The error is a sentence for the user.
-pub fn load(path: &Path, smooth: bool) -> Result<TriangleMesh, String> {
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
-    parse(&bytes, smooth)
-}
-
-/// As [`load`], from a file's bytes.
-pub fn parse(bytes: &[u8], smooth: bool) -> Result<TriangleMesh, String> {
-    Ok(whole(&models(bytes, &[])?, smooth)?.0)
+pub fn load<T: Text + ?Sized>(text: &T, smooth: bool) -> Result<TriangleMesh, String> {
+    Survey::of(text)?;
+    Ok(whole(models(text, &[])?, smooth)?.0)
 }
 
 /// A part of a file: triangles between a `usemtl` and the next, and with them all others of the same names.
@@ -31,56 +45,86 @@ pub struct ObjPart {
     pub object: Option<String>,
 }
 
-/// As [`parse`], in parts by the names of their materials, and of those objects and groups that are `wanted`. Normals that
+/// A file in parts.
+pub struct ObjFile {
+    pub parts: Vec<ObjPart>,
+    /// The files that `mtllib` names.
+    pub libraries: Vec<String>,
+}
+
+/// As [`load`], in parts by the names of their materials, and of those objects and groups that are `wanted`. Normals that
 /// the file does not give are as smooth between parts as within them.
-pub fn parse_parts(bytes: &[u8], smooth: bool, wanted: &[&str]) -> Result<Vec<ObjPart>, String> {
-    let names = material_names(bytes);
-    let models = models(bytes, &names)?;
-    let (mesh, model_of) = whole(&models, smooth)?;
-    let keys: Vec<_> = models
-        .iter()
-        .map(|m| (m.mesh.material_id.and_then(|i| names.get(i)), wanted.iter().find(|w| **w == m.name)))
-        .collect();
+pub fn load_parts<T: Text + ?Sized>(text: &T, smooth: bool, wanted: &[&str]) -> Result<ObjFile, String> {
+    let survey = Survey::of(text)?;
+    let names = &survey.materials;
+    let models = models(text, names)?;
+    let key = |m: &tobj::Model| (m.mesh.material_id.and_then(|i| names.get(i)), wanted.iter().find(|w| **w == m.name));
+    let keys: Vec<_> = models.iter().map(key).collect();
+    let (mesh, model_of) = whole(models, smooth)?;
     let mut distinct = Vec::new();
     for key in &keys {
         if !distinct.contains(key) {
             distinct.push(*key);
         }
     }
+    let named = |key: &(Option<&String>, Option<&&str>)| (key.0.cloned(), key.1.map(|o| (*o).to_owned()));
+    if let [one] = distinct[..] {
+        let (material, object) = named(&one);
+        return Ok(ObjFile { parts: vec![ObjPart { mesh, material, object }], libraries: survey.libraries });
+    }
     let part = |key: &(Option<&String>, Option<&&str>)| {
-        let faces = model_of.iter().enumerate().filter(|(_, model)| keys[**model] == *key).map(|(face, _)| face);
-        let (material, object) = (key.0.cloned(), key.1.map(|o| (*o).to_owned()));
-        ObjPart { mesh: mesh.part(faces), material, object }
+        let faces = model_of.iter().enumerate().filter(|(_, model)| keys[**model as usize] == *key);
+        let (material, object) = named(key);
+        ObjPart { mesh: mesh.part(faces.map(|(face, _)| face)), material, object }
     };
-    Ok(distinct.iter().map(part).filter(|p| !p.mesh.indices.is_empty()).collect())
+    let parts = distinct.iter().map(part).filter(|p| !p.mesh.indices.is_empty()).collect();
+    Ok(ObjFile { parts, libraries: survey.libraries })
 }
 
-/// The files that `mtllib` names.
-pub fn libraries(bytes: &[u8]) -> Vec<String> {
-    values_of(bytes, "mtllib")
+/// What must be known of a file before its faces are read.
+#[derive(Default)]
+struct Survey {
+    /// Behind `mtllib`.
+    libraries: Vec<String>,
+    /// Behind `usemtl`, each once.
+    materials: Vec<String>,
 }
 
-/// The names behind `usemtl`, each once.
-fn material_names(bytes: &[u8]) -> Vec<String> {
-    let mut names = values_of(bytes, "usemtl");
-    let mut known = HashSet::new();
-    names.retain(|name| known.insert(name.clone()));
-    names
+impl Survey {
+    fn of<T: Text + ?Sized>(text: &T) -> Result<Survey, String> {
+        let mut reader = text.open().map_err(|e| e.to_string())?;
+        let (mut survey, mut known) = (Survey::default(), HashSet::new());
+        let (mut line, mut colored) = (Vec::new(), None);
+        while reader.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
+            let text = line.trim_ascii();
+            if let Some(name) = value_of(text, "mtllib") {
+                survey.libraries.push(name);
+            } else if let Some(name) = value_of(text, "usemtl") {
+                if known.insert(name.clone()) {
+                    survey.materials.push(name);
+                }
+            } else if text.starts_with(b"v ") {
+                // `v x y z r g b`: beside vertices without a color, their order would be lost.
+                let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+                if *colored.get_or_insert(words >= 7) != (words >= 7) {
+                    return Err("some of its vertices have a color, and some have none".to_owned());
+                }
+            }
+            line.clear();
+        }
+        Ok(survey)
+    }
 }
 
-/// What stands behind a keyword, line by line.
-fn values_of(bytes: &[u8], keyword: &str) -> Vec<String> {
-    let lines = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
-    let behind = lines.filter_map(|line| line.strip_prefix(keyword.as_bytes()));
-    let behind = behind.filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace));
-    behind.map(|rest| String::from_utf8_lossy(rest.trim_ascii()).into_owned()).collect()
+/// What stands behind a keyword.
+fn value_of(line: &[u8], keyword: &str) -> Option<String> {
+    let rest = line.strip_prefix(keyword.as_bytes())?;
+    let behind = rest.first().is_some_and(u8::is_ascii_whitespace);
+    behind.then(|| String::from_utf8_lossy(rest.trim_ascii()).into_owned())
 }
 
 /// The pieces of a file. Numbers of materials are those of `names`.
-fn models(bytes: &[u8], names: &[String]) -> Result<Vec<tobj::Model>, String> {
-    if some_have_colors(bytes) {
-        return Err("some of its vertices have a color, and some have none".to_owned());
-    }
+fn models<T: Text + ?Sized>(text: &T, names: &[String]) -> Result<Vec<tobj::Model>, String> {
     let options = tobj::LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
     // Names of materials are kept if a library has them: one that is put first has them all, the file's own are not read.
     let first = Cell::new(true);
@@ -90,21 +134,21 @@ fn models(bytes: &[u8], names: &[String]) -> Result<Vec<tobj::Model>, String> {
         let numbers = names.iter().cloned().zip(0..).collect();
         Ok((names.iter().map(material).collect(), numbers))
     };
-    let mut text = (&b"mtllib names\n"[..]).chain(bytes);
+    let mut text = (&b"mtllib names\n"[..]).chain(text.open().map_err(|e| e.to_string())?);
     let (models, _) = tobj::load_obj_buf(&mut text, &options, named)
         .map_err(|e| format!("it is not a well-formed OBJ file ({e})"))?;
     Ok(models)
 }
 
 /// All pieces as one mesh, and of which piece each face is.
-fn whole(models: &[tobj::Model], smooth: bool) -> Result<(TriangleMesh, Vec<usize>), String> {
+fn whole(models: Vec<tobj::Model>, smooth: bool) -> Result<(TriangleMesh, Vec<u32>), String> {
     let mut mesh = TriangleMesh::default();
     let with_normals = models.iter().all(|m| m.mesh.normals.len() == m.mesh.positions.len());
     let with_colors = models.iter().all(|m| m.mesh.vertex_color.len() == m.mesh.positions.len());
     let mut model_of = Vec::new();
-    for (number, model) in models.iter().enumerate() {
+    for (number, model) in models.into_iter().enumerate() {
         append(&mut mesh, &model.mesh, with_normals, with_colors)?;
-        model_of.resize(mesh.indices.len(), number);
+        model_of.resize(mesh.indices.len(), number as u32);
     }
     if mesh.indices.is_empty() {
         return Err("it holds no faces".to_owned());
@@ -114,14 +158,6 @@ fn whole(models: &[tobj::Model], smooth: bool) -> Result<(TriangleMesh, Vec<usiz
     }
     mesh.complete(smooth);
     Ok((mesh, model_of))
-}
-
-/// Whether there are vertices with a color, `v x y z r g b`, and others without: their order would be lost.
-fn some_have_colors(bytes: &[u8]) -> bool {
-    let words = |line: &[u8]| line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
-    let vertices = bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii_start);
-    let mut colored = vertices.filter(|line| line.starts_with(b"v ")).map(|line| words(line) >= 7);
-    colored.next().is_some_and(|first| colored.any(|other| other != first))
 }
 
 fn append(mesh: &mut TriangleMesh, part: &tobj::Mesh, with_normals: bool, with_colors: bool) -> Result<(), String> {
@@ -156,12 +192,12 @@ mod tests {
 
     #[test]
     fn reads_polygons_without_normals_or_coordinates() {
-        let mesh = parse(b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n", true).expect("a well-formed file");
+        let mesh = load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], true).expect("a well-formed file");
         assert_eq!(mesh.indices.len(), 2);
         assert!(mesh.normals.iter().all(|n| (*n - Vec3::Y).length() < 1e-6));
         assert!(mesh.uvs.iter().all(|uv| *uv == Vec2::ZERO));
         assert_eq!(
-            parse(b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n", false).expect("as before").positions.len(),
+            load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], false).expect("as before").positions.len(),
             6
         );
     }
@@ -171,8 +207,8 @@ mod tests {
     fn parts_have_their_names_and_what_belongs_to_them() {
         let text = b"mtllib a.mtl\nmtllib b c.mtl\nv 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nv 2 1 0\nv 2 1 -1\n\
             o left\nusemtl red\nf 1 2 3 4\no right\nusemtl blue\nf 2 5 6 3\nusemtl red\nf 1 2 3\n";
-        assert_eq!(libraries(text), ["a.mtl", "b c.mtl"]);
-        let parts = parse_parts(text, true, &[]).expect("a well-formed file");
+        let ObjFile { parts, libraries } = load_parts(&text[..], true, &[]).expect("a well-formed file");
+        assert_eq!(libraries, ["a.mtl", "b c.mtl"]);
         let names: Vec<_> = parts.iter().map(|p| p.material.as_deref()).collect();
         assert_eq!((names, parts[0].mesh.indices.len()), (vec![Some("red"), Some("blue")], 3));
         let at_border = |mesh: &TriangleMesh| {
@@ -180,7 +216,7 @@ mod tests {
             mesh.normals[i]
         };
         assert!((at_border(&parts[0].mesh) - at_border(&parts[1].mesh)).length() < 1e-6);
-        let parts = parse_parts(text, true, &["right"]).expect("as before");
+        let parts = load_parts(&text[..], true, &["right"]).expect("as before").parts;
         let names: Vec<_> = parts.iter().map(|p| (p.material.as_deref(), p.object.as_deref())).collect();
         assert_eq!(names, [(Some("red"), None), (Some("blue"), Some("right")), (Some("red"), Some("right"))]);
     }
@@ -195,7 +231,7 @@ mod tests {
             b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3",
             b"v 1 0 0\nf 1 1 9",
         ] {
-            assert!(parse(bad, true).is_err(), "{:?}", String::from_utf8_lossy(bad));
+            assert!(load(bad, true).is_err(), "{:?}", String::from_utf8_lossy(bad));
         }
     }
 }

@@ -116,7 +116,7 @@ pub fn load<'a>(
         let read = match source {
             Source::Body(body) => Ok(Read::One(Piece::Body(Box::new(body)), DAffine3::IDENTITY)),
             Source::Instance(to_parent) => Ok(Read::One(Piece::Instance, to_parent)),
-            Source::Obj { path, smooth, transform } => obj::load(&path, smooth).map(|mut mesh| {
+            Source::Obj { path, smooth, transform } => obj::load(path.as_path(), smooth).map(|mut mesh| {
                 mesh.transform(&transform);
                 Read::One(Piece::Body(Box::new(mesh.into())), DAffine3::IDENTITY)
             }),

@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 /// Reads a file in parts. `wanted` are names of objects and groups whose parts are kept apart. The error is a sentence for
 /// the user.
 pub fn read(path: &Path, smooth: bool, wanted: &[&str]) -> Result<Model, String> {
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     let mut model = Model { nodes: vec![(0, DAffine3::IDENTITY)], ..Model::default() };
-    let parts = obj::parse_parts(&bytes, smooth, wanted)?;
+    let obj::ObjFile { parts, libraries } = obj::load_parts(path, smooth, wanted)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut known = Vec::new();
-    for library in obj::libraries(&bytes) {
+    for library in libraries {
         match materials(&folder.join(&library)) {
             Ok((materials, file)) => {
                 known.extend(materials.into_iter().map(|m| (m, file.clone())));
