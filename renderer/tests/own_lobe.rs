@@ -1,3 +1,5 @@
+//! A lobe of the host's own: dust like the moon's.
+
 use glam::{Vec2, Vec3};
 use renderer::bsdf::{ClosureKind, LobeSample, Lobes, Place, Scatter, SurfaceClosure};
 use renderer::bsdf::{clean, harness, toward_viewer};
@@ -12,7 +14,7 @@ ssl_compiler::closure_type! {
     pub struct Dust { albedo: color, normal: normal }
 }
 
-/// Dust like the moon's, by the law of Lommel and Seeliger: f = albedo / (4π (cos θo + cos θi)).
+/// By the law of Lommel and Seeliger: f = albedo / (4π (cos θo + cos θi)).
 #[derive(Clone, Copy, Debug)]
 struct DustLobe {
     albedo: Vec3,
