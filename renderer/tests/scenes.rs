@@ -41,6 +41,16 @@ fn lacquer() {
 }
 
 #[test]
+fn ball() {
+    renders(&root().join("scenes/ball.toml"), "ball");
+}
+
+#[test]
+fn balls() {
+    renders(&root().join("scenes/balls.toml"), "balls");
+}
+
+#[test]
 fn relief() {
     renders(&root().join("scenes/relief.toml"), "relief");
 }

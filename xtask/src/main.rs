@@ -3,6 +3,7 @@
 //!
 //! Exit codes: 0 fine, 1 something failed, 2 wrong usage.
 
+mod ball;
 mod embree;
 mod fuzz;
 mod gallery;
@@ -53,6 +54,7 @@ const CHORES: &[Chore] = &[
         run: fuzz::fuzz,
     },
     Chore { name: "gallery", takes: "", what: "render the scenes that ship for the book", run: |_| gallery::render() },
+    Chore { name: "ball", takes: "", what: "write the ball that materials are shown on", run: |_| ball::write() },
     Chore { name: "tables", takes: "[ARGUMENTS]", what: "measure the tables of docs/src/performance.md", run: tables },
 ];
 
@@ -205,8 +207,8 @@ fn book() -> Outcome {
 /// What ships is free of warnings: the scenes, their shaders and the standard library.
 fn warnings() -> Outcome {
     let mut files = Vec::new();
-    for folder in ["scenes", "scenes/materials", "ssl-compiler/std"] {
-        // The first two are there; what a folder lacks cannot warn.
+    for folder in ["scenes", "scenes/lobes", "scenes/materials", "ssl-compiler/std"] {
+        // The first three are there; what a folder lacks cannot warn.
         let Ok(entries) = std::fs::read_dir(root().join(folder)) else { continue };
         let paths = entries.flatten().map(|e| e.path());
         files.extend(paths.filter(|p| p.extension().is_some_and(|e| e == "ssl" || e == "toml")));
