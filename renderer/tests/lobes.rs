@@ -58,6 +58,35 @@ fn what_absorbs_nothing_vanishes_in_white_light() {
     std::fs::remove_dir_all(&folder).expect("as above");
 }
 
+/// Layers share light out, and lose none on the way to the picture; neither do materials that are many lobes, from either
+/// side and with holes in them.
+#[test]
+fn layers_over_white_vanish_in_white_light() {
+    let folder = folder("layers");
+    let openpbr = |set: &str| {
+        format!(
+            "OpenPbrSurface m = openpbr_defaults(); m.base_color = m.subsurface_color = color(1.0); {set} c = openpbr(m);"
+        )
+    };
+    let white = "make_closure<Lambert>(color(1.0), n)";
+    for body in [
+        format!(
+            "c = make_closure<Coat>(1.5, 0.3, color(1.0), 1.0, n, make_closure<Sheen>(color(1.0), 0.4, n, {white}));"
+        ),
+        "c = make_closure<Cloth>(color(1.0), color(1.0), 0.3, 0.4, 1.54, n, global_value<tangent>);".to_owned(),
+        format!("closure none; c = make_closure<DoubleSided>({white}, none);"),
+        openpbr("m.coat_weight = 1.0; m.coat_roughness = 0.2; m.fuzz_weight = 0.5; m.base_metalness = 0.5;"),
+        openpbr("m.geometry_opacity = 0.5; m.base_diffuse_roughness = 1.0; m.specular_roughness_anisotropy = 0.5;"),
+        openpbr("m.geometry_thin_walled = true; m.transmission_weight = 0.5; m.subsurface_weight = 0.5;"),
+        openpbr("m.transmission_weight = 1.0; m.coat_weight = 0.5;"),
+    ] {
+        let source = format!("shader m(out closure c) {{ const normal n = global_value<normal>; {body} }}");
+        let found = mean(load(&folder, &format!("source = '''import \"openpbr.ssl\";\n{source}'''")));
+        assert!((found - 1.0).abs().max_element() < 0.02, "{body}: {found}");
+    }
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
 const PAINT: &str = "source = 'shader m(int paint, out closure c) \
      { c = make_closure<Measured>(paint, color(1.0, 1.0, 0.5), global_value<normal>); }'\n";
 
