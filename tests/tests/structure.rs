@@ -36,8 +36,11 @@ const UNSAFE_ROOMS: &[&str] = &[
     "ssl-compiler/src/jit",
     "ssl-compiler/src/runtime",
     "ssl-compiler/src/backend",
+    "renderer/src/accel/bvh",
     "renderer/src/accel/embree",
+    "renderer/src/bsdf/lobe.rs",
     "renderer/src/fiber",
+    "renderer/src/math/prefetch.rs",
 ];
 
 const MAX_LINES: usize = 600;
