@@ -76,6 +76,11 @@ fn forest() {
 }
 
 #[test]
+fn lights() {
+    renders(&root().join("scenes/lights.toml"), "lights");
+}
+
+#[test]
 fn lens() {
     renders(&root().join("scenes/lens.toml"), "lens");
 }

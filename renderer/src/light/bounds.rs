@@ -17,28 +17,30 @@ pub struct LightBounds {
     cos_normals: f32,
     /// Of the angle between a normal and any direction in which light goes out.
     cos_emission: f32,
-    /// Light goes out to the back as well.
-    both_sides: bool,
+    /// Of the intensity, what goes out to the back.
+    behind: f32,
     /// The luminance of the greatest intensity, summed over the lights.
     pub intensity: f32,
 }
 
 impl LightBounds {
-    /// A flat light.
-    pub fn flat((low, high): (Vec3, Vec3), normal: Vec3, both_sides: bool, intensity: f32) -> LightBounds {
-        LightBounds { low, high, axis: normal, cos_normals: 1.0, cos_emission: 0.0, both_sides, intensity }
+    /// A flat light with its intensities straight to the front and to the back.
+    pub fn flat((low, high): (Vec3, Vec3), normal: Vec3, [front, back]: [f32; 2]) -> LightBounds {
+        let (axis, intensity, other) = if front >= back { (normal, front, back) } else { (-normal, back, front) };
+        let behind = if intensity > 0.0 { other / intensity } else { 0.0 };
+        LightBounds { low, high, axis, cos_normals: 1.0, cos_emission: 0.0, behind, intensity }
     }
 
     /// A light that shines to all sides.
     pub fn round((low, high): (Vec3, Vec3), intensity: f32) -> LightBounds {
-        LightBounds { low, high, axis: Vec3::Y, cos_normals: -1.0, cos_emission: 0.0, both_sides: false, intensity }
+        LightBounds { low, high, axis: Vec3::Y, cos_normals: -1.0, cos_emission: 0.0, behind: 0.0, intensity }
     }
 
     /// A light at a point that shines into a cone about `axis`; the cosines are those of half the angle within which it
     /// is the same, and of the angle over which it fades beyond.
     pub fn cone(position: Vec3, axis: Vec3, (inner, edge): (f32, f32), intensity: f32) -> LightBounds {
         let (low, high) = (position, position);
-        LightBounds { low, high, axis, cos_normals: inner, cos_emission: edge, both_sides: false, intensity }
+        LightBounds { low, high, axis, cos_normals: inner, cos_emission: edge, behind: 0.0, intensity }
     }
 
     pub fn center(&self) -> Vec3 {
@@ -58,7 +60,7 @@ impl LightBounds {
             axis,
             cos_normals,
             cos_emission: self.cos_emission.min(other.cos_emission),
-            both_sides: self.both_sides || other.both_sides,
+            behind: self.behind.max(other.behind),
             intensity: self.intensity + other.intensity,
         }
     }
@@ -73,22 +75,21 @@ impl LightBounds {
         let Some(w) = to_receiver.try_normalize() else { return self.intensity / radius2.max(f32::MIN_POSITIVE) };
         // Under half of this angle the box is seen.
         let cos_box = if distance2 <= radius2 { -1.0 } else { (1.0 - radius2 / distance2).max(0.0).sqrt() };
-        let cosine = w.dot(self.axis);
-        let cosine = if self.both_sides { cosine.abs() } else { cosine };
-        let to_normals = cos_less(cosine, self.cos_normals);
-        let emitted = cos_less(to_normals, cos_box);
-        // Both bounds are rounded.
-        if emitted < self.cos_emission - 1e-4 {
-            return 0.0;
-        }
+        // Both bounds are rounded, so little is not nothing.
+        let towards = |axis: Vec3| match cos_less(cos_less(w.dot(axis), self.cos_normals), cos_box) {
+            cosine if cosine < self.cos_emission - LITTLE => 0.0,
+            cosine => cosine.max(LITTLE),
+        };
+        let emitted = towards(self.axis);
+        let emitted = if self.behind > 0.0 { emitted.max(self.behind * towards(-self.axis)) } else { emitted };
         let received = match receiver.normal == Vec3::ZERO {
             true => 1.0,
             false => cos_less(-w.dot(receiver.normal), cos_box),
         };
-        if received < -1e-4 {
+        if received < -LITTLE {
             return 0.0;
         }
-        self.intensity * emitted.max(1e-4) * received.max(1e-4) / distance2.max(radius2)
+        self.intensity * emitted * received.max(LITTLE) / distance2.max(radius2)
     }
 
     /// What the surface area heuristic is for rays: the intensity, the solid angle of what is lit, and the box's surface.
@@ -104,6 +105,8 @@ impl LightBounds {
         self.intensity * angle * (side.x * side.y + side.y * side.z + side.z * side.x)
     }
 }
+
+const LITTLE: f32 = 1e-4;
 
 /// cos max(0, a − b) of angles that are given by their cosines.
 fn cos_less(a: f32, b: f32) -> f32 {
@@ -168,10 +171,8 @@ mod tests {
             let flat = |s: &mut Sampler| {
                 let (a, b) = (point(s), point(s) * 0.2);
                 let normal = uniform_cone(s.next_2d(), 2.0);
-                (
-                    LightBounds::flat((a.min(a + b), a.max(a + b)), normal, i.is_multiple_of(3), 1.0 + s.next_1d()),
-                    normal,
-                )
+                let back = if i.is_multiple_of(3) { 0.5 } else { 0.0 };
+                (LightBounds::flat((a.min(a + b), a.max(a + b)), normal, [1.0 + s.next_1d(), back]), normal)
             };
             let (one, normal) = flat(&mut s);
             let both = one.union(&flat(&mut s).0);
@@ -190,10 +191,13 @@ mod tests {
     /// Far away and face to face, it is the intensity over the square of the distance.
     #[test]
     fn importance_falls_with_the_square_of_the_distance() {
-        let light = LightBounds::flat((Vec3::splat(-0.01), Vec3::splat(0.01)), Vec3::NEG_Y, false, 6.0);
+        let light = LightBounds::flat((Vec3::splat(-0.01), Vec3::splat(0.01)), Vec3::NEG_Y, [6.0, 0.0]);
         let at = |y: f32, normal: Vec3| light.importance(&Receiver { position: Vec3::Y * y, normal, list: 0 });
         assert!((at(-10.0, Vec3::Y) - 0.06).abs() < 1e-4 && (at(-20.0, Vec3::ZERO) - 0.015).abs() < 1e-4);
         assert_eq!(at(10.0, Vec3::NEG_Y), 0.0, "its back is dark");
         assert_eq!(at(-10.0, Vec3::NEG_Y), 0.0, "below the horizon");
+        let both = LightBounds::flat((Vec3::splat(-0.01), Vec3::splat(0.01)), Vec3::Y, [3.0, 6.0]);
+        let at = |y: f32| both.importance(&Receiver { position: Vec3::Y * y, normal: Vec3::ZERO, list: 0 });
+        assert!((at(-10.0) - 0.06).abs() < 1e-4 && (at(10.0) - 0.03).abs() < 1e-4, "{} {}", at(-10.0), at(10.0));
     }
 }

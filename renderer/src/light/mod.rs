@@ -23,7 +23,7 @@ pub use glow::{Glow, Studio};
 pub use ies::load as load_ies;
 pub use links::{LightName, LinkList, Links};
 pub use profile::Profile;
-pub use sampling::LightSampling;
+pub use sampling::{LightChoice, LightSampling};
 pub use scene_lights::{LightSample, SceneLights};
 pub use sun::Sun;
 

@@ -13,6 +13,17 @@ pub enum LightSampling {
     Lobes,
 }
 
+/// By what one of many lights is chosen. Pictures have the same mean either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LightChoice {
+    /// What it may bring to the place at hand, as a tree over the lights bounds it.
+    #[default]
+    Tree,
+    /// Its intensity alone.
+    Power,
+}
+
 impl LightSampling {
     /// The share of a direction that a lobe drew with density `lobe`, infinite where light sampling could not have drawn
     /// it; `light` is the density of light sampling for it.

@@ -8,7 +8,7 @@ use super::bounds::LightBounds;
 use super::glow::{Glow, Studio};
 use super::links::{LightName, Links};
 use super::tree::LightTree;
-use super::{PointLight, Receiver};
+use super::{LightChoice, PointLight, Receiver};
 use crate::geometry::{Body, Geometry, Hit, Primitive};
 use crate::math::luminance;
 use glam::{Vec2, Vec3};
@@ -45,7 +45,12 @@ pub enum LightSample<'a> {
 
 impl SceneLights {
     /// `studio` asks the materials of the shapes.
-    pub fn new(studio: &Studio<'_>, points: Vec<(PointLight, LightName)>, links: Links) -> SceneLights {
+    pub fn new(
+        studio: &Studio<'_>,
+        points: Vec<(PointLight, LightName)>,
+        links: Links,
+        choice: LightChoice,
+    ) -> SceneLights {
         let geometry = studio.around.geometry;
         let mut found = Found { studio, glows: studio.glows(), found: Vec::new(), varying: HashMap::new() };
         let emitting = found.emitting_groups();
@@ -67,7 +72,7 @@ impl SceneLights {
         let all: Vec<(LightBounds, LightName)> = bounds.chain(many.map(|(p, name)| (p.bounds(), *name))).collect();
         let tree = |list: u32| {
             let numbered = all.iter().enumerate().filter(|(_, (_, name))| lights.links.lights(list, *name));
-            LightTree::new(numbered.map(|(i, (bounds, _))| (i as u32, *bounds)), all.len())
+            LightTree::new(numbered.map(|(i, (bounds, _))| (i as u32, *bounds)), all.len(), choice)
         };
         lights.trees = (0..lights.links.count()).map(tree).collect();
         lights
@@ -205,13 +210,13 @@ impl Found<'_> {
             let emitter = Emitter { instance: path, primitive: first + i };
             let Some((_, _, normal, area)) = emitter.point(geometry, Vec2::splat(0.5)) else { continue };
             let [to_front, to_back] = sides(i as usize).map(|l| l.max(least));
-            let intensity = area * (of_shape + to_front).max(to_back);
+            let sides = [of_shape + to_front, to_back].map(|l| area * l);
             let bounds = match geometry.primitive(emitter.primitive) {
                 // A quarter of it is what a direction sees of it.
-                Primitive::Sphere(_) => LightBounds::round(emitter.bounds(geometry), 0.25 * intensity),
-                _ => LightBounds::flat(emitter.bounds(geometry), normal, glow != Glow::Dark, intensity),
+                Primitive::Sphere(_) => LightBounds::round(emitter.bounds(geometry), 0.25 * sides[0].max(sides[1])),
+                _ => LightBounds::flat(emitter.bounds(geometry), normal, sides),
             };
-            if intensity > 0.0 && intensity.is_finite() {
+            if bounds.intensity > 0.0 && bounds.intensity.is_finite() {
                 self.found.push((emitter, bounds));
             }
         }

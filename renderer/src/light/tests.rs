@@ -1,6 +1,6 @@
 //! Light sampling of emitting shapes against their form factors, and against the hits that it foretells.
 
-use super::{Drawn, LightSample, Links, Receiver, SceneLights, Studio};
+use super::{Drawn, LightChoice, LightSample, Links, Receiver, SceneLights, Studio};
 use crate::accel::Accel;
 use crate::geometry::{Disk, Geometry, Quad, Shape, Sphere, Transform, TriangleMesh, surface};
 use crate::material::{Spaces, Surroundings};
@@ -15,7 +15,12 @@ use std::f32::consts::PI;
 fn lights(geometry: &Geometry) -> SceneLights {
     let textures = TextureSystem::new(Vec::new(), &CacheOptions::default(), None).expect("a large budget");
     let around = Surroundings { spaces: &Spaces::default(), geometry };
-    SceneLights::new(&Studio { around, materials: &[], textures: &textures }, Vec::new(), Links::default())
+    SceneLights::new(
+        &Studio { around, materials: &[], textures: &textures },
+        Vec::new(),
+        Links::default(),
+        LightChoice::Tree,
+    )
 }
 
 fn draw(lights: &SceneLights, geometry: &Geometry, receiver: &Receiver, u: Vec2) -> Option<Drawn> {

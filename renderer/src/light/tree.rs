@@ -1,7 +1,7 @@
 //! Many lights drawn from by a tree: at each node the side that may bring more to the receiver is the likelier one.
 
-use super::Receiver;
 use super::bounds::LightBounds;
+use super::{LightChoice, Receiver};
 
 /// A binary tree over lights, which are known by numbers.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,7 @@ pub struct LightTree {
     intensities: Vec<f32>,
     /// Where each number stands among them, and in which leaf; [`Place::NOWHERE`] for those that are not in the tree.
     places: Vec<Place>,
+    choice: LightChoice,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,9 +52,9 @@ const SINGLE: usize = 1 << 17;
 
 impl LightTree {
     /// Over lights with their numbers; those that are black are left out. `count` is above all numbers.
-    pub fn new(lights: impl IntoIterator<Item = (u32, LightBounds)>, count: usize) -> LightTree {
+    pub fn new(lights: impl IntoIterator<Item = (u32, LightBounds)>, count: usize, choice: LightChoice) -> LightTree {
         let mut lights: Vec<(u32, LightBounds)> = lights.into_iter().filter(|(_, b)| b.intensity > 0.0).collect();
-        let mut tree = LightTree { places: vec![Place::NOWHERE; count], ..LightTree::default() };
+        let mut tree = LightTree { places: vec![Place::NOWHERE; count], choice, ..LightTree::default() };
         if !lights.is_empty() {
             let most = lights.len().div_ceil(SINGLE).next_power_of_two();
             tree.build(&mut lights, most, 0, 0);
@@ -135,13 +136,20 @@ impl LightTree {
 
     /// Whether any light may.
     fn reaches(&self, receiver: &Receiver) -> bool {
-        self.nodes.first().is_some_and(|root| root.bounds.importance(receiver) > 0.0)
+        !self.nodes.is_empty() && self.importance(0, receiver) > 0.0
+    }
+
+    fn importance(&self, node: u32, receiver: &Receiver) -> f32 {
+        let bounds = &self.nodes[node as usize].bounds;
+        match self.choice {
+            LightChoice::Tree => bounds.importance(receiver),
+            LightChoice::Power => bounds.intensity,
+        }
     }
 
     /// How likely the first child of a node is.
     fn share(&self, node: u32, second: u32, receiver: &Receiver) -> f32 {
-        let of = |n: u32| self.nodes[n as usize].bounds.importance(receiver);
-        let (first, second) = (of(node + 1), of(second));
+        let (first, second) = (self.importance(node + 1, receiver), self.importance(second, receiver));
         let share = first / (first + second);
         // Where both are dark it does not matter, and infinite ones, of lights where the receiver is, say nothing.
         if share.is_finite() { share } else { 0.5 }
@@ -206,7 +214,11 @@ mod tests {
             let (a, power) = (point(&mut s), (4.0 * s.next_1d()).exp());
             let axis = uniform_cone(s.next_2d(), 2.0);
             let bounds = match i % 4 {
-                0 => LightBounds::flat((a, a + s.next_1d()), axis, i.is_multiple_of(8), power),
+                0 => LightBounds::flat(
+                    (a, a + s.next_1d()),
+                    axis,
+                    [power, if i.is_multiple_of(8) { 0.3 * power } else { 0.0 }],
+                ),
                 1 => LightBounds::round((a, a), power),
                 2 => LightBounds::cone(a, axis, (s.next_1d(), s.next_1d()), power),
                 // Several in one place, and some that are black.
@@ -228,7 +240,7 @@ mod tests {
         let mut any = 0;
         for n in [1, 2, 3, 100, 1000] {
             let lights = lights(n);
-            let tree = LightTree::new(lights.iter().copied(), n as usize);
+            let tree = LightTree::new(lights.iter().copied(), n as usize, LightChoice::Tree);
             for i in 0..100 {
                 let receiver = receiver(i);
                 let sum: f64 = (0..n).map(|l| f64::from(tree.probability(&receiver, l))).sum();
@@ -245,7 +257,7 @@ mod tests {
     fn lights_are_drawn_as_often_as_their_probabilities_say() {
         const DRAWS: u32 = 1 << 14;
         for n in [7, 300] {
-            let tree = LightTree::new(lights(n), n as usize);
+            let tree = LightTree::new(lights(n), n as usize, LightChoice::Tree);
             for i in 0..6 {
                 let receiver = receiver(i);
                 let (mut times, mut left) = (vec![0.0; n as usize], vec![0.0; n as usize]);
@@ -285,10 +297,10 @@ mod tests {
     #[test]
     fn very_many_lights_in_one_place_make_no_deep_tree() {
         let one = |i| (i, LightBounds::round((Vec3::ZERO, Vec3::ZERO), 1.0));
-        let tree = LightTree::new((0..1 << 18).map(one), 1 << 18);
+        let tree = LightTree::new((0..1 << 18).map(one), 1 << 18, LightChoice::Tree);
         let receiver = Receiver { position: Vec3::X, normal: Vec3::ZERO, list: 0 };
         assert!((tree.probability(&receiver, 77) * (1 << 18) as f32 - 1.0).abs() < 1e-3);
         assert!(tree.nodes.len() < 1 << 19);
-        assert!(LightTree::new([], 0).sample(&receiver, 0.5).is_none());
+        assert!(LightTree::new([], 0, LightChoice::Tree).sample(&receiver, 0.5).is_none());
     }
 }

@@ -116,6 +116,7 @@ const TABLES: &[Table] = &[
             key("roulette", Flag, "whether paths that carry little may end at random, true if not given"),
             key("noise", Choice(&["white", "blue"]), "how the errors of neighbouring pixels go together"),
             key("sampling", Choice(&["both", "lights", "lobes"]), "who looks for light that both could find"),
+            key("light_choice", Choice(&["tree", "power"]), "by what one of many lights is drawn"),
         ],
     },
     Table {
@@ -348,6 +349,7 @@ mod tests {
         for (table, name, before) in [
             ("integrator", "type", "[camera]\n[integrator]\n"),
             ("integrator", "sampling", "[camera]\n[integrator]\n"),
+            ("integrator", "light_choice", "[camera]\n[integrator]\n"),
             ("integrator", "noise", "[camera]\n[integrator]\n"),
             ("film", "filter", "[camera]\n[film]\n"),
             ("film", "tone", "[camera]\n[film]\n"),

@@ -214,7 +214,7 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let spaces = Spaces { objects, camera: Space::camera(view.position, view.target, view.up) };
     let around = Surroundings { spaces: &spaces, geometry: &geometry };
     let studio = Studio { around, materials: &materials, textures: &textures };
-    let lights = SceneLights::new(&studio, points, linking.links);
+    let lights = SceneLights::new(&studio, points, linking.links, file.integrator.light_choice);
     Some(Scene {
         view,
         spaces,

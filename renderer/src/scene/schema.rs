@@ -2,7 +2,7 @@
 //! place in the file.
 
 use crate::film::{PixelFilter, ToneCurve};
-use crate::light::LightSampling;
+use crate::light::{LightChoice, LightSampling};
 use crate::sampler::Noise;
 use crate::texture::Wrap;
 use serde::Deserialize;
@@ -88,6 +88,7 @@ pub struct IntegratorTable {
     pub max_depth: Option<Spanned<i64>>,
     pub seed: u32,
     pub sampling: LightSampling,
+    pub light_choice: LightChoice,
     pub noise: Noise,
     /// Whether paths that carry little may end at random.
     pub roulette: Option<bool>,

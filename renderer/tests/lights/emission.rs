@@ -60,7 +60,7 @@ fn shaders_shine_to_both_sides() {
 }
 
 /// A screen with a picture, a lamp of many triangles, and instances of one that varies, with a rough metal under them.
-fn screens(folder: &Folder, sampling: &str, extra: &str) -> String {
+fn screens(folder: &Folder, integrator: &str, extra: &str) -> String {
     let texel =
         |x: u32, y: u32| image::Rgb(if (x / 8 + y / 8).is_multiple_of(5) { [8.0, 5.0, 1.0] } else { [0.0, 0.1, 0.3] });
     image::Rgb32FImage::from_fn(64, 64, texel).save(folder.0.join("screen.exr")).expect("the folder can be written");
@@ -73,7 +73,7 @@ fn screens(folder: &Folder, sampling: &str, extra: &str) -> String {
         r#"
         camera = {{ position = [0, 1.5, 5], look_at = [0, 0.4, 0], fov = 40 }}
         film = {{ width = 12, height = 8, filter = "box" }}
-        integrator = {{ samples = 256, max_depth = 3, sampling = "{sampling}" }}
+        integrator = {{ samples = 256, max_depth = 3, {integrator} }}
         {extra}
         [textures.screen]
         file = "screen.exr"
@@ -130,11 +130,19 @@ fn screens(folder: &Folder, sampling: &str, extra: &str) -> String {
     )
 }
 
+/// Who looks for light, and how.
+const WAYS: [&str; 4] = [
+    "sampling = \"both\"",
+    "sampling = \"lights\"",
+    "sampling = \"lobes\"",
+    "sampling = \"lights\", light_choice = \"power\"",
+];
+
 #[test]
 fn all_strategies_have_the_same_mean_under_textured_light() {
     let folder = Folder::temporary();
-    let of = |sampling: &'static str| (sampling, folder.picture(&screens(&folder, sampling, "")));
-    agree(&["lobes", "both", "lights"].map(of), 0.05);
+    let of = |way: &'static str| (way, folder.picture(&screens(&folder, way, "")));
+    agree(&WAYS.map(of), 0.05);
 }
 
 /// Drawn light is far less noisy than light that paths find.
@@ -161,6 +169,6 @@ fn all_strategies_have_the_same_mean_under_all_lights() {
     let sun = "{ type = \"distant\", direction = [-1, -1, -0.4], irradiance = [0.3, 0.2, 0.1], angle = 30 },";
     let parallel = "{ type = \"distant\", direction = [1, -1, -0.4], irradiance = [0.1, 0.2, 0.1] },";
     let extra = format!("lights = [{points}{spots}{sun}{parallel}]\nenvironment = {{ type = \"sky\" }}");
-    let of = |sampling: &'static str| (sampling, folder.picture(&screens(&folder, sampling, &extra)));
-    agree(&["both", "lobes", "lights"].map(of), 0.05);
+    let of = |way: &'static str| (way, folder.picture(&screens(&folder, way, &extra)));
+    agree(&WAYS.map(of), 0.05);
 }

@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 #[test]
 fn lights_that_are_drawn_add_up_to_all_of_them() {
     let position =
-        |i: i32| [0.4 * f64::from(i % 10) - 1.0, 0.5 + 0.05 * f64::from(i % 7), 0.3 * f64::from(i / 10) - 1.5];
+        |i: i32| [0.4 * f64::from(i % 10) - 1.0, 0.5 + 0.05 * f64::from(i % 7), 0.3 * f64::from(i / 10) - 1.48];
     let lights: String = (0..100)
         .map(|i| {
             let [x, y, z] = position(i);
@@ -19,8 +19,11 @@ fn lights_that_are_drawn_add_up_to_all_of_them() {
             format!("{{ {kind}, position = [{x}, {y}, {z}], intensity = [{0}, {0}, {0}] }},", 1 + i % 3)
         })
         .collect();
-    let found = picture(&format!("lights = [{lights}]\n{}", floor("samples = 4096, max_depth = 1", "")));
-    for pixel in 0..16 {
+    let found = |way: &str| {
+        picture(&format!("lights = [{lights}]\n{}", floor(&format!("samples = 4096, max_depth = 1, {way}"), "")))
+    };
+    let ways = ["light_choice = \"tree\"", "light_choice = \"power\""].map(found);
+    for (pixel, found) in (0..16).flat_map(|pixel| ways.iter().map(move |found| (pixel, found))) {
         let at = (f64::from(pixel) + 0.5) * 0.1;
         let of = |i: i32| {
             let [x, y, z] = position(i);
@@ -33,16 +36,16 @@ fn lights_that_are_drawn_add_up_to_all_of_them() {
         let (color, deviation) = (found.pixel(pixel as u32, 0).x, found.layers[0].values[3 * pixel as usize].sqrt());
         let off = (f64::from(color) - expected).abs();
         assert!(
-            off < 4.5 * f64::from(deviation) && f64::from(deviation) < 0.02 * expected,
+            off < 4.5 * f64::from(deviation) && f64::from(deviation) < 0.05 * expected,
             "{at}: {color} {expected} {deviation}"
         );
     }
 }
 
-/// Small panels all over a ceiling, most of which matter to no pixel: as many samples with ten times as many lights are
+/// Small panels all over a ceiling, most of which matter to no pixel: as many samples with a hundred times as many lights are
 /// about as noisy.
 #[test]
-fn ten_times_as_many_lights_are_hardly_noisier() {
+fn a_hundred_times_as_many_lights_are_hardly_noisier() {
     let noise = |side: i32| {
         let panels: String = (0..side * side)
             .map(|i| {
