@@ -87,8 +87,8 @@ fn layers_over_white_vanish_in_white_light() {
     std::fs::remove_dir_all(&folder).expect("as above");
 }
 
-const PAINT: &str = "source = 'shader m(int paint, out closure c) \
-     { c = make_closure<Measured>(paint, color(1.0, 1.0, 0.5), global_value<normal>); }'\n";
+const PAINT: &str = "source = 'shader m(int paint, color other = color(0.5), out closure c) \
+     { c = make_closure<Measured>(paint, color(1.0, 1.0, 0.5) * other * 2.0, global_value<normal>); }'\n";
 
 /// A file in the format of MERL, of three albedos that are the same in all directions.
 fn diffuse(albedos: [f64; 3]) -> Vec<u8> {
@@ -110,6 +110,7 @@ fn measured_materials_come_from_their_files() {
     std::fs::write(folder.join("cut.binary"), &bytes[..bytes.len() / 2]).expect("as above");
     for (keys, code, says) in [
         ("measured = { paint = 'cut.binary' }", "S0028", "bytes"),
+        ("measured = { other = 'paint.binary' }", "S0009", "color"),
         ("measured = { pain = 'paint.binary' }", "S0009", "did you mean `paint`"),
     ] {
         let loaded = load(&folder, &format!("{PAINT}{keys}"));

@@ -161,6 +161,15 @@ impl Material {
             && self.lobes.iter().all(|l| l.layer.is_none())
     }
 
+    /// Gives a parameter that is an `int` the number of something that the scene has. Elsewhere a number would be taken for
+    /// a value.
+    pub fn bind_number(&mut self, name: &str, number: i32) -> Result<(), ParameterError> {
+        match self.shader.interface().parameters.iter().find(|p| p.name == name) {
+            Some(p) if p.ty != Type::Int => Err(ParameterError::Type(p.type_name.clone())),
+            _ => self.bind(name, &ParameterValue::Int(number)),
+        }
+    }
+
     /// Texture slots that the shader reads and that nothing is bound to.
     pub fn unbound_textures(&self) -> Vec<String> {
         let slots = self.shader.interface().textures.iter();

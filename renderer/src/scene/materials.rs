@@ -156,7 +156,7 @@ fn bind_measured(material: &mut Material, table: &MaterialTable, context: &mut C
         let path = context.path(file.get_ref());
         match load_measured(&path) {
             Ok(number) => {
-                if let Err(e) = material.bind(name, &ParameterValue::Int(number)) {
+                if let Err(e) = material.bind_number(name, number) {
                     refuse(&material.name, name, file.span(), e, context);
                 }
             }
