@@ -51,6 +51,11 @@ fn balls() {
 }
 
 #[test]
+fn puddles() {
+    renders(&root().join("scenes/puddles.toml"), "puddles");
+}
+
+#[test]
 fn relief() {
     renders(&root().join("scenes/relief.toml"), "relief");
 }

@@ -14,7 +14,7 @@ const WIDTH: u32 = 360;
 /// The scene that shows a material, and what that is in it.
 const BALL: Template = Template { scene: "ball", file: "materials/car_paint.ssl", size: "256x256" };
 /// The scene that shows a lobe.
-const BALLS: Template = Template { scene: "balls", file: "lobes/conductor.ssl", size: "640x128" };
+const BALLS: Template = Template { scene: "balls", file: "lobes/conductor.ssl", size: "440x88" };
 
 /// Materials that only serve scenes.
 const PLAIN: [&str; 6] = ["glaze", "matte", "metal", "mirror", "studio_floor", "tiles"];
