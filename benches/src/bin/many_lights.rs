@@ -55,13 +55,7 @@ fn relative_error(found: &Picture, reference: &Picture) -> f64 {
 }
 
 /// One thread's picture, and how long it took.
-fn picture(
-    folder: &Path,
-    count: u32,
-    way: (&str, u32),
-    samples: u32,
-    seed: u32,
-) -> Result<(Picture, Duration), String> {
+fn picture(folder: &Path, count: u32, choice: &str, samples: u32, seed: u32) -> Result<(Picture, Duration), String> {
     let path = folder.join("scene.toml");
     std::fs::write(&path, text(count, choice)).map_err(|e| e.to_string())?;
     let loaded = scene::load(&path, LoadOptions::from(BackendKind::default()), &SearchPath::on_disk(Vec::new()));
