@@ -1,6 +1,7 @@
 //! Direct light at a hit: one sample of what emits, one of the environment, one of each disk in the sky, and all of what has
 //! no extent; of many point lights one is drawn in place of a shape that emits.
 
+use super::numbers::BounceNumbers;
 use super::path::Path;
 use super::probe::ProbedLight;
 use super::visible::Way;
@@ -11,7 +12,7 @@ use crate::light::{Arriving, Drawn, Glow, LightSample, LightSampling, ParallelLi
 use crate::material::{Scratch, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use crate::scene::Scene;
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
 /// Where light is gathered, and for whom.
 #[derive(Clone, Copy)]
@@ -21,23 +22,6 @@ pub struct Site<'a> {
     pub point: &'a ShadingPoint,
     pub surface: &'a Surface,
     pub bsdf: &'a Bsdf<'a>,
-}
-
-/// Random numbers for light sampling, for each kind of light its own.
-#[derive(Clone, Copy)]
-pub struct LightNumbers {
-    pub area: Vec2,
-    pub environment: Vec2,
-    pub suns: Vec2,
-}
-
-impl LightNumbers {
-    /// For each disk in the sky, the same points moved on the torus by the steps of a lattice (Roberts' R2 sequence).
-    fn of_suns(&self) -> impl Iterator<Item = Vec2> {
-        const STEP: Vec2 = Vec2::new(0.754_877_7, 0.569_840_3);
-        let first = self.suns;
-        (0..).map(move |i| (first + STEP * i as f32).fract().min(Vec2::splat(1.0_f32.next_down())))
-    }
 }
 
 /// A direction that light sampling drew, how far the light is, and the density per steradian.
@@ -67,12 +51,12 @@ impl Ledger<'_> {
 
 impl Site<'_> {
     /// The radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
-    pub fn gather(&self, u: &LightNumbers, ledger: &mut Ledger<'_>) -> Vec3 {
+    pub fn gather(&self, u: &BounceNumbers, ledger: &mut Ledger<'_>) -> Vec3 {
         let (scene, receiver) = (self.scene, self.receiver());
         let list = receiver.list;
         let mut gathered = self.parallel_lights(list, ledger);
         gathered += scene.lights.asked(list).map(|light| self.point(light, 1.0, ledger)).sum::<Vec3>();
-        match scene.lights.sample(&scene.geometry, &receiver, u.area) {
+        match scene.lights.sample(&scene.geometry, &receiver, u.light()) {
             Some(LightSample::Point(light, p)) => gathered += self.point(light, p, ledger),
             Some(LightSample::Surface(l)) if self.draws() => {
                 let light = Towards { kind: "area", wi: l.wi, distance: l.hit.t, pdf: l.pdf };
@@ -84,11 +68,14 @@ impl Site<'_> {
             return gathered;
         }
         if !scene.environment.is_black() && scene.lights.linked(list, scene.environment_name) {
-            let (wi, pdf) = scene.environment.sample(u.environment);
+            let (wi, pdf) = scene.environment.sample(u.environment());
             let light = Towards { kind: "environment", wi, distance: f32::INFINITY, pdf };
             gathered += self.sampled(light, ledger, |lobe_pdf, _| self.environment_drawn(wi, lobe_pdf));
         }
-        for ((sun, name), u) in scene.suns.iter().zip(u.of_suns()) {
+        if scene.suns.is_empty() {
+            return gathered;
+        }
+        for ((sun, name), u) in scene.suns.iter().zip(u.suns()) {
             if scene.lights.linked(list, *name) {
                 let (wi, pdf) = sun.sample(u);
                 let light = Towards { kind: "distant", wi, distance: f32::INFINITY, pdf };

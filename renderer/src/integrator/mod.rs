@@ -5,6 +5,7 @@ mod bounce;
 mod direct;
 pub mod faults;
 pub mod messages;
+mod numbers;
 mod occlusion;
 mod own_light;
 mod palette;

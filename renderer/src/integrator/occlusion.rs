@@ -2,8 +2,8 @@
 //! the cosine (Landis, "Production-Ready Global Illumination", SIGGRAPH course 2002).
 
 use super::direct::Ledger;
+use super::numbers::BounceNumbers;
 use super::step::{End, Step};
-use super::wavefront::bounce_sampler;
 use crate::accel::offset_origin;
 use crate::math::{Frame, cosine_hemisphere};
 use crate::ray::Ray;
@@ -13,7 +13,7 @@ impl Step<'_> {
     /// One ray about the shading normal on the side that is seen: white where it meets nothing near enough.
     pub fn occlusion(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
         let surface = &self.point.surface;
-        let mut sampler = bounce_sampler(self.path, self.bounce.depth);
+        let mut sampler = BounceNumbers::new(self.path.sampler, self.bounce.step).pair(0);
         let wi = Frame::about(surface.normal_seen()).to_world(cosine_hemisphere(sampler.next_2d()));
         // What bends below the surface itself is in its way.
         if wi.dot(surface.gnormal_seen()) > 0.0 {

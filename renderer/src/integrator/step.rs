@@ -1,10 +1,10 @@
 //! A hit of a path: what it adds to the sample, and how the path goes on from it.
 
 use super::bounce::{Bounce, next_differential};
-use super::direct::{Ledger, LightNumbers, Site};
+use super::direct::{Ledger, Site};
+use super::numbers::BounceNumbers;
 use super::path::Path;
 use super::probe::ProbedDirection;
-use super::wavefront::bounce_sampler;
 use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, BsdfSample, Refraction};
 use crate::material::ShadingPoint;
@@ -94,19 +94,17 @@ impl Step<'_> {
         if let Some(end) = bounded.filter(|_| !self.bsdf.lobes.iter().any(|l| l.lobe.is_straight())) {
             return Err(end);
         }
-        let mut sampler = bounce_sampler(self.path, self.bounce.step);
-        let (u_lobe, u_bsdf) = (sampler.next_1d(), sampler.next_2d());
-        let (area, environment, u_roulette) = (sampler.next_2d(), sampler.next_2d(), sampler.next_1d());
-        let u_light = LightNumbers { area, environment, suns: sampler.next_2d() };
+        let u = BounceNumbers::new(self.path.sampler, self.bounce.step);
 
         // Direct light.
         if bounded.is_none() && self.bsdf.has_smooth_lobe() {
-            let gathered = self.site().gather(&u_light, ledger);
+            let gathered = self.site().gather(&u, ledger);
             self.add(gathered);
         }
 
         // The next direction, from the lobes.
-        let next = self.bsdf.sample(u_lobe, u_bsdf).ok_or(End::NoDirection)?;
+        let u_lobe = if self.bsdf.lobes.len() > 1 { u.lobe() } else { 0.0 };
+        let next = self.bsdf.sample(u_lobe, u.direction()).ok_or(End::NoDirection)?;
         if let Some(end) = bounded.filter(|_| next.specular.is_none_or(|s| !s.straight)) {
             return Err(end);
         }
@@ -122,7 +120,7 @@ impl Step<'_> {
         if ledger.lights.is_some() {
             self.next = Some(self.probed(&next, survival));
         }
-        if u_roulette >= survival {
+        if survival < 1.0 && u.roulette() >= survival {
             return Err(End::Roulette);
         }
         self.path.beta /= survival;

@@ -12,7 +12,7 @@ use crate::geometry::surface::{self, Asked};
 use crate::geometry::{Partials, Wanted};
 use crate::light::{Receiver, Sun};
 use crate::material::ShadingPoint;
-use crate::sampler::{Pattern, Sampler};
+use crate::sampler::Pattern;
 use crate::scene::{IntegratorKind, Scene};
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{HostServices, LANES, Listener};
@@ -42,10 +42,6 @@ impl BatchCounts {
 
 /// Surfaces that a path passes straight on at most, beside its bounces.
 pub const MAX_PASSES: u32 = 256;
-
-/// Pairs of sample dimensions that the camera takes, and each bounce after it.
-const CAMERA_PAIRS: u32 = 3;
-const BOUNCE_PAIRS: u32 = 6;
 
 /// Traces the given samples of every pixel of a tile.
 pub fn trace(
@@ -162,13 +158,6 @@ fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples:
     work.recorded.begin(work.paths.len());
     work.active.clear();
     work.active.extend(0..work.paths.len() as u32);
-}
-
-/// Sample dimensions of a bounce start at the same place whatever the bounces before drew.
-pub fn bounce_sampler(path: &Path, depth: u32) -> Sampler {
-    let mut sampler = path.sampler;
-    sampler.start_at(CAMERA_PAIRS + depth * BOUNCE_PAIRS);
-    sampler
 }
 
 fn intersect(scene: &Scene, work: &mut Workspace) {
