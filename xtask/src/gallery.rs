@@ -161,7 +161,7 @@ fn filled(template: &Template) -> Result<Vec<Shown>, String> {
     let mut shown = Vec::new();
     for path in files(&format!("scenes/{folder}"), "ssl")? {
         let name = name_of(&path);
-        if PLAIN.contains(&name.as_str()) {
+        if folder == "materials" && PLAIN.contains(&name.as_str()) {
             continue;
         }
         let header = header(&path, &read(&path)?, "//")?;
