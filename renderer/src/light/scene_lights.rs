@@ -94,12 +94,22 @@ impl SceneLights {
 
     /// The point and spot lights that are all to be asked, beside what `sample` draws.
     pub fn asked(&self, list: u32) -> impl Iterator<Item = &PointLight> {
-        self.all_points(list).filter(|_| !self.points_are_drawn())
+        // Many are not even looked through.
+        let asked = if self.points_are_drawn() { &[][..] } else { &self.points[..] };
+        self.linked_points(asked, list)
     }
 
     /// All point and spot lights that light shapes of a list.
     pub fn all_points(&self, list: u32) -> impl Iterator<Item = &PointLight> {
-        self.points.iter().filter(move |(_, name)| self.links.lights(list, *name)).map(|(light, _)| light)
+        self.linked_points(&self.points, list)
+    }
+
+    fn linked_points<'a>(
+        &'a self,
+        points: &'a [(PointLight, LightName)],
+        list: u32,
+    ) -> impl Iterator<Item = &'a PointLight> {
+        points.iter().filter(move |(_, name)| self.links.lights(list, *name)).map(|(light, _)| light)
     }
 
     /// One of the lights, for a receiver; `None` where it cannot shine there.
