@@ -8,7 +8,7 @@ use glam::Vec3;
 pub struct Ray {
     pub origin: Vec3,
     pub direction: Vec3,
-    /// Hits at distances in `t_min..t_max` count.
+    /// Hits at distances in `t_min..t_max` count; neither is negative.
     pub t_min: f32,
     pub t_max: f32,
     /// Within the shutter interval, 0 to 1. Nothing moves yet.

@@ -5,6 +5,8 @@
 mod instances;
 #[path = "intersection/leaving.rs"]
 mod leaving;
+#[path = "intersection/many.rs"]
+mod many;
 #[path = "intersection/random.rs"]
 mod random;
 #[path = "intersection/triangles.rs"]

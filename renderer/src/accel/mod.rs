@@ -80,6 +80,28 @@ impl Accel {
         }
     }
 
+    /// The nearest hit of each of many rays, which costs less than one after the other: `hits` is cleared first.
+    pub fn closest_each(&self, rays: &[Ray], hits: &mut Vec<Option<Hit>>) {
+        hits.clear();
+        hits.resize(rays.len(), None);
+        match &self.0 {
+            Kind::Bvh(bvh) => bvh.closest_each(rays, |ray, hit| hits[ray] = hit),
+            #[cfg(feature = "embree")]
+            Kind::Embree(embree) => rays.iter().zip(hits).for_each(|(ray, hit)| *hit = embree.closest(ray)),
+        }
+    }
+
+    /// For each of many rays, whether anything lies within its interval: `blocked` is cleared first.
+    pub fn occluded_each(&self, rays: &[Ray], blocked: &mut Vec<bool>) {
+        blocked.clear();
+        blocked.resize(rays.len(), false);
+        match &self.0 {
+            Kind::Bvh(bvh) => bvh.occluded_each(rays, |ray, hit| blocked[ray] = hit),
+            #[cfg(feature = "embree")]
+            Kind::Embree(embree) => rays.iter().zip(blocked).for_each(|(ray, hit)| *hit = embree.occluded(ray)),
+        }
+    }
+
     /// Primitives that it holds, instances among them: what its memory grows with, however often groups are placed.
     pub fn primitive_count(&self) -> usize {
         match &self.0 {

@@ -83,7 +83,7 @@ impl ShearedRay {
     }
 
     /// The nearest of four triangles that is met: its lane, and what [`ShearedRay::intersect`] says of it, bit by bit.
-    #[inline]
+    #[inline(always)]
     pub fn intersect_four(&self, four: &FourTriangles, t_min: f32, t_max: f32) -> Option<(usize, f32, f32, f32)> {
         let [x, y, z] = self.axes;
         let s = self.shear;

@@ -25,6 +25,24 @@ impl Boxes {
     }
 }
 
+/// Those of eight boxes that a ray meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// The first `count` are those of boxes that are met, the furthest first. A key is the distance at which the ray
+    /// enters, as bits, the last three of which are the box's slot: of numbers that are not negative, bits are in order.
+    pub keys: [u32; WIDTH],
+    pub count: usize,
+}
+
+/// Which bits of a key are the slot.
+const SLOT: u32 = WIDTH as u32 - 1;
+
+/// The distance of a key, rounded towards 0, and the slot.
+#[inline(always)]
+pub fn of_key(key: u32) -> (f32, usize) {
+    (f32::from_bits(key & !SLOT), (key & SLOT) as usize)
+}
+
 /// A ray prepared for tests of boxes: for each axis where to subtract from for the near and the far plane, and
 /// the reciprocal of the direction.
 pub struct Slabs {
@@ -60,10 +78,10 @@ impl Slabs {
         }
     }
 
-    /// Where the ray enters each of the boxes, and by bits which of them it meets between the distances. `LANES` chooses
-    /// the form for processors with AVX2, which gives the same to the bit.
+    /// The boxes that the ray meets between the distances, which are not negative. `LANES` chooses the form for
+    /// processors with AVX2, which gives the same to the bit.
     #[inline(always)]
-    pub fn meet<const LANES: bool>(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> (Eight, u32) {
+    pub fn meet<const LANES: bool>(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
         #[cfg(target_arch = "x86_64")]
         if LANES {
             // SAFETY: who sets `LANES` has asked the processor.
@@ -73,7 +91,7 @@ impl Slabs {
     }
 
     #[inline(always)]
-    fn meet_in_turn(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> (Eight, u32) {
+    fn meet_in_turn(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
         let (mut entry, mut exit) = ([t_min; WIDTH], [f32::INFINITY; WIDTH]);
         for axis in 0..3 {
             let back = self.backwards[axis];
@@ -85,12 +103,16 @@ impl Slabs {
                 exit[i] = if t < exit[i] { t } else { exit[i] };
             }
         }
-        let mut met = 0;
+        let mut met = Met { keys: [0; WIDTH], count: 0 };
         for i in 0..WIDTH {
             let exit = exit[i] * SLACK;
-            met |= u32::from(entry[i] <= exit && entry[i] <= t_max) << i;
+            if entry[i] <= exit && entry[i] <= t_max {
+                met.keys[i] = entry[i].to_bits() & !SLOT | i as u32;
+                met.count += 1;
+            }
         }
-        (entry, met)
+        met.keys.sort_unstable_by(|a, b| b.cmp(a));
+        met
     }
 
     /// # Safety
@@ -98,7 +120,7 @@ impl Slabs {
     #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn meet_in_lanes(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> (Eight, u32) {
+    unsafe fn meet_in_lanes(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
         use std::arch::x86_64::*;
         // SAFETY: rows are aligned: the boxes are, and rows are 32 bytes.
         let row = |side: usize, axis: usize| unsafe { _mm256_load_ps(boxes.0[side][axis].as_ptr()) };
@@ -112,12 +134,41 @@ impl Slabs {
             exit = _mm256_min_ps(_mm256_mul_ps(far, along), exit);
         }
         let exit = _mm256_min_ps(_mm256_mul_ps(exit, _mm256_set1_ps(SLACK)), _mm256_set1_ps(t_max));
-        let met = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(entry, exit));
-        let mut entries = [0.0; WIDTH];
+        let met = _mm256_cmp_ps::<_CMP_LE_OQ>(entry, exit);
+        let slots = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        let keys = _mm256_andnot_si256(_mm256_set1_epi32(SLOT as i32), _mm256_castps_si256(entry));
+        let keys = _mm256_and_si256(_mm256_or_si256(keys, slots), _mm256_castps_si256(met));
+        let mut sorted = [0; WIDTH];
         // SAFETY: there is room for eight.
-        unsafe { _mm256_storeu_ps(entries.as_mut_ptr(), entry) };
-        (entries, met as u32)
+        unsafe { _mm256_storeu_si256(sorted.as_mut_ptr().cast(), descending(keys)) };
+        Met { keys: sorted, count: _mm256_movemask_ps(met).count_ones() as usize }
     }
+}
+
+/// Eight keys sorted, the largest first, by Batcher's bitonic network ("Sorting networks and their applications", 1968):
+/// without branches, which no processor could predict here.
+///
+/// # Safety
+/// The processor must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn descending(keys: std::arch::x86_64::__m256i) -> std::arch::x86_64::__m256i {
+    use std::arch::x86_64::*;
+    /// Of each pair of lanes the first, by cleared bits of `LAST`, takes the larger one.
+    macro_rules! exchange {
+        ($keys:expr, $partners:expr, $last:literal) => {{
+            let (keys, partners) = ($keys, $partners);
+            _mm256_blend_epi32::<$last>(_mm256_max_epu32(keys, partners), _mm256_min_epu32(keys, partners))
+        }};
+    }
+    let keys = exchange!(keys, _mm256_shuffle_epi32::<0b10_11_00_01>(keys), 0b1010_1010);
+    let keys = exchange!(keys, _mm256_shuffle_epi32::<0b00_01_10_11>(keys), 0b1100_1100);
+    let keys = exchange!(keys, _mm256_shuffle_epi32::<0b10_11_00_01>(keys), 0b1010_1010);
+    let reversed = _mm256_permutevar8x32_epi32(keys, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+    let keys = exchange!(keys, reversed, 0b1111_0000);
+    let keys = exchange!(keys, _mm256_shuffle_epi32::<0b01_00_11_10>(keys), 0b1100_1100);
+    exchange!(keys, _mm256_shuffle_epi32::<0b10_11_00_01>(keys), 0b1010_1010)
 }
 
 #[cfg(test)]
@@ -141,15 +192,15 @@ mod tests {
             let direction = if i % 5 == 0 { Vec3::NEG_Z } else { vector() };
             let ray = Ray::new(vector(), direction.normalize(), 0.0);
             let slabs = Slabs::new(&ray, (Vec3::splat(-4.0), Vec3::splat(4.0)));
-            let (entry, met) = slabs.meet::<false>(&boxes, 0.0, 9.0);
-            some += met.count_ones();
-            assert_eq!(met >> (i % (WIDTH + 1)), 0, "a box that is not there was met");
+            let met = slabs.meet::<false>(&boxes, 0.0, 9.0);
+            some += met.count;
+            let keys = &met.keys[..met.count];
+            assert!(keys.is_sorted_by(|a, b| of_key(*a).0 >= of_key(*b).0), "near ones last");
+            assert!(keys.iter().all(|k| of_key(*k).1 < i % (WIDTH + 1)), "a box that is not there was met");
             #[cfg(target_arch = "x86_64")]
             if std::is_x86_feature_detected!("avx2") {
-                let (entries, mask) = slabs.meet::<true>(&boxes, 0.0, 9.0);
-                assert_eq!((entries.map(f32::to_bits), mask), (entry.map(f32::to_bits), met));
+                assert_eq!(slabs.meet::<true>(&boxes, 0.0, 9.0), met);
             }
-            let _ = entry;
         }
         assert!(some > 500, "{some}");
     }

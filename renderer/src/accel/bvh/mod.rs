@@ -2,13 +2,13 @@
 //! instances of other groups. A ray goes on into an instance's group in that group's own space.
 
 mod boxes;
+mod search;
 mod tree;
+mod walk;
 
-use super::primitives::{Analytic, ShearedRay};
+use super::primitives::Analytic;
 use super::watertight::FourTriangles;
-use crate::geometry::{Geometry, Hit, Primitive, instance};
-use crate::math::prefetch;
-use crate::ray::Ray;
+use crate::geometry::{Geometry, Primitive, instance};
 use glam::{DAffine3, Vec3};
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -59,67 +59,6 @@ struct Placement {
 impl Bvh {
     pub fn build(geometry: &Geometry) -> Bvh {
         Bvh { groups: (0..geometry.group_count()).into_par_iter().map(|g| Group::build(geometry, g)).collect() }
-    }
-
-    /// The nearest hit within the ray's interval.
-    pub fn closest(&self, ray: &Ray) -> Option<Hit> {
-        self.search::<false>(Geometry::WORLD, ray, 0)
-    }
-
-    /// Whether anything lies within the ray's interval.
-    pub fn occluded(&self, ray: &Ray) -> bool {
-        self.search::<true>(Geometry::WORLD, ray, 0).is_some()
-    }
-
-    /// Looks in a group, reached by a path, for a hit within the ray's interval: the nearest, or with `ANY` the
-    /// first one found.
-    fn search<const ANY: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
-        #[cfg(target_arch = "x86_64")]
-        if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just asked.
-            return unsafe { self.search_in_lanes::<ANY>(group, ray, path) };
-        }
-        self.search_here::<ANY, false>(group, ray, path)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn search_in_lanes<const ANY: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
-        self.search_here::<ANY, true>(group, ray, path)
-    }
-
-    #[inline(always)]
-    fn search_here<const ANY: bool, const LANES: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
-        let group = &self.groups[group as usize];
-        let sheared = ShearedRay::new(ray);
-        let mut best = None;
-        let soon = |block: usize| prefetch(&group.blocks[block]);
-        group.tree.walk::<LANES>(ray, soon, |leaves, mut t_max| {
-            for block in &group.blocks[leaves] {
-                let found = match block {
-                    Block::Triangles(four, primitives) => sheared
-                        .intersect_four(four, ray.t_min, t_max)
-                        .map(|(lane, t, u, v)| Hit { t, primitive: primitives[lane], instance: path, u, v }),
-                    &Block::Analytic(i, primitive) => group.analytic[i as usize]
-                        .intersect(ray, &sheared, t_max)
-                        .map(|(t, u, v)| Hit { t, primitive, instance: path, u, v }),
-                    &Block::Instance(i) => {
-                        let placement = &group.instances[i as usize];
-                        let inside = instance::transformed(&Ray { t_max, ..*ray }, &placement.from_parent);
-                        self.search::<ANY>(placement.group, &inside, path + placement.base)
-                    }
-                };
-                if let Some(hit) = found {
-                    t_max = if ANY { f32::NEG_INFINITY } else { hit.t };
-                    best = found;
-                    if ANY {
-                        break;
-                    }
-                }
-            }
-            t_max
-        });
-        best
     }
 
     /// Primitives over all groups, instances among them: what memory grows with.

@@ -1,14 +1,6 @@
-//! A hierarchy of boxes with eight children a node, and the walk of a ray through it.
-//!
-//! The walk is conservative: a box is passed over only where no rounding, neither of its own test nor of the
-//! watertight test at the leaves, could let the ray meet what is inside (after Woop, Benthin and Wald, JCGT 2013,
-//! section 4, and Ize, "Robust BVH Ray Traversal", JCGT 2013). The tree itself is built by obvhs.
-//!
-//! Where the processor has eight lanes, the eight boxes are tested at once; the numbers are the same without.
+//! A hierarchy of boxes with eight children a node, built by obvhs.
 
-use super::boxes::{Boxes, Slabs, WIDTH};
-use crate::math::prefetch;
-use crate::ray::Ray;
+use super::boxes::{Boxes, WIDTH};
 use glam::Vec3;
 use obvhs::BvhBuildParams;
 use obvhs::aabb::Aabb;
@@ -19,26 +11,21 @@ use std::ops::Range;
 /// The boxes of up to eight children, and where they are.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-struct Node {
-    boxes: Boxes,
+pub struct Node {
+    pub boxes: Boxes,
     /// The child node, or the first of a leaf's items.
-    first: [u32; WIDTH],
+    pub first: [u32; WIDTH],
     /// Items of a leaf; 0 for a node. A child that is not there has a box that no ray meets.
-    count: [u32; WIDTH],
+    pub count: [u32; WIDTH],
 }
 
 #[derive(Debug)]
 pub struct Tree {
-    nodes: Vec<Node>,
-    /// The largest and the smallest corner of all.
-    bounds: (Vec3, Vec3),
+    /// The root is the first; none if there is nothing.
+    pub nodes: Vec<Node>,
+    /// The smallest and the largest corner of all.
+    pub bounds: (Vec3, Vec3),
 }
-
-/// The distance at which a walk gets to a child, and the child: a node, or a leaf's first item and their number.
-type Item = (f32, u32, u32);
-
-/// What a walk has still to visit.
-type Stack = SmallVec<[Item; 64]>;
 
 impl Tree {
     /// A tree over boxes, and the order into which the boxes' items must be brought: leaves are ranges of it.
@@ -87,40 +74,6 @@ impl Tree {
             self.nodes[index] = node;
         }
     }
-
-    /// Shows `leaf` the ranges of items that the ray may meet, near ones first as far as is known, with the distance
-    /// that still counts; it returns what counts from then on, −∞ to end the walk.
-    ///
-    /// With `LANES` all boxes of a node are tested at once, which the caller knows the processor can do.
-    #[inline(always)]
-    pub fn walk<const LANES: bool>(
-        &self,
-        ray: &Ray,
-        soon: impl Fn(usize),
-        mut leaf: impl FnMut(Range<usize>, f32) -> f32,
-    ) {
-        let soon = |(_, first, count): &Item| match count {
-            0 => prefetch(&self.nodes[*first as usize]),
-            _ => soon(*first as usize),
-        };
-        if self.nodes.is_empty() {
-            return;
-        }
-        let slabs = Slabs::new(ray, self.bounds);
-        let mut t_max = ray.t_max;
-        let mut stack = Stack::new();
-        let mut next = Some((ray.t_min, 0, 0));
-        while let Some((t, first, count)) = next {
-            next = if t > t_max {
-                stack.pop()
-            } else if count > 0 {
-                t_max = leaf(first as usize..(first + count) as usize, t_max);
-                stack.pop()
-            } else {
-                open::<LANES>(&slabs, &self.nodes[first as usize], ray.t_min, t_max, &mut stack, &soon)
-            };
-        }
-    }
 }
 
 /// Up to eight descendants of a binary node, given by its children's first index or as the root: the boxes with the
@@ -152,40 +105,4 @@ impl Node {
         self.first[slot] = child.first_index;
         self.count[slot] = if child.is_leaf() { child.prim_count } else { 0 };
     }
-}
-
-/// The nearest of a node's children that the ray meets between the distances, or else what the stack has; the other
-/// children go onto the stack, nearer ones above.
-#[inline(always)]
-fn open<const LANES: bool>(
-    slabs: &Slabs,
-    node: &Node,
-    t_min: f32,
-    t_max: f32,
-    stack: &mut Stack,
-    soon: &impl Fn(&Item),
-) -> Option<Item> {
-    let (entry, mut met) = slabs.meet::<LANES>(&node.boxes, t_min, t_max);
-    let mut take = || {
-        let slot = met.trailing_zeros() as usize;
-        met &= met.wrapping_sub(1);
-        (slot < WIDTH).then(|| (entry[slot], node.first[slot], node.count[slot]))
-    };
-    let Some(mut nearest) = take() else { return stack.pop() };
-    soon(&nearest);
-    let bottom = stack.len();
-    while let Some(mut item) = take() {
-        soon(&item);
-        if item.0 < nearest.0 {
-            std::mem::swap(&mut item, &mut nearest);
-        }
-        let mut place = stack.len();
-        stack.push(item);
-        while place > bottom && stack[place - 1].0 < item.0 {
-            stack[place] = stack[place - 1];
-            place -= 1;
-        }
-        stack[place] = item;
-    }
-    Some(nearest)
 }

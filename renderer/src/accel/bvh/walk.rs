@@ -1,0 +1,177 @@
+//! A ray's walk through the tree of a group, in steps of one node or one leaf.
+//!
+//! The walk is conservative: a box is passed over only where no rounding, neither of its own test nor of the
+//! watertight test at the leaves, could let the ray meet what is inside (after Woop, Benthin and Wald, JCGT 2013,
+//! section 4, and Ize, "Robust BVH Ray Traversal", JCGT 2013).
+//!
+//! A step ends by asking memory for what the next one reads. Whoever has many rays lets several walk by turns, so that
+//! this arrives while others step: scenes are larger than the nearest caches, and a ray alone would wait most of its time.
+
+use super::boxes::{Slabs, WIDTH, of_key};
+use super::tree::{Node, Tree};
+use crate::accel::ShearedRay;
+use crate::geometry::Hit;
+use crate::math::prefetch;
+use crate::ray::Ray;
+use std::ops::Range;
+
+/// What is to be visited: a node, or `count` blocks of a leaf from `first` on.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    first: u32,
+    /// 0 for a node.
+    count: u32,
+}
+
+const ROOT: Item = Item { first: 0, count: 0 };
+
+pub struct Walk {
+    pub ray: Ray,
+    pub sheared: ShearedRay,
+    /// Distances from here on do not count any more.
+    pub t_max: f32,
+    pub best: Option<Hit>,
+    slabs: Slabs,
+    next: Item,
+    stack: Stack,
+}
+
+impl Walk {
+    /// From the root of a tree that is not empty.
+    #[inline(always)]
+    pub fn new(tree: &Tree, ray: &Ray) -> Walk {
+        Walk {
+            ray: *ray,
+            sheared: ShearedRay::new(ray),
+            t_max: ray.t_max,
+            best: None,
+            slabs: Slabs::new(ray, tree.bounds),
+            next: ROOT,
+            stack: Stack::new(),
+        }
+    }
+
+    /// As new, in the same memory.
+    #[inline(always)]
+    pub fn restart(&mut self, tree: &Tree, ray: &Ray) {
+        (self.ray, self.sheared, self.slabs) = (*ray, ShearedRay::new(ray), Slabs::new(ray, tree.bounds));
+        (self.t_max, self.best, self.next) = (ray.t_max, None, ROOT);
+        self.stack.clear();
+    }
+
+    /// Finds the children of the node that is next, if it is one, that the ray meets; of a leaf, its blocks.
+    ///
+    /// With `LANES` all boxes are tested at once, which the caller knows the processor can do.
+    #[inline(always)]
+    pub fn open<const LANES: bool>(&mut self, tree: &Tree) -> Option<Range<usize>> {
+        let Item { first, count } = self.next;
+        if count > 0 {
+            return Some(first as usize..(first + count) as usize);
+        }
+        let met = self.slabs.meet::<LANES>(&tree.nodes[first as usize].boxes, self.ray.t_min, self.t_max);
+        self.stack.push(met.keys, met.count, first);
+        None
+    }
+
+    /// Goes on to what is next, of which a leaf's first block is shown to `soon`; false at the end.
+    #[inline(always)]
+    pub fn turn(&mut self, tree: &Tree, soon: impl Fn(usize)) -> bool {
+        while let Some((key, node)) = self.stack.pop() {
+            let (t, slot) = of_key(key);
+            if t > self.t_max {
+                continue;
+            }
+            let node: &Node = &tree.nodes[node as usize];
+            self.next = Item { first: node.first[slot], count: node.count[slot] };
+            match self.next.count {
+                0 => prefetch(&tree.nodes[self.next.first as usize]),
+                _ => soon(self.next.first as usize),
+            }
+            return true;
+        }
+        false
+    }
+}
+
+/// Children still to be visited, by their keys and their parents; near ones above, as far as is known.
+struct Stack {
+    keys: [u32; NEAR],
+    nodes: [u32; NEAR],
+    len: usize,
+    /// What lies below, where a tree is that deep.
+    below: Vec<(u32, u32)>,
+}
+
+/// Children that are held in place: the eight of each of fifteen levels.
+const NEAR: usize = 120;
+
+impl Stack {
+    #[inline(always)]
+    fn new() -> Stack {
+        Stack { keys: [0; NEAR], nodes: [0; NEAR], len: 0, below: Vec::new() }
+    }
+
+    #[inline(always)]
+    fn clear(&mut self) {
+        self.len = 0;
+        self.below.clear();
+    }
+
+    /// The first `count` of eight children of a node.
+    #[inline(always)]
+    fn push(&mut self, keys: [u32; WIDTH], count: usize, node: u32) {
+        if self.len + WIDTH > NEAR {
+            self.sink();
+        }
+        // All eight cost less than some of them.
+        let place = self.len..self.len + WIDTH;
+        self.keys[place.clone()].copy_from_slice(&keys);
+        self.nodes[place].copy_from_slice(&[node; WIDTH]);
+        self.len += count;
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<(u32, u32)> {
+        if self.len == 0 {
+            return self.below.pop();
+        }
+        self.len -= 1;
+        Some((self.keys[self.len], self.nodes[self.len]))
+    }
+
+    #[cold]
+    fn sink(&mut self) {
+        let all = self.keys[..self.len].iter().copied().zip(self.nodes[..self.len].iter().copied());
+        self.below.extend(all);
+        self.len = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampler::Sampler;
+
+    /// Deeper than what is held in place, and back, it is a stack still.
+    #[test]
+    fn the_last_child_comes_first_at_any_depth() {
+        let mut random = Sampler::new(5, (0, 0), 0);
+        let (mut stack, mut model) = (Stack::new(), Vec::new());
+        let mut deepest = 0;
+        for node in 0..4000 {
+            let count = (random.next_1d() * 9.0) as usize;
+            let keys = std::array::from_fn(|i| node * 8 + i as u32);
+            stack.push(keys, count, node);
+            model.extend(keys[..count].iter().map(|key| (*key, node)));
+            deepest = deepest.max(model.len());
+            // Mostly growing, then mostly shrinking.
+            let pops = if node % 1000 < 500 { 3 } else { 7 };
+            for _ in 0..pops {
+                assert_eq!(stack.pop(), model.pop());
+            }
+        }
+        assert!(deepest > 3 * NEAR, "{deepest}");
+        stack.clear();
+        assert_eq!(stack.pop(), None);
+    }
+}
