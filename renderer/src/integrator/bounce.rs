@@ -5,6 +5,7 @@ use super::direct::{Ledger, scattered};
 use super::own_light::OwnLight;
 use super::path::{Path, Workspace};
 use super::probe::ProbedHit;
+use super::sent::{Sender, deliver};
 use super::step::{End, Step};
 use super::view::Shown;
 use super::watch::Seen;
@@ -63,7 +64,9 @@ pub fn advance(
         false => OwnLight::default(),
     };
     numbers &= path.add(beta * light.emission * light.share);
-    let mut ledger = Ledger { counts, lights: lights.as_mut(), scratch: &mut work.light_scratch };
+    let sender = Sender { path: met.path, depth: bounce.depth, material: met.material };
+    let (scratch, sent) = (&mut work.light_scratch, &mut work.sent);
+    let mut ledger = Ledger { counts, lights: lights.as_mut(), scratch, sent, sender };
     let mut step = Step { scene, path, point, bsdf: &bsdf, bounce, numbers, next: None, branches: Vec::new() };
     let shown = view.map(|view| {
         let mirrors = !bounce.last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
@@ -78,9 +81,18 @@ pub fn advance(
         Some(None) => step.scatter(&mut ledger).err(),
         None => step.go(shaded.emission * light.share, &mut ledger).err(),
     };
-    let Step { numbers, next, branches, .. } = step;
+    let Step { mut numbers, next, branches, .. } = step;
+    if !numbers {
+        path.faulty = true;
+        work.faulty.push((met.path, bounce.depth, met.material));
+    }
+    if work.probe.is_some() {
+        // Who looks on wants to know what this hit brought.
+        numbers &= deliver(scene, work);
+    }
     if let Some(probe) = &mut work.probe {
-        let radiance = path.radiance.to_array();
+        let (shaded, point) = (&work.shaded[lane], &work.points[lane]);
+        let radiance = work.paths[met.path as usize].radiance.to_array();
         let of_shader = (&work.scratch, &work.seen, lane);
         let hit = ProbedHit {
             shape_emission: light.emission.to_array(),
@@ -90,10 +102,6 @@ pub fn advance(
         let lights = lights.unwrap_or_default();
         let (bounce, throughput, end) = (bounce.depth, beta.to_array(), end.map(End::text));
         probe.hits.push(ProbedHit { bounce, throughput, numbers, lights, next, end, radiance, ..hit });
-    }
-    if !numbers {
-        path.faulty = true;
-        work.faulty.push((met.path, bounce.depth, met.material));
     }
     if end.is_none() {
         work.active.push(met.path);

@@ -4,6 +4,7 @@
 use super::numbers::BounceNumbers;
 use super::path::Path;
 use super::probe::ProbedLight;
+use super::sent::{Light, Sender, Sent};
 use super::visible::Way;
 use super::wavefront::BatchCounts;
 use crate::bsdf::{Bsdf, Reach};
@@ -24,13 +25,22 @@ pub struct Site<'a> {
     pub bsdf: &'a Bsdf<'a>,
 }
 
-/// A direction that light sampling drew, how far the light is, and the density per steradian.
+/// A direction that light sampling drew, how far the light is, the density per steradian, and what is there.
 #[derive(Clone, Copy)]
-struct Towards {
+struct Towards<'a> {
     kind: &'static str,
     wi: Vec3,
     distance: f32,
     pdf: f32,
+    shines: Shines<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Shines<'a> {
+    Shape(&'a Drawn),
+    Environment,
+    /// With this radiance.
+    Disk(Vec3),
 }
 
 /// What gathering light is counted in and, where somebody asks, written down in.
@@ -39,6 +49,9 @@ pub struct Ledger<'a> {
     pub lights: Option<&'a mut Vec<ProbedLight>>,
     /// For shaders of emitters.
     pub scratch: &'a mut Scratch,
+    /// Where what is found goes.
+    pub sent: &'a mut Vec<Sent>,
+    pub sender: Sender,
 }
 
 impl Ledger<'_> {
@@ -47,42 +60,47 @@ impl Ledger<'_> {
             lights.push(light());
         }
     }
+
+    /// Light on its way, or if there is no ray, at its end.
+    pub fn send(&mut self, ray: Option<Ray>, light: Light) {
+        self.counts.shadow_rays += u64::from(ray.is_some());
+        self.sent.push(Sent { sender: self.sender, ray, light });
+    }
 }
 
 impl Site<'_> {
-    /// The radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
-    pub fn gather(&self, u: &BounceNumbers, ledger: &mut Ledger<'_>) -> Vec3 {
+    /// Sends the radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
+    pub fn gather(&self, u: &BounceNumbers, ledger: &mut Ledger<'_>) {
         let (scene, receiver) = (self.scene, self.receiver());
         let list = receiver.list;
-        let mut gathered = self.parallel_lights(list, ledger);
-        gathered += scene.lights.asked(list).map(|light| self.point(light, 1.0, ledger)).sum::<Vec3>();
+        self.parallel_lights(list, ledger);
+        scene.lights.asked(list).for_each(|light| self.point(light, 1.0, ledger));
         match scene.lights.sample(&scene.geometry, &receiver, u.light()) {
-            Some(LightSample::Point(light, p)) => gathered += self.point(light, p, ledger),
+            Some(LightSample::Point(light, p)) => self.point(light, p, ledger),
             Some(LightSample::Surface(l)) if self.draws() => {
-                let light = Towards { kind: "area", wi: l.wi, distance: l.hit.t, pdf: l.pdf };
-                gathered += self.sampled(light, ledger, |lobe_pdf, scratch| self.emitter_drawn(&l, lobe_pdf, scratch));
+                let shines = Shines::Shape(&l);
+                self.sampled(Towards { kind: "area", wi: l.wi, distance: l.hit.t, pdf: l.pdf, shines }, ledger);
             }
             _ => {}
         }
         if !self.draws() {
-            return gathered;
+            return;
         }
+        let distance = f32::INFINITY;
         if !scene.environment.is_black() && scene.lights.linked(list, scene.environment_name) {
             let (wi, pdf) = scene.environment.sample(u.environment());
-            let light = Towards { kind: "environment", wi, distance: f32::INFINITY, pdf };
-            gathered += self.sampled(light, ledger, |lobe_pdf, _| self.environment_drawn(wi, lobe_pdf));
+            self.sampled(Towards { kind: "environment", wi, distance, pdf, shines: Shines::Environment }, ledger);
         }
         if scene.suns.is_empty() {
-            return gathered;
+            return;
         }
         for ((sun, name), u) in scene.suns.iter().zip(u.suns()) {
             if scene.lights.linked(list, *name) {
                 let (wi, pdf) = sun.sample(u);
-                let light = Towards { kind: "distant", wi, distance: f32::INFINITY, pdf };
-                gathered += self.sampled(light, ledger, |_, _| sun.disk_radiance());
+                let shines = Shines::Disk(sun.disk_radiance());
+                self.sampled(Towards { kind: "distant", wi, distance, pdf, shines }, ledger);
             }
         }
-        gathered
     }
 
     /// Whether light sampling looks for what the lobes find, too.
@@ -100,37 +118,41 @@ impl Site<'_> {
         Receiver { position: s.position, normal, list: self.scene.geometry.shape(s.shape).lit_by }
     }
 
-    /// What all lights without extent add, and disks in the sky as if all of it came from their middles.
-    pub fn without_chance(&self, ledger: &mut Ledger<'_>) -> Vec3 {
+    /// Sends what all lights without extent add, and disks in the sky as if all of it came from their middles.
+    pub fn without_chance(&self, ledger: &mut Ledger<'_>) {
         let (scene, list) = (self.scene, self.receiver().list);
         let suns = scene.suns.iter().filter(|(_, name)| scene.lights.linked(list, *name));
-        let suns: Vec3 = suns.map(|(sun, _)| self.parallel(&sun.middle(), ledger)).sum();
-        let points: Vec3 = scene.lights.all_points(list).map(|light| self.point(light, 1.0, ledger)).sum();
-        suns + points + self.parallel_lights(list, ledger)
+        suns.for_each(|(sun, _)| self.parallel(&sun.middle(), ledger));
+        scene.lights.all_points(list).for_each(|light| self.point(light, 1.0, ledger));
+        self.parallel_lights(list, ledger);
     }
 
-    fn parallel_lights(&self, list: u32, ledger: &mut Ledger<'_>) -> Vec3 {
+    fn parallel_lights(&self, list: u32, ledger: &mut Ledger<'_>) {
         let scene = self.scene;
         let linked = scene.parallel.iter().filter(|(_, name)| scene.lights.linked(list, *name));
-        linked.map(|(light, _)| self.parallel(light, ledger)).sum()
+        linked.for_each(|(light, _)| self.parallel(light, ledger));
     }
 
-    fn parallel(&self, light: &ParallelLight, ledger: &mut Ledger<'_>) -> Vec3 {
-        self.without_extent("distant", light.arriving(), 1.0, ledger)
+    fn parallel(&self, light: &ParallelLight, ledger: &mut Ledger<'_>) {
+        self.without_extent("distant", light.arriving(), 1.0, ledger);
     }
 
     /// A point or spot light that was chosen with probability `p`.
-    fn point(&self, light: &PointLight, p: f32, ledger: &mut Ledger<'_>) -> Vec3 {
-        let arriving = light.arriving(self.surface.position);
-        arriving.map_or(Vec3::ZERO, |arriving| self.without_extent(light.kind(), arriving, p, ledger))
+    fn point(&self, light: &PointLight, p: f32, ledger: &mut Ledger<'_>) {
+        if let Some(arriving) = light.arriving(self.surface.position) {
+            self.without_extent(light.kind(), arriving, p, ledger);
+        }
     }
 
     /// What a light without extent adds that was chosen with probability `p`; the lobes cannot find it.
-    fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, ledger: &mut Ledger<'_>) -> Vec3 {
+    fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, ledger: &mut Ledger<'_>) {
         let (value, lobes_pdf) = self.bsdf.eval(arriving.wi);
-        let way = Way { wi: arriving.wi, distance: arriving.distance, lobes_pdf };
-        let visible = if value != Vec3::ZERO { self.visible(way, ledger) } else { Vec3::ZERO };
-        let adds = value * visible * arriving.irradiance / p;
+        let lit = value != Vec3::ZERO;
+        let (scale, way) = (value / p, Way { wi: arriving.wi, distance: arriving.distance, lobes_pdf });
+        let (visible, radiance) = match lit {
+            true => self.send(way, scale, ledger, Shines::Disk(arriving.irradiance)),
+            false => (Vec3::ZERO, Vec3::ZERO),
+        };
         ledger.note(|| ProbedLight {
             kind,
             wi: arriving.wi.to_array(),
@@ -138,25 +160,22 @@ impl Site<'_> {
             pdf: None,
             lobes_pdf,
             value: value.to_array(),
-            shadowed: value != Vec3::ZERO && visible == Vec3::ZERO,
+            shadowed: lit && visible == Vec3::ZERO,
             visible: visible.to_array(),
             share: 1.0,
-            adds: adds.to_array(),
+            adds: (scale * visible * radiance).to_array(),
         });
-        adds
     }
 
-    /// What one sample of a light adds, weighed against drawing the same direction from the lobes. `radiance` is asked
-    /// last, with the density of that.
-    fn sampled(&self, light: Towards, ledger: &mut Ledger<'_>, radiance: impl Fn(f32, &mut Scratch) -> Vec3) -> Vec3 {
+    /// What one sample of a light adds, weighed against drawing the same direction from the lobes.
+    fn sampled(&self, light: Towards<'_>, ledger: &mut Ledger<'_>) {
         let (value, lobes_pdf) = self.bsdf.eval(light.wi);
         let lit = light.pdf > 0.0 && value != Vec3::ZERO;
-        let way = Way { wi: light.wi, distance: light.distance, lobes_pdf };
-        let visible = if lit { self.visible(way, ledger) } else { Vec3::ZERO };
         let share = self.scene.integrator.sampling.of_light(light.pdf, lobes_pdf);
-        let adds = match visible {
-            Vec3::ZERO => Vec3::ZERO,
-            visible => value * visible * radiance(lobes_pdf, ledger.scratch) * (share / light.pdf),
+        let (scale, way) = (value * (share / light.pdf), Way { wi: light.wi, distance: light.distance, lobes_pdf });
+        let (visible, radiance) = match lit {
+            true => self.send(way, scale, ledger, light.shines),
+            false => (Vec3::ZERO, Vec3::ZERO),
         };
         ledger.note(|| ProbedLight {
             kind: light.kind,
@@ -168,22 +187,65 @@ impl Site<'_> {
             shadowed: lit && visible == Vec3::ZERO,
             visible: visible.to_array(),
             share,
-            adds: adds.to_array(),
+            adds: (scale * visible * radiance).to_array(),
         });
-        adds
+    }
+
+    /// Sends the path the light that comes along a way, times `scale`. Where that is asked at once, what the way lets pass,
+    /// and the radiance at its end if anything does.
+    fn send(&self, way: Way, scale: Vec3, ledger: &mut Ledger<'_>, shines: Shines<'_>) -> (Vec3, Vec3) {
+        let scale = self.path.beta * scale;
+        let known = match shines {
+            Shines::Disk(radiance) => Some(Light::Known(scale * radiance)),
+            Shines::Environment => {
+                let footprint = scattered(self.path, self.point, way.wi, way.lobes_pdf).direction;
+                Some(Light::Environment { scale, wi: way.wi, footprint })
+            }
+            Shines::Shape(drawn) => self.even(drawn).map(|radiance| Light::Known(scale * radiance)),
+        };
+        // Who looks on wants to know at once; transparent surfaces and shaders of emitters need to know the place.
+        if ledger.lights.is_none()
+            && !self.scene.has_passages
+            && let Some(light) = known
+        {
+            ledger.send(Some(self.shadow_ray(way)), light);
+            return (Vec3::ZERO, Vec3::ZERO);
+        }
+        let visible = self.visible(way, ledger);
+        if visible == Vec3::ZERO {
+            return (visible, Vec3::ZERO);
+        }
+        let radiance = match shines {
+            Shines::Disk(radiance) => radiance,
+            Shines::Environment => self.environment_drawn(way.wi, way.lobes_pdf),
+            Shines::Shape(drawn) => self.emitter_drawn(drawn, way.lobes_pdf, ledger.scratch),
+        };
+        ledger.send(None, Light::Known(scale * visible * radiance));
+        (visible, radiance)
+    }
+
+    /// The radiance of a point of a shape that light sampling drew, unless a shader varies it.
+    fn even(&self, drawn: &Drawn) -> Option<Vec3> {
+        let geometry = &self.scene.geometry;
+        let shape = geometry.shape(geometry.shape_of(drawn.hit.primitive));
+        let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
+        match self.scene.lights.glow(shape.material) {
+            Glow::Dark => Some(of_shape),
+            Glow::Even(radiance) => Some(of_shape + radiance),
+            Glow::Varying => None,
+        }
     }
 
     /// What a point of a shape that light sampling drew sends out, its textures read with the footprint of a sample of the
     /// lobes in that direction, for which their density is `lobe_pdf`.
     fn emitter_drawn(&self, drawn: &Drawn, lobe_pdf: f32, scratch: &mut Scratch) -> Vec3 {
+        if let Some(radiance) = self.even(drawn) {
+            return radiance;
+        }
         let (scene, geometry) = (self.scene, &self.scene.geometry);
         let shape = geometry.shape(geometry.shape_of(drawn.hit.primitive));
         let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
-        let emission = match scene.lights.glow(shape.material) {
-            Glow::Dark => return of_shape,
-            Glow::Even(radiance) => return of_shape + radiance,
-            Glow::Varying => scene.materials[shape.material as usize].emission(),
-        };
+        let emission = scene.materials[shape.material as usize].emission();
         let Some(emission) = emission else { return of_shape };
         let ray = Ray::new(self.surface.position, drawn.wi, self.path.ray.time);
         let differential = scattered(self.path, self.point, drawn.wi, lobe_pdf);
@@ -213,159 +275,5 @@ pub fn scattered(path: &Path, point: &ShadingPoint, wi: Vec3, lobe_pdf: f32) -> 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::bounce::next_differential;
-    use super::super::wavefront::environment_met;
-    use super::*;
-    use crate::bsdf::BsdfSample;
-    use crate::camera::Camera;
-    use crate::geometry::Wanted;
-    use crate::sampler::Sampler;
-    use crate::scene::{self, LoadOptions, TextureSetup};
-    use glam::Vec2;
-    use ssl_compiler::BackendKind;
-    use ssl_compiler::modules::SearchPath;
-
-    const SCENE: &str = r#"
-        camera = { position = [0, 1, 4], look_at = [0, 0, 0] }
-        environment = { type = "image", file = "picture.exr", rotate = 10 }
-        [textures.picture]
-        file = "picture.exr"
-        [materials.matte]
-        source = "shader m(out closure c) { c = make_closure<Lambert>(color(0.5), global_value<normal>); }"
-        [materials.screen]
-        source = """
-        texture2d picture;
-        shader s(out closure c)
-        {
-            const float3 at = global_value<uvw>;
-            c = make_closure<Emission>(texture2d_sample<picture>(at.x, at.y).rgb);
-        }
-        """
-        textures = { picture = "picture" }
-        [[shapes]]
-        type = "sphere"
-        material = "matte"
-        [[shapes]]
-        type = "rectangle"
-        material = "screen"
-        scale = [3, 1, 3]
-        rotate = [140, 20, 0]
-        translate = [0, 2.5, 3]
-    "#;
-
-    fn scene(name: &str) -> Scene {
-        let folder = std::env::temp_dir().join(format!("renderer-direct-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
-        let texel = |x: u32, y: u32| image::Rgb([x, y, x ^ y].map(|i| (i % 17) as f32));
-        image::Rgb32FImage::from_fn(256, 128, texel).save(folder.join("picture.exr")).expect("as above");
-        std::fs::write(folder.join("scene.toml"), SCENE).expect("as above");
-        let textures = TextureSetup { folder: Some(folder.clone()), ..TextureSetup::default() };
-        let options = LoadOptions { textures, ..LoadOptions::from(BackendKind::default()) };
-        let loaded = scene::load(&folder.join("scene.toml"), options, &SearchPath::on_disk(Vec::new()));
-        // The files stay open.
-        std::fs::remove_dir_all(&folder).expect("as above");
-        assert!(loaded.diagnostics.list.is_empty());
-        loaded.scene.expect("a sound scene")
-    }
-
-    /// A hit of a ray from the camera on the sphere, for `seen`, which gets a way on from there for a direction and the
-    /// density with which lobes would have drawn it.
-    fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Site<'_>, &mut Sampler, &dyn Fn(Vec3, f32) -> Path)) {
-        let mut sampler = Sampler::new(1, (0, 0), i);
-        let camera =
-            Camera::new(scene.view.position, scene.view.target, scene.view.up, scene.view.projection, (64, 64));
-        let (ray, differential) = camera.ray(Vec2::splat(26.0) + 12.0 * sampler.next_2d(), Vec2::ZERO, 0.0);
-        let hit = scene.accel.closest(&ray).expect("the sphere fills the middle");
-        let surface = surface::at(&scene.geometry, &ray, &hit);
-        let wanted = Wanted { position: true, ..Wanted::default() };
-        let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
-        let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
-        let path = Path {
-            pixel: 0,
-            root: 0,
-            off_center: 0.0,
-            ray,
-            differential,
-            beta: Vec3::ONE,
-            radiance: Vec3::ZERO,
-            sampler,
-            pdf: f32::INFINITY,
-            passes: 0,
-            passed: 0.0,
-            from: Receiver::default(),
-            eta_scale: 1.0,
-            faulty: false,
-            nanoseconds: 0.0,
-        };
-        let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal };
-        let site = Site { scene, path: &path, point: &point, surface: &surface, bsdf: &bsdf };
-        let onward = |wi: Vec3, pdf: f32| {
-            let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
-            let differential = next_differential(scene, &path, &point, &next);
-            Path { ray: Ray::new(surface.position, wi, 0.0), differential, ..path }
-        };
-        seen(&site, &mut sampler, &onward);
-    }
-
-    /// For one direction at one density, light sampling and the ray that the lobes send out read the same, to the bit.
-    #[test]
-    fn both_strategies_see_the_same_environment() {
-        let scene = scene("environment");
-        let mut seen = std::collections::HashSet::new();
-        for i in 0..200 {
-            at_a_hit(&scene, i, |site, sampler, onward| {
-                let (wi, _) = scene.environment.sample(sampler.next_2d());
-                let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
-                let by_light = site.environment_drawn(wi, pdf).to_array().map(f32::to_bits);
-                assert_eq!(by_light, environment_met(&scene, &onward(wi, pdf)).to_array().map(f32::to_bits));
-                seen.insert(by_light[0]);
-            });
-        }
-        assert!(seen.len() > 100, "the image varies");
-    }
-
-    /// Likewise of a textured emitter, but for the rounding of where the ray meets it; and its density is the same.
-    #[test]
-    fn both_strategies_see_the_same_emitter() {
-        let scene = scene("emitter");
-        let (mut values, mut scratch) = (Vec::new(), Scratch::default());
-        for i in 0..200 {
-            at_a_hit(&scene, i, |site, sampler, onward| {
-                let receiver = site.receiver();
-                let drawn = scene.lights.sample(&scene.geometry, &receiver, sampler.next_2d());
-                let Some(LightSample::Surface(drawn)) = drawn else { return };
-                let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
-                let by_light = site.emitter_drawn(&drawn, pdf, &mut scratch);
-                let path = onward(drawn.wi, pdf);
-                let past_the_sphere = Ray { t_min: 1e-3, ..path.ray };
-                let Some(hit) = scene.accel.closest(&past_the_sphere).filter(|h| h.primitive == drawn.hit.primitive)
-                else {
-                    return;
-                };
-                let density = scene.lights.pdf(&scene.geometry, &receiver, drawn.wi, &hit).expect("it was drawn");
-                assert!((density / drawn.pdf - 1.0).abs() < 1e-3, "{density} {}", drawn.pdf);
-                // As the wavefront shades hits.
-                let surface = surface::at(&scene.geometry, &path.ray, &hit);
-                let material = &scene.materials[scene.geometry.shape(surface.shape).material as usize];
-                let wanted = material.wanted();
-                let partials = surface::partials_at(&scene.geometry, &path.ray, &path.differential, &hit, wanted);
-                let point = ShadingPoint {
-                    hit,
-                    surface,
-                    partials,
-                    incident: drawn.wi,
-                    ray_depth: 1,
-                    ..ShadingPoint::default()
-                };
-                let (mut lobes, mut shaded) = (Vec::new(), Vec::new());
-                material.shade(&[point], scene.surroundings(), &scene.textures, &mut scratch, &mut lobes, &mut shaded);
-                let by_lobes = shaded[0].emission;
-                assert!((by_light - by_lobes).abs().max_element() < 0.02, "{i}: {by_light} {by_lobes}");
-                values.push(by_light.x);
-            });
-        }
-        let spread = values.iter().copied().fold(0.0, f32::max) - values.iter().copied().fold(f32::INFINITY, f32::min);
-        assert!(values.len() > 100 && spread > 3.0, "{} {spread}", values.len());
-    }
-}
+#[path = "direct_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ mod own_light;
 mod palette;
 mod path;
 pub mod probe;
+mod sent;
 mod step;
 mod view;
 mod visible;

@@ -3,11 +3,11 @@
 
 use super::direct::Ledger;
 use super::numbers::BounceNumbers;
+use super::sent::Light;
 use super::step::{End, Step};
 use crate::accel::offset_origin;
 use crate::math::{Frame, cosine_hemisphere};
 use crate::ray::Ray;
-use glam::Vec3;
 
 impl Step<'_> {
     /// One ray about the shading normal on the side that is seen: white where it meets nothing near enough.
@@ -20,10 +20,7 @@ impl Step<'_> {
             let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, wi);
             let t_max = self.scene.integrator.distance;
             let ray = Ray { t_max, ..Ray::new(origin, wi, self.path.ray.time) };
-            ledger.counts.shadow_rays += 1;
-            if !self.scene.accel.occluded(&ray) {
-                self.add(Vec3::ONE);
-            }
+            ledger.send(Some(ray), Light::Known(self.path.beta));
         }
         Err(End::Occlusion)
     }

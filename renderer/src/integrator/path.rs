@@ -4,6 +4,7 @@ use super::aov::Recorded;
 use super::faults::Faults;
 use super::messages::Messages;
 use super::probe::Probe;
+use super::sent::Sent;
 use super::view::View;
 use super::watch::Seen;
 use crate::bsdf::WeightedLobe;
@@ -88,6 +89,10 @@ pub struct Workspace {
     pub paths: Vec<Path>,
     /// Paths whose ray is still to be traced.
     pub active: Vec<u32>,
+    /// Those rays, or the shadow rays of all paths, and what they came to.
+    pub rays: Vec<Ray>,
+    pub hits: Vec<Option<Hit>>,
+    pub blocked: Vec<bool>,
     pub met: Vec<Met>,
     /// To sort those by: keys, and where they go.
     pub order: Vec<u64>,
@@ -95,6 +100,8 @@ pub struct Workspace {
     pub points: Vec<ShadingPoint>,
     pub lobes: Vec<WeightedLobe>,
     pub shaded: Vec<Shaded>,
+    /// Light that is still to be delivered.
+    pub sent: Vec<Sent>,
     /// What the layers keep of each path.
     pub recorded: Recorded,
     /// Where hits are written down, if they are.

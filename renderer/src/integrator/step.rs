@@ -98,8 +98,7 @@ impl Step<'_> {
 
         // Direct light.
         if bounded.is_none() && self.bsdf.has_smooth_lobe() {
-            let gathered = self.site().gather(&u, ledger);
-            self.add(gathered);
+            self.site().gather(&u, ledger);
         }
 
         // The next direction, from the lobes.

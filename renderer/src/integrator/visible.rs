@@ -19,16 +19,21 @@ pub struct Way {
 impl Site<'_> {
     /// The share of light that arrives along the way.
     pub fn visible(&self, way: Way, ledger: &mut Ledger<'_>) -> Vec3 {
-        let s = self.surface;
-        let origin = offset_origin(s.position, s.position_error, s.gnormal, way.wi);
-        // Short of the light itself, which would shadow its own sample.
-        let ray = Ray { t_max: way.distance * (1.0 - 1e-4), ..Ray::new(origin, way.wi, self.path.ray.time) };
+        let ray = self.shadow_ray(way);
         ledger.counts.shadow_rays += 1;
         match self.scene.has_passages {
             false if self.scene.accel.occluded(&ray) => Vec3::ZERO,
             false => Vec3::ONE,
             true => self.passed(ray, way, ledger),
         }
+    }
+
+    /// A ray along the way.
+    pub fn shadow_ray(&self, way: Way) -> Ray {
+        let s = self.surface;
+        let origin = offset_origin(s.position, s.position_error, s.gnormal, way.wi);
+        // Short of the light itself, which would shadow its own sample.
+        Ray { t_max: way.distance * (1.0 - 1e-4), ..Ray::new(origin, way.wi, self.path.ray.time) }
     }
 
     /// What surfaces let pass straight along a ray. Their textures are read with the footprint that a path has there which

@@ -4,6 +4,7 @@ use super::bounce;
 use super::faults::FaultPlace;
 use super::path::{Met, Path, Workspace};
 use super::probe::{CameraRay, ProbedEnvironment};
+use super::sent::deliver;
 use super::view::View;
 use super::watch::Watch;
 use crate::camera::Camera;
@@ -66,7 +67,7 @@ pub fn trace(
         intersect(scene, work);
         // 3. Hits in the order of their materials, so that blocks of one shader are full.
         sort_by_material(work);
-        // 4. Shade them, then gather direct light and choose where to go on.
+        // 4. Shade them, then look for direct light and choose where to go on.
         work.active.clear();
         let mut begin = 0;
         while begin < work.met.len() {
@@ -79,17 +80,19 @@ pub fn trace(
             }
             begin = end;
         }
+        // 5. What of that light arrives.
+        deliver(scene, work);
         if work.active.is_empty() {
             break;
         }
-        // 5. Keep neighbouring paths together: their rays meet the same things.
+        // 6. Keep neighbouring paths together: their rays meet the same things.
         work.active.sort_unstable();
     }
-    // 6. What branches brought belongs to the path that they come from.
+    // 7. What branches brought belongs to the path that they come from.
     let roots = tile.pixels() as usize * samples.len();
     let (from_camera, branches) = work.paths.split_at_mut(roots);
     branches.iter().for_each(|branch| from_camera[branch.root as usize].join(branch));
-    // 7. Onto the film.
+    // 8. Onto the film.
     let mut sums = TileSums::new(tile.pixels(), work.recorded.shape());
     for (index, path) in from_camera.iter().enumerate() {
         let (means, nearest) = work.recorded.of(index);
@@ -98,7 +101,7 @@ pub fn trace(
         let sample = FilmSample { radiance, means, nearest, rank };
         counts.non_finite += u64::from(!sums.add(path.pixel as usize, &sample) || path.faulty);
     }
-    // 8. What shaders said, and what of it was no number, by pixel and sample.
+    // 9. What shaders said, and what of it was no number, by pixel and sample.
     let place = |path: u32| {
         let Path { pixel, root, .. } = work.paths[path as usize];
         let (x, y) = tile.pixel(pixel);
@@ -121,7 +124,7 @@ fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples:
         let (x, y) = tile.pixel(pixel);
         for sample in samples.clone() {
             let mut sampler = pattern.sampler((x, y), sample);
-            let off_center = scene.film.filter.sample(sampler.next_2d());
+            let off_center = scene.film.filter.sample(pattern.on_filter(sampler.next_2d()));
             let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
             let lens = sampler.next_2d();
             let (ray, differential) = camera.ray(film, lens, sampler.next_1d());
@@ -162,10 +165,13 @@ fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples:
 
 fn intersect(scene: &Scene, work: &mut Workspace) {
     work.met.clear();
+    work.rays.clear();
+    work.rays.extend(work.active.iter().map(|&path| work.paths[path as usize].ray));
+    scene.accel.closest_each(&work.rays, &mut work.hits);
     let view = work.view_of_hits();
-    for &index in &work.active {
+    for (&index, hit) in work.active.iter().zip(&work.hits) {
         let path = &mut work.paths[index as usize];
-        match scene.accel.closest(&path.ray) {
+        match *hit {
             Some(hit) => {
                 // Until its surface is needed there is time to fetch this.
                 scene.geometry.prefetch(hit.primitive);

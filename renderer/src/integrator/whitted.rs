@@ -17,8 +17,7 @@ impl Step<'_> {
             return Err(End::Depth);
         }
         if self.bsdf.has_smooth_lobe() {
-            let light = self.site().without_chance(ledger);
-            self.add(light);
+            self.site().without_chance(ledger);
         }
         let mut ways = Vec::new();
         for next in self.bsdf.specular() {

@@ -1,0 +1,65 @@
+//! Light that was found for paths, and the rays that ask whether it arrives: for all paths of a wavefront together, as
+//! many rays cost less than one after the other.
+
+use super::path::Workspace;
+use crate::ray::Ray;
+use crate::scene::Scene;
+use glam::Vec3;
+
+/// Light on its way to a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub sender: Sender,
+    /// Along which something may stand; none where it has arrived.
+    pub ray: Option<Ray>,
+    pub light: Light,
+}
+
+/// The path that the light is for, and what is to be named where it is no number.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    pub path: u32,
+    pub depth: u32,
+    pub material: u32,
+}
+
+/// How much it is, as the camera gets it.
+#[derive(Clone, Copy, Debug)]
+pub enum Light {
+    Known(Vec3),
+    /// What the environment has in a direction, looked up with partials of that by film x and y, times a scale.
+    Environment {
+        scale: Vec3,
+        wi: Vec3,
+        footprint: [Vec3; 2],
+    },
+}
+
+/// Adds what arrives of all that was sent, in that order; false if something of it was no number.
+pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
+    work.rays.clear();
+    work.rays.extend(work.sent.iter().filter_map(|sent| sent.ray));
+    scene.accel.occluded_each(&work.rays, &mut work.blocked);
+    let mut blocked = work.blocked.iter();
+    let mut numbers = true;
+    for Sent { sender, ray, light } in work.sent.drain(..) {
+        if ray.is_some() && blocked.next() == Some(&true) {
+            continue;
+        }
+        let light = match light {
+            Light::Known(light) => light,
+            Light::Environment { scale, wi, footprint } => {
+                scale * scene.environment.radiance(&scene.textures, wi, footprint)
+            }
+        };
+        if !work.paths[sender.path as usize].add(light) {
+            numbers = false;
+            let fault = (sender.path, sender.depth, sender.material);
+            // A hit is told once, whatever of it was no number.
+            if !work.faulty.contains(&fault) {
+                work.faulty.push(fault);
+            }
+        }
+    }
+    numbers
+}
