@@ -33,6 +33,16 @@ fn a_scene_becomes_a_picture_with_statistics() {
     assert_eq!((image.width(), image.height()), (32, 18));
     let stats: serde_json::Value = serde_json::from_slice(&std::fs::read(&stats).expect("written")).expect("JSON");
     assert_eq!(stats["samples"], 32 * 18 * 2);
+    // What threads did takes no longer than they were there, and they were not idle.
+    let stages = stats["stages"].as_array().expect("a list");
+    let spent = |name: &str| {
+        let stage = stages.iter().find(|s| s["stage"] == name).unwrap_or_else(|| panic!("no stage {name}"));
+        stage["seconds"].as_f64().expect("a number")
+    };
+    let all: f64 = stages.iter().map(|s| spent(s["stage"].as_str().expect("a name"))).sum();
+    let number = |name: &str| stats[name].as_f64().expect("a number");
+    assert!(all <= number("seconds") * number("threads") * 1.01, "{all} {stats}");
+    assert!(spent("rays") > 0.0 && spent("shaders") > 0.0 && spent("sampling") > 0.0, "{stats}");
     assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 2);
     std::fs::remove_dir_all(&folder).expect("as above");
 }

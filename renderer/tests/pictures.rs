@@ -459,3 +459,40 @@ scale = [50, 1, 50]
     let deviation = (passed * (1.0 - passed) / (256.0 * 1024.0_f64)).sqrt();
     assert!((mean - passed).abs() < 5.0 * deviation + 1e-4, "{mean} for {passed}");
 }
+
+/// Of one sample a pixel, outlines are where the pixels' middles say, whatever the seed and the filter; of more, they are
+/// where chance says. A bright disk seen straight on: a pixel is white where its middle lies within.
+#[test]
+fn the_only_sample_of_a_pixel_goes_through_its_middle() {
+    let text = r#"
+[camera]
+type = "orthographic"
+position = [0, 0, 5]
+look_at = [0, 0, 0]
+width = 2
+[film]
+width = 32
+height = 32
+filter = "gaussian"
+[materials.lamp]
+source = "shader lamp(out closure c) { c = make_closure<Emission>(color(1.0)); }"
+[[shapes]]
+type = "disk"
+material = "lamp"
+radius = 0.83
+rotate = [90, 0, 0]
+"#;
+    let folder = Folder::new();
+    let made = |seed: u32, samples: u32| {
+        let options = RenderOptions { seed: Some(seed), samples: Some(samples), ..RenderOptions::default() };
+        run(folder.load("scene.toml", text), &options).picture.pixels
+    };
+    let one = made(1, 1);
+    for (i, c) in one.iter().enumerate() {
+        let (x, y) = ((i % 32) as f32, (i / 32) as f32);
+        let from_middle = ((x + 0.5) / 16.0 - 1.0).hypot((y + 0.5) / 16.0 - 1.0);
+        assert_eq!(c.x, if from_middle < 0.83 { 1.0 } else { 0.0 }, "pixel {x}, {y}");
+    }
+    assert_eq!(one, made(2, 1));
+    assert_ne!(made(1, 4), made(2, 4));
+}

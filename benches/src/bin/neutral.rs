@@ -1,9 +1,10 @@
 //! Prints what the neutral scenes cost to render, whole and in parts: see `ssl_tests::neutral` for where they come from.
 //!
-//! `neutral [SCENE…] [--side N] [--samples N]`; scenes are s1, s2 and s3d unless named. Paths do not end at random, as the
-//! figures of others were taken so.
+//! `neutral [SCENE…] [--side N] [--samples N] [--stages]`; scenes are s1, s2, s3d and s3 unless named. Paths do not end at
+//! random, as the figures of others were taken so. With `--stages`, which share of its time one thread spends where.
 
 use renderer::accel::Structure;
+use renderer::integrator::clock::Stage;
 use renderer::material::Making;
 use renderer::render::{RenderOptions, Statistics, render};
 use renderer::scene::{self, LoadOptions, Scene, TextureSetup};
@@ -46,7 +47,11 @@ fn table(mut words: Vec<String>) -> Result<(), String> {
         None => Ok(default),
     };
     let (side, samples) = (number("--side", 512)?, number("--samples", 16)?);
-    let scenes = if words.is_empty() { ["s1", "s2", "s3d"].map(String::from).to_vec() } else { words };
+    let by_stages = words.iter().position(|w| w == "--stages").map(|at| words.remove(at)).is_some();
+    let scenes = if words.is_empty() { ["s1", "s2", "s3d", "s3"].map(String::from).to_vec() } else { words };
+    if by_stages {
+        return stages(&scenes, side, samples);
+    }
     println!("{side}×{side} pixels, {samples} samples each, {TEXTURE_MEMORY} MB for textures");
     println!(
         "| scene | rays | back end | threads | ready s | first picture s | M samples a processor second | M rays a \
@@ -68,23 +73,36 @@ fn table(mut words: Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
+/// Shares of the time of one thread in percent, with Cranelift, once with each structure.
+fn stages(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
+    let names = Stage::ALL.map(|(_, name)| name);
+    println!("{side}×{side} pixels, {samples} samples each, percent of one thread's time");
+    println!("| scene | rays | {} |\n| --- | --- |{}", names.join(" | "), " --- |".repeat(names.len()));
+    for name in scenes {
+        for (structure, _) in Structure::NAMED {
+            let mut scene = converted(name, structure, BackendKind::default().name(), 1, (side, samples))?;
+            // Once before, so that tiles are there.
+            run(&mut scene, 1, 1, false)?;
+            let statistics = run(&mut scene, 1, samples, true)?;
+            let total: f64 = statistics.stages.iter().map(|s| s.seconds).sum();
+            let shares = statistics.stages.iter().map(|s| format!("{:.0}", 100.0 * s.seconds / total));
+            println!("| {name} | {structure} | {} |", shares.collect::<Vec<_>>().join(" | "));
+        }
+    }
+    Ok(())
+}
+
 fn row(words: &[String]) -> Result<(), String> {
     let [name, structure, backend, threads, side, samples] = words else { return Err("no row".to_owned()) };
     let number = |word: &String| word.parse::<u32>().map_err(|e| e.to_string());
     let (threads, side, samples) = (number(threads)? as usize, number(side)?, number(samples)?);
-    let folder = neutral::folder(name)?;
-    let json = neutral::convert(&folder, Picture { side, samples, roulette: false })?;
-    let file = std::env::temp_dir().join(format!("ssl-neutral-{}.json", std::process::id()));
-    std::fs::write(&file, json.to_string()).map_err(|e| e.to_string())?;
     let begin = Instant::now();
-    let loaded = load(&file, structure, backend, threads);
-    let _ = std::fs::remove_file(&file);
-    let mut scene = loaded?;
+    let mut scene = converted(name, structure, backend, threads, (side, samples))?;
     let ready = begin.elapsed().as_secs_f64();
-    run(&mut scene, threads, 1)?;
+    run(&mut scene, threads, 1, false)?;
     let first = begin.elapsed().as_secs_f64();
     let before = processor_milliseconds();
-    let statistics = run(&mut scene, threads, samples)?;
+    let statistics = run(&mut scene, threads, samples, false)?;
     let spent = before.zip(processor_milliseconds()).map(|(before, after)| (after - before) * 1e-3);
     let seconds = spent.unwrap_or(statistics.seconds * threads as f64);
     let rays = (statistics.rays + statistics.shadow_rays) as f64;
@@ -95,6 +113,23 @@ fn row(words: &[String]) -> Result<(), String> {
         peak_megabytes().map_or("unknown".to_owned(), |mb| mb.to_string()),
     );
     Ok(())
+}
+
+/// A scene in our form, loaded.
+fn converted(
+    name: &str,
+    structure: &str,
+    backend: &str,
+    threads: usize,
+    (side, samples): (u32, u32),
+) -> Result<Scene, String> {
+    let folder = neutral::folder(name)?;
+    let json = neutral::convert(&folder, Picture { side, samples, roulette: false })?;
+    let file = std::env::temp_dir().join(format!("ssl-neutral-{}.json", std::process::id()));
+    std::fs::write(&file, json.to_string()).map_err(|e| e.to_string())?;
+    let loaded = load(&file, structure, backend, threads);
+    let _ = std::fs::remove_file(&file);
+    loaded
 }
 
 fn load(file: &Path, structure: &str, backend: &str, threads: usize) -> Result<Scene, String> {
@@ -116,8 +151,8 @@ fn load(file: &Path, structure: &str, backend: &str, threads: usize) -> Result<S
     }
 }
 
-fn run(scene: &mut Scene, threads: usize, samples: u32) -> Result<Statistics, String> {
-    let options = RenderOptions { samples: Some(samples), threads: Some(threads), ..RenderOptions::default() };
+fn run(scene: &mut Scene, threads: usize, samples: u32, timed: bool) -> Result<Statistics, String> {
+    let options = RenderOptions { samples: Some(samples), threads: Some(threads), timed, ..RenderOptions::default() };
     let rendered = render(scene, &options, &AtomicBool::new(false), &|_| ()).map_err(|e| e.to_string())?;
     Ok(rendered.statistics)
 }

@@ -29,6 +29,8 @@ struct Current {
     yielder: *const Yielder<(), ()>,
     ready: *const Arc<Ready>,
     number: usize,
+    /// How long it was suspended, all in all.
+    away: Duration,
 }
 
 /// What running fibers came to.
@@ -110,7 +112,7 @@ impl Worker {
         let ready = SendPointer(ready);
         let fiber = Coroutine::with_stack(stack, move |yielder, ()| {
             let SendPointer(ready) = ready;
-            CURRENT.set(Some(Current { yielder, ready, number }));
+            CURRENT.set(Some(Current { yielder, ready, number, away: Duration::ZERO }));
             body(number);
             CURRENT.set(None);
         });
@@ -154,9 +156,15 @@ pub fn current_waker() -> Option<Waker> {
 /// Does nothing off a fiber.
 pub fn suspend() {
     let Some(current) = CURRENT.take() else { return };
+    let begin = Instant::now();
     // SAFETY: the yielder lives on the stack of the fiber that runs now, which is the one that set it.
     unsafe { &*current.yielder }.suspend(());
-    CURRENT.set(Some(current));
+    CURRENT.set(Some(Current { away: current.away + begin.elapsed(), ..current }));
+}
+
+/// How long the fiber that calls this was suspended, all in all; nothing off a fiber.
+pub fn away() -> Duration {
+    CURRENT.get().map_or(Duration::ZERO, |current| current.away)
 }
 
 #[cfg(test)]

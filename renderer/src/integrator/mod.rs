@@ -2,6 +2,7 @@
 
 mod aov;
 mod bounce;
+pub mod clock;
 mod direct;
 pub mod faults;
 pub mod messages;

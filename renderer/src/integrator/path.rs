@@ -1,6 +1,7 @@
 //! A light path while it is traced from the camera, and the memory of a wavefront of them.
 
 use super::aov::Recorded;
+use super::clock::Clock;
 use super::faults::Faults;
 use super::messages::Messages;
 use super::probe::Probe;
@@ -106,6 +107,8 @@ pub struct Workspace {
     pub recorded: Recorded,
     /// Where hits are written down, if they are.
     pub probe: Option<Probe>,
+    /// Measures where time goes, if somebody asks.
+    pub clock: Clock,
     /// What to show in place of light.
     pub view: Option<View>,
     /// For that, what the shader of the block did.

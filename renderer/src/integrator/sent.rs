@@ -1,6 +1,7 @@
 //! Light that was found for paths, and the rays that ask whether it arrives: for all paths of a wavefront together, as
 //! many rays cost less than one after the other.
 
+use super::clock::Stage;
 use super::path::Workspace;
 use crate::ray::Ray;
 use crate::scene::Scene;
@@ -40,6 +41,7 @@ pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
     work.rays.clear();
     work.rays.extend(work.sent.iter().filter_map(|sent| sent.ray));
     scene.accel.occluded_each(&work.rays, &mut work.blocked);
+    work.clock.end(Stage::Shadows);
     let mut blocked = work.blocked.iter();
     let mut numbers = true;
     for Sent { sender, ray, light } in work.sent.drain(..) {
@@ -61,5 +63,6 @@ pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
             }
         }
     }
+    work.clock.end(Stage::Environment);
     numbers
 }

@@ -1,6 +1,7 @@
 //! The order of events for one batch of samples of one tile.
 
 use super::bounce;
+use super::clock::{Clock, Stage, Timed, Times};
 use super::faults::FaultPlace;
 use super::path::{Met, Path, Workspace};
 use super::probe::{CameraRay, ProbedEnvironment};
@@ -29,6 +30,8 @@ pub struct BatchCounts {
     pub blocks: u64,
     /// Samples on whose way something was no number and counts as black.
     pub non_finite: u64,
+    /// Nothing unless the workspace's clock runs.
+    pub times: Times,
 }
 
 impl BatchCounts {
@@ -38,6 +41,7 @@ impl BatchCounts {
         self.shaded += other.shaded;
         self.blocks += other.blocks;
         self.non_finite += other.non_finite;
+        self.times.add(&other.times);
     }
 }
 
@@ -54,6 +58,7 @@ pub fn trace(
     work: &mut Workspace,
 ) -> (TileSums, BatchCounts) {
     let mut counts = BatchCounts::default();
+    work.clock = Clock::start(work.clock.runs());
     // Where nobody asks for a partial, rays need not carry any.
     let differentials = work.watches()
         || work.wanted().any()
@@ -61,12 +66,14 @@ pub fn trace(
         || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
     start(scene, camera, pattern, tile, samples.clone(), work);
+    work.clock.end(Stage::Camera);
     for step in 0..=scene.integrator.max_depth + MAX_PASSES {
         // 2. What each ray meets first; those that meet nothing see the environment.
         counts.rays += work.active.len() as u64;
         intersect(scene, work);
         // 3. Hits in the order of their materials, so that blocks of one shader are full.
         sort_by_material(work);
+        work.clock.end(Stage::Film);
         // 4. Shade them, then look for direct light and choose where to go on.
         work.active.clear();
         let mut begin = 0;
@@ -78,6 +85,7 @@ pub fn trace(
             for lane in 0..end - begin {
                 bounce::advance(scene, work, (begin + lane, lane), (step, differentials), &mut counts);
             }
+            work.clock.end(Stage::Sampling);
             begin = end;
         }
         // 5. What of that light arrives.
@@ -115,6 +123,8 @@ pub fn trace(
         let (y, x, sample) = place(path);
         work.faults.add(material, FaultPlace { y, x, sample, bounce });
     }
+    work.clock.end(Stage::Film);
+    counts.times = work.clock.times;
     (sums, counts)
 }
 
@@ -124,7 +134,9 @@ fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples:
         let (x, y) = tile.pixel(pixel);
         for sample in samples.clone() {
             let mut sampler = pattern.sampler((x, y), sample);
-            let off_center = scene.film.filter.sample(pattern.on_filter(sampler.next_2d()));
+            let drawn = scene.film.filter.sample(sampler.next_2d());
+            // Outlines that move at random would be the largest error of a picture of one sample a pixel.
+            let off_center = if pattern.samples == 1 { Vec2::ZERO } else { drawn };
             let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
             let lens = sampler.next_2d();
             let (ray, differential) = camera.ray(film, lens, sampler.next_1d());
@@ -168,6 +180,7 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
     work.rays.clear();
     work.rays.extend(work.active.iter().map(|&path| work.paths[path as usize].ray));
     scene.accel.closest_each(&work.rays, &mut work.hits);
+    work.clock.end(Stage::Rays);
     let view = work.view_of_hits();
     for (&index, hit) in work.active.iter().zip(&work.hits) {
         let path = &mut work.paths[index as usize];
@@ -209,6 +222,7 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
             }
         }
     }
+    work.clock.end(Stage::Environment);
 }
 
 /// What a ray that meets nothing sees.
@@ -267,8 +281,13 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, di
     work.points.extend(work.met[block.clone()].iter().map(point));
     work.lobes.clear();
     work.shaded.clear();
-    let watch = Watch::new(&scene.textures, &scene.textures);
-    let host: &dyn HostServices = if work.watches() { &watch } else { &scene.textures };
+    work.clock.end(Stage::Surfaces);
+    let (watch, timed) = (Watch::new(&scene.textures, &scene.textures), Timed::new(&scene.textures));
+    let host: &dyn HostServices = match work.watches() {
+        true => &watch,
+        false if work.clock.runs() => &timed,
+        false => &scene.textures,
+    };
     let scratch = &mut work.scratch;
     let begin = (work.view == Some(View::Time)).then(Instant::now);
     if material.prints() {
@@ -285,4 +304,6 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, di
         work.met[block].iter().for_each(|met| work.paths[met.path as usize].nanoseconds += nanoseconds);
     }
     work.seen = watch.seen();
+    work.clock.end(Stage::Shaders);
+    work.clock.times.was(timed.nanoseconds(), Stage::Shaders, Stage::Textures);
 }

@@ -5,6 +5,7 @@ use crate::camera::Camera;
 use crate::fiber::{self, FiberCounts};
 use crate::film::part::{Done, Part, Plan};
 use crate::film::{Film, TileSums};
+use crate::integrator::clock::Clock;
 use crate::integrator::{self, BatchCounts, Faults, Messages, Recorded, View, Workspace};
 use crate::scene::Scene;
 use std::cell::RefCell;
@@ -58,6 +59,7 @@ pub struct Job<'a> {
     /// The first unit of the next pass.
     pub end: AtomicU64,
     pub view: Option<View>,
+    pub timed: bool,
     pub film: Film,
     /// The next unit of work: all tiles before the next batch.
     pub next: AtomicU64,
@@ -121,7 +123,8 @@ impl Job<'_> {
     /// One fiber: takes units until there are none.
     fn units(&self) -> Worked {
         let recorded = Recorded::new(self.plan.aovs.clone(), self.plan.shape());
-        let mut work = Workspace { view: self.view, recorded, ..Workspace::default() };
+        let clock = Clock::start(self.timed);
+        let mut work = Workspace { view: self.view, recorded, clock, ..Workspace::default() };
         let mut worked = Worked::default();
         let pattern = pattern(&self.plan, self.scene);
         while self.has_more() {

@@ -16,11 +16,12 @@ mod statistics;
 pub use follow::{FollowedPath, follow};
 pub use meanwhile::{Checkpoints, Preview};
 pub use options::RenderOptions;
-pub use statistics::{NonFinite, Statistics};
+pub use statistics::{NonFinite, StageTime, Statistics};
 
 use crate::camera::Camera;
 use crate::film::part::{Done, Misfit, Part, Plan};
 use crate::film::{Film, Picture};
+use crate::integrator::clock::{Stage, Times};
 use crate::integrator::faults::{Faults, Faulty};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
 use crate::scene::Scene;
@@ -125,6 +126,7 @@ pub fn render_with(
         plan,
         range,
         view: options.view,
+        timed: options.timed,
         film,
         active: RwLock::default(),
         end: AtomicU64::default(),
@@ -205,6 +207,7 @@ fn output(job: Job<'_>, threads: Vec<Worked>, seconds: f64) -> RenderOutput {
         non_finite_samples: counts.non_finite,
         non_finite_materials: non_finite(scene, &total.faults),
         fibers,
+        stages: if job.timed { stages(&counts.times) } else { Vec::new() },
         busy: 1.0 - idle.as_secs_f64() / (seconds * threads_count as f64).max(1e-9),
         textures: scene.textures.statistics(),
     };
@@ -219,6 +222,10 @@ fn output(job: Job<'_>, threads: Vec<Worked>, seconds: f64) -> RenderOutput {
     let said = (messages.total, messages.overflowed || messages.len() > MAX_MESSAGES);
     let (picture, messages) = (part.picture(), messages.list());
     RenderOutput { picture, part, ending, statistics, diagnostics, messages, said, incomplete }
+}
+
+fn stages(times: &Times) -> Vec<StageTime> {
+    Stage::ALL.map(|(stage, name)| StageTime { stage: name, seconds: times.seconds(stage) }).to_vec()
 }
 
 fn non_finite(scene: &Scene, faults: &Faults) -> Vec<NonFinite> {

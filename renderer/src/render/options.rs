@@ -32,6 +32,8 @@ pub struct RenderOptions {
     pub aovs: Option<Vec<Aov>>,
     /// Where `samples` are only the most that a pixel gets.
     pub adaptive: Option<Adaptive>,
+    /// Whether to measure where threads spend their time, which costs a little of it.
+    pub timed: bool,
     /// Stop, with what there is, after this long. Pictures made so are not reproducible.
     pub time_limit: Option<Duration>,
 }

@@ -25,7 +25,16 @@ pub struct Statistics {
     pub fibers: usize,
     /// The share of the threads' time in which they had something to do, 0 to 1.
     pub busy: f64,
+    /// What the threads did, all together, in the order of a path; nothing unless asked.
+    pub stages: Vec<StageTime>,
     pub textures: CacheStatistics,
+}
+
+/// How long threads were at one stage, waits left out in which they did something else.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct StageTime {
+    pub stage: &'static str,
+    pub seconds: f64,
 }
 
 /// What of a material was NaN or infinite.

@@ -8,7 +8,6 @@
 //! halves at random, is the one that all pairs of dimensions have anyway.
 
 use super::{Sampler, mix};
-use glam::Vec2;
 
 /// How the errors of neighbouring pixels go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize)]
@@ -28,14 +27,6 @@ pub struct Pattern {
     pub noise: Noise,
     /// That are planned for each pixel.
     pub samples: u32,
-}
-
-impl Pattern {
-    /// Where on a filter of the film a sample falls. The only one of a pixel falls in the middle, whatever was drawn: a
-    /// picture of such is compared with others, where outlines that are moved at random are the largest difference.
-    pub fn on_filter(&self, drawn: Vec2) -> Vec2 {
-        if self.samples == 1 { Vec2::splat(0.5) } else { drawn }
-    }
 }
 
 /// Bits of a sequence's index.
@@ -70,6 +61,7 @@ fn spread(mut x: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec2;
 
     fn point(pattern: &Pattern, pixel: (u32, u32), index: u32, pair: u32) -> Vec2 {
         let mut sampler = pattern.sampler(pixel, index);

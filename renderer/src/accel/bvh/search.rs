@@ -12,6 +12,13 @@ use std::ops::Range;
 /// holds their stacks.
 const AT_ONCE: usize = 8;
 
+/// Whether the processor tests eight boxes at once.
+#[cfg(target_arch = "x86_64")]
+fn has_lanes() -> bool {
+    use std::is_x86_feature_detected as has;
+    has!("avx2") && has!("popcnt") && has!("bmi1")
+}
+
 impl Bvh {
     /// The nearest hit within the ray's interval.
     pub fn closest(&self, ray: &Ray) -> Option<Hit> {
@@ -37,15 +44,15 @@ impl Bvh {
     /// first one found.
     fn search<const ANY: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
         #[cfg(target_arch = "x86_64")]
-        if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just asked.
+        if has_lanes() {
+            // SAFETY: the processor has what the function needs.
             return unsafe { self.search_in_lanes::<ANY>(group, ray, path) };
         }
         self.search_here::<ANY, false>(group, ray, path)
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
     fn search_in_lanes<const ANY: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
         self.search_here::<ANY, true>(group, ray, path)
     }
@@ -63,15 +70,15 @@ impl Bvh {
 
     fn search_each<const ANY: bool>(&self, rays: &[Ray], found: impl FnMut(usize, Option<Hit>)) {
         #[cfg(target_arch = "x86_64")]
-        if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor was just asked.
+        if has_lanes() {
+            // SAFETY: the processor has what the function needs.
             return unsafe { self.search_each_in_lanes::<ANY>(rays, found) };
         }
         self.search_each_here::<ANY, false>(rays, found);
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,popcnt,bmi1")]
     fn search_each_in_lanes<const ANY: bool>(&self, rays: &[Ray], found: impl FnMut(usize, Option<Hit>)) {
         self.search_each_here::<ANY, true>(rays, found);
     }

@@ -212,6 +212,7 @@ impl Arguments {
             view: self.view.as_ref().map(shown).transpose()?,
             aovs: self.aov.as_ref().map(resolve).transpose()?,
             adaptive: self.adaptive.map(|threshold| Adaptive { threshold, least: self.min_spp }),
+            timed: self.stats.is_some(),
             time_limit: self.time_limit,
         })
     }
