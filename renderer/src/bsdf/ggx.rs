@@ -5,8 +5,9 @@
 //! Directions are local: z is the shading normal, `o` is above it. Light is scattered once; see [`super::energy`].
 
 use super::{bounded, fresnel};
+use crate::math::sin_cos_turns;
 use glam::{Vec2, Vec3};
-use std::f32::consts::{PI, TAU};
+use std::f32::consts::PI;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Ggx {
@@ -38,21 +39,27 @@ impl Ggx {
     }
 
     /// D G / (4 cos θo): reflection with a Fresnel factor of 1, times the cosine of `i`. With the half vector.
+    #[inline]
     pub fn eval(&self, o: Vec3, i: Vec3) -> Option<(f32, Vec3)> {
+        self.eval_and_pdf(o, i).map(|(value, half, _)| (value, half))
+    }
+
+    /// The density, per steradian, of `sample`.
+    #[inline]
+    pub fn pdf(&self, o: Vec3, i: Vec3) -> f32 {
+        self.eval_and_pdf(o, i).map_or(0.0, |(.., pdf)| pdf)
+    }
+
+    /// `eval`, its half vector, and `pdf`, which have most in common.
+    #[inline]
+    pub fn eval_and_pdf(&self, o: Vec3, i: Vec3) -> Option<(f32, Vec3, f32)> {
         if o.z <= 0.0 || i.z <= 0.0 {
             return None;
         }
         let half = (o + i).normalize_or_zero();
-        Some((self.distribution(half) * 0.25 * self.masking(o, i), half))
-    }
-
-    /// The density, per steradian, of `sample`.
-    pub fn pdf(&self, o: Vec3, i: Vec3) -> f32 {
-        if o.z <= 0.0 || i.z <= 0.0 {
-            return 0.0;
-        }
         // D of visible normals over 4 o·h; the cosine o·h cancels.
-        self.distribution((o + i).normalize_or_zero()) * 0.25 * self.visible(o)
+        let distribution = self.distribution(half) * 0.25;
+        Some((distribution * self.masking(o, i), half, distribution * self.visible(o)))
     }
 
     /// A reflected direction; `None` below the surface.
@@ -124,8 +131,8 @@ impl Ggx {
     fn visible_normal(&self, o: Vec3, u: Vec2) -> Vec3 {
         let stretched = Vec3::new(o.x * self.alpha.x, o.y * self.alpha.y, o.z).normalize();
         let z = (1.0 - u.y) * (1.0 + stretched.z) - stretched.z;
-        let (sin, phi) = ((1.0 - z * z).max(0.0).sqrt(), TAU * u.x);
-        let h = Vec3::new(sin * phi.cos(), sin * phi.sin(), z) + stretched;
+        let (sin, (sin_phi, cos_phi)) = ((1.0 - z * z).max(0.0).sqrt(), sin_cos_turns(u.x));
+        let h = Vec3::new(sin * cos_phi, sin * sin_phi, z) + stretched;
         Vec3::new(h.x * self.alpha.x, h.y * self.alpha.y, h.z.max(0.0)).normalize_or(Vec3::Z)
     }
 }
@@ -152,6 +159,7 @@ fn refracting_half(o: Vec3, i: Vec3, eta: f32) -> Option<(Vec3, Vec2)> {
 mod tests {
     use super::super::harness;
     use super::*;
+    use std::f32::consts::TAU;
 
     /// Without the factors that make up for lost energy, scattering is reciprocal (Walter et al., equations 20 and 21).
     #[test]

@@ -5,6 +5,7 @@ mod distribution;
 mod frame;
 mod prefetch;
 mod table;
+mod trig;
 mod warp;
 
 pub use color::{blackbody, linear_to_srgb, luminance, of_xyz, srgb_to_linear};
@@ -12,6 +13,7 @@ pub use distribution::Distribution;
 pub use frame::Frame;
 pub use prefetch::prefetch;
 pub use table::{Table, between};
+pub use trig::{sin_cos_octant, sin_cos_turns, turns_of};
 pub use warp::{concentric_disk, cosine_hemisphere, split, uniform_cone, uniform_triangle};
 
 /// The component-wise largest of a color's channels.

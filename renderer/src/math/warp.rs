@@ -1,17 +1,16 @@
 //! Maps of the unit square onto other domains. Each names the density of what it returns.
 
+use super::{sin_cos_octant, sin_cos_turns};
 use glam::{Vec2, Vec3};
-use std::f32::consts::PI;
 
 /// The unit disk, density 1/π (Shirley and Chiu 1997).
 pub fn concentric_disk(u: Vec2) -> Vec2 {
     let o = u * 2.0 - Vec2::ONE;
-    if o == Vec2::ZERO {
-        return Vec2::ZERO;
-    }
-    let (r, phi) =
-        if o.x.abs() > o.y.abs() { (o.x, PI / 4.0 * (o.y / o.x)) } else { (o.y, PI / 2.0 - PI / 4.0 * (o.x / o.y)) };
-    Vec2::new(r * phi.cos(), r * phi.sin())
+    // Angles are those from the nearer axis.
+    let steep = o.x.abs() <= o.y.abs();
+    let (r, other) = if steep { (o.y, o.x) } else { (o.x, o.y) };
+    let (sin, cos) = sin_cos_octant(if r == 0.0 { 0.0 } else { other / r });
+    if steep { Vec2::new(r * sin, r * cos) } else { Vec2::new(r * cos, r * sin) }
 }
 
 /// Two squares side by side: whether the point is in the first, whose width is `share`, and where in that square or in the
@@ -40,8 +39,8 @@ pub fn uniform_triangle(u: Vec2) -> (f32, f32) {
 pub fn uniform_cone(u: Vec2, one_minus_cos: f32) -> Vec3 {
     let k = u.x * one_minus_cos;
     let sin = (k * (2.0 - k)).max(0.0).sqrt();
-    let phi = 2.0 * PI * u.y;
-    Vec3::new(sin * phi.cos(), sin * phi.sin(), 1.0 - k)
+    let (sin_phi, cos_phi) = sin_cos_turns(u.y);
+    Vec3::new(sin * cos_phi, sin * sin_phi, 1.0 - k)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! whatever a filter, however wide, spreads light over is found.
 
 use super::latlong::LatLong;
-use crate::math::Distribution;
+use crate::math::{Distribution, sin_cos_turns};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
@@ -67,7 +67,7 @@ impl Importance {
 
     /// From a cell's probability to a density at polar angle `theta`.
     fn per_steradian(&self, theta: f32) -> f32 {
-        (self.columns * self.rows()) as f32 / (TAU * PI * theta.sin().max(1e-6))
+        (self.columns * self.rows()) as f32 / (TAU * PI * sin_cos_turns(theta / TAU).0.max(1e-6))
     }
 }
 

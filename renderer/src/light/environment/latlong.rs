@@ -15,6 +15,7 @@
 //! in mean, variance and covariance. Since `1/sin θ` is what stretches it, that takes two look-ups on average over the
 //! outermost 3.6°, and one everywhere else. The edge at u = 0 is none, as the texture repeats.
 
+use crate::math::{sin_cos_turns, turns_of};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
@@ -46,16 +47,19 @@ const FARTHEST: [f32; 2] = [1.0, 0.5];
 impl LatLong {
     /// Texture coordinates of a unit direction.
     pub fn uv(&self, d: Vec3) -> Vec2 {
-        let turn = (d.x.atan2(-d.z) + self.rotation) / TAU;
+        let turns = turns_of(d.x, -d.z) + self.rotation / TAU;
+        let near = turns as i32 as f32;
+        let below = if near > turns { near - 1.0 } else { near };
         // The height alone would lose its digits near the poles.
-        let theta = d.x.hypot(d.z).atan2(d.y);
-        Vec2::new((turn - turn.floor()).min(1.0_f32.next_down()), 1.0 - theta / PI)
+        let half_turns = 2.0 * turns_of(sine(d), d.y);
+        Vec2::new((turns - below).min(1.0_f32.next_down()), 1.0 - half_turns)
     }
 
     /// The direction of a longitude, as the texture's u, and an angle from +y.
     pub fn direction(&self, u: f32, theta: f32) -> Vec3 {
-        let phi = u * TAU - self.rotation;
-        Vec3::new(theta.sin() * phi.sin(), theta.cos(), -theta.sin() * phi.cos())
+        let (sin, cos) = sin_cos_turns(u - self.rotation / TAU);
+        let (sin_theta, cos_theta) = sin_cos_turns(theta / TAU);
+        Vec3::new(sin_theta * sin, cos_theta, -sin_theta * cos)
     }
 
     /// Where an image of `size` texels is to be read for the unit direction `d` with partials `dd` per pixel, and with
@@ -86,9 +90,14 @@ impl LatLong {
     }
 }
 
+/// Of the angle from +y.
+fn sine(d: Vec3) -> f32 {
+    (d.x * d.x + d.z * d.z).sqrt()
+}
+
 /// ∂u and ∂v, each by film x and y, limited.
 fn partials(d: Vec3, dd: [Vec3; 2]) -> (Vec2, Vec2) {
-    let sine = d.x.hypot(d.z);
+    let sine = sine(d);
     // At the pole itself any meridian will do.
     let (x, z) = if sine > 0.0 { (d.x / sine, d.z / sine) } else { (0.0, -1.0) };
     let (east, south) = (Vec3::new(-z, 0.0, x), Vec3::new(d.y * x, -sine, d.y * z));

@@ -66,7 +66,7 @@ thread_local! {
 impl Environment {
     /// `rotation` in degrees about y: the image turns with it.
     pub fn new(kind: EnvironmentKind, rotation: f32, textures: &TextureSystem) -> Environment {
-        let map = LatLong { rotation: rotation.to_radians() };
+        let map = LatLong { rotation: (rotation % 360.0).to_radians() };
         let mut environment = Environment { kind, map, options: TextureOptions::default(), importance: None };
         environment.configure(TextureOptions::default(), textures);
         environment
