@@ -21,6 +21,8 @@ pub struct Drawn {
     pub wi: Vec3,
     /// The point, `hit.t` being the distance.
     pub hit: Hit,
+    /// That the primitive belongs to.
+    pub shape: u32,
     /// It is seen from behind.
     pub behind: bool,
     /// Per steradian.
@@ -41,27 +43,32 @@ impl Emitter {
         Emitter { instance: hit.instance, primitive: hit.primitive }
     }
 
+    #[inline]
     fn placed(&self, geometry: &Geometry) -> Option<Placed> {
         instance::placed(geometry, self.instance)
     }
 
     /// A direction from `from` to a point of it; `None` where there is none, as on curves, which nobody draws points on.
+    #[inline]
     pub fn draw(&self, geometry: &Geometry, from: Vec3, u: Vec2) -> Option<Drawn> {
         let &Emitter { instance, primitive } = self;
-        let body = geometry.primitive(primitive);
+        let (shape, body) = geometry.find(primitive);
         let hit = |t: f32, (u, v): (f32, f32)| Hit { t, primitive, instance, u, v };
         if let (Primitive::Sphere(s), 0) = (body, instance)
             && let Some(one_minus_cos) = one_minus_cos(s, from)
         {
             let (wi, t) = sample_cone(s, from, one_minus_cos, u)?;
-            return Some(Drawn { wi, hit: hit(t, (0.0, 0.0)), behind: false, pdf: 1.0 / (TAU * one_minus_cos) });
+            let pdf = 1.0 / (TAU * one_minus_cos);
+            return Some(Drawn { wi, hit: hit(t, (0.0, 0.0)), shape, behind: false, pdf });
         }
         let coordinates = coordinates(body, u);
         let point = point(body, coordinates, u)?.placed(self.placed(geometry).as_ref());
-        let wi = (point.position - from).try_normalize()?;
-        let distance = point.position.distance(from);
+        let way = point.position - from;
+        let distance = way.length();
+        let wi = (distance > 0.0).then(|| way / distance)?;
         let pdf = point.solid_angle_pdf(wi, distance);
-        (pdf > 0.0).then(|| Drawn { wi, hit: hit(distance, coordinates), behind: wi.dot(point.normal) > 0.0, pdf })
+        let behind = wi.dot(point.normal) > 0.0;
+        (pdf > 0.0).then(|| Drawn { wi, hit: hit(distance, coordinates), shape, behind, pdf })
     }
 
     /// The density, per steradian, with which `draw` draws the direction `wi` in which `hit` was found on it.
@@ -121,6 +128,7 @@ impl Emitter {
 }
 
 impl Point {
+    #[inline]
     fn placed(self, placed: Option<&Placed>) -> Point {
         let Some(p) = placed else { return self };
         Point {
@@ -138,6 +146,7 @@ impl Point {
 }
 
 /// Those of a hit, uniform by area.
+#[inline]
 fn coordinates(primitive: Primitive<'_>, u: Vec2) -> (f32, f32) {
     match primitive {
         Primitive::Triangle(..) => uniform_triangle(u),
@@ -148,6 +157,7 @@ fn coordinates(primitive: Primitive<'_>, u: Vec2) -> (f32, f32) {
 }
 
 /// The point of those coordinates in the primitive's own space, on a sphere that of `u`; `None` for what is not drawn from.
+#[inline(always)]
 fn point(primitive: Primitive<'_>, (x, y): (f32, f32), u: Vec2) -> Option<Point> {
     let position = match primitive {
         Primitive::Triangle(mesh, t) => {
@@ -163,9 +173,10 @@ fn point(primitive: Primitive<'_>, (x, y): (f32, f32), u: Vec2) -> Option<Point>
 }
 
 /// A point of the primitive, or close by, that may have been drawn.
+#[inline(always)]
 fn point_at(primitive: Primitive<'_>, position: Vec3) -> Option<Point> {
     let (normal, area) = match primitive {
-        Primitive::Triangle(mesh, t) => (mesh.geometric_normal(t), mesh.area(t)),
+        Primitive::Triangle(mesh, t) => mesh.normal_and_area(t),
         Primitive::Sphere(s) => (s.normal(position), s.area()),
         Primitive::Disk(d) => (d.0.normal(), d.area()),
         Primitive::Quad(q) => (q.plane.normal(), q.area()),

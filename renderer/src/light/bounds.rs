@@ -65,31 +65,18 @@ impl LightBounds {
         }
     }
 
-    /// A bound of what the lights may bring to a receiver, up to how near the nearest of them is. 0 only where they bring
-    /// nothing.
-    pub fn importance(&self, receiver: &Receiver) -> f32 {
-        let center = self.center();
-        let radius2 = 0.25 * (self.high - self.low).length_squared();
-        let to_receiver = receiver.position - center;
-        let distance2 = to_receiver.length_squared();
-        let Some(w) = to_receiver.try_normalize() else { return self.intensity / radius2.max(f32::MIN_POSITIVE) };
-        // Under half of this angle the box is seen.
-        let cos_box = if distance2 <= radius2 { -1.0 } else { (1.0 - radius2 / distance2).max(0.0).sqrt() };
-        // Both bounds are rounded, so little is not nothing.
-        let towards = |axis: Vec3| match cos_less(cos_less(w.dot(axis), self.cos_normals), cos_box) {
-            cosine if cosine < self.cos_emission - LITTLE => 0.0,
-            cosine => cosine.max(LITTLE),
-        };
-        let emitted = towards(self.axis);
-        let emitted = if self.behind > 0.0 { emitted.max(self.behind * towards(-self.axis)) } else { emitted };
-        let received = match receiver.normal == Vec3::ZERO {
-            true => 1.0,
-            false => cos_less(-w.dot(receiver.normal), cos_box),
-        };
-        if received < -LITTLE {
-            return 0.0;
+    /// As receivers see them.
+    pub fn cluster(&self) -> Cluster {
+        Cluster {
+            center: self.center(),
+            radius: 0.5 * (self.high - self.low).length(),
+            axis: self.axis,
+            cos_normals: self.cos_normals,
+            sin_normals: (1.0 - self.cos_normals * self.cos_normals).max(0.0).sqrt(),
+            least_cosine: self.cos_emission - LITTLE,
+            behind: self.behind,
+            intensity: self.intensity,
         }
-        self.intensity * emitted * received.max(LITTLE) / distance2.max(radius2)
     }
 
     /// What the surface area heuristic is for rays: the intensity, the solid angle of what is lit, and the box's surface.
@@ -106,15 +93,68 @@ impl LightBounds {
     }
 }
 
+/// Bounds of cosines are rounded, so little is not nothing.
 const LITTLE: f32 = 1e-4;
 
-/// cos max(0, a − b) of angles that are given by their cosines.
-fn cos_less(a: f32, b: f32) -> f32 {
-    if a > b {
-        return 1.0;
+/// [`LightBounds`], made ready to be asked from many places.
+#[derive(Clone, Copy, Debug)]
+pub struct Cluster {
+    center: Vec3,
+    /// Half the box's diagonal.
+    radius: f32,
+    axis: Vec3,
+    cos_normals: f32,
+    sin_normals: f32,
+    /// Of the angle from the normals under which light goes out.
+    least_cosine: f32,
+    behind: f32,
+    pub intensity: f32,
+}
+
+impl Cluster {
+    /// A bound of what the lights may bring to a receiver, up to how near the nearest of them is. 0 only where they bring
+    /// nothing.
+    #[inline(always)]
+    pub fn importance(&self, receiver: &Receiver) -> f32 {
+        let way = receiver.position - self.center;
+        let (d2, r2) = (way.length_squared(), self.radius * self.radius);
+        if d2 <= r2.max(f32::MIN_POSITIVE) {
+            // From among them all may be near.
+            return self.intensity / r2.max(f32::MIN_POSITIVE);
+        }
+        // Sines and cosines are multiplied by the distance, products of two by its square: nothing is divided before the
+        // end. Under half of the box's angle all of it is seen.
+        let (distance, cos_box) = (d2.sqrt(), (d2 - r2).sqrt());
+        let sine = |cosine: f32| (d2 - cosine * cosine).max(0.0).sqrt();
+        let less_box = |cosine: f32, sine: f32| match cosine > cos_box {
+            true => d2,
+            false => cosine * cos_box + sine * self.radius,
+        };
+        let along = way.dot(self.axis);
+        let across = sine(along);
+        let towards = |along: f32| {
+            let turned = along * self.cos_normals + across * self.sin_normals;
+            let cosine = match along > self.cos_normals * distance {
+                true => d2,
+                false => less_box(turned, across * self.cos_normals - along * self.sin_normals),
+            };
+            if cosine < self.least_cosine * d2 { 0.0 } else { cosine.max(LITTLE * d2) }
+        };
+        let emitted = towards(along);
+        let emitted = if self.behind > 0.0 { emitted.max(self.behind * towards(-along)) } else { emitted };
+        let received = match receiver.normal == Vec3::ZERO {
+            true => d2,
+            false => {
+                let cosine = -way.dot(receiver.normal);
+                less_box(cosine, sine(cosine))
+            }
+        };
+        if received < -LITTLE * d2 {
+            return 0.0;
+        }
+        let per = 1.0 / d2;
+        self.intensity * (emitted * per) * (received.max(LITTLE * d2) * per) * per
     }
-    let sine = |c: f32| (1.0 - c * c).max(0.0).sqrt();
-    a * b + sine(a) * sine(b)
 }
 
 /// The smallest cone round two of them, each an axis and the cosine of half its angle.
@@ -181,7 +221,7 @@ mod tests {
             let to_light = on - receiver.position;
             let out = -to_light.dot(normal);
             if to_light.dot(receiver.normal) > 0.0 && (out > 0.0 || (i.is_multiple_of(3) && out != 0.0)) {
-                assert!(one.importance(&receiver) > 0.0 && both.importance(&receiver) > 0.0, "{i}");
+                assert!(one.cluster().importance(&receiver) > 0.0 && both.cluster().importance(&receiver) > 0.0, "{i}");
                 lit += 1;
             }
         }
@@ -192,12 +232,13 @@ mod tests {
     #[test]
     fn importance_falls_with_the_square_of_the_distance() {
         let light = LightBounds::flat((Vec3::splat(-0.01), Vec3::splat(0.01)), Vec3::NEG_Y, [6.0, 0.0]);
-        let at = |y: f32, normal: Vec3| light.importance(&Receiver { position: Vec3::Y * y, normal, list: 0 });
+        let at =
+            |y: f32, normal: Vec3| light.cluster().importance(&Receiver { position: Vec3::Y * y, normal, list: 0 });
         assert!((at(-10.0, Vec3::Y) - 0.06).abs() < 1e-4 && (at(-20.0, Vec3::ZERO) - 0.015).abs() < 1e-4);
         assert_eq!(at(10.0, Vec3::NEG_Y), 0.0, "its back is dark");
         assert_eq!(at(-10.0, Vec3::NEG_Y), 0.0, "below the horizon");
         let both = LightBounds::flat((Vec3::splat(-0.01), Vec3::splat(0.01)), Vec3::Y, [3.0, 6.0]);
-        let at = |y: f32| both.importance(&Receiver { position: Vec3::Y * y, normal: Vec3::ZERO, list: 0 });
+        let at = |y: f32| both.cluster().importance(&Receiver { position: Vec3::Y * y, normal: Vec3::ZERO, list: 0 });
         assert!((at(-10.0) - 0.06).abs() < 1e-4 && (at(10.0) - 0.03).abs() < 1e-4, "{} {}", at(-10.0), at(10.0));
     }
 }

@@ -120,8 +120,7 @@ impl SceneLights {
             return Some(LightSample::Point(&self.points[number - self.emitters.len()].0, p));
         };
         let drawn = emitter.draw(geometry, receiver.position, Vec2::new(stretched, u.y))?;
-        let shape = geometry.shape(geometry.shape_of(emitter.primitive));
-        let dark = drawn.behind && self.glow(shape.material) == Glow::Dark;
+        let dark = drawn.behind && self.glow(geometry.shape(drawn.shape).material) == Glow::Dark;
         (!dark).then_some(LightSample::Surface(Drawn { pdf: drawn.pdf * p, ..drawn }))
     }
 

@@ -1,6 +1,6 @@
 //! Many lights drawn from by a tree: at each node the side that may bring more to the receiver is the likelier one.
 
-use super::bounds::LightBounds;
+use super::bounds::{Cluster, LightBounds};
 use super::{LightChoice, Receiver};
 
 /// A binary tree over lights, which are known by numbers.
@@ -19,7 +19,7 @@ pub struct LightTree {
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    bounds: LightBounds,
+    lights: Cluster,
     /// 0 for the root.
     parent: u32,
     content: Content,
@@ -64,10 +64,11 @@ impl LightTree {
 
     fn build(&mut self, lights: &mut [(u32, LightBounds)], most: usize, parent: u32, depth: u32) {
         let bounds = lights.iter().skip(1).fold(lights[0].1, |all, (_, b)| all.union(b));
+        let cluster = bounds.cluster();
         let number = self.nodes.len() as u32;
         if lights.len() <= most {
             let first = self.lights.len() as u32;
-            self.nodes.push(Node { bounds, parent, content: Content::Leaf(first, lights.len() as u32) });
+            self.nodes.push(Node { lights: cluster, parent, content: Content::Leaf(first, lights.len() as u32) });
             for (light, bounds) in lights {
                 self.places[*light as usize] = Place { leaf: number, index: self.lights.len() as u32 };
                 self.lights.push(*light);
@@ -75,7 +76,7 @@ impl LightTree {
             }
             return;
         }
-        self.nodes.push(Node { bounds, parent, content: Content::Inner(0) });
+        self.nodes.push(Node { lights: cluster, parent, content: Content::Inner(0) });
         let middle = split(lights, &bounds, depth);
         let (left, right) = lights.split_at_mut(middle);
         self.build(left, most, number, depth + 1);
@@ -86,18 +87,17 @@ impl LightTree {
     /// A light for `u` in [0, 1), its probability, and `u` stretched to be uniform again; `None` where none can bring
     /// anything.
     pub fn sample(&self, receiver: &Receiver, mut u: f32) -> Option<(u32, f32, f32)> {
-        if !self.reaches(receiver) {
-            return None;
-        }
         let (mut at, mut p) = (0, 1.0);
         loop {
-            match self.nodes[at as usize].content {
+            match self.nodes.get(at as usize)?.content {
                 Content::Inner(second) => {
-                    let first = self.share(at, second, receiver);
+                    let first = self.share(at, second, receiver)?;
                     let (next, share) = if u < first { (at + 1, first) } else { (second, 1.0 - first) };
                     u = if u < first { u / first } else { (u - first) / (1.0 - first) }.clamp(0.0, 1.0_f32.next_down());
                     (at, p) = (next, p * share);
                 }
+                Content::Leaf(..) if at == 0 && !self.reaches(receiver) => return None,
+                Content::Leaf(first, 1) => return Some((self.lights[first as usize], p, u)),
                 Content::Leaf(first, count) => {
                     let of = first as usize..(first + count) as usize;
                     let total: f32 = self.intensities[of.clone()].iter().sum();
@@ -120,39 +120,40 @@ impl LightTree {
         let Some(Node { content: Content::Leaf(first, count), .. }) = self.nodes.get(leaf as usize) else { return 0.0 };
         let total: f32 = self.intensities[*first as usize..(first + count) as usize].iter().sum();
         let mut p = self.intensities[index as usize] / total;
-        if !self.reaches(receiver) {
+        if leaf == 0 && !self.reaches(receiver) {
             return 0.0;
         }
         let mut at = leaf;
         while at != 0 {
             let parent = self.nodes[at as usize].parent;
             let Content::Inner(second) = self.nodes[parent as usize].content else { return 0.0 };
-            let first = self.share(parent, second, receiver);
+            let Some(first) = self.share(parent, second, receiver) else { return 0.0 };
             p *= if at == second { 1.0 - first } else { first };
             at = parent;
         }
         p
     }
 
-    /// Whether any light may.
+    /// Whether any light may; of a tree that is one leaf.
     fn reaches(&self, receiver: &Receiver) -> bool {
-        !self.nodes.is_empty() && self.importance(0, receiver) > 0.0
+        self.importance(0, receiver) > 0.0
     }
 
     fn importance(&self, node: u32, receiver: &Receiver) -> f32 {
-        let bounds = &self.nodes[node as usize].bounds;
+        let lights = &self.nodes[node as usize].lights;
         match self.choice {
-            LightChoice::Tree => bounds.importance(receiver),
-            LightChoice::Power => bounds.intensity,
+            LightChoice::Tree => lights.importance(receiver),
+            LightChoice::Power => lights.intensity,
         }
     }
 
-    /// How likely the first child of a node is.
-    fn share(&self, node: u32, second: u32, receiver: &Receiver) -> f32 {
+    /// How likely the first child of a node is; of the root `None` where neither brings anything.
+    fn share(&self, node: u32, second: u32, receiver: &Receiver) -> Option<f32> {
         let (first, second) = (self.importance(node + 1, receiver), self.importance(second, receiver));
-        let share = first / (first + second);
-        // Where both are dark it does not matter, and infinite ones, of lights where the receiver is, say nothing.
-        if share.is_finite() { share } else { 0.5 }
+        let (sum, share) = (first + second, first / (first + second));
+        // Further down it does not matter where both are dark, and infinite ones, of lights where the receiver is, say
+        // nothing.
+        (node != 0 || sum > 0.0).then_some(if share.is_finite() { share } else { 0.5 })
     }
 }
 
