@@ -84,11 +84,8 @@ mod tests {
         let wo = Vec3::new(0.6, 0.0, 0.8);
         let tilted = Lambert { albedo: [0.5; 3], normal: [1.0, 0.0, 0.0] };
         let lobes = [
-            WeightedLobe::new(Lobe::new(tilted.lobe(Vec3::Z)), Vec3::ONE),
-            WeightedLobe::new(
-                Lobe::new(Mirror { reflectance: [1.0, 0.5, 0.0], normal: N }.lobe(Vec3::Z, wo)),
-                Vec3::splat(0.5),
-            ),
+            WeightedLobe::new(tilted.lobe(Vec3::Z), Vec3::ONE),
+            WeightedLobe::new(Mirror { reflectance: [1.0, 0.5, 0.0], normal: N }.lobe(Vec3::Z, wo), Vec3::splat(0.5)),
         ];
         let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
         assert_eq!(bsdf.directional_albedo(), Vec3::new(1.0, 0.75, 0.5));

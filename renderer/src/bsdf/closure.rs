@@ -1,6 +1,6 @@
 //! What a closure type of the shading language means to the renderer.
 
-use super::{Lobe, Scatter, WeightedLobe};
+use super::{Scatter, WeightedLobe};
 use glam::Vec3;
 use ssl_compiler::runtime::{Closure, ClosureType, Row};
 
@@ -57,7 +57,7 @@ impl<'a> Lobes<'a> {
     pub fn add(&mut self, share: Vec3, lobe: impl Scatter + Copy + Send + 'static) {
         let weight = self.weight * share;
         if weight != Vec3::ZERO {
-            self.list.push(WeightedLobe::new(Lobe::new(lobe), weight));
+            self.list.push(WeightedLobe::new(lobe, weight));
         }
     }
 

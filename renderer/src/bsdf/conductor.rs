@@ -61,6 +61,12 @@ impl Scatter for ConductorLobe {
         self.facets.pdf(self.frame.to_local(wo), self.frame.to_local(wi))
     }
 
+    fn eval_and_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+        let o = self.frame.to_local(wo);
+        let found = self.facets.eval_and_pdf(o, self.frame.to_local(wi));
+        found.map_or((Vec3::ZERO, 0.0), |(value, half, pdf)| (self.scattered(o.dot(half)) * value, pdf))
+    }
+
     fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let o = self.frame.to_local(wo);
         let drawn = self.facets.sample(o, u)?;

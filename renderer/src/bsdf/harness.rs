@@ -176,16 +176,21 @@ fn sides(name: &str, lobe: &Lobe, wo: Vec3) {
     }
 }
 
-/// A sample's pdf is that of `pdf`, its weight `eval/pdf`; it is refracted if it is on the other side.
+/// A sample's pdf is that of `pdf`, its weight `eval/pdf`, and both together are as each; it is refracted if it is on the
+/// other side.
 fn agreement(name: &str, lobe: &Lobe, wo: Vec3) {
     for s in (0..500).filter_map(|i| lobe.sample(wo, draw(i))) {
         assert!((s.wi.length() - 1.0).abs() < 1e-4, "{name}");
         assert_eq!(s.refracted.is_some(), s.wi.z < 0.0, "{name}: {}", s.wi);
         // Near the horizon a rounded wi changes the cosine by more than the lobe does.
         if s.wi.z.abs() > 1e-3 {
-            let pdf = lobe.pdf(wo, s.wi);
+            let (value, pdf) = (lobe.eval(wo, s.wi), lobe.pdf(wo, s.wi));
+            let (same_value, same_pdf) = lobe.eval_and_pdf(wo, s.wi);
+            assert!((same_pdf - pdf).abs() <= 1e-4 * pdf, "{name}: pdf {pdf} and {same_pdf}");
+            let apart = (same_value - value).abs().max_element();
+            assert!(apart <= 1e-4 * value.max_element(), "{name}: {value} and {same_value}");
             assert!((pdf - s.pdf).abs() <= 2e-3 * pdf, "{name}: pdf {pdf} against {}", s.pdf);
-            let weight = lobe.eval(wo, s.wi) / pdf;
+            let weight = value / pdf;
             let wrong = (weight - s.weight).abs().max_element();
             assert!(wrong < 5e-3 * s.weight.max_element().max(1.0), "{name}, {}: {weight} {}", s.wi, s.weight);
         }

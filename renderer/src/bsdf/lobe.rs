@@ -1,6 +1,6 @@
 //! A lobe of any kind in a value of one size, so that shading allocates nothing and knows no list of kinds.
 
-use super::Scatter;
+use super::{Reach, Scatter};
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
@@ -18,6 +18,10 @@ pub struct Lobe {
     storage: Storage,
     /// Sees the storage as what was put there.
     view: unsafe fn(&Storage) -> &(dyn Scatter + 'static),
+    /// What all who look through lobes ask of each, asked once.
+    specular: bool,
+    straight: bool,
+    reach: Reach,
 }
 
 impl Lobe {
@@ -25,10 +29,26 @@ impl Lobe {
     #[inline(always)]
     pub fn new<T: Scatter + Copy + Send + 'static>(lobe: T) -> Lobe {
         const { assert!(size_of::<T>() <= SIZE && align_of::<T>() <= align_of::<Storage>()) };
+        let (specular, straight, reach) = (lobe.is_specular(), lobe.is_straight(), lobe.reach());
         let mut storage = Storage([MaybeUninit::uninit(); SIZE]);
         // SAFETY: size and alignment were just checked; `T` is `Copy`, so the bytes may be copied and need no drop.
         unsafe { (&raw mut storage).cast::<T>().write(lobe) };
-        Lobe { storage, view: view::<T> }
+        Lobe { storage, view: view::<T>, specular, straight, reach }
+    }
+
+    /// As [`Scatter::is_specular`].
+    pub fn is_specular(&self) -> bool {
+        self.specular
+    }
+
+    /// As [`Scatter::is_straight`].
+    pub fn is_straight(&self) -> bool {
+        self.straight
+    }
+
+    /// As [`Scatter::reach`].
+    pub fn reach(&self) -> Reach {
+        self.reach
     }
 }
 

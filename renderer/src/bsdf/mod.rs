@@ -86,8 +86,11 @@ pub struct WeightedLobe {
 }
 
 impl WeightedLobe {
-    pub fn new(lobe: Lobe, weight: Vec3) -> WeightedLobe {
-        WeightedLobe { lobe, weight, choice: max_channel(weight.abs() * lobe.albedo()) }
+    #[inline(always)]
+    pub fn new<T: Scatter + Copy + Send + 'static>(lobe: T, weight: Vec3) -> WeightedLobe {
+        // Asked of what it is: put away, it would have to be read again.
+        let choice = max_channel(weight.abs() * lobe.albedo());
+        WeightedLobe { lobe: Lobe::new(lobe), weight, choice }
     }
 }
 
@@ -122,13 +125,22 @@ impl Bsdf<'_> {
         if height == 0.0 {
             return (Vec3::ZERO, 0.0);
         }
+        self.sum(wi, height, None)
+    }
+
+    /// That of a direction that is `height` above the geometric surface. What it is of the one lobe that drew the direction
+    /// is known.
+    fn sum(&self, wi: Vec3, height: f32, drawn: Option<(&WeightedLobe, &LobeSample)>) -> (Vec3, f32) {
         let (mut value, mut pdf, mut total) = (Vec3::ZERO, 0.0, 0.0);
         for l in self.lobes {
-            let lobe: &dyn Scatter = &*l.lobe;
             total += l.choice;
-            if !lobe.is_specular() && reaches(lobe, height, wi) {
-                value += l.weight * lobe.eval(self.wo, wi);
-                pdf += lobe.pdf(self.wo, wi) * l.choice;
+            if !l.lobe.is_specular() && reaches(&l.lobe, height, wi) {
+                let (of_lobe, density) = match drawn {
+                    Some((lobe, known)) if std::ptr::eq(lobe, l) => (known.weight * known.pdf, known.pdf),
+                    _ => l.lobe.eval_and_pdf(self.wo, wi),
+                };
+                value += l.weight * of_lobe;
+                pdf += density * l.choice;
             }
         }
         (value, if total > 0.0 { pdf / total } else { 0.0 })
@@ -160,7 +172,7 @@ impl Bsdf<'_> {
         }
         let (value, pdf) = match self.lobes {
             [only] => (only.weight * drawn.weight * drawn.pdf, drawn.pdf),
-            _ => self.eval(drawn.wi),
+            _ => self.sum(drawn.wi, height, Some((chosen, &drawn))),
         };
         let refracted = drawn.refracted;
         (pdf > 0.0).then(|| BsdfSample { wi: drawn.wi, weight: value / pdf, pdf, refracted, specular: None })
@@ -177,7 +189,7 @@ impl Bsdf<'_> {
 }
 
 /// Whether a lobe that is not specular sends light from `wi`, which is `height` above the geometric surface.
-fn reaches(lobe: &dyn Scatter, height: f32, wi: Vec3) -> bool {
+fn reaches(lobe: &Lobe, height: f32, wi: Vec3) -> bool {
     match lobe.reach() {
         Reach::Reflects => height > 0.0,
         Reach::Transmits => height < 0.0,
@@ -197,8 +209,8 @@ mod tests {
         let lambert = Lambert { albedo: [0.6; 3], normal: n };
         let glossy = Glossy { reflectance: [0.9, 0.5, 0.3], normal: n, roughness: 0.5 };
         let lobes = [
-            WeightedLobe::new(Lobe::new(lambert.lobe(Vec3::Z)), Vec3::splat(0.7)),
-            WeightedLobe::new(Lobe::new(glossy.lobe(Vec3::Z, wo)), Vec3::splat(0.4)),
+            WeightedLobe::new(lambert.lobe(Vec3::Z), Vec3::splat(0.7)),
+            WeightedLobe::new(glossy.lobe(Vec3::Z, wo), Vec3::splat(0.4)),
         ];
         let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
         // The mean of the weights is the albedo, which uniform sampling of the hemisphere gives too.
@@ -217,7 +229,7 @@ mod tests {
     #[test]
     fn nothing_passes_below_the_geometric_surface() {
         let tilted = Lambert { albedo: [1.0; 3], normal: [0.9, 0.0, 0.3] };
-        let lobes = [WeightedLobe::new(Lobe::new(tilted.lobe(Vec3::Z)), Vec3::ONE)];
+        let lobes = [WeightedLobe::new(tilted.lobe(Vec3::Z), Vec3::ONE)];
         let bsdf = Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z };
         assert_eq!(bsdf.eval(Vec3::new(0.9, 0.0, -0.3).normalize()), (Vec3::ZERO, 0.0));
         for i in 0..1000 {

@@ -48,6 +48,11 @@ pub trait Scatter: Debug {
     /// The density of `sample`, per steradian.
     fn pdf(&self, wo: Vec3, wi: Vec3) -> f32;
 
+    /// Both of one direction: what they have in common need be computed once only.
+    fn eval_and_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+        (self.eval(wo, wi), self.pdf(wo, wi))
+    }
+
     fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample>;
 
     /// About how much of the light it scatters: how often it is chosen among others.

@@ -26,7 +26,7 @@ impl Bsdf<'_> {
 mod tests {
     use super::super::{Dielectric, Lambert, Mirror, WeightedLobe};
     use super::*;
-    use crate::bsdf::{Lobe, Scatter};
+    use crate::bsdf::Scatter;
     use crate::sampler::Sampler;
     use glam::Vec3;
 
@@ -38,9 +38,9 @@ mod tests {
         let glass = Dielectric { transmittance: [0.9, 0.5, 0.1], normal: n, ior: 1.5 }.lobe(Vec3::Z, wo, false);
         let mirror = Mirror { reflectance: [0.2, 0.4, 0.6], normal: n }.lobe(Vec3::Z, wo);
         let lobes = [
-            WeightedLobe::new(Lobe::new(glass), Vec3::splat(0.5)),
-            WeightedLobe::new(Lobe::new(mirror), Vec3::splat(0.3)),
-            WeightedLobe::new(Lobe::new(Lambert { albedo: [0.3; 3], normal: n }.lobe(Vec3::Z)), Vec3::ONE),
+            WeightedLobe::new(glass, Vec3::splat(0.5)),
+            WeightedLobe::new(mirror, Vec3::splat(0.3)),
+            WeightedLobe::new(Lambert { albedo: [0.3; 3], normal: n }.lobe(Vec3::Z), Vec3::ONE),
         ];
         let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
         let listed = bsdf.specular();

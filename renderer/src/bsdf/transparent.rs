@@ -81,16 +81,18 @@ impl Scatter for TransparentLobe {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bsdf, WeightedLobe, harness};
+    use super::super::{Bsdf, harness};
     use super::*;
 
     #[test]
     fn light_goes_straight_on_tinted() {
         let tint = Vec3::new(1.0, 0.5, 0.25);
         for wo in harness::directions() {
-            let lobe = harness::only_lobe(&Transparent { transmittance: tint.to_array() }, &harness::Pose::upright(wo));
-            assert!(lobe.is_straight() && lobe.is_specular());
-            let lobes = [WeightedLobe::new(lobe, Vec3::splat(0.5))];
+            let mut lobes = Vec::new();
+            let half = &mut Lobes::new(&mut lobes);
+            half.set_weight(Vec3::splat(0.5));
+            Transparent { transmittance: tint.to_array() }.scatter(&harness::Pose::upright(wo).place(), half);
+            assert!(lobes[0].lobe.is_straight() && lobes[0].lobe.is_specular());
             let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
             let s = bsdf.sample(0.3, Vec2::new(0.1, 0.9)).expect("all of it passes");
             assert_eq!((s.wi, s.weight, s.refracted), (-wo, tint * 0.5, Some(Refraction { eta: 1.0 })));

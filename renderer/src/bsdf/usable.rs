@@ -5,7 +5,10 @@ use glam::Vec3;
 /// A lobe's normal made usable: unit length, on the side of the surface that `wo` sees; the geometric
 /// normal where the shader gave none. `gnormal` is on `wo`'s side.
 pub fn toward_viewer(normal: [f32; 3], gnormal: Vec3) -> Vec3 {
-    let n = Vec3::from(normal).try_normalize().unwrap_or(gnormal);
+    let n = Vec3::from(normal);
+    // Most are of unit length already, to within rounding: that is known sooner than how long they are.
+    let is_unit = (n.length_squared() - 1.0).abs() < 4.0 * f32::EPSILON;
+    let n = if is_unit { n } else { n.try_normalize().unwrap_or(gnormal) };
     if n.dot(gnormal) < 0.0 { -n } else { n }
 }
 
@@ -30,7 +33,7 @@ pub fn reflecting(normal: [f32; 3], gnormal: Vec3, wo: Vec3) -> Vec3 {
 
 /// A color parameter without what would poison a render.
 pub fn clean(c: [f32; 3]) -> Vec3 {
-    Vec3::from(c.map(|x| if x.is_finite() { x.max(0.0) } else { 0.0 }))
+    Vec3::from(c.map(|x| if x > 0.0 && x < f32::INFINITY { x } else { 0.0 }))
 }
 
 /// A number within bounds; `otherwise` where it is none.
