@@ -15,11 +15,15 @@ pub struct Geometry {
     /// As many as bodies.
     shapes: Vec<Shape>,
     groups: Vec<Group>,
-    /// For each body its first primitive; a primitive's number less that gives its place there.
-    firsts: Vec<u32>,
+    /// For each body its first primitive; a primitive's number less that gives its place there. Filled up with what is
+    /// above all numbers.
+    firsts: Vec<[u32; BLOCK]>,
     primitives: u32,
     variables: Variables,
 }
+
+/// Bodies whose numbers are compared at once.
+const BLOCK: usize = 16;
 
 /// What has one set of numbers and one shape.
 #[derive(Debug)]
@@ -155,7 +159,10 @@ impl Geometry {
         }
         let of_mesh = if let Body::Mesh(mesh) = &body { mesh.variables.as_slice() } else { &[] };
         self.variables.add(of_mesh, &shape.constants);
-        self.firsts.push(self.primitives);
+        if (number as usize).is_multiple_of(BLOCK) {
+            self.firsts.push([u32::MAX; BLOCK]);
+        }
+        self.firsts[number as usize / BLOCK][number as usize % BLOCK] = self.primitives;
         self.primitives += body.count() as u32;
         self.bodies.push(body);
         self.shapes.push(shape);
@@ -228,7 +235,7 @@ impl Geometry {
     /// The primitives of a group, instances among them.
     pub fn primitives_of(&self, group: u32) -> impl Iterator<Item = u32> {
         self.groups[group as usize].bodies.iter().flat_map(|&number| {
-            let first = self.firsts[number as usize];
+            let first = self.first_of(number);
             first..first + self.bodies[number as usize].count() as u32
         })
     }
@@ -236,7 +243,7 @@ impl Geometry {
     /// The bodies of a group, each with the number of its first primitive.
     pub fn bodies_of(&self, group: u32) -> impl Iterator<Item = (u32, &Body)> {
         let bodies = self.groups[group as usize].bodies.iter();
-        bodies.map(|&number| (self.firsts[number as usize], &self.bodies[number as usize]))
+        bodies.map(|&number| (self.first_of(number), &self.bodies[number as usize]))
     }
 
     /// Numbers of the bodies of a group that are instances, in the order of their paths.
@@ -256,22 +263,36 @@ impl Geometry {
     }
 
     pub fn primitive(&self, number: u32) -> Primitive<'_> {
+        self.find(number).1
+    }
+
+    /// A primitive and the shape that it belongs to, for the price of one.
+    #[inline]
+    pub fn find(&self, number: u32) -> (u32, Primitive<'_>) {
         let (body, place) = self.body_of(number);
-        match &self.bodies[body] {
+        let primitive = match &self.bodies[body] {
             Body::Mesh(mesh) => Primitive::Triangle(mesh, place),
             Body::Sphere(sphere) => Primitive::Sphere(sphere),
             Body::Disk(disk) => Primitive::Disk(disk),
             Body::Quad(quad) => Primitive::Quad(quad),
             Body::Curves(curves) => Primitive::Curve(&curves.pieces[place]),
             Body::Instance(instance) => Primitive::Instance(instance),
-        }
+        };
+        (body as u32, primitive)
+    }
+
+    fn first_of(&self, body: u32) -> u32 {
+        self.firsts[body as usize / BLOCK][body as usize % BLOCK]
     }
 
     /// The body of a primitive, and its place there.
+    #[inline]
     fn body_of(&self, primitive: u32) -> (usize, usize) {
         // The last that does not begin behind it; empty ones begin where the next does.
-        let body = self.firsts.partition_point(|first| *first <= primitive) - 1;
-        (body, (primitive - self.firsts[body]) as usize)
+        let block = if self.firsts.len() == 1 { 0 } else { self.firsts.partition_point(|b| b[0] <= primitive) - 1 };
+        let before = self.firsts[block].iter().map(|first| u32::from(*first <= primitive)).sum::<u32>() as usize;
+        let within = before - 1;
+        (block * BLOCK + within, (primitive - self.firsts[block][within % BLOCK]) as usize)
     }
 
     /// Asks for what [`surface::at`](super::surface::at) reads first of a primitive: soon its surface will be needed.

@@ -68,10 +68,13 @@ pub fn chain(geometry: &Geometry, path: u64) -> impl Iterator<Item = &Instance> 
 }
 
 /// Where a path leads; `None` for the world itself.
+#[inline]
 pub fn placed(geometry: &Geometry, path: u64) -> Option<Placed> {
-    if path == 0 {
-        return None;
-    }
+    (path != 0).then(|| placed_below(geometry, path))
+}
+
+#[inline(never)]
+fn placed_below(geometry: &Geometry, path: u64) -> Placed {
     let (mut to_world, mut from_world, mut object_id) = (DAffine3::IDENTITY, DAffine3::IDENTITY, None);
     for instance in chain(geometry, path) {
         to_world *= instance.to_parent;
@@ -80,7 +83,7 @@ pub fn placed(geometry: &Geometry, path: u64) -> Option<Placed> {
     }
     let normal = from_world.matrix3.transpose();
     let hand = if to_world.matrix3.determinant() < 0.0 { -1.0 } else { 1.0 };
-    Some(Placed { to_world, from_world, object_id: object_id.unwrap_or(0), normal, hand })
+    Placed { to_world, from_world, object_id: object_id.unwrap_or(0), normal, hand }
 }
 
 /// Bound of how far apart a world position and itself may be after it went down the path as the origin of a ray,

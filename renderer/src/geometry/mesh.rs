@@ -100,13 +100,13 @@ impl TriangleMesh {
         }
     }
 
+    #[inline]
     pub fn vertices(&self, triangle: usize) -> [Vec3; 3] {
         self.indices[triangle].map(|i| self.positions[i as usize])
     }
 
     pub fn area(&self, triangle: usize) -> f32 {
-        let [a, b, c] = self.vertices(triangle);
-        0.5 * (b - a).cross(c - a).length()
+        self.normal_and_area(triangle).1
     }
 
     /// A point of a triangle, uniform by area, and its geometric normal.
@@ -118,8 +118,15 @@ impl TriangleMesh {
 
     /// Unit geometric normal by the winding; zero for a degenerate triangle.
     pub fn geometric_normal(&self, triangle: usize) -> Vec3 {
+        self.normal_and_area(triangle).0
+    }
+
+    /// Both, which come from one product.
+    #[inline]
+    pub fn normal_and_area(&self, triangle: usize) -> (Vec3, f32) {
         let [a, b, c] = self.vertices(triangle);
-        (b - a).cross(c - a).normalize_or_zero()
+        let product = (b - a).cross(c - a);
+        (product.normalize_or_zero(), 0.5 * product.length())
     }
 }
 

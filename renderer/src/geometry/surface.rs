@@ -75,22 +75,25 @@ pub fn at(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
 
 /// As [`at`], as far as asked.
 pub fn asked_at(geometry: &Geometry, ray: &Ray, hit: &Hit, asked: Asked) -> Surface {
-    let shape = geometry.shape_of(hit.primitive);
-    let mut surface = match instance::placed(geometry, hit.instance) {
-        None => Surface { object_id: geometry.shape(shape).object_id, ..local(geometry, ray, hit, asked) },
-        Some(placed) => {
-            let inside = local(geometry, &instance::transformed(ray, &placed.from_world), hit, asked);
-            placed.surface(geometry, hit.instance, &inside)
+    let (shape, primitive) = geometry.find(hit.primitive);
+    let seen = |surface: Surface| Surface { shape, backfacing: ray.direction.dot(surface.gnormal) > 0.0, ..surface };
+    let object_id = geometry.shape(shape).object_id;
+    match (primitive, instance::placed(geometry, hit.instance)) {
+        // By itself, so that the one most often met is not put together and then copied.
+        (Primitive::Triangle(mesh, triangle), None) => {
+            seen(Surface { object_id, ..on_triangle(mesh, triangle, hit, asked) })
         }
-    };
-    surface.shape = shape;
-    surface.backfacing = ray.direction.dot(surface.gnormal) > 0.0;
-    surface
+        (_, None) => seen(Surface { object_id, ..local(primitive, ray, hit, asked) }),
+        (_, Some(placed)) => {
+            let inside = local(primitive, &instance::transformed(ray, &placed.from_world), hit, asked);
+            seen(placed.surface(geometry, hit.instance, &inside))
+        }
+    }
 }
 
 /// The surface in the space of its group, where `ray` is in that space too.
-fn local(geometry: &Geometry, ray: &Ray, hit: &Hit, asked: Asked) -> Surface {
-    match geometry.primitive(hit.primitive) {
+fn local(primitive: Primitive<'_>, ray: &Ray, hit: &Hit, asked: Asked) -> Surface {
+    match primitive {
         Primitive::Triangle(mesh, triangle) => on_triangle(mesh, triangle, hit, asked),
         Primitive::Sphere(s) => s.surface(ray.at(hit.t)),
         Primitive::Disk(d) => d.surface(hit.u, hit.v),
@@ -112,18 +115,19 @@ pub fn partials_at(
     if !wanted.any() {
         return Partials::default();
     }
+    let primitive = geometry.primitive(hit.primitive);
     let placed = instance::placed(geometry, hit.instance);
     let inside = placed.map(|p| (p, instance::transformed(ray, &p.from_world)));
-    let inside = inside.map(|(p, ray)| (p, ray, local(geometry, &ray, hit, Asked::ALL)));
+    let inside = inside.map(|(p, ray)| (p, ray, local(primitive, &ray, hit, Asked::ALL)));
     let partials = [0, 1].map(|axis| RayPartial {
         direction: ray.direction.as_dvec3(),
         d_origin: differential.origin[axis].as_dvec3(),
         d_direction: differential.direction[axis].as_dvec3(),
     });
     let [x, y] = match &inside {
-        None => local_members(geometry, ray, hit, &partials, wanted),
+        None => local_members(primitive, ray, hit, &partials, wanted),
         Some((placed, ray, surface)) => {
-            let [x, y] = local_members(geometry, ray, hit, &partials.map(|p| placed.ray_partial(&p)), wanted);
+            let [x, y] = local_members(primitive, ray, hit, &partials.map(|p| placed.ray_partial(&p)), wanted);
             let placed = |members, p: &RayPartial| placed.members(surface, &members, p.d_direction);
             [placed(x, &partials[0]), placed(y, &partials[1])]
         }
@@ -143,7 +147,7 @@ pub fn partials_at(
 
 /// The partials in the space of the primitive's group, all that goes in being in that space too.
 fn local_members(
-    geometry: &Geometry,
+    primitive: Primitive<'_>,
     ray: &Ray,
     hit: &Hit,
     partials: &[RayPartial; 2],
@@ -151,7 +155,7 @@ fn local_members(
 ) -> [Members; 2] {
     let t = f64::from(hit.t);
     let both = |members: &dyn Fn(&RayPartial) -> Members| [members(&partials[0]), members(&partials[1])];
-    match geometry.primitive(hit.primitive) {
+    match primitive {
         Primitive::Triangle(mesh, triangle) => {
             let at = (f64::from(hit.u), f64::from(hit.v));
             let hand = if wanted.bitangent { f64::from(handedness(mesh, triangle)) } else { 1.0 };
@@ -199,10 +203,12 @@ fn handedness(mesh: &TriangleMesh, triangle: usize) -> f32 {
     if (b - a).perp_dot(c - a) < 0.0 { -1.0 } else { 1.0 }
 }
 
+#[inline(always)]
 fn on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit, asked: Asked) -> Surface {
     let corners = mesh.indices[triangle].map(|i| i as usize);
     let weights = [1.0 - hit.u - hit.v, hit.u, hit.v];
-    let mix = |values: &[Vec3]| (0..3).map(|i| values[corners[i]] * weights[i]).sum::<Vec3>();
+    let sum = |[a, b, c]: [Vec3; 3]| a * weights[0] + b * weights[1] + c * weights[2];
+    let mix = |values: &[Vec3]| sum(corners.map(|i| values[i]));
     let positions = corners.map(|i| mesh.positions[i]);
     let gnormal = (positions[1] - positions[0]).cross(positions[2] - positions[0]).normalize_or_zero();
     let normal = mix(&mesh.normals).normalize_or(gnormal);
@@ -213,9 +219,10 @@ fn on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit, asked: Asked) ->
     let (tangent, bitangent) = if asked.tangents { tangents() } else { (Vec3::X, Vec3::Z) };
     // Seven rounded operations make a component (Pharr et al., "Physically Based Rendering", 6.8.2).
     const GAMMA: f32 = 7.0 * f32::EPSILON * 0.5 * 1.01;
-    let error = (0..3).map(|i| (positions[i] * weights[i]).abs()).sum::<Vec3>() * GAMMA;
+    let parts = [0, 1, 2].map(|i| positions[i] * weights[i]);
+    let error = (parts[0].abs() + parts[1].abs() + parts[2].abs()) * GAMMA;
     Surface {
-        position: (0..3).map(|i| positions[i] * weights[i]).sum(),
+        position: parts[0] + parts[1] + parts[2],
         position_error: error,
         normal,
         gnormal,
