@@ -111,21 +111,38 @@ impl Fill {
 
     /// Writes the row's lanes, one a point, of which these are the objects' spaces where such are read.
     fn apply(&self, points: &[ShadingPoint], objects: &[Space], around: Surroundings<'_>, block: &mut [Row]) {
-        let spaces = around.spaces;
-        let row = &mut block[self.row];
-        for (lane, point) in points.iter().enumerate().take(LANES) {
-            match self.source {
-                Source::ObjectId => row.set_int(lane, point.surface.object_id as i32),
-                Source::RayDepth => row.set_int(lane, point.ray_depth as i32),
-                Source::Backfacing => row.set_int(lane, i32::from(point.surface.backfacing)),
-                Source::Time => row.0[lane] = point.time,
-                Source::ObjectToWorld => row.0[lane] = self.element(&objects[lane].to_world),
-                Source::WorldToObject => row.0[lane] = self.element(&objects[lane].from_world),
-                Source::CameraToWorld => row.0[lane] = self.element(&spaces.camera.to_world),
-                Source::WorldToCamera => row.0[lane] = self.element(&spaces.camera.from_world),
-                Source::Variable(number) => row.0[lane] = self.variable(number, point, around),
-                _ => row.0[lane] = self.vector(point)[self.component],
-            }
+        // What is asked for is told apart here, not for each lane.
+        let (row, camera) = (&mut block[self.row], &around.spaces.camera);
+        match self.source {
+            Source::Uvw => self.vectors(points, row, |p| (p.surface.uv.extend(0.0), p.partials.uvw)),
+            Source::Position => self.vectors(points, row, |p| (p.surface.position, p.partials.position)),
+            Source::Normal => self.vectors(points, row, |p| (p.surface.normal, p.partials.normal)),
+            // That of a plane: the surface beside the hit is taken as one.
+            Source::Gnormal => self.vectors(points, row, |p| (p.surface.gnormal, [Vec3::ZERO; 2])),
+            Source::Incident => self.vectors(points, row, |p| (p.incident, p.partials.incident)),
+            Source::Tangent => self.vectors(points, row, |p| (p.surface.tangent, p.partials.tangent)),
+            Source::Bitangent => self.vectors(points, row, |p| (p.surface.bitangent, p.partials.bitangent)),
+            Source::Color => self.vectors(points, row, |p| (p.surface.color, p.partials.color)),
+            Source::Time => each(points, row, |_, p| p.time),
+            Source::ObjectId => each(points, row, |_, p| f32::from_bits(p.surface.object_id)),
+            Source::RayDepth => each(points, row, |_, p| f32::from_bits(p.ray_depth)),
+            Source::Backfacing => each(points, row, |_, p| f32::from_bits(p.surface.backfacing.into())),
+            Source::ObjectToWorld => each(points, row, |lane, _| self.element(&objects[lane].to_world)),
+            Source::WorldToObject => each(points, row, |lane, _| self.element(&objects[lane].from_world)),
+            Source::CameraToWorld => each(points, row, |_, _| self.element(&camera.to_world)),
+            Source::WorldToCamera => each(points, row, |_, _| self.element(&camera.from_world)),
+            Source::Variable(number) => each(points, row, |_, p| self.variable(number, p, around)),
+        }
+    }
+
+    /// A component of a vector or of its partials.
+    #[inline(always)]
+    fn vectors(&self, points: &[ShadingPoint], row: &mut Row, of: impl Fn(&ShadingPoint) -> (Vec3, [Vec3; 2])) {
+        match self.order {
+            Order::Value => each(points, row, |_, p| of(p).0[self.component]),
+            Order::Ddx => each(points, row, |_, p| of(p).1[0][self.component]),
+            Order::Ddy => each(points, row, |_, p| of(p).1[1][self.component]),
+            Order::Dxx | Order::Dxy | Order::Dyy => each(points, row, |_, _| 0.0),
         }
     }
 
@@ -146,28 +163,12 @@ impl Fill {
             Order::Dxx | Order::Dxy | Order::Dyy => 0.0,
         }
     }
+}
 
-    fn vector(&self, point: &ShadingPoint) -> Vec3 {
-        let (s, p) = (&point.surface, &point.partials);
-        let (value, partials) = match self.source {
-            Source::Uvw => (s.uv.extend(0.0), p.uvw),
-            Source::Position => (s.position, p.position),
-            Source::Normal => (s.normal, p.normal),
-            Source::Gnormal => (s.gnormal, [Vec3::ZERO; 2]),
-            Source::Incident => (point.incident, p.incident),
-            Source::Tangent => (s.tangent, p.tangent),
-            Source::Bitangent => (s.bitangent, p.bitangent),
-            Source::Color => (s.color, p.color),
-            // These are no vectors.
-            _ => (Vec3::ZERO, [Vec3::ZERO; 2]),
-        };
-        match self.order {
-            Order::Value => value,
-            Order::Ddx => partials[0],
-            Order::Ddy => partials[1],
-            Order::Dxx | Order::Dxy | Order::Dyy => Vec3::ZERO,
-        }
-    }
+/// A lane for each point; integers go by their bits.
+#[inline(always)]
+fn each(points: &[ShadingPoint], row: &mut Row, of: impl Fn(usize, &ShadingPoint) -> f32) {
+    row.0.iter_mut().zip(points).enumerate().for_each(|(lane, (value, point))| *value = of(lane, point));
 }
 
 /// The partials that any of the rows needs.

@@ -15,13 +15,18 @@ use glam::Vec2;
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
     key: u32,
-    index: u32,
+    /// Of the sample, its bits in reverse: the form in which indices are scrambled.
+    reversed: u32,
     pair: u32,
 }
 
 impl Sampler {
     pub fn new(seed: u32, pixel: (u32, u32), index: u32) -> Sampler {
-        Sampler { key: mix(mix(mix(seed) ^ pixel.0) ^ pixel.1.rotate_left(16)), index, pair: 0 }
+        Sampler::with_key(mix(mix(mix(seed) ^ pixel.0) ^ pixel.1.rotate_left(16)), index)
+    }
+
+    fn with_key(key: u32, index: u32) -> Sampler {
+        Sampler { key, reversed: index.reverse_bits(), pair: 0 }
     }
 
     /// Goes on at the given pair of dimensions, so that a bounce begins at the same place whatever the
@@ -33,8 +38,8 @@ impl Sampler {
     /// The next pair, each in [0, 1).
     pub fn next_2d(&mut self) -> Vec2 {
         let (index, key) = self.next_pair();
-        let y = scramble(sobol_second(index), mix(key ^ 0x02e5_be93));
-        Vec2::new(first(index, key), unit(y))
+        let y = laine_karras(sobol_second_reversed(index), mix(key ^ 0x02e5_be93));
+        Vec2::new(first(index, key), unit(y.reverse_bits()))
     }
 
     /// One number in [0, 1): the first of a pair, so that pairs stay aligned.
@@ -47,13 +52,13 @@ impl Sampler {
     fn next_pair(&mut self) -> (u32, u32) {
         let key = mix(self.key ^ mix(self.pair.wrapping_mul(0x9e37_79b9).wrapping_add(1)));
         self.pair += 1;
-        (scramble(self.index, key), key)
+        (laine_karras(self.reversed, key).reverse_bits(), key)
     }
 }
 
 /// Of a pair: Sobol's first dimension is the index with its bits in reverse.
 fn first(index: u32, key: u32) -> f32 {
-    unit(scramble(index.reverse_bits(), mix(key ^ 0x68bc_21eb)))
+    unit(laine_karras(index, mix(key ^ 0x68bc_21eb)).reverse_bits())
 }
 
 /// The highest 24 bits as a float in [0, 1): a 32-bit integer would round up to 1.
@@ -68,12 +73,8 @@ pub fn mix(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Owen scrambling: each bit is flipped by a hash of the bits above it.
-fn scramble(x: u32, key: u32) -> u32 {
-    laine_karras(x.reverse_bits(), key).reverse_bits()
-}
-
-/// A permutation in which each bit depends on lower bits only.
+/// A permutation in which each bit depends on lower bits only. Between two reversals of bits it is Owen scrambling: each bit
+/// is flipped by a hash of the bits above it.
 fn laine_karras(mut x: u32, key: u32) -> u32 {
     x = x.wrapping_add(key);
     for constant in [0x6c50_b47c, 0xb82f_1e52, 0xc7af_e638, 0x8d22_f6e6] {
@@ -83,15 +84,14 @@ fn laine_karras(mut x: u32, key: u32) -> u32 {
 }
 
 /// Sobol's second dimension. Its generator matrix is Pascal's triangle modulo 2: bit i of the product is
-/// the parity of those bits j of the index whose number has every bit of i, which five steps sum up.
-fn sobol_second(index: u32) -> u32 {
+/// the parity of those bits j of the index whose number has every bit of i, which five steps sum up. Its bits are in reverse.
+fn sobol_second_reversed(index: u32) -> u32 {
     let mut x = index;
     x ^= (x >> 1) & 0x5555_5555;
     x ^= (x >> 2) & 0x3333_3333;
     x ^= (x >> 4) & 0x0f0f_0f0f;
     x ^= (x >> 8) & 0x00ff_00ff;
-    x ^= x >> 16;
-    x.reverse_bits()
+    x ^ x >> 16
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
                 expected ^= direction * (index >> bit & 1);
                 direction ^= direction >> 1;
             }
-            assert_eq!(sobol_second(index), expected, "index {index:#x}");
+            assert_eq!(sobol_second_reversed(index).reverse_bits(), expected, "index {index:#x}");
         }
     }
 

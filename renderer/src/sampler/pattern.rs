@@ -44,7 +44,7 @@ impl Pattern {
                 let inside = (1 << side) - 1;
                 let morton = spread(x & inside) | spread(y & inside) << 1;
                 let key = mix(mix(mix(self.seed) ^ (x >> side)) ^ (y >> side).rotate_left(16));
-                Sampler { key, index: morton.wrapping_shl(bits) | index, pair: 0 }
+                Sampler::with_key(key, morton.wrapping_shl(bits) | index)
             }
         }
     }
@@ -148,7 +148,7 @@ mod tests {
         let pattern = Pattern { seed: 0, noise: Noise::Blue, samples: 5 };
         let key = |(x, y): (u32, u32), s: u32| {
             let p = pattern.sampler((x, y), s);
-            (p.key, p.index)
+            (p.key, p.reversed)
         };
         let all: std::collections::HashSet<_> =
             (0..40 * 40 * 5).map(|i| key((i % 40, i / 40 % 40 + 32_750), i / 1600)).collect();
