@@ -87,13 +87,13 @@ impl ShearedRay {
     pub fn intersect_four(&self, four: &FourTriangles, t_min: f32, t_max: f32) -> Option<(usize, f32, f32, f32)> {
         let [x, y, z] = self.axes;
         let s = self.shear;
-        let origin = self.origin.to_array();
-        let local = four.0.map(|p| {
-            let from = |axis: usize| p[axis] - Vec4::splat(origin[axis]);
-            let pz = from(z);
-            [from(x) - Vec4::splat(s.x) * pz, from(y) - Vec4::splat(s.y) * pz, pz]
-        });
-        let [a, b, c] = local;
+        let origin = self.axes.map(|axis| Vec4::splat(self.origin[axis]));
+        // From where they lie: a copy of a vertex to choose axes from costs more than the test.
+        let local = |p: &[Vec4; 3]| {
+            let pz = p[z] - origin[2];
+            [p[x] - origin[0] - Vec4::splat(s.x) * pz, p[y] - origin[1] - Vec4::splat(s.y) * pz, pz]
+        };
+        let [a, b, c] = [local(&four.0[0]), local(&four.0[1]), local(&four.0[2])];
         let edge = |p: [Vec4; 3], q: [Vec4; 3]| p[0] * q[1] - p[1] * q[0];
         let (u, v, w) = (edge(c, b), edge(a, c), edge(b, a));
         let (low, high) = (u.min(v).min(w), u.max(v).max(w));
