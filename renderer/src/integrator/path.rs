@@ -4,6 +4,7 @@ use super::aov::Recorded;
 use super::clock::Clock;
 use super::faults::Faults;
 use super::messages::Messages;
+use super::order::Order;
 use super::probe::Probe;
 use super::sent::Sent;
 use super::view::View;
@@ -95,8 +96,8 @@ pub struct Workspace {
     pub hits: Vec<Option<Hit>>,
     pub blocked: Vec<bool>,
     pub met: Vec<Met>,
-    /// To sort those by: keys, and where they go.
-    pub order: Vec<u64>,
+    /// To sort those and the active ones.
+    pub order: Order,
     pub sorted: Vec<Met>,
     pub points: Vec<ShadingPoint>,
     pub lobes: Vec<WeightedLobe>,

@@ -72,7 +72,7 @@ pub fn trace(
         counts.rays += work.active.len() as u64;
         intersect(scene, work);
         // 3. Hits in the order of their materials, so that blocks of one shader are full.
-        sort_by_material(work);
+        work.order.sort_by_key(&mut work.met, &mut work.sorted, scene.materials.len(), |met| met.material);
         work.clock.end(Stage::Film);
         // 4. Shade them, then look for direct light and choose where to go on.
         work.active.clear();
@@ -94,7 +94,7 @@ pub fn trace(
             break;
         }
         // 6. Keep neighbouring paths together: their rays meet the same things.
-        work.active.sort_unstable();
+        work.order.sort(&mut work.active, work.paths.len());
     }
     // 7. What branches brought belongs to the path that they come from.
     let roots = tile.pixels() as usize * samples.len();
@@ -236,20 +236,6 @@ fn suns_met(scene: &Scene, path: &Path) -> Vec3 {
     let share = |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d));
     let linked = scene.suns.iter().filter(|(_, name)| scene.lights.linked(path.from.list, *name));
     linked.map(|(sun, _)| sun.radiance(d) * share(sun)).sum()
-}
-
-/// Paths of one material stay in their order.
-fn sort_by_material(work: &mut Workspace) {
-    if work.met.is_sorted_by_key(|m| m.material) {
-        return;
-    }
-    let key = |(index, met): (usize, &Met)| u64::from(met.material) << 32 | index as u64;
-    work.order.clear();
-    work.order.extend(work.met.iter().enumerate().map(key));
-    work.order.sort_unstable();
-    work.sorted.clear();
-    work.sorted.extend(work.order.iter().map(|key| work.met[*key as u32 as usize]));
-    std::mem::swap(&mut work.met, &mut work.sorted);
 }
 
 /// Where the block that starts at `begin` ends: at most 16 hits of one material.
