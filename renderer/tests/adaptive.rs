@@ -2,7 +2,7 @@
 //! none.
 
 use renderer::film::{Adaptive, Aov};
-use renderer::render::{Ending, RenderOptions, RenderOutput, render};
+use renderer::render::{Ending, RenderOptions, RenderOutput, Sampling, render};
 use renderer::scene::{self, Scene};
 use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
@@ -68,9 +68,10 @@ fn load(folder: &Folder) -> Scene {
 const ADAPTIVE: Adaptive = Adaptive { threshold: 0.01, least: 8 };
 
 fn run(adaptive: Option<Adaptive>, samples: u32, threads: usize) -> RenderOutput {
+    let sampling = adaptive.map_or(Sampling::OfScene, Sampling::Adaptive);
     let aovs = Some(vec![Aov::Samples, Aov::Variance]);
     let options =
-        RenderOptions { adaptive, samples: Some(samples), threads: Some(threads), aovs, ..RenderOptions::default() };
+        RenderOptions { sampling, samples: Some(samples), threads: Some(threads), aovs, ..RenderOptions::default() };
     let folder = Folder::new();
     render(&mut load(&folder), &options, &AtomicBool::new(false), &|_| ()).expect("threads can be started")
 }
@@ -174,7 +175,7 @@ fn what_does_not_go_with_it_is_refused() {
         let out = shade(&[&["render", &scene, "-o", &folder.file("a.png")], more].concat());
         assert!(out.status.code() == Some(code) && said(&out).contains(words), "{more:?}: {}", said(&out));
     };
-    refused(&["--adaptive", "0.01", "--sample-range", "0..8"], 2, "--sample-range");
+    refused(&["--adaptive", "0.01", "--sample-range", "0..8"], 1, "`--adaptive off`");
     refused(&["--adaptive", "0"], 2, "a threshold is a number above 0");
     refused(&["--min-spp", "8"], 2, "--adaptive");
     refused(&["--adaptive", "0.01", "--min-spp", "512"], 1, "of 256 samples a pixel, 512 are not the least");
@@ -185,4 +186,38 @@ fn what_does_not_go_with_it_is_refused() {
         Some(0)
     );
     refused(&["--spp", "100000", "--adaptive", "0.01", "--resume"], 1, "S0021");
+}
+
+/// What the scene says holds, unless the command line says otherwise, or there are too few samples.
+#[test]
+fn scenes_may_say_it() {
+    let folder = Folder::new();
+    let plain = folder.scene();
+    let own = folder.file("own.toml");
+    let keys = "integrator = { max_depth = 3, samples = 256, adaptive = 0.02, min_samples = 8 }";
+    let text = SCENE.replace("integrator = { max_depth = 3, samples = 256 }", keys);
+    std::fs::write(&own, &text).expect("the temporary folder can be written");
+    let made = |scene: &str, name: &str, more: &[&str]| {
+        let picture = folder.file(name);
+        let out = shade(&[&["render", scene, "-o", &picture, "--aov", "samples"], more].concat());
+        assert_eq!(out.status.code(), Some(0), "{}", said(&out));
+        std::fs::read(&picture).expect("it was rendered")
+    };
+    let by_option = made(&plain, "a.exr", &["--adaptive", "0.02", "--min-spp", "8"]);
+    assert!(made(&own, "b.exr", &[]) == by_option);
+    let all = made(&plain, "c.exr", &[]);
+    assert!(all != by_option && made(&own, "d.exr", &["--adaptive", "off"]) == all);
+    assert!(made(&own, "e.exr", &["--spp", "4"]) == made(&plain, "f.exr", &["--spp", "4"]));
+    let parts = shade(&["render", &own, "-o", &folder.file("a.part"), "--sample-range", "0..8"]);
+    assert!(parts.status.code() == Some(1) && said(&parts).contains("`--adaptive off`"), "{}", said(&parts));
+    for (from, to, words) in [
+        ("adaptive = 0.02, ", "", "`min_samples` means nothing without `adaptive`"),
+        ("adaptive = 0.02", "adaptive = 0", "it must be above 0 and below 1"),
+        ("adaptive = 0.02", "adaptive = nan", "it must be above 0 and below 1"),
+        ("min_samples = 8", "min_samples = 1", "the least number of samples is 1"),
+    ] {
+        std::fs::write(&own, text.replace(from, to)).expect("as above");
+        let out = shade(&["check", &own]);
+        assert!(out.status.code() == Some(1) && said(&out).contains(words), "{to}: {}", said(&out));
+    }
 }

@@ -15,7 +15,7 @@ mod statistics;
 
 pub use follow::{FollowedPath, follow};
 pub use meanwhile::{Checkpoints, Preview};
-pub use options::RenderOptions;
+pub use options::{RenderOptions, Sampling};
 pub use statistics::{NonFinite, StageTime, Statistics};
 
 use crate::camera::Camera;

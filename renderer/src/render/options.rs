@@ -10,6 +10,18 @@ use std::ops::Range;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// Where the samples go.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Sampling {
+    /// Where the scene says.
+    #[default]
+    OfScene,
+    /// Every pixel gets all.
+    Full,
+    /// They are the most that a pixel gets.
+    Adaptive(Adaptive),
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct RenderOptions {
     /// Samples a pixel.
@@ -30,8 +42,7 @@ pub struct RenderOptions {
     pub view: Option<View>,
     /// Layers beside the light; those of the scene if `None`.
     pub aovs: Option<Vec<Aov>>,
-    /// Where `samples` are only the most that a pixel gets.
-    pub adaptive: Option<Adaptive>,
+    pub sampling: Sampling,
     /// Whether to measure where threads spend their time, which costs a little of it.
     pub timed: bool,
     /// Stop, with what there is, after this long. Pictures made so are not reproducible.
@@ -54,15 +65,19 @@ impl RenderOptions {
         {
             return Err(format!("of {samples} samples a pixel, there are no {}..{}", range.start, range.end));
         }
-        if let Some(adaptive) = self.adaptive {
-            if self.range.is_some() {
-                let why =
-                    "`--adaptive` looks at all samples of a pixel together, so a part of them alone cannot be made";
-                return Err(why.to_owned());
-            }
-            if adaptive.least > samples {
+        let adaptive = match self.sampling {
+            Sampling::Full => None,
+            // A preview of fewer samples is one of all of them.
+            Sampling::OfScene => scene.integrator.adaptive.filter(|adaptive| adaptive.least < samples),
+            Sampling::Adaptive(adaptive) if adaptive.least > samples => {
                 return Err(format!("of {samples} samples a pixel, {} are not the least", adaptive.least));
             }
+            Sampling::Adaptive(adaptive) => Some(adaptive),
+        };
+        if adaptive.is_some() && self.range.is_some() {
+            let why = "sampling where a picture is noisy looks at all samples of a pixel together, so a part of them alone \
+                       cannot be made; `--adaptive off` makes all of them everywhere";
+            return Err(why.to_owned());
         }
         let how = format!("{} {:?} {} {:?}", scene.fingerprint, self.mip, self.mip_bias.to_bits(), self.view);
         let seed = self.seed.unwrap_or(scene.integrator.seed);
@@ -72,7 +87,7 @@ impl RenderOptions {
             None => (scene.film.exposure, scene.film.tone),
         };
         let aovs = self.aovs.clone().unwrap_or_else(|| scene.film.aovs.clone());
-        let (fingerprint, adaptive) = (xxh3_64(how.as_bytes()), self.adaptive);
+        let fingerprint = xxh3_64(how.as_bytes());
         Ok(Plan { fingerprint, frame, window, seed, samples, exposure, tone, aovs, adaptive })
     }
 

@@ -28,7 +28,7 @@ pub use textures::TextureSetup;
 use crate::accel::{Accel, Structure};
 use crate::bsdf::ClosureKind;
 use crate::camera::Projection;
-use crate::film::{Aov, PixelFilter, Tile, ToneCurve};
+use crate::film::{Adaptive, Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{Environment, LightName, LightSampling, ParallelLight, SceneLights, Studio, Sun};
 use crate::material::{HitValues, Making, Material, Space, Spaces, Surroundings};
@@ -105,6 +105,8 @@ pub struct IntegratorSettings {
     pub kind: IntegratorKind,
     /// A pixel.
     pub samples: u32,
+    /// Where those are only the most that a pixel gets.
+    pub adaptive: Option<Adaptive>,
     /// Bounces after the first hit, at most.
     pub max_depth: u32,
     pub seed: u32,
@@ -241,8 +243,15 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         let hint = "it belongs to `type = \"ao\"`, ambient occlusion";
         context.error(&codes::CONFLICT, distance.span(), "`distance` means nothing for this integrator", hint);
     }
+    if let Some(least) = table.min_samples.as_ref().filter(|_| table.adaptive.is_none()) {
+        let hint = "it belongs to `adaptive`, the noise that is small enough: `adaptive = 0.01`";
+        context.error(&codes::CONFLICT, least.span(), "`min_samples` means nothing without `adaptive`", hint);
+    }
+    let threshold = context.number(&table.adaptive, "threshold of `adaptive`", 0.0..1.0, 0.0);
+    let least = context.integer(&table.min_samples, "least number of samples", 2..i64::from(MAX_SAMPLES) + 1, 16);
     IntegratorSettings {
         kind: table.kind,
+        adaptive: table.adaptive.as_ref().map(|_| Adaptive { threshold, least }),
         samples: context.integer(&table.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),
         max_depth: context.integer(&table.max_depth, "depth", 0..1025, 8),
         seed: table.seed,

@@ -85,6 +85,9 @@ pub struct IntegratorTable {
     #[serde(rename = "type")]
     pub kind: IntegratorKind,
     pub samples: Option<Spanned<i64>>,
+    /// The noise at which a tile has samples enough, and how many it gets at least.
+    pub adaptive: Option<Spanned<f32>>,
+    pub min_samples: Option<Spanned<i64>>,
     pub max_depth: Option<Spanned<i64>>,
     pub seed: u32,
     pub sampling: LightSampling,

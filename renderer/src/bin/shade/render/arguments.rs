@@ -9,7 +9,7 @@ use renderer::accel::Structure;
 use renderer::film::{Adaptive, Tile};
 use renderer::integrator::View;
 use renderer::material::Making;
-use renderer::render::{RenderOptions, available_threads};
+use renderer::render::{RenderOptions, Sampling, available_threads};
 use renderer::scene::aovs::{self, BadAov};
 use renderer::scene::{MAX_SAMPLES, MAX_SIDE, Scene, codes};
 use renderer::texture::MipMode;
@@ -31,9 +31,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     pub(super) spp: Option<u32>,
     /// Samples only where the picture is noisy: a tile is done when the standard error of its pixels, as a screen shows
-    /// them from 0 to 1, is below this; `--spp` is the most that a pixel gets
-    #[arg(long, value_name = "THRESHOLD", value_parser = threshold, conflicts_with = "sample_range")]
-    pub(super) adaptive: Option<f32>,
+    /// them from 0 to 1, is below this; `--spp` is the most that a pixel gets. `off` samples all pixels alike, whatever the
+    /// scene says
+    #[arg(long, value_name = "THRESHOLD", value_parser = threshold)]
+    pub(super) adaptive: Option<Threshold>,
     /// With `--adaptive`, samples that every pixel gets
     #[arg(long, value_name = "N", default_value = "16", requires = "adaptive",
         value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_SAMPLES)))]
@@ -136,9 +137,20 @@ fn sample_range(text: &str) -> Result<Range<u32>, String> {
     parsed.filter(|r| !r.is_empty()).ok_or_else(|| "a range of samples is written 0..16, which are 16".to_owned())
 }
 
-fn threshold(text: &str) -> Result<f32, String> {
+/// What `--adaptive` says.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Threshold {
+    Off,
+    At(f32),
+}
+
+fn threshold(text: &str) -> Result<Threshold, String> {
+    if text == "off" {
+        return Ok(Threshold::Off);
+    }
     let parsed = text.parse().ok().filter(|t: &f32| *t > 0.0 && *t < 1.0);
-    parsed.ok_or_else(|| "a threshold is a number above 0 and below 1, such as 0.01".to_owned())
+    let parsed = parsed.map(Threshold::At);
+    parsed.ok_or_else(|| "a threshold is a number above 0 and below 1, such as 0.01, or `off`".to_owned())
 }
 
 fn crop(text: &str) -> Result<Tile, String> {
@@ -211,7 +223,11 @@ impl Arguments {
             seed: self.seed,
             view: self.view.as_ref().map(shown).transpose()?,
             aovs: self.aov.as_ref().map(resolve).transpose()?,
-            adaptive: self.adaptive.map(|threshold| Adaptive { threshold, least: self.min_spp }),
+            sampling: match self.adaptive {
+                None => Sampling::OfScene,
+                Some(Threshold::Off) => Sampling::Full,
+                Some(Threshold::At(threshold)) => Sampling::Adaptive(Adaptive { threshold, least: self.min_spp }),
+            },
             timed: self.stats.is_some(),
             time_limit: self.time_limit,
         })
