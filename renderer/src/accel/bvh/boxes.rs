@@ -9,7 +9,7 @@ pub const WIDTH: usize = 8;
 /// Planes of eight boxes: the low ones and the high ones, by axis.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub struct Boxes([[Eight; 3]; 2]);
+pub struct Boxes(pub [[Eight; 3]; 2]);
 
 type Eight = [f32; WIDTH];
 
