@@ -5,6 +5,7 @@ use super::filter::Filtered;
 use super::quads::{Quads, WIDE};
 use super::texel::{Decoder, MISSING};
 use super::{ColorSpace, Layout, Wrap};
+use crate::math::prefetch;
 use glam::Vec4;
 use ssl_compiler::runtime::LANES;
 use std::cell::RefCell;
@@ -21,13 +22,14 @@ pub trait Texels {
     fn is_one_texel(&self, level: u32) -> bool;
     /// Filters those of the quads that lie within one tile each, adds what comes out to `found`, and returns the bits of
     /// the others.
-    fn quads_within_tiles<const GRADIENT: bool>(&self, level: u32, quads: &Quads, found: &mut [Filtered; LANES])
-    -> u32;
+    fn quads_within_tiles<const GRADIENT: bool>(&self, quads: &Quads, found: &mut [Filtered; LANES]) -> u32;
 }
 
 /// What look-ups have to know of a texture.
 pub struct Texture {
     levels: Box<[LevelAccess]>,
+    /// Numbers of its tiles, and of bytes in them, have 32 bits.
+    is_small: bool,
     decoder: Decoder,
     texel_bytes: usize,
     wrap: [Wrap; 2],
@@ -42,8 +44,6 @@ struct LevelAccess {
     first_tile: u64,
     across: Cut,
     down: Cut,
-    /// Numbers of its tiles, and of bytes in them, have 32 bits.
-    is_small: bool,
 }
 
 /// A side of a tile.
@@ -73,8 +73,7 @@ impl Texture {
     /// `number` is that in the cache. Colors are stored on `curve`.
     pub fn new(number: u32, layout: &Layout, curve: ColorSpace, wrap: [Wrap; 2]) -> Texture {
         let mut first_tile = 0;
-        let level = |(i, l): (usize, &super::Level)| {
-            let tile_bytes = layout.tile_bytes(i) as u64;
+        let level = |l: &super::Level| {
             let this = LevelAccess {
                 width: l.width,
                 height: l.height,
@@ -82,13 +81,16 @@ impl Texture {
                 first_tile,
                 across: Cut::new(l.tile_width),
                 down: Cut::new(l.tile_height),
-                is_small: [l.tiles(), tile_bytes].into_iter().all(|n| u32::try_from(n).is_ok()),
             };
             first_tile += l.tiles();
             this
         };
+        let is_small = |(i, l): (usize, &super::Level)| {
+            [l.tiles(), layout.tile_bytes(i) as u64].into_iter().all(|n| u32::try_from(n).is_ok())
+        };
         Texture {
-            levels: layout.levels.iter().enumerate().map(level).collect(),
+            levels: layout.levels.iter().map(level).collect(),
+            is_small: layout.levels.iter().enumerate().all(is_small),
             decoder: Decoder::new(layout, curve),
             texel_bytes: layout.texel_bytes(),
             wrap,
@@ -126,51 +128,39 @@ impl Texture {
 
     /// Where the wanted ones of some quads stand that lie within one tile each.
     #[inline(always)]
-    fn within_tiles(&self, level: u32, quads: &Quads) -> Within {
-        let l = &self.levels[level as usize];
-        match (l.across.shift, l.down.shift) {
-            // Told apart here, not for each quad.
-            (Some(x), Some(y)) => {
-                let (across, down) = (l.across.size - 1, l.down.size - 1);
-                self.within(level, quads, |i| (i >> (x & 31), i & across), |i| (i >> (y & 31), i & down))
-            }
-            _ => self.within(level, quads, |i| l.across.split(i), |i| l.down.split(i)),
-        }
-    }
-
-    #[inline(always)]
-    fn within(
-        &self,
-        level: u32,
-        quads: &Quads,
-        across: impl Fn(u32) -> (u32, u32),
-        down: impl Fn(u32) -> (u32, u32),
-    ) -> Within {
-        let l = &self.levels[level as usize];
-        let (mut tile, mut at, mut fits) = ([0; WIDE], [0; WIDE], [false; WIDE]);
-        for i in 0..WIDE {
+    fn within_tiles(&self, quads: &Quads) -> Within {
+        let mut within = Within {
+            keys: [TileKey::NONE; WIDE],
+            above: [0; WIDE],
+            below: [0; WIDE],
+            index: [0; WIDE],
+            count: 0,
+            rest: 0,
+        };
+        let mut wanted = quads.wanted;
+        while wanted != 0 {
+            let i = wanted.trailing_zeros() as usize % WIDE;
+            wanted &= wanted - 1;
+            let l = &self.levels[quads.level[i] as usize];
             // Negative ones become larger than any.
             let (x, y) = (quads.left[i] as u32, quads.bottom[i] as u32);
             // The upper row of the two, counted from the top.
             let row = l.height.wrapping_sub(2).wrapping_sub(y);
-            let ((column, x_within), (line, y_within)) = (across(x), down(row));
+            let ((column, x_within), (line, y_within)) = (l.across.split(x), l.down.split(row));
             let in_image = (x < l.width - 1) & (y < l.height - 1);
-            fits[i] = in_image & (x_within < l.across.size - 1) & (y_within < l.down.size - 1);
-            tile[i] = line.wrapping_mul(l.columns).wrapping_add(column);
-            let texel = y_within.wrapping_mul(l.across.size).wrapping_add(x_within);
-            at[i] = texel.wrapping_mul(self.texel_bytes as u32);
-        }
-        let mut within = Within { keys: [TileKey::NONE; WIDE], above: [0; WIDE], index: [0; WIDE], count: 0, rest: 0 };
-        for i in 0..WIDE {
-            let wanted = quads.wanted >> i & 1 != 0;
-            if wanted & fits[i] & l.is_small {
-                let n = within.count % WIDE;
-                within.keys[n] = TileKey::new(self.number, l.first_tile + u64::from(tile[i]));
-                (within.above[n], within.index[n]) = (at[i], i as u8);
-                within.count += 1;
-            } else {
-                within.rest |= u32::from(wanted) << i;
+            let in_tile = (x_within < l.across.size - 1) & (y_within < l.down.size - 1);
+            if !(in_image & in_tile & self.is_small) {
+                within.rest |= 1 << i;
+                continue;
             }
+            let n = within.count % WIDE;
+            let texel = y_within.wrapping_mul(l.across.size).wrapping_add(x_within);
+            let number = line.wrapping_mul(l.columns).wrapping_add(column);
+            within.keys[n] = TileKey::new(self.number, l.first_tile + u64::from(number));
+            within.above[n] = texel.wrapping_mul(self.texel_bytes as u32);
+            within.below[n] = texel.wrapping_add(l.across.size).wrapping_mul(self.texel_bytes as u32);
+            within.index[n] = i as u8;
+            within.count += 1;
         }
         within
     }
@@ -179,8 +169,9 @@ impl Texture {
 /// Quads that lie within one tile each.
 struct Within {
     keys: [TileKey; WIDE],
-    /// The byte in the tile where the upper row of texels begins.
+    /// The bytes in the tile where the upper and the lower row of texels begin.
     above: [u32; WIDE],
+    below: [u32; WIDE],
     /// Which of the quads it is.
     index: [u8; WIDE],
     count: usize,
@@ -220,18 +211,13 @@ impl Texels for Tiles<'_, '_> {
     }
 
     #[inline(always)]
-    fn quads_within_tiles<const GRADIENT: bool>(
-        &self,
-        level: u32,
-        quads: &Quads,
-        found: &mut [Filtered; LANES],
-    ) -> u32 {
-        let within = self.texture.within_tiles(level, quads);
+    fn quads_within_tiles<const GRADIENT: bool>(&self, quads: &Quads, found: &mut [Filtered; LANES]) -> u32 {
+        let within = self.texture.within_tiles(quads);
         if within.count > 0 {
             match 2 * self.texture.texel_bytes {
-                ..=8 => self.filter::<8, GRADIENT>(level, quads, &within, found),
-                9..=16 => self.filter::<16, GRADIENT>(level, quads, &within, found),
-                _ => self.filter::<32, GRADIENT>(level, quads, &within, found),
+                ..=8 => self.filter::<8, GRADIENT>(quads, &within, found),
+                9..=16 => self.filter::<16, GRADIENT>(quads, &within, found),
+                _ => self.filter::<32, GRADIENT>(quads, &within, found),
             }
         }
         within.rest
@@ -242,7 +228,6 @@ impl Tiles<'_, '_> {
     /// `BYTES` are at least those of two texels.
     fn filter<const BYTES: usize, const GRADIENT: bool>(
         &self,
-        level: u32,
         quads: &Quads,
         within: &Within,
         found: &mut [Filtered; LANES],
@@ -250,16 +235,19 @@ impl Tiles<'_, '_> {
         // 1. Copy the texels' bytes. Nothing is computed from them yet, so what is not in the processor's own memory is
         // fetched for all quads at the same time.
         let texture = self.texture;
-        let row = texture.levels[level as usize].across.size as usize * texture.texel_bytes;
         let (mut bytes, mut missing) = ([[[0; BYTES]; 2]; WIDE], 0_u32);
-        self.reader.each(&within.keys[..within.count.min(WIDE)], |i, tile| {
-            let above = within.above[i] as usize;
+        let soon = |i: usize, tile: &[u8]| {
+            for at in [within.above[i], within.below[i]] {
+                tile.get(at as usize).into_iter().for_each(prefetch);
+            }
+        };
+        self.reader.each::<WIDE>(&within.keys[..within.count.min(WIDE)], soon, |i, tile| {
             if tile.is_empty() {
                 missing |= 1 << i;
                 return;
             }
-            copy(tile, above + row, &mut bytes[i][0]);
-            copy(tile, above, &mut bytes[i][1]);
+            copy(tile, within.below[i] as usize, &mut bytes[i][0]);
+            copy(tile, within.above[i] as usize, &mut bytes[i][1]);
         });
         // 2. Decode them.
         let mut texels = [[Vec4::ZERO; 4]; WIDE];
@@ -274,7 +262,7 @@ impl Tiles<'_, '_> {
                 lane = quads.lane[of];
             }
             let four = if missing >> i & 1 != 0 { [MISSING; 4] } else { *four };
-            sum.add_quad::<GRADIENT>(four, (quads.s[of], quads.t[of]), quads.weight[of], quads.size);
+            sum.add_quad::<GRADIENT>(four, (quads.s[of], quads.t[of]), quads.weight[of], quads.size(of));
         }
         found[lane as usize % LANES].add::<GRADIENT>(&sum);
     }
@@ -337,8 +325,8 @@ impl Texels for Ahead<'_> {
         self.texture.is_one_texel(level)
     }
 
-    fn quads_within_tiles<const GRADIENT: bool>(&self, level: u32, quads: &Quads, _: &mut [Filtered; LANES]) -> u32 {
-        let within = self.texture.within_tiles(level, quads);
+    fn quads_within_tiles<const GRADIENT: bool>(&self, quads: &Quads, _: &mut [Filtered; LANES]) -> u32 {
+        let within = self.texture.within_tiles(quads);
         within.keys[..within.count].iter().for_each(|&key| self.note(key));
         within.rest
     }

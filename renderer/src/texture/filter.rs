@@ -96,7 +96,7 @@ pub fn sample<T: Texels, const GRADIENT: bool>(
 ) {
     let (w, h) = texels.size(0);
     let size = Vec2::new(w as f32, h as f32);
-    let selected = places.select(size, how.scale, how.mode, how.bias);
+    let selected = places.select(mask, size, how.scale, how.mode, how.bias);
     let lanes = (0..LANES).filter(|lane| mask >> lane & 1 != 0);
     match how.mode {
         MipMode::Nearest => {
@@ -107,18 +107,23 @@ pub fn sample<T: Texels, const GRADIENT: bool>(
         }
         MipMode::Bilinear | MipMode::Trilinear | MipMode::Aniso | MipMode::Auto => {
             let last = texels.levels() - 1;
-            let mut together = Together { level: 0, octet: Octet::EMPTY };
+            // Look-ups of lanes with one probe, which go together.
+            let mut together = Octet::EMPTY;
             for lane in lanes {
-                let (fine, blend) = floor(selected.level[lane].clamp(0.0, last as f32));
-                let place = Probe { uv: known(places.uv(lane)), weight: 1.0, blend, lane };
-                if selected.probes[lane] == 1 {
-                    together.add::<T, GRADIENT>(texels, fine as u32, place, found);
-                } else {
+                let (level, blend) = floor(selected.level[lane].clamp(0.0, last as f32));
+                let place = Probe { uv: known(places.uv(lane)), level: level as u32, weight: 1.0, blend, lane };
+                if selected.probes[lane] > 1 {
                     let spread = selected.spread(lane) / size;
-                    several::<T, GRADIENT>(texels, fine as u32, place, (selected.probes[lane], spread), found);
+                    several::<T, GRADIENT>(texels, place, (selected.probes[lane], spread), found);
+                    continue;
+                }
+                together.push(&place);
+                if together.count == WIDE {
+                    two_levels::<T, GRADIENT>(texels, &mut together, found);
+                    together.count = 0;
                 }
             }
-            together.end::<T, GRADIENT>(texels, found);
+            two_levels::<T, GRADIENT>(texels, &mut together, found);
         }
     }
 }
@@ -130,6 +135,7 @@ fn known(uv: Vec2) -> Vec2 {
 /// One trilinear look-up: where, how much it counts, how much of that is the coarser level's, and for whom it is.
 struct Probe {
     uv: Vec2,
+    level: u32,
     weight: f32,
     blend: f32,
     lane: usize,
@@ -139,36 +145,8 @@ impl Octet {
     fn push(&mut self, p: &Probe) {
         let i = self.count;
         (self.u[i], self.v[i], self.weight[i], self.blend[i]) = (p.uv.x, p.uv.y, p.weight, p.blend);
-        self.lane[i] = p.lane as u8;
+        (self.level[i], self.lane[i]) = (p.level, p.lane as u8);
         self.count += 1;
-    }
-}
-
-/// Look-ups of lanes with one probe, gathered as long as they begin at the same level.
-struct Together {
-    level: u32,
-    octet: Octet,
-}
-
-impl Together {
-    #[inline(always)]
-    fn add<T: Texels, const GRADIENT: bool>(
-        &mut self,
-        texels: &T,
-        level: u32,
-        probe: Probe,
-        found: &mut [Filtered; LANES],
-    ) {
-        if self.octet.count == WIDE || level != self.level {
-            self.end::<T, GRADIENT>(texels, found);
-            self.level = level;
-        }
-        self.octet.push(&probe);
-    }
-
-    fn end<T: Texels, const GRADIENT: bool>(&mut self, texels: &T, found: &mut [Filtered; LANES]) {
-        two_levels::<T, GRADIENT>(texels, self.level, &mut self.octet, found);
-        self.octet.count = 0;
     }
 }
 
@@ -176,7 +154,6 @@ impl Together {
 /// would let the order of sums depend on them.
 fn several<T: Texels, const GRADIENT: bool>(
     texels: &T,
-    level: u32,
     center: Probe,
     (count, spread): (u32, Vec2),
     found: &mut [Filtered; LANES],
@@ -186,44 +163,36 @@ fn several<T: Texels, const GRADIENT: bool>(
         for &(offset, weight) in part {
             octet.push(&Probe { uv: center.uv + spread * offset, weight, ..center });
         }
-        two_levels::<T, GRADIENT>(texels, level, &mut octet, found);
+        two_levels::<T, GRADIENT>(texels, &mut octet, found);
     }
 }
 
-/// Up to eight trilinear look-ups at the same two levels.
-fn two_levels<T: Texels, const GRADIENT: bool>(
-    texels: &T,
-    level: u32,
-    octet: &mut Octet,
-    found: &mut [Filtered; LANES],
-) {
+/// Up to eight trilinear look-ups, each at two levels.
+fn two_levels<T: Texels, const GRADIENT: bool>(texels: &T, octet: &mut Octet, found: &mut [Filtered; LANES]) {
     if octet.count == 0 {
         return;
     }
     let wrap = texels.wrap();
     wrap[0].fold(&mut octet.u);
     wrap[1].fold(&mut octet.v);
-    one_level::<T, GRADIENT>(texels, level, octet, |weight, blend| weight * (1.0 - blend), found);
+    let quads = Quads::new(octet, octet.level, |level| texels.size(level), |weight, blend| weight * (1.0 - blend));
+    one_level::<T, GRADIENT>(texels, &quads, found);
     if octet.blend[..octet.count].iter().any(|&blend| blend > 0.0) {
-        one_level::<T, GRADIENT>(texels, level + 1, octet, |weight, blend| weight * blend, found);
+        // Where there is none, nothing of it is wanted.
+        let last = texels.levels() - 1;
+        let coarser = octet.level.map(|level| (level + 1).min(last));
+        let quads = Quads::new(octet, coarser, |level| texels.size(level), |weight, blend| weight * blend);
+        one_level::<T, GRADIENT>(texels, &quads, found);
     }
 }
 
 #[inline(always)]
-fn one_level<T: Texels, const GRADIENT: bool>(
-    texels: &T,
-    level: u32,
-    octet: &Octet,
-    weight: impl Fn(f32, f32) -> f32,
-    found: &mut [Filtered; LANES],
-) {
-    let (w, h) = texels.size(level);
-    let quads = Quads::new(octet, Vec2::new(w as f32, h as f32), weight);
-    let mut rest = texels.quads_within_tiles::<GRADIENT>(level, &quads, found);
+fn one_level<T: Texels, const GRADIENT: bool>(texels: &T, quads: &Quads, found: &mut [Filtered; LANES]) {
+    let mut rest = texels.quads_within_tiles::<GRADIENT>(quads, found);
     while rest != 0 {
         let i = rest.trailing_zeros() as usize;
         rest &= rest - 1;
-        let (x, y) = (quads.left[i], quads.bottom[i]);
+        let (level, x, y) = (quads.level[i], quads.left[i], quads.bottom[i]);
         let texel = |x, y| texels.texel(level, x, y);
         // Where all is one texel it need not be found four times.
         let four = match texels.is_one_texel(level) {
@@ -231,7 +200,7 @@ fn one_level<T: Texels, const GRADIENT: bool>(
             false => [texel(x, y), texel(x + 1, y), texel(x, y + 1), texel(x + 1, y + 1)],
         };
         let sum = &mut found[quads.lane[i] as usize % LANES];
-        sum.add_quad::<GRADIENT>(four, (quads.s[i], quads.t[i]), quads.weight[i], quads.size);
+        sum.add_quad::<GRADIENT>(four, (quads.s[i], quads.t[i]), quads.weight[i], quads.size(i));
     }
 }
 

@@ -35,7 +35,7 @@ pub const MAX_PROBES: usize = 18;
 /// Probes for one length of the shorter axis: their distance is then less than the probes are wide.
 const PROBES_PER_LENGTH: f32 = 1.125;
 
-// All of this runs on the sixteen lanes of a request at once: the compiler makes vector code of it as long as nothing
+// All of this runs on several lanes of a request at once: the compiler makes vector code of it as long as nothing
 // branches, so both sides of a choice are computed and one is picked.
 impl Footprint {
     /// In texels of level 0, from partials of texture coordinates by film steps. What is not finite counts as 0, and
@@ -137,47 +137,63 @@ pub struct Places {
 }
 
 impl Places {
+    pub const EMPTY: Places = Places { rows: [[0.0; LANES]; 6] };
+
     /// One look-up, in lane 0.
     pub fn one(uv: Vec2, duv: [Vec2; 2]) -> Places {
-        let mut rows = [[0.0; LANES]; 6];
-        for (row, value) in rows.iter_mut().zip([uv.x, uv.y, duv[0].x, duv[0].y, duv[1].x, duv[1].y]) {
-            row[0] = value;
+        let mut places = Places::EMPTY;
+        places.set(0, uv, duv);
+        places
+    }
+
+    /// The look-up of a lane: its coordinates, and their partials by film x and y.
+    pub fn set(&mut self, lane: usize, uv: Vec2, duv: [Vec2; 2]) {
+        for (row, value) in self.rows.iter_mut().zip([uv.x, uv.y, duv[0].x, duv[0].y, duv[1].x, duv[1].y]) {
+            row[lane] = value;
         }
-        Places { rows }
     }
 
     pub fn uv(&self, lane: usize) -> Vec2 {
         Vec2::new(self.rows[0][lane], self.rows[1][lane])
     }
 
-    /// What to read in each lane of a texture whose level 0 has `size` texels; film steps are shortened to `scale` of
-    /// their length.
-    pub fn select(&self, size: Vec2, scale: f32, mode: MipMode, bias: f32) -> Selections {
+    /// What to read in the lanes of `mask` of a texture whose level 0 has `size` texels; film steps are shortened to
+    /// `scale` of their length.
+    pub fn select(&self, mask: u32, size: Vec2, scale: f32, mode: MipMode, bias: f32) -> Selections {
         // A loop each, without choices in it.
         match mode {
-            MipMode::Nearest => self.each(size, scale, |f| f.select(MipMode::Nearest, bias)),
-            MipMode::Bilinear => self.each(size, scale, |f| f.select(MipMode::Bilinear, bias)),
-            MipMode::Trilinear => self.each(size, scale, |f| f.select(MipMode::Trilinear, bias)),
+            MipMode::Nearest => self.each(mask, size, scale, |f| f.select(MipMode::Nearest, bias)),
+            MipMode::Bilinear => self.each(mask, size, scale, |f| f.select(MipMode::Bilinear, bias)),
+            MipMode::Trilinear => self.each(mask, size, scale, |f| f.select(MipMode::Trilinear, bias)),
             MipMode::Aniso | MipMode::Stochastic | MipMode::Auto => {
-                self.each(size, scale, |f| f.select(MipMode::Aniso, bias))
+                self.each(mask, size, scale, |f| f.select(MipMode::Aniso, bias))
             }
         }
     }
 
     #[inline(always)]
-    fn each(&self, size: Vec2, scale: f32, select: impl Fn(&Footprint) -> Selection) -> Selections {
+    fn each(&self, mask: u32, size: Vec2, scale: f32, select: impl Fn(&Footprint) -> Selection) -> Selections {
         let mut found = Selections { level: [0.0; LANES], probes: [1; LANES], spread: [[0.0; LANES]; 2] };
-        for lane in 0..LANES {
-            let step = |row: usize| Vec2::new(self.rows[row][lane], self.rows[row + 1][lane]) * scale;
-            let one = select(&Footprint::new([step(2), step(4)], size));
-            found.level[lane] = one.level;
-            found.probes[lane] = one.probes;
-            found.spread[0][lane] = one.spread.x;
-            found.spread[1][lane] = one.spread.y;
+        // As many at once as there are in a register: where few are asked for, the others cost nothing.
+        for first in (0..LANES).step_by(TOGETHER) {
+            if mask >> first & ((1 << TOGETHER) - 1) == 0 {
+                continue;
+            }
+            for lane in first..first + TOGETHER {
+                let step = |row: usize| Vec2::new(self.rows[row][lane], self.rows[row + 1][lane]) * scale;
+                let one = select(&Footprint::new([step(2), step(4)], size));
+                found.level[lane] = one.level;
+                found.probes[lane] = one.probes;
+                found.spread[0][lane] = one.spread.x;
+                found.spread[1][lane] = one.spread.y;
+            }
         }
         found
     }
 }
+
+/// Lanes that are worked on at once.
+const TOGETHER: usize = 4;
 
 /// [`Selection`]s of all lanes.
 pub struct Selections {

@@ -21,7 +21,7 @@ mod udim;
 mod wrap;
 
 pub use filter::{Filtered, MipMode};
-pub use footprint::{Footprint, Selection};
+pub use footprint::{Footprint, Places, Selection};
 pub use image_file::load_pixels;
 pub use layout::{Alpha, ColorSpace, Layout, Level, Sample, TileSource};
 pub use memory::{MAX_SIDE, Pyramid};

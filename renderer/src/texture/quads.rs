@@ -1,4 +1,4 @@
-//! Eight bilinear look-ups at one level: which four texels each lies between, and how far along.
+//! Eight bilinear look-ups: which four texels of a level each lies between, and how far along.
 
 use super::wrap::floor;
 use glam::Vec2;
@@ -6,11 +6,15 @@ use glam::Vec2;
 /// Look-ups that are worked on together, so that the compiler makes vector code of their arithmetic.
 pub const WIDE: usize = 8;
 
-/// Up to eight trilinear look-ups that begin at the same level.
+const HALF: usize = WIDE / 2;
+
+/// Up to eight trilinear look-ups.
 pub struct Octet {
     /// Texture coordinates.
     pub u: [f32; WIDE],
     pub v: [f32; WIDE],
+    /// The finer of the two levels.
+    pub level: [u32; WIDE],
     /// How much each counts.
     pub weight: [f32; WIDE],
     /// How much of that is the coarser level's, 0 to 1.
@@ -22,11 +26,18 @@ pub struct Octet {
 }
 
 impl Octet {
-    pub const EMPTY: Octet =
-        Octet { u: [0.0; WIDE], v: [0.0; WIDE], weight: [0.0; WIDE], blend: [0.0; WIDE], lane: [0; WIDE], count: 0 };
+    pub const EMPTY: Octet = Octet {
+        u: [0.0; WIDE],
+        v: [0.0; WIDE],
+        level: [0; WIDE],
+        weight: [0.0; WIDE],
+        blend: [0.0; WIDE],
+        lane: [0; WIDE],
+        count: 0,
+    };
 }
 
-/// Their quads at one level. A quad is the texels at (left, bottom), one to the right of that, one above it, and above
+/// Their quads at one of their levels each. A quad is the texels at (left, bottom), one to the right of that, one above it, and above
 /// that to the right; it may reach past the image.
 pub struct Quads {
     pub left: [i32; WIDE],
@@ -36,16 +47,24 @@ pub struct Quads {
     pub t: [f32; WIDE],
     pub weight: [f32; WIDE],
     pub lane: [u8; WIDE],
+    pub level: [u32; WIDE],
+    /// Of the level, in texels.
+    pub width: [f32; WIDE],
+    pub height: [f32; WIDE],
     /// Those that count: a bit each.
     pub wanted: u32,
-    /// Of the level, in texels.
-    pub size: Vec2,
 }
 
 impl Quads {
-    /// `octet`'s coordinates are folded; `weight` is given a look-up's weight and blend.
+    /// At the given levels. `octet`'s coordinates are folded; `size` gives that of a level, `weight` is given a look-up's
+    /// weight and blend.
     #[inline(always)]
-    pub fn new(octet: &Octet, size: Vec2, weight: impl Fn(f32, f32) -> f32) -> Quads {
+    pub fn new(
+        octet: &Octet,
+        level: [u32; WIDE],
+        size: impl Fn(u32) -> (u32, u32),
+        weight: impl Fn(f32, f32) -> f32,
+    ) -> Quads {
         let mut quads = Quads {
             left: [0; WIDE],
             bottom: [0; WIDE],
@@ -53,17 +72,32 @@ impl Quads {
             t: [0.0; WIDE],
             weight: [0.0; WIDE],
             lane: octet.lane,
+            level,
+            width: [1.0; WIDE],
+            height: [1.0; WIDE],
             wanted: 0,
-            size,
         };
-        for i in 0..WIDE {
-            (quads.left[i], quads.s[i]) = floor(octet.u[i] * size.x - 0.5);
-            (quads.bottom[i], quads.t[i]) = floor(octet.v[i] * size.y - 0.5);
-            quads.weight[i] = weight(octet.weight[i], octet.blend[i]);
+        for (i, &level) in level.iter().enumerate().take(octet.count) {
+            let (width, height) = size(level);
+            (quads.width[i], quads.height[i]) = (width as f32, height as f32);
+        }
+        // Most come alone: then half of this is enough.
+        for half in 0..if octet.count > HALF { 2 } else { 1 } {
+            for i in half * HALF..(half + 1) * HALF {
+                (quads.left[i], quads.s[i]) = floor(octet.u[i] * quads.width[i] - 0.5);
+                (quads.bottom[i], quads.t[i]) = floor(octet.v[i] * quads.height[i] - 0.5);
+                quads.weight[i] = weight(octet.weight[i], octet.blend[i]);
+            }
         }
         for i in 0..octet.count.min(WIDE) {
             quads.wanted |= u32::from(quads.weight[i] != 0.0) << i;
         }
         quads
+    }
+
+    /// Of the level of one of them.
+    #[inline(always)]
+    pub fn size(&self, i: usize) -> Vec2 {
+        Vec2::new(self.width[i], self.height[i])
     }
 }

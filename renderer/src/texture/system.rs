@@ -7,7 +7,7 @@ use super::footprint::{Footprint, Places};
 use super::texel::MISSING;
 use super::udim::UdimSet;
 use super::{ColorSpace, TileSource, Wrap};
-use glam::Vec2;
+use glam::{Vec2, Vec4};
 use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -141,6 +141,14 @@ impl TextureSystem {
         let mut found = [Filtered::default(); LANES];
         self.filter::<true>(look, &Places::one(uv, duv), 1, &mut found);
         found[0]
+    }
+
+    /// The same in the lanes of `mask`, without partials by the coordinates.
+    pub fn values(&self, texture: u32, places: &Places, mask: u32) -> [Vec4; LANES] {
+        let Some(look) = self.look(texture) else { return [MISSING; LANES] };
+        let mut found = [Filtered::default(); LANES];
+        self.filter::<false>(look, places, mask, &mut found);
+        found.map(|found| found.value)
     }
 
     /// The level that a look-up with these partials reads, within those that there are; of a set, as if all of its images

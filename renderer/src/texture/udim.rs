@@ -150,14 +150,9 @@ impl<'a, S: Seen<'a>> Texels for Square<'a, S> {
         false
     }
 
-    fn quads_within_tiles<const GRADIENT: bool>(
-        &self,
-        level: u32,
-        quads: &Quads,
-        found: &mut [Filtered; LANES],
-    ) -> u32 {
+    fn quads_within_tiles<const GRADIENT: bool>(&self, quads: &Quads, found: &mut [Filtered; LANES]) -> u32 {
         match self.texels(self.square) {
-            Some(own) => own.quads_within_tiles::<GRADIENT>(level, quads, found),
+            Some(own) => own.quads_within_tiles::<GRADIENT>(quads, found),
             None => quads.wanted,
         }
     }

@@ -144,12 +144,18 @@ impl TileReader<'_> {
         self.fetch(key, read)
     }
 
-    /// The same for several tiles, one after the other: `read` is given the place in the list.
+    /// The same for several tiles, at most `MOST`, one after the other: `read` is given the place in the list, and
+    /// before that `soon` for those of them that need not be waited for.
     #[inline(always)]
-    pub fn each(&self, keys: &[TileKey], mut read: impl FnMut(usize, &[u8])) {
+    pub fn each<const MOST: usize>(
+        &self,
+        keys: &[TileKey],
+        soon: impl Fn(usize, &[u8]),
+        mut read: impl FnMut(usize, &[u8]),
+    ) {
         let mut next = 0;
         while next < keys.len() {
-            next = self.each_known(keys, next, &mut read);
+            next = self.each_known::<MOST>(keys, next, &soon, &mut read);
             if next < keys.len() {
                 self.fetch(keys[next], |tile| read(next, tile));
                 next += 1;
@@ -159,24 +165,30 @@ impl TileReader<'_> {
 
     /// Goes on until a tile is not in the front; returns its place.
     #[inline(always)]
-    fn each_known(&self, keys: &[TileKey], first: usize, read: &mut impl FnMut(usize, &[u8])) -> usize {
+    fn each_known<const MOST: usize>(
+        &self,
+        keys: &[TileKey],
+        first: usize,
+        soon: &impl Fn(usize, &[u8]),
+        read: &mut impl FnMut(usize, &[u8]),
+    ) -> usize {
         let front = self.front.borrow();
         // The thread may have looked into another cache while a fiber of this one waited.
         if front.owner != self.cache.id {
             return first;
         }
-        let (mut last, mut tile): (TileKey, &[u8]) = (TileKey::NONE, &[]);
-        for (i, &key) in keys.iter().enumerate().skip(first) {
-            if key != last {
-                let (known, texels) = &front.entries[front.index(key)];
-                if *known != key {
-                    return i;
-                }
-                (last, tile) = (key, texels);
+        let (mut tiles, mut known): ([&[u8]; MOST], usize) = ([&[]; MOST], first);
+        while known < keys.len() {
+            let (key, texels) = &front.entries[front.index(keys[known])];
+            if *key != keys[known] {
+                break;
             }
-            read(i, tile);
+            tiles[known] = texels;
+            soon(known, texels);
+            known += 1;
         }
-        keys.len()
+        (first..known).for_each(|i| read(i, tiles[i]));
+        known
     }
 
     #[cold]
