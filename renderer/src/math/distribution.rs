@@ -5,10 +5,17 @@
 /// 1974); unlike by an alias table, neighbouring numbers give neighbouring indices.
 #[derive(Clone, Debug)]
 pub struct Distribution {
-    /// Ascending to 1; one entry an index.
-    cumulative: Vec<f32>,
-    /// For each of as many equal parts of [0, 1), the index that its beginning belongs to; and the last index.
-    guide: Vec<u32>,
+    /// One an index.
+    steps: Box<[Step]>,
+}
+
+/// What belongs to an index, and what to the part of [0, 1) of the same number: side by side, since both are mostly asked for.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// The sum up to and with this index, ascending to 1.
+    end: f32,
+    /// Of as many equal parts of [0, 1) as there are indices, the index that the beginning of this one belongs to.
+    guide: u32,
 }
 
 impl Distribution {
@@ -31,36 +38,39 @@ impl Distribution {
             cumulative.iter_mut().filter(|c| **c == end).for_each(|c| *c = 1.0);
         }
         let count = cumulative.len();
-        let last = count.saturating_sub(1);
-        let begins = (0..count).map(|part| part as f32 / count as f32);
-        let guide = begins.chain([1.0]).map(|u| cumulative.partition_point(|&c| c <= u).min(last) as u32).collect();
-        Distribution { cumulative, guide }
+        let guide = |part: usize| {
+            let begin = part as f32 / count as f32;
+            cumulative.partition_point(|&end| end <= begin).min(count - 1) as u32
+        };
+        let step = |(index, &end): (usize, &f32)| Step { end, guide: guide(index) };
+        Distribution { steps: cumulative.iter().enumerate().map(step).collect() }
     }
 
     /// The index for `u` in [0, 1), its probability, and `u` stretched to be uniform again.
     pub fn sample(&self, u: f32) -> (usize, f32, f32) {
-        let count = self.cumulative.len();
-        let part = ((u * count as f32) as usize).min(count - 1);
+        let last = self.steps.len() - 1;
+        let part = ((u * self.steps.len() as f32) as usize).min(last);
         // A part's beginning may be rounded up past `u`.
-        let (from, to) = (self.guide[part.saturating_sub(1)] as usize, self.guide[part + 1] as usize);
-        let index = from + self.cumulative[from..to].partition_point(|&c| c <= u);
+        let from = self.steps[part.saturating_sub(1)].guide as usize;
+        let to = self.steps.get(part + 1).map_or(last, |next| next.guide as usize);
+        let index = from + self.steps[from..to].partition_point(|step| step.end <= u);
         let p = self.probability(index);
-        let start = self.cumulative[index] - p;
+        let start = self.steps[index].end - p;
         let stretched = if p > 0.0 { ((u - start) / p).clamp(0.0, 1.0_f32.next_down()) } else { 0.0 };
         (index, p, stretched)
     }
 
     pub fn probability(&self, index: usize) -> f32 {
-        let before = if index == 0 { 0.0 } else { self.cumulative[index - 1] };
-        self.cumulative[index] - before
+        let before = if index == 0 { 0.0 } else { self.steps[index - 1].end };
+        self.steps[index].end - before
     }
 
     pub fn len(&self) -> usize {
-        self.cumulative.len()
+        self.steps.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.cumulative.is_empty()
+        self.steps.is_empty()
     }
 }
 
@@ -76,9 +86,10 @@ mod tests {
             for _ in 0..3 {
                 let d = Distribution::new(weights.iter().copied());
                 let steps = (0..10_000).map(|i| i as f32 / 10_000.0);
-                let ends = d.cumulative.iter().flat_map(|c| [c.next_down(), *c]).filter(|c| (0.0..1.0).contains(c));
+                let sums = || d.steps.iter().map(|step| step.end);
+                let ends = sums().flat_map(|end| [end.next_down(), end]).filter(|c| (0.0..1.0).contains(c));
                 for u in steps.chain(ends).chain([1.0_f32.next_down()]) {
-                    assert_eq!(d.sample(u).0, d.cumulative.partition_point(|&c| c <= u), "{u}");
+                    assert_eq!(d.sample(u).0, sums().filter(|end| *end <= u).count(), "{u}");
                 }
                 weights.extend(weights.clone().iter().map(|w| w * w * 0.01));
             }
