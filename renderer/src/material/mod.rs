@@ -6,9 +6,10 @@
 mod globals;
 mod language;
 mod spaces;
+mod table;
 mod values;
 
-use crate::bsdf::{ClosureKind, Lobes, Place, WeightedLobe};
+use crate::bsdf::{Lobes, Place, WeightedLobe};
 use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
 use glam::Vec3;
@@ -20,12 +21,13 @@ use ssl_compiler::Shader;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, BlockStatus, ClosureType, GlobalField, HostServices, LANES, LaneError, Layer, OutputDesc, ParameterBlock,
-    ParameterValue, Row, ShaderInterface, read3,
+    Block, BlockStatus, GlobalField, HostServices, LANES, LaneError, Layer, OutputDesc, ParameterBlock, ParameterValue,
+    Row, ShaderInterface, read3,
 };
 use ssl_compiler::types::{Scalar, Type};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use table::{LobeSlot, Table};
 pub use values::{GlobalValue, HitValues, LobeValues};
 
 /// A hit as a shader sees it.
@@ -54,18 +56,6 @@ pub struct VariableRead {
     pub name: String,
     /// Numbers that it is to have; `None` for a type that no variable can have.
     pub numbers: Option<usize>,
-}
-
-/// One entry of the lobe table.
-#[derive(Clone)]
-struct LobeSlot {
-    kind: ClosureKind,
-    layer: Option<Layer>,
-    weight_row: usize,
-    parameter_row: usize,
-    closure: ClosureType,
-    /// Of the parameters, the rows that hold floats.
-    floats: Vec<usize>,
 }
 
 /// A compiled shader with the values of one material.
@@ -109,12 +99,6 @@ impl Material {
         let Compiled { whole: shader, emission, passage } = compiled;
         let part = |whole| Box::new(Material::new(name, Compiled { whole, emission: None, passage: None }, language));
         let interface = shader.interface();
-        let slot = |l: &ssl_compiler::runtime::LobeDesc| {
-            let closure = language.closures.get(l.closure).clone();
-            let (floats, weight_row) = (float_rows(&closure, l.parameter_row), l.weight_row);
-            let (kind, layer) = (language.kinds[l.closure.0 as usize], l.layer);
-            LobeSlot { kind, layer, weight_row, parameter_row: l.parameter_row, closure, floats }
-        };
         let number = |name: &str| language.variables.iter().position(|(n, _)| n == name).map(|i| i as u32);
         let reads = interface.globals_read.iter();
         let fills: Vec<Fill> = reads.filter_map(|r| Fill::of(interface.globals.field(r.field), r, number)).collect();
@@ -125,7 +109,7 @@ impl Material {
             asked: globals::asked(&fills),
             fills,
             variables: variables_read(interface, language),
-            lobes: interface.lobes.iter().map(slot).collect(),
+            lobes: interface.lobes.iter().map(|l| LobeSlot::new(l, language)).collect(),
             rows: interface.globals.rows(),
             error: OnceLock::new(),
             emission: emission.map(part),
@@ -248,11 +232,11 @@ impl Material {
             // Only the first is kept; which one that is does not reach the image.
             let _ = self.error.set(error);
         }
+        let table = Table::new(&self.lobes, &scratch.outputs);
         for (lane, point) in points.iter().enumerate() {
             let start = lobes.len();
             let ended = status.errors[lane].is_some();
-            let (emission, numbers) =
-                if ended { (Vec3::ZERO, true) } else { self.read(point, &scratch.outputs, lane, lobes) };
+            let (emission, numbers) = if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, lobes) };
             shaded.push(Shaded { emission, lobes: start..lobes.len(), numbers });
         }
     }
@@ -293,12 +277,13 @@ impl Material {
     ) -> SmallVec<[Vec3; 1]> {
         let status = self.run(points, around, host, scratch);
         let mut lobes = std::mem::take(&mut scratch.lobes);
+        let table = Table::new(&self.lobes, &scratch.outputs);
         let mut one = |(lane, point): (usize, &ShadingPoint)| {
             lobes.clear();
             match status.errors[lane] {
                 Some(_) => Vec3::ZERO,
                 None => {
-                    let (emission, _) = self.read(point, &scratch.outputs, lane, &mut lobes);
+                    let (emission, _) = self.read(point, &table, lane, &mut lobes);
                     of(emission, &lobes)
                 }
             }
@@ -334,16 +319,23 @@ impl Material {
     }
 
     /// One lane of the lobe table: its emission, and whether it holds numbers only; its lobes appended.
-    fn read(&self, point: &ShadingPoint, outputs: &[Row], lane: usize, lobes: &mut Vec<WeightedLobe>) -> (Vec3, bool) {
+    fn read(
+        &self,
+        point: &ShadingPoint,
+        table: &Table<'_>,
+        lane: usize,
+        lobes: &mut Vec<WeightedLobe>,
+    ) -> (Vec3, bool) {
+        let outputs = table.rows;
         let inside = point.surface.backfacing;
         let place = Place { wo: -point.incident, gnormal: point.surface.gnormal_seen(), inside };
         let (mut lobes, mut numbers) = (Lobes::new(lobes), true);
-        for slot in &self.lobes {
+        for (entry, slot) in self.lobes.iter().enumerate() {
             let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
             if weight == Vec3::ZERO {
                 continue;
             }
-            numbers &= weight.is_finite() && slot.floats.iter().all(|&row| outputs[row].0[lane].is_finite());
+            numbers &= weight.is_finite() && table.holds_numbers(entry, lane);
             if !weight.is_finite() {
                 continue;
             }
@@ -364,28 +356,6 @@ impl Material {
         let share = (above.kind.beneath)(&outputs[above.parameter_row..], lane, place, parameter);
         share * self.passing(above, outputs, lane, place)
     }
-}
-
-/// Of a lobe whose parameters begin at row `first`, the rows that hold floats.
-fn float_rows(closure: &ClosureType, first: usize) -> Vec<usize> {
-    let mut rows = Vec::new();
-    let mut at = first;
-    for parameter in &closure.parameters {
-        let scalars = match &parameter.ty {
-            Type::Float => 1,
-            Type::Vector(kind) => kind.len(),
-            Type::Matrix => 16,
-            // Closures have no rows, the others one, which is no float.
-            Type::Closure => continue,
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        rows.extend(at..at + scalars);
-        at += scalars;
-    }
-    rows
 }
 
 /// What is read beyond the globals that every hit has.
