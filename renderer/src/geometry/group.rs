@@ -60,6 +60,25 @@ pub enum Primitive<'a> {
     Instance(&'a Instance),
 }
 
+impl Primitive<'_> {
+    /// Asks for what [`surface::at`](super::surface::at) reads first of it: soon its surface will be needed.
+    pub fn prefetch(&self) {
+        if let Primitive::Triangle(mesh, triangle) = *self {
+            prefetch(&mesh.indices[triangle]);
+        }
+    }
+
+    /// As [`Primitive::prefetch`], for what comes after that.
+    pub fn prefetch_vertices(&self) {
+        if let Primitive::Triangle(mesh, triangle) = *self {
+            for i in mesh.indices[triangle] {
+                prefetch(&mesh.positions[i as usize]);
+                prefetch(&mesh.normals[i as usize]);
+            }
+        }
+    }
+}
+
 impl Body {
     /// Primitives that it consists of.
     pub fn count(&self) -> usize {
@@ -293,23 +312,6 @@ impl Geometry {
         let before = self.firsts[block].iter().map(|first| u32::from(*first <= primitive)).sum::<u32>() as usize;
         let within = before - 1;
         (block * BLOCK + within, (primitive - self.firsts[block][within % BLOCK]) as usize)
-    }
-
-    /// Asks for what [`surface::at`](super::surface::at) reads first of a primitive: soon its surface will be needed.
-    pub fn prefetch(&self, primitive: u32) {
-        if let Primitive::Triangle(mesh, triangle) = self.primitive(primitive) {
-            prefetch(&mesh.indices[triangle]);
-        }
-    }
-
-    /// As [`Geometry::prefetch`], for what comes after that.
-    pub fn prefetch_vertices(&self, primitive: u32) {
-        if let Primitive::Triangle(mesh, triangle) = self.primitive(primitive) {
-            for i in mesh.indices[triangle] {
-                prefetch(&mesh.positions[i as usize]);
-                prefetch(&mesh.normals[i as usize]);
-            }
-        }
     }
 
     /// Index of the shape that a primitive belongs to.

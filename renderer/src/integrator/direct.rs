@@ -227,7 +227,7 @@ impl Site<'_> {
     /// The radiance of a point of a shape that light sampling drew, unless a shader varies it.
     fn even(&self, drawn: &Drawn) -> Option<Vec3> {
         let geometry = &self.scene.geometry;
-        let shape = geometry.shape(geometry.shape_of(drawn.hit.primitive));
+        let shape = geometry.shape(drawn.shape);
         let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
         match self.scene.lights.glow(shape.material) {
             Glow::Dark => Some(of_shape),
@@ -243,7 +243,7 @@ impl Site<'_> {
             return radiance;
         }
         let (scene, geometry) = (self.scene, &self.scene.geometry);
-        let shape = geometry.shape(geometry.shape_of(drawn.hit.primitive));
+        let shape = geometry.shape(drawn.shape);
         let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
         let emission = scene.materials[shape.material as usize].emission();
         let Some(emission) = emission else { return of_shape };

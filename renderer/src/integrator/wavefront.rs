@@ -187,8 +187,9 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
         match *hit {
             Some(hit) => {
                 // Until its surface is needed there is time to fetch this.
-                scene.geometry.prefetch(hit.primitive);
-                let material = scene.geometry.shape(scene.geometry.shape_of(hit.primitive)).material;
+                let (shape, primitive) = scene.geometry.find(hit.primitive);
+                primitive.prefetch();
+                let material = scene.geometry.shape(shape).material;
                 work.met.push(Met { path: index, material, hit });
             }
             None if view.is_some() => {
@@ -247,7 +248,7 @@ fn block_end(met: &[Met], begin: usize) -> usize {
 fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, differentials: bool) {
     let material = &scene.materials[work.met[block.start].material as usize];
     let next = work.met[block.end..].iter().take(LANES);
-    next.for_each(|later| scene.geometry.prefetch_vertices(later.hit.primitive));
+    next.for_each(|later| scene.geometry.primitive(later.hit.primitive).prefetch_vertices());
     let asked = if work.looks_at_surfaces() { Asked::ALL } else { material.asked() };
     // The next ray starts with ∂P, so that is needed wherever any shader wants partials.
     let wanted = Wanted { position: differentials, ..material.wanted() }.and(work.wanted());
