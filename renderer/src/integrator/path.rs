@@ -95,6 +95,9 @@ pub struct Workspace {
     pub rays: Vec<Ray>,
     pub hits: Vec<Option<Hit>>,
     pub blocked: Vec<bool>,
+    /// Directions in which the environment is looked up, with their partials, and what it has there.
+    pub looked_at: Vec<(Vec3, [Vec3; 2])>,
+    pub radiances: Vec<Vec3>,
     pub met: Vec<Met>,
     /// To sort those and the active ones.
     pub order: Order,

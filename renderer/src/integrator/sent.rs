@@ -43,16 +43,20 @@ pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
     scene.accel.occluded_each(&work.rays, &mut work.blocked);
     work.clock.end(Stage::Shadows);
     let mut blocked = work.blocked.iter();
+    work.sent.retain(|sent| sent.ray.is_none() || blocked.next() != Some(&true));
+    work.looked_at.clear();
+    work.looked_at.extend(work.sent.iter().filter_map(|sent| match sent.light {
+        Light::Known(_) => None,
+        Light::Environment { wi, footprint, .. } => Some((wi, footprint)),
+    }));
+    scene.environment.radiances(&scene.textures, &work.looked_at, &mut work.radiances);
+    let mut radiances = work.radiances.iter();
     let mut numbers = true;
-    for Sent { sender, ray, light } in work.sent.drain(..) {
-        if ray.is_some() && blocked.next() == Some(&true) {
-            continue;
-        }
+    for Sent { sender, light, .. } in work.sent.drain(..) {
         let light = match light {
             Light::Known(light) => light,
-            Light::Environment { scale, wi, footprint } => {
-                scale * scene.environment.radiance(&scene.textures, wi, footprint)
-            }
+            // There is one for each.
+            Light::Environment { scale, .. } => scale * radiances.next().copied().unwrap_or_default(),
         };
         if !work.paths[sender.path as usize].add(light) {
             numbers = false;

@@ -12,6 +12,7 @@
 mod daylight;
 mod importance;
 mod latlong;
+mod look_ups;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +21,10 @@ pub use daylight::Daylight;
 use crate::math::{luminance, uniform_cone};
 use crate::ray::SCATTER_SPREAD;
 use crate::texture::{Layout, TextureOptions, TextureSystem};
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec2, Vec3};
 use importance::Importance;
 use latlong::{LatLong, Place};
+use look_ups::LookUps;
 use std::cell::RefCell;
 use std::f32::consts::{PI, SQRT_2, TAU};
 
@@ -104,15 +106,38 @@ impl Environment {
             EnvironmentKind::Constant(c) => *c,
             EnvironmentKind::Sky { zenith, horizon, ground } => sky(*zenith, *horizon, *ground, d.y),
             EnvironmentKind::Daylight(sky) => sky.radiance(d),
-            EnvironmentKind::Image { texture, levels, scale } => {
-                let mut places = PLACES.take();
-                self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
-                let look = |p: &Place| textures.look_up(*texture, p.uv, p.duv).value * p.weight;
-                let found = places.iter().map(look).sum::<Vec4>().truncate();
-                PLACES.set(places);
-                // A file may hold anything; one infinite texel would be the whole picture.
-                Vec3::select(found.is_finite_mask(), found, Vec3::ZERO) * *scale
+            EnvironmentKind::Image { .. } => {
+                let mut found = [Vec3::ZERO];
+                self.add_radiances(textures, &[(d, dd)], &mut found);
+                found[0]
             }
+        }
+    }
+
+    /// The same from many directions. Of an image this costs less than one after the other.
+    pub fn radiances(&self, textures: &TextureSystem, from: &[(Vec3, [Vec3; 2])], found: &mut Vec<Vec3>) {
+        found.clear();
+        if let EnvironmentKind::Image { .. } = self.kind {
+            found.resize(from.len(), Vec3::ZERO);
+            self.add_radiances(textures, from, found);
+        } else {
+            found.extend(from.iter().map(|&(d, dd)| self.radiance(textures, d, dd)));
+        }
+    }
+
+    /// What an image has, written over zeros.
+    fn add_radiances(&self, textures: &TextureSystem, from: &[(Vec3, [Vec3; 2])], found: &mut [Vec3]) {
+        let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return };
+        let (mut places, mut look_ups) = (PLACES.take(), LookUps::new(textures, *texture));
+        for (whom, &(d, dd)) in from.iter().enumerate() {
+            self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
+            places.iter().for_each(|place| look_ups.add(place, whom, found));
+        }
+        look_ups.end(found);
+        PLACES.set(places);
+        for found in found {
+            // A file may hold anything; one infinite texel would be the whole picture.
+            *found = Vec3::select(found.is_finite_mask(), *found, Vec3::ZERO) * *scale;
         }
     }
 

@@ -116,6 +116,31 @@ fn a_white_image_is_white_under_every_footprint() {
 
 /// Of a function with slope G, a mean over a footprint of radius r is off by at most G (r + texel); and a step h changes
 /// it by at most 2 G h, more by a texel's worth only where the footprint is narrower than one. Over poles and edge.
+/// To the bit, poles and all, whatever else is looked up with it.
+#[test]
+fn many_directions_see_what_each_sees_alone() {
+    let sky = untextured(EnvironmentKind::Sky { zenith: Vec3::X, horizon: Vec3::ONE, ground: Vec3::Y });
+    for (textures, environment) in [image(256, 128, spotted), sky] {
+        let mut sampler = Sampler::new(3, (1, 4), 0);
+        let mut random = || {
+            let height = 2.0 * sampler.next_1d() - 1.0;
+            let d = Vec2::from_angle(TAU * sampler.next_1d()) * (1.0 - height * height).powf(2.0);
+            let d = Vec3::new(d.x, height, d.y).normalize();
+            (d, round(d, (sampler.next_1d() * 8.0 - 7.0).exp()))
+        };
+        let from: Vec<(Vec3, [Vec3; 2])> = (0..333).map(|_| random()).collect();
+        let (mut found, mut different) = (vec![Vec3::ONE; 5], std::collections::HashSet::new());
+        environment.radiances(&textures, &from, &mut found);
+        assert_eq!(found.len(), from.len());
+        for (&(d, dd), found) in from.iter().zip(&found) {
+            let bits = |c: Vec3| c.to_array().map(f32::to_bits);
+            assert_eq!(bits(environment.radiance(&textures, d, dd)), bits(*found), "{d}");
+            different.insert(bits(*found));
+        }
+        assert!(different.len() > 100);
+    }
+}
+
 #[test]
 fn a_smooth_image_has_no_seams() {
     const SLOPE: f32 = 0.84;
