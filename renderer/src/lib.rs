@@ -4,6 +4,8 @@
 
 pub mod math;
 
+pub mod memory;
+
 pub mod ray;
 
 pub mod sampler;

@@ -41,6 +41,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "renderer/src/bsdf/lobe.rs",
     "renderer/src/fiber",
     "renderer/src/math/prefetch.rs",
+    "renderer/src/memory.rs",
 ];
 
 const MAX_LINES: usize = 600;

@@ -32,6 +32,7 @@ use crate::film::{Adaptive, Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
 use crate::light::{Environment, LightName, LightSampling, ParallelLight, SceneLights, Studio, Sun};
 use crate::material::{HitValues, Making, Material, Space, Spaces, Surroundings};
+use crate::memory;
 use crate::sampler::Noise;
 use crate::texture::TextureSystem;
 use context::Context;
@@ -202,7 +203,10 @@ fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, cont
     let of_camera = file.camera.file.iter().map(|f| context.path(f.get_ref()));
     let files: Vec<PathBuf> =
         brought.files.into_iter().chain(of_camera).chain(lights::files(&file.lights, context)).collect();
+    // What reading left would else lie there while the structure is built, the most that a scene takes.
+    memory::give_back();
     let accel = Accel::build_with(&geometry, options.structure);
+    memory::give_back();
     let refuse = |why| {
         let hint = "the default, `bvh`, needs nothing but this program";
         context.diagnostics.push(Diagnostic::without_place(&codes::NO_STRUCTURE, why, hint));
