@@ -73,5 +73,6 @@ fn a_hall_of_textures_is_as_others_render_it() {
 
 #[test]
 fn a_rock_of_principled_materials_is_as_others_render_it() {
-    agrees("s3", 1, Structure::default());
+    // A single sample is that of a pixel's middle, and the sun's glints on the rock are smaller than pixels.
+    agrees("s3", 2, Structure::default());
 }
