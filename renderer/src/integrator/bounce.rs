@@ -64,7 +64,7 @@ pub fn advance(
         false => OwnLight::default(),
     };
     numbers &= path.add(beta * light.emission * light.share);
-    let sender = Sender { path: met.path, depth: bounce.depth, material: met.material };
+    let sender = Sender { path: met.path, hit: Some((bounce.depth, met.material)) };
     let (scratch, sent) = (&mut work.light_scratch, &mut work.sent);
     let mut ledger = Ledger { counts, lights: lights.as_mut(), scratch, sent, sender };
     let mut step = Step { scene, path, point, bsdf: &bsdf, bounce, numbers, next: None, branches: Vec::new() };

@@ -20,8 +20,9 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
     pub path: u32,
-    pub depth: u32,
-    pub material: u32,
+    /// The bounce and the material of the hit that it was found at; none of what a path saw itself, which is clean, so that
+    /// only overflow is left, and that is nobody's fault but the sample's.
+    pub hit: Option<(u32, u32)>,
 }
 
 /// How much it is, as the camera gets it.
@@ -36,7 +37,7 @@ pub enum Light {
     },
 }
 
-/// Adds what arrives of all that was sent, in that order; false if something of it was no number.
+/// Adds what arrives of all that was sent, in that order; false if something found at a hit was no number.
 pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
     work.rays.clear();
     work.rays.extend(work.sent.iter().filter_map(|sent| sent.ray));
@@ -58,9 +59,10 @@ pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
             // There is one for each.
             Light::Environment { scale, .. } => scale * radiances.next().copied().unwrap_or_default(),
         };
-        if !work.paths[sender.path as usize].add(light) {
+        let added = work.paths[sender.path as usize].add(light);
+        if let (false, Some((depth, material))) = (added, sender.hit) {
             numbers = false;
-            let fault = (sender.path, sender.depth, sender.material);
+            let fault = (sender.path, depth, material);
             // A hit is told once, whatever of it was no number.
             if !work.faulty.contains(&fault) {
                 work.faulty.push(fault);

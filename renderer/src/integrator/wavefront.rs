@@ -5,7 +5,7 @@ use super::clock::{Clock, Stage, Timed, Times};
 use super::faults::FaultPlace;
 use super::path::{Met, Path, Workspace};
 use super::probe::{CameraRay, ProbedEnvironment};
-use super::sent::deliver;
+use super::sent::{Light, Sender, Sent, deliver};
 use super::view::View;
 use super::watch::Watch;
 use crate::camera::Camera;
@@ -205,12 +205,18 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 let (d, dd) = (path.ray.direction, path.differential.direction);
                 let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(d));
                 let linked = scene.lights.linked(path.from.list, scene.environment_name);
-                let radiance = if linked { environment_met(scene, path) } else { Vec3::ZERO };
-                // Images are clean, so that only overflow is left, which is nobody's fault but the sample's.
-                let _ = path.add(path.beta * radiance * share);
                 let suns = suns_met(scene, path);
-                let _ = path.add(path.beta * suns);
+                let mut send = |light| {
+                    work.sent.push(Sent { sender: Sender { path: index, hit: None }, ray: None, light });
+                };
+                if linked && !scene.environment.is_black() {
+                    send(Light::Environment { scale: path.beta * share, wi: d, footprint: dd });
+                }
+                if suns != Vec3::ZERO {
+                    send(Light::Known(path.beta * suns));
+                }
                 if let Some(probe) = &mut work.probe {
+                    let radiance = if linked { environment_met(scene, path) } else { Vec3::ZERO };
                     probe.environment = Some(ProbedEnvironment {
                         direction: d.to_array(),
                         radiance: radiance.to_array(),
