@@ -144,7 +144,7 @@ pub fn beside() -> PathBuf {
 /// The folder of a neutral scene: in the folder that `SSL_NEUTRAL_SCENES` names, else written by their program, which
 /// `python3` with `numpy` and `pillow` runs, once. The error says what is missing.
 pub fn folder(name: &str) -> Result<PathBuf, String> {
-    if let Some(scenes) = std::env::var_os("SSL_NEUTRAL_SCENES") {
+    if let Some(scenes) = std::env::var_os("SSL_NEUTRAL_SCENES").filter(|scenes| !scenes.is_empty()) {
         return Ok(PathBuf::from(scenes).join(name));
     }
     let program = beside().join("gen_scenes.py");
