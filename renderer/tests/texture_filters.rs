@@ -221,6 +221,55 @@ fn drawn_texels_are_right_on_average() {
     assert!((mean - expected).abs().max_element() < 5.0 * 0.3 / (N as f32).sqrt() + 1e-3, "{mean} {expected}");
 }
 
+/// What a shader gets in each lane, and its partials by u; lanes of `scattered` are of paths that were scattered.
+fn asked(image: &TextureSystem, at: &[Vec2; 16], duv: [Vec2; 2], scattered: u32) -> [[Vec4; 2]; 16] {
+    let mut request = TextureRequest { texture: 0, mask: 0xffff, wants_gradient: 1, ..TextureRequest::new() };
+    for (lane, uv) in at.iter().enumerate() {
+        let rows = [&mut request.u, &mut request.v, &mut request.dudx, &mut request.dvdx, &mut request.dudy, &mut request.dvdy];
+        for (row, value) in rows.into_iter().zip([uv.x, uv.y, duv[0].x, duv[0].y, duv[1].x, duv[1].y]) {
+            row.0[lane] = value;
+        }
+    }
+    image.scattered(scattered).texture(&mut request);
+    let four = |rows: &[Row], lane: usize| Vec4::new(rows[0].0[lane], rows[1].0[lane], rows[2].0[lane], rows[3].0[lane]);
+    std::array::from_fn(|lane| [four(&request.result, lane), four(&request.gradient, lane)])
+}
+
+/// Of paths that were scattered, one probe of many is drawn, at one of two levels: on average what all give, and so are
+/// its partials. Other lanes, and other filters than the default one, are as they were.
+#[test]
+fn scattered_paths_see_the_same_on_average() {
+    let mut image = noise(32, 32, Wrap::Repeat);
+    let duv = [Vec2::new(0.11, 0.04), Vec2::new(-0.01, 0.03)];
+    let (center, spread) = (Vec2::new(0.4, 0.3), 1e-4);
+    let whole = filtered(&mut image, MipMode::Aniso, center, duv);
+    let mut random = Random(2);
+    const SCATTERED: u32 = 0x5a5a;
+    const N: usize = 4_000;
+    let (mut mean, mut different) = ([Vec4::ZERO; 2], 0);
+    for _ in 0..N {
+        let at: [Vec2; 16] = std::array::from_fn(|_| center + random.next_2d() * spread);
+        image.configure(TextureOptions { mode: MipMode::Aniso, ..TextureOptions::default() });
+        let (all, some) = (asked(&image, &at, duv, 0), asked(&image, &at, duv, SCATTERED));
+        assert_eq!(all, some, "aniso is the whole filter for everyone");
+        image.configure(TextureOptions::default());
+        let drawn = asked(&image, &at, duv, SCATTERED);
+        for lane in 0..16 {
+            if SCATTERED >> lane & 1 == 0 {
+                assert_eq!(drawn[lane], all[lane], "only what was scattered is drawn");
+                continue;
+            }
+            different += usize::from(drawn[lane] != all[lane]);
+            (0..2).for_each(|i| mean[i] += drawn[lane][i] / (8 * N) as f32);
+        }
+    }
+    assert!(different > 7 * N, "{different} of {} were drawn", 8 * N);
+    // Five standard errors: of values between 0 and 1, and of slopes of up to a half of 32 texels, on each of the levels.
+    let error = 5.0 / ((8 * N) as f32).sqrt();
+    assert!((mean[0] - whole.value).abs().max_element() < 0.3 * error + 1e-3, "{} {}", mean[0], whole.value);
+    assert!((mean[1] - whole.du).abs().max_element() < 10.0 * error + 0.05, "{} {}", mean[1], whole.du);
+}
+
 /// Tiles, repetitions and levels are nowhere to be seen: a step across their borders changes the filtered image no more
 /// than a step elsewhere can.
 #[test]

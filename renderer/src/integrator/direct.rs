@@ -9,7 +9,7 @@ use super::visible::Way;
 use super::wavefront::BatchCounts;
 use crate::bsdf::{Bsdf, Reach};
 use crate::geometry::{Surface, surface};
-use crate::light::{Arriving, Drawn, Glow, LightSample, LightSampling, ParallelLight, PointLight, Receiver};
+use crate::light::{Arriving, Drawn, Gaze, Glow, LightSample, LightSampling, ParallelLight, PointLight, Receiver};
 use crate::material::{Scratch, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use crate::scene::Scene;
@@ -197,10 +197,7 @@ impl Site<'_> {
         let scale = self.path.beta * scale;
         let known = match shines {
             Shines::Disk(radiance) => Some(Light::Known(scale * radiance)),
-            Shines::Environment => {
-                let footprint = scattered(self.path, self.point, way.wi, way.lobes_pdf).direction;
-                Some(Light::Environment { scale, wi: way.wi, footprint })
-            }
+            Shines::Environment => Some(Light::Environment { scale, gaze: self.gaze(way.wi, way.lobes_pdf) }),
             Shines::Shape(drawn) => self.even(drawn).map(|radiance| Light::Known(scale * radiance)),
         };
         // Who looks on wants to know at once; transparent surfaces and shaders of emitters need to know the place.
@@ -257,14 +254,17 @@ impl Site<'_> {
             time: ray.time,
             ray_depth: self.point.ray_depth + 1,
         };
-        of_shape + emission.emitted(&[point], scene.surroundings(), &scene.textures, scratch)[0]
+        of_shape + emission.emitted(&[point], scene.surroundings(), &scene.textures.scattered(1), scratch)[0]
     }
 
     /// What a direction that light sampling drew sees of the environment: read with the footprint of a sample of the
     /// lobes in that direction, for which their density is `lobe_pdf`.
     fn environment_drawn(&self, wi: Vec3, lobe_pdf: f32) -> Vec3 {
-        let footprint = scattered(self.path, self.point, wi, lobe_pdf);
-        self.scene.environment.radiance(&self.scene.textures, wi, footprint.direction)
+        self.scene.environment.radiance(&self.scene.textures, &self.gaze(wi, lobe_pdf))
+    }
+
+    fn gaze(&self, wi: Vec3, lobe_pdf: f32) -> Gaze {
+        Gaze { d: wi, dd: scattered(self.path, self.point, wi, lobe_pdf).direction, scattered: true }
     }
 }
 

@@ -80,6 +80,7 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Site<'_>, &mut Sampler,
         passed: 0.0,
         from: Receiver::default(),
         eta_scale: 1.0,
+        scattered: false,
         faulty: false,
         nanoseconds: 0.0,
     };
@@ -88,7 +89,7 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Site<'_>, &mut Sampler,
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
         let differential = next_differential(scene, &path, &point, &next);
-        Path { ray: Ray::new(surface.position, wi, 0.0), differential, ..path }
+        Path { ray: Ray::new(surface.position, wi, 0.0), differential, scattered: true, ..path }
     };
     seen(&site, &mut sampler, &onward);
 }

@@ -12,7 +12,7 @@ use super::watch::Seen;
 use crate::bsdf::WeightedLobe;
 use crate::film::Shape;
 use crate::geometry::{Hit, Wanted};
-use crate::light::Receiver;
+use crate::light::{Gaze, Receiver};
 use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
@@ -44,6 +44,8 @@ pub struct Path {
     pub passed: f32,
     /// Where the ray left the last surface, before the offset; what light densities refer to.
     pub from: Receiver,
+    /// It was scattered on its way, not only mirrored or refracted.
+    pub scattered: bool,
     /// Something on its way was no number.
     pub faulty: bool,
     /// In which shaders ran for it, where that is shown.
@@ -95,8 +97,8 @@ pub struct Workspace {
     pub rays: Vec<Ray>,
     pub hits: Vec<Option<Hit>>,
     pub blocked: Vec<bool>,
-    /// Directions in which the environment is looked up, with their partials, and what it has there.
-    pub looked_at: Vec<(Vec3, [Vec3; 2])>,
+    /// Directions in which the environment is looked up, and what it has there.
+    pub looked_at: Vec<Gaze>,
     pub radiances: Vec<Vec3>,
     pub met: Vec<Met>,
     /// To sort those and the active ones.

@@ -3,6 +3,7 @@
 
 use super::clock::Stage;
 use super::path::Workspace;
+use crate::light::Gaze;
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::Vec3;
@@ -29,11 +30,10 @@ pub struct Sender {
 #[derive(Clone, Copy, Debug)]
 pub enum Light {
     Known(Vec3),
-    /// What the environment has in a direction, looked up with partials of that by film x and y, times a scale.
+    /// What the environment has in a direction, times a scale.
     Environment {
         scale: Vec3,
-        wi: Vec3,
-        footprint: [Vec3; 2],
+        gaze: Gaze,
     },
 }
 
@@ -48,7 +48,7 @@ pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
     work.looked_at.clear();
     work.looked_at.extend(work.sent.iter().filter_map(|sent| match sent.light {
         Light::Known(_) => None,
-        Light::Environment { wi, footprint, .. } => Some((wi, footprint)),
+        Light::Environment { gaze, .. } => Some(gaze),
     }));
     scene.environment.radiances(&scene.textures, &work.looked_at, &mut work.radiances);
     let mut radiances = work.radiances.iter();

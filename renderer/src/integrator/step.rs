@@ -144,6 +144,7 @@ impl Step<'_> {
             return;
         }
         path.from = from;
+        path.scattered |= next.specular.is_none();
         path.passed = 0.0;
         path.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
     }

@@ -56,7 +56,7 @@ impl Site<'_> {
                 time: ray.time,
                 ray_depth: self.point.ray_depth + 1,
             };
-            left *= passage.passed(&[point], scene.surroundings(), &scene.textures, ledger.scratch)[0];
+            left *= passage.passed(&[point], scene.surroundings(), &scene.textures.scattered(1), ledger.scratch)[0];
             if left == Vec3::ZERO {
                 return left;
             }

@@ -12,7 +12,7 @@ use crate::camera::Camera;
 use crate::film::{FilmSample, Tile, TileSums};
 use crate::geometry::surface::{self, Asked};
 use crate::geometry::{Partials, Wanted};
-use crate::light::{Receiver, Sun};
+use crate::light::{Gaze, Receiver, Sun};
 use crate::material::ShadingPoint;
 use crate::sampler::Pattern;
 use crate::scene::{IntegratorKind, Scene};
@@ -165,6 +165,7 @@ fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples:
                 passes: 0,
                 passed: 0.0,
                 eta_scale: 1.0,
+                scattered: false,
                 faulty: false,
                 nanoseconds: 0.0,
             });
@@ -210,7 +211,7 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                     work.sent.push(Sent { sender: Sender { path: index, hit: None }, ray: None, light });
                 };
                 if linked && !scene.environment.is_black() {
-                    send(Light::Environment { scale: path.beta * share, wi: d, footprint: dd });
+                    send(Light::Environment { scale: path.beta * share, gaze: gaze(path) });
                 }
                 if suns != Vec3::ZERO {
                     send(Light::Known(path.beta * suns));
@@ -234,7 +235,11 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
 
 /// What a ray that meets nothing sees.
 pub fn environment_met(scene: &Scene, path: &Path) -> Vec3 {
-    scene.environment.radiance(&scene.textures, path.ray.direction, path.differential.direction)
+    scene.environment.radiance(&scene.textures, &gaze(path))
+}
+
+fn gaze(path: &Path) -> Gaze {
+    Gaze { d: path.ray.direction, dd: path.differential.direction, scattered: path.scattered }
 }
 
 /// What it sees of disks in the sky, as much of it as counts beside light sampling.
@@ -249,6 +254,12 @@ fn suns_met(scene: &Scene, path: &Path) -> Vec3 {
 fn block_end(met: &[Met], begin: usize) -> usize {
     let same = met[begin..].iter().take(LANES).take_while(|m| m.material == met[begin].material);
     begin + same.count()
+}
+
+/// The lanes of a block whose paths were scattered on their way, a bit each.
+fn scattered(work: &Workspace, block: Range<usize>) -> u32 {
+    let bit = |(lane, met): (usize, &Met)| u32::from(work.paths[met.path as usize].scattered) << lane;
+    work.met[block].iter().enumerate().map(bit).sum()
 }
 
 fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, differentials: bool) {
@@ -275,11 +286,12 @@ fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, di
     work.lobes.clear();
     work.shaded.clear();
     work.clock.end(Stage::Surfaces);
-    let (watch, timed) = (Watch::new(&scene.textures, &scene.textures), Timed::new(&scene.textures));
+    let textures = scene.textures.scattered(scattered(work, block.clone()));
+    let (watch, timed) = (Watch::new(&textures, &scene.textures), Timed::new(&textures));
     let host: &dyn HostServices = match work.watches() {
         true => &watch,
         false if work.clock.runs() => &timed,
-        false => &scene.textures,
+        false => &textures,
     };
     let scratch = &mut work.scratch;
     let begin = (work.view == Some(View::Time)).then(Instant::now);

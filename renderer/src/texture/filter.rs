@@ -3,7 +3,7 @@
 
 use super::access::Texels;
 use super::footprint::{Places, Selections, probes};
-use super::quads::{Octet, Quads, WIDE};
+use super::quads::{HALF, Octet, Quads, WIDE};
 use super::wrap::floor;
 use glam::{Vec2, Vec4};
 use ssl_compiler::runtime::LANES;
@@ -22,7 +22,9 @@ pub enum MipMode {
     /// One texel, drawn with the probabilities that are `Aniso`'s weights: right on average, also where a shader does
     /// with the texel what is not linear.
     Stochastic,
-    /// The best that there is: `Aniso`.
+    /// The best that there is: `Aniso`, but where a path was scattered on its way one probe of it at one of its levels,
+    /// drawn with the probabilities that are their weights. The mean is the same, and what chance the draw adds is lost in
+    /// that of the way there.
     #[default]
     Auto,
 }
@@ -103,13 +105,26 @@ pub fn sample<T: Texels, const GRADIENT: bool>(
             lanes.for_each(|lane| found[lane].value += nearest(texels, known(places.uv(lane)), selected.level[lane]));
         }
         MipMode::Stochastic => {
-            lanes.for_each(|lane| found[lane].value += drawn(texels, known(places.uv(lane)), &selected, lane, size));
+            for lane in lanes {
+                let (place, mut random) = drawn(texels, known(places.uv(lane)), &selected, lane, size);
+                let within = Vec2::new(random.next(), random.next()) - 0.5;
+                found[lane].value += texel_at(texels, place.level, place.uv, within);
+            }
         }
         MipMode::Bilinear | MipMode::Trilinear | MipMode::Aniso | MipMode::Auto => {
             let last = texels.levels() - 1;
             // Look-ups of lanes with one probe, which go together.
             let mut together = Octet::EMPTY;
             for lane in lanes {
+                if how.mode == MipMode::Auto && places.scattered >> lane & 1 != 0 {
+                    push::<T, GRADIENT>(
+                        texels,
+                        &mut together,
+                        &drawn(texels, known(places.uv(lane)), &selected, lane, size).0,
+                        found,
+                    );
+                    continue;
+                }
                 let (level, blend) = floor(selected.level[lane].clamp(0.0, last as f32));
                 let place = Probe { uv: known(places.uv(lane)), level: level as u32, weight: 1.0, blend, lane };
                 if selected.probes[lane] > 1 {
@@ -117,11 +132,7 @@ pub fn sample<T: Texels, const GRADIENT: bool>(
                     several::<T, GRADIENT>(texels, place, (selected.probes[lane], spread), found);
                     continue;
                 }
-                together.push(&place);
-                if together.count == WIDE {
-                    two_levels::<T, GRADIENT>(texels, &mut together, found);
-                    together.count = 0;
-                }
+                push::<T, GRADIENT>(texels, &mut together, &place, found);
             }
             two_levels::<T, GRADIENT>(texels, &mut together, found);
         }
@@ -150,6 +161,21 @@ impl Octet {
     }
 }
 
+/// One more of those that go together.
+#[inline(always)]
+fn push<T: Texels, const GRADIENT: bool>(
+    texels: &T,
+    together: &mut Octet,
+    probe: &Probe,
+    found: &mut [Filtered; LANES],
+) {
+    together.push(probe);
+    if together.count == WIDE {
+        two_levels::<T, GRADIENT>(texels, together, found);
+        together.count = 0;
+    }
+}
+
 /// One lane with several probes; their standard deviation is `spread`. They are not mixed with those of others, which
 /// would let the order of sums depend on them.
 fn several<T: Texels, const GRADIENT: bool>(
@@ -169,25 +195,43 @@ fn several<T: Texels, const GRADIENT: bool>(
 
 /// Up to eight trilinear look-ups, each at two levels.
 fn two_levels<T: Texels, const GRADIENT: bool>(texels: &T, octet: &mut Octet, found: &mut [Filtered; LANES]) {
-    if octet.count == 0 {
+    let count = octet.count;
+    if count == 0 {
         return;
     }
     let wrap = texels.wrap();
     wrap[0].fold(&mut octet.u);
     wrap[1].fold(&mut octet.v);
-    let quads = Quads::new(octet, octet.level, |level| texels.size(level), |weight, blend| weight * (1.0 - blend));
-    one_level::<T, GRADIENT>(texels, &quads, found);
-    if octet.blend[..octet.count].iter().any(|&blend| blend > 0.0) {
-        // Where there is none, nothing of it is wanted.
-        let last = texels.levels() - 1;
-        let coarser = octet.level.map(|level| (level + 1).min(last));
-        let quads = Quads::new(octet, coarser, |level| texels.size(level), |weight, blend| weight * blend);
-        one_level::<T, GRADIENT>(texels, &quads, found);
+    // Where there is nothing of the coarser level, nothing of it is wanted.
+    if !octet.blend[..count].iter().any(|&blend| blend > 0.0) {
+        return one_level::<T, GRADIENT>(texels, octet, found);
     }
+    let last = texels.levels() - 1;
+    if count > HALF {
+        let mut coarser = *octet;
+        for i in 0..WIDE {
+            coarser.level[i] = (octet.level[i] + 1).min(last);
+            coarser.weight[i] = octet.weight[i] * octet.blend[i];
+            octet.weight[i] *= 1.0 - octet.blend[i];
+        }
+        one_level::<T, GRADIENT>(texels, octet, found);
+        return one_level::<T, GRADIENT>(texels, &coarser, found);
+    }
+    // Both find room in one.
+    for i in 0..count {
+        let j = i + count;
+        (octet.u[j], octet.v[j], octet.lane[j]) = (octet.u[i], octet.v[i], octet.lane[i]);
+        octet.level[j] = (octet.level[i] + 1).min(last);
+        octet.weight[j] = octet.weight[i] * octet.blend[i];
+        octet.weight[i] *= 1.0 - octet.blend[i];
+    }
+    octet.count = 2 * count;
+    one_level::<T, GRADIENT>(texels, octet, found);
 }
 
 #[inline(always)]
-fn one_level<T: Texels, const GRADIENT: bool>(texels: &T, quads: &Quads, found: &mut [Filtered; LANES]) {
+fn one_level<T: Texels, const GRADIENT: bool>(texels: &T, octet: &Octet, found: &mut [Filtered; LANES]) {
+    let quads = &Quads::new(octet, |level| texels.size(level));
     let mut rest = texels.quads_within_tiles::<GRADIENT>(quads, found);
     while rest != 0 {
         let i = rest.trailing_zeros() as usize;
@@ -218,9 +262,9 @@ fn texel_at<T: Texels>(texels: &T, level: u32, uv: Vec2, by: Vec2) -> Vec4 {
     texels.texel(level, floor(u[0] * w as f32 + by.x).0, floor(v[0] * h as f32 + by.y).0)
 }
 
-/// Draws a probe, a level, and a texel of the bilinear filter there. What is drawn depends on the coordinates and the
+/// Draws a probe and one of its two levels, and goes on drawing. What is drawn depends on the coordinates and the
 /// footprint alone, so an image does not depend on who asks first.
-fn drawn<T: Texels>(texels: &T, uv: Vec2, selected: &Selections, lane: usize, size: Vec2) -> Vec4 {
+fn drawn<T: Texels>(texels: &T, uv: Vec2, selected: &Selections, lane: usize, size: Vec2) -> (Probe, Random) {
     let (level, spread) = (selected.level[lane], selected.spread(lane));
     let bits = [uv.x, uv.y, level, spread.x].map(f32::to_bits);
     let mut random = Random(bits.iter().fold(0x9e37_79b9_7f4a_7c15, |h, &b| mix(h ^ u64::from(b))));
@@ -231,12 +275,10 @@ fn drawn<T: Texels>(texels: &T, uv: Vec2, selected: &Selections, lane: usize, si
     };
     let count = selected.probes[lane] as usize;
     let offset = if count == 1 { 0.0 } else { probes(count).iter().find(of_weight).map_or(0.0, |p| p.0) };
-    let uv = uv + spread / size * offset;
     let last = texels.levels() - 1;
     let level = level.clamp(0.0, last as f32);
     let level = (level as u32 + u32::from(random.next() < level.fract())).min(last);
-    let (x, y) = (random.next(), random.next());
-    texel_at(texels, level, uv, Vec2::new(x, y) - 0.5)
+    (Probe { uv: uv + spread / size * offset, level, weight: 1.0, blend: 0.0, lane }, random)
 }
 
 /// SplitMix64 (Steele, Lea & Flood 2014), from a seed that is mixed already.

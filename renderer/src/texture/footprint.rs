@@ -134,10 +134,12 @@ fn smaller(a: f32, b: f32) -> f32 {
 /// Where the lanes of a request look: u, v, and how far film steps go, ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
 pub struct Places {
     pub rows: [[f32; LANES]; 6],
+    /// Lanes whose path was scattered on its way, a bit each: see [`MipMode::Auto`].
+    pub scattered: u32,
 }
 
 impl Places {
-    pub const EMPTY: Places = Places { rows: [[0.0; LANES]; 6] };
+    pub const EMPTY: Places = Places { rows: [[0.0; LANES]; 6], scattered: 0 };
 
     /// One look-up, in lane 0.
     pub fn one(uv: Vec2, duv: [Vec2; 2]) -> Places {

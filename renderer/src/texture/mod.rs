@@ -26,5 +26,5 @@ pub use image_file::load_pixels;
 pub use layout::{Alpha, ColorSpace, Layout, Level, Sample, TileSource};
 pub use memory::{MAX_SIDE, Pyramid};
 pub use storage::{Disk, Storage, StoredFile};
-pub use system::{Images, TextureEntry, TextureOptions, TextureSystem};
+pub use system::{Images, Scattered, TextureEntry, TextureOptions, TextureSystem};
 pub use wrap::Wrap;

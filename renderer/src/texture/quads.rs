@@ -6,18 +6,19 @@ use glam::Vec2;
 /// Look-ups that are worked on together, so that the compiler makes vector code of their arithmetic.
 pub const WIDE: usize = 8;
 
-const HALF: usize = WIDE / 2;
+pub const HALF: usize = WIDE / 2;
 
-/// Up to eight trilinear look-ups.
+/// Up to eight look-ups.
+#[derive(Clone, Copy)]
 pub struct Octet {
     /// Texture coordinates.
     pub u: [f32; WIDE],
     pub v: [f32; WIDE],
-    /// The finer of the two levels.
+    /// The level, of two the finer.
     pub level: [u32; WIDE],
     /// How much each counts.
     pub weight: [f32; WIDE],
-    /// How much of that is the coarser level's, 0 to 1.
+    /// How much of that is the next coarser level's, 0 to 1.
     pub blend: [f32; WIDE],
     /// For whom it is.
     pub lane: [u8; WIDE],
@@ -37,7 +38,7 @@ impl Octet {
     };
 }
 
-/// Their quads at one of their levels each. A quad is the texels at (left, bottom), one to the right of that, one above it, and above
+/// Their quads at their levels. A quad is the texels at (left, bottom), one to the right of that, one above it, and above
 /// that to the right; it may reach past the image.
 pub struct Quads {
     pub left: [i32; WIDE],
@@ -56,28 +57,22 @@ pub struct Quads {
 }
 
 impl Quads {
-    /// At the given levels. `octet`'s coordinates are folded; `size` gives that of a level, `weight` is given a look-up's
-    /// weight and blend.
+    /// `octet`'s coordinates are folded; `size` gives that of a level. What it blends is not looked at.
     #[inline(always)]
-    pub fn new(
-        octet: &Octet,
-        level: [u32; WIDE],
-        size: impl Fn(u32) -> (u32, u32),
-        weight: impl Fn(f32, f32) -> f32,
-    ) -> Quads {
+    pub fn new(octet: &Octet, size: impl Fn(u32) -> (u32, u32)) -> Quads {
         let mut quads = Quads {
             left: [0; WIDE],
             bottom: [0; WIDE],
             s: [0.0; WIDE],
             t: [0.0; WIDE],
-            weight: [0.0; WIDE],
+            weight: octet.weight,
             lane: octet.lane,
-            level,
+            level: octet.level,
             width: [1.0; WIDE],
             height: [1.0; WIDE],
             wanted: 0,
         };
-        for (i, &level) in level.iter().enumerate().take(octet.count) {
+        for (i, &level) in octet.level.iter().enumerate().take(octet.count) {
             let (width, height) = size(level);
             (quads.width[i], quads.height[i]) = (width as f32, height as f32);
         }
@@ -86,7 +81,6 @@ impl Quads {
             for i in half * HALF..(half + 1) * HALF {
                 (quads.left[i], quads.s[i]) = floor(octet.u[i] * quads.width[i] - 0.5);
                 (quads.bottom[i], quads.t[i]) = floor(octet.v[i] * quads.height[i] - 0.5);
-                quads.weight[i] = weight(octet.weight[i], octet.blend[i]);
             }
         }
         for i in 0..octet.count.min(WIDE) {

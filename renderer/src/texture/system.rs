@@ -232,13 +232,18 @@ fn answer(request: &mut TextureRequest, lane: usize, found: &Filtered) {
     }
 }
 
-impl HostServices for TextureSystem {
-    fn texture(&self, request: &mut TextureRequest) {
+impl TextureSystem {
+    /// The host for shaders at hits of which the lanes in `scattered` belong to paths that were scattered on their way.
+    pub fn scattered(&self, scattered: u32) -> Scattered<'_> {
+        Scattered { textures: self, scattered }
+    }
+
+    fn answer(&self, request: &mut TextureRequest, scattered: u32) {
         let Some(look) = self.look(request.texture) else {
             return request.lanes().for_each(|lane| answer(request, lane, &missing()));
         };
         let r = &*request;
-        let places = Places { rows: [r.u.0, r.v.0, r.dudx.0, r.dvdx.0, r.dudy.0, r.dvdy.0] };
+        let places = Places { rows: [r.u.0, r.v.0, r.dudx.0, r.dvdx.0, r.dudy.0, r.dvdy.0], scattered };
         let mut found = [Filtered::default(); LANES];
         match request.wants_gradient {
             0 => self.filter::<false>(look, &places, request.mask, &mut found),
@@ -247,5 +252,23 @@ impl HostServices for TextureSystem {
         for lane in request.lanes() {
             answer(request, lane, &found[lane]);
         }
+    }
+}
+
+impl HostServices for TextureSystem {
+    fn texture(&self, request: &mut TextureRequest) {
+        self.answer(request, 0);
+    }
+}
+
+/// Textures as paths see them, some of which were scattered.
+pub struct Scattered<'a> {
+    textures: &'a TextureSystem,
+    scattered: u32,
+}
+
+impl HostServices for Scattered<'_> {
+    fn texture(&self, request: &mut TextureRequest) {
+        self.textures.answer(request, self.scattered);
     }
 }

@@ -21,8 +21,9 @@ impl<'a> LookUps<'a> {
     }
 
     /// One for the number `whom` of `found`.
-    pub fn add(&mut self, place: &Place, whom: usize, found: &mut [Vec3]) {
+    pub fn add(&mut self, place: &Place, scattered: bool, whom: usize, found: &mut [Vec3]) {
         self.places.set(self.count, place.uv, place.duv);
+        self.places.scattered |= u32::from(scattered) << self.count;
         self.asked[self.count] = (whom, place.weight);
         self.count += 1;
         if self.count == LANES {
@@ -39,6 +40,6 @@ impl<'a> LookUps<'a> {
         for (value, (whom, weight)) in values.iter().zip(&self.asked[..self.count]) {
             found[*whom] += value.truncate() * *weight;
         }
-        self.count = 0;
+        (self.count, self.places.scattered) = (0, 0);
     }
 }

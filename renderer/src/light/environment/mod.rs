@@ -28,6 +28,17 @@ use look_ups::LookUps;
 use std::cell::RefCell;
 use std::f32::consts::{PI, SQRT_2, TAU};
 
+/// A direction that is looked into, as an image's texture has to know it.
+#[derive(Clone, Copy, Debug)]
+pub struct Gaze {
+    /// Of unit length, away from the scene.
+    pub d: Vec3,
+    /// Its partials per pixel, by film x and y.
+    pub dd: [Vec3; 2],
+    /// The path was scattered on its way: see [`MipMode::Auto`](crate::texture::MipMode::Auto).
+    pub scattered: bool,
+}
+
 /// What the environment looks like.
 #[derive(Clone, Debug)]
 pub enum EnvironmentKind {
@@ -100,38 +111,39 @@ impl Environment {
         1.0 / (self.options.samples.max(1) as f32).sqrt()
     }
 
-    /// Radiance from the unit direction `d`, which points away from the scene, with partials `dd` per pixel.
-    pub fn radiance(&self, textures: &TextureSystem, d: Vec3, dd: [Vec3; 2]) -> Vec3 {
+    /// Radiance from a direction.
+    pub fn radiance(&self, textures: &TextureSystem, gaze: &Gaze) -> Vec3 {
+        let d = gaze.d;
         match &self.kind {
             EnvironmentKind::Constant(c) => *c,
             EnvironmentKind::Sky { zenith, horizon, ground } => sky(*zenith, *horizon, *ground, d.y),
             EnvironmentKind::Daylight(sky) => sky.radiance(d),
             EnvironmentKind::Image { .. } => {
                 let mut found = [Vec3::ZERO];
-                self.add_radiances(textures, &[(d, dd)], &mut found);
+                self.add_radiances(textures, std::slice::from_ref(gaze), &mut found);
                 found[0]
             }
         }
     }
 
     /// The same from many directions. Of an image this costs less than one after the other.
-    pub fn radiances(&self, textures: &TextureSystem, from: &[(Vec3, [Vec3; 2])], found: &mut Vec<Vec3>) {
+    pub fn radiances(&self, textures: &TextureSystem, from: &[Gaze], found: &mut Vec<Vec3>) {
         found.clear();
         if let EnvironmentKind::Image { .. } = self.kind {
             found.resize(from.len(), Vec3::ZERO);
             self.add_radiances(textures, from, found);
         } else {
-            found.extend(from.iter().map(|&(d, dd)| self.radiance(textures, d, dd)));
+            found.extend(from.iter().map(|gaze| self.radiance(textures, gaze)));
         }
     }
 
     /// What an image has, written over zeros.
-    fn add_radiances(&self, textures: &TextureSystem, from: &[(Vec3, [Vec3; 2])], found: &mut [Vec3]) {
+    fn add_radiances(&self, textures: &TextureSystem, from: &[Gaze], found: &mut [Vec3]) {
         let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return };
         let (mut places, mut look_ups) = (PLACES.take(), LookUps::new(textures, *texture));
-        for (whom, &(d, dd)) in from.iter().enumerate() {
-            self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
-            places.iter().for_each(|place| look_ups.add(place, whom, found));
+        for (whom, gaze) in from.iter().enumerate() {
+            self.map.places(gaze.d, gaze.dd, size(levels), self.footprint_scale(), &mut places);
+            places.iter().for_each(|place| look_ups.add(place, gaze.scattered, whom, found));
         }
         look_ups.end(found);
         PLACES.set(places);

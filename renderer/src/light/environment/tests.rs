@@ -46,6 +46,11 @@ fn spotted(u: f32, v: f32) -> f32 {
     sun + 0.2 + 0.1 * (u * 31.0).sin() + if ((u * 64.0) as i32 + (v * 32.0) as i32) % 2 == 0 { 0.4 } else { 0.0 }
 }
 
+/// As the camera sees it.
+fn whole(d: Vec3, dd: [Vec3; 2]) -> Gaze {
+    Gaze { d, dd, scattered: false }
+}
+
 /// The partials of a direction under which a pixel is a circle of radius `r`, in radians.
 fn round(d: Vec3, r: f32) -> [Vec3; 2] {
     let frame = Frame::about(d);
@@ -70,7 +75,7 @@ fn the_image_lies_as_its_convention_says() {
     let slope = std::f32::consts::FRAC_1_SQRT_2;
     let turned = |d: Vec3| glam::Quat::from_rotation_y(25.0_f32.to_radians()) * d;
     let at = |x: f32, y: f32, z: f32| {
-        e.radiance(&textures, turned(Vec3::new(x * slope, y, z * slope).normalize()), [Vec3::ZERO; 2]).x
+        e.radiance(&textures, &whole(turned(Vec3::new(x * slope, y, z * slope).normalize()), [Vec3::ZERO; 2])).x
     };
     // Column centers lie at 45° and so on from −z towards +x; rows at 45° from the poles.
     assert!((at(0.7, slope, -0.7) - 1.0).abs() < 0.05);
@@ -108,7 +113,7 @@ fn a_white_image_is_white_under_every_footprint() {
     let poles = [Vec3::Y, Vec3::NEG_Y, Vec3::new(1e-20, 1.0, 0.0), Vec3::new(0.0, -1.0, 1e-7)];
     for d in grid(16, 9).map(|g| g.0).chain(poles) {
         for r in [0.0, 1e-30, 1e-5, 1e-3, 0.1, 10.0, 1e30, f32::INFINITY, f32::NAN] {
-            let white = e.radiance(&textures, d, round(d, r));
+            let white = e.radiance(&textures, &whole(d, round(d, r)));
             assert!((white - 1.0).abs().max_element() < 1e-4, "{d} {r}: {white}");
         }
     }
@@ -126,15 +131,15 @@ fn many_directions_see_what_each_sees_alone() {
             let height = 2.0 * sampler.next_1d() - 1.0;
             let d = Vec2::from_angle(TAU * sampler.next_1d()) * (1.0 - height * height).powf(2.0);
             let d = Vec3::new(d.x, height, d.y).normalize();
-            (d, round(d, (sampler.next_1d() * 8.0 - 7.0).exp()))
+            whole(d, round(d, (sampler.next_1d() * 8.0 - 7.0).exp()))
         };
-        let from: Vec<(Vec3, [Vec3; 2])> = (0..333).map(|_| random()).collect();
+        let from: Vec<Gaze> = (0..333).map(|i| Gaze { scattered: i % 3 == 0, ..random() }).collect();
         let (mut found, mut different) = (vec![Vec3::ONE; 5], std::collections::HashSet::new());
         environment.radiances(&textures, &from, &mut found);
         assert_eq!(found.len(), from.len());
-        for (&(d, dd), found) in from.iter().zip(&found) {
+        for (gaze, found) in from.iter().zip(&found) {
             let bits = |c: Vec3| c.to_array().map(f32::to_bits);
-            assert_eq!(bits(environment.radiance(&textures, d, dd)), bits(*found), "{d}");
+            assert_eq!(bits(environment.radiance(&textures, gaze)), bits(*found), "{gaze:?}");
             different.insert(bits(*found));
         }
         assert!(different.len() > 100);
@@ -157,7 +162,7 @@ fn a_smooth_image_has_no_seams() {
             let h = TAU / 1500.0;
             let at = |i: i32| {
                 let d = (from * (i as f32 * h).cos() + towards * (i as f32 * h).sin()).normalize();
-                (d, e.radiance(&textures, d, round(d, r)).x)
+                (d, e.radiance(&textures, &whole(d, round(d, r))).x)
             };
             let mut before = at(0).1;
             for i in 1..=1500 {
@@ -179,7 +184,7 @@ fn fine_patterns_do_not_alias() {
         image(1024, 512, |u, v| f32::from(((u * 1024.0) as u32 + (v * 512.0) as u32).is_multiple_of(2)));
     for r in [0.03, 0.05] {
         for (d, _) in grid(53, 211) {
-            let gray = e.radiance(&textures, d, round(d, r)).x;
+            let gray = e.radiance(&textures, &whole(d, round(d, r))).x;
             assert!((gray - 0.5).abs() < 0.01, "{d} {r}: {gray}");
         }
     }
@@ -199,7 +204,7 @@ fn samples_estimate_the_integral_with_the_density_they_say() {
     const N: u32 = 1 << 15;
     for (textures, e) in environments() {
         for r in [0.0, 0.02, 0.1] {
-            let seen = |d: Vec3| f64::from(e.radiance(&textures, d, round(d, r)).x);
+            let seen = |d: Vec3| f64::from(e.radiance(&textures, &whole(d, round(d, r))).x);
             let exact: f64 = grid(320, 160).map(|(d, solid)| seen(d) * solid).sum();
             let mut sum = 0.0;
             for i in 0..N {
