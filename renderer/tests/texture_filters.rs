@@ -225,13 +225,21 @@ fn drawn_texels_are_right_on_average() {
 fn asked(image: &TextureSystem, at: &[Vec2; 16], duv: [Vec2; 2], scattered: u32) -> [[Vec4; 2]; 16] {
     let mut request = TextureRequest { texture: 0, mask: 0xffff, wants_gradient: 1, ..TextureRequest::new() };
     for (lane, uv) in at.iter().enumerate() {
-        let rows = [&mut request.u, &mut request.v, &mut request.dudx, &mut request.dvdx, &mut request.dudy, &mut request.dvdy];
+        let rows = [
+            &mut request.u,
+            &mut request.v,
+            &mut request.dudx,
+            &mut request.dvdx,
+            &mut request.dudy,
+            &mut request.dvdy,
+        ];
         for (row, value) in rows.into_iter().zip([uv.x, uv.y, duv[0].x, duv[0].y, duv[1].x, duv[1].y]) {
             row.0[lane] = value;
         }
     }
     image.scattered(scattered).texture(&mut request);
-    let four = |rows: &[Row], lane: usize| Vec4::new(rows[0].0[lane], rows[1].0[lane], rows[2].0[lane], rows[3].0[lane]);
+    let four =
+        |rows: &[Row], lane: usize| Vec4::new(rows[0].0[lane], rows[1].0[lane], rows[2].0[lane], rows[3].0[lane]);
     std::array::from_fn(|lane| [four(&request.result, lane), four(&request.gradient, lane)])
 }
 

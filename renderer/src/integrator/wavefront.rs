@@ -204,7 +204,7 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                     continue;
                 }
                 let (d, dd) = (path.ray.direction, path.differential.direction);
-                let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(d));
+                let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.from.normal, d));
                 let linked = scene.lights.linked(path.from.list, scene.environment_name);
                 let suns = suns_met(scene, path);
                 let mut send = |light| {

@@ -1,13 +1,19 @@
 //! Drawing an index in proportion to given weights.
 
-/// A discrete distribution by its cumulative sums. Which index a number belongs to is looked for from a guide on, so that it
-/// takes a few steps whatever the weights (Chen and Asau, "On Generating Random Variates from an Empirical Distribution",
-/// 1974); unlike by an alias table, neighbouring numbers give neighbouring indices.
+/// A discrete distribution by its cumulative sums. Of few, all sums are compared at once; of many, which index a number
+/// belongs to is looked for from a guide on, so that it takes a few steps whatever the weights (Chen and Asau, "On
+/// Generating Random Variates from an Empirical Distribution", 1974). Unlike by an alias table, neighbouring numbers give
+/// neighbouring indices.
 #[derive(Clone, Debug)]
 pub struct Distribution {
-    /// One an index.
-    steps: Box<[Step]>,
+    count: usize,
+    /// 0, then the sums up to and with each index, ascending to 1, and infinities.
+    few: [f32; FEW + 1],
+    /// One an index, where there are more.
+    many: Box<[Step]>,
 }
+
+const FEW: usize = 16;
 
 /// What belongs to an index, and what to the part of [0, 1) of the same number: side by side, since both are mostly asked for.
 #[derive(Clone, Copy, Debug)]
@@ -37,40 +43,67 @@ impl Distribution {
         if let Some(&end) = cumulative.last() {
             cumulative.iter_mut().filter(|c| **c == end).for_each(|c| *c = 1.0);
         }
+        let (count, mut few) = (cumulative.len(), [f32::INFINITY; FEW + 1]);
+        few[0] = 0.0;
+        few[1..].iter_mut().zip(&cumulative).for_each(|(end, sum)| *end = *sum);
+        let many = if count <= FEW { Box::default() } else { Distribution::guided(&cumulative) };
+        Distribution { count, few, many }
+    }
+
+    fn guided(cumulative: &[f32]) -> Box<[Step]> {
         let count = cumulative.len();
         let guide = |part: usize| {
             let begin = part as f32 / count as f32;
             cumulative.partition_point(|&end| end <= begin).min(count - 1) as u32
         };
-        let step = |(index, &end): (usize, &f32)| Step { end, guide: guide(index) };
-        Distribution { steps: cumulative.iter().enumerate().map(step).collect() }
+        cumulative.iter().enumerate().map(|(index, &end)| Step { end, guide: guide(index) }).collect()
     }
 
     /// The index for `u` in [0, 1), its probability, and `u` stretched to be uniform again.
+    #[inline]
     pub fn sample(&self, u: f32) -> (usize, f32, f32) {
-        let last = self.steps.len() - 1;
-        let part = ((u * self.steps.len() as f32) as usize).min(last);
-        // A part's beginning may be rounded up past `u`.
-        let from = self.steps[part.saturating_sub(1)].guide as usize;
-        let to = self.steps.get(part + 1).map_or(last, |next| next.guide as usize);
-        let index = from + self.steps[from..to].partition_point(|step| step.end <= u);
-        let p = self.probability(index);
-        let start = self.steps[index].end - p;
+        let index = if self.many.is_empty() {
+            self.few[1..].iter().map(|&end| u32::from(end <= u)).sum::<u32>() as usize
+        } else {
+            self.find(u)
+        };
+        let (start, p) = self.share(index);
         let stretched = if p > 0.0 { ((u - start) / p).clamp(0.0, 1.0_f32.next_down()) } else { 0.0 };
         (index, p, stretched)
     }
 
+    /// Among many.
+    fn find(&self, u: f32) -> usize {
+        let (steps, last) = (&self.many, self.count - 1);
+        let part = ((u * self.count as f32) as usize).min(last);
+        // A part's beginning may be rounded up past `u`.
+        let from = steps[part.saturating_sub(1)].guide as usize;
+        let to = steps.get(part + 1).map_or(last, |next| next.guide as usize);
+        from + steps[from..to].partition_point(|step| step.end <= u)
+    }
+
+    #[inline]
     pub fn probability(&self, index: usize) -> f32 {
-        let before = if index == 0 { 0.0 } else { self.steps[index - 1].end };
-        self.steps[index].end - before
+        self.share(index).1
+    }
+
+    /// Where the numbers of an index begin, and how many of all they are.
+    #[inline]
+    fn share(&self, index: usize) -> (f32, f32) {
+        let (start, end) = if self.many.is_empty() {
+            (self.few[index], self.few[index + 1])
+        } else {
+            (if index == 0 { 0.0 } else { self.many[index - 1].end }, self.many[index].end)
+        };
+        (start, end - start)
     }
 
     pub fn len(&self) -> usize {
-        self.steps.len()
+        self.count
     }
 
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.count == 0
     }
 }
 
@@ -86,7 +119,7 @@ mod tests {
             for _ in 0..3 {
                 let d = Distribution::new(weights.iter().copied());
                 let steps = (0..10_000).map(|i| i as f32 / 10_000.0);
-                let sums = || d.steps.iter().map(|step| step.end);
+                let sums = || (0..d.len()).map(|i| if d.many.is_empty() { d.few[i + 1] } else { d.many[i].end });
                 let ends = sums().flat_map(|end| [end.next_down(), end]).filter(|c| (0.0..1.0).contains(c));
                 for u in steps.chain(ends).chain([1.0_f32.next_down()]) {
                     assert_eq!(d.sample(u).0, sums().filter(|end| *end <= u).count(), "{u}");

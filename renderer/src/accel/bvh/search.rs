@@ -116,11 +116,14 @@ impl Bvh {
         }
     }
 
-    /// Visits what is next; false at the end. `visit` lowers `t_max`, to −∞ where nothing more counts.
+    /// Visits what is next; false at the end, or where nothing more counts.
     #[inline(always)]
     fn step<const ANY: bool, const LANES: bool>(&self, group: &Group, walk: &mut Walk, path: u64) -> bool {
         if let Some(leaf) = walk.open::<LANES>(&group.tree) {
             self.visit::<ANY>(group, walk, leaf, path);
+            if ANY && walk.best.is_some() {
+                return false;
+            }
         }
         walk.turn(&group.tree, |block| prefetch(&group.blocks[block]))
     }
@@ -145,7 +148,7 @@ impl Bvh {
             };
             if let Some(hit) = found {
                 walk.best = found;
-                walk.t_max = if ANY { f32::NEG_INFINITY } else { hit.t };
+                walk.t_max = hit.t;
                 if ANY {
                     return;
                 }

@@ -1,80 +1,170 @@
-//! Directions drawn in proportion to the luminance of an image of the whole sphere, and their density.
+//! Directions drawn by how much light arrives from them at a surface: the luminance of an image of the whole sphere times
+//! the cosine at a surface that faces one way, and their density.
 //!
-//! Cells of equal angles: first a row, then a cell of it. A hundredth of the draws goes to all rows alike, and a
-//! hundredth of those of a row to all its cells alike, so the density is at least [`LEAST_DENSITY`] in every direction:
-//! whatever a filter, however wide, spreads light over is found.
+//! Cells of equal angles are gathered in some hundred regions. For each class of normals there is a table of what arrives
+//! from each region, so that a wall in the shade does not look for the sun behind it; within a region, cells are drawn
+//! by their luminance alone. (Clarberg et al., "Wavelet importance sampling" (2005), have the product of light and
+//! scattering on every level; here what scatters is a cosine, and two levels suffice.) A hundredth of the draws goes to
+//! all directions alike, so the density is at least [`LEAST_DENSITY`] everywhere: whatever a filter, however wide, spreads
+//! light over is found.
 
+use super::facing::{CLASSES, class, class_of, mean_cosine};
+use super::grid::Grid;
 use super::latlong::LatLong;
-use crate::math::{Distribution, sin_cos_turns};
+use crate::math::{sin_cos_turns, uniform_cone};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
-/// Draws cells by their share of the light.
+/// Draws directions by their share of the light.
 pub struct Importance {
     columns: usize,
-    row: Distribution,
-    /// For each row, its cells.
-    cell: Vec<Distribution>,
+    rows: usize,
+    /// The columns and rows of cells in a region; those at the right and lower edge may have fewer.
+    region: [usize; 2],
+    regions_across: usize,
+    /// For each region, its cells.
+    cells: Vec<Grid>,
+    /// The regions, as what faces no way, or all, gets light from them; then for each class of normals.
+    facings: Vec<Grid>,
 }
 
-/// The share of draws that go everywhere alike, of rows and of the cells of a row.
+/// The share of draws that go everywhere alike.
 const EVEN: f32 = 0.01;
 
-/// No direction is drawn with less, per steradian: `EVEN²/(2π² sin θ)`.
-#[cfg(test)]
-pub const LEAST_DENSITY: f32 = EVEN * EVEN / (TAU * PI) * 0.99;
+/// No direction is drawn with less, per steradian.
+pub const LEAST_DENSITY: f32 = EVEN / (2.0 * TAU);
+
+/// Regions along u and along θ, at most.
+const REGIONS: [usize; 2] = [16, 8];
+
+/// Parts of a region, along u and along θ each, whose cosines are told apart.
+const PARTS: usize = 4;
 
 impl Importance {
     /// `luminance` is the mean over each cell, in rows from +y down, `columns` in each; what is negative or no number
     /// counts as 0.
-    pub fn new(columns: usize, luminance: &[f32]) -> Importance {
+    pub fn new(map: &LatLong, columns: usize, luminance: &[f32]) -> Importance {
         let rows = luminance.len() / columns;
+        // What arrives from each cell.
         let clean = |x: f32| if x.is_finite() { x.max(0.0) } else { 0.0 };
-        let lines = || luminance.chunks_exact(columns);
-        let weight = |(y, line): (usize, &[f32])| {
-            let (top, bottom) = (y as f32 / rows as f32 * PI, (y + 1) as f32 / rows as f32 * PI);
-            // Products of sines: the cosines' difference would cancel near the poles.
-            let band = 2.0 * (0.5 * (top + bottom)).sin() * (0.5 * (bottom - top)).sin();
-            line.iter().map(|&l| f64::from(clean(l))).sum::<f64>() as f32 * band
+        let edge = |y: usize| y as f32 / rows as f32 * PI;
+        // Products of sines: the cosines' difference would cancel near the poles.
+        let band = |y: usize| 2.0 * (0.5 * (edge(y) + edge(y + 1))).sin() * (0.5 * (edge(y + 1) - edge(y))).sin();
+        let power: Vec<f32> =
+            luminance.iter().enumerate().map(|(i, &l)| clean(l) * band((i / columns).min(rows - 1))).collect();
+
+        let region = [columns.div_ceil(REGIONS[0]), rows.div_ceil(REGIONS[1])];
+        let [across, down] = [columns.div_ceil(region[0]), rows.div_ceil(region[1])];
+        let whole = Span { left: 0, right: columns, top: 0, bottom: rows };
+        let spans: Vec<Span> = whole.cut(region).collect();
+        let cells = spans.iter().map(|s| {
+            let weights: Vec<f32> =
+                s.rows().flat_map(|y| power[y * columns + s.left..y * columns + s.right].to_vec()).collect();
+            Grid::new(s.right - s.left, &weights)
+        });
+        let parts: Vec<Vec<Part>> = spans
+            .iter()
+            .map(|s| {
+                let size = [(s.right - s.left).div_ceil(PARTS), (s.bottom - s.top).div_ceil(PARTS)];
+                s.cut(size).map(|part| part.seen(map, (columns, rows), &power)).collect()
+            })
+            .collect();
+        let table = |weight: &dyn Fn(&Part) -> f32| {
+            let weights: Vec<f32> = parts.iter().map(|of| of.iter().map(weight).sum()).collect();
+            debug_assert_eq!(weights.len(), across * down);
+            Grid::new(across, &weights)
         };
-        Importance {
-            columns,
-            row: mixed(lines().enumerate().map(weight).collect()),
-            cell: lines().map(|line| mixed(line.iter().map(|&l| clean(l)).collect())).collect(),
-        }
+        let facing = |number: usize| {
+            let (normal, angle) = class(number);
+            table(&|part| part.power * mean_cosine(part.axis.dot(normal), part.angle + angle))
+        };
+        let facings = std::iter::once(table(&|part| part.power)).chain((0..CLASSES).map(facing)).collect();
+        Importance { columns, rows, region, regions_across: across, cells: cells.collect(), facings }
     }
 
-    /// A direction and its density per steradian.
-    pub fn sample(&self, map: &LatLong, u: Vec2) -> (Vec3, f32) {
-        let (row, p_row, y) = self.row.sample(u.y);
-        let (column, p_cell, x) = self.cell[row].sample(u.x);
-        let theta = (row as f32 + y) / self.rows() as f32 * PI;
-        (map.direction((column as f32 + x) / self.columns as f32, theta), p_row * p_cell * self.per_steradian(theta))
+    /// A direction and its density per steradian, for a surface with this normal; of 0 for one that is lit from all sides.
+    pub fn sample(&self, map: &LatLong, normal: Vec3, u: Vec2) -> (Vec3, f32) {
+        if u.y < EVEN {
+            let d = uniform_cone(Vec2::new(u.x, u.y / EVEN), 2.0);
+            return (d, self.pdf(map, normal, d));
+        }
+        let u = Vec2::new(u.x, ((u.y - EVEN) / (1.0 - EVEN)).min(1.0_f32.next_down()));
+        let ([across, down], p_region, u) = self.facing(normal).sample(u);
+        let ([column, row], p_cell, u) = self.cells[down * self.regions_across + across].sample(u);
+        let x = (across * self.region[0] + column) as f32 + u.x;
+        let y = (down * self.region[1] + row) as f32 + u.y;
+        let theta = y / self.rows as f32 * PI;
+        (map.direction(x / self.columns as f32, theta), self.density(p_region * p_cell, theta))
     }
 
     /// The density, per steradian, with which `sample` draws `d`.
-    pub fn pdf(&self, map: &LatLong, d: Vec3) -> f32 {
+    pub fn pdf(&self, map: &LatLong, normal: Vec3, d: Vec3) -> f32 {
         let uv = map.uv(d);
         let down = 1.0 - uv.y;
         let column = ((uv.x * self.columns as f32) as usize).min(self.columns - 1);
-        let row = ((down * self.rows() as f32) as usize).min(self.rows() - 1);
-        self.row.probability(row) * self.cell[row].probability(column) * self.per_steradian(down * PI)
+        let row = ((down * self.rows as f32) as usize).min(self.rows - 1);
+        let region = [column / self.region[0], row / self.region[1]];
+        let p_region = self.facing(normal).probability(region);
+        let within = [column % self.region[0], row % self.region[1]];
+        let p_cell = self.cells[region[1] * self.regions_across + region[0]].probability(within);
+        self.density(p_region * p_cell, down * PI)
     }
 
-    fn rows(&self) -> usize {
-        self.cell.len()
+    fn facing(&self, normal: Vec3) -> &Grid {
+        &self.facings[class_of(normal).map_or(0, |class| class + 1)]
     }
 
-    /// From a cell's probability to a density at polar angle `theta`.
-    fn per_steradian(&self, theta: f32) -> f32 {
-        (self.columns * self.rows()) as f32 / (TAU * PI * sin_cos_turns(theta / TAU).0.max(1e-6))
+    /// Of a direction at polar angle `theta`, in a cell of probability `p`.
+    fn density(&self, p: f32, theta: f32) -> f32 {
+        let per_steradian = (self.columns * self.rows) as f32 / (TAU * PI * sin_cos_turns(theta / TAU).0.max(1e-6));
+        LEAST_DENSITY + (1.0 - EVEN) * p * per_steradian
     }
 }
 
-/// By weight, but for what goes to all alike.
-fn mixed(weights: Vec<f32>) -> Distribution {
-    let total: f32 = weights.iter().sum();
-    let even = 1.0 / weights.len() as f32;
-    let share = |w: f32| if total > 0.0 { (1.0 - EVEN) * (w / total) + EVEN * even } else { even };
-    Distribution::new(weights.into_iter().map(share))
+/// Some columns and rows of cells.
+#[derive(Clone, Copy)]
+struct Span {
+    left: usize,
+    right: usize,
+    top: usize,
+    bottom: usize,
+}
+
+/// What arrives from some cells, and a cone that they lie in.
+struct Part {
+    power: f32,
+    axis: Vec3,
+    angle: f32,
+}
+
+impl Span {
+    fn rows(&self) -> std::ops::Range<usize> {
+        self.top..self.bottom
+    }
+
+    /// Pieces of so many columns and rows, or what is left, in rows.
+    fn cut(self, [width, height]: [usize; 2]) -> impl Iterator<Item = Span> {
+        let Span { left, right, top, bottom } = self;
+        (top..bottom).step_by(height).flat_map(move |top| {
+            (left..right).step_by(width).map(move |left| Span {
+                left,
+                right: (left + width).min(right),
+                top,
+                bottom: (top + height).min(bottom),
+            })
+        })
+    }
+
+    fn seen(&self, map: &LatLong, (columns, rows): (usize, usize), power: &[f32]) -> Part {
+        let at = |x: f32, y: f32| map.direction(x / columns as f32, y / rows as f32 * PI);
+        let [left, right, top, bottom] = [self.left, self.right, self.top, self.bottom].map(|i| i as f32);
+        let (x, y) = (0.5 * (left + right), 0.5 * (top + bottom));
+        let axis = at(x, y);
+        // Where a circle of latitude is bent, it is farthest at the ends or in the middle of the edge that is nearer to the
+        // equator.
+        let outline = [(left, top), (right, top), (left, bottom), (right, bottom), (x, top), (x, bottom)];
+        let angle = outline.map(|(x, y)| at(x, y).angle_between(axis)).into_iter().fold(0.0, f32::max);
+        let line = |y: usize| &power[y * columns + self.left..y * columns + self.right];
+        Part { power: self.rows().flat_map(line).sum(), axis, angle }
+    }
 }

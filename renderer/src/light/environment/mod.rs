@@ -5,11 +5,13 @@
 //! a direction drawn by light sampling gets those that a sample of the lobes in this direction would have carried. So
 //! both strategies of multiple importance sampling integrate the same function.
 //!
-//! What varies is drawn by a table of its luminance. For an image that is a level of it, whose texels are means of all that
+//! What varies is drawn by tables of its luminance times the cosine at the surface. For an image that is a level of it, whose texels are means of all that
 //! is below them: the one that a sample of a diffuse lobe reads, whose footprint is the widest. A finer table would draw a
 //! small sun itself, and leave the rim, over which the footprint spreads it, to chance.
 
 mod daylight;
+mod facing;
+mod grid;
 mod importance;
 mod latlong;
 mod look_ups;
@@ -91,7 +93,7 @@ impl Environment {
         self.importance = match &self.kind {
             EnvironmentKind::Constant(_) => None,
             EnvironmentKind::Sky { zenith, horizon, ground } => {
-                Some(of_sky(|height| luminance(sky(*zenith, *horizon, *ground, height))))
+                Some(of_sky(|height| luminance(sky(*zenith, *horizon, *ground, height)), &self.map))
             }
             EnvironmentKind::Daylight(sky) => Some(of_directions(|d| luminance(sky.radiance(d)), &self.map)),
             EnvironmentKind::Image { texture, levels, scale } => {
@@ -101,7 +103,7 @@ impl Environment {
                 let level = level.unwrap_or(levels.len().saturating_sub(1));
                 let light = |t: Vec3| luminance(t * *scale);
                 let texels = read_level(textures, *texture, levels, level, &options).into_iter().map(light).collect();
-                levels.get(level).map(|size| of_level(texels, size.0 as usize, size.1 as usize))
+                levels.get(level).map(|size| of_level(texels, size.0 as usize, size.1 as usize, &self.map))
             }
         };
     }
@@ -170,22 +172,23 @@ impl Environment {
         matches!(self.kind, EnvironmentKind::Image { .. })
     }
 
-    /// A unit direction and its density per steradian.
-    pub fn sample(&self, u: Vec2) -> (Vec3, f32) {
+    /// A unit direction and its density per steradian, for a surface with this normal; of 0 for one that is lit from all
+    /// sides.
+    pub fn sample(&self, normal: Vec3, u: Vec2) -> (Vec3, f32) {
         match &self.importance {
             None => (uniform_cone(u, 2.0), 1.0 / (2.0 * TAU)),
-            Some(importance) => importance.sample(&self.map, u),
+            Some(importance) => importance.sample(&self.map, normal, u),
         }
     }
 
     /// The density, per steradian, with which `sample` draws `d`.
-    pub fn pdf(&self, d: Vec3) -> f32 {
-        self.importance.as_ref().map_or(1.0 / (2.0 * TAU), |importance| importance.pdf(&self.map, d))
+    pub fn pdf(&self, normal: Vec3, d: Vec3) -> f32 {
+        self.importance.as_ref().map_or(1.0 / (2.0 * TAU), |importance| importance.pdf(&self.map, normal, d))
     }
 }
 
 /// Rows of equal angles, each with the mean of a function of the height.
-fn of_sky(luminance: impl Fn(f32) -> f32) -> Importance {
+fn of_sky(luminance: impl Fn(f32) -> f32, map: &LatLong) -> Importance {
     const COLUMNS: usize = 4;
     const ROWS: usize = 128;
     const PLACES: usize = 8;
@@ -195,7 +198,7 @@ fn of_sky(luminance: impl Fn(f32) -> f32) -> Importance {
     };
     let mean = |row: usize| (0..PLACES).map(|i| at(row, i)).sum::<f32>() / PLACES as f32;
     let means: Vec<f32> = (0..ROWS).flat_map(|row| [mean(row); COLUMNS]).collect();
-    Importance::new(COLUMNS, &means)
+    Importance::new(map, COLUMNS, &means)
 }
 
 /// Cells of equal angles, each with the mean of a function of the direction. The horizon lies between two rows.
@@ -210,7 +213,7 @@ fn of_directions(luminance: impl Fn(Vec3) -> f32, map: &LatLong) -> Importance {
     };
     let mean = |x: usize, y: usize| (0..PLACES * PLACES).map(|i| at(x, y, i)).sum::<f32>() / (PLACES * PLACES) as f32;
     let means: Vec<f32> = (0..ROWS).flat_map(|y| (0..COLUMNS).map(move |x| (x, y))).map(|(x, y)| mean(x, y)).collect();
-    Importance::new(COLUMNS, &means)
+    Importance::new(map, COLUMNS, &means)
 }
 
 /// Width and height of an image in texels.
@@ -255,7 +258,7 @@ pub fn level_sizes(layout: &Layout) -> Vec<(u32, u32)> {
 }
 
 /// Cells are the texels of a level, which come in rows from +y down.
-fn of_level(mut light: Vec<f32>, width: usize, height: usize) -> Importance {
+fn of_level(mut light: Vec<f32>, width: usize, height: usize, map: &LatLong) -> Importance {
     // Negative light is none, but does not take away that of its neighbours.
     light.iter_mut().for_each(|l| *l = if l.is_finite() { l.max(0.0) } else { 0.0 });
     // Between texel centers there is interpolation; its mean over a texel has an eighth of either neighbour along each
@@ -268,7 +271,7 @@ fn of_level(mut light: Vec<f32>, width: usize, height: usize) -> Importance {
     let mean =
         |y: usize, x: usize| tent(across(y.saturating_sub(1), x), across(y, x), across((y + 1).min(height - 1), x));
     let means: Vec<f32> = (0..width * height).map(|i| mean(i / width, i % width)).collect();
-    Importance::new(width, &means)
+    Importance::new(map, width, &means)
 }
 
 fn sky(zenith: Vec3, horizon: Vec3, ground: Vec3, height: f32) -> Vec3 {

@@ -1,0 +1,91 @@
+//! Normals in classes, for tables of what a surface gets that faces one way or another; and the mean cosine with which
+//! light from a cone arrives there.
+
+use glam::{Vec2, Vec3};
+use std::f32::consts::FRAC_PI_2;
+
+/// Classes along the edge of each face of a cube.
+const EDGE: usize = 6;
+
+/// Of all normals.
+pub const CLASSES: usize = 6 * EDGE * EDGE;
+
+/// The class of a normal, of any length; `None` of one that is 0, or no number.
+pub fn class_of(normal: Vec3) -> Option<usize> {
+    let size = normal.abs();
+    let axis = size.max_position();
+    let major = size[axis];
+    if !(major > 0.0 && major.is_finite()) {
+        return None;
+    }
+    let at = |i: usize| (((normal[(axis + i) % 3] / major + 1.0) * (0.5 * EDGE as f32)) as usize).min(EDGE - 1);
+    let face = 2 * axis + usize::from(normal[axis] < 0.0);
+    Some((face * EDGE + at(2)) * EDGE + at(1))
+}
+
+/// The middle of a class, and an angle from there that none of its normals is beyond.
+pub fn class(number: usize) -> (Vec3, f32) {
+    let (x, y, face) = (number % EDGE, number / EDGE % EDGE, number / (EDGE * EDGE));
+    let at = |x: f32, y: f32| {
+        let across = |t: f32| t * (2.0 / EDGE as f32) - 1.0;
+        let mut normal = Vec3::ZERO;
+        normal[face / 2] = if face % 2 == 0 { 1.0 } else { -1.0 };
+        normal[(face / 2 + 1) % 3] = across(x);
+        normal[(face / 2 + 2) % 3] = across(y);
+        normal.normalize()
+    };
+    let corner = Vec2::new(x as f32, y as f32);
+    let middle = at(corner.x + 0.5, corner.y + 0.5);
+    let corners = [Vec2::ZERO, Vec2::X, Vec2::Y, Vec2::ONE].map(|c| at(corner.x + c.x, corner.y + c.y));
+    (middle, corners.map(|c| c.angle_between(middle)).into_iter().fold(0.0, f32::max))
+}
+
+/// About the mean of the cosine, where positive, over directions within `angle` of one whose own is `cos`: more than 0
+/// wherever any of them is in front. Within the band around the horizon a parabola takes the place of what the cosine of a
+/// plane that is cut would be.
+pub fn mean_cosine(cos: f32, angle: f32) -> f32 {
+    let reach = angle.clamp(1e-3, FRAC_PI_2).sin();
+    if cos >= reach { cos } else { (cos + reach).max(0.0).powi(2) / (4.0 * reach) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::uniform_cone;
+    use crate::sampler::Sampler;
+
+    #[test]
+    fn a_normal_is_within_the_bound_of_its_class() {
+        let mut met = std::collections::HashSet::new();
+        for i in 0..20_000 {
+            let normal = uniform_cone(Sampler::new(4, (0, 0), i).next_2d(), 2.0);
+            let number = class_of(normal * (1.0 + i as f32)).expect("it is a direction");
+            let (middle, angle) = class(number);
+            assert!(normal.angle_between(middle) <= angle + 1e-3 && angle < 0.26, "{normal} {middle}");
+            assert_eq!(class_of(middle), Some(number));
+            met.insert(number);
+        }
+        assert_eq!(met.len(), CLASSES);
+        assert_eq!([Vec3::ZERO, Vec3::NAN, Vec3::INFINITY].map(class_of), [None; 3]);
+    }
+
+    /// Against the mean over a disk of directions, and never 0 where something is in front.
+    #[test]
+    fn the_mean_cosine_is_about_that_of_a_cone() {
+        for angle in [0.1_f32, 0.3, 0.5] {
+            for turn in 0..40 {
+                let normal = Vec3::new((turn as f32 * 0.08).sin(), 0.0, (turn as f32 * 0.08).cos());
+                const N: u32 = 4000;
+                let cosines = || {
+                    (0..N).map(|i| {
+                        let d = uniform_cone(Sampler::new(5, (0, 0), i).next_2d(), 1.0 - angle.cos());
+                        d.dot(normal).max(0.0)
+                    })
+                };
+                let (mean, found) = (cosines().sum::<f32>() / N as f32, mean_cosine(normal.z, angle));
+                assert!((mean - found).abs() < 0.3 * angle * angle + 0.01, "{angle} {turn}: {mean} {found}");
+                assert!(found > 0.0 || cosines().all(|c| c < 1e-5));
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Cells in rows and columns, drawn by their weights.
+
+use crate::math::Distribution;
+use glam::Vec2;
+
+/// First a row is drawn, then a cell of it, each by one of two numbers: so what was evenly spread stays so.
+pub struct Grid {
+    row: Distribution,
+    /// For each row, its cells.
+    cell: Vec<Distribution>,
+}
+
+/// A column and a row.
+pub type Cell = [usize; 2];
+
+impl Grid {
+    /// `weights` come in rows of `columns`; where they sum to 0, all are alike.
+    pub fn new(columns: usize, weights: &[f32]) -> Grid {
+        let lines = || weights.chunks_exact(columns);
+        Grid {
+            row: Distribution::new(lines().map(|line| line.iter().map(|&w| f64::from(w)).sum::<f64>() as f32)),
+            cell: lines().map(|line| Distribution::new(line.iter().copied())).collect(),
+        }
+    }
+
+    /// A cell, its probability, and where in it, from 0 up to but not 1.
+    pub fn sample(&self, u: Vec2) -> (Cell, f32, Vec2) {
+        let (row, p_row, y) = self.row.sample(u.y);
+        let (column, p_cell, x) = self.cell[row].sample(u.x);
+        ([column, row], p_row * p_cell, Vec2::new(x, y))
+    }
+
+    pub fn probability(&self, [column, row]: Cell) -> f32 {
+        self.row.probability(row) * self.cell[row].probability(column)
+    }
+}
