@@ -88,8 +88,9 @@ impl Site<'_> {
         }
         let distance = f32::INFINITY;
         if !scene.environment.is_black() && scene.lights.linked(list, scene.environment_name) {
-            let (wi, pdf) = scene.environment.sample(receiver.normal, u.environment());
-            self.sampled(Towards { kind: "environment", wi, distance, pdf, shines: Shines::Environment }, ledger);
+            if let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u.environment()) {
+                self.sampled(Towards { kind: "environment", wi, distance, pdf, shines: Shines::Environment }, ledger);
+            }
         }
         if scene.suns.is_empty() {
             return;

@@ -24,6 +24,7 @@ use crate::film::{Film, Picture};
 use crate::integrator::clock::{Stage, Times};
 use crate::integrator::faults::{Faults, Faulty};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
+use crate::light::{LightSampling, Others};
 use crate::scene::Scene;
 use crate::texture::TextureOptions;
 use job::{Job, STACK_BYTES, Worked};
@@ -147,7 +148,11 @@ pub fn render_with(
 fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
     scene.textures.configure(look_ups);
-    scene.environment.configure(look_ups, &scene.textures);
+    let others = match scene.integrator.sampling {
+        LightSampling::Lights => Others::Nobody,
+        LightSampling::Both | LightSampling::Lobes => Others::Lobes,
+    };
+    scene.environment.configure(look_ups, others, &scene.textures);
     let view = scene.view;
     Camera::new(view.position, view.target, view.up, view.projection, plan.frame)
 }

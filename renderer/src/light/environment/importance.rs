@@ -1,12 +1,16 @@
 //! Directions drawn by how much light arrives from them at a surface: the luminance of an image of the whole sphere times
 //! the cosine at a surface that faces one way, and their density.
 //!
+//! Where lobes look for the same light, light sampling leaves to them what is the same from everywhere: only what stands out
+//! above the mean is drawn, and the less that is of what arrives, the less often anything is (Karlík et al., "MIS
+//! Compensation", 2019, whose tables lose a constant likewise). An even sky costs no shadow rays, and the noise of both
+//! together is less than with tables of all light.
+//!
 //! Cells of equal angles are gathered in some hundred regions. For each class of normals there is a table of what arrives
 //! from each region, so that a wall in the shade does not look for the sun behind it; within a region, cells are drawn
 //! by their luminance alone. (Clarberg et al., "Wavelet importance sampling" (2005), have the product of light and
 //! scattering on every level; here what scatters is a cosine, and two levels suffice.) A hundredth of the draws goes to
-//! all directions alike, so the density is at least [`LEAST_DENSITY`] everywhere: whatever a filter, however wide, spreads
-//! light over is found.
+//! all directions alike, so that where anything is drawn, whatever a filter, however wide, spreads light over can be.
 
 use super::facing::{CLASSES, class, class_of, mean_cosine};
 use super::grid::Grid;
@@ -24,14 +28,34 @@ pub struct Importance {
     regions_across: usize,
     /// For each region, its cells.
     cells: Vec<Grid>,
-    /// The regions, as what faces no way, or all, gets light from them; then for each class of normals.
-    facings: Vec<Grid>,
+    /// For what faces no way, or all; then for each class of normals.
+    facings: Vec<Facing>,
 }
+
+/// What is drawn for surfaces that face one way.
+struct Facing {
+    /// How often anything is.
+    often: f32,
+    /// The regions.
+    regions: Grid,
+}
+
+/// Who else looks for the light.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// Lobes do.
+    Lobes,
+    /// Nobody does.
+    Nobody,
+}
+
+/// How often something is drawn, times the share of what is to be drawn in all that arrives; at most always.
+const OFTEN: f32 = 3.0;
 
 /// The share of draws that go everywhere alike.
 const EVEN: f32 = 0.01;
 
-/// No direction is drawn with less, per steradian.
+/// No direction is drawn with less, per steradian, while anything is.
 pub const LEAST_DENSITY: f32 = EVEN / (2.0 * TAU);
 
 /// Regions along u and along θ, at most.
@@ -43,18 +67,25 @@ const PARTS: usize = 4;
 impl Importance {
     /// `luminance` is the mean over each cell, in rows from +y down, `columns` in each; what is negative or no number
     /// counts as 0.
-    pub fn new(map: &LatLong, columns: usize, luminance: &[f32]) -> Importance {
+    pub fn new(map: &LatLong, columns: usize, luminance: &[f32], others: Others) -> Importance {
         let rows = luminance.len() / columns;
-        // What arrives from each cell.
         let clean = |x: f32| if x.is_finite() { x.max(0.0) } else { 0.0 };
         let edge = |y: usize| y as f32 / rows as f32 * PI;
         // Products of sines: the cosines' difference would cancel near the poles.
         let band = |y: usize| 2.0 * (0.5 * (edge(y) + edge(y + 1))).sin() * (0.5 * (edge(y + 1) - edge(y))).sin();
-        let power: Vec<f32> =
-            luminance.iter().enumerate().map(|(i, &l)| clean(l) * band((i / columns).min(rows - 1))).collect();
+        let bands: Vec<f32> = (0..rows).map(band).collect();
+        // What arrives from each cell: all of it, and what is to be drawn.
+        let arriving = |above: f32| -> Vec<f32> {
+            let lines = luminance.chunks_exact(columns).zip(&bands);
+            lines.flat_map(|(line, band)| line.iter().map(move |&l| (clean(l) - above).max(0.0) * band)).collect()
+        };
+        let all = arriving(0.0);
+        let total = |power: &[f32]| power.iter().map(|&p| f64::from(p)).sum::<f64>();
+        let mean = total(&all) / (total(&bands) * columns as f64);
+        let power = arriving(if others == Others::Lobes { mean as f32 } else { 0.0 });
 
         let region = [columns.div_ceil(REGIONS[0]), rows.div_ceil(REGIONS[1])];
-        let [across, down] = [columns.div_ceil(region[0]), rows.div_ceil(region[1])];
+        let across = columns.div_ceil(region[0]);
         let whole = Span { left: 0, right: columns, top: 0, bottom: rows };
         let spans: Vec<Span> = whole.cut(region).collect();
         let cells = spans.iter().map(|s| {
@@ -66,35 +97,46 @@ impl Importance {
             .iter()
             .map(|s| {
                 let size = [(s.right - s.left).div_ceil(PARTS), (s.bottom - s.top).div_ceil(PARTS)];
-                s.cut(size).map(|part| part.seen(map, (columns, rows), &power)).collect()
+                s.cut(size).map(|part| part.seen(map, (columns, rows), [&all, &power])).collect()
             })
             .collect();
-        let table = |weight: &dyn Fn(&Part) -> f32| {
-            let weights: Vec<f32> = parts.iter().map(|of| of.iter().map(weight).sum()).collect();
-            debug_assert_eq!(weights.len(), across * down);
-            Grid::new(across, &weights)
+        let facing = |cosine: &dyn Fn(&Part) -> f32| {
+            let sum =
+                |of: &Vec<Part>, which: usize| of.iter().map(|part| part.power[which] * cosine(part)).sum::<f32>();
+            let drawn: Vec<f32> = parts.iter().map(|of| sum(of, 1)).collect();
+            let share = drawn.iter().sum::<f32>() / parts.iter().map(|of| sum(of, 0)).sum::<f32>();
+            let often = if others == Others::Nobody { 1.0 } else { (OFTEN * share).min(1.0) };
+            // Where there is no light at all, the share is no number.
+            Facing { often: if often.is_finite() { often } else { 0.0 }, regions: Grid::new(across, &drawn) }
         };
-        let facing = |number: usize| {
+        let of_class = |number: usize| {
             let (normal, angle) = class(number);
-            table(&|part| part.power * mean_cosine(part.axis.dot(normal), part.angle + angle))
+            facing(&|part| mean_cosine(part.axis.dot(normal), part.angle + angle))
         };
-        let facings = std::iter::once(table(&|part| part.power)).chain((0..CLASSES).map(facing)).collect();
+        let facings = std::iter::once(facing(&|_| 1.0)).chain((0..CLASSES).map(of_class)).collect();
         Importance { columns, rows, region, regions_across: across, cells: cells.collect(), facings }
     }
 
     /// A direction and its density per steradian, for a surface with this normal; of 0 for one that is lit from all sides.
-    pub fn sample(&self, map: &LatLong, normal: Vec3, u: Vec2) -> (Vec3, f32) {
-        if u.y < EVEN {
-            let d = uniform_cone(Vec2::new(u.x, u.y / EVEN), 2.0);
-            return (d, self.pdf(map, normal, d));
+    /// `None` where this time the light is left to others.
+    pub fn sample(&self, map: &LatLong, normal: Vec3, u: Vec2) -> Option<(Vec3, f32)> {
+        let facing = self.facing(normal);
+        if u.y >= facing.often {
+            return None;
         }
-        let u = Vec2::new(u.x, ((u.y - EVEN) / (1.0 - EVEN)).min(1.0_f32.next_down()));
-        let ([across, down], p_region, u) = self.facing(normal).sample(u);
+        let y = u.y / facing.often;
+        if y < EVEN {
+            let d = uniform_cone(Vec2::new(u.x, y / EVEN), 2.0);
+            return Some((d, self.pdf(map, normal, d)));
+        }
+        let u = Vec2::new(u.x, ((y - EVEN) / (1.0 - EVEN)).clamp(0.0, 1.0_f32.next_down()));
+        let ([across, down], p_region, u) = facing.regions.sample(u);
         let ([column, row], p_cell, u) = self.cells[down * self.regions_across + across].sample(u);
         let x = (across * self.region[0] + column) as f32 + u.x;
         let y = (down * self.region[1] + row) as f32 + u.y;
         let theta = y / self.rows as f32 * PI;
-        (map.direction(x / self.columns as f32, theta), self.density(p_region * p_cell, theta))
+        let d = map.direction(x / self.columns as f32, theta);
+        Some((d, facing.often * self.density(p_region * p_cell, theta)))
     }
 
     /// The density, per steradian, with which `sample` draws `d`.
@@ -104,13 +146,14 @@ impl Importance {
         let column = ((uv.x * self.columns as f32) as usize).min(self.columns - 1);
         let row = ((down * self.rows as f32) as usize).min(self.rows - 1);
         let region = [column / self.region[0], row / self.region[1]];
-        let p_region = self.facing(normal).probability(region);
+        let facing = self.facing(normal);
+        let p_region = facing.regions.probability(region);
         let within = [column % self.region[0], row % self.region[1]];
         let p_cell = self.cells[region[1] * self.regions_across + region[0]].probability(within);
-        self.density(p_region * p_cell, down * PI)
+        facing.often * self.density(p_region * p_cell, down * PI)
     }
 
-    fn facing(&self, normal: Vec3) -> &Grid {
+    fn facing(&self, normal: Vec3) -> &Facing {
         &self.facings[class_of(normal).map_or(0, |class| class + 1)]
     }
 
@@ -132,7 +175,8 @@ struct Span {
 
 /// What arrives from some cells, and a cone that they lie in.
 struct Part {
-    power: f32,
+    /// All of it, and what is to be drawn.
+    power: [f32; 2],
     axis: Vec3,
     angle: f32,
 }
@@ -155,7 +199,7 @@ impl Span {
         })
     }
 
-    fn seen(&self, map: &LatLong, (columns, rows): (usize, usize), power: &[f32]) -> Part {
+    fn seen(&self, map: &LatLong, (columns, rows): (usize, usize), power: [&[f32]; 2]) -> Part {
         let at = |x: f32, y: f32| map.direction(x / columns as f32, y / rows as f32 * PI);
         let [left, right, top, bottom] = [self.left, self.right, self.top, self.bottom].map(|i| i as f32);
         let (x, y) = (0.5 * (left + right), 0.5 * (top + bottom));
@@ -164,7 +208,8 @@ impl Span {
         // equator.
         let outline = [(left, top), (right, top), (left, bottom), (right, bottom), (x, top), (x, bottom)];
         let angle = outline.map(|(x, y)| at(x, y).angle_between(axis)).into_iter().fold(0.0, f32::max);
-        let line = |y: usize| &power[y * columns + self.left..y * columns + self.right];
-        Part { power: self.rows().flat_map(line).sum(), axis, angle }
+        let line =
+            |power: &[f32], y: usize| power[y * columns + self.left..y * columns + self.right].iter().sum::<f32>();
+        Part { power: power.map(|power| self.rows().map(|y| line(power, y)).sum()), axis, angle }
     }
 }

@@ -25,6 +25,7 @@ use crate::ray::SCATTER_SPREAD;
 use crate::texture::{Layout, TextureOptions, TextureSystem};
 use glam::{Vec2, Vec3};
 use importance::Importance;
+pub use importance::Others;
 use latlong::{LatLong, Place};
 use look_ups::LookUps;
 use std::cell::RefCell;
@@ -66,6 +67,7 @@ pub struct Environment {
     map: LatLong,
     /// How look-ups are configured.
     options: TextureOptions,
+    others: Others,
     importance: Option<Importance>,
 }
 
@@ -82,20 +84,22 @@ impl Environment {
     /// `rotation` in degrees about y: the image turns with it.
     pub fn new(kind: EnvironmentKind, rotation: f32, textures: &TextureSystem) -> Environment {
         let map = LatLong { rotation: (rotation % 360.0).to_radians() };
-        let mut environment = Environment { kind, map, options: TextureOptions::default(), importance: None };
-        environment.configure(TextureOptions::default(), textures);
+        let mut environment =
+            Environment { kind, map, options: TextureOptions::default(), others: Others::Lobes, importance: None };
+        environment.configure(TextureOptions::default(), Others::Lobes, textures);
         environment
     }
 
-    /// Says how the textures' look-ups are configured, which a table is made to fit: a coarse level of an image is read.
-    pub fn configure(&mut self, options: TextureOptions, textures: &TextureSystem) {
-        self.options = options;
+    /// Says how the textures' look-ups are configured, which a table is made to fit: a coarse level of an image is read; and
+    /// who else looks for its light.
+    pub fn configure(&mut self, options: TextureOptions, others: Others, textures: &TextureSystem) {
+        (self.options, self.others) = (options, others);
         self.importance = match &self.kind {
             EnvironmentKind::Constant(_) => None,
             EnvironmentKind::Sky { zenith, horizon, ground } => {
-                Some(of_sky(|height| luminance(sky(*zenith, *horizon, *ground, height)), &self.map))
+                Some(of_sky(|height| luminance(sky(*zenith, *horizon, *ground, height)), &self.map, others))
             }
-            EnvironmentKind::Daylight(sky) => Some(of_directions(|d| luminance(sky.radiance(d)), &self.map)),
+            EnvironmentKind::Daylight(sky) => Some(of_directions(|d| luminance(sky.radiance(d)), &self.map, others)),
             EnvironmentKind::Image { texture, levels, scale } => {
                 // The nearest level, in levels.
                 let columns = TAU / (SCATTER_SPREAD * self.footprint_scale()) * SQRT_2;
@@ -103,7 +107,7 @@ impl Environment {
                 let level = level.unwrap_or(levels.len().saturating_sub(1));
                 let light = |t: Vec3| luminance(t * *scale);
                 let texels = read_level(textures, *texture, levels, level, &options).into_iter().map(light).collect();
-                levels.get(level).map(|size| of_level(texels, size.0 as usize, size.1 as usize, &self.map))
+                levels.get(level).map(|size| of_level(texels, size.0 as usize, size.1 as usize, &self.map, others))
             }
         };
     }
@@ -173,22 +177,26 @@ impl Environment {
     }
 
     /// A unit direction and its density per steradian, for a surface with this normal; of 0 for one that is lit from all
-    /// sides.
-    pub fn sample(&self, normal: Vec3, u: Vec2) -> (Vec3, f32) {
+    /// sides. `None` where the light is left to the lobes: always if it is the same from everywhere.
+    pub fn sample(&self, normal: Vec3, u: Vec2) -> Option<(Vec3, f32)> {
         match &self.importance {
-            None => (uniform_cone(u, 2.0), 1.0 / (2.0 * TAU)),
+            None => (self.others == Others::Nobody).then(|| (uniform_cone(u, 2.0), 1.0 / (2.0 * TAU))),
             Some(importance) => importance.sample(&self.map, normal, u),
         }
     }
 
-    /// The density, per steradian, with which `sample` draws `d`.
+    /// The density, per steradian, with which `sample` draws `d`. It integrates to how often anything is drawn.
     pub fn pdf(&self, normal: Vec3, d: Vec3) -> f32 {
-        self.importance.as_ref().map_or(1.0 / (2.0 * TAU), |importance| importance.pdf(&self.map, normal, d))
+        match &self.importance {
+            None if self.others == Others::Lobes => 0.0,
+            None => 1.0 / (2.0 * TAU),
+            Some(importance) => importance.pdf(&self.map, normal, d),
+        }
     }
 }
 
 /// Rows of equal angles, each with the mean of a function of the height.
-fn of_sky(luminance: impl Fn(f32) -> f32, map: &LatLong) -> Importance {
+fn of_sky(luminance: impl Fn(f32) -> f32, map: &LatLong, others: Others) -> Importance {
     const COLUMNS: usize = 4;
     const ROWS: usize = 128;
     const PLACES: usize = 8;
@@ -198,11 +206,11 @@ fn of_sky(luminance: impl Fn(f32) -> f32, map: &LatLong) -> Importance {
     };
     let mean = |row: usize| (0..PLACES).map(|i| at(row, i)).sum::<f32>() / PLACES as f32;
     let means: Vec<f32> = (0..ROWS).flat_map(|row| [mean(row); COLUMNS]).collect();
-    Importance::new(map, COLUMNS, &means)
+    Importance::new(map, COLUMNS, &means, others)
 }
 
 /// Cells of equal angles, each with the mean of a function of the direction. The horizon lies between two rows.
-fn of_directions(luminance: impl Fn(Vec3) -> f32, map: &LatLong) -> Importance {
+fn of_directions(luminance: impl Fn(Vec3) -> f32, map: &LatLong, others: Others) -> Importance {
     const COLUMNS: usize = 256;
     const ROWS: usize = 128;
     const PLACES: usize = 3;
@@ -213,7 +221,7 @@ fn of_directions(luminance: impl Fn(Vec3) -> f32, map: &LatLong) -> Importance {
     };
     let mean = |x: usize, y: usize| (0..PLACES * PLACES).map(|i| at(x, y, i)).sum::<f32>() / (PLACES * PLACES) as f32;
     let means: Vec<f32> = (0..ROWS).flat_map(|y| (0..COLUMNS).map(move |x| (x, y))).map(|(x, y)| mean(x, y)).collect();
-    Importance::new(map, COLUMNS, &means)
+    Importance::new(map, COLUMNS, &means, others)
 }
 
 /// Width and height of an image in texels.
@@ -258,7 +266,7 @@ pub fn level_sizes(layout: &Layout) -> Vec<(u32, u32)> {
 }
 
 /// Cells are the texels of a level, which come in rows from +y down.
-fn of_level(mut light: Vec<f32>, width: usize, height: usize, map: &LatLong) -> Importance {
+fn of_level(mut light: Vec<f32>, width: usize, height: usize, map: &LatLong, others: Others) -> Importance {
     // Negative light is none, but does not take away that of its neighbours.
     light.iter_mut().for_each(|l| *l = if l.is_finite() { l.max(0.0) } else { 0.0 });
     // Between texel centers there is interpolation; its mean over a texel has an eighth of either neighbour along each
@@ -271,7 +279,7 @@ fn of_level(mut light: Vec<f32>, width: usize, height: usize, map: &LatLong) -> 
     let mean =
         |y: usize, x: usize| tent(across(y.saturating_sub(1), x), across(y, x), across((y + 1).min(height - 1), x));
     let means: Vec<f32> = (0..width * height).map(|i| mean(i / width, i % width)).collect();
-    Importance::new(map, width, &means)
+    Importance::new(map, width, &means, others)
 }
 
 fn sky(zenith: Vec3, horizon: Vec3, ground: Vec3, height: f32) -> Vec3 {

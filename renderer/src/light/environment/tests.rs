@@ -26,7 +26,7 @@ fn image_at(samples: u32, width: u32, height: u32, radiance: impl Fn(f32, f32) -
     let mut environment = Environment::new(kind, 25.0, &textures);
     let options = TextureOptions { samples, ..TextureOptions::default() };
     textures.configure(options);
-    environment.configure(options, &textures);
+    environment.configure(options, Others::Nobody, &textures);
     (textures, environment)
 }
 
@@ -36,7 +36,8 @@ fn image(width: u32, height: u32, radiance: impl Fn(f32, f32) -> f32) -> (Textur
 
 fn untextured(kind: EnvironmentKind) -> (TextureSystem, Environment) {
     let textures = TextureSystem::new(Vec::new(), &CacheOptions::default(), None).expect("a large budget");
-    let environment = Environment::new(kind, 0.0, &textures);
+    let mut environment = Environment::new(kind, 0.0, &textures);
+    environment.configure(TextureOptions::default(), Others::Nobody, &textures);
     (textures, environment)
 }
 
@@ -44,6 +45,11 @@ fn untextured(kind: EnvironmentKind) -> (TextureSystem, Environment) {
 fn spotted(u: f32, v: f32) -> f32 {
     let sun = if (u - 0.3).abs() < 0.5 / 64.0 && (v - 0.3).abs() < 0.5 / 32.0 { 400.0 } else { 0.0 };
     sun + 0.2 + 0.1 * (u * 31.0).sin() + if ((u * 64.0) as i32 + (v * 32.0) as i32) % 2 == 0 { 0.4 } else { 0.0 }
+}
+
+/// A draw where nobody else looks for the light.
+fn alone(e: &Environment, normal: Vec3, u: Vec2) -> (Vec3, f32) {
+    e.sample(normal, u).expect("light sampling is alone")
 }
 
 /// As the camera sees it.
@@ -212,7 +218,7 @@ fn samples_estimate_the_integral_with_the_density_they_say() {
             let exact: f64 = grid(320, 160).map(|(d, solid)| seen(d) * solid).sum();
             let mut sum = 0.0;
             for i in 0..N {
-                let (wi, pdf) = e.sample(normal, Sampler::new(0, (0, 0), i).next_2d());
+                let (wi, pdf) = alone(&e, normal, Sampler::new(0, (0, 0), i).next_2d());
                 assert!((wi.length() - 1.0).abs() < 1e-4 && pdf > 0.0);
                 assert!((e.pdf(normal, wi) / pdf - 1.0).abs() < 0.02 || at_cell_edge(&e, wi), "{wi}");
                 sum += seen(wi) / f64::from(pdf);
@@ -257,7 +263,7 @@ fn densities_are_those_of_the_samples_and_nowhere_zero() {
         assert!((whole - 1.0).abs() < 1e-2, "{whole}");
         for i in 0..N {
             let u = |k: u32| crate::sampler::mix(i.wrapping_mul(2) + k) as f32 / u32::MAX as f32;
-            drawn[cell(e.sample(normal, Vec2::new(u(0), u(1)).min(Vec2::splat(1.0_f32.next_down()))).0)] += 1.0;
+            drawn[cell(alone(e, normal, Vec2::new(u(0), u(1)).min(Vec2::splat(1.0_f32.next_down()))).0)] += 1.0;
         }
         let n = f64::from(N);
         let (many, few): (Vec<_>, Vec<_>) = expected.iter().map(|p| n * p).zip(drawn).partition(|(p, _)| *p >= 5.0);
@@ -286,7 +292,7 @@ fn nothing_bright_is_missed_by_the_table() {
     const N: u32 = 4096;
     // The cell, and those next to it, over which interpolation spreads it.
     let near = |i: &u32| {
-        e.sample(Vec3::ZERO, Sampler::new(3, (0, 0), *i).next_2d()).0.angle_between(towards) < 3.0 * TAU / 1024.0
+        alone(&e, Vec3::ZERO, Sampler::new(3, (0, 0), *i).next_2d()).0.angle_between(towards) < 3.0 * TAU / 1024.0
     };
     let found = f64::from((0..N).filter(near).count() as u32) / f64::from(N);
     assert!((found - 0.99 * share).abs() < 0.02, "{found} of {share}");
@@ -299,7 +305,7 @@ fn surfaces_look_for_the_light_that_arrives_at_them() {
     let (textures, e) = image(64, 32, |u, v| if Vec2::new(u - 0.3, v - 0.3).length() < 0.04 { 60.0 } else { 0.5 });
     let sun = e.map.direction(0.3, 0.3 * PI);
     let towards = |normal: Vec3, d: Vec3| {
-        let share = |i: u32| e.sample(normal, Sampler::new(6, (0, 0), i).next_2d()).0.dot(d) > 0.9;
+        let share = |i: u32| alone(&e, normal, Sampler::new(6, (0, 0), i).next_2d()).0.dot(d) > 0.9;
         (0..4096).filter(|i| share(*i)).count() as f32 / 4096.0
     };
     assert!(towards(sun, sun) > 0.7 && towards(-sun, sun) < 0.02, "{} {}", towards(sun, sun), towards(-sun, sun));
@@ -307,7 +313,7 @@ fn surfaces_look_for_the_light_that_arrives_at_them() {
         // Relative variance of what one sample finds.
         let variance = |known: Vec3| {
             let one = |i: u32| {
-                let (wi, pdf) = e.sample(known, Sampler::new(7, (0, 0), i).next_2d());
+                let (wi, pdf) = alone(&e, known, Sampler::new(7, (0, 0), i).next_2d());
                 f64::from(e.radiance(&textures, &whole(wi, round(wi, 0.0))).x * wi.dot(normal).max(0.0) / pdf)
             };
             let n = 4096;
@@ -317,4 +323,43 @@ fn surfaces_look_for_the_light_that_arrives_at_them() {
         let (informed, blind) = (variance(normal), variance(Vec3::ZERO));
         assert!(informed < 0.75 * blind, "{normal}: {informed} {blind}");
     }
+}
+
+/// What is left to the lobes they find: both together come to the integral, with the shares of the power heuristic. The
+/// density integrates to how often anything is drawn, which is never where the light is even, and not always where a
+/// surface sees little but the even part.
+#[test]
+fn light_sampling_and_lobes_share_the_light() {
+    const N: u32 = 1 << 15;
+    let mut least_often: f64 = 1.0;
+    for (textures, mut e) in environments() {
+        e.configure(TextureOptions::default(), Others::Lobes, &textures);
+        for normal in [Vec3::Y, TILTED, -TILTED] {
+            let seen = |d: Vec3| f64::from(e.radiance(&textures, &whole(d, round(d, 0.0))).x * d.dot(normal).max(0.0));
+            let exact: f64 = grid(320, 160).map(|(d, solid)| seen(d) * solid).sum();
+            let density: f64 = grid(512, 256).map(|(d, solid)| f64::from(e.pdf(normal, d)) * solid).sum();
+            let (sampling, frame) = (crate::light::LightSampling::Both, Frame::about(normal));
+            let (mut sum, mut draws) = (0.0, 0);
+            for i in 0..N {
+                let mut sampler = Sampler::new(0, (0, 0), i);
+                let lobe_pdf = |d: Vec3| d.dot(normal).max(0.0) / PI;
+                if let Some((wi, pdf)) = e.sample(normal, sampler.next_2d()) {
+                    draws += 1;
+                    sum += seen(wi) * f64::from(sampling.of_light(pdf, lobe_pdf(wi)) / pdf);
+                }
+                let wi = frame.to_world(crate::math::cosine_hemisphere(sampler.next_2d()));
+                let pdf = lobe_pdf(wi);
+                sum += seen(wi) * f64::from(sampling.of_lobe(pdf, e.pdf(normal, wi)) / pdf);
+            }
+            let (mean, often) = (sum / f64::from(N), f64::from(draws) / f64::from(N));
+            assert!((mean / exact - 1.0).abs() < 0.01, "{mean} against {exact} at {normal}");
+            assert!((often - density).abs() < 0.01, "{often} against {density} at {normal}");
+            if let EnvironmentKind::Constant(_) = e.kind {
+                assert_eq!(draws, 0);
+            } else {
+                least_often = least_often.min(often);
+            }
+        }
+    }
+    assert!(least_often < 0.9, "{least_often}");
 }
