@@ -276,6 +276,13 @@ fn scattered_paths_see_the_same_on_average() {
     let error = 5.0 / ((8 * N) as f32).sqrt();
     assert!((mean[0] - whole.value).abs().max_element() < 0.3 * error + 1e-3, "{} {}", mean[0], whole.value);
     assert!((mean[1] - whole.du).abs().max_element() < 10.0 * error + 0.05, "{} {}", mean[1], whole.du);
+    // Each look-up of a ramp has its slope, and so has the one that is drawn.
+    let mut ramp = system(256, 256, Wrap::Clamp, |x, _| Vec4::splat((x as f32 + 0.5) / 256.0));
+    ramp.configure(TextureOptions::default());
+    let at: [Vec2; 16] = std::array::from_fn(|_| Vec2::splat(0.5) + 0.05 * random.next_2d());
+    for [_, du] in asked(&ramp, &at, duv, 0xffff) {
+        assert!((du - 1.0).abs().max_element() < 0.01, "{du}");
+    }
 }
 
 /// Tiles, repetitions and levels are nowhere to be seen: a step across their borders changes the filtered image no more

@@ -87,6 +87,7 @@ fn check_within(name: &str, make: MakeLobe<'_>, greatest_albedo: f32) {
             chi_square(name, &lobe, wo);
             sides(name, &lobe, wo);
             agreement(name, &lobe, wo);
+            reached(name, &lobe, wo);
             assert!(albedo(&lobe, wo) < greatest_albedo, "{name} gains energy: {}", albedo(&lobe, wo));
             turning(name, make, &pose);
             numbers(&name, &lobe);
@@ -194,6 +195,17 @@ fn agreement(name: &str, lobe: &Lobe, wo: Vec3) {
             let wrong = (weight - s.weight).abs().max_element();
             assert!(wrong < 5e-3 * s.weight.max_element().max(1.0), "{name}, {}: {weight} {}", s.wi, s.weight);
         }
+    }
+}
+
+/// Whatever the lobe scatters its samples may find: where light is left to them, it would be lost else.
+fn reached(name: &str, lobe: &Lobe, wo: Vec3) {
+    for wi in directions().into_iter().flat_map(|wi| [wi, wi.truncate().extend(-wi.z)]) {
+        let (value, pdf) = lobe.eval_and_pdf(wo, wi);
+        assert!(
+            value == Vec3::ZERO || (pdf > 0.0 && lobe.albedo() != Vec3::ZERO),
+            "{name}: {value} at {wi}, density {pdf}"
+        );
     }
 }
 

@@ -149,7 +149,7 @@ impl Site<'_> {
     fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, ledger: &mut Ledger<'_>) {
         let (value, lobes_pdf) = self.bsdf.eval(arriving.wi);
         let lit = value != Vec3::ZERO;
-        let (scale, way) = (value / p, Way { wi: arriving.wi, distance: arriving.distance, lobes_pdf });
+        let (scale, way) = (value / p, Way { wi: arriving.wi, distance: arriving.distance, lobes_pdf, shared: false });
         let (visible, radiance) = match lit {
             true => self.send(way, scale, ledger, Shines::Disk(arriving.irradiance)),
             false => (Vec3::ZERO, Vec3::ZERO),
@@ -173,7 +173,8 @@ impl Site<'_> {
         let (value, lobes_pdf) = self.bsdf.eval(light.wi);
         let lit = light.pdf > 0.0 && value != Vec3::ZERO;
         let share = self.scene.integrator.sampling.of_light(light.pdf, lobes_pdf);
-        let (scale, way) = (value * (share / light.pdf), Way { wi: light.wi, distance: light.distance, lobes_pdf });
+        let (scale, way) =
+            (value * (share / light.pdf), Way { wi: light.wi, distance: light.distance, lobes_pdf, shared: true });
         let (visible, radiance) = match lit {
             true => self.send(way, scale, ledger, light.shines),
             false => (Vec3::ZERO, Vec3::ZERO),

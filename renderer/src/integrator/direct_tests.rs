@@ -1,9 +1,10 @@
 //! Light sampling and lobes see the same lights.
 
-use super::super::bounce::next_differential;
+use super::super::bounce::{Bounce, next_differential};
+use super::super::step::Step;
 use super::super::wavefront::environment_met;
 use super::*;
-use crate::bsdf::BsdfSample;
+use crate::bsdf::{BsdfSample, Specular};
 use crate::camera::Camera;
 use crate::geometry::Wanted;
 use crate::math::uniform_cone;
@@ -150,4 +151,32 @@ fn both_strategies_see_the_same_emitter() {
     }
     let spread = values.iter().copied().fold(0.0, f32::max) - values.iter().copied().fold(f32::INFINITY, f32::min);
     assert!(values.len() > 100 && spread > 3.0, "{} {spread}", values.len());
+}
+
+/// Paths are told apart by whether anything but mirrors and what is transparent has turned them, once for all.
+#[test]
+fn only_what_scatters_makes_a_path_scattered() {
+    let scene = scene("environment");
+    at_a_hit(&scene, 0, |site, _, _| {
+        let mut path = *site.path;
+        let bounce = Bounce { step: 0, depth: 0, last: false, differentials: true };
+        let normal = site.surface.normal;
+        let turned = |straight| Some(Specular { normal, straight });
+        let ways = [(turned(false), false), (turned(true), false), (None, true), (turned(false), true)];
+        for (specular, scattered) in ways {
+            let (point, bsdf) = (site.point, site.bsdf);
+            let mut step = Step {
+                scene: &scene,
+                path: &mut path,
+                point,
+                bsdf,
+                bounce,
+                numbers: true,
+                next: None,
+                branches: Vec::new(),
+            };
+            step.turn(&BsdfSample { wi: normal, weight: Vec3::ONE, pdf: 1.0, refracted: None, specular });
+            assert_eq!(path.scattered, scattered, "{specular:?}");
+        }
+    });
 }

@@ -14,6 +14,8 @@ pub struct Way {
     pub wi: Vec3,
     pub distance: f32,
     pub lobes_pdf: f32,
+    /// A path that the lobes send could come the same way.
+    pub shared: bool,
 }
 
 impl Site<'_> {
@@ -41,6 +43,8 @@ impl Site<'_> {
     fn passed(&self, mut ray: Ray, way: Way, ledger: &mut Ledger<'_>) -> Vec3 {
         let (scene, geometry) = (self.scene, &self.scene.geometry);
         let differential = scattered(self.path, self.point, way.wi, way.lobes_pdf);
+        // As such a path sees textures; else as the one that arrived here does.
+        let textures = scene.textures.scattered(u32::from(way.shared || self.path.scattered));
         let (mut left, mut gone) = (Vec3::ONE, 0.0);
         for _ in 0..=MAX_PASSES {
             let Some(hit) = scene.accel.closest(&ray) else { return left };
@@ -56,7 +60,7 @@ impl Site<'_> {
                 time: ray.time,
                 ray_depth: self.point.ray_depth + 1,
             };
-            left *= passage.passed(&[point], scene.surroundings(), &scene.textures.scattered(1), ledger.scratch)[0];
+            left *= passage.passed(&[point], scene.surroundings(), &textures, ledger.scratch)[0];
             if left == Vec3::ZERO {
                 return left;
             }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// What the shader did in each lane of a block.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// The finest level that was read.
+    /// The finest level that a footprint chose.
     pub level: [Option<f32>; LANES],
     /// The longest step of a footprint, in texels of level 0.
     pub footprint: [Option<f32>; LANES],

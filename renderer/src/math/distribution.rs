@@ -63,7 +63,8 @@ impl Distribution {
     #[inline]
     pub fn sample(&self, u: f32) -> (usize, f32, f32) {
         let index = if self.many.is_empty() {
-            self.few[1..].iter().map(|&end| u32::from(end <= u)).sum::<u32>() as usize
+            let before = self.few[1..].iter().map(|&end| u32::from(end <= u)).sum::<u32>() as usize;
+            before.min(self.count - 1)
         } else {
             self.find(u)
         };
@@ -114,7 +115,7 @@ mod tests {
     /// However uneven the weights are.
     #[test]
     fn the_guide_leads_where_the_sums_do() {
-        for weights in [&[1.0][..], &[1e-6, 1.0, 1e-6, 1e-6], &[0.0, 0.0, 5.0], &[3.0; 101]] {
+        for weights in [&[1.0][..], &[1e-6, 1.0, 1e-6, 1e-6], &[0.0, 0.0, 5.0], &[2.0; 15], &[2.0; 17], &[3.0; 101]] {
             let mut weights = weights.to_vec();
             for _ in 0..3 {
                 let d = Distribution::new(weights.iter().copied());

@@ -24,7 +24,7 @@ pub enum MipMode {
     Stochastic,
     /// The best that there is: `Aniso`, but where a path was scattered on its way one probe of it at one of its levels,
     /// drawn with the probabilities that are their weights. The mean is the same, and what chance the draw adds is lost in
-    /// that of the way there.
+    /// that of the way there. Where a shader does with it what is not linear, the result is filtered in place of the texel.
     #[default]
     Auto,
 }

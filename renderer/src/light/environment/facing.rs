@@ -44,7 +44,11 @@ pub fn class(number: usize) -> (Vec3, f32) {
 /// wherever any of them is in front. Within the band around the horizon a parabola takes the place of what the cosine of a
 /// plane that is cut would be.
 pub fn mean_cosine(cos: f32, angle: f32) -> f32 {
-    let reach = angle.clamp(1e-3, FRAC_PI_2).sin();
+    if angle >= FRAC_PI_2 {
+        // Of the whole sphere.
+        return 0.25;
+    }
+    let reach = angle.max(1e-3).sin();
     if cos >= reach { cos } else { (cos + reach).max(0.0).powi(2) / (4.0 * reach) }
 }
 
@@ -67,6 +71,12 @@ mod tests {
         }
         assert_eq!(met.len(), CLASSES);
         assert_eq!([Vec3::ZERO, Vec3::NAN, Vec3::INFINITY].map(class_of), [None; 3]);
+    }
+
+    /// Half of what is wider than a hemisphere may be in front of anything.
+    #[test]
+    fn wide_cones_are_in_front_of_everything() {
+        assert!([-1.0, 0.0, 1.0].iter().all(|&cos| mean_cosine(cos, 2.0) > 0.0));
     }
 
     /// Against the mean over a disk of directions, and never 0 where something is in front.

@@ -69,7 +69,9 @@ impl Importance {
     /// counts as 0.
     pub fn new(map: &LatLong, columns: usize, luminance: &[f32], others: Others) -> Importance {
         let rows = luminance.len() / columns;
-        let clean = |x: f32| if x.is_finite() { x.max(0.0) } else { 0.0 };
+        // Of the brightest, so that no sum is too large.
+        let brightest = luminance.iter().copied().filter(|l| l.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
+        let clean = |x: f32| if x.is_finite() { x.max(0.0) / brightest } else { 0.0 };
         let edge = |y: usize| y as f32 / rows as f32 * PI;
         // Products of sines: the cosines' difference would cancel near the poles.
         let band = |y: usize| 2.0 * (0.5 * (edge(y) + edge(y + 1))).sin() * (0.5 * (edge(y + 1) - edge(y))).sin();
@@ -104,10 +106,15 @@ impl Importance {
             let sum =
                 |of: &Vec<Part>, which: usize| of.iter().map(|part| part.power[which] * cosine(part)).sum::<f32>();
             let drawn: Vec<f32> = parts.iter().map(|of| sum(of, 1)).collect();
-            let share = drawn.iter().sum::<f32>() / parts.iter().map(|of| sum(of, 0)).sum::<f32>();
-            let often = if others == Others::Nobody { 1.0 } else { (OFTEN * share).min(1.0) };
-            // Where there is no light at all, the share is no number.
-            Facing { often: if often.is_finite() { often } else { 0.0 }, regions: Grid::new(across, &drawn) }
+            let all: f32 = parts.iter().map(|of| sum(of, 0)).sum();
+            let share = if all > 0.0 { drawn.iter().sum::<f32>() / all } else { 0.0 };
+            let often = match others {
+                Others::Nobody => 1.0,
+                // Less is rounding.
+                Others::Lobes if share < 1e-5 => 0.0,
+                Others::Lobes => (OFTEN * share).min(1.0),
+            };
+            Facing { often, regions: Grid::new(across, &drawn) }
         };
         let of_class = |number: usize| {
             let (normal, angle) = class(number);
@@ -204,9 +211,8 @@ impl Span {
         let [left, right, top, bottom] = [self.left, self.right, self.top, self.bottom].map(|i| i as f32);
         let (x, y) = (0.5 * (left + right), 0.5 * (top + bottom));
         let axis = at(x, y);
-        // Where a circle of latitude is bent, it is farthest at the ends or in the middle of the edge that is nearer to the
-        // equator.
-        let outline = [(left, top), (right, top), (left, bottom), (right, bottom), (x, top), (x, bottom)];
+        let outline =
+            [(left, top), (right, top), (left, bottom), (right, bottom), (x, top), (x, bottom), (left, y), (right, y)];
         let angle = outline.map(|(x, y)| at(x, y).angle_between(axis)).into_iter().fold(0.0, f32::max);
         let line =
             |power: &[f32], y: usize| power[y * columns + self.left..y * columns + self.right].iter().sum::<f32>();

@@ -363,3 +363,33 @@ fn light_sampling_and_lobes_share_the_light() {
     }
     assert!(least_often < 0.9, "{least_often}");
 }
+
+/// Where a surface sees nothing but black nothing is drawn, unless nobody else looks. Images of any size, and of any
+/// brightness, have a density that is that of their draws.
+#[test]
+fn black_odd_and_glaring_images_are_drawn_from() {
+    let (textures, mut black) = image(64, 32, |_, _| 0.0);
+    let mut random = Sampler::new(8, (0, 0), 0);
+    for others in [Others::Lobes, Others::Nobody] {
+        black.configure(TextureOptions::default(), others, &textures);
+        for normal in [Vec3::ZERO, Vec3::Y, TILTED] {
+            let drawn = black.sample(normal, random.next_2d());
+            assert_eq!(drawn.is_some(), others == Others::Nobody);
+            assert_eq!(black.pdf(normal, TILTED) > 0.0, others == Others::Nobody);
+        }
+    }
+    for (width, height) in [(1, 1), (1, 9), (9, 1), (17, 9), (3, 2), (33, 17)] {
+        for scale in [1.0, 1e37] {
+            let (textures, mut e) = image(width, height, |u, v| scale * (u * v + if v < 0.5 { 1.0 } else { 0.0 }));
+            for others in [Others::Lobes, Others::Nobody] {
+                e.configure(TextureOptions::default(), others, &textures);
+                for normal in [Vec3::Y, -TILTED] {
+                    let draws = (0..4096).filter(|_| e.sample(normal, random.next_2d()).is_some()).count();
+                    let density: f64 = grid(306, 306).map(|(d, solid)| f64::from(e.pdf(normal, d)) * solid).sum();
+                    let often = draws as f64 / 4096.0;
+                    assert!((often - density).abs() < 0.04, "{width}×{height} {normal}: {often} {density}");
+                }
+            }
+        }
+    }
+}
