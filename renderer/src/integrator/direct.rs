@@ -87,10 +87,11 @@ impl Site<'_> {
             return;
         }
         let distance = f32::INFINITY;
-        if !scene.environment.is_black() && scene.lights.linked(list, scene.environment_name) {
-            if let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u.environment()) {
-                self.sampled(Towards { kind: "environment", wi, distance, pdf, shines: Shines::Environment }, ledger);
-            }
+        if !scene.environment.is_black()
+            && scene.lights.linked(list, scene.environment_name)
+            && let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u.environment())
+        {
+            self.sampled(Towards { kind: "environment", wi, distance, pdf, shines: Shines::Environment }, ledger);
         }
         if scene.suns.is_empty() {
             return;
