@@ -11,7 +11,7 @@ use std::path::Path;
 
 ssl_compiler::closure_type! {
     /// What shaders make: `make_closure<Dust>(color albedo, normal normal)`.
-    pub struct Dust { albedo: color, normal: normal }
+    pub struct Dust { albedo: color in (0.0..=1.0), normal: normal }
 }
 
 /// By the law of Lommel and Seeliger: f = albedo / (4π (cos θo + cos θi)).

@@ -331,7 +331,11 @@ fn lower_here(
         roots: options.roots,
         precision: options.passes.precision,
     };
-    let Some((mut module, mut interface)) = lower::lower(&request, diagnostics) else {
+    let mut said = Diagnostics::new();
+    let lowered = lower::lower(&request, &mut said);
+    settle(&mut said, checked.program.function(id).span.file, &checked.sources);
+    diagnostics.extend(said);
+    let Some((mut module, mut interface)) = lowered else {
         return Err(std::mem::take(diagnostics));
     };
     for global in &mut module.globals {

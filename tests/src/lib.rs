@@ -40,7 +40,7 @@ ssl_compiler::shader_globals! {
 
 ssl_compiler::closure_type! {
     /// Ideal diffuse reflection.
-    pub struct Lambert { albedo: color, normal: normal }
+    pub struct Lambert { albedo: color in (0.0..=1.0), normal: normal }
 }
 
 /// Light that a surface gives off.
@@ -50,13 +50,13 @@ pub fn emission() -> ssl_compiler::runtime::ClosureType {
 
 /// A clear layer over another closure.
 pub fn coat() -> ssl_compiler::runtime::ClosureType {
-    use ssl_compiler::runtime::{ClosureParameter, ClosureType};
+    use ssl_compiler::runtime::{ClosureParameter, ClosureType, ValueRange};
     use ssl_compiler::types::Type;
     ClosureType {
         name: "Coat",
         parameters: vec![
-            ClosureParameter { name: "ior", ty: Type::Float },
-            ClosureParameter { name: "base", ty: Type::Closure },
+            ClosureParameter { name: "ior", ty: Type::Float, range: ValueRange::of(1.0..=10.0) },
+            ClosureParameter { name: "base", ty: Type::Closure, range: ValueRange::ALL },
         ],
     }
 }

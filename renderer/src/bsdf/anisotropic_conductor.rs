@@ -21,12 +21,12 @@ use glam::{Vec2, Vec3};
 ssl_compiler::closure_type! {
     /// A brushed metal, as shaders make it.
     pub struct AnisotropicConductor {
-        eta: color,
-        k: color,
+        eta: color in (0.0..),
+        k: color in (0.0..),
         normal: normal,
         tangent: vector,
-        roughness_along: float,
-        roughness_across: float,
+        roughness_along: float in (0.0..=1.0),
+        roughness_across: float in (0.0..=1.0),
     }
 }
 

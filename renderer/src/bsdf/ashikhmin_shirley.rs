@@ -20,12 +20,12 @@ use std::f32::consts::{FRAC_1_PI, PI, TAU};
 ssl_compiler::closure_type! {
     /// A varnished base, as shaders make it.
     pub struct AshikhminShirley {
-        diffuse: color,
-        specular: color,
+        diffuse: color in (0.0..=1.0),
+        specular: color in (0.0..=1.0),
         normal: normal,
         tangent: vector,
-        exponent_along: float,
-        exponent_across: float,
+        exponent_along: float in (0.0..=1e5),
+        exponent_across: float in (0.0..=1e5),
     }
 }
 

@@ -29,11 +29,11 @@ use glam::{Vec2, Vec3};
 ssl_compiler::closure_type! {
     /// Woven cloth, as shaders make it.
     pub struct Cloth {
-        warp: color,
-        weft: color,
-        weft_share: float,
-        roughness: float,
-        ior: float,
+        warp: color in (0.0..=1.0),
+        weft: color in (0.0..=1.0),
+        weft_share: float in (0.0..=1.0),
+        roughness: float in (0.0..=1.0),
+        ior: float in (1.0..=10.0),
         normal: normal,
         tangent: vector,
     }

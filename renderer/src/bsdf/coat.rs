@@ -27,7 +27,7 @@ use glam::Vec3;
 
 ssl_compiler::closure_type! {
     /// A varnish, as shaders make it.
-    pub struct Coat { ior: float, roughness: float, tint: color, weight: float, normal: normal, base: closure }
+    pub struct Coat { ior: float in (1.0..=10.0), roughness: float in (0.0..=1.0), tint: color in (0.0..=1.0), weight: float in (0.0..=1.0), normal: normal, base: closure }
 }
 
 impl Coat {

@@ -19,7 +19,7 @@ use glam::{Vec2, Vec3};
 
 ssl_compiler::closure_type! {
     /// A metal, as shaders make it.
-    pub struct Conductor { eta: color, k: color, normal: normal, roughness: float }
+    pub struct Conductor { eta: color in (0.0..), k: color in (0.0..), normal: normal, roughness: float in (0.0..=1.0) }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 ssl_compiler::closure_type! {
     /// Smooth glass, as shaders make it.
-    pub struct Dielectric { transmittance: color, normal: normal, ior: float }
+    pub struct Dielectric { transmittance: color in (0.0..=1.0), normal: normal, ior: float in (1.0..=10.0) }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use super::{Lobes, Place, SurfaceClosure, clean};
 
 ssl_compiler::closure_type! {
     /// Emitted radiance, W/(sr·m²) in the working space.
-    pub struct Emission { radiance: color }
+    pub struct Emission { radiance: color in (0.0..) }
 }
 
 impl SurfaceClosure for Emission {

@@ -17,7 +17,7 @@ use glam::{Vec2, Vec3};
 
 ssl_compiler::closure_type! {
     /// A rough conductor-like reflection, as shaders make it.
-    pub struct Glossy { reflectance: color, normal: normal, roughness: float }
+    pub struct Glossy { reflectance: color in (0.0..=1.0), normal: normal, roughness: float in (0.0..=1.0) }
 }
 
 #[derive(Clone, Copy, Debug)]

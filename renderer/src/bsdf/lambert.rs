@@ -12,7 +12,7 @@ use std::f32::consts::FRAC_1_PI;
 
 ssl_compiler::closure_type! {
     /// Ideal diffuse reflection, as shaders make it.
-    pub struct Lambert { albedo: color, normal: normal }
+    pub struct Lambert { albedo: color in (0.0..=1.0), normal: normal }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ use glam::{Vec2, Vec3};
 
 ssl_compiler::closure_type! {
     /// A measured material, as shaders make it.
-    pub struct Measured { table: int, tint: color, normal: normal }
+    pub struct Measured { table: int, tint: color in (0.0..), normal: normal }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 ssl_compiler::closure_type! {
     /// Ideal specular reflection, as shaders make it.
-    pub struct Mirror { reflectance: color, normal: normal }
+    pub struct Mirror { reflectance: color in (0.0..=1.0), normal: normal }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -18,7 +18,7 @@ use std::f32::consts::{FRAC_1_PI, PI, TAU};
 
 ssl_compiler::closure_type! {
     /// Rough diffuse reflection, as shaders make it.
-    pub struct OrenNayar { albedo: color, normal: normal, roughness: float }
+    pub struct OrenNayar { albedo: color in (0.0..=1.0), normal: normal, roughness: float in (0.0..=1.0) }
 }
 
 #[derive(Clone, Copy, Debug)]

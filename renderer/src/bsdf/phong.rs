@@ -17,7 +17,7 @@ use std::f32::consts::TAU;
 
 ssl_compiler::closure_type! {
     /// Phong's highlight, as shaders make it.
-    pub struct Phong { reflectance: color, normal: normal, exponent: float }
+    pub struct Phong { reflectance: color in (0.0..=1.0), normal: normal, exponent: float in (0.0..=1e5) }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -23,11 +23,11 @@ use glam::{Vec2, Vec3};
 ssl_compiler::closure_type! {
     /// Rough glass, as shaders make it.
     pub struct RoughDielectric {
-        reflectance: color,
-        transmittance: color,
+        reflectance: color in (0.0..=1.0),
+        transmittance: color in (0.0..=1.0),
         normal: normal,
-        ior: float,
-        roughness: float,
+        ior: float in (1.001..=10.0),
+        roughness: float in (0.0..=1.0),
     }
 }
 

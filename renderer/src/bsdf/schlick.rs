@@ -24,14 +24,14 @@ use glam::{Vec2, Vec3};
 ssl_compiler::closure_type! {
     /// A reflection by a generalised Schlick curve, as shaders make it.
     pub struct Schlick {
-        f0: color,
-        f82: color,
-        f90: color,
-        exponent: float,
+        f0: color in (0.0..=1.0),
+        f82: color in (0.0..=1.0),
+        f90: color in (0.0..=1.0),
+        exponent: float in (0.1..=100.0),
         normal: normal,
         tangent: vector,
-        roughness_along: float,
-        roughness_across: float,
+        roughness_along: float in (0.0..=1.0),
+        roughness_across: float in (0.0..=1.0),
     }
 }
 

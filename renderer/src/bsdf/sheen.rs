@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 ssl_compiler::closure_type! {
     /// Fibres over a base, as shaders make them.
-    pub struct Sheen { tint: color, roughness: float, normal: normal, base: closure }
+    pub struct Sheen { tint: color in (0.0..=1.0), roughness: float in (0.07..=1.0), normal: normal, base: closure }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,7 @@ use std::f32::consts::FRAC_1_PI;
 
 ssl_compiler::closure_type! {
     /// Diffuse transmission, as shaders make it.
-    pub struct Translucent { transmittance: color, normal: normal }
+    pub struct Translucent { transmittance: color in (0.0..=1.0), normal: normal }
 }
 
 #[derive(Clone, Copy, Debug)]

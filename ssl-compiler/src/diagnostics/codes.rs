@@ -195,6 +195,10 @@ codes! {
         "The file is empty, or holds comments only. It may be the wrong file, or one that was not saved.";
     FLAT_LOOK_UP = "W0450", "texture read at one place",
         "The coordinates of this look-up are the same at every point: they are made of constants, parameters and globals that do not vary over a surface. So one texel is read everywhere, and what looks like a texture is a color. Use coordinates that vary, such as those of `global_value<uvw>`, or take a color parameter instead of the texture.";
+    PARAMETER_RANGE = "W0451", "value that a parameter's metadata do not allow",
+        "The metadata of the parameter have a `min` or `max` that the value is outside of, or `options` that it is none of. The value is used as it is, but the author of the shader did not mean it to be possible: give another one, or mend the metadata. This is said of defaults, of constants in calls of shaders and in graphs, of scenes and of `--param`.";
+    CLOSURE_VALUE = "W0452", "value that a closure makes no use of",
+        "Closures have ranges for their parameters: a share of light goes from 0 to 1, and so does a roughness. The host brings what is outside back in, or makes light out of nothing, so a constant outside is a mistake. A normal of length zero has no direction, and the host takes another one. Only constants are looked at; what is computed for each point may leave the range.";
     TEST_SETUP = "E0501", "test that cannot run",
         "The statements of a test have an order: globals are set, a shader is run, then its outputs are looked at.";
     TEST_NAME = "E0502", "unknown name in a test",

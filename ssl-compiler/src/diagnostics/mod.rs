@@ -87,6 +87,15 @@ impl Diagnostic {
         Diagnostic { span: None, ..Diagnostic::error(code, Span::default(), message, hint) }
     }
 
+    /// A warning about something that has no place in a file.
+    pub fn warning_without_place(
+        code: &'static Code,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::without_place(code, message, hint) }
+    }
+
     pub fn with_label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into() });
         self

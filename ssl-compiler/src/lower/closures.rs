@@ -2,11 +2,12 @@
 
 use super::Writer;
 use super::state::{LeafState, Lobe, State};
-use crate::ir::Value;
-use crate::runtime::ClosureId;
+use crate::diagnostics::{Diagnostic, codes};
+use crate::ir::{Const, Value};
+use crate::runtime::{ClosureId, ClosureParameter, ValueRange};
 use crate::sema::hir::Expr;
 use crate::syntax::ast::BinaryOp;
-use crate::types::Type;
+use crate::types::{Type, VectorKind};
 use std::collections::HashMap;
 
 /// Lobes of one closure past which none is kept: four times as many as a shader may have.
@@ -32,12 +33,42 @@ impl Writer<'_, '_> {
                 children.iter_mut().for_each(|c| c.layer = c.layer.or(Some((number, i))));
                 self.append(&mut below, children);
             } else {
-                lobe.params.extend(self.flatten(&state));
+                let values = self.flatten(&state);
+                self.inspect_value(id, i, e, &values);
+                lobe.params.extend(values);
             }
         }
         let mut list = vec![lobe];
         list.extend(below);
         State::from_elem(LeafState::Lobes(list), 1)
+    }
+
+    /// Warns of a constant that the closure makes no use of: one outside of the parameter's range, or a zero normal.
+    ///
+    /// Here more is constant than in the text: functions with closures are written into their callers.
+    fn inspect_value(&mut self, id: ClosureId, parameter: usize, e: &Expr, values: &[Value]) {
+        let closure = self.cx.request.closures.get(id);
+        let ClosureParameter { name, ty, range } = &closure.parameters[parameter];
+        let float = |c| if let Const::Float(bits) = c { Some(f32::from_bits(bits)) } else { None };
+        let constant = |&v: &Value| self.b.constant_of(v).and_then(float);
+        let known: Vec<Option<f32>> = values.iter().map(constant).collect();
+        let message = if let Some(x) = known.iter().flatten().find(|x| !range.contains(**x)) {
+            let is = if known.len() > 1 { "has a component of" } else { "is" };
+            format!("`{name}` of `{}` {is} {x}, outside of its range", closure.name)
+        } else if *ty == Type::Vector(VectorKind::Normal) && known.iter().all(|x| *x == Some(0.0)) {
+            format!("`{name}` of `{}` is a zero vector, which has no direction", closure.name)
+        } else {
+            return;
+        };
+        let hint = match *range == ValueRange::ALL {
+            true => "the shading normal is `global_value<normal>`".to_owned(),
+            false => format!("give it {range}"),
+        };
+        // One place may be lowered many times.
+        let found = Diagnostic::warning(&codes::CLOSURE_VALUE, e.span, message, hint);
+        if !self.cx.diagnostics.list.iter().any(|d| d.code == found.code && d.span == found.span) {
+            self.cx.diagnostics.push(found);
+        }
     }
 
     /// Sum of two closures, or a closure scaled by a color that stands on either side.

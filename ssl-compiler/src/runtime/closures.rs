@@ -2,6 +2,8 @@
 
 use super::Row;
 use crate::types::Type;
+use std::fmt;
+use std::ops::{Bound, RangeBounds};
 
 /// Index of a closure type in its registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,6 +14,45 @@ pub struct ClosureParameter {
     pub name: &'static str,
     /// A scalar, a vector, or `closure` for what lies under a layer.
     pub ty: Type,
+    /// What the host can make use of, for each component; it brings other values in.
+    pub range: ValueRange,
+}
+
+/// The values that a parameter of a closure means something for; those of its ends count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ValueRange {
+    pub low: f32,
+    pub high: f32,
+}
+
+impl ValueRange {
+    /// Any value.
+    pub const ALL: ValueRange = ValueRange { low: f32::NEG_INFINITY, high: f32::INFINITY };
+
+    pub fn of(range: impl RangeBounds<f32>) -> ValueRange {
+        let end = |bound, open| match bound {
+            Bound::Included(&x) | Bound::Excluded(&x) => x,
+            Bound::Unbounded => open,
+        };
+        let ValueRange { low, high } = ValueRange::ALL;
+        ValueRange { low: end(range.start_bound(), low), high: end(range.end_bound(), high) }
+    }
+
+    /// Whether it allows a value; NaN only where it allows everything.
+    pub fn contains(self, x: f32) -> bool {
+        self == ValueRange::ALL || (self.low <= x && x <= self.high)
+    }
+}
+
+impl fmt::Display for ValueRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.low.is_finite(), self.high.is_finite()) {
+            (true, true) => write!(f, "{} to {}", self.low, self.high),
+            (true, false) => write!(f, "at least {}", self.low),
+            (false, true) => write!(f, "at most {}", self.high),
+            (false, false) => f.write_str("any value"),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -70,13 +111,14 @@ pub struct Beneath;
 
 /// Declares a closure type: the Rust struct of its parameters, its registration, and how a lane's
 /// parameters are read from the output rows. Parameter types are those of the language; `closure` is what lies
-/// beneath a layer.
+/// beneath a layer. Behind a type may stand which values the host makes use of, `in (low..=high)` or `in (low..)`: the
+/// compiler warns of constants outside.
 ///
 /// ```
 /// use ssl_compiler::runtime::{Closure, ClosureRegistry, Row};
 /// ssl_compiler::closure_type! {
 ///     /// Ideal diffuse reflection.
-///     pub struct Lambert { albedo: color, normal: normal }
+///     pub struct Lambert { albedo: color in (0.0..=1.0), normal: normal }
 /// }
 /// let mut registry = ClosureRegistry::new();
 /// let id = registry.register(Lambert::closure_type());
@@ -86,7 +128,7 @@ pub struct Beneath;
 /// ```
 #[macro_export]
 macro_rules! closure_type {
-    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ident),* $(,)? }) => {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ident $(in ($range:expr))?),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct $name {
@@ -99,6 +141,7 @@ macro_rules! closure_type {
                     parameters: vec![$($crate::runtime::ClosureParameter {
                         name: stringify!($field),
                         ty: $crate::closure_type!(@type $ty),
+                        range: $crate::closure_type!(@range $($range)?),
                     }),*],
                 }
             }
@@ -113,6 +156,8 @@ macro_rules! closure_type {
             }
         }
     };
+    (@range) => { $crate::runtime::ValueRange::ALL };
+    (@range $range:expr) => { $crate::runtime::ValueRange::of($range) };
     (@type closure) => { $crate::types::Type::Closure };
     (@type $ty:ident) => { $crate::shader_globals!(@type $ty) };
     (@components closure) => { 0 };

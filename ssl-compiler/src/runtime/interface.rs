@@ -1,6 +1,7 @@
 //! What a compiled shader tells its host: parameters, outputs, lobes, and what it reads.
 
 use super::{
+    allowed::{self, Disallowed},
     closures::ClosureId,
     globals::{GlobalsLayout, Order},
     parameters::ParameterValue,
@@ -40,6 +41,11 @@ pub struct ParameterDesc {
 }
 
 impl ParameterDesc {
+    /// Says so if the parameter's metadata do not allow `value`, which is used as it is all the same.
+    pub fn disallowed(&self, value: &ParameterValue) -> Option<Disallowed> {
+        allowed::disallowed(&self.name, &self.metadata, value)
+    }
+
     /// The words of `value` in this parameter's type, or `None` where it does not convert.
     ///
     /// `strings` are those of the shader's program.

@@ -7,6 +7,7 @@
 //!
 //! Nothing here knows of the compiler, so a renderer may hold these types in its inner loops.
 
+pub mod allowed;
 pub mod block;
 pub mod closures;
 pub mod externals;
@@ -19,8 +20,9 @@ pub mod parameters;
 pub mod print;
 pub mod strings;
 
+pub use allowed::{Disallowed, disallowed};
 pub use block::{Block, BlockContext, BlockStatus, LaneError};
-pub use closures::{Beneath, Closure, ClosureId, ClosureParameter, ClosureRegistry, ClosureType};
+pub use closures::{Beneath, Closure, ClosureId, ClosureParameter, ClosureRegistry, ClosureType, ValueRange};
 pub use externals::{External, ExternalRegistry};
 pub use globals::{GlobalField, GlobalsLayout, Order, Orders};
 pub use host::{HostServices, NoTextures, TextureDouble, TextureRequest};

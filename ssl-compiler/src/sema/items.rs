@@ -383,6 +383,9 @@ impl Checker<'_> {
             dynamic: false,
         });
         let metadata = self.metadata(&p.metadata);
+        if let Some(default) = &default {
+            self.inspect_given(&p.name.text, &metadata, default);
+        }
         function.parameters.push(Parameter { variable, direction: p.direction, default, metadata });
     }
 

@@ -1,10 +1,12 @@
-//! Metadata: constants that the compiler keeps for user interfaces, and has no opinion about.
+//! Metadata: constants that the compiler keeps for user interfaces. Of their meaning it knows what parameters may be
+//! given, of which it warns.
 
 use super::Checker;
 use super::constants::Known;
-use super::hir::Constant;
+use super::hir::{Constant, Expr};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::runtime::interface::{Metadata, MetadataValue};
+use crate::runtime::{ParameterValue, disallowed};
 use crate::source::Span;
 use crate::syntax::ast;
 use crate::types::Type;
@@ -44,6 +46,31 @@ impl Checker<'_> {
                 None
             }
         }
+    }
+
+    /// Warns where metadata of the parameter `name` do not allow a constant that it is given.
+    pub(super) fn inspect_given(&mut self, name: &str, metadata: &[Metadata], value: &Expr) {
+        if metadata.is_empty() {
+            return;
+        }
+        let given = self.known(value).and_then(|known| self.parameter_value(&known));
+        if let Some(found) = given.and_then(|given| disallowed(name, metadata, &given)) {
+            self.diagnostics.push(found.warning(Some(value.span)));
+        }
+    }
+
+    /// A constant as a host would give it to a parameter.
+    fn parameter_value(&self, known: &Known) -> Option<ParameterValue> {
+        Some(match known {
+            Known::Scalar(Constant::Bool(x)) => ParameterValue::Bool(*x),
+            Known::Scalar(Constant::Int(x)) => ParameterValue::Int(*x),
+            Known::Scalar(Constant::Float(x)) => ParameterValue::Float(*x),
+            Known::Scalar(Constant::String(i)) => ParameterValue::String(self.program.strings[*i as usize].clone()),
+            Known::Parts(_) => {
+                let float = |c| if let Constant::Float(x) = c { Some(x) } else { None };
+                ParameterValue::Vector(known.scalars().into_iter().map(float).collect::<Option<_>>()?)
+            }
+        })
     }
 
     fn plain_value(&self, known: &Known, ty: &Type) -> MetadataValue {

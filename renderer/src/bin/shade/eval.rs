@@ -124,6 +124,14 @@ pub fn run(arguments: &Arguments) -> Outcome {
         if let Err(e) = parameters.set(shader.interface(), &p.name, &value) {
             return outcome.usage(&e.message(&p.name));
         }
+        let desc = shader.interface().parameters.iter().find(|d| d.name == p.name);
+        if let Some(found) = desc.and_then(|d| d.disallowed(&value)) {
+            outcome.diagnostics.push(found.warning(None));
+        }
+    }
+    arguments.warnings.apply_to(&mut outcome);
+    if outcome.diagnostics.has_errors() {
+        return outcome;
     }
     let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters, textures };
     if let Some(size) = arguments.grid {
