@@ -280,3 +280,34 @@ fn eval_takes_and_prints_strings() {
         assert_eq!(found["outputs"], serde_json::json!({"chosen": chosen, "known": known}));
     }
 }
+
+#[test]
+fn values_that_metadata_do_not_allow_are_told_wherever_they_come_from() {
+    let source = "shader paint(float gain = 1.0 <<< min = 0.0, max = 4.0 >>>, \
+                  string mode = \"matte\" <<< options = {\"matte\", \"bright\"} >>>, out color o) \
+                  { o = color(mode == \"matte\" ? gain : 2.0 * gain); }\n";
+    let file = File::new("allowed.ssl", source);
+    let shader = file.path();
+    let eval = |parameters: &[&str]| {
+        let given = parameters.iter().flat_map(|p| ["--param", p]);
+        shade(&["eval", &shader].into_iter().chain(given).collect::<Vec<_>>())
+    };
+    let within = eval(&["gain=4", "mode=\"bright\""]);
+    assert_eq!((within.status.code(), text(&within.stderr).as_str()), (Some(0), ""));
+    let outside = eval(&["gain=9", "mode=\"bride\""]);
+    let said = text(&outside.stderr);
+    assert_eq!(outside.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("`gain` is 9, above its `max` of 4") && said.contains("which is none of its options"),
+        "{said}"
+    );
+    // It is used as it is, unless warnings are denied.
+    assert!(text(&outside.stdout).contains("18"), "{}", text(&outside.stdout));
+    let denied = shade(&["eval", &shader, "--param", "gain=9", "--deny", "W0451"]);
+    assert_eq!((denied.status.code(), text(&denied.stdout).as_str()), (Some(1), ""));
+
+    let graph = format!("[units.a]\nfile = '{shader}'\nset = {{ gain = 9.0 }}\n[outputs]\no = \"a.o\"\n");
+    let graph = File::new("allowed.toml", &graph);
+    let checked = text(&shade(&["check", &graph.path()]).stderr);
+    assert!(checked.contains("W0451") && checked.contains("allowed.toml:3:9"), "{checked}");
+}
