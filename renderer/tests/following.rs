@@ -154,7 +154,7 @@ fn a_hit_shows_what_its_shader_saw() {
     near(&lobe["weight"], &[0.5; 3]);
     near(&lobe["parameters"][0][1], &[128.0 / 255.0; 3]);
     let light = &hit["lights"][0];
-    assert!(light["kind"] == "distant" && light["distance"].is_null() && light["shadowed"] == false);
+    assert!(light["kind"] == "distant" && light["distance"] == "Infinity" && light["shadowed"] == false);
     near(&light["adds"], &[128.0 / 255.0 / std::f64::consts::PI; 3]);
     for words in [
         "bounce 0: `shown`, 2 away",

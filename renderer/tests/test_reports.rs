@@ -103,10 +103,10 @@ fn the_printed_command_gives_what_the_test_found() {
             assert!(out.status.success(), "{command}: {}", text(&out.stderr));
             let values: Value = serde_json::from_slice(&out.stdout).expect("JSON");
             let source = failure["source"].as_str().expect("text");
-            let found = failure["found"].as_str().expect("what was found");
+            let found = plain(&failure["found"]);
             // Four expectations share a line; this one is told by what it found.
             let shown: Vec<String> = ["r", "t", "d", "n"].map(|o| plain(&values["outputs"][o])).into();
-            assert!(shown.contains(&found.to_owned()), "{command} shows {shown:?}, the test found {found} at {source}");
+            assert!(shown.contains(&found), "{command} shows {shown:?}, the test found {found} at {source}");
             repeated += 1;
         }
     }
@@ -146,9 +146,10 @@ fn json_tells_place_values_inputs_and_broken_files() {
     let report = report(&["test", &failing, &broken, "--format", "json"]);
     let test = &report["tests"][0];
     let failure = &test["failures"][0];
-    assert_eq!(failure["place"], format!("{failing}:15:5"));
+    assert_eq!(failure["place"], serde_json::json!({"file": failing, "line": 15, "column": 5}));
+    assert_eq!(report["version"], 1);
     assert_eq!(failure["source"], "    expect(r, 0.0); expect(t, 0.0); expect(d, 0.0); expect(n, 0);");
-    assert_eq!((&failure["expected"], &failure["found"]), (&Value::from("0"), &Value::from("0.5")));
+    assert_eq!((&failure["expected"], &failure["found"]), (&Value::from(0), &Value::from(0.5)));
     assert_eq!(failure["inputs"][0], "x = dual(0.1, 0.25, -3e-5)");
     assert!(test["seconds"].as_f64().is_some_and(|s| s > 0.0));
     let backends = ssl_compiler::BackendKind::ALL.len();
@@ -161,6 +162,8 @@ fn json_tells_place_values_inputs_and_broken_files() {
     assert_eq!(drawn["drawn"].as_array().map(Vec::len), Some(4));
     assert_eq!(report["broken"][0]["file"], broken);
     assert!(report["broken"][0]["reason"].as_str().is_some_and(|r| r.contains("E0201")));
+    let found = &report["diagnostics"][0];
+    assert_eq!((&found["code"], &found["file"], &found["line"]), (&"E0201".into(), &broken.clone().into(), &1.into()));
     assert_eq!(report["failed"].as_u64(), Some(3 * backends as u64 + 1));
 }
 

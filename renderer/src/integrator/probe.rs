@@ -2,6 +2,7 @@
 //! it does. Lengths are in the scene's units, directions and positions in world space.
 
 use crate::material::{GlobalValue, LobeValues};
+use crate::math::figures;
 use crate::ray::RayDifferential;
 use serde::Serialize;
 
@@ -18,9 +19,13 @@ pub struct Probe {
 #[derive(Clone, Debug, Serialize)]
 pub struct CameraRay {
     /// In pixels from the picture's upper left corner.
+    #[serde(serialize_with = "figures::serialize")]
     pub film: [f32; 2],
+    #[serde(serialize_with = "figures::serialize")]
     pub origin: [f32; 3],
+    #[serde(serialize_with = "figures::serialize")]
     pub direction: [f32; 3],
+    #[serde(serialize_with = "figures::serialize")]
     pub time: f32,
     pub differential: Differential,
 }
@@ -28,7 +33,9 @@ pub struct CameraRay {
 /// Partials by film x and y, per pixel.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Differential {
+    #[serde(serialize_with = "figures::serialize")]
     pub origin: [[f32; 3]; 2],
+    #[serde(serialize_with = "figures::serialize")]
     pub direction: [[f32; 3]; 2],
 }
 
@@ -44,8 +51,10 @@ pub struct ProbedHit {
     pub bounce: u32,
     pub material: String,
     /// Along the ray.
+    #[serde(serialize_with = "figures::serialize")]
     pub distance: f32,
     /// What a unit of radiance that leaves the hit towards the path adds to the sample.
+    #[serde(serialize_with = "figures::serialize")]
     pub throughput: [f32; 3],
     pub globals: Vec<GlobalValue>,
     pub look_ups: Vec<LookUp>,
@@ -54,14 +63,18 @@ pub struct ProbedHit {
     /// Weight and parameters of all lobes, and what layers keep, are numbers.
     pub numbers: bool,
     /// Radiance that the shader and the shape send out; what that of the shape counts beside light sampling.
+    #[serde(serialize_with = "figures::serialize")]
     pub emission: [f32; 3],
+    #[serde(serialize_with = "figures::serialize")]
     pub shape_emission: [f32; 3],
+    #[serde(serialize_with = "figures::serialize")]
     pub shape_emission_share: f32,
     pub lights: Vec<ProbedLight>,
     pub next: Option<ProbedDirection>,
     /// Why the path ends here, where it does.
     pub end: Option<&'static str>,
     /// What the sample has by now.
+    #[serde(serialize_with = "figures::serialize")]
     pub radiance: [f32; 3],
 }
 
@@ -70,13 +83,18 @@ pub struct ProbedHit {
 pub struct LookUp {
     /// The number of the texture among those of the scene.
     pub texture: u32,
+    #[serde(serialize_with = "figures::serialize")]
     pub uv: [f32; 2],
     /// Partials of the coordinates by film x and y, per pixel, as the shader handed them over.
+    #[serde(serialize_with = "figures::serialize")]
     pub ddx: [f32; 2],
+    #[serde(serialize_with = "figures::serialize")]
     pub ddy: [f32; 2],
     /// The finest level that was read; none without a texture.
+    #[serde(serialize_with = "figures::serialize")]
     pub level: Option<f32>,
     /// Red, green, blue, alpha.
+    #[serde(serialize_with = "figures::serialize")]
     pub result: [f32; 4],
 }
 
@@ -85,36 +103,48 @@ pub struct LookUp {
 pub struct ProbedLight {
     /// `point`, `distant`, `area` or `environment`.
     pub kind: &'static str,
+    #[serde(serialize_with = "figures::serialize")]
     pub wi: [f32; 3],
-    /// Infinite, which JSON writes as null, for those that are so far away.
+    /// Infinite for those that are so far away.
+    #[serde(serialize_with = "figures::serialize")]
     pub distance: f32,
     /// Per steradian; none for lights that have no extent.
+    #[serde(serialize_with = "figures::serialize")]
     pub pdf: Option<f32>,
     /// The density with which the lobes draw the same direction.
+    #[serde(serialize_with = "figures::serialize")]
     pub lobes_pdf: f32,
     /// The lobes' value, with the cosine.
+    #[serde(serialize_with = "figures::serialize")]
     pub value: [f32; 3],
     pub shadowed: bool,
     /// The share of its light that what is between lets pass.
+    #[serde(serialize_with = "figures::serialize")]
     pub visible: [f32; 3],
     /// The share that light sampling has of it, beside the lobes.
+    #[serde(serialize_with = "figures::serialize")]
     pub share: f32,
     /// Radiance that it adds towards the path, before the throughput.
+    #[serde(serialize_with = "figures::serialize")]
     pub adds: [f32; 3],
 }
 
 /// The direction in which a path goes on.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProbedDirection {
+    #[serde(serialize_with = "figures::serialize")]
     pub wi: [f32; 3],
     /// Per steradian; 1 for mirrors and smooth glass.
+    #[serde(serialize_with = "figures::serialize")]
     pub pdf: f32,
     /// What the throughput is multiplied by, without Russian roulette.
+    #[serde(serialize_with = "figures::serialize")]
     pub weight: [f32; 3],
     /// Of a mirror or glass.
     pub specular: bool,
     pub refracted: bool,
     /// Chance of going on that Russian roulette gave; 1 where it was not played.
+    #[serde(serialize_with = "figures::serialize")]
     pub survival: f32,
     pub differential: Differential,
 }
@@ -122,13 +152,19 @@ pub struct ProbedDirection {
 /// What a ray that met nothing saw.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProbedEnvironment {
+    #[serde(serialize_with = "figures::serialize")]
     pub direction: [f32; 3],
+    #[serde(serialize_with = "figures::serialize")]
     pub radiance: [f32; 3],
     /// The mip level of its image; none without one.
+    #[serde(serialize_with = "figures::serialize")]
     pub level: Option<f32>,
     /// The share that the lobes have of it, beside light sampling.
+    #[serde(serialize_with = "figures::serialize")]
     pub share: f32,
     /// Radiance of disks in the sky, each times the share that the lobes have of it.
+    #[serde(serialize_with = "figures::serialize")]
     pub suns: [f32; 3],
+    #[serde(serialize_with = "figures::serialize")]
     pub throughput: [f32; 3],
 }

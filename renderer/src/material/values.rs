@@ -2,6 +2,7 @@
 
 use super::globals::{self, Fill};
 use super::{Material, Scratch, ShadingLanguage, ShadingPoint, Surroundings};
+use crate::math::figures;
 use serde::Serialize;
 use ssl_compiler::runtime::{ClosureType, GlobalField, GlobalRead, GlobalsLayout, LANES, Order, Orders, Row};
 use ssl_compiler::types::{Scalar, Type};
@@ -10,12 +11,13 @@ use ssl_compiler::types::{Scalar, Type};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GlobalValue {
     pub name: String,
+    #[serde(serialize_with = "figures::serialize")]
     pub value: Vec<f32>,
     /// By film x, per pixel, where the global has partials.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "figures::serialize")]
     pub ddx: Option<Vec<f32>>,
     /// By film y.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "figures::serialize")]
     pub ddy: Option<Vec<f32>>,
 }
 
@@ -23,7 +25,9 @@ pub struct GlobalValue {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LobeValues {
     pub closure: &'static str,
+    #[serde(serialize_with = "figures::serialize")]
     pub weight: [f32; 3],
+    #[serde(serialize_with = "figures::serialize")]
     pub parameters: Vec<(&'static str, Vec<f32>)>,
 }
 

@@ -2,6 +2,7 @@
 
 mod color;
 mod distribution;
+pub mod figures;
 mod frame;
 mod prefetch;
 mod table;

@@ -5,6 +5,7 @@ use super::{RenderError, RenderOptions, job::STACK_BYTES, prepare};
 use crate::film::Tile;
 use crate::integrator::probe::Probe;
 use crate::integrator::{self, Recorded, Workspace};
+use crate::math::figures;
 use crate::scene::Scene;
 use serde::Serialize;
 
@@ -14,6 +15,7 @@ pub struct FollowedPath {
     pub pixel: [u32; 2],
     pub sample: u32,
     /// What the sample adds to the pixel, before the mean.
+    #[serde(serialize_with = "figures::serialize")]
     pub radiance: [f32; 3],
     #[serde(flatten)]
     pub path: Probe,

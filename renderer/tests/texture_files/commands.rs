@@ -27,6 +27,8 @@ fn textures_are_made_and_described() {
     assert_eq!((made.status.code(), text(&made.stderr)), (Some(0), String::new()));
     let info = shade(&["info", &path("out/a.tx"), &path("out/b.tx"), "--format", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&info.stdout).expect("JSON");
+    assert_eq!(json["version"], 1);
+    let json = &json["textures"];
     assert_eq!(json[1]["path"], path("out/b.tx"));
     assert_eq!(json[0]["sample"], "u8");
     assert_eq!(json[0]["channels"], 3);

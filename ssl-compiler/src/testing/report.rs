@@ -79,13 +79,14 @@ pub fn failed(reports: &[TestReport], broken: &[BrokenFile]) -> usize {
 
 /// `{"passed": n, "failed": n, "tests": […], "broken": [{file, reason}]}`, a test being
 /// `{file, line, name, backend, passed, seconds, failures, note, messages}` and a failure
-/// `{message, place, source, expected, found, inputs, drawn, reproduce}`. A broken file counts as one that
-/// failed.
+/// `{message, place, source, expected, found, inputs, drawn, reproduce}`, where a place is `{file, line, column}` and what
+/// was expected and found are numbers, or lists of them, wherever they are. A broken file counts as one that failed.
 pub fn json(reports: &[TestReport], broken: &[BrokenFile]) -> serde_json::Value {
     let failure = |f: &Failure| {
         let (expected, found) = f.values.clone().unzip();
         serde_json::json!({
-            "message": f.message, "place": f.place, "source": f.source, "expected": expected, "found": found,
+            "message": f.message, "place": place(&f.place), "source": f.source,
+            "expected": expected.map(|text| value(&text)), "found": found.map(|text| value(&text)),
             "inputs": f.inputs, "drawn": f.drawn, "reproduce": f.reproduce,
         })
     };
@@ -102,4 +103,60 @@ pub fn json(reports: &[TestReport], broken: &[BrokenFile]) -> serde_json::Value 
         "passed": passed, "failed": failed(reports, broken),
         "tests": reports.iter().map(test).collect::<Vec<_>>(), "broken": broken_files,
     })
+}
+
+/// `file:line:column` taken apart.
+fn place(text: &str) -> serde_json::Value {
+    let mut parts = text.rsplitn(3, ':');
+    let (column, line, file) = (parts.next(), parts.next(), parts.next());
+    let number = |part: Option<&str>| part.and_then(|p| p.parse::<u64>().ok());
+    serde_json::json!({"file": file, "line": number(line), "column": number(column)})
+}
+
+/// A value as a report writes it: a number, a list of numbers, a truth value, or text. NaN and the infinities are the texts
+/// `NaN`, `Infinity` and `-Infinity`, since JSON has no numbers for them.
+fn value(text: &str) -> serde_json::Value {
+    let number = |text: &str| -> Option<serde_json::Value> {
+        if let Ok(whole) = text.parse::<i64>() {
+            return Some(whole.into());
+        }
+        let x = text.parse::<f64>().ok()?;
+        Some(match x {
+            f64::INFINITY => "Infinity".into(),
+            f64::NEG_INFINITY => "-Infinity".into(),
+            x if x.is_nan() => "NaN".into(),
+            x => x.into(),
+        })
+    };
+    let list = || {
+        let inside = text.strip_prefix('(')?.strip_suffix(')')?;
+        inside.split(',').map(|part| number(part.trim())).collect::<Option<Vec<_>>>()
+    };
+    match text {
+        "true" => true.into(),
+        "false" => false.into(),
+        _ => number(text).or_else(|| list().map(serde_json::Value::Array)).unwrap_or_else(|| text.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_are_numbers_where_they_are() {
+        for (text, expected) in [
+            ("-3", json!(-3)),
+            ("-3e-5", json!(-3e-5)),
+            ("(1,0.5,-2)", json!([1, 0.5, -2])),
+            ("inf", json!("Infinity")),
+            ("(NaN,-inf)", json!(["NaN", "-Infinity"])),
+            ("true", json!(true)),
+            ("(matte)", json!("(matte)")),
+        ] {
+            assert_eq!(value(text), expected);
+        }
+        assert_eq!(place("C:\\a b.ssl:12:3"), json!({"file": "C:\\a b.ssl", "line": 12, "column": 3}));
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::graph::check_graph;
 use super::includes::Includes;
+use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
 use super::program::{Program, is_graph};
 use super::warnings::Warnings;
@@ -21,18 +22,12 @@ pub struct Arguments {
     /// Print the JSON Schema of scene files instead, for editors
     #[arg(long, conflicts_with = "files")]
     schema: bool,
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    #[command(flatten)]
+    json: JsonArgument,
     #[command(flatten)]
     includes: Includes,
     #[command(flatten)]
     warnings: Warnings,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub enum Format {
-    Text,
-    Json,
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
@@ -41,11 +36,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     let imports = arguments.includes.search();
     let files = arguments.files.iter().flat_map(|f| discover(f).unwrap_or_else(|_| vec![f.clone()]));
-    report(files.map(|file| check(&file, &imports)), arguments.format, &arguments.warnings)
+    report(files.map(|file| check(&file, &imports)), arguments.json.is_wanted(), &arguments.warnings)
 }
 
 /// What was found in files, as text or as JSON.
-pub fn report(found: impl Iterator<Item = Found>, format: Format, warnings: &Warnings) -> Outcome {
+pub fn report(found: impl Iterator<Item = Found>, json: bool, warnings: &Warnings) -> Outcome {
     let (mut findings, mut shaders) = (Vec::new(), Vec::new());
     let mut failed = false;
     let mut outcome = Outcome::default();
@@ -53,18 +48,13 @@ pub fn report(found: impl Iterator<Item = Found>, format: Format, warnings: &War
         warnings.apply(&mut diagnostics);
         failed |= diagnostics.has_errors();
         shaders.extend(described);
-        match format {
-            Format::Text => outcome.note.push_str(&render::text(&diagnostics, &sources, false)),
-            Format::Json => {
-                if let serde_json::Value::Array(list) = render::json(&diagnostics, &sources) {
-                    findings.extend(list);
-                }
-            }
+        if !json {
+            outcome.note.push_str(&render::text(&diagnostics, &sources, false));
+        } else if let serde_json::Value::Array(list) = render::json(&diagnostics, &sources) {
+            findings.extend(list);
         }
     }
-    if let Format::Json = format {
-        outcome.output = format!("{:#}\n", serde_json::json!({"diagnostics": findings, "shaders": shaders}));
-    }
+    outcome.report = json.then(|| serde_json::json!({"diagnostics": findings, "shaders": shaders}));
     outcome.code = if failed { outcome::INPUT_AT_FAULT } else { outcome::FINE };
     outcome
 }

@@ -1,5 +1,6 @@
 //! A shader's interface as JSON: what editors, exporters and scene tools need to know to use it.
 
+use renderer::math::figures::number;
 use serde_json::{Map, Value, json};
 use ssl_compiler::runtime::interface::{GlobalRead, Metadata, MetadataValue, ParameterDesc};
 use ssl_compiler::runtime::{ClosureRegistry, GlobalsLayout, ShaderInterface};
@@ -101,13 +102,4 @@ fn lobes(interface: &ShaderInterface, closures: &ClosureRegistry) -> Vec<Value> 
         }
     }
     list
-}
-
-/// The shortest digits that name this f32; JSON knows no infinities, which become text.
-pub fn number(x: f32) -> Value {
-    let text = x.to_string();
-    match text.parse::<f64>() {
-        Ok(digits) if x.is_finite() => json!(digits),
-        _ => json!(text),
-    }
 }

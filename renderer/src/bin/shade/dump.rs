@@ -1,8 +1,8 @@
 //! `shade dump FILE --stage …`: what the compiler made of a shader.
 
-use super::check::Format;
 use super::derivatives::DerivativeArguments;
 use super::includes::Includes;
+use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
 use super::program::Program;
 use super::target;
@@ -33,9 +33,8 @@ pub struct Arguments {
     /// `file.ssl:12`
     #[arg(long, value_name = "NAME")]
     why: Option<String>,
-    /// How `--why` answers
-    #[arg(long, value_enum, default_value = "text", requires = "why")]
-    format: Format,
+    #[command(flatten)]
+    json: JsonArgument,
     #[command(flatten)]
     includes: Includes,
     #[command(flatten)]
@@ -71,6 +70,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
     if arguments.why.is_some() && !matches!(arguments.stage, Stage::Demand | Stage::Lineage) {
         return outcome.usage("`--why` goes with `--stage demand` and `--stage lineage`");
     }
+    if arguments.json.is_wanted() && arguments.why.is_none() {
+        return outcome.usage("`--json` goes with `--why`: all else that is dumped is text");
+    }
     let native = match native(arguments) {
         Ok(native) => native,
         Err(message) => return outcome.usage(message),
@@ -96,8 +98,12 @@ pub fn run(arguments: &Arguments) -> Outcome {
         return outcome;
     }
     match dump(arguments, native, &mut outcome.sources, &program, &options) {
-        Ok(Ok(output)) => {
+        Ok(Ok(Dump::Text(output))) => {
             outcome.output = output;
+            outcome
+        }
+        Ok(Ok(Dump::Report(report))) => {
+            outcome.report = Some(report);
             outcome
         }
         Ok(Err(message)) => outcome.usage(&message),
@@ -122,7 +128,13 @@ fn native(arguments: &Arguments) -> Result<Native, &'static str> {
 }
 
 /// The text, or why there is none: what the user asked for cannot be had, or the shader is at fault.
-type Dumped = Result<Result<String, String>, Diagnostics>;
+type Dumped = Result<Result<Dump, String>, Diagnostics>;
+
+enum Dump {
+    Text(String),
+    /// For `--json`.
+    Report(serde_json::Value),
+}
 
 fn dump(
     arguments: &Arguments,
@@ -152,24 +164,24 @@ fn dump(
     let (module, _) = lower_checked(&checked, file, entry, options, &mut look)?;
     let module = seen.unwrap_or(module);
     if let Some((target, text)) = native {
-        return Ok(ssl_compiler::on_large_stack(|| target.instance().text(&module, text))
-            .map_err(|BackendError(message)| message));
+        let text = ssl_compiler::on_large_stack(|| target.instance().text(&module, text));
+        return Ok(text.map(Dump::Text).map_err(|BackendError(message)| message));
     }
     if let Some(query) = &arguments.why {
         let passes = options.passes;
         let found = ssl_compiler::passes::ad::why::why(&module, passes.call_policy, passes.derivatives, sources, query);
-        return Ok(match (found, arguments.format) {
+        return Ok(match (found, arguments.json.is_wanted()) {
             (Err(unknown), _) => Err(format!("{}; {}", unknown.message, unknown.hint)),
-            (Ok(answers), Format::Text) => Ok(why::text(&answers, sources)),
-            (Ok(answers), Format::Json) => Ok(format!("{:#}\n", why::json(query, &answers, sources))),
+            (Ok(answers), false) => Ok(Dump::Text(why::text(&answers, sources))),
+            (Ok(answers), true) => Ok(Dump::Report(why::json(query, &answers, sources))),
         });
     }
-    Ok(Ok(match arguments.stage {
+    Ok(Ok(Dump::Text(match arguments.stage {
         Stage::Lineage | Stage::Demand => {
             marked(&module, options.passes, (sources.get(file), file), arguments.stage == Stage::Demand)
         }
         _ => module.to_string(),
-    }))
+    })))
 }
 
 /// The source with a mark before each line, then each variant's code with notes.

@@ -4,6 +4,7 @@ use super::derivatives::DerivativeArguments;
 use super::grid;
 use super::includes::Includes;
 use super::inputs::{Given, GlobalArgument, ParameterArgument};
+use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
 use super::program::Program;
 use super::setup::{Setup, name_closures};
@@ -50,9 +51,8 @@ pub struct Arguments {
     /// Points to run for `--time`
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     points: u64,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    json: JsonArgument,
     #[command(flatten)]
     warnings: Warnings,
 }
@@ -147,7 +147,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     let closures = language.closures();
     name_closures(&mut evaluated, shader.interface(), closures);
-    outcome.output = if arguments.json { format!("{evaluated:#}\n") } else { plain(&evaluated) };
+    match arguments.json.is_wanted() {
+        true => outcome.report = Some(evaluated),
+        false => outcome.output = plain(&evaluated),
+    }
     outcome
 }
 

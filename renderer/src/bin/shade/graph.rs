@@ -1,8 +1,9 @@
 //! `shade graph check|show|build`: graphs of shaders, checked, drawn, and written as the shader that they
 //! are.
 
-use super::check::{Format, Found, report};
+use super::check::{Found, report};
 use super::includes::Includes;
+use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
 use super::program::{Program, read_graph};
 use super::warnings::Warnings;
@@ -30,8 +31,8 @@ enum Command {
     Check {
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        #[arg(long, value_enum, default_value = "text")]
-        format: Format,
+        #[command(flatten)]
+        json: JsonArgument,
         /// Read the images that the graphs name, too
         #[arg(long)]
         assets: bool,
@@ -62,9 +63,9 @@ enum Command {
 
 pub fn run(arguments: &Arguments) -> Outcome {
     match &arguments.command {
-        Command::Check { files, format, assets, includes, warnings } => {
+        Command::Check { files, json, assets, includes, warnings } => {
             let one = |file: &PathBuf| with_options(includes, |options| check_graph(file, *assets, options));
-            report(files.iter().map(one), *format, warnings)
+            report(files.iter().map(one), json.is_wanted(), warnings)
         }
         Command::Show { file, output, includes } => show(file, output.as_deref(), includes),
         Command::Build { file, output, includes } => build(file, output.as_deref(), includes),

@@ -15,6 +15,7 @@ mod graph;
 mod grid;
 mod includes;
 mod inputs;
+mod json;
 mod merge;
 mod outcome;
 mod program;
@@ -29,6 +30,7 @@ mod why;
 
 use clap::{Parser, Subcommand};
 use outcome::Outcome;
+use ssl_compiler::diagnostics;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -65,8 +67,13 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    let json = json::is_asked_for(std::env::args_os().skip(1));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        Err(e) if json && e.use_stderr() => {
+            let said = print(&json::of_usage(&e.render().to_string()));
+            return ExitCode::from(said.map_or(outcome::ENVIRONMENT_FAILED, |()| outcome::USAGE));
+        }
         Err(e) => {
             // Help and version are asked for, and go to stdout; clap knows which. A reader that has gone
             // away is no failure.
@@ -86,18 +93,29 @@ fn main() -> ExitCode {
         Command::Texture(arguments) => texture::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
     };
-    finish(&outcome)
+    finish(&outcome, json)
 }
 
-/// Prints what a command has to say: its result to stdout, everything else to stderr.
-fn finish(outcome: &Outcome) -> ExitCode {
-    let stderr = std::io::stderr();
-    let text = ssl_compiler::diagnostics::render::text(&outcome.diagnostics, &outcome.sources, stderr.is_terminal());
-    // Where nobody listens there is nobody to tell.
-    let _ = write!(stderr.lock(), "{text}{}", outcome.note);
+/// Prints what a command has to say: its result to stdout, everything else to stderr; as JSON all of it to stdout.
+fn finish(outcome: &Outcome, json: bool) -> ExitCode {
+    // What is printed in another form on purpose, such as a schema, is a result and stays as it is.
+    let printed = if json && (outcome.report.is_some() || outcome.output.is_empty()) {
+        print(&json::of(outcome))
+    } else {
+        let stderr = std::io::stderr();
+        let text = diagnostics::render::text(&outcome.diagnostics, &outcome.sources, stderr.is_terminal());
+        // Where nobody listens there is nobody to tell.
+        let _ = write!(stderr.lock(), "{text}{}", outcome.note);
+        print(&outcome.output)
+    };
+    ExitCode::from(printed.map_or(outcome::ENVIRONMENT_FAILED, |()| outcome.code))
+}
+
+/// To stdout. A reader that goes away has what it wanted.
+fn print(text: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(outcome.output.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::from(outcome::ENVIRONMENT_FAILED),
-        _ => ExitCode::from(outcome.code),
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e),
+        _ => Ok(()),
     }
 }

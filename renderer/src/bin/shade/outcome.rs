@@ -16,6 +16,8 @@ pub struct Outcome {
     pub code: u8,
     /// For stdout.
     pub output: String,
+    /// For stdout where JSON was asked for: an object.
+    pub report: Option<serde_json::Value>,
     /// For stderr, after the diagnostics; whole lines.
     pub note: String,
     pub diagnostics: Diagnostics,

@@ -1,6 +1,7 @@
 //! A shader ready to be run from the command line, and its results as JSON.
 
-use super::describe::{number, shaped};
+use super::describe::shaped;
+use renderer::math::figures::number;
 use serde_json::{Value, json};
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{

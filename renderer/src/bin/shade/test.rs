@@ -3,6 +3,7 @@
 use super::check::read;
 use super::derivatives::Calls;
 use super::includes::Includes;
+use super::json;
 use super::outcome::{self, Outcome};
 use super::warnings::Warnings;
 use renderer::film::write_whole;
@@ -18,7 +19,11 @@ pub struct Arguments {
     /// Shader files, or folders to search for them
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    #[arg(long, value_enum, default_value = "text")]
+    /// Print the report as JSON, for other programs; the same as `--format json`
+    #[arg(long, overrides_with = "format")]
+    json: bool,
+    /// The form of the report
+    #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
     format: Format,
     /// Write the report into a file; stdout then gets the last line only
     #[arg(short, long, value_name = "FILE")]
@@ -43,6 +48,12 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let mut reports: Vec<TestReport> = Vec::new();
     let mut broken: Vec<BrokenFile> = Vec::new();
     let mut text = String::new();
+    let mut findings: Vec<serde_json::Value> = Vec::new();
+    let mut find = |found: &Diagnostics, sources: &SourceMap| {
+        if let serde_json::Value::Array(list) = render::json(found, sources) {
+            findings.extend(list);
+        }
+    };
     let imports = arguments.includes.search();
     for path in &arguments.paths {
         let files = match discover(path) {
@@ -58,11 +69,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
             let (sources, result) = run_one(&file, &imports, arguments);
             match result {
                 Ok((found, warnings)) => {
+                    find(&warnings, &sources);
                     outcome.note.push_str(&render::text(&warnings, &sources, false));
                     found.iter().for_each(|r| text.push_str(&line(r)));
                     reports.extend(found);
                 }
                 Err(diagnostics) => {
+                    find(&diagnostics, &sources);
                     let reason = render::text(&diagnostics, &sources, false);
                     outcome.note.push_str(&reason);
                     broken.push(BrokenFile { file: file.display().to_string(), reason });
@@ -73,9 +86,14 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let failed = testing::failed(&reports, &broken);
     let passed = reports.len() + broken.len() - failed;
     let summary = format!("{passed} passed, {failed} failed\n");
-    let report = match arguments.format {
+    let form = if arguments.json { Format::Json } else { arguments.format };
+    let report = match form {
         Format::Text => text + &summary,
-        Format::Json => format!("{:#}\n", testing::json(&reports, &broken)),
+        Format::Json => {
+            let mut report = testing::json(&reports, &broken);
+            report["diagnostics"] = findings.into();
+            json::text(report)
+        }
         Format::Junit => testing::junit(&reports, &broken),
     };
     let is_empty = reports.is_empty() && broken.is_empty();

@@ -1,5 +1,6 @@
 //! `shade texture make IN… -o OUT` and `shade texture info FILE…`.
 
+use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
 use super::progress::Progress;
 use clap::builder::PossibleValuesParser;
@@ -63,8 +64,8 @@ struct Make {
 struct Info {
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    #[arg(long, default_value = "text", value_parser = ["text", "json"])]
-    format: String,
+    #[command(flatten)]
+    json: JsonArgument,
 }
 
 const SAMPLES: [(&str, Sample); 4] =
@@ -226,7 +227,7 @@ impl Info {
         for path in &self.files {
             let opened = Disk.open(path).map_err(|e| format!("the file cannot be read: {e}"));
             match opened.and_then(|file| TextureFile::open(file.as_ref()).map_err(|e| e.to_string())) {
-                Ok(texture) if self.format == "json" => all.push(as_json(path, &texture)),
+                Ok(texture) if self.json.is_wanted() => all.push(as_json(path, &texture)),
                 Ok(texture) => result.output.push_str(&as_text(path, &texture)),
                 Err(e) => {
                     result.note.push_str(&format!("error: `{}`: {e}\n", path.display()));
@@ -234,8 +235,8 @@ impl Info {
                 }
             }
         }
-        if self.format == "json" {
-            result.output = format!("{:#}\n", Value::from(all));
+        if self.json.is_wanted() {
+            result.report = Some(json!({"textures": all}));
         }
         result
     }

@@ -14,8 +14,8 @@ pub fn run(arguments: &Arguments, scene: &mut Scene, pixel: (u32, u32), outcome:
         Err(wrong) => return refuse(outcome, *wrong),
     };
     match follow(scene, &options, pixel, arguments.sample) {
-        Ok(path) if arguments.json => match serde_json::to_string_pretty(&path) {
-            Ok(json) => outcome.output = json + "\n",
+        Ok(path) if arguments.json => match serde_json::to_value(&path) {
+            Ok(json) => outcome.report = Some(json),
             Err(e) => {
                 outcome.code = outcome::ENVIRONMENT_FAILED;
                 outcome.note.push_str(&format!("the path cannot be written as JSON: {e}\n"));

@@ -9,6 +9,7 @@ mod tev;
 
 pub use arguments::Arguments;
 
+use crate::json;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use checkpoint::{Checkpoint, refuse};
@@ -171,7 +172,7 @@ fn finish(
     };
     // Others would take a part for whole.
     let written = if complete || output.format != Format::Part { output.write(&rendered.part) } else { Ok(()) };
-    let statistics = serde_json::to_string_pretty(&rendered.statistics).map(|s| s + "\n");
+    let statistics = serde_json::to_value(&rendered.statistics).map(json::text);
     let counted = match (stats, statistics) {
         (Some(file), Ok(json)) => film::write_whole(file, json.as_bytes()),
         _ => Ok(()),
