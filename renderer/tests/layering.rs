@@ -5,9 +5,7 @@ use renderer::bsdf::{Bsdf, WeightedLobe};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::sampler::Sampler;
-use ssl_compiler::modules::SearchPath;
-use ssl_compiler::runtime::host::NoTextures;
-use ssl_compiler::source::SourceMap;
+use ssl_compiler::{NoTextures, SearchPath};
 
 /// What a shader gives at a flat place that is seen under an angle.
 struct Seen {
@@ -25,12 +23,10 @@ fn seen(body: &str, cosine: f32, backfacing: bool) -> Seen {
 fn seen_with(imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
     let body = format!("const normal n = global_value<normal>; closure none; {body}");
     let text = format!("{imports} shader main(out closure c) {{ {body} }}");
-    let (language, mut sources) = (ShadingLanguage::new(), SourceMap::new());
-    let file = sources.add("main.ssl", text);
-    let (modules, found) = ssl_compiler::load(&mut sources, file, &SearchPath::on_disk(Vec::new()));
-    let (shader, _) = language
-        .compile(&sources, (&modules, found), None, Making::default())
-        .unwrap_or_else(|d| panic!("{}", ssl_compiler::diagnostics::render::text(&d, &sources, false)));
+    let language = ShadingLanguage::new();
+    let mut compiler = language.compiler(Making::default(), &SearchPath::on_disk(Vec::new()));
+    let file = compiler.add_source("main.ssl", text);
+    let shader = language.compile(&compiler.program(file), None).unwrap_or_else(|e| panic!("{e}"));
     let gnormal = if backfacing { Vec3::NEG_Z } else { Vec3::Z };
     let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine * gnormal.z);
     let surface = Surface { normal: Vec3::Z, gnormal: Vec3::Z, backfacing, ..Surface::default() };

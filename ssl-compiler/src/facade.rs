@@ -176,10 +176,7 @@ pub fn format(sources: &SourceMap, file: FileId) -> Result<String, Diagnostics> 
 fn check_here(sources: &mut SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let modules = modules::load(sources, file, options.imports, &mut diagnostics);
-    let mut checked = sema::check(&modules, options.globals, options.closures, options.externals, &mut diagnostics);
-    checked.sources = sources.clone();
-    settle(&mut diagnostics, file, sources);
-    (checked, diagnostics)
+    check_modules(sources, &modules, diagnostics, options)
 }
 
 /// Keeps the warnings about the file itself that it does not allow, and brings what is said into order.
@@ -200,41 +197,35 @@ pub fn compile(
     on_large_stack(|| {
         let start = Instant::now();
         let (checked, diagnostics) = check_here(sources, file, options);
-        finish(&checked, file, entry, options, diagnostics, start)
+        if diagnostics.has_errors() {
+            return Err(diagnostics);
+        }
+        let front = start.elapsed();
+        let id = choose(&checked, file, entry)?;
+        compile_here(&checked, id, options, diagnostics, front)
     })
 }
 
-/// Compiles one shader of a file that was loaded, or its only one; what loading had to say is passed on.
-pub fn compile_loaded(
+/// Checks a file that was loaded; what loading had to say is passed on.
+pub(crate) fn check_loaded(
     sources: &SourceMap,
-    (modules, diagnostics): (&Modules, Diagnostics),
-    entry: Option<&str>,
+    modules: &Modules,
+    found: Diagnostics,
     options: &CompileOptions<'_>,
-) -> Result<(Shader, Diagnostics), Diagnostics> {
-    on_large_stack(|| {
-        let start = Instant::now();
-        let mut diagnostics = diagnostics;
-        let mut checked = sema::check(modules, options.globals, options.closures, options.externals, &mut diagnostics);
-        checked.sources = sources.clone();
-        settle(&mut diagnostics, modules.root().file, sources);
-        finish(&checked, modules.root().file, entry, options, diagnostics, start)
-    })
+) -> (Checked, Diagnostics) {
+    on_large_stack(|| check_modules(sources, modules, found, options))
 }
 
-fn finish(
-    checked: &Checked,
-    file: FileId,
-    entry: Option<&str>,
+fn check_modules(
+    sources: &SourceMap,
+    modules: &Modules,
+    mut diagnostics: Diagnostics,
     options: &CompileOptions<'_>,
-    diagnostics: Diagnostics,
-    start: Instant,
-) -> Result<(Shader, Diagnostics), Diagnostics> {
-    if diagnostics.has_errors() {
-        return Err(diagnostics);
-    }
-    let front = start.elapsed();
-    let id = choose(checked, file, entry)?;
-    compile_here(checked, id, options, diagnostics, front)
+) -> (Checked, Diagnostics) {
+    let mut checked = sema::check(modules, options.globals, options.closures, options.externals, &mut diagnostics);
+    checked.sources = sources.clone();
+    settle(&mut diagnostics, modules.root().file, sources);
+    (checked, diagnostics)
 }
 
 /// Compiles one shader of a checked file.
@@ -244,9 +235,20 @@ pub fn compile_checked(
     entry: Option<&str>,
     options: &CompileOptions<'_>,
 ) -> Result<(Shader, Diagnostics), Diagnostics> {
+    compile_front(checked, file, entry, options, Duration::ZERO)
+}
+
+/// Likewise; checking took the time `front`, which the shader reports among its timings.
+pub(crate) fn compile_front(
+    checked: &Checked,
+    file: FileId,
+    entry: Option<&str>,
+    options: &CompileOptions<'_>,
+    front: Duration,
+) -> Result<(Shader, Diagnostics), Diagnostics> {
     on_large_stack(|| {
         let id = choose(checked, file, entry)?;
-        compile_here(checked, id, options, Diagnostics::new(), Duration::ZERO)
+        compile_here(checked, id, options, Diagnostics::new(), front)
     })
 }
 

@@ -10,7 +10,6 @@ use ssl_compiler::types::{Type, VectorKind};
 
 ssl_compiler::shader_globals! {
     /// What a hit offers to a shader; world space unless said.
-    #[expect(non_snake_case, reason = "`I` is the field's own name for the incident direction")]
     pub struct HitGlobals {
         /// Texture coordinates; the third is 0.
         uvw: float3, first;

@@ -2,12 +2,11 @@
 
 use super::globals::{self, HitGlobals};
 use crate::bsdf::{ClosureKind, closures};
-use ssl_compiler::diagnostics::Diagnostics;
-use ssl_compiler::modules::Modules;
 use ssl_compiler::pipeline::Options;
-use ssl_compiler::runtime::{ClosureId, ClosureRegistry, GlobalsLayout, Orders};
-use ssl_compiler::source::SourceMap;
-use ssl_compiler::{BackendKind, CompileOptions, Roots, Shader, Target};
+use ssl_compiler::{
+    BackendKind, ClosureId, ClosureRegistry, CompileError, Compiler, GlobalsLayout, Orders, Program, SearchPath,
+    Shader, ShaderRequest, Target,
+};
 use std::sync::Arc;
 
 /// How a scene's shaders are compiled.
@@ -80,42 +79,32 @@ impl ShadingLanguage {
         &self.closures
     }
 
-    /// The globals, and those variables of the scene that the files do not declare themselves: they may mean another
-    /// type by them.
-    fn globals_for(&self, modules: &Modules) -> GlobalsLayout {
-        let mut globals = self.globals.clone();
-        let declared = modules.declared_globals();
-        for (name, components) in self.variables.iter().filter(|(name, _)| !declared.contains(name.as_str())) {
-            // A name that is taken stays what it was.
-            let _ = globals.add(name, globals::type_of(*components), Orders::First);
+    /// A session that compiles shaders for this renderer. Files may declare the scene's variables themselves: they may
+    /// mean another type by them.
+    pub fn compiler(&self, making: Making, imports: &SearchPath<'static>) -> Compiler {
+        let Making { target, passes } = making;
+        let mut compiler = Compiler::new();
+        compiler.set_globals(self.globals.clone()).set_closures(self.closures.clone());
+        compiler.set_target(target).set_passes(passes).set_imports(imports);
+        for (name, components) in &self.variables {
+            compiler.offer_global(name, globals::type_of(*components), Orders::First);
         }
-        globals
+        compiler
     }
 
-    /// Compiles one shader of a file that was loaded; what loading had to say is passed on. Warnings come
-    /// back beside the shader.
-    pub fn compile(
-        &self,
-        sources: &SourceMap,
-        loaded: (&Modules, Diagnostics),
-        entry: Option<&str>,
-        making: Making,
-    ) -> Result<(Compiled, Diagnostics), Diagnostics> {
-        let Making { target, passes } = making;
-        let (modules, found) = loaded;
-        let globals = self.globals_for(modules);
-        let options = CompileOptions { target, passes, ..CompileOptions::new(&globals, &self.closures) };
-        let (whole, warnings) = ssl_compiler::compile_loaded(sources, (modules, found), entry, &options)?;
-        // What of it is asked for apart from the rest. The whole says all that there is to say.
+    /// Compiles one shader of a program that [`ShadingLanguage::compiler`] made, and those parts of it that are asked
+    /// for apart from the rest.
+    pub fn compile(&self, program: &Program, entry: Option<&str>) -> Result<Compiled, CompileError> {
+        let whole = program.compile(entry)?;
+        // The whole says all that there is to say.
         let part = |has: fn(&ClosureKind) -> bool| {
             let of = |id: &ClosureId| self.kinds.get(id.0 as usize).is_some_and(has);
             let wanted: Vec<ClosureId> = whole.interface().lobes.iter().map(|l| l.closure).filter(of).collect();
-            let options = CompileOptions { roots: Roots::Lobes(&wanted), ..options };
-            let compile = || ssl_compiler::compile_loaded(sources, (modules, Diagnostics::new()), entry, &options);
-            (!wanted.is_empty()).then(compile)?.ok().map(|(shader, _)| Arc::new(shader))
+            let request = || ShaderRequest { lobes: Some(wanted.clone()), ..ShaderRequest::from(entry) };
+            (!wanted.is_empty()).then(|| program.compile(request()))?.ok()
         };
         let (emission, passage) = (part(|kind| kind.emits), part(|kind| kind.passes));
-        Ok((Compiled { whole: Arc::new(whole), emission, passage }, warnings))
+        Ok(Compiled { whole, emission, passage })
     }
 }
 

@@ -5,15 +5,15 @@ use super::context::Context;
 use super::graphs::{Graphs, LinkedGraph};
 use super::schema::{MaterialTable, SceneFile, ValueText};
 use crate::bsdf::load_measured;
-use crate::material::{Compiled, Making, Material, ShadingLanguage};
+use crate::material::{Making, Material, ShadingLanguage};
 use rayon::prelude::*;
-use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, closest};
-use ssl_compiler::modules::{Modules, SearchPath};
+use ssl_compiler::diagnostics::{Diagnostic, closest};
 use ssl_compiler::runtime::ParameterValue;
 use ssl_compiler::runtime::parameters::ParameterError;
-use ssl_compiler::source::FileId;
+use ssl_compiler::{FileId, Program, SearchPath};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Where a material's shader comes from.
 type ShaderKey = (FileId, Option<String>);
@@ -24,7 +24,7 @@ pub fn build_materials(
     graphs: &Graphs,
     language: &ShadingLanguage,
     making: Making,
-    imports: &SearchPath<'_>,
+    imports: &SearchPath<'static>,
     context: &mut Context,
 ) -> Vec<Material> {
     let SceneFile { materials: tables, textures, .. } = scene;
@@ -32,24 +32,19 @@ pub fn build_materials(
     let mut distinct: Vec<&ShaderKey> = keys.iter().flatten().collect();
     distinct.sort();
     distinct.dedup();
-    let mut files: BTreeMap<FileId, (Modules, Diagnostics)> = BTreeMap::new();
-    for (file, _) in &distinct {
-        files.entry(*file).or_insert_with(|| ssl_compiler::load(&mut context.sources, *file, imports));
-    }
-    let sources = &context.sources;
-    let compile = |(file, entry): &&ShaderKey| {
-        let (modules, found) = &files[file];
-        language.compile(sources, (modules, found.clone()), entry.as_deref(), making)
-    };
-    let compiled: Vec<Result<(Compiled, Diagnostics), Diagnostics>> = distinct.par_iter().map(compile).collect();
+    let mut compiler = language.compiler(making, imports).with_sources(std::mem::take(&mut context.sources));
+    let programs: Vec<_> = distinct.iter().map(|(file, _)| compiler.program(*file)).collect();
+    context.sources = compiler.into_sources();
+    let compile = |((_, entry), program): (&&ShaderKey, &Arc<Program>)| language.compile(program, entry.as_deref());
+    let compiled: Vec<_> = distinct.par_iter().zip(&programs).map(compile).collect();
     let mut shaders = BTreeMap::new();
     for (key, result) in distinct.iter().zip(compiled) {
         match result {
-            Ok((shader, warnings)) => {
-                context.diagnostics.extend(graphs.blame(warnings));
+            Ok(shader) => {
+                context.diagnostics.extend(graphs.blame(shader.whole.warnings().clone()));
                 shaders.insert((*key).clone(), shader);
             }
-            Err(errors) => context.diagnostics.extend(graphs.blame(errors)),
+            Err(e) => context.diagnostics.extend(graphs.blame(e.into_diagnostics())),
         }
     }
     let texture_names: Vec<&str> = textures.keys().map(String::as_str).collect();

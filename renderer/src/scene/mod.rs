@@ -156,7 +156,7 @@ impl<M: Into<Making>> From<M> for LoadOptions {
 }
 
 /// Reads a scene file and all that it names; `imports` is where its shaders look for other files.
-pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'_>) -> Loaded {
+pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'static>) -> Loaded {
     let mut context = Context::new(path);
     let scene = read::read(path, &mut context).and_then(|file| build(&file, &options.into(), imports, &mut context));
     let scene = scene.filter(|_| !context.diagnostics.has_errors());
@@ -165,7 +165,12 @@ pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'
 }
 
 /// `None` where nothing could be made; what is wrong is said either way.
-fn build(file: &SceneFile, options: &LoadOptions, imports: &SearchPath<'_>, context: &mut Context) -> Option<Scene> {
+fn build(
+    file: &SceneFile,
+    options: &LoadOptions,
+    imports: &SearchPath<'static>,
+    context: &mut Context,
+) -> Option<Scene> {
     // A material whose shader has errors still has its name: shapes that use it are not at fault.
     let names: Vec<String> = file.materials.keys().cloned().collect();
     let folders = Folders::new(options.textures.folder.clone());

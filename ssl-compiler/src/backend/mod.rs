@@ -35,6 +35,14 @@ pub trait Code: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct BackendError(pub String);
 
+impl std::fmt::Display for BackendError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BackendError {}
+
 /// How much time a back end may spend so that the code runs faster. Results are the same at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum OptLevel {

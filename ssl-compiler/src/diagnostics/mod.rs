@@ -170,6 +170,30 @@ impl Diagnostics {
     }
 }
 
+/// The code, what is wrong and what to do, in one line. [`render`] shows the places too.
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let severity = if self.is_error() { "error" } else { "warning" };
+        write!(f, "{severity}[{}]: {}; {}", self.code.id, self.message, self.hint)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// A line for each finding.
+impl std::fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lines: Vec<String> = self.list.iter().map(Diagnostic::to_string).collect();
+        f.write_str(&lines.join("\n"))?;
+        match self.suppressed {
+            0 => Ok(()),
+            n => write!(f, "\nand {n} more"),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Diagnostics {
         Diagnostics { list: vec![diagnostic], suppressed: 0 }

@@ -3,10 +3,11 @@
 pub mod memory;
 
 use crate::backend::Code;
+use crate::diagnostics::Diagnostics;
 use crate::ir::Module;
 use crate::runtime::block::{BlockContext, lane_error};
 use crate::runtime::externals::ExternalRequest;
-use crate::runtime::{Block, BlockStatus, LANES, ShaderInterface, TextureRequest};
+use crate::runtime::{Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
 use std::time::Duration;
 
 /// A shader that can be run, from any number of threads at once.
@@ -19,6 +20,7 @@ pub struct Shader {
     /// Rows of globals that a block must have.
     needed_rows: usize,
     calls_externals: bool,
+    warnings: Diagnostics,
 }
 
 impl Shader {
@@ -31,14 +33,36 @@ impl Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
         let calls_externals = module.calls_externals();
-        Shader { interface, code, module, timings, needed_rows, calls_externals }
+        let warnings = Diagnostics::new();
+        Shader { interface, code, module, timings, needed_rows, calls_externals, warnings }
     }
 
+    /// What a host must know to call the shader.
     pub fn interface(&self) -> &ShaderInterface {
         &self.interface
     }
 
+    pub(crate) fn set_warnings(&mut self, warnings: Diagnostics) {
+        self.warnings = warnings;
+    }
+
+    /// What a [`Compiler`](crate::Compiler) warned of: of the file first, then of this shader.
+    pub fn warnings(&self) -> &Diagnostics {
+        &self.warnings
+    }
+
+    /// A parameter block with every parameter at its default and no texture bound.
+    pub fn new_parameters(&self) -> ParameterBlock {
+        ParameterBlock::new(&self.interface)
+    }
+
+    /// Rows for the outputs of one block.
+    pub fn new_outputs(&self) -> Vec<Row> {
+        vec![Row::ZERO; self.interface.output_rows]
+    }
+
     /// The optimised IR.
+    #[doc(hidden)]
     pub fn module(&self) -> &Module {
         &self.module
     }
@@ -53,6 +77,7 @@ impl Shader {
         &self.timings
     }
 
+    /// The size of the machine code; 0 where the interpreter runs the shader.
     pub fn code_bytes(&self) -> usize {
         self.code.code_bytes()
     }

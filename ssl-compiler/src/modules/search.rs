@@ -13,6 +13,16 @@ pub trait Files: Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 }
 
+impl<F: Files + ?Sized> Files for &F {
+    fn identity(&self, path: &Path) -> Option<PathBuf> {
+        (**self).identity(path)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        (**self).read(path)
+    }
+}
+
 /// The files of this machine.
 pub struct Disk;
 

@@ -1,7 +1,7 @@
 //! One call of a shader: what goes in, what comes out, and the C struct that carries both.
 
 use super::externals::ExternalRequest;
-use super::{LANES, ParameterBlock, Row, host::HostServices, host::TextureRequest};
+use super::{LANES, ParameterBlock, Row, host::HostServices, host::NoTextures, host::TextureRequest};
 use std::ffi::c_void;
 
 /// Iterations and calls that one lane may spend before it is ended.
@@ -24,6 +24,14 @@ pub struct Block<'a> {
     pub fuel: u32,
 }
 
+impl<'a> Block<'a> {
+    /// All 16 points, with the usual fuel and no textures; the fields say otherwise:
+    /// `Block { mask: 0b11, ..Block::new(…) }` runs the first two points.
+    pub fn new(globals: &'a [Row], parameters: &'a ParameterBlock, outputs: &'a mut [Row]) -> Block<'a> {
+        Block { globals, parameters, host: &NoTextures, outputs, mask: (1 << LANES) - 1, fuel: DEFAULT_FUEL }
+    }
+}
+
 /// Why a lane was ended early; its outputs are zero then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneError {
@@ -39,6 +47,8 @@ impl std::fmt::Display for LaneError {
         })
     }
 }
+
+impl std::error::Error for LaneError {}
 
 /// How a call went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

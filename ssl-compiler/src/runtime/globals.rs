@@ -4,6 +4,7 @@
 //! the Rust struct that the host fills and the layout that the compiler reads, so the two cannot
 //! differ. A scene, or a test, appends further fields at run time.
 
+use super::Row;
 use crate::types::Type;
 use std::collections::HashMap;
 
@@ -145,10 +146,21 @@ impl std::fmt::Display for LayoutError {
 
 impl std::error::Error for LayoutError {}
 
-/// Declares a host's globals: a `repr(C)` struct of rows, and the layout that describes it.
+/// The rows of one field of a block, as components of orders; for [`shader_globals!`](crate::shader_globals).
+#[doc(hidden)]
+pub fn field_rows<const ORDERS: usize, const COMPONENTS: usize>(
+    rows: &mut [Row],
+    first: usize,
+) -> &mut [[Row; ORDERS]; COMPONENTS] {
+    let (components, _) = rows[first..first + COMPONENTS * ORDERS].as_chunks_mut();
+    // The range holds COMPONENTS times ORDERS rows.
+    components.try_into().expect("as many chunks as components")
+}
+
+/// Declares a host's globals: a struct of rows, and the layout that describes it.
 ///
-/// Each field is `name: type, orders;` with `type` a variant path of [`Type`] as the language spells
-/// it (`float`, `point`, …) and `orders` one of `value`, `first`, `second`. In the struct a field is
+/// Each field is `name: type, orders;` with `type` as the language spells it (`float`, `point`, …) and `orders` one
+/// of `value`, `first`, `second`. A method of the field's name gives its rows to fill, as
 /// `[[Row; ORDERS]; COMPONENTS]`.
 ///
 /// ```
@@ -162,37 +174,58 @@ impl std::error::Error for LayoutError {}
 /// let layout = HitGlobals::layout();
 /// assert_eq!(layout.rows(), 10);
 /// let mut globals = HitGlobals::default();
-/// globals.position[1][0].0[3] = 2.0; // y of lane 3
+/// globals.position()[1][0].0[3] = 2.0; // y of lane 3
 /// assert_eq!(globals.rows()[3].0[3], 2.0);
 /// ```
 #[macro_export]
 macro_rules! shader_globals {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ident, $orders:ident;)* }) => {
         $(#[$meta])*
-        #[derive(Clone, Default)]
-        #[repr(C)]
+        #[derive(Clone)]
         pub struct $name {
-            $($(#[$fmeta])* pub $field: [[$crate::runtime::Row; $crate::shader_globals!(@orders $orders).count()];
-                $crate::shader_globals!(@components $ty)],)*
+            rows: [$crate::runtime::Row; 0 $(+ $crate::shader_globals!(@components $ty)
+                * $crate::shader_globals!(@orders $orders).count())*],
         }
-        impl $name {
-            /// The layout that a compiler needs to read this struct.
-            pub fn layout() -> $crate::runtime::GlobalsLayout {
-                let mut layout = $crate::runtime::GlobalsLayout::new();
+        const _: () = {
+            // Says only where each field begins. Globals are named as shaders name them, `I` for one.
+            #[allow(dead_code, non_snake_case)]
+            #[repr(C)]
+            struct Rows {
+                $($field: [[$crate::runtime::Row; $crate::shader_globals!(@orders $orders).count()];
+                    $crate::shader_globals!(@components $ty)],)*
+            }
+            #[allow(dead_code, non_snake_case)]
+            impl $name {
+                /// The layout that a compiler needs to read this struct.
+                pub fn layout() -> $crate::runtime::GlobalsLayout {
+                    let mut layout = $crate::runtime::GlobalsLayout::new();
+                    $(
+                        // Field names of a struct differ and the types are scalars or vectors, so adding cannot fail.
+                        layout.add(stringify!($field), $crate::shader_globals!(@type $ty), $crate::shader_globals!(@orders $orders))
+                            .expect("field names are unique");
+                    )*
+                    layout
+                }
+                /// The struct as the rows that a block holds.
+                pub fn rows(&self) -> &[$crate::runtime::Row] {
+                    &self.rows
+                }
                 $(
-                    // Field names of a struct differ and the types are scalars or vectors, so adding cannot fail.
-                    layout.add(stringify!($field), $crate::shader_globals!(@type $ty), $crate::shader_globals!(@orders $orders))
-                        .expect("field names are unique");
+                    $(#[$fmeta])*
+                    pub fn $field(&mut self) -> &mut [[$crate::runtime::Row; $crate::shader_globals!(@orders $orders).count()];
+                        $crate::shader_globals!(@components $ty)] {
+                        const FIRST: usize =
+                            ::std::mem::offset_of!(Rows, $field) / ::std::mem::size_of::<$crate::runtime::Row>();
+                        $crate::runtime::globals::field_rows(&mut self.rows, FIRST)
+                    }
                 )*
-                layout
             }
-            /// The struct as the rows that a block holds.
-            pub fn rows(&self) -> &[$crate::runtime::Row] {
-                let count = ::std::mem::size_of::<Self>() / ::std::mem::size_of::<$crate::runtime::Row>();
-                // SAFETY: the struct is `repr(C)` and made of nothing but rows, all of one size and alignment.
-                unsafe { ::std::slice::from_raw_parts((self as *const Self).cast(), count) }
+            impl ::std::default::Default for $name {
+                fn default() -> $name {
+                    $name { rows: [$crate::runtime::Row::ZERO; _] }
+                }
             }
-        }
+        };
     };
     (@orders value) => { $crate::runtime::Orders::Value };
     (@orders first) => { $crate::runtime::Orders::First };

@@ -1,10 +1,12 @@
 //! What a compiled shader tells its host: parameters, outputs, lobes, and what it reads.
 
 use super::{
+    Row,
     allowed::{self, Disallowed},
-    closures::ClosureId,
+    closures::{Closure, ClosureId},
     globals::{GlobalsLayout, Order},
     parameters::ParameterValue,
+    read3,
     strings::{host_string_id, string_id},
 };
 use crate::types::{Scalar, Type};
@@ -126,6 +128,30 @@ pub struct LobeDesc {
     pub layer: Option<Layer>,
 }
 
+impl LobeDesc {
+    /// The weight of the lobe in one lane of the output rows: red, green, blue.
+    pub fn weight(&self, outputs: &[Row], lane: usize) -> [f32; 3] {
+        read3(outputs, self.weight_row, lane)
+    }
+
+    /// The lobe's parameters in one lane. `T` must be the type whose number is [`LobeDesc::closure`].
+    pub fn read<T: Closure>(&self, outputs: &[Row], lane: usize) -> T {
+        T::read(&outputs[self.parameter_row..], lane)
+    }
+}
+
+impl OutputDesc {
+    /// The components in one lane of the output rows, as floats; a `bool` is 0 or 1.
+    pub fn read(&self, outputs: &[Row], lane: usize) -> Vec<f32> {
+        let rows = outputs[self.first_row..].iter().zip(&self.scalars);
+        rows.map(|(row, scalar)| match scalar {
+            Scalar::Float => row.0[lane],
+            Scalar::Int | Scalar::Bool => row.int(lane) as f32,
+        })
+        .collect()
+    }
+}
+
 /// One row of the globals block that the compiled code reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GlobalRead {
@@ -162,6 +188,12 @@ impl ShaderInterface {
         if id == 0 { Some("") } else { self.strings.iter().map(String::as_str).find(|s| string_id(s) == id) }
     }
 
+    /// The `out` parameter of this name, where it is no closure.
+    pub fn output(&self, name: &str) -> Option<&OutputDesc> {
+        self.outputs.iter().find(|o| o.name == name)
+    }
+
+    /// Whether the code reads a component of this field, or its partial.
     pub fn reads(&self, field: usize, order: Order) -> bool {
         self.globals_read.iter().any(|r| r.field == field && r.order == order)
     }

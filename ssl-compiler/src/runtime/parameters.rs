@@ -49,6 +49,42 @@ impl ParameterError {
     }
 }
 
+impl std::fmt::Display for ParameterError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ParameterError::Unknown(known) if known.is_empty() => f.write_str("the shader has no parameters"),
+            ParameterError::Unknown(known) => {
+                write!(f, "the shader has no parameter of this name; it has {}", known.join(", "))
+            }
+            ParameterError::Type(ty) => write!(f, "the parameter takes a value of type {ty}"),
+        }
+    }
+}
+
+impl std::error::Error for ParameterError {}
+
+macro_rules! parameter_value {
+    ($($from:ty: $x:ident => $value:expr;)*) => {
+        $(impl From<$from> for ParameterValue {
+            fn from($x: $from) -> ParameterValue {
+                $value
+            }
+        })*
+    };
+}
+
+parameter_value! {
+    bool: x => ParameterValue::Bool(x);
+    i32: x => ParameterValue::Int(x);
+    f32: x => ParameterValue::Float(x);
+    [f32; 2]: x => ParameterValue::Vector(x.to_vec());
+    [f32; 3]: x => ParameterValue::Vector(x.to_vec());
+    [f32; 4]: x => ParameterValue::Vector(x.to_vec());
+    [f32; 16]: x => ParameterValue::Vector(x.to_vec());
+    &str: x => ParameterValue::String(x.to_owned());
+    String: x => ParameterValue::String(x);
+}
+
 impl ParameterBlock {
     /// Every parameter at its default, every texture slot unbound.
     pub fn new(interface: &ShaderInterface) -> ParameterBlock {

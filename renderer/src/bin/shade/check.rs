@@ -67,7 +67,7 @@ pub struct Found {
     pub shaders: Vec<serde_json::Value>,
 }
 
-fn check(path: &Path, imports: &SearchPath<'_>) -> Found {
+fn check(path: &Path, imports: &SearchPath<'static>) -> Found {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let language = ShadingLanguage::new();
     let options = CompileOptions { imports, ..CompileOptions::new(language.globals(), language.closures()) };

@@ -51,11 +51,13 @@ pub fn build(
 
 fn compiled(shader: BuiltIn, language: &ShadingLanguage, making: Making, context: &mut Context) -> Option<Compiled> {
     let file = context.sources.add(shader.name(), shader.source());
-    let (modules, found) = ssl_compiler::load(&mut context.sources, file, &LIBRARY_ONLY);
-    match language.compile(&context.sources, (&modules, found), None, making) {
-        Ok((shader, _)) => Some(shader),
-        Err(errors) => {
-            context.diagnostics.extend(errors);
+    let mut compiler = language.compiler(making, &LIBRARY_ONLY).with_sources(std::mem::take(&mut context.sources));
+    let program = compiler.program(file);
+    context.sources = compiler.into_sources();
+    match language.compile(&program, None) {
+        Ok(shader) => Some(shader),
+        Err(e) => {
+            context.diagnostics.extend(e.into_diagnostics());
             None
         }
     }

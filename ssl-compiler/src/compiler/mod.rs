@@ -1,0 +1,289 @@
+//! A session: what a host offers to shaders, the sources that it gave, and what was made of them.
+//!
+//! ```
+//! use ssl_compiler::{Block, Compiler, Row};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut compiler = Compiler::new();
+//! let file = compiler.add_source("twice.ssl", "shader main(float x = 1.5, out float y) { y = 2.0 * x; }");
+//! let shader = compiler.compile(file, "main")?;
+//! let mut outputs = shader.new_outputs();
+//! shader.run(&mut Block::new(&[], &shader.new_parameters(), &mut outputs));
+//! assert_eq!(outputs[0], Row::splat(3.0));
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod program;
+mod request;
+
+pub use error::CompileError;
+pub use program::{Lowered, Program};
+pub use request::ShaderRequest;
+
+use crate::diagnostics::Diagnostics;
+use crate::facade::{CompileOptions, Target};
+use crate::graph::{self, Linked};
+use crate::jit::Shader;
+use crate::modules::{Disk, Files, SearchPath};
+use crate::pipeline::Options;
+use crate::runtime::globals::LayoutError;
+use crate::runtime::{Closure, ClosureId, ClosureRegistry, ClosureType, External, ExternalRegistry};
+use crate::runtime::{GlobalsLayout, Orders};
+use crate::source::{FileId, SourceMap};
+use crate::testing::{self, Session, TestReport};
+use crate::types::Type;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a host offers to shaders, and how it wants them made.
+#[derive(Clone, Default)]
+struct Offer {
+    globals: GlobalsLayout,
+    /// Globals that a file may declare itself, in another type.
+    optional: Vec<(String, Type, Orders)>,
+    closures: ClosureRegistry,
+    externals: ExternalRegistry,
+    target: Target,
+    passes: Options,
+}
+
+/// Compiles shaders for one host.
+///
+/// A host says first what its shaders may use: globals, closure types and functions. Then it adds sources, and
+/// compiles them. The session parses and checks a file once, however many of its shaders are compiled, and gives
+/// the same [`Shader`] for the same request. What the host offers may change later: then the session forgets what
+/// it made, and shaders and programs that it gave out go on as they are.
+#[derive(Clone)]
+pub struct Compiler {
+    offer: Arc<Offer>,
+    files: Arc<dyn Files + Send + Sync>,
+    folders: Vec<PathBuf>,
+    sources: SourceMap,
+    programs: HashMap<FileId, Arc<Program>>,
+}
+
+impl Default for Compiler {
+    fn default() -> Compiler {
+        Compiler {
+            offer: Arc::default(),
+            files: Arc::new(Disk),
+            folders: Vec::new(),
+            sources: SourceMap::new(),
+            programs: HashMap::new(),
+        }
+    }
+}
+
+impl Compiler {
+    /// A session of a host that offers nothing yet.
+    pub fn new() -> Compiler {
+        Compiler::default()
+    }
+
+    /// A session that goes on with sources that were read elsewhere; [`Compiler::into_sources`] gives them back.
+    pub fn with_sources(self, sources: SourceMap) -> Compiler {
+        Compiler { sources, programs: HashMap::new(), ..self }
+    }
+
+    fn offer_mut(&mut self) -> &mut Offer {
+        self.programs.clear();
+        Arc::make_mut(&mut self.offer)
+    }
+
+    /// The globals of every shader, in place of those so far. [`shader_globals!`](crate::shader_globals) makes the
+    /// layout of a struct that the host fills.
+    pub fn set_globals(&mut self, globals: GlobalsLayout) -> &mut Compiler {
+        self.offer_mut().globals = globals;
+        self
+    }
+
+    /// Adds one global behind those so far.
+    ///
+    /// # Errors
+    /// The name is taken, or the type is no scalar, vector or matrix.
+    pub fn add_global(&mut self, name: &str, ty: Type, orders: Orders) -> Result<&mut Compiler, LayoutError> {
+        self.offer_mut().globals.add(name, ty, orders)?;
+        Ok(self)
+    }
+
+    /// Offers a global to those files that do not declare one of this name themselves, perhaps in another type.
+    /// A name that [`Compiler::set_globals`] gave stays what it is.
+    pub fn offer_global(&mut self, name: &str, ty: Type, orders: Orders) -> &mut Compiler {
+        self.offer_mut().optional.push((name.to_owned(), ty, orders));
+        self
+    }
+
+    /// Lets shaders make closures of a type that [`closure_type!`](crate::closure_type) declared. A type of the same
+    /// name is replaced, and keeps its number.
+    pub fn register_closure<T: Closure>(&mut self) -> ClosureId {
+        self.register_closure_type(T::closure_type())
+    }
+
+    /// The same for a closure type that the host describes at run time.
+    pub fn register_closure_type(&mut self, closure: ClosureType) -> ClosureId {
+        self.offer_mut().closures.register(closure)
+    }
+
+    /// The closure types of this list, in place of those so far.
+    pub fn set_closures(&mut self, closures: ClosureRegistry) -> &mut Compiler {
+        self.offer_mut().closures = closures;
+        self
+    }
+
+    /// Lets shaders call a function of the host. A function of the same name is replaced.
+    pub fn register_external(&mut self, external: External) -> &mut Compiler {
+        self.offer_mut().externals.register(external);
+        self
+    }
+
+    /// Which back end makes the code, and how hard it tries.
+    pub fn set_target(&mut self, target: impl Into<Target>) -> &mut Compiler {
+        self.offer_mut().target = target.into();
+        self
+    }
+
+    /// How the passes treat derivatives and calls, for whoever compares the ways.
+    #[doc(hidden)]
+    pub fn set_passes(&mut self, passes: Options) -> &mut Compiler {
+        self.offer_mut().passes = passes;
+        self
+    }
+
+    /// Looks for imported files in this folder too, behind the folder of the importing file.
+    pub fn include(&mut self, folder: impl Into<PathBuf>) -> &mut Compiler {
+        self.programs.clear();
+        self.folders.push(folder.into());
+        self
+    }
+
+    /// Reads files, imported ones too, from here instead of the disk.
+    pub fn set_files(&mut self, files: impl Files + Send + 'static) -> &mut Compiler {
+        self.programs.clear();
+        self.files = Arc::new(files);
+        self
+    }
+
+    /// Imports what this search path finds.
+    pub fn set_imports(&mut self, imports: &SearchPath<'static>) -> &mut Compiler {
+        self.folders.clone_from(&imports.folders);
+        self.set_files(imports.files)
+    }
+
+    /// Adds a text. The name stands in messages; a text that has no path imports from the library and from the
+    /// [included](Compiler::include) folders only.
+    pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
+        self.sources.add(name, text)
+    }
+
+    /// Adds a file, which is read once: the same path gives the same file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not UTF-8 text.
+    pub fn add_file(&mut self, path: impl AsRef<Path>) -> io::Result<FileId> {
+        let path = path.as_ref();
+        if let Some(file) = self.sources.at(path) {
+            return Ok(file);
+        }
+        let text = String::from_utf8(self.files.read(path)?);
+        let text = text.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
+        Ok(self.sources.add_file(path, text))
+    }
+
+    /// Reads a graph of shaders and links it to the text of one shader, which joins the sources.
+    ///
+    /// # Errors
+    /// The graph or one of its shaders is at fault.
+    pub fn add_graph(&mut self, path: impl AsRef<Path>) -> Result<Linked, CompileError> {
+        let (group, found) = graph::read(path.as_ref(), &mut self.sources);
+        let Some(group) = group.filter(|_| !found.has_errors()) else {
+            return Err(CompileError::new(found, &self.sources));
+        };
+        let imports = SearchPath { files: &*self.files, folders: self.folders.clone() };
+        let Offer { globals, closures, externals, .. } = &*self.offer;
+        let options = CompileOptions { externals, imports: &imports, ..CompileOptions::new(globals, closures) };
+        let linked = graph::link(&group, &mut self.sources, &options);
+        linked.map(|(linked, _)| linked).map_err(|found| CompileError::new(found, &self.sources))
+    }
+
+    /// All files of the session, those too that were imported.
+    pub fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    /// Ends the session, and gives its sources.
+    pub fn into_sources(self) -> SourceMap {
+        self.sources
+    }
+
+    /// Forgets all sources and what was made of them, so that files are read anew. Numbers of files mean nothing
+    /// afterwards.
+    pub fn clear(&mut self) {
+        self.programs.clear();
+        self.sources = SourceMap::new();
+    }
+
+    /// The closure types that shaders may make.
+    pub fn closures(&self) -> &ClosureRegistry {
+        &self.offer.closures
+    }
+
+    /// The globals of every shader.
+    pub fn globals(&self) -> &GlobalsLayout {
+        &self.offer.globals
+    }
+
+    /// The program that a file and all its imports make. It can be checked and compiled on any thread.
+    ///
+    /// # Panics
+    /// If the file is not one of this session.
+    pub fn program(&mut self, file: FileId) -> Arc<Program> {
+        if let Some(known) = self.programs.get(&file) {
+            return Arc::clone(known);
+        }
+        let imports = SearchPath { files: &*self.files, folders: self.folders.clone() };
+        let program = Arc::new(Program::load(&self.offer, &mut self.sources, file, &imports));
+        self.programs.insert(file, Arc::clone(&program));
+        program
+    }
+
+    /// Finds the mistakes of a file and of what it imports; gives warnings.
+    ///
+    /// # Errors
+    /// The file has errors.
+    pub fn check(&mut self, file: FileId) -> Result<Diagnostics, CompileError> {
+        self.program(file).check()
+    }
+
+    /// Compiles one shader of a file. Its warnings are [`Shader::warnings`].
+    ///
+    /// # Errors
+    /// The file has errors, or the shader is not one that can be compiled.
+    pub fn compile(&mut self, file: FileId, wanted: impl Into<ShaderRequest>) -> Result<Arc<Shader>, CompileError> {
+        self.program(file).compile(wanted)
+    }
+
+    /// Brings one shader as far as [`Compiler::compile`] does, but makes no code: it says what the shader's interface
+    /// is, and finds the mistakes that show only when a shader is put together with what it calls.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn lower(&mut self, file: FileId, wanted: impl Into<ShaderRequest>) -> Result<Lowered, CompileError> {
+        self.program(file).lower(wanted)
+    }
+
+    /// Runs the tests of a file, each on every back end of this build.
+    ///
+    /// # Errors
+    /// The file has errors, so that nothing ran. A test that failed is no error: it says so in its report.
+    pub fn test(&mut self, file: FileId) -> Result<Vec<TestReport>, CompileError> {
+        let imports = SearchPath { files: &*self.files, folders: self.folders.clone() };
+        let Offer { globals, closures, externals, passes, .. } = &*self.offer;
+        let session = Session { externals, passes: *passes, imports: &imports, ..Session::new(globals, closures) };
+        let ran = testing::run_file(&session, &mut self.sources, file);
+        ran.map(|(reports, _)| reports).map_err(|found| CompileError::new(found, &self.sources))
+    }
+}

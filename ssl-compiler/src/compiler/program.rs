@@ -1,0 +1,173 @@
+//! A file with all that it imports: checked when something first asks, and what was compiled from it.
+
+use super::{CompileError, Offer, ShaderRequest};
+use crate::diagnostics::Diagnostics;
+use crate::facade::{self, Checked, CompileOptions, Roots};
+use crate::ir::Module;
+use crate::jit::Shader;
+use crate::modules::{LIBRARY_ONLY, Modules, SearchPath};
+use crate::runtime::{GlobalsLayout, ShaderInterface};
+use crate::source::{FileId, SourceMap};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A file with all that it imports, and the host's offer as it was when the file was loaded. Several threads may
+/// compile its shaders at once.
+pub struct Program {
+    offer: Arc<Offer>,
+    file: FileId,
+    /// Those of the host that this file sees.
+    globals: GlobalsLayout,
+    sources: SourceMap,
+    modules: Modules,
+    /// What loading found.
+    found: Diagnostics,
+    front: OnceLock<Front>,
+    shaders: Mutex<Vec<(ShaderRequest, Arc<Shader>)>>,
+}
+
+/// What checking made.
+struct Front {
+    checked: Checked,
+    found: Diagnostics,
+    time: Duration,
+}
+
+/// A shader that was checked and optimised, but for which no code was made.
+pub struct Lowered {
+    /// What a host must know to call the shader.
+    pub interface: ShaderInterface,
+    /// Warnings about this shader, beside those of its file.
+    pub warnings: Diagnostics,
+    /// The intermediate code.
+    #[doc(hidden)]
+    pub module: Module,
+}
+
+impl Program {
+    pub(super) fn load(offer: &Arc<Offer>, sources: &mut SourceMap, file: FileId, imports: &SearchPath<'_>) -> Program {
+        let (modules, found) = facade::load(sources, file, imports);
+        let mut globals = offer.globals.clone();
+        let declared = modules.declared_globals();
+        for (name, ty, orders) in offer.optional.iter().filter(|(name, ..)| !declared.contains(name.as_str())) {
+            // A name that is taken stays what it was.
+            let _ = globals.add(name, ty.clone(), *orders);
+        }
+        Program {
+            offer: Arc::clone(offer),
+            file,
+            globals,
+            sources: sources.clone(),
+            modules,
+            found,
+            front: OnceLock::new(),
+            shaders: Mutex::default(),
+        }
+    }
+
+    /// The file that was asked for.
+    pub fn file(&self) -> FileId {
+        self.file
+    }
+
+    /// The files of the program, for showing what was found.
+    pub fn sources(&self) -> &SourceMap {
+        &self.sources
+    }
+
+    /// Finds the mistakes; gives warnings.
+    ///
+    /// # Errors
+    /// There are errors.
+    pub fn check(&self) -> Result<Diagnostics, CompileError> {
+        self.front().map(|front| front.found.clone())
+    }
+
+    /// The names of the file's shaders, in their order.
+    ///
+    /// # Errors
+    /// There are errors.
+    pub fn shaders(&self) -> Result<Vec<&str>, CompileError> {
+        let front = self.front()?;
+        Ok(front.checked.program.shaders().map(|(_, f)| f.name.as_str()).collect())
+    }
+
+    /// Compiles one shader. The same request gives the same shader.
+    ///
+    /// # Errors
+    /// There are errors, or the shader is not one that can be compiled.
+    pub fn compile(&self, wanted: impl Into<ShaderRequest>) -> Result<Arc<Shader>, CompileError> {
+        let wanted = wanted.into();
+        if let Some(known) = self.known(&wanted) {
+            return Ok(known);
+        }
+        let front = self.front()?;
+        // Nothing is locked meanwhile: compiling takes milliseconds, and other requests need not wait for it.
+        let made = self.with_options(&wanted, |options| {
+            facade::compile_front(&front.checked, self.file, wanted.entry.as_deref(), options, front.time)
+        });
+        let (mut shader, mut warnings) = made.map_err(|found| self.refuse(found))?;
+        let mut all = front.found.clone();
+        all.extend(std::mem::take(&mut warnings));
+        shader.set_warnings(all);
+        let mut shaders = self.shaders.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been faster; everybody gets the same shader.
+        if let Some((_, known)) = shaders.iter().find(|(request, _)| *request == wanted) {
+            return Ok(Arc::clone(known));
+        }
+        let shader = Arc::new(shader);
+        shaders.push((wanted, Arc::clone(&shader)));
+        Ok(shader)
+    }
+
+    /// Brings one shader as far as [`Program::compile`] does, but makes no code.
+    ///
+    /// # Errors
+    /// As [`Program::compile`].
+    pub fn lower(&self, wanted: impl Into<ShaderRequest>) -> Result<Lowered, CompileError> {
+        let (wanted, front) = (wanted.into(), self.front()?);
+        let entry = wanted.entry.as_deref();
+        let lowered = self.with_options(&wanted, |options| {
+            facade::lower_and_warn(&front.checked, self.file, entry, options, &mut |_, _| {})
+        });
+        let (module, interface, warnings) = lowered.map_err(|found| self.refuse(found))?;
+        Ok(Lowered { interface, warnings, module })
+    }
+
+    fn known(&self, wanted: &ShaderRequest) -> Option<Arc<Shader>> {
+        let shaders = self.shaders.lock().unwrap_or_else(PoisonError::into_inner);
+        shaders.iter().find(|(request, _)| request == wanted).map(|(_, shader)| Arc::clone(shader))
+    }
+
+    fn refuse(&self, found: Diagnostics) -> CompileError {
+        CompileError::new(found, &self.sources)
+    }
+
+    fn front(&self) -> Result<&Front, CompileError> {
+        let front = self.front.get_or_init(|| {
+            let start = Instant::now();
+            let (checked, found) = self.with_options(&ShaderRequest::default(), |options| {
+                facade::check_loaded(&self.sources, &self.modules, self.found.clone(), options)
+            });
+            Front { checked, found, time: start.elapsed() }
+        });
+        match front.found.has_errors() {
+            true => Err(self.refuse(front.found.clone())),
+            false => Ok(front),
+        }
+    }
+
+    fn with_options<T>(&self, wanted: &ShaderRequest, run: impl FnOnce(&CompileOptions<'_>) -> T) -> T {
+        let Offer { closures, externals, target, passes, .. } = &*self.offer;
+        run(&CompileOptions {
+            externals,
+            target: *target,
+            passes: *passes,
+            bake: wanted.bake.as_ref(),
+            seeded: wanted.seeded.as_deref(),
+            imports: &LIBRARY_ONLY,
+            roots: wanted.lobes.as_deref().map_or(Roots::All, Roots::Lobes),
+            ..CompileOptions::new(&self.globals, closures)
+        })
+    }
+}
