@@ -3,7 +3,7 @@
 use super::options::pattern;
 use crate::camera::Camera;
 use crate::fiber::{self, FiberCounts};
-use crate::film::part::{Done, Part, Plan};
+use crate::film::part::{BATCH, Done, Part, Plan};
 use crate::film::{Film, TileSums};
 use crate::integrator::clock::Clock;
 use crate::integrator::{self, BatchCounts, Faults, Messages, Recorded, View, Workspace};
@@ -13,10 +13,6 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Instant;
-
-/// Samples a pixel that are traced together. With tiles of 16×16 a batch has 1024 paths: enough to fill
-/// blocks of one shader, few enough to stay in a core's cache.
-pub const BATCH: u32 = 4;
 
 /// A shader may recurse deeply, on the stack of the thread that runs it.
 pub const STACK_BYTES: usize = 16 << 20;

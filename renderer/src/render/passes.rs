@@ -1,7 +1,8 @@
 //! The passes of a render: one for all samples, or several, after each of which tiles that are without noise drop out.
 
-use super::job::{BATCH, Job, Worked};
+use super::job::{Job, Worked};
 use crate::film::Adaptive;
+use crate::film::part::BATCH;
 use std::ops::Range;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;

@@ -51,7 +51,7 @@ codes! {
     NO_STRUCTURE = "S0019", "rays that cannot be traced as asked",
         "`--accel` names a library that cannot be used on this machine. The message says why; without the option the renderer needs no library.";
     PART = "S0020", "partial render that cannot be read",
-        "The file named as a partial render, or the checkpoint that `--resume` goes on from, is something else, is damaged, was not copied whole, or was written by another version of this program. Render it again, or leave out `--resume`.";
+        "The file named as a partial render, or the checkpoint that `--resume` goes on from, is something else, is damaged, was not copied whole, or was written by another version or another build of this program. Render it again, or leave out `--resume`.";
     MISFIT = "S0021", "partial renders of different pictures",
         "Partial renders can be merged, and checkpoints be gone on from, where they are of the same scene, size, crop, seed, layers and samples a pixel, with other samples in each. The scene counts as changed when any file that it reads has changed. The message says what differs.";
     INCOMPLETE = "S0022", "samples that no partial render has",

@@ -2,7 +2,7 @@
 //! that no render could have written.
 
 use super::encode::{COLOR, INTEGER, MAGIC, SUM_BYTES, VERSION};
-use super::{Done, Part, Plan};
+use super::{Done, Part, Plan, build};
 use crate::film::{Adaptive, Aov, Film, OutputKind, RawPixel, Tile, TileSums, ToneCurve};
 use smallvec::SmallVec;
 use std::fmt::{Display, Formatter};
@@ -16,6 +16,8 @@ pub enum PartFileError {
     Other,
     /// Of another version of the format.
     Version(u32),
+    /// Another build made its samples.
+    Build,
     /// Cut short, or changed.
     Damaged,
 }
@@ -27,6 +29,10 @@ impl Display for PartFileError {
             PartFileError::Version(v) => {
                 write!(f, "it was written by another version of this program: its format is {v}, not {VERSION}")
             }
+            PartFileError::Build => f.write_str(
+                "it was written by another build of this program, whose samples may be others: one program must make all \
+                 samples of a picture",
+            ),
             PartFileError::Damaged => f.write_str("it is damaged, or was not copied whole"),
         }
     }
@@ -43,7 +49,7 @@ const MAX_LAYERS: u32 = 1 << 10;
 
 impl Part {
     pub fn decode(bytes: &[u8]) -> Result<Part, PartFileError> {
-        let head = MAGIC.len() + size_of::<u32>();
+        let head = MAGIC.len() + size_of::<u32>() + size_of::<u64>();
         if !bytes.starts_with(MAGIC) {
             return Err(PartFileError::Other);
         }
@@ -51,6 +57,9 @@ impl Part {
         let version = reader.word().ok_or(PartFileError::Damaged)?;
         if version != VERSION {
             return Err(PartFileError::Version(version));
+        }
+        if reader.long().ok_or(PartFileError::Damaged)? != build() {
+            return Err(PartFileError::Build);
         }
         let (content, sum) = bytes.split_last_chunk::<SUM_BYTES>().ok_or(PartFileError::Damaged)?;
         if content.len() < head || xxh3_64(content).to_le_bytes() != *sum {

@@ -1,18 +1,18 @@
 //! A partial render into bytes.
 //!
-//! All numbers little-endian: 8 bytes that name the format, its version (u32), the plan, the sample ranges, the finished
+//! All numbers little-endian: 8 bytes that name the format, its version (u32), [the build](super::build()) (u64), the plan, the sample ranges, the finished
 //! units where not all are, then for each tile, row by row, each of its pixels: how many samples, the sums, and where
 //! layers keep the nearest sample its rank (u64) and values (f32). Counts and sums are variable-length: seven bits a byte,
 //! lowest first, the eighth set on all but the last; sums with the sign in the lowest bit. Last, the XXH3 of everything
 //! before (u64).
 
-use super::Part;
+use super::{Part, build};
 use crate::film::{Aov, OutputKind, ToneCurve};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(super) const MAGIC: &[u8; 8] = b"SSLPART\0";
 /// Of the format.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 /// Bytes of the checksum.
 pub(super) const SUM_BYTES: usize = 8;
 
@@ -21,6 +21,7 @@ impl Part {
         let mut out = Vec::new();
         out.extend(MAGIC);
         out.extend(VERSION.to_le_bytes());
+        out.extend(build().to_le_bytes());
         self.encode_plan(&mut out);
         out.extend((self.ranges.len() as u32).to_le_bytes());
         for range in &self.ranges {

@@ -1,10 +1,12 @@
 //! Partial renders: the sums of some of a picture's samples, exactly as integers, with what they are sums of. Parts of
 //! one picture with other samples add up to the bytes of a single render, in any order.
 
+mod build;
 mod decode;
 mod done;
 mod encode;
 
+pub use build::{BATCH, build};
 pub use decode::PartFileError;
 pub use done::Done;
 

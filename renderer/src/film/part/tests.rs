@@ -117,9 +117,13 @@ fn every_truncation_and_every_changed_byte_is_found() {
         assert!(Part::decode(&bad).is_err(), "byte {at}");
     }
     assert_eq!(Part::decode(b"P6 1 1 255").err(), Some(PartFileError::Other));
-    let mut newer = good;
+    let mut newer = good.clone();
     newer[8] = 9;
     assert_eq!(Part::decode(&newer).err(), Some(PartFileError::Version(9)));
+    // Behind the version stands what built it.
+    let mut other = good;
+    other[12] ^= 1;
+    assert_eq!(Part::decode(&other).err(), Some(PartFileError::Build));
 }
 
 /// As one who knows the format would forge it: the checksum is right, the contents are anything.
@@ -130,7 +134,7 @@ fn forged_contents_neither_panic_nor_take_memory() {
     let good = forged.encode();
     let content = good.len() - 8;
     let others = part(2..4).ranges;
-    for at in 12..content {
+    for at in 20..content {
         for value in [0, 1, 0x7f, 0x80, 0xff] {
             let mut bad = good.clone();
             bad[at] = value;
