@@ -223,6 +223,19 @@ fn drawn_texels_are_right_on_average() {
 
 /// What a shader gets in each lane, and its partials by u; lanes of `scattered` are of paths that were scattered.
 fn asked(image: &TextureSystem, at: &[Vec2; 16], duv: [Vec2; 2], scattered: u32) -> [[Vec4; 2]; 16] {
+    asked_of(&image.scattered(scattered), at, duv)
+}
+
+/// The same of a host, which answers a shader's look-ups one after the other.
+fn asked_of(host: &dyn HostServices, at: &[Vec2; 16], duv: [Vec2; 2]) -> [[Vec4; 2]; 16] {
+    let mut request = request(at, duv);
+    host.texture(&mut request);
+    let four =
+        |rows: &[Row], lane: usize| Vec4::new(rows[0].0[lane], rows[1].0[lane], rows[2].0[lane], rows[3].0[lane]);
+    std::array::from_fn(|lane| [four(&request.result, lane), four(&request.gradient, lane)])
+}
+
+fn request(at: &[Vec2; 16], duv: [Vec2; 2]) -> TextureRequest {
     let mut request = TextureRequest { texture: 0, mask: 0xffff, wants_gradient: 1, ..TextureRequest::new() };
     for (lane, uv) in at.iter().enumerate() {
         let rows = [
@@ -237,10 +250,7 @@ fn asked(image: &TextureSystem, at: &[Vec2; 16], duv: [Vec2; 2], scattered: u32)
             row.0[lane] = value;
         }
     }
-    image.scattered(scattered).texture(&mut request);
-    let four =
-        |rows: &[Row], lane: usize| Vec4::new(rows[0].0[lane], rows[1].0[lane], rows[2].0[lane], rows[3].0[lane]);
-    std::array::from_fn(|lane| [four(&request.result, lane), four(&request.gradient, lane)])
+    request
 }
 
 /// Of paths that were scattered, one probe of many is drawn, at one of two levels: on average what all give, and so are
@@ -282,6 +292,56 @@ fn scattered_paths_see_the_same_on_average() {
     let at: [Vec2; 16] = std::array::from_fn(|_| Vec2::splat(0.5) + 0.05 * random.next_2d());
     for [_, du] in asked(&ramp, &at, duv, 0xffff) {
         assert!((du - 1.0).abs().max_element() < 0.01, "{du}");
+    }
+}
+
+/// The mean of a product of two look-ups at one place, after a bounce, is the product of what the whole filter gives: the
+/// draws have nothing to do with each other. With one draw for both it would be the mean of squares, which is larger.
+#[test]
+fn look_ups_of_a_scattered_path_draw_each_for_itself() {
+    let mut image = noise(32, 32, Wrap::Repeat);
+    let duv = [Vec2::new(0.11, 0.04), Vec2::new(-0.01, 0.03)];
+    let (center, spread) = (Vec2::new(0.4, 0.3), 1e-4);
+    let whole = filtered(&mut image, MipMode::Aniso, center, duv).value;
+    image.configure(TextureOptions::default());
+    let mut random = Random(3);
+    const N: usize = 4_000;
+    let (mut product, mut square) = (Vec4::ZERO, Vec4::ZERO);
+    for _ in 0..N {
+        let at: [Vec2; 16] = std::array::from_fn(|_| center + random.next_2d() * spread);
+        let host = image.scattered(0xffff);
+        let [first, second] = [(); 2].map(|()| asked_of(&host, &at, duv));
+        for lane in 0..16 {
+            product += first[lane][0] * (Vec4::ONE - second[lane][0]) / (16 * N) as f32;
+            square += first[lane][0] * (Vec4::ONE - first[lane][0]) / (16 * N) as f32;
+        }
+    }
+    let expected = whole * (Vec4::ONE - whole);
+    // Five standard errors of a product of numbers between 0 and 1.
+    let error = 5.0 * 0.3 / ((16 * N) as f32).sqrt();
+    assert!((product - expected).abs().max_element() < error, "{product} {expected}");
+    assert!((square - expected).abs().max_element() > 3.0 * error, "the test tells both apart: {square} {expected}");
+    // What a lane draws does not depend on which others there are.
+    let at = [center; 16];
+    let alone = |mask| {
+        let host = image.scattered(0xffff);
+        let mut request = request(&at, duv);
+        request.mask = mask;
+        host.texture(&mut request);
+        asked_of(&host, &at, duv)[3]
+    };
+    assert_eq!(alone(0xffff), alone(1 << 3));
+}
+
+/// The samples of a pixel share its footprint, until 64 of them cover it: more of them overlap.
+#[test]
+fn footprints_shrink_with_samples_as_far_as_an_eighth() {
+    let mut image = noise(256, 256, Wrap::Repeat);
+    let duv = [Vec2::new(0.25, 0.0), Vec2::new(0.0, 0.25)];
+    for (samples, level) in [(1, 6.0), (4, 5.0), (16, 4.0), (64, 3.0), (256, 3.0), (4096, 3.0), (1 << 20, 3.0)] {
+        image.configure(TextureOptions { samples, ..TextureOptions::default() });
+        let chosen = image.level(0, duv).expect("there is a texture");
+        assert!((chosen - level).abs() < 1e-4, "{samples} samples: {chosen}");
     }
 }
 

@@ -24,7 +24,8 @@ pub enum MipMode {
     Stochastic,
     /// The best that there is: `Aniso`, but where a path was scattered on its way one probe of it at one of its levels,
     /// drawn with the probabilities that are their weights. The mean is the same, and what chance the draw adds is lost in
-    /// that of the way there. Where a shader does with it what is not linear, the result is filtered in place of the texel.
+    /// that of the way there. Each look-up of a shader draws for itself, so that the mean of a product of look-ups is the
+    /// product of `Aniso`'s, too.
     #[default]
     Auto,
 }
@@ -106,7 +107,7 @@ pub fn sample<T: Texels, const GRADIENT: bool>(
         }
         MipMode::Stochastic => {
             for lane in lanes {
-                let (place, mut random) = drawn(texels, known(places.uv(lane)), &selected, lane, size);
+                let (place, mut random) = drawn(texels, known(places.uv(lane)), &selected, (lane, 0), size);
                 let within = Vec2::new(random.next(), random.next()) - 0.5;
                 found[lane].value += texel_at(texels, place.level, place.uv, within);
             }
@@ -120,7 +121,7 @@ pub fn sample<T: Texels, const GRADIENT: bool>(
                     push::<T, GRADIENT>(
                         texels,
                         &mut together,
-                        &drawn(texels, known(places.uv(lane)), &selected, lane, size).0,
+                        &drawn(texels, known(places.uv(lane)), &selected, (lane, places.turn[lane]), size).0,
                         found,
                     );
                     continue;
@@ -262,11 +263,18 @@ fn texel_at<T: Texels>(texels: &T, level: u32, uv: Vec2, by: Vec2) -> Vec4 {
     texels.texel(level, floor(u[0] * w as f32 + by.x).0, floor(v[0] * h as f32 + by.y).0)
 }
 
-/// Draws a probe and one of its two levels, and goes on drawing. What is drawn depends on the coordinates and the
-/// footprint alone, so an image does not depend on who asks first.
-fn drawn<T: Texels>(texels: &T, uv: Vec2, selected: &Selections, lane: usize, size: Vec2) -> (Probe, Random) {
+/// Draws a probe and one of its two levels, and goes on drawing. What is drawn depends on the coordinates, the footprint
+/// and the turn alone, so an image does not depend on who asks first.
+fn drawn<T: Texels>(
+    texels: &T,
+    uv: Vec2,
+    selected: &Selections,
+    (lane, turn): (usize, u32),
+    size: Vec2,
+) -> (Probe, Random) {
     let (level, spread) = (selected.level[lane], selected.spread(lane));
-    let bits = [uv.x, uv.y, level, spread.x].map(f32::to_bits);
+    let [u, v, level_bits, spread_bits] = [uv.x, uv.y, level, spread.x].map(f32::to_bits);
+    let bits = [u, v, level_bits, spread_bits, turn];
     let mut random = Random(bits.iter().fold(0x9e37_79b9_7f4a_7c15, |h, &b| mix(h ^ u64::from(b))));
     let mut left = random.next();
     let of_weight = |&&(_, weight): &&(f32, f32)| {

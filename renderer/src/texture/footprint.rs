@@ -136,10 +136,12 @@ pub struct Places {
     pub rows: [[f32; LANES]; 6],
     /// Lanes whose path was scattered on its way, a bit each: see [`MipMode::Auto`].
     pub scattered: u32,
+    /// For those, the number of the look-up among all that the lane's shader makes: each draws for itself.
+    pub turn: [u32; LANES],
 }
 
 impl Places {
-    pub const EMPTY: Places = Places { rows: [[0.0; LANES]; 6], scattered: 0 };
+    pub const EMPTY: Places = Places { rows: [[0.0; LANES]; 6], scattered: 0, turn: [0; LANES] };
 
     /// One look-up, in lane 0.
     pub fn one(uv: Vec2, duv: [Vec2; 2]) -> Places {

@@ -12,7 +12,7 @@ use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// A texture of a scene, and how it is to be seen.
 pub struct TextureEntry {
@@ -46,6 +46,18 @@ pub struct TextureOptions {
     pub bias: f32,
     /// Samples a pixel, which share its footprint between them.
     pub samples: u32,
+}
+
+/// Footprints shrink no further than to this share of a pixel: 64 samples of that size cover it, more of them overlap. A
+/// smaller one would be sharper than any picture shows, and the texture memory would hold fewer of the finer tiles
+/// (pbrt-v4 stops there, too).
+const LEAST_SCALE: f32 = 1.0 / 8.0;
+
+impl TextureOptions {
+    /// By which look-ups multiply footprints, which arrive per pixel.
+    pub fn footprint_scale(&self) -> f32 {
+        (1.0 / (self.samples.max(1) as f32).sqrt()).max(LEAST_SCALE)
+    }
 }
 
 impl Default for TextureOptions {
@@ -103,8 +115,7 @@ impl TextureSystem {
         Ok(TextureSystem { textures, cache, filtering, missed: AtomicBool::new(false) })
     }
 
-    /// Sets how look-ups filter. Footprints, which arrive per pixel, shrink by 1/√samples: the samples of a pixel share
-    /// it between them.
+    /// Sets how look-ups filter.
     pub fn configure(&mut self, options: TextureOptions) {
         self.filtering = filtering(&options);
     }
@@ -212,8 +223,7 @@ impl Look {
 }
 
 fn filtering(options: &TextureOptions) -> Filtering {
-    let scale = 1.0 / (options.samples.max(1) as f32).sqrt();
-    Filtering { mode: options.mode, bias: options.bias, scale }
+    Filtering { mode: options.mode, bias: options.bias, scale: options.footprint_scale() }
 }
 
 fn missing() -> Filtered {
@@ -235,15 +245,20 @@ fn answer(request: &mut TextureRequest, lane: usize, found: &Filtered) {
 impl TextureSystem {
     /// The host for shaders at hits of which the lanes in `scattered` belong to paths that were scattered on their way.
     pub fn scattered(&self, scattered: u32) -> Scattered<'_> {
-        Scattered { textures: self, scattered }
+        Scattered { textures: self, scattered, turns: Default::default() }
     }
 
-    fn answer(&self, request: &mut TextureRequest, scattered: u32) {
+    /// `turn` tells a lane's look-ups apart.
+    fn answer(&self, request: &mut TextureRequest, scattered: u32, turn: impl Fn(usize) -> u32) {
         let Some(look) = self.look(request.texture) else {
             return request.lanes().for_each(|lane| answer(request, lane, &missing()));
         };
         let r = &*request;
-        let places = Places { rows: [r.u.0, r.v.0, r.dudx.0, r.dvdx.0, r.dudy.0, r.dvdy.0], scattered };
+        let rows = [r.u.0, r.v.0, r.dudx.0, r.dvdx.0, r.dudy.0, r.dvdy.0];
+        let mut places = Places { rows, scattered, turn: [0; LANES] };
+        if scattered != 0 {
+            r.lanes().for_each(|lane| places.turn[lane] = turn(lane));
+        }
         let mut found = [Filtered::default(); LANES];
         match request.wants_gradient {
             0 => self.filter::<false>(look, &places, request.mask, &mut found),
@@ -257,18 +272,20 @@ impl TextureSystem {
 
 impl HostServices for TextureSystem {
     fn texture(&self, request: &mut TextureRequest) {
-        self.answer(request, 0);
+        self.answer(request, 0, |_| 0);
     }
 }
 
-/// Textures as paths see them, some of which were scattered.
+/// Textures as the shaders of one block see them, some of whose paths were scattered.
 pub struct Scattered<'a> {
     textures: &'a TextureSystem,
     scattered: u32,
+    /// How many look-ups each lane has made: which those are does not depend on the other lanes.
+    turns: [AtomicU32; LANES],
 }
 
 impl HostServices for Scattered<'_> {
     fn texture(&self, request: &mut TextureRequest) {
-        self.textures.answer(request, self.scattered);
+        self.textures.answer(request, self.scattered, |lane| self.turns[lane].fetch_add(1, Ordering::Relaxed));
     }
 }

@@ -102,7 +102,7 @@ impl Environment {
             EnvironmentKind::Daylight(sky) => Some(of_directions(|d| luminance(sky.radiance(d)), &self.map, others)),
             EnvironmentKind::Image { texture, levels, scale } => {
                 // The nearest level, in levels.
-                let columns = TAU / (SCATTER_SPREAD * self.footprint_scale()) * SQRT_2;
+                let columns = TAU / (SCATTER_SPREAD * self.options.footprint_scale()) * SQRT_2;
                 let level = levels.iter().position(|s| s.0 <= (columns as u32).min(MAX_COLUMNS));
                 let level = level.unwrap_or(levels.len().saturating_sub(1));
                 let light = |t: Vec3| luminance(t * *scale);
@@ -110,11 +110,6 @@ impl Environment {
                 levels.get(level).map(|size| of_level(texels, size.0 as usize, size.1 as usize, &self.map, others))
             }
         };
-    }
-
-    /// By which look-ups multiply footprints.
-    fn footprint_scale(&self) -> f32 {
-        1.0 / (self.options.samples.max(1) as f32).sqrt()
     }
 
     /// Radiance from a direction.
@@ -148,7 +143,7 @@ impl Environment {
         let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return };
         let (mut places, mut look_ups) = (PLACES.take(), LookUps::new(textures, *texture));
         for (whom, gaze) in from.iter().enumerate() {
-            self.map.places(gaze.d, gaze.dd, size(levels), self.footprint_scale(), &mut places);
+            self.map.places(gaze.d, gaze.dd, size(levels), self.options.footprint_scale(), &mut places);
             places.iter().for_each(|place| look_ups.add(place, gaze.scattered, whom, found));
         }
         look_ups.end(found);
@@ -163,7 +158,7 @@ impl Environment {
     pub fn level(&self, textures: &TextureSystem, d: Vec3, dd: [Vec3; 2]) -> Option<f32> {
         let EnvironmentKind::Image { texture, levels, .. } = &self.kind else { return None };
         let mut places = Vec::new();
-        self.map.places(d, dd, size(levels), self.footprint_scale(), &mut places);
+        self.map.places(d, dd, size(levels), self.options.footprint_scale(), &mut places);
         textures.level(*texture, places.first()?.duv)
     }
 
@@ -240,8 +235,7 @@ fn read_level(
     let Some(&(width, height)) = levels.get(level) else { return Vec::new() };
     let texel = Vec2::ONE / Vec2::new(width as f32, height as f32);
     // A little more than its texels: what is rounded down must not choose the next finer one.
-    let step = Vec2::ONE / size(levels)
-        * (1.0001 * (level as f32 - options.bias).exp2() * (options.samples.max(1) as f32).sqrt());
+    let step = Vec2::ONE / size(levels) * (1.0001 * (level as f32 - options.bias).exp2() / options.footprint_scale());
     let mut texels = vec![Vec3::ZERO; width as usize * height as usize];
     // By tiles as most files have them, so that each is read once however few there is room for.
     const TILE: u32 = 64;
