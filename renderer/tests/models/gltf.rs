@@ -158,6 +158,46 @@ fn materials_return_the_light_that_they_should() {
     }
 }
 
+/// What emits does so to its front, with and without a texture; to both sides where the material has two. A floor that the
+/// square stands on shows what arrives on either side, by light sampling as by paths.
+#[test]
+fn light_goes_out_to_the_sides_that_the_material_has() {
+    for (textured, double_sided) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut w = Writer::empty();
+        let mut material = json!({"pbrMetallicRoughness": {"baseColorFactor": [0, 0, 0, 1], "metallicFactor": 1},
+            "emissiveFactor": [1.0, 0.5, 0.25], "doubleSided": double_sided});
+        if textured {
+            let texture = w.texture(&[&[[255; 4], [255; 4]]], json!({}));
+            material["emissiveTexture"] = json!({"index": texture});
+        }
+        let number = w.add("materials", material);
+        let mesh = w.square(Some(number), json!({}));
+        w.add("nodes", json!({"mesh": mesh}));
+        let back = if double_sided { [1.0, 0.5, 0.25] } else { [0.0; 3] };
+        let turned = |degrees: u32| format!("{MODEL}rotate = [0, {degrees}, 0]\n");
+        shows(&picture(&w, &turned(0)), 1e-4, |_, _| [1.0, 0.5, 0.25]);
+        shows(&picture(&w, &turned(180)), 1e-4, |_, _| back);
+        for sampling in ["lights", "lobes", "both"] {
+            let floor = format!(
+                "[integrator]\nsamples = 64\nmax_depth = 1\nsampling = \"{sampling}\"\n{MODEL}translate = [0, 0, -1]\n\
+                 rotate = [90, 0, 0]\nscale = [4, 1, 4]\n[materials.white]\n\
+                 source = \"shader w(out closure c) {{ c = make_closure<Lambert>(color(1.0), global_value<normal>); }}\"\n\
+                 [[shapes]]\ntype = \"rectangle\"\nmaterial = \"white\"\ntranslate = [0, 0, -3]\nrotate = [90, 0, 0]\nscale = [4, 1, 4]\n"
+            );
+            // The square lies across the view, seen by its edge; its front, turned from +z to −y, lights what is below.
+            let pixels = picture(&w, &floor);
+            let mean = |rows: std::ops::Range<usize>| {
+                let part = &pixels[rows.start * 8..rows.end * 8];
+                part.iter().map(|p| p[0]).sum::<f32>() / part.len() as f32
+            };
+            let (above, below) = (mean(0..3), mean(5..8));
+            assert!(below > 0.02, "{textured} {double_sided} {sampling}: {below}");
+            let expected = if double_sided { below } else { 0.0 };
+            assert!((above - expected).abs() < 0.1 * below, "{textured} {double_sided} {sampling}: {above} {below}");
+        }
+    }
+}
+
 /// Roughness stands in green and metalness in blue, and a normal map bends the normal to the light on the side that it
 /// should.
 #[test]

@@ -191,6 +191,7 @@ pub struct Material {
     pub normal_texture: Option<TextureInfo>,
     pub emissive_texture: Option<TextureInfo>,
     pub emissive_factor: [f32; 3],
+    pub double_sided: bool,
     /// `OPAQUE`, `MASK` or `BLEND`.
     pub alpha_mode: Option<String>,
     pub alpha_cutoff: Option<f32>,

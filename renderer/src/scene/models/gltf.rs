@@ -192,9 +192,10 @@ fn texture_set(material: &Material, model: &mut Model) -> u32 {
     first
 }
 
-/// Light that needs no texture is the shape's own, which is sampled.
+/// Light that is even and goes out in front alone is the shape's own.
 fn emission(material: &Material) -> Vec3 {
-    if material.emissive_texture.is_some() { Vec3::ZERO } else { glow(material) }
+    let of_shader = material.emissive_texture.is_some() || material.double_sided;
+    if of_shader { Vec3::ZERO } else { glow(material) }
 }
 
 fn glow(material: &Material) -> Vec3 {
@@ -224,6 +225,7 @@ fn made(
         ("roughness", float(pbr.roughness_factor)),
         ("emission", triple(glow.to_array())),
         ("normal_scale", float(material.normal_texture.as_ref().and_then(|t| t.scale).unwrap_or(1.0))),
+        ("double_sided", ParameterValue::Bool(material.double_sided)),
         ("unlit", ParameterValue::Bool(material.extensions.unlit.is_some())),
         ("blend", ParameterValue::Bool(blend)),
         ("cutoff", float(cutoff)),
