@@ -7,6 +7,8 @@ mod instances;
 mod leaving;
 #[path = "intersection/many.rs"]
 mod many;
+#[path = "intersection/odd_numbers.rs"]
+mod odd_numbers;
 #[path = "intersection/random.rs"]
 mod random;
 #[path = "intersection/triangles.rs"]

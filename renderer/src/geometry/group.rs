@@ -208,10 +208,7 @@ impl Geometry {
     /// If an instance has placed `into` already, or if it is `group`.
     pub fn place(&mut self, into: u32, group: u32, to_parent: DAffine3, shape: Shape) -> Result<(), GroupError> {
         assert_ne!(into, group, "a group cannot contain itself");
-        let from_parent = to_parent.inverse();
-        if !from_parent.is_finite() || to_parent.matrix3.determinant() == 0.0 {
-            return Err(GroupError::Singular);
-        }
+        let from_parent = instance::inverse(&to_parent).ok_or(GroupError::Singular)?;
         let (below, depth) = (self.groups[group as usize].paths, self.groups[group as usize].depth + 1);
         let base = self.groups[into as usize].paths;
         let paths = base.checked_add(below).ok_or(GroupError::TooMany)?;

@@ -34,8 +34,23 @@ pub enum GroupError {
     TooDeep,
     /// Placed groups that no 64 bits can number.
     TooMany,
-    /// The transform has no inverse.
+    /// The transform has no inverse, or none that rays could go through.
     Singular,
+}
+
+/// The most that a map may stretch along an axis of either space, and shrink. Beside coordinates of up to 1e9, squares and
+/// products of what comes of it still fit f32.
+const MOST: f64 = 1e12;
+
+/// The inverse of a placement; `None` where it has none, or where numbers in it leave no room for computing in f32.
+pub fn inverse(to_parent: &DAffine3) -> Option<DAffine3> {
+    let from_parent = to_parent.inverse();
+    let fits = |m: &DAffine3| {
+        let columns = [m.matrix3.x_axis, m.matrix3.y_axis, m.matrix3.z_axis];
+        // NaN is below nothing.
+        columns.iter().all(|c| c.abs().cmple(DVec3::splat(MOST)).all()) && m.translation.is_finite()
+    };
+    (fits(to_parent) && fits(&from_parent)).then_some(from_parent)
 }
 
 /// Where a path leads.

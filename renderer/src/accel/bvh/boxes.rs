@@ -57,6 +57,15 @@ pub struct Slabs {
 const SLACK: f32 = 1.0 + 8.0 * f32::EPSILON;
 
 impl Slabs {
+    /// Whether the numbers are such that a box that is not there is never met: its planes are infinite, and less something
+    /// finite, times something above 0, stay so. A walk that met one would begin anew at the root, and never end.
+    #[inline(always)]
+    pub fn is_sound(&self) -> bool {
+        // NaN is above nothing.
+        let near = self.near_origin.is_finite() & self.far_origin.is_finite();
+        near & self.reciprocal.abs().cmpgt(Vec3::ZERO).all()
+    }
+
     /// For boxes within the smallest and the largest corner of `bounds`.
     pub fn new(ray: &Ray, bounds: (Vec3, Vec3)) -> Slabs {
         let (o, d) = (ray.origin, ray.direction);
@@ -175,6 +184,31 @@ unsafe fn descending(keys: std::arch::x86_64::__m256i) -> std::arch::x86_64::__m
 mod tests {
     use super::*;
     use crate::sampler::Sampler;
+
+    /// Rays with odd numbers in them meet no box that is not there, or say that they might.
+    #[test]
+    fn boxes_that_are_not_there_are_never_met() {
+        const ODD: [f32; 9] = [0.0, -0.0, 1e-45, 1e-38, 1.0, 1e30, f32::MAX, f32::INFINITY, f32::NAN];
+        let mut random = Sampler::new(9, (0, 0), 0);
+        let mut odd = || ODD[(random.next_1d() * 9.0) as usize].copysign(random.next_1d() - 0.5);
+        let mut sound = 0;
+        for _ in 0..20_000 {
+            let mut vector = || Vec3::new(odd(), odd(), odd());
+            let (ray, corner) = (Ray::new(vector(), vector(), 0.0), vector());
+            let slabs = Slabs::new(&ray, (corner, corner + vector().abs()));
+            if !slabs.is_sound() {
+                continue;
+            }
+            sound += 1;
+            let none = |met: Met| assert_eq!(met.count, 0, "{ray:?}");
+            none(slabs.meet::<false>(&Boxes::EMPTY, 0.0, f32::INFINITY));
+            #[cfg(target_arch = "x86_64")]
+            if std::is_x86_feature_detected!("avx2") {
+                none(slabs.meet::<true>(&Boxes::EMPTY, 0.0, f32::INFINITY));
+            }
+        }
+        assert!(sound > 500, "{sound}");
+    }
 
     /// Both forms agree to the bit, on boxes before, behind, around and beside rays, flat ones and missing ones.
     #[test]

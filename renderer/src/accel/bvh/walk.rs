@@ -2,7 +2,8 @@
 //!
 //! The walk is conservative: a box is passed over only where no rounding, neither of its own test nor of the
 //! watertight test at the leaves, could let the ray meet what is inside (after Woop, Benthin and Wald, JCGT 2013,
-//! section 4, and Ize, "Robust BVH Ray Traversal", JCGT 2013).
+//! section 4, and Ize, "Robust BVH Ray Traversal", JCGT 2013). It ends whatever the numbers are: each node has one parent, and
+//! a child that is not there is never met.
 //!
 //! A step ends by asking memory for what the next one reads. Whoever has many rays lets several walk by turns, so that
 //! this arrives while others step: scenes are larger than the nearest caches, and a ray alone would wait most of its time.
@@ -40,12 +41,13 @@ impl Walk {
     /// From the root of a tree that is not empty.
     #[inline(always)]
     pub fn new(tree: &Tree, ray: &Ray) -> Walk {
+        let slabs = Slabs::new(ray, tree.bounds);
         Walk {
             ray: *ray,
             sheared: ShearedRay::new(ray),
-            t_max: ray.t_max,
+            t_max: reach(ray, &slabs),
             best: None,
-            slabs: Slabs::new(ray, tree.bounds),
+            slabs,
             next: ROOT,
             stack: Stack::new(),
         }
@@ -55,7 +57,7 @@ impl Walk {
     #[inline(always)]
     pub fn restart(&mut self, tree: &Tree, ray: &Ray) {
         (self.ray, self.sheared, self.slabs) = (*ray, ShearedRay::new(ray), Slabs::new(ray, tree.bounds));
-        (self.t_max, self.best, self.next) = (ray.t_max, None, ROOT);
+        (self.t_max, self.best, self.next) = (reach(ray, &self.slabs), None, ROOT);
         self.stack.clear();
     }
 
@@ -91,6 +93,12 @@ impl Walk {
         }
         false
     }
+}
+
+/// How far a ray goes: nowhere where its numbers are such that the walk might not end.
+#[inline(always)]
+fn reach(ray: &Ray, slabs: &Slabs) -> f32 {
+    if slabs.is_sound() { ray.t_max } else { -1.0 }
 }
 
 /// Children still to be visited, by their keys and their parents; near ones above, as far as is known.
