@@ -53,6 +53,8 @@ pub mod compiler;
 pub mod diagnostics;
 pub mod graph;
 #[doc(hidden)]
+pub mod input;
+#[doc(hidden)]
 pub mod interp;
 #[doc(hidden)]
 pub mod ir;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The compiler's modules, bottom up: each may use those of earlier rows, and its own row.
 const LAYERS: &[&[&str]] = &[
+    &["input"],
     &["source"],
     &["diagnostics"],
     &["types"],

@@ -7,6 +7,7 @@
 use super::albedo;
 use crate::math::{Distribution, between, cosine_hemisphere, split};
 use glam::{Vec2, Vec3};
+use ssl_compiler::input;
 use std::f32::consts::{FRAC_1_PI, FRAC_PI_2, PI, TAU};
 use std::fmt;
 use std::path::Path;
@@ -18,6 +19,8 @@ use xxhash_rust::xxh3::xxh3_64;
 const HALF: usize = 90;
 const DIFFERENCE: usize = 90;
 const AZIMUTH: usize = 180;
+/// Of a file; one with all cells has 35 MB.
+const MOST_BYTES: u64 = 1 << 26;
 const CELLS: usize = HALF * DIFFERENCE * AZIMUTH;
 
 pub struct Merl {
@@ -46,7 +49,7 @@ pub fn table(number: i32) -> Option<&'static Merl> {
 /// The number of a file's table, which is read unless one of the same contents was; what is wrong with it.
 pub fn load(path: &Path) -> Result<i32, String> {
     static KNOWN: Mutex<Vec<u64>> = Mutex::new(Vec::new());
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let bytes = input::bytes(path, MOST_BYTES).map_err(|e| e.to_string())?;
     let contents = xxh3_64(&bytes);
     // Nothing is left half done by whoever panicked.
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,11 +2,14 @@
 
 use super::TriangleMesh;
 use glam::{Vec2, Vec3};
+use ssl_compiler::input;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+
+/// Of a file, which is read piece by piece.
+const MOST_BYTES: u64 = 1 << 36;
 
 /// A file's text, which is read from its beginning as often as it is opened: files are larger than what is made of them, so
 /// they are not held whole.
@@ -16,7 +19,7 @@ pub trait Text {
 
 impl Text for Path {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(self)?)))
+        Ok(Box::new(BufReader::with_capacity(1 << 16, input::open(self, MOST_BYTES)?.0)))
     }
 }
 

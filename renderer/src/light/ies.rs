@@ -1,6 +1,7 @@
 //! Photometric files as makers of luminaires publish them: ANSI/IES LM-63 of any year, photometry of type C.
 
 use super::profile::Profile;
+use ssl_compiler::input;
 use std::path::Path;
 use std::str::SplitWhitespace;
 
@@ -11,12 +12,8 @@ const MAX_BYTES: u64 = 1 << 26;
 
 /// Reads a file; intensities in candela. The error is a sentence for the user, here and below.
 pub fn load(path: &Path) -> Result<Profile, String> {
-    let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
-    if size > MAX_BYTES {
-        return Err(format!("it has {size} bytes, more than any luminaire needs"));
-    }
     // Texts within may be in any encoding; what counts is ASCII.
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let bytes = input::bytes(path, MAX_BYTES).map_err(|e| e.to_string())?;
     parse(&String::from_utf8_lossy(&bytes))
 }
 

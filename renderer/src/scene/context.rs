@@ -3,11 +3,15 @@
 use super::codes;
 use glam::Vec3;
 use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics};
+use ssl_compiler::input;
 use ssl_compiler::source::{FileId, SourceMap, Span};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+
+/// Bytes of a shader, or of curves, which may be many.
+const MOST_TEXT: u64 = 1 << 30;
 
 pub struct Context {
     pub sources: SourceMap,
@@ -86,7 +90,7 @@ impl Context {
         if let Some(&id) = self.read.get(&path) {
             return Some(id);
         }
-        match std::fs::read_to_string(&path) {
+        match input::text(&path, MOST_TEXT) {
             Ok(text) => {
                 let id = self.sources.add_file(&path, text);
                 self.read.insert(path, id);

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::graphs::Image;
 use super::schema::{SceneFile, ShapeTable};
 use crate::texture::file::{is_udim, udim_tiles};
-use std::fs::File;
+use ssl_compiler::input;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -47,7 +47,7 @@ fn image_files(file: &SceneFile, images: &[Image], context: &Context) -> Vec<Pat
 }
 
 fn whole(path: &Path) -> std::io::Result<u64> {
-    let (mut file, mut sum) = (File::open(path)?, Xxh3::new());
+    let ((mut file, _), mut sum) = (input::open(path, u64::MAX)?, Xxh3::new());
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer)? {
@@ -58,8 +58,7 @@ fn whole(path: &Path) -> std::io::Result<u64> {
 }
 
 fn ends(path: &Path) -> std::io::Result<u64> {
-    let (mut file, mut sum) = (File::open(path)?, Xxh3::new());
-    let size = file.metadata()?.len();
+    let ((mut file, size), mut sum) = (input::open(path, u64::MAX)?, Xxh3::new());
     sum.update(&size.to_le_bytes());
     let mut buffer = Vec::new();
     (&mut file).take(IMAGE_BYTES).read_to_end(&mut buffer)?;

@@ -4,13 +4,14 @@ use super::codes;
 use super::context::Context;
 use super::schema::SceneFile;
 use ssl_compiler::diagnostics::Diagnostic;
+use ssl_compiler::input;
 use ssl_compiler::source::Span;
 use std::path::Path;
 
 /// Reads and parses; `None` after saying in the context why not. Files that end in `.json` are JSON, all
 /// others TOML.
 pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match input::named_text(path) {
         Ok(text) => text,
         Err(e) => {
             let message = format!("`{}` cannot be read: {e}", path.display());

@@ -6,8 +6,7 @@ use renderer::accel::Accel;
 use renderer::geometry::{Disk, Geometry, GroupError, Sphere};
 use renderer::ray::Ray;
 
-const ODD: [f32; 13] =
-    [0.0, -0.0, 1e-45, 1e-38, 1e-20, 1e-9, 1.0, 1e9, 1e15, 1e30, f32::MAX, f32::INFINITY, f32::NAN];
+const ODD: [f32; 13] = [0.0, -0.0, 1e-45, 1e-38, 1e-20, 1e-9, 1.0, 1e9, 1e15, 1e30, f32::MAX, f32::INFINITY, f32::NAN];
 
 /// Balls of triangles beside each other, some of them placed, over two levels, by all that placing allows.
 fn crowd(random: &mut Random) -> Geometry {
@@ -57,9 +56,8 @@ fn placements_without_a_usable_inverse_are_refused() {
     let group = geometry.add_group();
     geometry.add_to(group, closed_sphere(1, 1.0), shape());
     let columns = |x: f64| DMat3::from_cols(DVec3::new(x, 0.0, 0.0), DVec3::new(0.1, 1.0, 0.0), DVec3::Z * 1.2);
-    let mut place = |matrix3| {
-        geometry.add_instance(0, group, DAffine3 { matrix3, translation: DVec3::new(2.0, 1.0, 1.0) }, 0)
-    };
+    let mut place =
+        |matrix3| geometry.add_instance(0, group, DAffine3 { matrix3, translation: DVec3::new(2.0, 1.0, 1.0) }, 0);
     for x in [1e-45, 1e-38, 1e-20, 1e-13, 1e13, 1e30, f64::INFINITY, f64::NAN, 0.0, -0.0] {
         assert_eq!(place(columns(x)), Err(GroupError::Singular), "{x}");
     }

@@ -4,6 +4,7 @@ use super::group::{Argument, Given, Input, Output, ShaderGroup, TextureImage, Un
 use super::resolve::error_at;
 use super::schema::{ArgumentTable, GraphFile, Header, Image, Table, UnitTable};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, closest, codes};
+use crate::input;
 use crate::source::{FileId, SourceMap, Span};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -61,7 +62,11 @@ impl Reader<'_> {
             self.contains_itself(start, path, at);
             return None;
         }
-        let text = match std::fs::read_to_string(path) {
+        let text = match at {
+            Some(_) => input::text(path, input::MOST_TEXT),
+            None => input::named_text(path),
+        };
+        let text = match text {
             Ok(text) => text,
             Err(e) => {
                 let message = format!("`{}` cannot be read: {e}", path.display());

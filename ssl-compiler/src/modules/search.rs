@@ -1,6 +1,7 @@
 //! Where imported files are looked for, and how they are read.
 
 use crate::builtins::library;
+use crate::input;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path)
+        input::bytes(path, input::MOST_TEXT)
     }
 }
 

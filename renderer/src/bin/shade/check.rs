@@ -88,7 +88,7 @@ fn check(path: &Path, imports: &SearchPath<'static>) -> Found {
 
 /// Reads a shader file, or says why not.
 pub fn read(path: &Path, sources: &mut SourceMap) -> Result<ssl_compiler::source::FileId, Box<Diagnostic>> {
-    match std::fs::read_to_string(path) {
+    match ssl_compiler::input::named_text(path) {
         Ok(text) => Ok(sources.add_file(path, text)),
         Err(e) => {
             let message = format!("`{}` cannot be read: {e}", path.display());

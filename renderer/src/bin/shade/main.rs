@@ -1,6 +1,6 @@
 //! `shade`: the command line of SSL and its renderer, one subcommand a file.
 //!
-//! Only this file prints and exits. Exit codes: 0 fine, 1 the input is at fault, 2 wrong usage, 3 finished
+//! Only this file prints and exits, but for [the second Ctrl-C](interrupt). Exit codes: 0 fine, 1 the input is at fault, 2 wrong usage, 3 finished
 //! with something missing, 4 the environment failed, 130 interrupted with what there was kept. A reader
 //! that goes away (a broken pipe) is success.
 
@@ -15,6 +15,7 @@ mod graph;
 mod grid;
 mod includes;
 mod inputs;
+mod interrupt;
 mod json;
 mod merge;
 mod outcome;

@@ -2,7 +2,7 @@
 
 use crate::outcome::{self, Outcome};
 use crate::render::output::{ExrArguments, Format, Output};
-use renderer::film::part::Part;
+use renderer::film::part::{self, Part};
 use renderer::scene::codes;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn read(path: &Path) -> Result<Part, Box<Diagnostic>> {
         let message = format!("`{}` cannot be merged: {why}", path.display());
         Diagnostic::without_place(&codes::PART, message, "name files that `shade render -o NAME.part` wrote")
     };
-    let bytes = std::fs::read(path).map_err(|e| refused(e.to_string()))?;
+    let bytes = part::read(path).map_err(|e| refused(e.to_string()))?;
     let part = Part::decode(&bytes).map_err(|e| refused(e.to_string()))?;
     if part.unfinished.is_some() {
         let hint = "render it to its end with `--resume`";

@@ -5,6 +5,7 @@ use super::describe;
 use ssl_compiler::CompileOptions;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
 use ssl_compiler::graph::{self, Linked, ShaderGroup};
+use ssl_compiler::input;
 use ssl_compiler::source::{FileId, SourceMap};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,8 @@ pub struct Program {
 
 /// Whether a file is a graph.
 pub fn is_graph(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "toml") && std::fs::read_to_string(path).is_ok_and(|t| graph::is_graph(&t))
+    path.extension().is_some_and(|e| e == "toml")
+        && input::text(path, input::MOST_TEXT).is_ok_and(|t| graph::is_graph(&t))
 }
 
 /// Reads a graph file; with warnings, or what is wrong with it.

@@ -1,5 +1,6 @@
 //! `shade texture make IN… -o OUT` and `shade texture info FILE…`.
 
+use super::interrupt;
 use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
 use super::progress::Progress;
@@ -103,9 +104,8 @@ impl Make {
         };
         let how = self.conversion();
         let stopped = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stopped);
         // Where no handler can be set, Ctrl-C ends the program at once, and a partial file may stay.
-        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+        let _ = interrupt::sets(&stopped);
         let threads = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, usize::from)).build();
         let Ok(threads) = threads else {
             let note = "error: threads cannot be started\n".to_owned();

@@ -11,8 +11,18 @@ pub use decode::PartFileError;
 pub use done::Done;
 
 use super::{Adaptive, Aov, Film, Picture, Shape, Tile, ToneCurve, shape};
+use ssl_compiler::input;
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
+use std::path::Path;
+
+/// Bytes of a file that are read: those of the largest film with some layers.
+const MOST_BYTES: u64 = 1 << 37;
+
+/// The bytes of a partial render's file.
+pub fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    input::bytes(path, MOST_BYTES)
+}
 
 /// Of which picture the samples are.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@
 use super::document::{Document, Image, Index};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ssl_compiler::input;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -33,15 +34,18 @@ pub const KNOWN: [&str; 6] = [
     "KHR_texture_transform",
 ];
 
+/// Of a file: GLB counts its length in 32 bits.
+const MOST_BYTES: u64 = 1 << 32;
+
 /// Reads the JSON of a file alone. The error is a sentence for the user, here and below.
 pub fn read_document(path: &Path) -> Result<Document, String> {
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let bytes = input::bytes(path, MOST_BYTES).map_err(|e| e.to_string())?;
     Ok(split(&bytes)?.0)
 }
 
 impl Container {
     pub fn read(path: &Path) -> Result<Container, String> {
-        let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+        let bytes = input::bytes(path, MOST_BYTES).map_err(|e| e.to_string())?;
         let (document, binary) = split(&bytes)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut container = Container { document, buffers: Vec::new(), folder, files: Vec::new() };
@@ -61,8 +65,8 @@ impl Container {
                 Some(data) => data?,
                 None => {
                     let path = self.folder.join(unescaped(uri));
-                    let bytes =
-                        std::fs::read(&path).map_err(|e| format!("`{}` cannot be read: {e}", path.display()))?;
+                    let bytes = input::bytes(&path, MOST_BYTES)
+                        .map_err(|e| format!("`{}` cannot be read: {e}", path.display()))?;
                     self.files.push(path);
                     bytes
                 }

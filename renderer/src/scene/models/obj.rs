@@ -4,6 +4,7 @@ use super::mtl;
 use super::{Model, Part};
 use crate::geometry::obj;
 use glam::{DAffine3, Vec3};
+use ssl_compiler::input;
 use std::path::{Path, PathBuf};
 
 /// Reads a file in parts. `wanted` are names of objects and groups whose parts are kept apart. The error is a sentence for
@@ -51,7 +52,7 @@ pub fn read(path: &Path, smooth: bool, wanted: &[&str]) -> Result<Model, String>
 
 /// The materials of a library, and where it is.
 fn materials(path: &Path) -> Result<(Vec<tobj::Material>, PathBuf), String> {
-    let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
+    let bytes = input::bytes(path, input::MOST_TEXT).map_err(|e| e.to_string())?;
     let (materials, _) =
         tobj::load_mtl_buf(&mut bytes.as_slice()).map_err(|e| format!("it is not well-formed ({e})"))?;
     Ok((materials, path.to_owned()))

@@ -1,7 +1,7 @@
 //! The checkpoint of a render: a partial render beside the picture, replaced every so often, there until the picture is.
 
 use crate::outcome::{self, Outcome};
-use renderer::film::part::{Part, Plan};
+use renderer::film::part::{self, Part, Plan};
 use renderer::film::{remove_durable, write_durably};
 use renderer::scene::codes;
 use ssl_compiler::diagnostics::{Code, Diagnostic};
@@ -32,7 +32,7 @@ impl Checkpoint {
             let hint = "leave out `--resume` to begin anew";
             Box::new(Diagnostic::without_place(code, format!("the checkpoint `{shown}` cannot be used: {why}"), hint))
         };
-        let bytes = match std::fs::read(&self.path) {
+        let bytes = match part::read(&self.path) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 outcome.note.push_str(&format!("there is no checkpoint `{shown}`: the render began anew\n"));

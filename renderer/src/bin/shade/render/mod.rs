@@ -9,6 +9,7 @@ mod tev;
 
 pub use arguments::Arguments;
 
+use crate::interrupt;
 use crate::json;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
@@ -61,8 +62,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
 /// The scene, whether something is missing from it, and what there is to say of it; or why there is none. From now on
 /// Ctrl-C sets `cancel`.
 fn open(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Result<(Scene, bool, Outcome), Outcome> {
-    let set = cancel.clone();
-    let unheard = ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)).err();
+    let unheard = interrupt::sets(cancel).err();
     let loaded = load(arguments, cancel);
     let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
     if cancel.load(Ordering::Relaxed) {

@@ -1,0 +1,17 @@
+//! Ctrl-C, and the signals that ask a program to end. The first one asks for what there is so far; the second one ends the
+//! program at once, whatever it is doing: reading a slow disk, compiling, writing.
+
+use crate::outcome::INTERRUPTED;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// From now on the first signal sets `cancel`. Files that are being written when the second one comes keep their temporary
+/// names beside the final ones.
+pub fn sets(cancel: &Arc<AtomicBool>) -> Result<(), ctrlc::Error> {
+    let cancel = cancel.clone();
+    ctrlc::set_handler(move || {
+        if cancel.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    })
+}
