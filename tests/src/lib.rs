@@ -18,7 +18,8 @@ use ssl_compiler::pipeline::{Options, Stage};
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::print::Listener;
 use ssl_compiler::runtime::{
-    Block, BlockStatus, Closure, ClosureRegistry, External, ExternalRegistry, GlobalsLayout, ParameterBlock, Row,
+    Block, BlockStatus, Closure, ClosureDefault, ClosureRegistry, External, ExternalRegistry, GlobalsLayout,
+    ParameterBlock, Row,
 };
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::TestTexture;
@@ -40,7 +41,7 @@ ssl_compiler::shader_globals! {
 
 ssl_compiler::closure_type! {
     /// Ideal diffuse reflection.
-    pub struct Lambert { albedo: color in (0.0..=1.0), normal: normal }
+    pub struct Lambert { albedo: color in (0.0..=1.0), normal: normal = ClosureDefault::Global("normal") }
 }
 
 /// Light that a surface gives off.
@@ -55,8 +56,18 @@ pub fn coat() -> ssl_compiler::runtime::ClosureType {
     ClosureType {
         name: "Coat",
         parameters: vec![
-            ClosureParameter { name: "ior", ty: Type::Float, range: ValueRange::of(1.0..=10.0) },
-            ClosureParameter { name: "base", ty: Type::Closure, range: ValueRange::ALL },
+            ClosureParameter {
+                name: "ior",
+                ty: Type::Float,
+                range: ValueRange::of(1.0..=10.0),
+                default: Some(ClosureDefault::Float(1.5)),
+            },
+            ClosureParameter {
+                name: "base",
+                ty: Type::Closure,
+                range: ValueRange::ALL,
+                default: Some(ClosureDefault::NoLobes),
+            },
         ],
     }
 }

@@ -18,6 +18,8 @@ fn fitting(param: &Param) -> &'static str {
         Param::Matrix => "matrix(0.5)",
         Param::Basis => "\"linear\"",
         Param::Knots => "knots",
+        Param::Closure => "make_closure<Emission>()",
+        Param::Color => "color(0.5)",
     }
 }
 

@@ -10,7 +10,7 @@ mod lobes;
 use renderer::material::ShadingLanguage;
 use ssl_compiler::builtins::{Expand, TABLE, library};
 use ssl_compiler::diagnostics::{Code, Diagnostics, codes, examples, render};
-use ssl_compiler::runtime::{ClosureRegistry, GlobalsLayout, Orders};
+use ssl_compiler::runtime::{ClosureDefault, ClosureParameter, ClosureRegistry, GlobalsLayout, Orders};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::syntax::ast::Item;
 use ssl_compiler::testing::{Session, run_file};
@@ -169,14 +169,31 @@ fn globals(layout: &GlobalsLayout) -> String {
 
 fn closures(registry: &ClosureRegistry) -> String {
     let mut out =
-        "\n## Closures of the renderer\n\nEach is described in [Lobes](lobes.md).\n\n| closure |\n| --- |\n".to_owned();
+        "\n## Closures of the renderer\n\nEach is described in [Lobes](lobes.md). Parameters with a default, and closures in brackets, may be left out.\n\n| closure |\n| --- |\n".to_owned();
     for c in registry.types() {
-        let one =
-            |p: &ssl_compiler::runtime::ClosureParameter| format!("{} {}", TypeTable::default().display(&p.ty), p.name);
-        let parameters: Vec<String> = c.parameters.iter().map(one).collect();
+        let parameters: Vec<String> = c.parameters.iter().map(closure_parameter).collect();
         let _ = writeln!(out, "| `make_closure<{}>({})` |", c.name, parameters.join(", "));
     }
     out
+}
+
+/// `float ior = 1.5`
+fn closure_parameter(p: &ClosureParameter) -> String {
+    let types = TypeTable::default();
+    let ty = types.display(&p.ty);
+    let number = |x: f32| format!("{x:?}");
+    let default = match &p.default {
+        None => return format!("{ty} {}", p.name),
+        // What a closure without lobes is has no word in the language.
+        Some(ClosureDefault::NoLobes) => return format!("[{ty} {}]", p.name),
+        Some(ClosureDefault::Float(x)) => number(*x),
+        Some(ClosureDefault::Int(x)) => x.to_string(),
+        Some(ClosureDefault::Bool(x)) => x.to_string(),
+        Some(ClosureDefault::Vector([x, y, z])) if x == y && y == z => format!("{ty}({})", number(*x)),
+        Some(ClosureDefault::Vector(v)) => format!("{ty}({})", v.map(number).join(", ")),
+        Some(ClosureDefault::Global(name)) => format!("global_value<{name}>"),
+    };
+    format!("{ty} {} = {default}", p.name)
 }
 
 fn errors() -> String {

@@ -14,7 +14,7 @@
 
 use super::conductor::ConductorLobe;
 use super::ggx::Ggx;
-use super::{Lobes, Place, SurfaceClosure, reflecting};
+use super::{Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
@@ -23,8 +23,8 @@ ssl_compiler::closure_type! {
     pub struct AnisotropicConductor {
         eta: color in (0.0..),
         k: color in (0.0..),
-        normal: normal,
-        tangent: vector,
+        normal: normal = SHADING_NORMAL,
+        tangent: vector = SHADING_TANGENT,
         roughness_along: float in (0.0..=1.0),
         roughness_across: float in (0.0..=1.0),
     }

@@ -12,7 +12,9 @@
 //! Ashikhmin and Shirley, "An anisotropic Phong BRDF model" (2000). Reciprocal, and never gains energy; a broad highlight
 //! loses some.
 
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, bounded, clean, reflecting};
+use super::{
+    LobeSample, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, Scatter, SurfaceClosure, bounded, clean, reflecting,
+};
 use crate::math::{Frame, cosine_hemisphere, max_channel, split};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, PI, TAU};
@@ -22,8 +24,8 @@ ssl_compiler::closure_type! {
     pub struct AshikhminShirley {
         diffuse: color in (0.0..=1.0),
         specular: color in (0.0..=1.0),
-        normal: normal,
-        tangent: vector,
+        normal: normal = SHADING_NORMAL,
+        tangent: vector = SHADING_TANGENT,
         exponent_along: float in (0.0..=1e5),
         exponent_across: float in (0.0..=1e5),
     }

@@ -2,7 +2,13 @@
 
 use super::{Scatter, WeightedLobe};
 use glam::Vec3;
-use ssl_compiler::runtime::{Closure, ClosureType, Row};
+use ssl_compiler::runtime::{Closure, ClosureDefault, ClosureType, Row};
+
+/// What normals of closures are where a shader gives none: the shading normal.
+pub const SHADING_NORMAL: ClosureDefault = ClosureDefault::Global("normal");
+
+/// What tangents of closures are where a shader gives none.
+pub const SHADING_TANGENT: ClosureDefault = ClosureDefault::Global("tangent");
 
 /// Where and from where a surface is seen, as far as lobes need to know.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -22,7 +22,7 @@
 
 use super::ggx::Ggx;
 use super::rough_boundary::RoughBoundary;
-use super::{Lambert, Lobes, Place, SurfaceClosure, bounded, clean, reflecting};
+use super::{Lambert, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, bounded, clean, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
@@ -31,11 +31,11 @@ ssl_compiler::closure_type! {
     pub struct Cloth {
         warp: color in (0.0..=1.0),
         weft: color in (0.0..=1.0),
-        weft_share: float in (0.0..=1.0),
+        weft_share: float in (0.0..=1.0) = 0.5,
         roughness: float in (0.0..=1.0),
-        ior: float in (1.0..=10.0),
-        normal: normal,
-        tangent: vector,
+        ior: float in (1.0..=10.0) = 1.5,
+        normal: normal = SHADING_NORMAL,
+        tangent: vector = SHADING_TANGENT,
     }
 }
 

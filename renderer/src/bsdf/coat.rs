@@ -21,13 +21,21 @@
 
 use super::ggx::Ggx;
 use super::rough_boundary::RoughBoundary;
-use super::{Lobes, Place, Scatter, SurfaceClosure, bounded, clean, reflecting};
+use super::{Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting};
 use crate::math::Frame;
 use glam::Vec3;
+use ssl_compiler::runtime::ClosureDefault;
 
 ssl_compiler::closure_type! {
     /// A varnish, as shaders make it.
-    pub struct Coat { ior: float in (1.0..=10.0), roughness: float in (0.0..=1.0), tint: color in (0.0..=1.0), weight: float in (0.0..=1.0), normal: normal, base: closure }
+    pub struct Coat {
+        ior: float in (1.0..=10.0) = 1.5,
+        roughness: float in (0.0..=1.0) = 0.0,
+        tint: color in (0.0..=1.0) = [1.0; 3],
+        weight: float in (0.0..=1.0) = 1.0,
+        normal: normal = SHADING_NORMAL,
+        base: closure = ClosureDefault::NoLobes,
+    }
 }
 
 impl Coat {

@@ -12,14 +12,19 @@
 //! `AnisotropicConductor` is brushed.
 
 use super::ggx::Ggx;
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};
 use super::{energy, fresnel};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
 ssl_compiler::closure_type! {
     /// A metal, as shaders make it.
-    pub struct Conductor { eta: color in (0.0..), k: color in (0.0..), normal: normal, roughness: float in (0.0..=1.0) }
+    pub struct Conductor {
+        eta: color in (0.0..),
+        k: color in (0.0..),
+        normal: normal = SHADING_NORMAL,
+        roughness: float in (0.0..=1.0),
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

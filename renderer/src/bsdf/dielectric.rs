@@ -11,13 +11,19 @@
 //! behind are found by paths alone.
 
 use super::fresnel;
-use super::{LobeSample, Lobes, Place, Reach, Refraction, Scatter, SurfaceClosure, bounded, clean, reflecting};
+use super::{
+    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting,
+};
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
 
 ssl_compiler::closure_type! {
     /// Smooth glass, as shaders make it.
-    pub struct Dielectric { transmittance: color in (0.0..=1.0), normal: normal, ior: float in (1.0..=10.0) }
+    pub struct Dielectric {
+        transmittance: color in (0.0..=1.0) = [1.0; 3],
+        normal: normal = SHADING_NORMAL,
+        ior: float in (1.0..=10.0) = 1.5,
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -10,10 +10,11 @@
 
 use super::{Lobes, Place, SurfaceClosure};
 use glam::Vec3;
+use ssl_compiler::runtime::ClosureDefault;
 
 ssl_compiler::closure_type! {
     /// A closure a side, as shaders make it.
-    pub struct DoubleSided { front: closure, back: closure }
+    pub struct DoubleSided { front: closure = ClosureDefault::NoLobes, back: closure = ClosureDefault::NoLobes }
 }
 
 impl SurfaceClosure for DoubleSided {

@@ -11,13 +11,17 @@
 
 use super::energy;
 use super::ggx::Ggx;
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
 ssl_compiler::closure_type! {
     /// A rough conductor-like reflection, as shaders make it.
-    pub struct Glossy { reflectance: color in (0.0..=1.0), normal: normal, roughness: float in (0.0..=1.0) }
+    pub struct Glossy {
+        reflectance: color in (0.0..=1.0),
+        normal: normal = SHADING_NORMAL,
+        roughness: float in (0.0..=1.0),
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

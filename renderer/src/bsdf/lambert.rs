@@ -5,14 +5,14 @@
 //! | albedo | share of the light reflected, 0 to 1 a channel |
 //! | normal | unit shading normal |
 
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, toward_viewer};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, toward_viewer};
 use crate::math::{Frame, cosine_hemisphere};
 use glam::{Vec2, Vec3};
 use std::f32::consts::FRAC_1_PI;
 
 ssl_compiler::closure_type! {
     /// Ideal diffuse reflection, as shaders make it.
-    pub struct Lambert { albedo: color in (0.0..=1.0), normal: normal }
+    pub struct Lambert { albedo: color in (0.0..=1.0), normal: normal = SHADING_NORMAL }
 }
 
 #[derive(Clone, Copy, Debug)]

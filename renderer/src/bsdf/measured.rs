@@ -13,13 +13,13 @@
 //! file there is no lobe. At most 64 different files; each takes 17 MB, and stays in memory.
 
 use super::merl::{self, Merl};
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
 ssl_compiler::closure_type! {
     /// A measured material, as shaders make it.
-    pub struct Measured { table: int, tint: color in (0.0..), normal: normal }
+    pub struct Measured { table: int, tint: color in (0.0..) = [1.0; 3], normal: normal = SHADING_NORMAL }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -5,13 +5,13 @@
 //! | reflectance | share of the light reflected, 0 to 1 a channel, whatever the angle |
 //! | normal | unit shading normal |
 
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
 
 ssl_compiler::closure_type! {
     /// Ideal specular reflection, as shaders make it.
-    pub struct Mirror { reflectance: color in (0.0..=1.0), normal: normal }
+    pub struct Mirror { reflectance: color in (0.0..=1.0) = [1.0; 3], normal: normal = SHADING_NORMAL }
 }
 
 #[derive(Clone, Copy, Debug)]

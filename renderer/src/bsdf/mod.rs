@@ -39,7 +39,7 @@ mod usable;
 
 pub use anisotropic_conductor::AnisotropicConductor;
 pub use ashikhmin_shirley::AshikhminShirley;
-pub use closure::{ClosureKind, Lobes, Place, SurfaceClosure, closures};
+pub use closure::{ClosureKind, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, closures};
 pub use cloth::Cloth;
 pub use coat::Coat;
 pub use conductor::Conductor;

@@ -1,10 +1,10 @@
 //! `OpenPbr(…)`: the surface of the OpenPBR specification, version 1.1, by the Academy Software Foundation: fuzz over a coat
 //! over a base that is part metal, part plastic, part glass.
 //!
-//! `import "openpbr.ssl";` sets what differs from the defaults by name: `OpenPbrSurface m = openpbr_defaults();
-//! m.coat_weight = 1.0; result = openpbr(m);`. The closure itself takes what follows in the order of the table; the two
-//! parameters `emission_…` and `geometry_opacity` of the specification exist by name only, where they become the closures
-//! `emission` and `behind`, and a sum with `Transparent`.
+//! Give by name what differs from the defaults: `make_closure<OpenPbr>(base_color = paint, coat_weight = 1.0)`. The library
+//! `openpbr.ssl` has a struct of the same parameters to fill in: `OpenPbrSurface m = openpbr_defaults(); m.coat_weight = 1.0;
+//! result = openpbr(m);`. The parameters `emission_…` and `geometry_opacity` of the specification exist in that struct only,
+//! where they become the closures `emission` and `behind`, and a sum with `Transparent`.
 //!
 //! | parameter | type | default | what |
 //! | --- | --- | --- | --- |
@@ -50,45 +50,48 @@
 use super::coat::absorbed;
 use super::ggx::Ggx;
 use super::rough_boundary::RoughBoundary;
-use super::{Lambert, Lobes, OrenNayar, Place, RoughDielectric, Schlick, Sheen, SurfaceClosure, Translucent};
+use super::{
+    Lambert, Lobes, OrenNayar, Place, RoughDielectric, SHADING_NORMAL, SHADING_TANGENT, Schlick, Sheen, SurfaceClosure,
+    Translucent,
+};
 use super::{bounded, clean, reflecting};
 use crate::math::Frame;
 use glam::{FloatExt, Vec2, Vec3};
-use ssl_compiler::runtime::Beneath;
+use ssl_compiler::runtime::{Beneath, ClosureDefault};
 
 ssl_compiler::closure_type! {
     /// An OpenPBR surface, as shaders make it.
     pub struct OpenPbr {
-        base_weight: float in (0.0..=1.0),
-        base_color: color in (0.0..=1.0),
-        base_diffuse_roughness: float in (0.0..=1.0),
-        base_metalness: float in (0.0..=1.0),
-        specular_weight: float in (0.0..),
-        specular_color: color in (0.0..=1.0),
-        specular_roughness: float in (0.0..=1.0),
-        specular_roughness_anisotropy: float in (0.0..=1.0),
-        specular_ior: float in (1.0..=10.0),
-        transmission_weight: float in (0.0..=1.0),
-        transmission_color: color in (0.0..=1.0),
-        subsurface_weight: float in (0.0..=1.0),
-        subsurface_color: color in (0.0..=1.0),
-        subsurface_scatter_anisotropy: float in (-1.0..=1.0),
-        coat_weight: float in (0.0..=1.0),
-        coat_color: color in (0.0..=1.0),
-        coat_roughness: float in (0.0..=1.0),
-        coat_roughness_anisotropy: float in (0.0..=1.0),
-        coat_ior: float in (1.0..=10.0),
-        coat_darkening: float in (0.0..=1.0),
-        fuzz_weight: float in (0.0..=1.0),
-        fuzz_color: color in (0.0..=1.0),
-        fuzz_roughness: float in (0.0..=1.0),
-        geometry_thin_walled: bool,
-        geometry_normal: normal,
-        geometry_coat_normal: normal,
-        geometry_tangent: vector,
-        geometry_coat_tangent: vector,
-        emission: closure,
-        behind: closure,
+        base_weight: float in (0.0..=1.0) = 1.0,
+        base_color: color in (0.0..=1.0) = [0.8; 3],
+        base_diffuse_roughness: float in (0.0..=1.0) = 0.0,
+        base_metalness: float in (0.0..=1.0) = 0.0,
+        specular_weight: float in (0.0..) = 1.0,
+        specular_color: color in (0.0..=1.0) = [1.0; 3],
+        specular_roughness: float in (0.0..=1.0) = 0.3,
+        specular_roughness_anisotropy: float in (0.0..=1.0) = 0.0,
+        specular_ior: float in (1.0..=10.0) = 1.5,
+        transmission_weight: float in (0.0..=1.0) = 0.0,
+        transmission_color: color in (0.0..=1.0) = [1.0; 3],
+        subsurface_weight: float in (0.0..=1.0) = 0.0,
+        subsurface_color: color in (0.0..=1.0) = [0.8; 3],
+        subsurface_scatter_anisotropy: float in (-1.0..=1.0) = 0.0,
+        coat_weight: float in (0.0..=1.0) = 0.0,
+        coat_color: color in (0.0..=1.0) = [1.0; 3],
+        coat_roughness: float in (0.0..=1.0) = 0.0,
+        coat_roughness_anisotropy: float in (0.0..=1.0) = 0.0,
+        coat_ior: float in (1.0..=10.0) = 1.6,
+        coat_darkening: float in (0.0..=1.0) = 1.0,
+        fuzz_weight: float in (0.0..=1.0) = 0.0,
+        fuzz_color: color in (0.0..=1.0) = [1.0; 3],
+        fuzz_roughness: float in (0.0..=1.0) = 0.5,
+        geometry_thin_walled: bool = false,
+        geometry_normal: normal = SHADING_NORMAL,
+        geometry_coat_normal: normal = SHADING_NORMAL,
+        geometry_tangent: vector = SHADING_TANGENT,
+        geometry_coat_tangent: vector = SHADING_TANGENT,
+        emission: closure = ClosureDefault::NoLobes,
+        behind: closure = ClosureDefault::NoLobes,
     }
 }
 

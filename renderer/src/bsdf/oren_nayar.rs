@@ -11,14 +11,18 @@
 //! 2025): Fujii's form of Oren and Nayar's, and a second term for light that is scattered several times, so a white one
 //! reflects everything, within 0.3 %. Sampled by their clipped linearly transformed cosine and a uniform share.
 
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, bounded, clean, toward_viewer};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, toward_viewer};
 use crate::math::{Frame, split, uniform_cone};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, PI, TAU};
 
 ssl_compiler::closure_type! {
     /// Rough diffuse reflection, as shaders make it.
-    pub struct OrenNayar { albedo: color in (0.0..=1.0), normal: normal, roughness: float in (0.0..=1.0) }
+    pub struct OrenNayar {
+        albedo: color in (0.0..=1.0),
+        normal: normal = SHADING_NORMAL,
+        roughness: float in (0.0..=1.0),
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -10,14 +10,18 @@
 //! (1994): normalised, so that it is reciprocal and never gains energy. It loses some towards grazing, where a part of
 //! the lobe is below the surface; [`Glossy`](super::glossy) does not.
 
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, bounded, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
 ssl_compiler::closure_type! {
     /// Phong's highlight, as shaders make it.
-    pub struct Phong { reflectance: color in (0.0..=1.0), normal: normal, exponent: float in (0.0..=1e5) }
+    pub struct Phong {
+        reflectance: color in (0.0..=1.0),
+        normal: normal = SHADING_NORMAL,
+        exponent: float in (0.0..=1e5),
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 //! float sheen, float sheen_tint, float flatness, float clearcoat, float clearcoat_gloss, float transmission, float ior,
 //! normal normal, vector tangent)`: Disney's material for everything, by parameters that artists know.
 //!
-//! | parameter | usual | what |
+//! | parameter | default | what |
 //! | --- | --- | --- |
 //! | base_color | 0.8 | color of what is diffuse, of metal, and of what passes |
 //! | metallic | 0 | from a dielectric, 0, to a metal, 1 |
@@ -17,14 +17,15 @@
 //! | clearcoat_gloss | 1 | from satin, 0, to glossy, 1 |
 //! | transmission | 0 | from opaque to rough glass, 0 to 1; what passes is tinted by the root of the base color, once a side |
 //! | ior | 0 | index of refraction, 1.001 to 10; where it is less than 1, that which `specular` means |
-//! | normal | | unit shading normal |
-//! | tangent | | along the surface, for `anisotropic` |
+//! | normal | the surface's | unit shading normal |
+//! | tangent | the surface's | along the surface, for `anisotropic` |
 //!
 //! Burley, "Physically Based Shading at Disney" (2012), and for `flatness` and `transmission` "Extending the Disney BRDF to a
 //! BSDF with Integrated Subsurface Scattering" (2015), with the choices of Mitsuba 3's `principled`: the dielectric part
 //! reflects by Fresnel's exact equations, the root of the base color tints what is refracted. It differs from that where
 //! masking is height-correlated, the clear coat has the denominator 4 cos θo cos θi of the paper, and the part that is
-//! transmissive is `RoughDielectric`, without tinted reflection, sheen or clear coat. `import "principled.ssl";` sets the
+//! transmissive is `RoughDielectric`, without tinted reflection, sheen or clear coat. Give by name what differs from the
+//! defaults: `make_closure<Principled>(base_color = paint, metallic = 1.0)`. Or `import "principled.ssl";` sets the
 //! parameters by name: `PrincipledSurface m = principled_defaults(); m.metallic = 1.0; result = principled(m);`.
 //!
 //! As in Disney's model, the parts are added, not layered: a white one gives back up to 1.06 times the light that it gets
@@ -35,28 +36,30 @@ use super::clear_coat::ClearCoat;
 use super::ggx::Ggx;
 use super::principled_diffuse::PrincipledDiffuse;
 use super::principled_gloss::{PrincipledGloss, Reflectance};
-use super::{Lobes, Place, RoughDielectric, SurfaceClosure, bounded, clean, reflecting};
+use super::{
+    Lobes, Place, RoughDielectric, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, bounded, clean, reflecting,
+};
 use crate::math::{Frame, luminance};
 use glam::{Vec2, Vec3};
 
 ssl_compiler::closure_type! {
     /// Disney's material, as shaders make it.
     pub struct Principled {
-        base_color: color in (0.0..=1.0),
-        metallic: float in (0.0..=1.0),
-        roughness: float in (0.0..=1.0),
-        anisotropic: float in (0.0..=1.0),
-        specular: float in (0.0..=1.0),
-        specular_tint: float in (0.0..=1.0),
-        sheen: float in (0.0..=1.0),
-        sheen_tint: float in (0.0..=1.0),
-        flatness: float in (0.0..=1.0),
-        clearcoat: float in (0.0..=1.0),
-        clearcoat_gloss: float in (0.0..=1.0),
-        transmission: float in (0.0..=1.0),
-        ior: float in (0.0..=10.0),
-        normal: normal,
-        tangent: vector,
+        base_color: color in (0.0..=1.0) = [0.8; 3],
+        metallic: float in (0.0..=1.0) = 0.0,
+        roughness: float in (0.0..=1.0) = 0.5,
+        anisotropic: float in (0.0..=1.0) = 0.0,
+        specular: float in (0.0..=1.0) = 0.5,
+        specular_tint: float in (0.0..=1.0) = 0.0,
+        sheen: float in (0.0..=1.0) = 0.0,
+        sheen_tint: float in (0.0..=1.0) = 0.5,
+        flatness: float in (0.0..=1.0) = 0.0,
+        clearcoat: float in (0.0..=1.0) = 0.0,
+        clearcoat_gloss: float in (0.0..=1.0) = 1.0,
+        transmission: float in (0.0..=1.0) = 0.0,
+        ior: float in (0.0..=10.0) = 0.0,
+        normal: normal = SHADING_NORMAL,
+        tangent: vector = SHADING_TANGENT,
     }
 }
 

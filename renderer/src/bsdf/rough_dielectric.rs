@@ -16,17 +16,20 @@
 
 use super::ggx::{Ggx, Scattered};
 use super::reflecting;
-use super::{LobeSample, Lobes, Place, Reach, Refraction, Scatter, SurfaceClosure, bounded, clean, energy, fresnel};
+use super::{
+    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, energy,
+    fresnel,
+};
 use crate::math::{Frame, max_channel, split};
 use glam::{Vec2, Vec3};
 
 ssl_compiler::closure_type! {
     /// Rough glass, as shaders make it.
     pub struct RoughDielectric {
-        reflectance: color in (0.0..=1.0),
-        transmittance: color in (0.0..=1.0),
-        normal: normal,
-        ior: float in (1.001..=10.0),
+        reflectance: color in (0.0..=1.0) = [1.0; 3],
+        transmittance: color in (0.0..=1.0) = [1.0; 3],
+        normal: normal = SHADING_NORMAL,
+        ior: float in (1.001..=10.0) = 1.5,
         roughness: float in (0.0..=1.0),
     }
 }

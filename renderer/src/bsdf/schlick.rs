@@ -17,7 +17,10 @@
 //! [made up for](super::energy) (Turquin 2019), which costs reciprocity.
 
 use super::ggx::Ggx;
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, bounded, clean, energy, reflecting};
+use super::{
+    LobeSample, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, Scatter, SurfaceClosure, bounded, clean, energy,
+    reflecting,
+};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
@@ -25,11 +28,11 @@ ssl_compiler::closure_type! {
     /// A reflection by a generalised Schlick curve, as shaders make it.
     pub struct Schlick {
         f0: color in (0.0..=1.0),
-        f82: color in (0.0..=1.0),
-        f90: color in (0.0..=1.0),
-        exponent: float in (0.1..=100.0),
-        normal: normal,
-        tangent: vector,
+        f82: color in (0.0..=1.0) = [1.0; 3],
+        f90: color in (0.0..=1.0) = [1.0; 3],
+        exponent: float in (0.1..=100.0) = 5.0,
+        normal: normal = SHADING_NORMAL,
+        tangent: vector = SHADING_TANGENT,
         roughness_along: float in (0.0..=1.0),
         roughness_across: float in (0.0..=1.0),
     }

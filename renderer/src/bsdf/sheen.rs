@@ -13,15 +13,21 @@
 //! from the hemisphere, as the paper does. The base is scaled by 1 − max(tint) E(wo), E being the directional albedo,
 //! from a table.
 
-use super::{LobeSample, Lobes, Place, Scatter, SurfaceClosure, bounded, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting};
 use crate::math::{Frame, Table, max_channel, uniform_cone};
 use glam::{FloatExt, Vec2, Vec3};
+use ssl_compiler::runtime::ClosureDefault;
 use std::f32::consts::{FRAC_1_PI, PI, TAU};
 use std::sync::LazyLock;
 
 ssl_compiler::closure_type! {
     /// Fibres over a base, as shaders make them.
-    pub struct Sheen { tint: color in (0.0..=1.0), roughness: float in (0.07..=1.0), normal: normal, base: closure }
+    pub struct Sheen {
+        tint: color in (0.0..=1.0) = [1.0; 3],
+        roughness: float in (0.07..=1.0) = 0.3,
+        normal: normal = SHADING_NORMAL,
+        base: closure = ClosureDefault::NoLobes,
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

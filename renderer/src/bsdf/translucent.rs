@@ -9,14 +9,16 @@
 //! Lambert's law behind the surface. Added to `Lambert`, the two should take no more than all of the light. It is the same
 //! from both sides; nothing is refracted, and nothing scattered inside beyond the one point.
 
-use super::{LobeSample, Lobes, Place, Reach, Refraction, Scatter, SurfaceClosure, clean, toward_viewer};
+use super::{
+    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, clean, toward_viewer,
+};
 use crate::math::{Frame, cosine_hemisphere};
 use glam::{Vec2, Vec3};
 use std::f32::consts::FRAC_1_PI;
 
 ssl_compiler::closure_type! {
     /// Diffuse transmission, as shaders make it.
-    pub struct Translucent { transmittance: color in (0.0..=1.0), normal: normal }
+    pub struct Translucent { transmittance: color in (0.0..=1.0), normal: normal = SHADING_NORMAL }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 ssl_compiler::closure_type! {
     /// A surface that light passes straight, as shaders make it.
-    pub struct Transparent { transmittance: color in (0.0..=1.0) }
+    pub struct Transparent { transmittance: color in (0.0..=1.0) = [1.0; 3] }
 }
 
 #[derive(Clone, Copy, Debug)]

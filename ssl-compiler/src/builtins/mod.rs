@@ -9,7 +9,7 @@ mod table;
 
 use crate::ir::builder::Builder;
 use crate::ir::{Direction, Value};
-use crate::types::{FLOAT3, Type, VectorKind};
+use crate::types::{COLOR, FLOAT3, Type, VectorKind};
 use expand::spline::{self, Basis};
 use smallvec::SmallVec;
 pub use table::TABLE;
@@ -40,6 +40,8 @@ pub enum Param {
     Basis,
     /// An array of floats or vectors; the values of a `spline`.
     Knots,
+    Closure,
+    Color,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +66,8 @@ pub enum Expand {
     Two(fn(&mut Builder, Value, Value) -> Value),
     Three(fn(&mut Builder, Value, Value, Value) -> Value),
     Five(fn(&mut Builder, [Value; 5]) -> Value),
+    /// `mix` of closures, whose lobes are no scalars: lowering weighs them.
+    MixClosures,
     /// All components at once.
     Whole(fn(&mut Builder, &[Parts]) -> Parts),
     /// `ddx`, `ddy`: componentwise, on floats only.
@@ -98,6 +102,8 @@ impl Expand {
             Expand::Three(f) => (0..args[0].len()).map(|i| f(b, args[0][i], args[1][i], args[2][i])).collect(),
             Expand::Five(f) => (0..args[0].len()).map(|i| f(b, std::array::from_fn(|k| args[k][i]))).collect(),
             Expand::Whole(f) => f(b, args),
+            // Written by lowering.
+            Expand::MixClosures => Parts::new(),
             Expand::Spline(basis) => spline::write(b, basis, args[0][0], &args[1]),
             Expand::SplineInverse(basis) => spline::inverse(b, basis, args[0][0], args[1][0]).into_iter().collect(),
             Expand::Derivative(d) => args[0].iter().map(|&x| derivative(b, d, x)).collect(),
@@ -124,6 +130,8 @@ impl Builtin {
             Param::Vector => "vector",
             Param::Normal => "normal",
             Param::Matrix => "matrix",
+            Param::Closure => "closure",
+            Param::Color => "color",
         };
         let result = match self.gives {
             Gives::Bool => "bool",
@@ -165,6 +173,8 @@ pub fn wanted(param: Param, common: &Type) -> Type {
         Param::Any | Param::Knots => common.clone(),
         Param::Basis => Type::String,
         Param::Three => FLOAT3,
+        Param::Closure => Type::Closure,
+        Param::Color => COLOR,
         Param::Point => Type::Vector(VectorKind::Point),
         Param::Vector => Type::Vector(VectorKind::Vector),
         Param::Normal => Type::Vector(VectorKind::Normal),

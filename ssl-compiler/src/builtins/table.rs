@@ -5,13 +5,13 @@ use super::{Builtin, Expand, Gives, Param};
 use crate::ir::Direction;
 
 macro_rules! table {
-    ($($section:literal { $($name:literal ($($param:ident),*) -> $gives:ident, $kind:ident $expand:expr, $doc:literal;)* })*) => {
+    ($($section:literal { $($name:literal ($($param:ident),*) -> $gives:ident, $kind:ident $($expand:expr)?, $doc:literal;)* })*) => {
         pub static TABLE: &[Builtin] = &[$($(Builtin {
             section: $section,
             name: $name,
             params: &[$(Param::$param),*],
             gives: Gives::$gives,
-            expand: Expand::$kind($expand),
+            expand: Expand::$kind$(($expand))?,
             doc: $doc,
         }),*),*];
     };
@@ -85,7 +85,9 @@ table! {
         "clamp" (Any, Any, Any) -> Any, Three expand::clamp, "x, kept between low and high: min(max(x, low), high).";
         "saturate" (Any) -> Any, One expand::saturate, "x, kept between 0 and 1.";
         "mix" (Any, Any, Any) -> Any, Three expand::mix, "a (1 − t) + b t.";
+        "mix" (Closure, Closure, Color) -> First, MixClosures, "The same of closures: their lobes, weighed by 1 − t and t, a number or a color. t is not bounded.";
         "lerp" (Any, Any, Any) -> Any, Three expand::mix, "The same as `mix`.";
+        "lerp" (Closure, Closure, Color) -> First, MixClosures, "The same as `mix`.";
         "select" (Bool, Int, Int) -> Int, Whole expand::select, "a where the condition holds, otherwise b. Both are computed; `?:` computes one.";
         "select" (Bool, Any, Any) -> Any, Whole expand::select, "a where the condition holds, otherwise b. Both are computed; `?:` computes one.";
         "step" (Any, Any) -> Any, Two expand::step, "0 where x < edge, otherwise 1; the edge comes first. Its derivative is 0.";

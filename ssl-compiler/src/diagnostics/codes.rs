@@ -78,7 +78,7 @@ codes! {
     UNKNOWN_CLOSURE = "E0216", "unknown closure",
         "The host has no closure of this name; the hint lists those it has.";
     CLOSURE_ARGUMENTS = "E0217", "wrong arguments for a closure",
-        "A closure takes exactly its documented parameters, in order.";
+        "A closure takes its documented parameters: in order, or by name, `make_closure<Lambert>(albedo = paint)`. Those with a default may be left out.";
     DERIVATIVE_OPERAND = "E0218", "this has no derivatives",
         "`ddx` and `ddy` take floats, vectors and colors. Integers and booleans step, so they have no derivative; convert with `float(x)` if a zero is really wanted.";
     NOT_CONSTANT = "E0219", "a constant is needed",
@@ -99,12 +99,12 @@ codes! {
         "The name is a type of C, GLSL, HLSL or OSL that is called otherwise here, or that SSL does not have. The hint says what to write.";
     UNKNOWN_SPACE = "E0235", "unknown space",
         "No space of this name is known. `world` always is; any other space `a` is a pair of matrix globals, `a_to_world` and `world_to_a`, which the host offers or a `globals { … }` block declares. The hint lists the spaces there are.";
-    UNNAMED_ARGUMENT = "E0240", "argument of a shader without a name",
-        "A shader is called with a name in front of every argument, in any order: `noise(scale = 2.0, height = h);`. Inputs that are left out take their defaults, and outputs that are left out are dropped.";
-    UNKNOWN_PARAMETER = "E0241", "the shader has no such parameter",
-        "The name in front of the argument is none of the shader's parameters. Names are case-sensitive.";
-    MISSING_ARGUMENT = "E0242", "an input of a shader is not given",
-        "An input that was declared without a default must be given in every call of the shader. Textures and closures have no defaults.";
+    UNNAMED_ARGUMENT = "E0240", "argument without a name",
+        "In calls of functions and closures, arguments without names come first, and those with names behind them. A shader is called with a name in front of every argument, in any order: `noise(scale = 2.0, height = h);`. Inputs that are left out take their defaults, and outputs that are left out are dropped.";
+    UNKNOWN_PARAMETER = "E0241", "no such parameter",
+        "The name in front of the argument is that of no parameter. Names are case-sensitive. Built-ins and constructors take their arguments without names. `name = value` among arguments always names a parameter: an assignment there stands in parentheses, `f((x = 1.0))`.";
+    MISSING_ARGUMENT = "E0242", "a parameter is not given",
+        "A parameter without a default must be given in every call. The same holds for the inputs of shaders that are called. Textures and closures have no defaults.";
     COMPARISON_CHAIN = "E0260", "comparisons in a chain",
         "`a < b < c` compares the result of `a < b`, which is true or false, with `c`. Write `a < b && b < c`.";
     ARRAY_SIZE = "E0261", "impossible size of an array",

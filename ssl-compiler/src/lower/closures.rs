@@ -48,7 +48,7 @@ impl Writer<'_, '_> {
     /// Here more is constant than in the text: functions with closures are written into their callers.
     fn inspect_value(&mut self, id: ClosureId, parameter: usize, e: &Expr, values: &[Value]) {
         let closure = self.cx.request.closures.get(id);
-        let ClosureParameter { name, ty, range } = &closure.parameters[parameter];
+        let ClosureParameter { name, ty, range, .. } = &closure.parameters[parameter];
         let float = |c| if let Const::Float(bits) = c { Some(f32::from_bits(bits)) } else { None };
         let constant = |&v: &Value| self.b.constant_of(v).and_then(float);
         let known: Vec<Option<f32>> = values.iter().map(constant).collect();
@@ -86,6 +86,15 @@ impl Writer<'_, '_> {
             }
         }
         State::from_elem(LeafState::Lobes(lobes), 1)
+    }
+
+    /// a (1 − t) + b t, t being a color.
+    pub(super) fn mix_closures(&mut self, a: State, b: State, t: State) -> State {
+        let one = self.b.float(1.0);
+        let rest: Vec<Value> = self.parts(&t).into_iter().map(|t| self.b.sub(one, t)).collect();
+        let a = self.closure_algebra(BinaryOp::Mul, a, Self::from_parts(rest));
+        let b = self.closure_algebra(BinaryOp::Mul, b, t);
+        self.closure_algebra(BinaryOp::Add, a, b)
     }
 
     /// Adds lobes to a list. A lobe that is there already gains weight, as in `c + c`; one that is

@@ -230,6 +230,11 @@ impl Writer<'_, '_> {
     }
 
     fn builtin(&mut self, id: BuiltinId, arguments: &[Expr], span: Span) -> State {
+        if let (Expand::MixClosures, [a, b, t]) = (Builtin::get(id).expand, arguments) {
+            let (a, b, t) = (self.expr(a), self.expr(b), self.expr(t));
+            self.b.span = span;
+            return self.mix_closures(a, b, t);
+        }
         let args: Vec<Parts> = arguments
             .iter()
             .map(|e| {

@@ -16,6 +16,8 @@ pub struct ClosureParameter {
     pub ty: Type,
     /// What the host can make use of, for each component; it brings other values in.
     pub range: ValueRange,
+    /// What it is where a shader leaves it out; without one it must be given.
+    pub default: Option<ClosureDefault>,
 }
 
 /// The values that a parameter of a closure means something for; those of its ends count.
@@ -52,6 +54,43 @@ impl fmt::Display for ValueRange {
             (false, true) => write!(f, "at most {}", self.high),
             (false, false) => f.write_str("any value"),
         }
+    }
+}
+
+/// What a closure's parameter is where a shader leaves it out. It converts to the parameter's type as in a shader.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClosureDefault {
+    Float(f32),
+    Int(i32),
+    Bool(bool),
+    Vector([f32; 3]),
+    /// The global of this name, with its derivatives. Where the host has no such global there is no default.
+    Global(&'static str),
+    /// A closure without lobes.
+    NoLobes,
+}
+
+impl From<f32> for ClosureDefault {
+    fn from(x: f32) -> ClosureDefault {
+        ClosureDefault::Float(x)
+    }
+}
+
+impl From<i32> for ClosureDefault {
+    fn from(x: i32) -> ClosureDefault {
+        ClosureDefault::Int(x)
+    }
+}
+
+impl From<bool> for ClosureDefault {
+    fn from(x: bool) -> ClosureDefault {
+        ClosureDefault::Bool(x)
+    }
+}
+
+impl From<[f32; 3]> for ClosureDefault {
+    fn from(v: [f32; 3]) -> ClosureDefault {
+        ClosureDefault::Vector(v)
     }
 }
 
@@ -113,12 +152,16 @@ pub struct Beneath;
 /// parameters are read from the output rows. Parameter types are those of the language; `closure` is what lies
 /// beneath a layer. Behind a type may stand which values the host makes use of, `in (low..=high)` or `in (low..)`: the
 /// compiler warns of constants outside.
+/// Then `= …` may say the default: a number, `[f32; 3]`, a bool, or a [`ClosureDefault`].
 ///
 /// ```
-/// use ssl_compiler::runtime::{Closure, ClosureRegistry, Row};
+/// use ssl_compiler::runtime::{Closure, ClosureDefault, ClosureRegistry, Row};
 /// ssl_compiler::closure_type! {
 ///     /// Ideal diffuse reflection.
-///     pub struct Lambert { albedo: color in (0.0..=1.0), normal: normal }
+///     pub struct Lambert {
+///         albedo: color in (0.0..=1.0) = [0.8; 3],
+///         normal: normal = ClosureDefault::Global("normal"),
+///     }
 /// }
 /// let mut registry = ClosureRegistry::new();
 /// let id = registry.register(Lambert::closure_type());
@@ -128,7 +171,7 @@ pub struct Beneath;
 /// ```
 #[macro_export]
 macro_rules! closure_type {
-    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ident $(in ($range:expr))?),* $(,)? }) => {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* $field:ident : $ty:ident $(in ($range:expr))? $(= $default:expr)?),* $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct $name {
@@ -142,6 +185,7 @@ macro_rules! closure_type {
                         name: stringify!($field),
                         ty: $crate::closure_type!(@type $ty),
                         range: $crate::closure_type!(@range $($range)?),
+                        default: $crate::closure_type!(@default $($default)?),
                     }),*],
                 }
             }
@@ -158,6 +202,8 @@ macro_rules! closure_type {
     };
     (@range) => { $crate::runtime::ValueRange::ALL };
     (@range $range:expr) => { $crate::runtime::ValueRange::of($range) };
+    (@default) => { None };
+    (@default $default:expr) => { Some($crate::runtime::ClosureDefault::from($default)) };
     (@type closure) => { $crate::types::Type::Closure };
     (@type $ty:ident) => { $crate::shader_globals!(@type $ty) };
     (@components closure) => { 0 };

@@ -22,7 +22,9 @@ pub mod strings;
 
 pub use allowed::{Disallowed, disallowed};
 pub use block::{Block, BlockContext, BlockStatus, LaneError};
-pub use closures::{Beneath, Closure, ClosureId, ClosureParameter, ClosureRegistry, ClosureType, ValueRange};
+pub use closures::{
+    Beneath, Closure, ClosureDefault, ClosureId, ClosureParameter, ClosureRegistry, ClosureType, ValueRange,
+};
 pub use externals::{External, ExternalRegistry};
 pub use globals::{GlobalField, GlobalsLayout, Order, Orders};
 pub use host::{HostServices, NoTextures, TextureDouble, TextureRequest};

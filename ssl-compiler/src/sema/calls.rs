@@ -1,6 +1,7 @@
 //! Calls: constructors, the author's functions, built-ins, and the choice between overloads.
 
 use super::Checker;
+use super::arguments::{Given, Misfit, Parameters, slots, value_of};
 use super::convert::distance;
 use super::hir::{Argument, Expr, ExprKind, FunctionId};
 use super::spaces::named_spaces;
@@ -48,36 +49,34 @@ impl Checker<'_> {
         {
             let message = format!("there is no function `{}`", name.text);
             self.unknown(&codes::UNKNOWN_FUNCTION, (&name.text, name.span), message, Self::advise_function);
-            arguments.iter().for_each(|e| drop(self.expr(e)));
+            arguments.iter().for_each(|e| drop(self.expr(value_of(e))));
             return Expr::error(span);
         }
         if let Some(function) = self.noise_function(name, arguments) {
             return function
                 .map_or(Expr::error(span), |function| self.noise_call(function, name, &arguments[1..], span));
         }
-        let wanted = self.only_signature(&name.text, arguments);
-        let value = |(i, e): (usize, &ast::Expr)| match (&e.kind, wanted.get(i)) {
-            (ast::ExprKind::List(_), Some(ty)) => self.initialiser(e, ty),
-            _ => self.expr(e),
-        };
-        let values: Vec<Expr> = arguments.iter().enumerate().map(value).collect();
-        if values.iter().any(|e| e.ty == Type::Error) {
-            return Expr::error(span);
+        let Some(given) = self.given(name, arguments) else { return Expr::error(span) };
+        let own = !self.scope.functions.get(&name.text).is_none_or(Vec::is_empty);
+        if given.names.is_empty() && named_spaces(&name.text, &given.values) && !own {
+            return self.transform(given.values, span);
         }
-        if named_spaces(&name.text, &values) && self.scope.functions.get(&name.text).is_none_or(Vec::is_empty) {
-            return self.transform(values, span);
-        }
-        let mut candidates = self.function_candidates(&name.text, &values);
+        let mut candidates = self.function_candidates(&name.text, &given);
         if candidates.is_empty() && matches!(name.text.as_str(), "spline" | "splineinverse") {
-            return self.spline(&name.text, values, span);
+            given.names.iter().for_each(|name| self.nameless(name));
+            return if given.names.is_empty() {
+                self.spline(&name.text, given.values, span)
+            } else {
+                Expr::error(span)
+            };
         }
         if candidates.is_empty() {
-            candidates = builtin_candidates(&name.text, &values);
-            candidates.extend(self.candidates_among(self.library_functions(&name.text), &values));
+            candidates = builtin_candidates(&name.text, &given);
+            candidates.extend(self.candidates_among(self.library_functions(&name.text), &given));
         }
         match best(&candidates) {
             Choice::None => {
-                self.no_candidate(name, &values, span);
+                self.no_candidate(name, &given, span);
                 Expr::error(span)
             }
             Choice::Ambiguous => {
@@ -87,10 +86,26 @@ impl Checker<'_> {
             }
             Choice::One(Target::Function(id)) => {
                 self.speak_of(&name.text, span, self.program.function(id).span);
-                self.function_call(id, values, span)
+                self.function_call(id, given, span)
             }
-            Choice::One(Target::Builtin(id)) => self.builtin_call(id, values, span),
+            Choice::One(Target::Builtin(id)) => self.builtin_call(id, given.values, span),
         }
+    }
+
+    /// The arguments of a function, of which none is checked against its parameter yet.
+    fn given(&mut self, name: &Ident, arguments: &[ast::Expr]) -> Option<Given> {
+        let names = self.argument_names(arguments);
+        let wanted = self.only_signature(&name.text, arguments, names.as_deref().unwrap_or(&[]));
+        let value = |(i, e): (usize, &ast::Expr)| {
+            let e = value_of(e);
+            match (&e.kind, wanted.get(i)) {
+                (ast::ExprKind::List(_), Some(ty)) => self.initialiser(e, ty),
+                _ => self.expr(e),
+            }
+        };
+        let values: Vec<Expr> = arguments.iter().enumerate().map(value).collect();
+        let fine = values.iter().all(|e| e.ty != Type::Error);
+        names.filter(|_| fine).map(|names| Given { values, names })
     }
 
     /// A candidate's head, and where it is declared.
@@ -103,23 +118,41 @@ impl Checker<'_> {
 
     /// What the parameters are where only one function can be meant: a `{…}` list has no type by which to
     /// choose among several.
-    fn only_signature(&self, name: &str, arguments: &[ast::Expr]) -> Vec<Type> {
-        if !arguments.iter().any(|e| matches!(e.kind, ast::ExprKind::List(_))) {
+    fn only_signature(&self, name: &str, arguments: &[ast::Expr], names: &[Ident]) -> Vec<Type> {
+        if !arguments.iter().any(|e| matches!(value_of(e).kind, ast::ExprKind::List(_))) {
             return Vec::new();
         }
         let ids = self.scope.functions.get(name).map_or(&[][..], Vec::as_slice);
-        let takes_as_many = |id: &&FunctionId| {
-            let parameters = &self.program.function(**id).parameters;
-            parameters.len() >= arguments.len() && parameters[arguments.len()..].iter().all(|p| p.default.is_some())
-        };
-        let fitting: Vec<&FunctionId> = ids.iter().filter(takes_as_many).collect();
-        let [id] = fitting[..] else { return Vec::new() };
-        let function = self.program.function(*id);
-        function.parameters.iter().map(|p| function.variables[p.variable.0 as usize].ty.clone()).collect()
+        let order = |id: &FunctionId| Some((*id, self.slots_of(*id, arguments.len(), names).ok()?));
+        let fitting: Vec<(FunctionId, Vec<Option<usize>>)> = ids.iter().filter_map(order).collect();
+        let [(id, order)] = fitting.as_slice() else { return Vec::new() };
+        let mut types = vec![Type::Error; arguments.len()];
+        for (ty, argument) in self.program.function(*id).signature().into_iter().zip(order) {
+            if let Some(i) = argument {
+                types[*i] = ty;
+            }
+        }
+        types
     }
 
-    fn function_candidates(&self, name: &str, values: &[Expr]) -> Vec<Candidate> {
-        self.candidates_among(self.scope.functions.get(name).map_or(&[], Vec::as_slice), values)
+    /// Which argument each parameter of a function takes.
+    pub(super) fn slots_of(
+        &self,
+        id: FunctionId,
+        arguments: usize,
+        names: &[Ident],
+    ) -> Result<Vec<Option<usize>>, Misfit> {
+        slots(&self.parameters_of(id), arguments, names)
+    }
+
+    pub(super) fn parameters_of(&self, id: FunctionId) -> Parameters<'_> {
+        let f = self.program.function(id);
+        let names = f.parameters.iter().map(|p| f.variables[p.variable.0 as usize].name.as_str()).collect();
+        Parameters { names, optional: f.parameters.iter().map(|p| p.default.is_some()).collect() }
+    }
+
+    fn function_candidates(&self, name: &str, given: &Given) -> Vec<Candidate> {
+        self.candidates_among(self.scope.functions.get(name).map_or(&[], Vec::as_slice), given)
     }
 
     pub(super) fn library_functions(&self, name: &str) -> &[FunctionId] {
@@ -128,36 +161,36 @@ impl Checker<'_> {
 
     /// Calls the library's function that fits best; the mistake is that of `name` where none does.
     pub(super) fn library_call(&mut self, function: &str, name: &Ident, values: Vec<Expr>, span: Span) -> Expr {
-        let candidates = self.candidates_among(self.library_functions(function), &values);
+        let given = Given { values, names: Vec::new() };
+        let candidates = self.candidates_among(self.library_functions(function), &given);
         match best(&candidates) {
-            Choice::One(Target::Function(id)) => self.function_call(id, values, span),
+            Choice::One(Target::Function(id)) => self.function_call(id, given, span),
             _ => {
                 let called = Ident { text: function.to_owned(), span: name.span };
-                self.no_candidate(&called, &values, span);
+                self.no_candidate(&called, &given, span);
                 Expr::error(span)
             }
         }
     }
 
-    fn candidates_among(&self, ids: &[FunctionId], values: &[Expr]) -> Vec<Candidate> {
+    fn candidates_among(&self, ids: &[FunctionId], given: &Given) -> Vec<Candidate> {
         let fits = |id: &FunctionId| {
             let f = self.program.function(*id);
-            let enough = f.parameters.len() >= values.len()
-                && f.parameters[values.len()..].iter().all(|p| p.default.is_some())
-                && !f.is_shader;
-            let one = |(e, p): (&Expr, &super::hir::Parameter)| {
-                let ty = &f.variables[p.variable.0 as usize].ty;
-                match p.direction {
-                    Direction::In => distance(&e.ty, ty),
+            if f.is_shader {
+                return None;
+            }
+            let slots = self.slots_of(*id, given.values.len(), &given.names).ok()?;
+            let mut distances = vec![0; given.values.len()];
+            for (p, argument) in f.parameters.iter().zip(slots) {
+                let Some(i) = argument else { continue };
+                let (ty, found) = (&f.variables[p.variable.0 as usize].ty, &given.values[i].ty);
+                distances[i] = match p.direction {
+                    Direction::In => distance(found, ty)?,
                     // What comes out is stored as it is.
-                    Direction::Out | Direction::InOut => distance(ty, &e.ty).filter(|d| *d < 2),
-                }
-            };
-            let distances: Option<Vec<u32>> = values.iter().zip(&f.parameters).map(one).collect();
-            enough
-                .then_some(distances)
-                .flatten()
-                .map(|distances| Candidate { target: Target::Function(*id), distances })
+                    Direction::Out | Direction::InOut => distance(ty, found).filter(|d| *d < 2)?,
+                };
+            }
+            Some(Candidate { target: Target::Function(*id), distances })
         };
         ids.iter().filter_map(fits).collect()
     }
@@ -182,8 +215,10 @@ impl Checker<'_> {
         false
     }
 
-    fn function_call(&mut self, id: FunctionId, values: Vec<Expr>, span: Span) -> Expr {
-        let left_out: Vec<usize> = (values.len()..self.program.function(id).parameters.len()).collect();
+    fn function_call(&mut self, id: FunctionId, given: Given, span: Span) -> Expr {
+        // The candidate was chosen because every parameter has a value or a default.
+        let Ok(slots) = self.slots_of(id, given.values.len(), &given.names) else { return Expr::error(span) };
+        let left_out: Vec<usize> = (0..slots.len()).filter(|i| slots[*i].is_none()).collect();
         if !self.may_write_defaults(id, &left_out, span) {
             return Expr::error(span);
         }
@@ -191,16 +226,14 @@ impl Checker<'_> {
         let result = function.result.clone();
         // Of the function only what a call needs is copied: its body may be long.
         let type_of = |p: &super::hir::Parameter| function.variables[p.variable.0 as usize].ty.clone();
-        let missing = values.len();
-        let default = |(i, p): (usize, &super::hir::Parameter)| p.default.clone().filter(|_| i >= missing);
+        let default = |(i, p): (usize, &super::hir::Parameter)| p.default.clone().filter(|_| slots[i].is_none());
         let parameters: Vec<_> =
             function.parameters.iter().enumerate().map(|(i, p)| (p.direction, type_of(p), default((i, p)))).collect();
         let mut arguments = Vec::new();
-        let mut values = values.into_iter();
-        for (direction, ty, default) in parameters {
+        let mut values: Vec<Option<Expr>> = given.values.into_iter().map(Some).collect();
+        for ((direction, ty, default), argument) in parameters.into_iter().zip(slots) {
             let ty = &ty;
-            let value = values.next().or(default);
-            // The candidate was chosen because every parameter has a value or a default.
+            let value = argument.and_then(|i| values[i].take()).or(default);
             let Some(value) = value else { return Expr::error(span) };
             let argument = match (direction, ty) {
                 (Direction::In, Type::Texture2d) => Self::texture_argument(&value),
@@ -315,9 +348,11 @@ pub(super) fn common_type(builtin: &Builtin, values: &[Expr]) -> Type {
     builtins::common_type(builtin.params.iter().zip(values).filter(|(p, _)| **p == Param::Any).map(|(_, e)| &e.ty))
 }
 
-fn builtin_candidates(name: &str, values: &[Expr]) -> Vec<Candidate> {
+/// Built-ins have no names for their parameters.
+fn builtin_candidates(name: &str, given: &Given) -> Vec<Candidate> {
+    let values = given.values.as_slice();
     let fits = |(id, b): (BuiltinId, &'static Builtin)| {
-        if b.params.len() != values.len() {
+        if b.params.len() != values.len() || !given.names.is_empty() {
             return None;
         }
         let common = common_type(b, values);

@@ -2,6 +2,7 @@
 //! being the one, nearest first.
 
 use super::Checker;
+use super::arguments::{Given, Misfit, listed};
 use super::convert::distance;
 use super::hir::{Expr, FunctionId, Parameter};
 use crate::builtins::{self, Builtin};
@@ -21,6 +22,8 @@ struct Rejected {
     reason: String,
     /// The first argument that does not fit, and the parameter's declaration; `None` for a wrong count.
     argument: Option<(usize, Option<Span>)>,
+    /// What to say where this is the only one, if arguments have names.
+    instead: Option<Diagnostic>,
     /// What does not fit: arguments, or how many there are too many or too few; wrong counts come last.
     faults: usize,
 }
@@ -29,7 +32,8 @@ struct Rejected {
 const WRONG_COUNT: usize = 1 << 16;
 
 impl Checker<'_> {
-    pub(super) fn no_candidate(&mut self, name: &Ident, values: &[Expr], span: Span) {
+    pub(super) fn no_candidate(&mut self, name: &Ident, given: &Given, span: Span) {
+        let values = given.values.as_slice();
         if self.diagnostics.is_full() {
             // What nobody reads need not be found out: there may be thousands of calls and of candidates.
             return self.error(&codes::NO_OVERLOAD, span, "", "");
@@ -38,10 +42,10 @@ impl Checker<'_> {
         if derivative && !self.scope.functions.contains_key(&name.text) {
             return self.not_differentiable(&values[0], span);
         }
-        let mut rejected = self.rejected(&name.text, values);
+        let mut rejected = self.rejected(&name.text, given, span);
         rejected.sort_by_key(|r| r.faults);
         let types: Vec<String> = values.iter().map(|e| self.name_of(&e.ty)).collect();
-        let counted = rejected.iter().all(|r| r.argument.is_none());
+        let counted = given.names.is_empty() && rejected.iter().all(|r| r.argument.is_none());
         let (code, message) = if counted {
             let n = values.len();
             let s = if n == 1 { "" } else { "s" };
@@ -50,6 +54,16 @@ impl Checker<'_> {
             (&codes::NO_OVERLOAD, format!("`{}` does not take ({})", name.text, types.join(", ")))
         };
         let diagnostic = match rejected.as_slice() {
+            // Of built-ins that all have no names, one says it.
+            [Rejected { instead: Some(d), declared: None, .. }, rest @ ..]
+                if rest.iter().all(|r| r.declared.is_none()) =>
+            {
+                d.clone()
+            }
+            [Rejected { instead: Some(d), declared, .. }] => match declared {
+                Some(place) => d.clone().with_label(*place, "declared here"),
+                None => d.clone(),
+            },
             // One function, one argument: that is where to look.
             [Rejected { argument: Some((i, declared)), reason, head, .. }] => {
                 let d = Diagnostic::error(code, values[*i].span, message, format!("{reason}: `{head}`"));
@@ -90,33 +104,45 @@ impl Checker<'_> {
         self.diagnostics.push(d);
     }
 
-    fn rejected(&self, name: &str, values: &[Expr]) -> Vec<Rejected> {
+    fn rejected(&self, name: &str, given: &Given, span: Span) -> Vec<Rejected> {
         let own = self.scope.functions.get(name).map_or(&[][..], Vec::as_slice);
         let own = own
             .iter()
             .chain(self.library_functions(name))
             .filter(|id| !self.program.function(**id).is_shader)
-            .map(|id| self.rejected_function(*id, values));
-        own.chain(builtins::overloads(name).map(|(_, b)| self.rejected_builtin(b, values))).collect()
+            .map(|id| self.rejected_function(*id, given, span));
+        own.chain(builtins::overloads(name).map(|(_, b)| self.rejected_builtin(b, given))).collect()
     }
 
-    fn rejected_function(&self, id: FunctionId, values: &[Expr]) -> Rejected {
+    fn rejected_function(&self, id: FunctionId, given: &Given, span: Span) -> Rejected {
+        let values = given.values.as_slice();
         let f = self.program.function(id);
         let ty = |p: &Parameter| &f.variables[p.variable.0 as usize].ty;
         let fits = |e: &Expr, p: &Parameter| match p.direction {
             Direction::In => distance(&e.ty, ty(p)).is_some(),
             Direction::Out | Direction::InOut => distance(ty(p), &e.ty).is_some_and(|d| d < 2),
         };
-        let base =
-            Rejected { head: self.head(id), declared: Some(f.span), reason: String::new(), argument: None, faults: 0 };
+        let base = Rejected {
+            head: self.head(id),
+            declared: Some(f.span),
+            reason: String::new(),
+            argument: None,
+            instead: None,
+            faults: 0,
+        };
+        let slots = match self.slots_of(id, values.len(), &given.names) {
+            Err(misfit) if !given.names.is_empty() => return self.rejected_names(id, given, &misfit, span, base),
+            slots => slots.unwrap_or_default(),
+        };
         let least = f.parameters.iter().filter(|p| p.default.is_none()).count();
         if let Some(count) = wrong_count(least, f.parameters.len(), values.len()) {
             return Rejected { reason: count.0, faults: WRONG_COUNT + count.1, ..base };
         }
-        let wrong = |(e, p): &(&Expr, &Parameter)| !fits(e, p);
-        let faults = values.iter().zip(&f.parameters).filter(wrong).count();
-        let Some(i) = values.iter().zip(&f.parameters).position(|pair| wrong(&pair)) else { return base };
-        let p = &f.parameters[i];
+        let pairs = f.parameters.iter().zip(slots).filter_map(|(p, i)| Some((i?, p)));
+        let mut wrong: Vec<(usize, &Parameter)> = pairs.filter(|(i, p)| !fits(&values[*i], p)).collect();
+        wrong.sort_by_key(|(i, _)| *i);
+        let faults = wrong.len();
+        let Some(&(i, p)) = wrong.first() else { return base };
         let variable = &f.variables[p.variable.0 as usize];
         let (wanted, found) = (self.name_of(&variable.ty), self.name_of(&values[i].ty));
         let reason = match p.direction {
@@ -126,8 +152,44 @@ impl Checker<'_> {
         Rejected { reason, argument: Some((i, Some(variable.span))), faults, ..base }
     }
 
-    fn rejected_builtin(&self, b: &'static Builtin, values: &[Expr]) -> Rejected {
-        let base = Rejected { head: b.signature(), declared: None, reason: String::new(), argument: None, faults: 0 };
+    /// A function whose parameters are not those that the names say.
+    fn rejected_names(&self, id: FunctionId, given: &Given, misfit: &Misfit, span: Span, base: Rejected) -> Rejected {
+        let parameters = self.parameters_of(id);
+        let reason = match misfit {
+            Misfit::TooMany => "it takes fewer arguments".to_owned(),
+            Misfit::Unknown(i) => format!("it has no parameter `{}`", given.names[*i].text),
+            Misfit::Twice(i) => format!("`{}` is given twice", given.names[*i].text),
+            Misfit::Missing(list) => {
+                let missing: Vec<&str> = list.iter().map(|i| parameters.names[*i]).collect();
+                format!("{} must be given", listed(&missing))
+            }
+        };
+        let callee = format!("`{}`", self.program.function(id).name);
+        let instead = Some(self.misfit(&callee, &parameters, &given.names, misfit, span));
+        Rejected { reason, instead, faults: WRONG_COUNT, ..base }
+    }
+
+    fn rejected_builtin(&self, b: &'static Builtin, given: &Given) -> Rejected {
+        let values = given.values.as_slice();
+        let base = Rejected {
+            head: b.signature(),
+            declared: None,
+            reason: String::new(),
+            argument: None,
+            instead: None,
+            faults: 0,
+        };
+        if let Some(name) = given.names.first() {
+            let message = format!("the parameters of `{}` have no names", b.name);
+            let hint = format!("give the arguments in order, without names: `{}`", base.head);
+            let instead = Some(Diagnostic::error(&codes::UNKNOWN_PARAMETER, name.span, message, hint));
+            return Rejected {
+                reason: "its parameters have no names".to_owned(),
+                instead,
+                faults: WRONG_COUNT,
+                ..base
+            };
+        }
         if let Some(count) = wrong_count(b.params.len(), b.params.len(), values.len()) {
             return Rejected { reason: count.0, faults: WRONG_COUNT + count.1, ..base };
         }

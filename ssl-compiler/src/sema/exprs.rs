@@ -41,6 +41,11 @@ impl Checker<'_> {
             }
             ast::ExprKind::Member(base, member) => self.member(base, member, span),
             ast::ExprKind::Index(base, index) => self.index(base, index, span),
+            ast::ExprKind::Named(name, value) => {
+                self.nameless(name);
+                self.expr(value);
+                Expr::error(span)
+            }
             ast::ExprKind::List(_) => {
                 let hint = "use a constructor such as `float3(…)`, or give a declared variable this value";
                 self.error(&codes::LIST_WITHOUT_TYPE, span, "a `{…}` list has no type of its own", hint);
@@ -218,45 +223,6 @@ impl Checker<'_> {
         let v = Box::new(coordinates.remove(1));
         let u = Box::new(coordinates.remove(0));
         Expr { kind: ExprKind::Sample(kind, reference, u, v), ty, span }
-    }
-
-    fn closure(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        let Some((id, closure)) = self.closures.find(&name.text) else {
-            let message = format!("there is no closure `{}`", name.text);
-            self.unknown(&codes::UNKNOWN_CLOSURE, (&name.text, name.span), message, Self::advise_closure);
-            return Expr::error(span);
-        };
-        if arguments.len() != closure.parameters.len() {
-            let list: Vec<String> =
-                closure.parameters.iter().map(|p| format!("{} {}", self.name_of(&p.ty), p.name)).collect();
-            let message =
-                format!("`{}` takes {} arguments, not {}", name.text, closure.parameters.len(), arguments.len());
-            self.error(&codes::CLOSURE_ARGUMENTS, span, message, format!("they are ({})", list.join(", ")));
-            return Expr::error(span);
-        }
-        let values =
-            arguments.iter().zip(&closure.parameters).map(|(e, p)| self.closure_argument(name, e, p)).collect();
-        Expr { kind: ExprKind::Closure(id, values), ty: Type::Closure, span }
-    }
-
-    /// A value for a closure's parameter, which a message names.
-    fn closure_argument(
-        &mut self,
-        closure: &Ident,
-        e: &ast::Expr,
-        parameter: &crate::runtime::ClosureParameter,
-    ) -> Expr {
-        if matches!(e.kind, ast::ExprKind::List(_)) {
-            return self.initialiser(e, &parameter.ty);
-        }
-        let value = self.expr(e);
-        if super::convert::distance(&value.ty, &parameter.ty).is_some() {
-            return self.coerce(value, &parameter.ty);
-        }
-        let (wanted, found) = (self.name_of(&parameter.ty), self.name_of(&value.ty));
-        let message = format!("`{}` of `{}` is {wanted}, found {found}", parameter.name, closure.text);
-        self.error(&codes::CLOSURE_ARGUMENTS, e.span, message, "arguments stand in the order of the parameters");
-        Expr::error(e.span)
     }
 
     /// A texture handed to a function.

@@ -3,8 +3,10 @@
 //! Every mistake is reported where it is made; the type `Error` stands for what was already reported,
 //! so that one mistake makes one message. The typed tree may be lowered only if there was no error.
 
+mod arguments;
 mod calls;
 mod candidates;
+mod closures;
 mod constants;
 mod convert;
 mod exprs;

@@ -2,23 +2,13 @@
 //! are dropped.
 
 use super::Checker;
+use super::arguments::listed;
 use super::convert::distance;
 use super::hir::{Argument, Expr, ExprKind, FunctionId, Parameter, Variable};
-use crate::diagnostics::{Diagnostic, closest, codes};
+use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction, Ident};
 use crate::types::Type;
-
-/// `name = value`, which parses as an assignment.
-fn named(argument: &ast::Expr) -> Option<(&str, Span, &ast::Expr)> {
-    match &argument.kind {
-        ast::ExprKind::Assign(None, target, value) => match &target.kind {
-            ast::ExprKind::Name(name) => Some((name, target.span, value)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
 
 impl Checker<'_> {
     /// The shader that a call means, among the functions of its name. Where functions share the name,
@@ -27,7 +17,7 @@ impl Checker<'_> {
         let is_shader = |id: &&FunctionId| self.program.function(**id).is_shader;
         let shader = candidates.iter().find(is_shader)?;
         let all_shaders = candidates.iter().all(|id| is_shader(&id));
-        let named = !arguments.is_empty() && arguments.iter().all(|a| named(a).is_some());
+        let named = !arguments.is_empty() && arguments.iter().all(|a| matches!(a.kind, ast::ExprKind::Named(..)));
         (all_shaders || named).then_some(*shader)
     }
 
@@ -74,7 +64,7 @@ impl Checker<'_> {
         let mut given: Vec<Option<&ast::Expr>> = vec![None; parameters.len()];
         let mut wrong = false;
         for argument in arguments {
-            let Some((name, span, value)) = named(argument) else {
+            let ast::ExprKind::Named(name, value) = &argument.kind else {
                 wrong = true;
                 let message = format!("this argument of the shader `{}` has no name", shader.text);
                 let example = parameters.first().map_or("parameter", |(_, v)| v.name.as_str());
@@ -82,23 +72,16 @@ impl Checker<'_> {
                 self.error(&codes::UNNAMED_ARGUMENT, argument.span, message, hint);
                 continue;
             };
-            match parameters.iter().position(|(_, v)| v.name == name) {
-                Some(i) if given[i].is_none() => given[i] = Some(value),
+            match parameters.iter().position(|(_, v)| v.name == name.text) {
+                Some(i) if given[i].is_none() => given[i] = Some(&**value),
                 Some(_) => {
                     wrong = true;
-                    let message = format!("the parameter `{name}` is given twice");
-                    self.error(&codes::DUPLICATE_NAME, span, message, "keep one of the two");
+                    self.given_twice(name);
                 }
                 None => {
                     wrong = true;
-                    let names = parameters.iter().map(|(_, v)| v.name.as_str());
-                    let hint = match closest(name, names.clone()) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None if parameters.is_empty() => "it has none".to_owned(),
-                        None => format!("it has {}", listed(&names.collect::<Vec<_>>())),
-                    };
-                    let message = format!("the shader `{}` has no parameter `{name}`", shader.text);
-                    self.error(&codes::UNKNOWN_PARAMETER, span, message, hint);
+                    let names: Vec<&str> = parameters.iter().map(|(_, v)| v.name.as_str()).collect();
+                    self.no_parameter(&format!("the shader `{}`", shader.text), &names, name);
                 }
             }
         }
@@ -131,15 +114,5 @@ impl Checker<'_> {
             return None;
         }
         self.assignable(checked).map(|place| Argument::Place(place, p.direction))
-    }
-}
-
-/// `` `a`, `b` and `c` ``
-fn listed(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-    match quoted.as_slice() {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

@@ -183,6 +183,8 @@ pub enum ExprKind {
     Cast(TypeName, Box<Expr>),
     Member(Box<Expr>, Ident),
     Index(Box<Expr>, Box<Expr>),
+    /// `name = value` among arguments; an assignment there stands in parentheses.
+    Named(Ident, Box<Expr>),
     /// `{a, b, c}`
     List(Vec<Expr>),
     Comma(Box<Expr>, Box<Expr>),

@@ -344,12 +344,24 @@ impl Parser<'_> {
         self.expect("(", "before the arguments")?;
         let mut list = Vec::new();
         while !self.is(")") {
-            list.push(self.nested(Self::initialiser)?);
+            list.push(self.nested(Self::argument)?);
             if !self.eat(",") {
                 break;
             }
         }
         self.expect(")", "after the arguments")?;
         Ok(list)
+    }
+
+    /// A value, or `name = value`, where the name may be that of a type.
+    fn argument(&mut self) -> Parsed<Expr> {
+        if self.peek().kind != TokenKind::Name || !self.is_at(1, "=") {
+            return self.initialiser();
+        }
+        let name = self.any_name("the name of a parameter")?;
+        self.advance();
+        let value = self.initialiser()?;
+        let span = name.span.to(value.span);
+        Ok(Expr { kind: ExprKind::Named(name, Box::new(value)), span })
     }
 }

@@ -176,6 +176,7 @@ impl Printer {
             ExprKind::Cast(ty, a) => self.list(format!("({})", ty.name.text), &[a]),
             ExprKind::Member(a, member) => self.list(format!(".{}", member.text), &[a]),
             ExprKind::Index(a, i) => self.list("[]", &[a, i]),
+            ExprKind::Named(name, value) => self.list(format!("{} =", name.text), &[value]),
             ExprKind::List(list) => self.list("{}", &list.iter().collect::<Vec<_>>()),
             ExprKind::Comma(a, b) => self.list(",", &[a, b]),
             ExprKind::Error => self.line("error"),

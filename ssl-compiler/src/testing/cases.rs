@@ -122,6 +122,7 @@ impl Put<'_> {
             ExprKind::Unary(op, a) => ExprKind::Unary(*op, Box::new(self.expr(a))),
             ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, Box::new(self.expr(a)), Box::new(self.expr(b))),
             ExprKind::Call(name, list) => ExprKind::Call(name.clone(), list.iter().map(|e| self.expr(e)).collect()),
+            ExprKind::Named(name, value) => ExprKind::Named(name.clone(), Box::new(self.expr(value))),
             ExprKind::List(list) => ExprKind::List(list.iter().map(|e| self.expr(e)).collect()),
             other => other.clone(),
         };

@@ -10,17 +10,18 @@ impl Generator {
             return None;
         }
         self.closures -= 1;
-        let text = match self.random.below(6) {
+        let text = match self.random.below(7) {
             0 | 1 => {
                 let (weight, made) = (self.weight(), self.lobe());
                 format!("c = {weight} * {made} + c;")
             }
             2 => format!("c = c * {};", self.weight()),
-            3 => {
+            3 => format!("c = mix(c, {}, {});", self.lobe(), self.weight()),
+            4 => {
                 let (condition, made) = (self.expr(Ty::Bool, 2), self.lobe());
                 format!("c = {condition} ? {made} : c;")
             }
-            4 => format!("c = make_closure<Coat>({}, c);", self.expr(Ty::Float, 2)),
+            5 => format!("c = make_closure<Coat>({}, c);", self.expr(Ty::Float, 2)),
             _ => format!("if ({}) c = {};", self.expr(Ty::Bool, 2), self.lobe()),
         };
         self.line(&text);

@@ -79,6 +79,16 @@ impl Generator {
                 _ => self.stored(ty, true)?,
             });
         }
+        // From some argument on they have names, and may stand in any order.
+        if arguments.len() > 1 && self.random.chance(20) {
+            let first = self.random.below(arguments.len());
+            let mut named: Vec<String> =
+                (first..arguments.len()).map(|i| format!("{} = {}", head.names[i], arguments[i])).collect();
+            let turn = self.random.below(named.len());
+            named.rotate_left(turn);
+            arguments.truncate(first);
+            arguments.extend(named);
+        }
         Some(format!("{}({})", head.name, arguments.join(", ")))
     }
 }

@@ -29,6 +29,8 @@ struct Head {
     name: String,
     result: Ty,
     parameters: Vec<(Ty, Direction)>,
+    /// What they are called, once that was written.
+    names: Vec<String>,
     /// Its first parameter counts down.
     recursive: bool,
 }
@@ -130,10 +132,10 @@ impl Generator {
         if recursive {
             parameters.insert(0, (Ty::Int, Direction::In));
         }
-        let head = Head { name: name.clone(), result, parameters, recursive };
+        let mut head = Head { name: name.clone(), result, parameters, names: Vec::new(), recursive };
         self.variables.clear();
         let mut list = Vec::new();
-        for (i, &(ty, direction)) in head.parameters.iter().enumerate() {
+        for (i, (ty, direction)) in head.parameters.clone().into_iter().enumerate() {
             let parameter = if recursive && i == 0 { "level".to_owned() } else { self.name("p") };
             let word = match direction {
                 Direction::In => "",
@@ -141,6 +143,7 @@ impl Generator {
                 Direction::InOut => "inout ",
             };
             list.push(format!("{word}{}", ty.declare(&parameter)));
+            head.names.push(parameter.clone());
             self.variables.push((parameter, ty, !(recursive && i == 0)));
         }
         let (before, _) = result.around();

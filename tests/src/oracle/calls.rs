@@ -27,6 +27,14 @@ impl Machine<'_> {
         }
         let file = self.frame().file;
         let mut candidates = self.files.functions(file, name);
+        let in_order;
+        let list = match list.iter().any(|e| matches!(e.kind, ExprKind::Named(..))) {
+            true => {
+                in_order = Self::in_order(list, &mut candidates)?;
+                in_order.as_slice()
+            }
+            false => list,
+        };
         candidates.retain(|(_, f)| {
             let required = f.parameters.iter().take_while(|p| p.default.is_none()).count();
             (required..=f.parameters.len()).contains(&list.len())
@@ -41,6 +49,32 @@ impl Machine<'_> {
             return made.ok_or_else(|| Stop::unknown(format!("the constructor `{name}`")));
         }
         self.builtin(name, &values)
+    }
+
+    /// Arguments of which the last have names, in the order of the parameters of the only function that has them all.
+    /// Defaults stand in for what is left out, so they must mean the same to the caller.
+    fn in_order(list: &[Expr], candidates: &mut Vec<(usize, Rc<FunctionDecl>)>) -> Result<Vec<Expr>> {
+        let named = |name: &str| {
+            list.iter().find_map(|e| match &e.kind {
+                ExprKind::Named(n, value) if n.text == name => Some((**value).clone()),
+                _ => None,
+            })
+        };
+        let positional = list.iter().take_while(|e| !matches!(e.kind, ExprKind::Named(..))).count();
+        candidates.retain(|(_, f)| {
+            let has = |e: &Expr| match &e.kind {
+                ExprKind::Named(n, _) => f.parameters.iter().skip(positional).any(|p| p.name.text == n.text),
+                _ => true,
+            };
+            list.iter().all(has)
+        });
+        let [(_, function)] = candidates.as_slice() else { return Err(Stop::unknown("arguments of these names")) };
+        let given = |(i, p): (usize, &ssl_compiler::syntax::ast::Parameter)| match i < positional {
+            true => Some(list[i].clone()),
+            false => named(&p.name.text).or_else(|| p.default.clone()),
+        };
+        let all: Option<Vec<Expr>> = function.parameters.iter().enumerate().map(given).collect();
+        all.ok_or_else(|| Stop::unknown("an argument is missing"))
     }
 
     fn arguments(&mut self, list: &[Expr], candidates: &[(usize, Rc<FunctionDecl>)]) -> Result<Vec<Argument>> {

@@ -57,6 +57,7 @@ impl Machine<'_> {
                 base.part(&base.member(&name.text)?)?
             }
             ExprKind::Index(base, index) => self.indexed(base, index)?,
+            ExprKind::Named(..) => return Err(Stop::unknown("a name where no argument has one")),
             ExprKind::List(_) => return Err(Stop::unknown("a list without a type")),
             ExprKind::Comma(a, b) => {
                 self.eval(a)?;

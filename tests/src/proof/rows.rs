@@ -153,6 +153,8 @@ fn typed(b: &Builtin, any: &'static str) -> Row {
             Param::Normal => "normal",
             Param::Matrix => "matrix",
             Param::Basis => "string",
+            // Filtered out.
+            Param::Closure | Param::Color => "color",
         };
         types.push(ty);
         match (p, b.expand) {
@@ -188,9 +190,13 @@ fn typed(b: &Builtin, any: &'static str) -> Row {
     Row { name, before: String::new(), results: results(&call, gives) }
 }
 
-/// The rows of every built-in but `ddx` and `ddy`, which all others are proved with.
+/// The rows of every built-in but `ddx` and `ddy`, which all others are proved with, and those of closures.
 pub fn builtins() -> Vec<Row> {
-    TABLE.iter().filter(|b| !matches!(b.expand, Expand::Derivative(_))).flat_map(builtin).collect()
+    TABLE
+        .iter()
+        .filter(|b| !matches!(b.expand, Expand::Derivative(_) | Expand::MixClosures))
+        .flat_map(builtin)
+        .collect()
 }
 
 /// Every operator, on every type that it takes.

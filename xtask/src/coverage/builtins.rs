@@ -58,7 +58,7 @@ fn is_derivative(id: BuiltinId) -> bool {
 
 /// Whether there is something to differentiate: floats in, floats out.
 fn computes_floats(b: &Builtin) -> bool {
-    let float = |p: &Param| !matches!(p, Param::Bool | Param::Int | Param::Basis);
+    let float = |p: &Param| !matches!(p, Param::Bool | Param::Int | Param::Basis | Param::Closure);
     let gives = match b.gives {
         Gives::Bool | Gives::Int => false,
         Gives::First => b.params.first().is_some_and(float),
