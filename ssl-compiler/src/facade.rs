@@ -3,7 +3,7 @@
 use crate::analysis::derivatives::Derivatives;
 use crate::analysis::variation;
 use crate::backend::cranelift::Cranelift;
-use crate::backend::{Backend, OptLevel, interpreter::Interpreter};
+use crate::backend::{Backend, Lanes, OptLevel, interpreter::Interpreter};
 use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
 use crate::ir::{Module, Op};
 use crate::jit::Shader;
@@ -56,15 +56,17 @@ impl BackendKind {
 pub struct Target {
     pub backend: BackendKind,
     pub opt: OptLevel,
+    /// How many of a block's points it runs together.
+    pub lanes: Lanes,
 }
 
 impl Target {
     pub fn instance(self) -> Box<dyn Backend> {
         match self.backend {
             BackendKind::Interpreter => Box::new(Interpreter),
-            BackendKind::Cranelift => Box::new(Cranelift { opt: self.opt }),
+            BackendKind::Cranelift => Box::new(Cranelift { opt: self.opt, lanes: self.lanes }),
             #[cfg(feature = "llvm")]
-            BackendKind::Llvm => Box::new(crate::backend::llvm::Llvm { opt: self.opt }),
+            BackendKind::Llvm => Box::new(crate::backend::llvm::Llvm { opt: self.opt, lanes: self.lanes }),
         }
     }
 

@@ -179,7 +179,7 @@ pub fn ir(data: &[u8]) {
         }
         if ad::run(&mut module.clone(), CallPolicy::Merged).is_ok() {
             // What cannot be compiled is refused.
-            let _ = Cranelift { opt: OptLevel::O0 }.compile(&module);
+            let _ = Cranelift { opt: OptLevel::O0, ..Cranelift::default() }.compile(&module);
         }
     });
 }

@@ -10,7 +10,7 @@ pub mod neutral;
 pub mod oracle;
 pub mod proof;
 
-use ssl_compiler::backend::OptLevel;
+use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::ir::Module;
 pub use ssl_compiler::on_large_stack;
@@ -18,7 +18,7 @@ use ssl_compiler::pipeline::{Options, Stage};
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::print::Listener;
 use ssl_compiler::runtime::{
-    Block, BlockStatus, Closure, ClosureDefault, ClosureRegistry, External, ExternalRegistry, GlobalsLayout,
+    Block, BlockStatus, Closure, ClosureDefault, ClosureRegistry, External, ExternalRegistry, GlobalsLayout, LANES,
     ParameterBlock, Row,
 };
 use ssl_compiler::source::SourceMap;
@@ -136,31 +136,32 @@ pub struct Way {
     pub optimise: bool,
 }
 
-const fn way(backend: BackendKind, opt: OptLevel) -> Way {
-    Way { target: Target { backend, opt }, optimise: true }
+const fn way(backend: BackendKind, opt: OptLevel, lanes: Lanes) -> Way {
+    Way { target: Target { backend, opt, lanes }, optimise: true }
 }
 
 /// The reference first: interpreted as lowered.
-pub const WAYS: [Way; if cfg!(feature = "llvm") { 6 } else { 4 }] = [
-    Way { optimise: false, ..way(BackendKind::Interpreter, OptLevel::O0) },
-    way(BackendKind::Interpreter, OptLevel::O0),
-    way(BackendKind::Cranelift, OptLevel::O0),
-    way(BackendKind::Cranelift, OptLevel::O2),
+pub const WAYS: [Way; if cfg!(feature = "llvm") { 7 } else { 5 }] = [
+    Way { optimise: false, ..way(BackendKind::Interpreter, OptLevel::O0, Lanes::ONE) },
+    way(BackendKind::Interpreter, OptLevel::O0, Lanes::ONE),
+    way(BackendKind::Cranelift, OptLevel::O0, Lanes::Auto),
+    way(BackendKind::Cranelift, OptLevel::O2, Lanes::ONE),
+    way(BackendKind::Cranelift, OptLevel::O2, Lanes::Auto),
     #[cfg(feature = "llvm")]
-    way(BackendKind::Llvm, OptLevel::O0),
+    way(BackendKind::Llvm, OptLevel::O0, Lanes::ONE),
     #[cfg(feature = "llvm")]
-    way(BackendKind::Llvm, OptLevel::O2),
+    way(BackendKind::Llvm, OptLevel::O2, Lanes::Auto),
 ];
 
 /// Native code of a module that no pass has made simpler.
-pub const NATIVE_AS_LOWERED: Way = Way { optimise: false, ..way(BackendKind::Cranelift, OptLevel::O0) };
+pub const NATIVE_AS_LOWERED: Way = Way { optimise: false, ..way(BackendKind::Cranelift, OptLevel::O0, Lanes::ONE) };
 
 /// The interpreter and native code, on the same optimised module.
 pub const BACKENDS: [Way; if cfg!(feature = "llvm") { 3 } else { 2 }] = [
     WAYS[1],
-    WAYS[3],
+    WAYS[4],
     #[cfg(feature = "llvm")]
-    WAYS[5],
+    WAYS[6],
 ];
 
 impl Host {
@@ -265,6 +266,45 @@ pub fn run(shader: &Shader, globals: &[f32], fuel: u32) -> Ran {
     };
     let said = listener.messages().into_iter().map(|(_, text)| text).collect();
     Ran { outputs: outputs.iter().enumerate().map(bits).collect(), status, said }
+}
+
+/// What a run of a block gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RanBlock {
+    /// The bits of the output rows of each lane that took part; every NaN is the same one.
+    pub outputs: Vec<(usize, Vec<u32>)>,
+    pub status: BlockStatus,
+    /// What each lane printed.
+    pub said: Vec<(usize, String)>,
+}
+
+/// Runs the lanes of a mask on a row of globals each (short ones are filled up with zeros).
+pub fn run_block(shader: &Shader, globals: &[Vec<f32>; LANES], mask: u32, fuel: u32) -> RanBlock {
+    const UNTOUCHED: f32 = 12345.5;
+    let needed = shader.interface().globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
+    let row = |r: usize| Row(std::array::from_fn(|lane| globals[lane].get(r).copied().unwrap_or(0.0)));
+    let rows: Vec<Row> = (0..needed).map(row).collect();
+    let parameters = ParameterBlock::new(shader.interface());
+    let mut outputs = vec![Row::splat(UNTOUCHED); shader.interface().output_rows];
+    let listener = Listener::new(&TestTexture, &parameters);
+    let status = shader.run(&mut Block {
+        globals: &rows,
+        parameters: &parameters,
+        host: &listener,
+        outputs: &mut outputs,
+        mask,
+        fuel,
+    });
+    let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
+    let mut ran = RanBlock { outputs: Vec::new(), status, said: listener.messages() };
+    for lane in 0..LANES {
+        if mask >> lane & 1 != 0 {
+            ran.outputs.push((lane, outputs.iter().map(|row| bits(row.0[lane])).collect()));
+        } else {
+            assert!(outputs.iter().all(|row| row.0[lane] == UNTOUCHED), "lane {lane} took no part and was written");
+        }
+    }
+    ran
 }
 
 pub fn run_with_default_fuel(shader: &Shader, globals: &[f32]) -> Ran {

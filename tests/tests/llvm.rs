@@ -8,7 +8,7 @@ use ssl_tests::generate::{Flavour, program};
 use ssl_tests::{Host, Way, messages, on_large_stack, run, run_with_default_fuel};
 
 fn compile(source: &str, backend: BackendKind, opt: OptLevel) -> Shader {
-    let way = Way { target: Target { backend, opt }, optimise: true };
+    let way = Way { target: Target { backend, opt, ..Target::default() }, optimise: true };
     Host::default().compile(source, way).unwrap_or_else(|d| panic!("{}\n{source}", messages(&d)))
 }
 
@@ -84,7 +84,8 @@ fn every_level_gives_the_same_bits() {
             let source = program(1000 + seed, 25, Flavour { smooth: false, nested_derivatives: false });
             let mut first = None;
             for opt in OptLevel::ALL {
-                let way = Way { target: Target { backend: BackendKind::Llvm, opt }, optimise: true };
+                let way =
+                    Way { target: Target { backend: BackendKind::Llvm, opt, ..Target::default() }, optimise: true };
                 let Ok(shader) = host.compile(&source, way) else { continue };
                 let ran = run(&shader, &[0.7, 1.0, -2.0, -0.4, 0.5, 1.0, 0.3, 0.0, 0.0, f32::from_bits(2)], 100_000);
                 assert_eq!(first.get_or_insert_with(|| ran.clone()), &ran, "{opt:?}\n{source}");

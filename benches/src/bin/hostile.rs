@@ -107,7 +107,8 @@ fn ended(child: &mut Child) -> Result<std::process::ExitStatus, String> {
 fn measured(shape: &Shape, wanted: &Wanted) -> String {
     let text = (shape.text)(wanted.bytes);
     let host = Host::default();
-    let way = Way { target: Target { backend: wanted.backend, opt: OptLevel::O2 }, optimise: true };
+    let way =
+        Way { target: Target { backend: wanted.backend, opt: OptLevel::O2, ..Target::default() }, optimise: true };
     let options = host.options(way);
     let mut sources = SourceMap::new();
     let file = sources.add("hostile.ssl", text);

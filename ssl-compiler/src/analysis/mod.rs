@@ -9,4 +9,5 @@ pub mod lineage;
 pub mod loops;
 pub mod stack;
 pub mod storage;
+pub mod uniformity;
 pub mod variation;

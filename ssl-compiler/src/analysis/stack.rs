@@ -22,6 +22,18 @@ const PASSED: u64 = 8;
 
 /// Fails with a message where a shader might need more than [`MAX_STACK`].
 pub fn check(module: &Module) -> Result<(), String> {
+    let needed = needed(module);
+    if needed <= MAX_STACK {
+        return Ok(());
+    }
+    let (needed, limit) = (needed >> 10, MAX_STACK >> 10);
+    Err(format!(
+        "this shader may need {needed} KiB of memory for its arrays and calls, more than the {limit} KiB there are"
+    ))
+}
+
+/// Bytes that the deepest chain of calls may take.
+pub fn needed(module: &Module) -> u64 {
     let graph = CallGraph::of(module);
     let mut deepest = vec![0u64; module.functions.len()];
     for component in &graph.components {
@@ -33,14 +45,7 @@ pub fn check(module: &Module) -> Result<(), String> {
         let total = own.saturating_mul(levels).saturating_add(below);
         component.iter().for_each(|f| deepest[f.index()] = total);
     }
-    let needed = deepest[module.entry.index()];
-    if needed <= MAX_STACK {
-        return Ok(());
-    }
-    let (needed, limit) = (needed >> 10, MAX_STACK >> 10);
-    Err(format!(
-        "this shader may need {needed} KiB of memory for its arrays and calls, more than the {limit} KiB there are"
-    ))
+    deepest[module.entry.index()]
 }
 
 fn frame(module: &Module, i: usize) -> u64 {

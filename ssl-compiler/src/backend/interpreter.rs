@@ -71,7 +71,8 @@ impl Code for Interpreted {
                 // SAFETY: the caller promises a row for each of the entry's results.
                 unsafe { (*context.outputs.add(row)).0[lane] = f32::from_bits(cell.bits()) };
             }
-            context.control[lane] = outcome.token;
+            context.left.0[lane] = outcome.token.fuel;
+            context.depth.0[lane] = outcome.token.depth;
             context.clamped_indices = context.clamped_indices.wrapping_add(outcome.clamped_indices);
             context.non_finite_derivatives =
                 context.non_finite_derivatives.wrapping_add(outcome.non_finite_derivatives);

@@ -2,10 +2,12 @@
 //! and add no semantics of their own.
 
 pub mod cranelift;
+pub mod emit;
 pub mod interpreter;
 #[cfg(feature = "llvm")]
 pub mod llvm;
 mod native;
+pub mod plan;
 
 use crate::ir::Module;
 use crate::runtime::BlockContext;
@@ -56,6 +58,29 @@ pub enum OptLevel {
 
 impl OptLevel {
     pub const ALL: [OptLevel; 4] = [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3];
+}
+
+/// How many points' lanes run together. Results are the same for any number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Lanes {
+    /// As many as the processor's registers have, as far as the back end uses them.
+    #[default]
+    Auto,
+    /// At most so many, a power of two.
+    AtMost(u32),
+}
+
+impl Lanes {
+    /// One after the other.
+    pub const ONE: Lanes = Lanes::AtMost(1);
+
+    /// Out of what the processor has.
+    pub fn of(self, native: u32) -> u32 {
+        match self {
+            Lanes::Auto => native,
+            Lanes::AtMost(n) => native.min(1 << n.max(1).ilog2()),
+        }
+    }
 }
 
 /// What a back end can show of a module.

@@ -52,6 +52,14 @@ pub const BINARY: &[(Float2, &str, extern "C" fn(f32, f32) -> f32)] = &[
     (Float2::Hypot, "ssl_hypot", math::ssl_hypot),
 ];
 
+pub fn unary_symbol(op: Float1) -> Option<&'static str> {
+    UNARY.iter().find(|(o, ..)| *o == op).map(|(_, name, _)| *name)
+}
+
+pub fn binary_symbol(op: Float2) -> Option<&'static str> {
+    BINARY.iter().find(|(o, ..)| *o == op).map(|(_, name, _)| *name)
+}
+
 /// What `Op::CubicRoot` calls.
 pub const CUBIC_ROOT: (&str, extern "C" fn(f32, f32, f32, f32, f32) -> f32) = ("ssl_cubic_root", math::ssl_cubic_root);
 

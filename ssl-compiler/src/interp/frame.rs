@@ -3,6 +3,7 @@
 use crate::analysis::storage::Storage;
 use crate::ir::real::Real;
 use crate::ir::{Function, Value};
+use crate::runtime::block::Token;
 use crate::types::Scalar;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,7 +11,7 @@ pub enum Cell<R> {
     Bool(bool),
     Int(i32),
     Float(R),
-    Token(u64),
+    Token(Token),
     /// The value is an array, see its slot.
     Array,
 }
@@ -75,7 +76,7 @@ impl<R: Real> Frame<'_, R> {
         }
     }
 
-    pub fn token(&self, v: Value) -> u64 {
+    pub fn token(&self, v: Value) -> Token {
         match self.get(v) {
             Cell::Token(x) => x,
             other => unreachable!("verified code has a token here, not {other:?}"),

@@ -11,7 +11,7 @@ mod services;
 use crate::analysis::storage::Storage;
 use crate::ir::real::Real;
 use crate::ir::{fold, *};
-use crate::runtime::block::{DEPTH_UNIT, FUEL_MASK, MAX_RECURSION, TOO_DEEP};
+use crate::runtime::block::Token;
 use crate::runtime::{HostServices, Order};
 use crate::source::Span;
 use crate::types::Scalar;
@@ -51,7 +51,7 @@ pub struct Program {
 pub struct Outcome<R> {
     /// The entry's results behind the token.
     pub results: Vec<Cell<R>>,
-    pub token: u64,
+    pub token: Token,
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
     pub probes: Vec<Probe<R>>,
@@ -83,10 +83,10 @@ impl Program {
             probes: Vec::new(),
             path: Path::default(),
         };
-        let mut results = machine.call(self.module.entry, &[Argument::Cell(Cell::Token(u64::from(fuel)))]);
+        let mut results = machine.call(self.module.entry, &[Argument::Cell(Cell::Token(Token::new(fuel)))]);
         let token = match results.remove(0) {
             Argument::Cell(Cell::Token(t)) => t,
-            _ => 0,
+            _ => Token::new(0),
         };
         let cell = |a: Argument<R>| match a {
             Argument::Cell(c) => c,
@@ -238,18 +238,18 @@ impl<R: Real> Machine<'_, R> {
     fn control(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
         let mut token = frame.token(data.args[0]);
         match data.op {
-            Op::Leave => token = token.wrapping_sub(DEPTH_UNIT),
+            Op::Leave => token = token.leave(),
             Op::Probe(_) => {
                 let [value, ddx, ddy] = [1, 2, 3].map(|i| frame.float(data.args[i]));
                 self.probes.push(Probe { span: data.span, value, ddx, ddy });
             }
             op => {
                 let cost = if let Op::Burn(n) = op { n } else { 1 };
-                token = burn(token, cost);
+                token = token.burn(cost);
                 if op == Op::Enter {
-                    token = enter(token);
+                    token = token.enter();
                 }
-                frame.set(data.results[1], Cell::Bool(token & FUEL_MASK != 0));
+                frame.set(data.results[1], Cell::Bool(token.fuel != 0));
             }
         }
         frame.set(data.results[0], Cell::Token(token));
@@ -318,19 +318,6 @@ impl<R: Real> Machine<'_, R> {
             op => unreachable!("{op:?} has a place of its own"),
         }
     }
-}
-
-/// Takes fuel, down to none.
-fn burn(token: u64, cost: u32) -> u64 {
-    let fuel = token & FUEL_MASK;
-    token - fuel.min(u64::from(cost))
-}
-
-/// Opens a recursive call; too deep a one takes all fuel, so that the lane ends.
-fn enter(token: u64) -> u64 {
-    let token = token + DEPTH_UNIT;
-    let depth = (token & !TOO_DEEP) >> 32;
-    if depth > u64::from(MAX_RECURSION) { (token & !FUEL_MASK) | TOO_DEEP } else { token }
 }
 
 fn from_bits<R>(scalar: Scalar, bits: u32) -> Cell<R>

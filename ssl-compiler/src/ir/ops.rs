@@ -211,4 +211,9 @@ impl Op {
                 | Op::Loop
         )
     }
+
+    /// Whether something is counted where an argument is not as it should be.
+    pub fn counts(self) -> bool {
+        matches!(self, Op::Finite | Op::ClampIndex(_) | Op::ArrayGet | Op::ArraySet)
+    }
 }

@@ -5,7 +5,7 @@ pub mod memory;
 use crate::backend::Code;
 use crate::diagnostics::Diagnostics;
 use crate::ir::Module;
-use crate::runtime::block::{BlockContext, lane_error};
+use crate::runtime::block::{BlockContext, Token, Words, lane_error};
 use crate::runtime::externals::ExternalRequest;
 use crate::runtime::{Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
 use std::time::Duration;
@@ -111,8 +111,9 @@ impl Shader {
             clamped_indices: 0,
             non_finite_derivatives: 0,
             fuel: block.fuel,
-            kept: 0.0,
-            control: [0; LANES],
+            left: Words::default(),
+            depth: Words::default(),
+            kept: Words::default(),
         };
         // SAFETY: the pointers come from live references, and the lengths were checked above.
         unsafe { self.code.run(&mut context) };
@@ -122,7 +123,7 @@ impl Shader {
             ..BlockStatus::default()
         };
         for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
-            status.errors[lane] = lane_error(context.control[lane]);
+            status.errors[lane] = lane_error(Token { fuel: context.left.0[lane], depth: context.depth.0[lane] });
             if status.errors[lane].is_some() {
                 block.outputs[..self.interface.output_rows].iter_mut().for_each(|row| row.0[lane] = 0.0);
             }

@@ -72,8 +72,8 @@ impl BlockStatus {
 
 /// The C face of a [`Block`], which compiled code gets as its only argument.
 ///
-/// `control` starts with the fuel of each lane and ends with its final [token](crate::ir): fuel in the
-/// low 32 bits, the number of open recursive calls above it, [`TOO_DEEP`] as a flag.
+/// Compiled code leaves each lane's final [token](crate::ir) in two rows: in `left` its fuel, in `depth` the number of
+/// open recursive calls with [`TOO_DEEP`] as a flag, which code without recursion leaves alone.
 #[repr(C)]
 pub struct BlockContext {
     pub globals: *const Row,
@@ -88,21 +88,54 @@ pub struct BlockContext {
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
     pub fuel: u32,
+    pub left: Words,
+    pub depth: Words,
     /// Where `keep` operations write; nobody reads it.
-    pub kept: f32,
-    pub control: [u64; LANES],
+    pub kept: Words,
 }
 
-/// Bit of a token that is set when recursion went too deep.
-pub const TOO_DEEP: u64 = 1 << 63;
-/// What one open recursive call adds to a token.
-pub const DEPTH_UNIT: u64 = 1 << 32;
-/// The bits of a token that hold the remaining fuel.
-pub const FUEL_MASK: u64 = 0xffff_ffff;
+/// A word of every lane.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Words(pub [u32; LANES]);
+
+/// Bit of a depth that is set when recursion went too deep.
+pub const TOO_DEEP: u32 = 1 << 31;
+
+/// A token: how much a lane may still do, and how deep in recursive calls it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub fuel: u32,
+    /// Open recursive calls, and [`TOO_DEEP`].
+    pub depth: u32,
+}
+
+impl Token {
+    pub fn new(fuel: u32) -> Token {
+        Token { fuel, depth: 0 }
+    }
+
+    /// Takes fuel, down to none.
+    pub fn burn(self, cost: u32) -> Token {
+        Token { fuel: self.fuel.saturating_sub(cost), ..self }
+    }
+
+    /// Opens a recursive call; too deep a one takes all fuel, so that the lane ends.
+    pub fn enter(self) -> Token {
+        let depth = self.depth.wrapping_add(1);
+        let too_deep = depth & !TOO_DEEP > MAX_RECURSION;
+        if too_deep { Token { fuel: 0, depth: depth | TOO_DEEP } } else { Token { depth, ..self } }
+    }
+
+    /// Closes a recursive call.
+    pub fn leave(self) -> Token {
+        Token { depth: self.depth.wrapping_sub(1), ..self }
+    }
+}
 
 /// What a lane's final token says.
-pub fn lane_error(token: u64) -> Option<LaneError> {
-    match (token & TOO_DEEP != 0, token & FUEL_MASK == 0) {
+pub fn lane_error(token: Token) -> Option<LaneError> {
+    match (token.depth & TOO_DEEP != 0, token.fuel == 0) {
         (true, _) => Some(LaneError::RecursionTooDeep),
         (false, true) => Some(LaneError::OutOfFuel),
         _ => None,

@@ -1,7 +1,7 @@
 //! A tested file's shaders, compiled when a test first needs them.
 
 use super::numeric::Verdict;
-use crate::backend::OptLevel;
+use crate::backend::{Lanes, OptLevel};
 use crate::diagnostics::Diagnostics;
 use crate::facade::{BackendKind, Checked, CompileOptions, Roots, Target, compile_checked, lower_checked};
 use crate::interp::Program;
@@ -26,6 +26,7 @@ pub struct Session<'a> {
     pub passes: Options,
     /// How hard the native back ends try.
     pub opt: OptLevel,
+    pub lanes: Lanes,
     /// Where imported files are looked for.
     pub imports: &'a SearchPath<'a>,
 }
@@ -58,6 +59,7 @@ impl<'a> Session<'a> {
             backends: BackendKind::ALL,
             passes: Options::default(),
             opt: OptLevel::default(),
+            lanes: Lanes::default(),
             imports: &LIBRARY_ONLY,
         }
     }
@@ -95,7 +97,7 @@ impl<'a> Compiled<'a> {
     pub fn shader(&mut self, name: &str, backend: BackendKind) -> Result<&Shader, String> {
         let key = (name.to_owned(), backend.name());
         if !self.shaders.contains_key(&key) {
-            let target = Target { backend, opt: self.session.opt };
+            let target = Target { backend, opt: self.session.opt, lanes: self.session.lanes };
             let options = CompileOptions { target, ..self.options() };
             let made = compile_checked(self.checked, self.file, Some(name), &options);
             let made = made.map(|(shader, _)| shader).map_err(|d| first_message(&d));

@@ -14,7 +14,6 @@ use crate::oracle::number::Number;
 use crate::oracle::value::Value;
 use crate::oracle::{Outcome, Program, Stop};
 use ssl_compiler::interp::Cell;
-use ssl_compiler::runtime::block::FUEL_MASK;
 
 /// Relative to the size of what a number came from.
 pub const TOLERANCE: f64 = 1e-10;
@@ -127,7 +126,7 @@ fn footprints(found: &[Footprint], expected: &[[Jet; 2]], tally: &mut Tally) -> 
 pub fn agree(forms: &[Compiled], point: &Point, expected: &Outcome, tally: &mut Tally) -> Result<bool, String> {
     for form in forms {
         let (outcome, heard) = form.run(point);
-        if outcome.token & FUEL_MASK == 0 {
+        if outcome.token.fuel == 0 {
             return Ok(false);
         }
         let context = |why: String| {

@@ -11,7 +11,9 @@ pub fn milliseconds(d: Duration) -> f64 {
 /// What makes native code here, at the two levels that matter most.
 pub fn natives() -> Vec<Target> {
     let kinds = BackendKind::ALL.iter().filter(|b| **b != BackendKind::Interpreter);
-    kinds.flat_map(|&backend| [OptLevel::O0, OptLevel::O2].map(|opt| Target { backend, opt })).collect()
+    kinds
+        .flat_map(|&backend| [OptLevel::O0, OptLevel::O2].map(|opt| Target { backend, opt, ..Target::default() }))
+        .collect()
 }
 
 /// `cranelift O2`.

@@ -1,6 +1,6 @@
 //! `--backend` and `--opt`: what makes the code of shaders, and how hard it tries.
 
-use ssl_compiler::backend::OptLevel;
+use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::{BackendKind, Target};
 
 #[derive(Clone, Copy, clap::Args)]
@@ -11,11 +11,14 @@ pub struct TargetArguments {
     /// How long compiling may take so that running is faster: 0 to 3
     #[arg(long, value_name = "LEVEL", value_parser = level, default_value = "2")]
     pub opt: OptLevel,
+    /// How many points shaders run on together: 1, 4, 8 or 16, at most as many as the processor and the back end have
+    #[arg(long, value_name = "LANES", value_parser = lanes, default_value = "auto")]
+    pub lanes: Lanes,
 }
 
 impl TargetArguments {
     pub fn target(self) -> Target {
-        Target { backend: self.backend, opt: self.opt }
+        Target { backend: self.backend, opt: self.opt, lanes: self.lanes }
     }
 }
 
@@ -33,6 +36,14 @@ fn backend(text: &str) -> Result<BackendKind, String> {
 /// For builds without the feature.
 pub const NO_LLVM: &str =
     "this build has no LLVM back end; `cargo build --release --features llvm` makes one that has it";
+
+fn lanes(text: &str) -> Result<Lanes, String> {
+    match text {
+        "auto" => Ok(Lanes::Auto),
+        "1" | "4" | "8" | "16" => Ok(Lanes::AtMost(text.parse().unwrap_or(1))),
+        _ => Err("lanes are `auto`, 1, 4, 8 or 16".to_owned()),
+    }
+}
 
 fn level(text: &str) -> Result<OptLevel, String> {
     let found = text.parse().ok().and_then(|n: usize| OptLevel::ALL.get(n).copied());

@@ -1,44 +1,47 @@
-//! Native code through Cranelift: pure Rust, compiles in milliseconds, scalar.
+//! Native code through Cranelift: pure Rust, compiles in milliseconds, four lanes at a time.
 //!
-//! Each IR function becomes one native function; the entry becomes the block function, which walks
-//! the lanes of the mask. Arrays lie in stack slots that `analysis::storage` assigned. What a function
-//! reads of the block reaches it through two hidden parameters, the context and the lane's byte
-//! offset, where it needs them.
+//! `backend::emit` walks the IR; here are the instructions, and the driver that makes each version of each function
+//! one native function. Arrays lie in stack slots that `analysis::storage` assigned.
 
-mod arrays;
+mod assembler;
 mod calls;
-mod control;
-mod function;
-mod scalars;
 
-use super::{Backend, BackendError, Code, OptLevel, Text, native};
-use crate::analysis::storage::Storage;
-use crate::ir::{FuncId, Function, Module, Ty};
+use super::emit::{self, Param, Shape, Unit};
+use super::plan::Version;
+use super::{Backend, BackendError, Code, Lanes, OptLevel, Text, native};
+use crate::ir::{FuncId, Function, Module};
 use crate::jit::memory::CodeMemory;
 use crate::runtime::BlockContext;
-use crate::types::Scalar;
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
+use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::FunctionBuilderContext;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId as NativeId, Linkage, Module as _};
+use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
 pub struct Cranelift {
     pub opt: OptLevel,
+    pub lanes: Lanes,
+}
+
+impl Cranelift {
+    /// Its vectors have 128 bits.
+    fn lanes(&self) -> u32 {
+        if self.lanes.of(assembler::LANES) < assembler::LANES { 1 } else { assembler::LANES }
+    }
 }
 
 impl Backend for Cranelift {
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
-        let mut driver = Driver::new(module, bounded(self.opt, module))?;
+        let mut driver = Driver::new(module, bounded(self.opt, module), self.lanes())?;
         let start = Instant::now();
-        driver.declare()?;
-        for i in 0..module.functions.len() {
-            driver.define(FuncId(i as u32), &mut None)?;
+        for (id, version) in driver.declare()? {
+            driver.define(id, version, &mut None)?;
         }
         let translate = driver.translating;
         let generate = start.elapsed().saturating_sub(translate);
@@ -50,13 +53,13 @@ impl Backend for Cranelift {
     }
 
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
-        let mut driver = Driver::new(module, bounded(self.opt, module))?;
-        driver.declare()?;
+        let mut driver = Driver::new(module, bounded(self.opt, module), self.lanes())?;
         let mut out = String::new();
-        for (i, f) in module.functions.iter().enumerate() {
+        for (id, version) in driver.declare()? {
             let mut dump = Some(Dump { assembly: text == Text::Assembly, text: String::new() });
-            driver.define(FuncId(i as u32), &mut dump)?;
-            out.push_str(&format!("; @{}\n", f.name));
+            driver.define(id, version, &mut dump)?;
+            let lanes = if version == Version::Wide { ", all lanes together" } else { "" };
+            out.push_str(&format!("; @{}{lanes}\n", module.function(id).name));
             out.push_str(&dump.map_or_else(String::new, |d| d.text));
             out.push('\n');
         }
@@ -131,92 +134,82 @@ fn target(opt: OptLevel) -> Result<OwnedTargetIsa, BackendError> {
     Ok(cell.get_or_init(|| isa).clone())
 }
 
-/// The native type of a value that lives in a register.
-fn native(ty: Ty) -> Type {
-    match ty {
-        Ty::Scalar(Scalar::Bool) => types::I8,
-        Ty::Scalar(Scalar::Int) => types::I32,
-        Ty::Scalar(Scalar::Float) => types::F32,
-        Ty::Token => types::I64,
-        // An address.
-        Ty::Array(..) => types::I64,
-    }
-}
-
 struct Driver<'a> {
-    module: &'a Module,
+    unit: Unit<'a>,
     jit: JITModule,
     context: Context,
     builder_context: FunctionBuilderContext,
-    ids: Vec<NativeId>,
-    storage: Vec<Storage>,
-    /// Functions that take the context and the lane.
-    reads_block: Vec<bool>,
+    ids: HashMap<(FuncId, Version), NativeId>,
+    entry: Option<NativeId>,
     services: calls::Services,
     translating: Duration,
     code_bytes: usize,
 }
 
 impl<'a> Driver<'a> {
-    fn new(module: &'a Module, opt: OptLevel) -> Result<Driver<'a>, BackendError> {
+    fn new(module: &'a Module, opt: OptLevel, lanes: u32) -> Result<Driver<'a>, BackendError> {
         let mut builder = JITBuilder::with_isa(target(opt)?, cranelift_module::default_libcall_names());
         calls::register(&mut builder);
         let mut jit = JITModule::new(builder);
         let services = calls::Services::declare(&mut jit)?;
         Ok(Driver {
-            module,
+            unit: Unit::new(module, lanes),
             context: jit.make_context(),
             jit,
             builder_context: FunctionBuilderContext::new(),
-            ids: Vec::new(),
-            storage: module.functions.iter().map(Storage::of).collect(),
-            reads_block: native::block_readers(module),
+            ids: HashMap::new(),
+            entry: None,
             services,
             translating: Duration::ZERO,
             code_bytes: 0,
         })
     }
 
-    fn signature(&self, id: FuncId) -> Signature {
-        // Cranelift's own convention gives back eight scalars of a kind in registers, the platform's two.
-        let mut signature = Signature::new(CallConv::Tail);
-        if id == self.module.entry {
-            signature.call_conv = self.jit.isa().default_call_conv();
+    fn is_entry(&self, id: FuncId, version: Version) -> bool {
+        id == self.unit.module.entry && version == self.unit.plan.entry_version()
+    }
+
+    fn signature(&self, id: FuncId, version: Version) -> Signature {
+        if self.is_entry(id, version) {
+            let mut signature = Signature::new(self.jit.isa().default_call_conv());
             signature.params.push(AbiParam::new(types::I64));
             return signature;
         }
-        if self.reads_block[id.index()] {
-            signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
-        }
-        let f = self.module.function(id);
-        signature.params.extend(f.params().iter().map(|&v| AbiParam::new(native(f.ty(v)))));
-        for &ty in &f.results {
-            // The caller says where an array result goes.
-            let list = if ty.is_array() { &mut signature.params } else { &mut signature.returns };
-            list.push(AbiParam::new(native(ty)));
-        }
+        let native = |shape: Shape| AbiParam::new(assembler::native(shape));
+        let own = self.unit.signature(id, version);
+        // Cranelift's own convention gives back eight scalars of a kind in registers, the platform's two.
+        let mut signature = Signature::new(CallConv::Tail);
+        signature.params.extend(own.params.into_iter().map(Param::shape).map(native));
+        signature.returns.extend(own.results.into_iter().map(native));
         signature
     }
 
-    fn declare(&mut self) -> Result<(), BackendError> {
-        for i in 0..self.module.functions.len() {
-            let signature = self.signature(FuncId(i as u32));
-            let name = format!("ssl.{i}");
-            self.ids.push(self.jit.declare_function(&name, Linkage::Local, &signature).map_err(error)?);
+    /// Everything that is to be defined.
+    fn declare(&mut self) -> Result<Vec<(FuncId, Version)>, BackendError> {
+        let versions: Vec<(FuncId, Version)> = self.unit.plan.versions().collect();
+        for &(id, version) in &versions {
+            let signature = self.signature(id, version);
+            let name = format!("ssl.{}.{version:?}", id.0);
+            let native = self.jit.declare_function(&name, Linkage::Local, &signature).map_err(error)?;
+            if self.is_entry(id, version) {
+                self.entry = Some(native);
+            }
+            self.ids.insert((id, version), native);
         }
-        Ok(())
+        Ok(versions)
     }
 
-    fn define(&mut self, id: FuncId, dump: &mut Option<Dump>) -> Result<(), BackendError> {
+    fn define(&mut self, id: FuncId, version: Version, dump: &mut Option<Dump>) -> Result<(), BackendError> {
         let start = Instant::now();
-        self.context.func.signature = self.signature(id);
-        function::translate(self, id);
+        self.context.func.signature = self.signature(id, version);
+        self.translate(id, version)?;
         self.translating += start.elapsed();
         if let Some(d) = dump {
             d.text = self.context.func.display().to_string();
             self.context.set_disasm(d.assembly);
         }
-        self.jit.define_function(self.ids[id.index()], &mut self.context).map_err(error)?;
+        let native = self.ids[&(id, version)];
+        self.jit.define_function(native, &mut self.context).map_err(error)?;
         if let Some(code) = self.context.compiled_code() {
             self.code_bytes += code.code_info().total_size as usize;
             if let (Some(d), Some(text)) = (dump, &code.vcode) {
@@ -227,9 +220,34 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
+    fn translate(&mut self, id: FuncId, version: Version) -> Result<(), BackendError> {
+        let is_entry = self.is_entry(id, version);
+        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder_context);
+        let start = b.create_block();
+        b.append_block_params_for_function_params(start);
+        b.switch_to_block(start);
+        let mut asm = assembler::Cranelift {
+            b,
+            jit: &mut self.jit,
+            services: &self.services,
+            ids: &self.ids,
+            start,
+            lanes: self.unit.plan.lanes,
+        };
+        match is_entry {
+            true => emit::emit_entry(&self.unit, &mut asm)?,
+            false => emit::emit(&self.unit, id, version, &mut asm)?,
+        }
+        let assembler::Cranelift { mut b, jit, .. } = asm;
+        b.seal_all_blocks();
+        b.finalize(jit.target_config());
+        Ok(())
+    }
+
     fn finish(mut self) -> Result<(CodeMemory, native::BlockFunction), BackendError> {
         self.jit.finalize_definitions().map_err(error)?;
-        let address = self.jit.get_finalized_function(self.ids[self.module.entry.index()]);
+        let entry = self.entry.ok_or_else(|| error("the module has no entry"))?;
+        let address = self.jit.get_finalized_function(entry);
         // SAFETY: the entry was declared with exactly this signature.
         let entry = unsafe { std::mem::transmute::<*const u8, native::BlockFunction>(address) };
         Ok((CodeMemory::new(self.jit), entry))

@@ -31,6 +31,18 @@ impl Host {
         })
     }
 
+    /// Lanes of its vectors.
+    pub fn lanes(&self) -> u32 {
+        let has = |name: &str| self.features.split(',').any(|f| f == name);
+        if has("+avx512f") && has("+avx512vl") && has("+avx512dq") {
+            16
+        } else if has("+avx2") {
+            8
+        } else {
+            4
+        }
+    }
+
     /// What generates code; it belongs to one thread.
     pub fn machine(&self, opt: OptLevel) -> Result<TargetMachine, BackendError> {
         let triple = TargetTriple::create(&self.triple);

@@ -1,41 +1,37 @@
-//! Native code through LLVM: compiles more slowly than Cranelift, scalar, for code that runs faster.
+//! Native code through LLVM: compiles more slowly than Cranelift, for code that runs faster, 16 lanes at a time where
+//! the processor has such vectors.
 //!
-//! The shape of the code is that of every native back end: a function for each IR function, the entry a
-//! loop over the lanes of the mask, arrays in the slots that `analysis::storage` assigned. What is
-//! particular: the loop and its loads are described to the optimiser closely enough that it can move
+//! `backend::emit` walks the IR; here are the instructions, and what the optimiser is told. The loop and its loads are described to the optimiser closely enough that it can move
 //! what all lanes share out of the loop; the passes are named one by one; and no flag lets it change a
 //! float's bits (no fast-math, no contraction into FMA).
 //!
 //! LLVM is told everything through its C API, and what it answers, even where it would end the process,
 //! becomes a [`BackendError`].
 
-mod arrays;
-mod calls;
-mod control;
-mod function;
+mod assembler;
 mod guard;
 mod host;
+mod module;
 mod optimise;
 mod orc;
 mod results;
-mod scalars;
-mod services;
-mod unit;
 
-use super::{Backend, BackendError, Code, OptLevel, Text};
-use crate::ir::{FuncId, Module, Op};
+use super::emit::{self, Unit};
+use super::{Backend, BackendError, Code, Lanes, OptLevel, Text};
+use crate::ir::{Module, Op};
 use crate::runtime::BlockContext;
 use host::Host;
 use inkwell::builder::BuilderError;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::targets::{FileType, TargetMachine};
+use module::LlvmModule;
 use std::time::{Duration, Instant};
-use unit::Unit;
 
 #[derive(Default)]
 pub struct Llvm {
     pub opt: OptLevel,
+    pub lanes: Lanes,
 }
 
 impl Backend for Llvm {
@@ -45,11 +41,11 @@ impl Backend for Llvm {
     }
 
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
-        let (opt, module) = (self.opt, module.clone());
+        let (opt, lanes, module) = (self.opt, self.lanes, module.clone());
         guard::guarded(move || {
             let context = Context::create();
             let entry = orc::fresh_symbol();
-            let made = make(opt, &context, &module, &entry)?;
+            let made = make((opt, lanes), &context, &module, &entry)?;
             let start = Instant::now();
             let object = made.emit(FileType::Object)?;
             let mut timings = made.timings;
@@ -62,12 +58,12 @@ impl Backend for Llvm {
     }
 
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
-        let (opt, module) = (self.opt, module.clone());
+        let (opt, lanes, module) = (self.opt, self.lanes, module.clone());
         guard::guarded(move || {
             let context = Context::create();
-            let made = make(opt, &context, &module, "ssl_block")?;
+            let made = make((opt, lanes), &context, &module, "ssl_block")?;
             if text == Text::Intermediate {
-                return Ok(made.unit.llvm.print_to_string().to_string());
+                return Ok(made.module.llvm.print_to_string().to_string());
             }
             let assembly = made.emit(FileType::Assembly)?;
             Ok(String::from_utf8_lossy(assembly.as_slice()).trim_end_matches('\0').to_owned())
@@ -77,21 +73,21 @@ impl Backend for Llvm {
 
 /// Optimised intermediate code, and what turns it into machine code.
 struct Made<'a, 'ctx> {
-    unit: Unit<'a, 'ctx>,
+    module: LlvmModule<'a, 'ctx>,
     machine: TargetMachine,
     timings: Vec<(&'static str, Duration)>,
 }
 
 impl Made<'_, '_> {
     fn emit(&self, kind: FileType) -> Result<MemoryBuffer<'static>, BackendError> {
-        let made = self.machine.write_to_memory_buffer(&self.unit.llvm, kind).map_err(error)?;
-        self.unit.complaints.check()?;
+        let made = self.machine.write_to_memory_buffer(&self.module.llvm, kind).map_err(error)?;
+        self.module.complaints.check()?;
         Ok(made)
     }
 }
 
 fn make<'a, 'ctx>(
-    opt: OptLevel,
+    (opt, lanes): (OptLevel, Lanes),
     context: &'ctx Context,
     module: &'a Module,
     entry: &str,
@@ -100,15 +96,20 @@ fn make<'a, 'ctx>(
     let host = Host::get()?;
     let opt = bounded(opt, module);
     let machine = host.machine(opt)?;
-    let mut unit = Unit::new(context, module, host, &machine, entry)?;
-    for i in 0..module.functions.len() {
-        function::translate(&mut unit, FuncId(i as u32))?;
+    let unit = Unit::new(module, lanes.of(host.lanes()));
+    let made = LlvmModule::new(context, unit, host, &machine, entry)?;
+    for (id, version) in made.unit.plan.versions() {
+        let mut asm = assembler::Llvm::new(&made, made.functions[&(id, version)]);
+        match made.is_entry(id, version) {
+            true => emit::emit_entry(&made.unit, &mut asm)?,
+            false => emit::emit(&made.unit, id, version, &mut asm)?,
+        }
     }
     let translate = start.elapsed();
     let start = Instant::now();
-    optimise::run(&unit.llvm, &machine, opt)?;
-    unit.complaints.check()?;
-    Ok(Made { unit, machine, timings: vec![("translate", translate), ("optimise", start.elapsed())] })
+    optimise::run(&made.llvm, &machine, opt)?;
+    made.complaints.check()?;
+    Ok(Made { module: made, machine, timings: vec![("translate", translate), ("optimise", start.elapsed())] })
 }
 
 /// Instructions of one function past which the better code generator is not used: its time grows faster

@@ -1,13 +1,13 @@
 //! One module of LLVM's IR in the making: its types, its functions with what is promised of them, and
 //! the runtime's functions that it calls.
 
+use super::assembler::FAST;
 use super::host::Host;
 use super::{BackendError, error, results};
-use crate::analysis::storage::Storage;
-use crate::backend::native;
-use crate::ir::{FuncId, Module, Op, Ty};
+use crate::backend::emit::{Kind, Param, Shape, Unit};
+use crate::backend::plan::Version;
+use crate::ir::FuncId;
 use crate::runtime::BlockContext;
-use crate::types::Scalar;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -17,7 +17,7 @@ use inkwell::llvm_sys::core::{
     LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
 };
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
-use inkwell::module::{Linkage, Module as LlvmModule};
+use inkwell::module::{Linkage, Module};
 use inkwell::targets::{TargetMachine, TargetTriple};
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, FloatType, FunctionType, IntType, PointerType};
 use inkwell::values::{FunctionValue, MetadataValue};
@@ -25,20 +25,15 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 
-pub(super) struct Unit<'a, 'ctx> {
-    pub module: &'a Module,
+pub(super) struct LlvmModule<'a, 'ctx> {
+    pub unit: Unit<'a>,
     pub context: &'ctx Context,
-    pub llvm: LlvmModule<'ctx>,
+    pub llvm: Module<'ctx>,
     pub types: Types<'ctx>,
-    pub functions: Vec<FunctionValue<'ctx>>,
-    pub storage: Vec<Storage>,
-    /// Functions that take the context and the lane.
-    pub reads_block: Vec<bool>,
-    /// Rows of globals that the module reads.
-    pub rows: usize,
+    pub functions: HashMap<(FuncId, Version), FunctionValue<'ctx>>,
     pub promises: Promises<'ctx>,
     pub complaints: Box<Complaints>,
-    declared: RefCell<HashMap<&'static str, FunctionValue<'ctx>>>,
+    declared: RefCell<HashMap<String, FunctionValue<'ctx>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -52,27 +47,19 @@ pub(super) struct Types<'ctx> {
 }
 
 impl<'ctx> Types<'ctx> {
-    /// The type of a value in a register; an array is an address.
-    pub fn of(self, ty: Ty) -> BasicTypeEnum<'ctx> {
-        match ty {
-            Ty::Scalar(Scalar::Bool) => self.bool.into(),
-            Ty::Token => self.long.into(),
-            Ty::Array(..) => self.pointer.into(),
-            Ty::Scalar(scalar) => self.word(scalar),
-        }
-    }
-
-    /// The type of a scalar in memory.
-    pub fn word(self, scalar: Scalar) -> BasicTypeEnum<'ctx> {
-        match scalar {
-            Scalar::Bool | Scalar::Int => self.int.into(),
-            Scalar::Float => self.float.into(),
+    /// The type of a value in a register.
+    pub fn of(self, shape: Shape, lanes: u32) -> BasicTypeEnum<'ctx> {
+        match (shape.kind, shape.wide) {
+            (Kind::Bool, false) => self.bool.into(),
+            (Kind::Bool, true) => self.bool.vec_type(lanes).into(),
+            (Kind::Int, false) => self.int.into(),
+            (Kind::Int, true) => self.int.vec_type(lanes).into(),
+            (Kind::Float, false) => self.float.into(),
+            (Kind::Float, true) => self.float.vec_type(lanes).into(),
+            (Kind::Pointer, _) => self.pointer.into(),
         }
     }
 }
-
-/// LLVM's convention for functions that only this module calls: more results stay in registers.
-pub(super) const FAST: u32 = 8;
 
 /// Metadata that says what a load or a branch may rely on.
 pub(super) struct Promises<'ctx> {
@@ -91,14 +78,14 @@ pub(super) enum Effect {
     Anything,
 }
 
-impl<'a, 'ctx> Unit<'a, 'ctx> {
+impl<'a, 'ctx> LlvmModule<'a, 'ctx> {
     pub fn new(
         context: &'ctx Context,
-        module: &'a Module,
+        unit: Unit<'a>,
         host: &Host,
         machine: &TargetMachine,
         entry: &str,
-    ) -> Result<Unit<'a, 'ctx>, BackendError> {
+    ) -> Result<LlvmModule<'a, 'ctx>, BackendError> {
         let llvm = context.create_module("shader");
         llvm.set_triple(&TargetTriple::create(&host.triple));
         llvm.set_data_layout(&machine.get_target_data().get_data_layout());
@@ -110,56 +97,51 @@ impl<'a, 'ctx> Unit<'a, 'ctx> {
             float: context.f32_type(),
             pointer: context.ptr_type(AddressSpace::default()),
         };
-        let mut unit = Unit {
-            module,
+        let mut module = LlvmModule {
+            unit,
             context,
             llvm,
             types,
-            functions: Vec::new(),
-            storage: module.functions.iter().map(Storage::of).collect(),
-            reads_block: native::block_readers(module),
-            rows: rows(module),
+            functions: HashMap::new(),
             promises: Promises::new(context, types),
             complaints: Complaints::listen(context),
             declared: RefCell::default(),
         };
-        unit.declare(host, entry);
-        Ok(unit)
+        module.declare(host, entry);
+        Ok(module)
+    }
+
+    pub fn is_entry(&self, id: FuncId, version: Version) -> bool {
+        id == self.unit.module.entry && version == self.unit.plan.entry_version()
     }
 
     fn declare(&mut self, host: &Host, entry: &str) {
-        for (i, f) in self.module.functions.iter().enumerate() {
-            let id = FuncId(i as u32);
-            let function = if id == self.module.entry {
+        let versions: Vec<(FuncId, Version)> = self.unit.plan.versions().collect();
+        for (id, version) in versions {
+            let function = if self.is_entry(id, version) {
                 let ty = self.context.void_type().fn_type(&[self.types.pointer.into()], false);
-                self.llvm.add_function(entry, ty, None)
+                let function = self.llvm.add_function(entry, ty, None);
+                self.promise_context(function);
+                function
             } else {
+                let signature = self.unit.signature(id, version);
+                let lanes = self.unit.plan.lanes;
+                let params: Vec<BasicMetadataTypeEnum<'ctx>> =
+                    signature.params.iter().map(|p| self.types.of(p.shape(), lanes).into()).collect();
+                let ty = results::function_type(self.context, self.types, &signature.results, lanes, &params);
                 // The prefix keeps an author's names apart from the runtime's and the platform's.
-                let name = format!("ssl.{}", f.name);
-                let function = self.llvm.add_function(&name, self.signature(id), Some(Linkage::Internal));
+                let name = format!("ssl.{}.{version:?}", self.unit.module.function(id).name);
+                let function = self.llvm.add_function(&name, ty, Some(Linkage::Internal));
                 function.set_call_conventions(FAST);
+                self.promise_params(function, &signature.params);
                 function
             };
-            self.promise(function, id, host);
-            self.functions.push(function);
+            self.promise(function, host);
+            self.functions.insert((id, version), function);
         }
     }
 
-    fn signature(&self, id: FuncId) -> FunctionType<'ctx> {
-        let f = self.module.function(id);
-        let mut params: Vec<BasicMetadataTypeEnum<'ctx>> = Vec::new();
-        if self.reads_block[id.index()] {
-            params.extend([BasicMetadataTypeEnum::from(self.types.pointer), self.types.long.into()]);
-        }
-        params.extend(f.params().iter().map(|&v| BasicMetadataTypeEnum::from(self.types.of(f.ty(v)))));
-        // The caller says where an array result goes.
-        params.extend(
-            f.results.iter().filter(|ty| ty.is_array()).map(|_| BasicMetadataTypeEnum::from(self.types.pointer)),
-        );
-        results::function_type(self.context, self.types, f, &params)
-    }
-
-    fn promise(&self, function: FunctionValue<'ctx>, id: FuncId, host: &Host) {
+    fn promise(&self, function: FunctionValue<'ctx>, host: &Host) {
         let at = AttributeLoc::Function;
         // Loops and recursion end, since they run on fuel.
         for name in ["nounwind", "willreturn", "mustprogress", "nofree"] {
@@ -167,43 +149,53 @@ impl<'a, 'ctx> Unit<'a, 'ctx> {
         }
         function.add_attribute(at, self.context.create_string_attribute("target-cpu", &host.cpu));
         function.add_attribute(at, self.context.create_string_attribute("target-features", &host.features));
+        // Vectors as wide as the plan's are meant to be used, also where the processor prefers shorter ones.
+        let bits = (32 * self.unit.plan.lanes).max(128).to_string();
+        function.add_attribute(at, self.context.create_string_attribute("prefer-vector-width", &bits));
+        function.add_attribute(at, self.context.create_string_attribute("min-legal-vector-width", &bits));
         // What looks like a function of the C library is not to become a call of it.
         function.add_attribute(at, self.context.create_string_attribute("no-builtins", "true"));
-        if id == self.module.entry || self.reads_block[id.index()] {
-            let context = AttributeLoc::Param(0);
-            for (name, value) in [
-                ("noalias", 0),
-                ("nonnull", 0),
-                ("align", align_of::<BlockContext>() as u64),
-                ("dereferenceable", size_of::<BlockContext>() as u64),
-            ] {
-                function.add_attribute(context, self.attribute(name, value));
-            }
-        }
-        if id != self.module.entry {
-            self.promise_arrays(function, id);
+    }
+
+    fn promise_context(&self, function: FunctionValue<'ctx>) {
+        for (name, value) in [
+            ("noalias", 0),
+            ("nonnull", 0),
+            ("align", align_of::<BlockContext>() as u64),
+            ("dereferenceable", size_of::<BlockContext>() as u64),
+        ] {
+            function.add_attribute(AttributeLoc::Param(0), self.attribute(name, value));
         }
     }
 
     /// Arrays are read where they come in and written where they go out, and never share memory.
-    fn promise_arrays(&self, function: FunctionValue<'ctx>, id: FuncId) {
-        let f = self.module.function(id);
-        let first = if self.reads_block[id.index()] { 2 } else { 0 };
-        let incoming = f.params().iter().enumerate().filter(|(_, v)| f.ty(**v).is_array());
-        let outgoing = f.results.iter().filter(|ty| ty.is_array()).enumerate();
-        let mut places: Vec<(usize, Ty, bool)> = incoming.map(|(i, &v)| (first + i, f.ty(v), true)).collect();
-        places.extend(outgoing.map(|(i, &ty)| (first + f.params().len() + i, ty, false)));
-        for (i, ty, is_read) in places {
-            let Ty::Array(_, length) = ty else { continue };
+    fn promise_params(&self, function: FunctionValue<'ctx>, params: &[Param]) {
+        for (i, param) in params.iter().enumerate() {
             let at = AttributeLoc::Param(i as u32);
+            let (bytes, is_read) = match *param {
+                Param::Context => {
+                    self.promise_context(function);
+                    continue;
+                }
+                Param::ArrayIn(bytes) => (bytes, true),
+                Param::ArrayOut(bytes) => (bytes, false),
+                _ => continue,
+            };
             for name in ["nocapture", "nonnull"] {
                 function.add_attribute(at, self.attribute(name, 0));
             }
             // Two parameters may well be the same array, so only what is written stands alone.
             function.add_attribute(at, self.attribute(if is_read { "readonly" } else { "noalias" }, 0));
-            function.add_attribute(at, self.attribute("align", 4));
-            function.add_attribute(at, self.attribute("dereferenceable", 4 * u64::from(length)));
+            function.add_attribute(at, self.attribute("align", if self.unit.plan.is_wide() { 64 } else { 4 }));
+            function.add_attribute(at, self.attribute("dereferenceable", u64::from(bytes)));
         }
+    }
+
+    /// An int of a bit a lane.
+    pub fn lane_bits(&self) -> IntType<'ctx> {
+        // Verified plans have 1 to 16 lanes.
+        let bits = std::num::NonZeroU32::new(self.unit.plan.lanes).unwrap_or(std::num::NonZeroU32::MIN);
+        self.context.custom_width_int_type(bits).unwrap_or(self.types.int)
     }
 
     fn attribute(&self, name: &str, value: u64) -> Attribute {
@@ -212,7 +204,7 @@ impl<'a, 'ctx> Unit<'a, 'ctx> {
 
     /// A function of the runtime.
     pub fn service(&self, name: &'static str, ty: FunctionType<'ctx>, effect: Effect) -> FunctionValue<'ctx> {
-        *self.declared.borrow_mut().entry(name).or_insert_with(|| {
+        *self.declared.borrow_mut().entry(name.to_owned()).or_insert_with(|| {
             let function = self.llvm.add_function(name, ty, Some(Linkage::External));
             let at = AttributeLoc::Function;
             function.add_attribute(at, self.attribute("nounwind", 0));
@@ -228,18 +220,19 @@ impl<'a, 'ctx> Unit<'a, 'ctx> {
         })
     }
 
-    /// One of LLVM's own operations; `name` is whole, as it is printed.
+    /// One of LLVM's own operations over these types.
     pub fn intrinsic(
         &self,
         name: &'static str,
         over: &[BasicTypeEnum<'ctx>],
     ) -> Result<FunctionValue<'ctx>, BackendError> {
-        if let Some(&found) = self.declared.borrow().get(name) {
+        let key = over.iter().fold(name.to_owned(), |key, ty| key + "." + &ty.print_to_string().to_string());
+        if let Some(&found) = self.declared.borrow().get(&key) {
             return Ok(found);
         }
         let made = Intrinsic::find(name).and_then(|i| i.get_declaration(&self.llvm, over));
-        let made = made.ok_or_else(|| BackendError(format!("LLVM has no `{name}`")))?;
-        self.declared.borrow_mut().insert(name, made);
+        let made = made.ok_or_else(|| BackendError(format!("LLVM has no `{key}`")))?;
+        self.declared.borrow_mut().insert(key, made);
         Ok(made)
     }
 }
@@ -290,18 +283,4 @@ extern "C" fn note(info: LLVMDiagnosticInfoRef, complaints: *mut c_void) {
         (*complaints.cast::<Complaints>()).0.borrow_mut().push(CStr::from_ptr(text).to_string_lossy().into_owned());
         LLVMDisposeMessage(text);
     }
-}
-
-fn rows(module: &Module) -> usize {
-    let mut rows = 0;
-    for f in &module.functions {
-        f.walk(|_, data| {
-            if let Op::Global { field, component, order } = data.op
-                && let Some(row) = module.globals[field as usize].row(component as usize, order)
-            {
-                rows = rows.max(row + 1);
-            }
-        });
-    }
-    rows
 }

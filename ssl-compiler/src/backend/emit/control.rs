@@ -1,0 +1,361 @@
+//! `if`, `loop`, calls, and the operations on tokens: as branches where all lanes agree, else under masks.
+
+use super::function::Emitter;
+use super::{Assembler, Kind, Logic, Made, Odds, Shape, unexpected};
+use crate::backend::plan::{Treatment, Version};
+use crate::ir::{Compare, Const, FuncId, Inst, InstData, Int2, Op, Region, Value};
+use crate::runtime::block::{MAX_RECURSION, TOO_DEEP};
+
+impl<A: Assembler> Emitter<'_, A> {
+    /// Copies the arrays that lie elsewhere on the other side of a jump.
+    fn copy_arrays(&mut self, from: &[Value], to: &[Value]) -> Made {
+        for (&source, &target) in from.iter().zip(to).filter(|(v, _)| self.f.ty(**v).is_array()) {
+            let (Some(source), Some(target)) = (self.storage.slot(source), self.storage.slot(target)) else {
+                return unexpected();
+            };
+            self.copy_slot(source, target)?;
+        }
+        Ok(())
+    }
+
+    /// What a jump hands over, as wide as those who take it; arrays by copying where the slots differ.
+    fn hand_over(&mut self, from: &[Value], to: &[Value]) -> Made<Vec<A::Value>> {
+        self.copy_arrays(from, to)?;
+        let plan = self.plan;
+        self.flatten(from, &|i| plan.is_wide(to[i]))
+    }
+
+    /// Values under other names, as wide as those.
+    fn rename(&mut self, from: &[Value], to: &[Value]) -> Made {
+        let plan = self.plan;
+        let values = self.flatten(from, &|i| plan.is_wide(to[i]))?;
+        self.unflatten(to, &values)
+    }
+
+    pub fn if_inst(&mut self, inst: Inst, data: &InstData) -> Made {
+        match self.plan.treatment(inst) {
+            Treatment::Together => self.branch_together(data),
+            Treatment::Select => self.select_sides(data),
+            Treatment::Masked => self.masked_sides(data),
+        }
+    }
+
+    fn branch_together(&mut self, data: &InstData) -> Made {
+        let f = self.f;
+        let (then, otherwise) = (self.asm.block(&[])?, self.asm.block(&[])?);
+        let merge = self.asm.block(&self.shapes(&data.results))?;
+        let condition = self.get(data.args[0])?;
+        self.asm.branch(condition, then, otherwise, Odds::Even)?;
+        for (block, &region) in [then, otherwise].into_iter().zip(&data.regions) {
+            self.asm.enter(block);
+            self.region(region)?;
+            let arguments = self.hand_over(&f.region(region).results, &data.results)?;
+            self.asm.jump(merge, &arguments)?;
+        }
+        self.asm.enter(merge);
+        let params = self.asm.params(merge);
+        self.unflatten(&data.results, &params)
+    }
+
+    /// Runs `work` under the mask of the lanes for which `condition` is as it should be.
+    fn narrowed<T>(&mut self, mask: Option<A::Value>, work: impl FnOnce(&mut Self) -> Made<T>) -> Made<T> {
+        let before = (self.mask, self.diverged);
+        (self.mask, self.diverged) = (mask, true);
+        let done = work(self);
+        (self.mask, self.diverged) = before;
+        done
+    }
+
+    /// The masks of the lanes that take the first side and of those that take the second.
+    fn side_masks(&mut self, condition: A::Value) -> Made<[Option<A::Value>; 2]> {
+        let Some(mask) = self.mask else { return Ok([None; 2]) };
+        let then = self.asm.logic(Logic::And, mask, condition)?;
+        let otherwise = self.asm.logic(Logic::AndNot, mask, condition)?;
+        Ok([Some(then), Some(otherwise)])
+    }
+
+    /// Both sides, one after the other, and what each lane wants of them.
+    fn select_sides(&mut self, data: &InstData) -> Made {
+        let f = self.f;
+        let condition = self.get(data.args[0])?;
+        let masks = self.side_masks(condition)?;
+        for (mask, &region) in masks.into_iter().zip(&data.regions) {
+            self.narrowed(mask, |e| e.region(region))?;
+        }
+        let [then, otherwise] = [0, 1].map(|i| f.region(data.regions[i]).results.clone());
+        let plan = self.plan;
+        let wide = |i: usize| plan.is_wide(data.results[i]);
+        let (then, otherwise) = (self.flatten(&then, &wide)?, self.flatten(&otherwise, &wide)?);
+        self.choose(data, condition, &then, &otherwise)
+    }
+
+    /// The results of an `if` from those of its sides. What does not vary is the same on both.
+    fn choose(&mut self, data: &InstData, condition: A::Value, then: &[A::Value], otherwise: &[A::Value]) -> Made {
+        let shapes = self.shapes(&data.results);
+        let mut chosen = Vec::new();
+        for ((&a, &b), shape) in then.iter().zip(otherwise).zip(shapes) {
+            chosen.push(if shape.wide { self.asm.select(condition, a, b)? } else { a });
+        }
+        self.unflatten(&data.results, &chosen)
+    }
+
+    /// Each side if any lane takes it.
+    fn masked_sides(&mut self, data: &InstData) -> Made {
+        let f = self.f;
+        let condition = self.get(data.args[0])?;
+        let masks = self.side_masks(condition)?;
+        let mut sides = Vec::new();
+        for (mask, &region) in masks.into_iter().zip(&data.regions) {
+            let Some(mask) = mask else { return unexpected() };
+            sides.push(self.narrowed(Some(mask), |e| e.side(data, region, mask))?);
+        }
+        let [then, otherwise] = sides.as_slice() else { return unexpected() };
+        // A result that does not vary came from before, and is the same on both sides.
+        for (i, &r) in data.results.iter().enumerate().filter(|(_, r)| !f.ty(**r).is_array()) {
+            if !self.plan.is_wide(r) {
+                self.rename(&[f.region(data.regions[0]).results[i]], &[r])?;
+            }
+        }
+        let varying: Vec<Value> = self.varying(&data.results);
+        let mut chosen = Vec::new();
+        for (&a, &b) in then.iter().zip(otherwise) {
+            chosen.push(self.asm.select(condition, a, b)?);
+        }
+        self.unflatten(&varying, &chosen)
+    }
+
+    fn varying(&self, values: &[Value]) -> Vec<Value> {
+        values.iter().copied().filter(|&v| !self.f.ty(v).is_array() && self.plan.is_wide(v)).collect()
+    }
+
+    /// One side under its mask: its results that vary, or anything where no lane takes it.
+    fn side(&mut self, data: &InstData, region: Region, mask: A::Value) -> Made<Vec<A::Value>> {
+        let f = self.f;
+        let varying = self.varying(&data.results);
+        let results = &f.region(region).results;
+        let handed: Vec<Value> = results
+            .iter()
+            .zip(&data.results)
+            .filter(|(_, r)| !f.ty(**r).is_array() && self.plan.is_wide(**r))
+            .map(|(&v, _)| v)
+            .collect();
+        let has_arrays = results.iter().any(|&v| f.ty(v).is_array());
+        if f.region(region).insts.is_empty() && !has_arrays {
+            return self.flatten(&handed, &|_| true);
+        }
+        let shapes = self.shapes(&varying);
+        let (go, merge) = (self.asm.block(&[])?, self.asm.block(&shapes)?);
+        let skip = self.asm.block(&[])?;
+        let any = self.asm.any(mask)?;
+        self.asm.branch(any, go, skip, Odds::Even)?;
+        self.asm.enter(go);
+        self.region(region)?;
+        self.copy_arrays(results, &data.results)?;
+        let arguments = self.flatten(&handed, &|_| true)?;
+        self.asm.jump(merge, &arguments)?;
+        self.asm.enter(skip);
+        let mut zeros = Vec::new();
+        for shape in shapes {
+            zeros.push(self.asm.zero(shape));
+        }
+        self.asm.jump(merge, &zeros)?;
+        self.asm.enter(merge);
+        Ok(self.asm.params(merge))
+    }
+
+    pub fn loop_inst(&mut self, inst: Inst, data: &InstData) -> Made {
+        match self.plan.treatment(inst) {
+            Treatment::Together => self.loop_together(data),
+            _ => self.masked_loop(data),
+        }
+    }
+
+    fn loop_together(&mut self, data: &InstData) -> Made {
+        let f = self.f;
+        let &[condition_region, body_region] = data.regions.as_slice() else { return unexpected() };
+        let (condition, body) = (f.region(condition_region), f.region(body_region));
+        let head = self.asm.block(&self.shapes(&condition.params))?;
+        let (go, leave) = (self.asm.block(&[])?, self.asm.block(&[])?);
+        let arguments = self.hand_over(&data.args, &condition.params)?;
+        self.asm.jump(head, &arguments)?;
+
+        self.asm.enter(head);
+        let params = self.asm.params(head);
+        self.unflatten(&condition.params, &params)?;
+        self.region(condition_region)?;
+        let (test, handed) = (self.get(condition.results[0])?, &condition.results[1..]);
+        self.asm.branch(test, go, leave, Odds::Even)?;
+
+        self.asm.enter(go);
+        self.copy_arrays(handed, &body.params)?;
+        self.rename(handed, &body.params)?;
+        self.region(body_region)?;
+        let arguments = self.hand_over(&body.results, &condition.params)?;
+        self.asm.jump(head, &arguments)?;
+
+        self.asm.enter(leave);
+        self.copy_arrays(handed, &data.results)?;
+        self.rename(handed, &data.results)
+    }
+
+    /// Until no lane goes on. What a lane hands out is kept from the round in which it leaves; what becomes of the
+    /// values that it would have carried on does not matter.
+    fn masked_loop(&mut self, data: &InstData) -> Made {
+        let f = self.f;
+        let &[condition_region, body_region] = data.regions.as_slice() else { return unexpected() };
+        let (condition, body) = (f.region(condition_region), f.region(body_region));
+        let Some(mask) = self.mask else { return unexpected() };
+        let carried = self.shapes(&condition.params);
+        let kept = self.shapes(&data.results);
+        let head = self.asm.block(&[&carried[..], &[Shape::MASK], &kept[..]].concat())?;
+        let (go, leave) = (self.asm.block(&[])?, self.asm.block(&[])?);
+        let mut arguments = self.hand_over(&data.args, &condition.params)?;
+        arguments.push(mask);
+        for &shape in &kept {
+            arguments.push(self.asm.zero(shape));
+        }
+        self.asm.jump(head, &arguments)?;
+
+        self.asm.enter(head);
+        let params = self.asm.params(head);
+        let (inner, rest) = params.split_at(carried.len());
+        let Some((&active, kept)) = rest.split_first() else { return unexpected() };
+        self.unflatten(&condition.params, inner)?;
+        self.narrowed(Some(active), |e| e.region(condition_region))?;
+        let handed = &condition.results[1..];
+        let test = self.in_shape(condition.results[0], true)?;
+        let leaving = self.asm.logic(Logic::AndNot, active, test)?;
+        let staying = self.asm.logic(Logic::And, active, test)?;
+        let last = self.flatten(handed, &|_| true)?;
+        let mut out = Vec::new();
+        for (&new, &old) in last.iter().zip(kept) {
+            out.push(self.asm.select(leaving, new, old)?);
+        }
+        self.narrowed(Some(leaving), |e| e.copy_arrays(handed, &data.results))?;
+        let any = self.asm.any(staying)?;
+        self.asm.branch(any, go, leave, Odds::Even)?;
+
+        self.asm.enter(go);
+        let mut arguments = self.narrowed(Some(staying), |e| {
+            e.copy_arrays(handed, &body.params)?;
+            e.rename(handed, &body.params)?;
+            e.region(body_region)?;
+            e.hand_over(&body.results, &condition.params)
+        })?;
+        arguments.push(staying);
+        arguments.extend(&out);
+        self.asm.jump(head, &arguments)?;
+
+        self.asm.enter(leave);
+        self.unflatten(&data.results, &out)
+    }
+
+    pub fn call(&mut self, inst: Inst, data: &InstData, callee: FuncId) -> Made {
+        let made_once = self.version == Version::Lane || self.plan.is_made_once(inst);
+        let version = if made_once { Version::Lane } else { Version::Wide };
+        let unit = self.unit;
+        let (g, plan) = (unit.module.function(callee), unit.plan.of(callee, version));
+        let mut arguments = Vec::new();
+        if unit.reads_block[callee.index()] {
+            let block = self.block()?;
+            arguments.extend([block.context, block.lane]);
+        }
+        if plan.takes_mask {
+            arguments.push(self.mask.map_or_else(unexpected, Ok)?);
+        }
+        for (&a, &p) in data.args.iter().zip(g.params()) {
+            match self.storage.slot(a) {
+                Some(slot) => arguments.push(self.address(slot)?),
+                None => arguments.extend(self.flatten(&[a], &|_| plan.is_wide(p))?),
+            }
+        }
+        for slot in data.results.iter().filter_map(|&r| self.storage.slot(r)) {
+            arguments.push(self.address(slot)?);
+        }
+        let returned = self.asm.call((callee, version), &arguments)?;
+        // A result may be wider for this caller than the callee gives it.
+        let mut machine = returned.into_iter();
+        for (&r, &given) in data.results.iter().zip(&g.region(g.body).results) {
+            if self.is_array(r) {
+                continue;
+            }
+            let widen = self.plan.is_wide(r) && !plan.is_wide(given);
+            let kind = self.kind(r);
+            let mut next = |e: &mut Self| -> Made<A::Value> {
+                let value = machine.next().map_or_else(unexpected, Ok)?;
+                if widen { e.asm.splat(kind, value) } else { Ok(value) }
+            };
+            let value = next(self)?;
+            self.set(r, value);
+            if self.f.ty(r) == crate::ir::Ty::Token && unit.recursive {
+                let depth = next(self)?;
+                self.set_depth(r, depth);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn token_op(&mut self, data: &InstData) -> Made {
+        let (token, result) = (data.args[0], data.results[0]);
+        let (mut fuel, mut depth) = (self.get(token)?, self.depth(token));
+        let wide = self.plan.is_wide(token);
+        match data.op {
+            Op::Leave => depth = self.deeper(depth, wide, -1)?,
+            // Only the interpreter listens.
+            Op::Probe(_) => {}
+            Op::Burn(cost) => fuel = self.burn(fuel, wide, cost)?,
+            _ => {
+                fuel = self.burn(fuel, wide, 1)?;
+                depth = self.deeper(depth, wide, 1)?;
+                if let Some(d) = depth {
+                    let (f, d) = self.bound_depth(fuel, d, wide)?;
+                    (fuel, depth) = (f, Some(d));
+                }
+            }
+        }
+        self.set(result, fuel);
+        if let Some(depth) = depth {
+            self.set_depth(result, depth);
+        }
+        if let Some(&alive) = data.results.get(1) {
+            let none = self.number(0, wide)?;
+            let value = self.asm.compare_ints(Compare::Ne, fuel, none)?;
+            self.set(alive, value);
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, x: i32, wide: bool) -> Made<A::Value> {
+        let x = self.asm.constant(Const::Int(x));
+        if wide { self.asm.splat(Kind::Int, x) } else { Ok(x) }
+    }
+
+    /// Takes fuel, down to none.
+    fn burn(&mut self, fuel: A::Value, wide: bool, cost: u32) -> Made<A::Value> {
+        let cost = self.number(cost as i32, wide)?;
+        let taken = self.asm.unsigned_min(fuel, cost)?;
+        self.arithmetic(Int2::Sub, fuel, taken)
+    }
+
+    fn arithmetic(&mut self, op: Int2, a: A::Value, b: A::Value) -> Made<A::Value> {
+        self.asm.int2(op, a, b)?.map_or_else(unexpected, Ok)
+    }
+
+    fn deeper(&mut self, depth: Option<A::Value>, wide: bool, by: i32) -> Made<Option<A::Value>> {
+        let Some(depth) = depth else { return Ok(None) };
+        let by = self.number(by, wide)?;
+        self.arithmetic(Int2::Add, depth, by).map(Some)
+    }
+
+    /// Too deep a call takes all fuel, so that the lane ends.
+    fn bound_depth(&mut self, fuel: A::Value, depth: A::Value, wide: bool) -> Made<(A::Value, A::Value)> {
+        let levels = self.number(!TOO_DEEP as i32, wide)?;
+        let open = self.arithmetic(Int2::And, depth, levels)?;
+        let limit = self.number(MAX_RECURSION as i32, wide)?;
+        let too_deep = self.asm.below(limit, open)?;
+        let flag = self.number(TOO_DEEP as i32, wide)?;
+        let ended = self.arithmetic(Int2::Or, depth, flag)?;
+        let none = self.number(0, wide)?;
+        Ok((self.asm.select(too_deep, none, fuel)?, self.asm.select(too_deep, ended, depth)?))
+    }
+}

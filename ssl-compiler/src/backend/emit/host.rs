@@ -1,0 +1,122 @@
+//! What the host does for a shader: textures, functions of its own, and hearing what is printed. Each call fills the
+//! lanes' part of a request, says which lanes are meant, and reads their part of the answer.
+
+use super::function::Emitter;
+use super::{Assembler, Conversion, Kind, Made, Service, Shape, Stability, Target};
+use crate::ir::{InstData, Ty, Value};
+use crate::runtime::externals::ExternalRequest;
+use crate::runtime::{BlockContext, TextureRequest};
+use std::mem::offset_of;
+
+/// A request that the context points to, and the lanes' part of its rows.
+#[derive(Clone, Copy)]
+struct Request<V> {
+    whole: V,
+    lanes: V,
+}
+
+impl<A: Assembler> Emitter<'_, A> {
+    fn request(&mut self, field: usize, bytes: usize) -> Made<Request<A::Value>> {
+        let block = self.block()?;
+        let whole = self.asm.pointer(block.context, field, Target { bytes, is_row: true })?;
+        Ok(Request { whole, lanes: self.asm.element(whole, block.lane, 4)? })
+    }
+
+    /// Whether the lanes speak together.
+    fn together(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    pub fn texture(&mut self, data: &InstData, word: u32, gradient: bool) -> Made {
+        let request = self.request(offset_of!(BlockContext, texture), size_of::<TextureRequest>())?;
+        let rows = [
+            offset_of!(TextureRequest, u),
+            offset_of!(TextureRequest, v),
+            offset_of!(TextureRequest, dudx),
+            offset_of!(TextureRequest, dudy),
+            offset_of!(TextureRequest, dvdx),
+            offset_of!(TextureRequest, dvdy),
+        ];
+        for (&v, row) in data.args[1..].iter().zip(rows) {
+            let value = self.in_shape(v, self.together())?;
+            self.asm.store(value, request.lanes, row)?;
+        }
+        let parameters = self.block()?.parameters;
+        let id = self.asm.load(Shape::INT, parameters, 4 * word as usize, Stability::Invariant)?;
+        self.asm.store(id, request.whole, offset_of!(TextureRequest, texture))?;
+        let wants = self.int(i32::from(gradient));
+        self.asm.store(wants, request.whole, offset_of!(TextureRequest, wants_gradient))?;
+        self.call_host(Service::Texture, request.whole, offset_of!(TextureRequest, mask))?;
+        self.pass_token(data)?;
+        for (i, &r) in data.results[1..].iter().enumerate() {
+            let row = if i < 4 {
+                offset_of!(TextureRequest, result) + 64 * i
+            } else {
+                offset_of!(TextureRequest, gradient) + 64 * (i - 4)
+            };
+            let shape = Shape::new(Kind::Float, self.plan.is_wide(r));
+            let value = self.asm.load(shape, request.lanes, row, Stability::Changing)?;
+            self.set(r, value);
+        }
+        Ok(())
+    }
+
+    /// What speaks to the host hands its token on as it is.
+    fn pass_token(&mut self, data: &InstData) -> Made {
+        let (token, result) = (data.args[0], data.results[0]);
+        debug_assert_eq!(self.f.ty(token), Ty::Token, "effects come with a token");
+        let fuel = self.get(token)?;
+        self.set(result, fuel);
+        if let Some(depth) = self.depth(token) {
+            self.set_depth(result, depth);
+        }
+        Ok(())
+    }
+
+    pub fn external(&mut self, data: &InstData, id: u32) -> Made {
+        let lanes = self.call_out(Service::External, &data.args, id)?;
+        for (i, &r) in data.results.iter().enumerate() {
+            let (kind, wide) = (self.kind(r), self.plan.is_wide(r));
+            let in_memory = if kind == Kind::Bool { Kind::Int } else { kind };
+            let row = offset_of!(ExternalRequest, results) + 64 * i;
+            // What does not vary is what the first lane that was meant was told; the host is pure.
+            let word = if wide || !self.together() {
+                self.asm.load(Shape::new(in_memory, wide), lanes, row, Stability::Changing)?
+            } else {
+                self.first_meant(lanes, row, in_memory)?
+            };
+            let value = if kind == Kind::Bool { self.asm.convert(Conversion::IntToBool, word)? } else { word };
+            self.set(r, value);
+        }
+        Ok(())
+    }
+
+    /// The word of the first lane that is meant.
+    fn first_meant(&mut self, lanes: A::Value, row: usize, kind: Kind) -> Made<A::Value> {
+        let Some(mask) = self.mask else { return super::unexpected() };
+        let bits = self.asm.bits(mask)?;
+        let first = self.asm.int1(crate::ir::Int1::Ctz, bits)?.map_or_else(super::unexpected, Ok)?;
+        let last = self.int(self.asm.lanes() as i32 - 1);
+        let first = self.asm.unsigned_min(first, last)?;
+        let word = self.asm.element(lanes, first, 4)?;
+        self.asm.load(Shape::new(kind, false), word, row, Stability::Changing)
+    }
+
+    pub fn print(&mut self, data: &InstData, format: u32) -> Made {
+        self.call_out(Service::Print, &data.args[1..], format)?;
+        self.pass_token(data)
+    }
+
+    /// Calls a service that takes words and a number that says what is meant. Gives the lanes' part.
+    fn call_out(&mut self, service: Service, args: &[Value], id: u32) -> Made<A::Value> {
+        let request = self.request(offset_of!(BlockContext, external), size_of::<ExternalRequest>())?;
+        for (i, &v) in args.iter().enumerate() {
+            let value = self.in_memory(v, self.together())?;
+            self.asm.store(value, request.lanes, offset_of!(ExternalRequest, arguments) + 64 * i)?;
+        }
+        let id = self.int(id as i32);
+        self.asm.store(id, request.whole, offset_of!(ExternalRequest, function))?;
+        self.call_host(service, request.whole, offset_of!(ExternalRequest, mask))?;
+        Ok(request.lanes)
+    }
+}

@@ -1,0 +1,135 @@
+//! Lanes that run together: whatever they do apart, each has the bits that it has alone.
+//!
+//! `SSL_RANDOM_CASES` runs more programs than usual. A failure prints the program.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use ssl_compiler::backend::{Lanes, OptLevel};
+use ssl_compiler::diagnostics::codes;
+use ssl_compiler::runtime::{GlobalsLayout, LANES};
+use ssl_compiler::{BackendKind, Shader, Target};
+use ssl_tests::generate::{Flavour, ROWS, Random, program};
+use ssl_tests::{Host, Way, files, folder, messages, on_large_stack, run_block};
+
+/// The interpreter, which knows nothing of lanes, first.
+fn ways() -> Vec<Way> {
+    let way = |backend, opt, lanes| Way { target: Target { backend, opt, lanes }, optimise: true };
+    let mut all = vec![
+        way(BackendKind::Interpreter, OptLevel::O0, Lanes::ONE),
+        way(BackendKind::Cranelift, OptLevel::O0, Lanes::ONE),
+        way(BackendKind::Cranelift, OptLevel::O2, Lanes::Auto),
+    ];
+    #[cfg(feature = "llvm")]
+    all.extend([
+        way(BackendKind::Llvm, OptLevel::O0, Lanes::AtMost(4)),
+        way(BackendKind::Llvm, OptLevel::O2, Lanes::AtMost(8)),
+        way(BackendKind::Llvm, OptLevel::O2, Lanes::AtMost(16)),
+    ]);
+    all
+}
+
+/// A value of every kind for each lane, most of them apart.
+fn lanes(random: &mut Random, rows: usize) -> [Vec<f32>; LANES] {
+    const SPECIAL: [f32; 8] = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NAN, 1e-40, 3e38];
+    let together: Vec<f32> = (0..rows).map(|_| random.below(9) as f32 - 4.0).collect();
+    std::array::from_fn(|_| {
+        let mut own: Vec<f32> = together
+            .iter()
+            .map(|&x| match random.below(8) {
+                0 => SPECIAL[random.below(SPECIAL.len())],
+                1 | 2 => x,
+                _ => (random.below(4001) as f32 - 2000.0) / 500.0,
+            })
+            .collect();
+        if rows == ROWS {
+            own[ROWS - 1] = f32::from_bits([0, 1, 3, u32::MAX, 0x8000_0000][random.below(5)]);
+        }
+        own
+    })
+}
+
+fn mask(random: &mut Random) -> u32 {
+    match random.below(4) {
+        0 => 0xffff,
+        1 => 1 << random.below(LANES),
+        _ => random.below(0x1_0000) as u32,
+    }
+}
+
+/// Runs some blocks on all shaders; says which way differs first.
+fn compare(shaders: &[(Way, Shader)], random: &mut Random, rows: usize) -> Result<(), String> {
+    for round in 0..4 {
+        let (globals, mask) = (lanes(random, rows), mask(random));
+        let fuel = if round % 2 == 0 { 100_000 } else { 1 + random.below(60) as u32 };
+        let reference = run_block(&shaders[0].1, &globals, mask, fuel);
+        for (way, shader) in &shaders[1..] {
+            let found = run_block(shader, &globals, mask, fuel);
+            if found != reference {
+                let inputs = globals.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
+                let inputs: Vec<String> = inputs.map(|(lane, row)| format!("{lane}: {row:?}")).collect();
+                return Err(format!(
+                    "{way:?}, mask {mask:#x}, fuel {fuel}\n{}\nfound    {found:?}\nexpected {reference:?}",
+                    inputs.join("\n")
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn random_programs_give_each_lane_the_bits_that_it_has_alone() {
+    let host = Host { globals: GlobalsLayout::new(), ..Host::default() };
+    let cases = std::env::var("SSL_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
+    on_large_stack(|| {
+        let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+        let mut runner = TestRunner::new_with_rng(config, rng);
+        let result = runner.run(&(any::<u64>().no_shrink(), 0usize..40), |(seed, size)| {
+            let source = program(seed, size, Flavour { smooth: false, nested_derivatives: seed % 2 == 0 });
+            let mut shaders = Vec::new();
+            for way in ways() {
+                match host.compile(&source, way) {
+                    Ok(shader) => shaders.push((way, shader)),
+                    Err(d) if d.list.iter().all(|d| d.code == &codes::UNBOUNDED_ORDER) => return Ok(()),
+                    Err(d) => return Err(TestCaseError::fail(format!("{way:?}: {}\n{source}", messages(&d)))),
+                }
+            }
+            compare(&shaders, &mut Random::new(seed ^ 2), ROWS)
+                .map_err(|e| TestCaseError::fail(format!("{e}\n{source}")))
+        });
+        if let Err(e) = result {
+            panic!("{e}");
+        }
+    });
+}
+
+/// The shaders that ship and those of the tests, textures, noise, recursion and closures among them.
+#[test]
+fn every_shader_file_gives_each_lane_the_bits_that_it_has_alone() {
+    let host = Host::default();
+    let (mut compared, mut random) = (0, Random::new(7));
+    on_large_stack(|| {
+        for path in files(&folder("shaders"), &["ssl"]) {
+            let Ok(source) = std::fs::read_to_string(&path) else { continue };
+            for entry in entries(&source) {
+                let made: Result<Vec<_>, _> =
+                    ways().into_iter().map(|w| host.compile_entry(&source, Some(&entry), w).map(|s| (w, s))).collect();
+                // Those that import files of their own or need another host are run by other tests.
+                let Ok(shaders) = made else { continue };
+                let rows = shaders[0].1.interface().globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
+                if let Err(e) = compare(&shaders, &mut random, rows) {
+                    panic!("{}, `{entry}`: {e}", path.display());
+                }
+                compared += 1;
+            }
+        }
+    });
+    assert!(compared > 150, "only {compared} shaders could be compared");
+}
+
+/// The names of the shaders of a file.
+fn entries(source: &str) -> Vec<String> {
+    let names = source.lines().filter_map(|line| line.strip_prefix("shader ")?.split(['(', ' ']).next());
+    names.map(str::to_owned).collect()
+}
