@@ -86,6 +86,8 @@ impl Lanes {
 /// What a back end can show of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
+    /// How its functions run over the lanes of a block, and why so.
+    Plan,
     /// The back end's own intermediate code.
     Intermediate,
     Assembly,

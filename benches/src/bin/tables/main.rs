@@ -4,6 +4,7 @@
 
 mod calls;
 mod compiling;
+mod lanes;
 mod measure;
 mod rendering;
 mod shaders;
@@ -12,6 +13,7 @@ type Table = (&'static str, fn() -> Result<(), String>);
 
 const TABLES: &[Table] = &[
     ("shaders", shaders::running),
+    ("lanes", lanes::together),
     ("math", shaders::math),
     ("stages", compiling::stages),
     ("levels", compiling::levels),

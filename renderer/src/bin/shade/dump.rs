@@ -57,6 +57,8 @@ enum Stage {
     Ad,
     /// Optimised, as back ends get it
     Opt,
+    /// How it runs over the points of a block together: branches, masks, calls, and why so
+    Simd,
     /// Cranelift's intermediate code
     Clif,
     /// LLVM's intermediate code, optimised
@@ -122,6 +124,7 @@ fn native(arguments: &Arguments) -> Result<Native, &'static str> {
             let llvm = BackendKind::ALL.iter().find(|b| b.name() == "llvm").ok_or(target::NO_LLVM)?;
             Some((Target { backend: *llvm, ..target }, Text::Intermediate))
         }
+        Stage::Simd => Some((target, Text::Plan)),
         Stage::Asm => Some((target, Text::Assembly)),
         _ => None,
     })

@@ -53,6 +53,10 @@ impl Backend for Cranelift {
     }
 
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
+        if text == Text::Plan {
+            let unit = Unit::new(module, self.lanes());
+            return Ok(unit.plan.text(module, &unit.storage));
+        }
         let mut driver = Driver::new(module, bounded(self.opt, module), self.lanes())?;
         let mut out = String::new();
         for (id, version) in driver.declare()? {

@@ -60,6 +60,10 @@ impl Backend for Llvm {
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
         let (opt, lanes, module) = (self.opt, self.lanes, module.clone());
         guard::guarded(move || {
+            if text == Text::Plan {
+                let unit = Unit::new(&module, lanes.of(Host::get()?.lanes()));
+                return Ok(unit.plan.text(&module, &unit.storage));
+            }
             let context = Context::create();
             let made = make((opt, lanes), &context, &module, "ssl_block")?;
             if text == Text::Intermediate {
