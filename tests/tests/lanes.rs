@@ -80,7 +80,7 @@ fn compare(shaders: &[(Way, Shader)], random: &mut Random, rows: usize) -> Resul
 #[test]
 fn random_programs_give_each_lane_the_bits_that_it_has_alone() {
     let host = Host { globals: GlobalsLayout::new(), ..Host::default() };
-    let cases = std::env::var("SSL_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
+    let cases = std::env::var("SSL_RANDOM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
     on_large_stack(|| {
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
