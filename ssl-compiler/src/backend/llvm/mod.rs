@@ -11,6 +11,7 @@
 mod assembler;
 mod guard;
 mod host;
+mod instructions;
 mod module;
 mod optimise;
 mod orc;
@@ -103,7 +104,7 @@ fn make<'a, 'ctx>(
     let unit = Unit::new(module, lanes.of(host.lanes()));
     let made = LlvmModule::new(context, unit, host, &machine, entry)?;
     for (id, version) in made.unit.plan.versions() {
-        let mut asm = assembler::Llvm::new(&made, made.functions[&(id, version)]);
+        let mut asm = instructions::Llvm::new(&made, made.functions[&(id, version)]);
         match made.is_entry(id, version) {
             true => emit::emit_entry(&made.unit, &mut asm)?,
             false => emit::emit(&made.unit, id, version, &mut asm)?,

@@ -1,8 +1,8 @@
 //! One module of LLVM's IR in the making: its types, its functions with what is promised of them, and
 //! the runtime's functions that it calls.
 
-use super::assembler::FAST;
 use super::host::Host;
+use super::instructions::FAST;
 use super::{BackendError, error, results};
 use crate::backend::emit::{Kind, Param, Shape, Unit};
 use crate::backend::plan::Version;
