@@ -27,6 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &["facade"],
     &["graph"],
     &["testing"],
+    &["compiler"],
 ];
 
 /// Uses against the order, each with its reason.
