@@ -39,13 +39,42 @@ pub struct SourceFile {
     /// another file, a name in that file's folder.
     pub path: Option<PathBuf>,
     line_starts: Arc<[u32]>,
+    /// For a text inside another file.
+    embedding: Option<Embedding>,
+}
+
+/// How a text stands in another file, perhaps with escapes: findings about it are shown there.
+#[derive(Clone, Debug)]
+pub struct Embedding {
+    pub host: FileId,
+    /// Where runs of the text begin, in it and in the host, in order, the last one being the end. Within a run, a byte of
+    /// one is a byte of the other. An escape is a run of its own.
+    pub runs: Arc<[(u32, u32)]>,
+    /// How a text is written there; `None` where it cannot be.
+    pub write: fn(&str) -> Option<String>,
+}
+
+impl Embedding {
+    fn start(&self, at: u32) -> u32 {
+        let run = self.runs.partition_point(|(inner, _)| *inner <= at).saturating_sub(1);
+        self.runs.get(run).map_or(0, |(inner, outer)| outer + at.saturating_sub(*inner))
+    }
+
+    /// The end of what ends before a byte: what is skipped behind it does not belong to it.
+    fn end(&self, at: u32) -> u32 {
+        let next = self.runs.partition_point(|(inner, _)| *inner < at);
+        match self.runs.get(next) {
+            Some((inner, outer)) if *inner == at => *outer,
+            _ => self.start(at),
+        }
+    }
 }
 
 impl SourceFile {
     fn new(name: String, path: Option<PathBuf>, text: Arc<str>) -> SourceFile {
         let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
         let line_starts = std::iter::once(0).chain(newlines).collect();
-        SourceFile { name, text, path, line_starts }
+        SourceFile { name, text, path, line_starts, embedding: None }
     }
 
     /// Line and column, both from 1; the column counts characters.
@@ -101,6 +130,39 @@ impl SourceMap {
         FileId(self.files.len() as u32 - 1)
     }
 
+    /// Adds a text that stands in another file, with a path in that one's folder.
+    pub fn add_embedded(
+        &mut self,
+        name: impl Into<String>,
+        path: PathBuf,
+        text: impl Into<Arc<str>>,
+        embedding: Embedding,
+    ) -> FileId {
+        let id = self.add_at(name, path, text);
+        self.files[id.0 as usize].embedding = Some(embedding);
+        id
+    }
+
+    /// The place in the file that a user has: of a text that is embedded in one, there.
+    pub fn home(&self, span: Span) -> Span {
+        match &self.get(span.file).embedding {
+            None => span,
+            Some(embedding) => {
+                let start = embedding.start(span.start);
+                let end = if span.end > span.start { embedding.end(span.end) } else { start };
+                self.home(Span { file: embedding.host, start, end: end.max(start) })
+            }
+        }
+    }
+
+    /// A text as it is written in the file that a user has, in place of a part of `file`; `None` where it cannot be.
+    pub fn written(&self, file: FileId, text: &str) -> Option<String> {
+        match &self.get(file).embedding {
+            None => Some(text.to_owned()),
+            Some(embedding) => self.written(embedding.host, &(embedding.write)(text)?),
+        }
+    }
+
     /// Adds a file, which goes by its path.
     pub fn add_file(&mut self, path: &Path, text: impl Into<Arc<str>>) -> FileId {
         self.add_at(path.display().to_string(), path.to_owned(), text)
@@ -122,8 +184,41 @@ impl SourceMap {
 
     /// `name:line:column` of a span's start.
     pub fn place(&self, span: Span) -> String {
+        let span = self.home(span);
         let file = self.get(span.file);
         let (line, column) = file.line_column(span.start);
         format!("{}:{line}:{column}", file.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text `a"b` + line break + `cd`, as `a\"b\n` and `cd` behind a break that is skipped.
+    #[test]
+    fn places_in_embedded_texts_are_places_in_their_host() {
+        let mut sources = SourceMap::new();
+        let quoted = "x = \"a\\\"b\\n   cd\"";
+        let host = sources.add("host", quoted);
+        let runs = [(0, 5), (1, 6), (2, 8), (3, 9), (4, 11), (4, 14), (6, 16)];
+        let write = |text: &str| Some(text.replace('"', "\\\""));
+        let embedding = Embedding { host, runs: runs.into(), write };
+        let inner = sources.add_embedded("inner", "inner".into(), "a\"b\ncd", embedding);
+        let shown = |start: u32, end: u32| {
+            let home = sources.home(Span { file: inner, start, end });
+            assert_eq!(home.file, host);
+            &quoted[home.range()]
+        };
+        assert_eq!(shown(0, 1), "a");
+        assert_eq!(shown(1, 2), "\\\"");
+        assert_eq!(shown(0, 3), "a\\\"b");
+        assert_eq!(shown(3, 4), "\\n");
+        assert_eq!(shown(4, 6), "cd");
+        assert_eq!(shown(4, 4), "");
+        assert_eq!(sources.home(Span { file: inner, start: 4, end: 4 }).start, 14);
+        assert_eq!(shown(0, 6), "a\\\"b\\n   cd");
+        assert_eq!(sources.written(inner, "\"").as_deref(), Some("\\\""));
+        assert_eq!(sources.place(Span { file: inner, start: 5, end: 6 }), "host:1:16");
     }
 }

@@ -7,7 +7,6 @@ use super::models::gltf::{self, CameraProjection};
 use super::schema::CameraTable;
 use crate::camera::Projection;
 use glam::{DVec3, Vec3};
-use ssl_compiler::diagnostics::{Diagnostic, closest};
 use toml::Spanned;
 
 /// Where it stands and how it sees, for a film so many times as wide as high; what is wrong is said.
@@ -23,7 +22,9 @@ pub fn view(table: &CameraTable, aspect: f32, context: &mut Context) -> View {
         let key = if table.position.is_none() { "position" } else { "look_at" };
         let hint = format!("add `{key} = [x, y, z]`, or `file = \"….glb\"` for the camera of a glTF file");
         let message = format!("the camera has no `{key}`");
-        context.diagnostics.push(Diagnostic::without_place(&codes::CONFLICT, message, hint));
+        if !table.spoiled {
+            context.error(&codes::CONFLICT, table.at.span(), message, hint);
+        }
         return View { projection: projection(table, None, 1.0, context), ..ANYWHERE };
     };
     let position = context.vector(&table.position, "camera's position", Vec3::ZERO);
@@ -87,8 +88,6 @@ fn of_file(table: &CameraTable, file: &Spanned<String>, aspect: f32, context: &m
     View { position, target, up, projection: projection(table, Some(own), 1.0, context) }
 }
 
-const KINDS: [&str; 3] = ["perspective", "orthographic", "panoramic"];
-
 /// `own` is that of a file, which counts where the table says nothing. `distance` is that of the target: what is looked at
 /// is in focus.
 fn projection(table: &CameraTable, own: Option<Projection>, distance: f32, context: &mut Context) -> Projection {
@@ -102,11 +101,6 @@ fn projection(table: &CameraTable, own: Option<Projection>, distance: f32, conte
         Some(Projection::Orthographic { width }) => (40.0, width),
         _ => (40.0, 2.0),
     };
-    if let Some(given) = table.kind.as_ref().filter(|_| !KINDS.contains(&kind)) {
-        let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-        let hint = format!("it must be `perspective`, `orthographic` or `panoramic`{near}");
-        context.error(&codes::BAD_CHOICE, given.span(), format!("there is no camera type `{kind}`"), hint);
-    }
     check_keys(table, kind, context);
     match kind {
         "orthographic" => {
@@ -136,7 +130,6 @@ fn check_keys(table: &CameraTable, kind: &str, context: &mut Context) {
     for (key, of, value) in keys {
         if let Some(value) = value
             && of != kind
-            && KINDS.contains(&kind)
         {
             let message = format!("`{key}` means nothing for a camera of type `{kind}`");
             context.error(&codes::CONFLICT, value.span(), message, format!("it belongs to `{of}`"));

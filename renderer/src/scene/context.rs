@@ -1,10 +1,11 @@
 //! What building a scene drags along: the files read, the findings made, and checks of numbers.
 
 use super::codes;
+use super::tree::quoted::{Unquoted, unquote};
 use glam::Vec3;
 use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics};
 use ssl_compiler::input;
-use ssl_compiler::source::{FileId, SourceMap, Span};
+use ssl_compiler::source::{Embedding, FileId, SourceMap, Span};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -22,8 +23,6 @@ pub struct Context {
     pub machine_failed: bool,
     pub file: FileId,
     folder: PathBuf,
-    /// For a scene in JSON the TOML that it was turned into, which ranges count in.
-    translated: Option<String>,
     read: HashMap<PathBuf, FileId>,
 }
 
@@ -36,25 +35,13 @@ impl Context {
             machine_failed: false,
             file: FileId(0),
             folder: scene.parent().unwrap_or(Path::new("")).to_owned(),
-            translated: None,
             read: HashMap::new(),
         }
     }
 
-    pub fn set_translated(&mut self, toml: String) {
-        self.translated = Some(toml);
-    }
-
-    /// A place in the scene file. For JSON, that of the same text, which is right unless a name stands in
-    /// several places.
+    /// A place in the scene file.
     pub fn span(&self, range: Range<usize>) -> Span {
-        let Some(toml) = &self.translated else { return Span::new(self.file, range) };
-        let text = &self.sources.get(self.file).text;
-        let wanted = toml.get(range).unwrap_or("").trim();
-        let bare = wanted.trim_matches(['"', '\'']);
-        let found = [wanted, bare].into_iter().filter(|w| !w.is_empty()).find_map(|w| Some((text.find(w)?, w.len())));
-        let (start, length) = found.unwrap_or((0, 0));
-        Span::new(self.file, start..start + length)
+        Span::new(self.file, range)
     }
 
     pub fn error(
@@ -107,6 +94,21 @@ impl Context {
                 None
             }
         }
+    }
+
+    /// A text that stands in the scene file itself, so that findings about it lie there. What it imports is looked for beside
+    /// the scene.
+    pub fn embedded(&mut self, title: &str, source: &Spanned<String>) -> FileId {
+        let (path, range) = (self.path(title), source.span());
+        let quoted = self.sources.get(self.file).text.get(range.clone()).and_then(unquote);
+        let Unquoted { quotes, runs, .. } = match quoted.filter(|q| q.text == *source.get_ref()) {
+            Some(quoted) => quoted,
+            // Not written in quotes, but given otherwise.
+            None => return self.sources.add_at(title, path, source.get_ref().as_str()),
+        };
+        let runs = runs.iter().map(|(inner, outer)| (*inner as u32, (range.start + outer) as u32)).collect();
+        let embedding = Embedding { host: self.file, runs, write: quotes.writer() };
+        self.sources.add_embedded(title, path, source.get_ref().as_str(), embedding)
     }
 
     /// A number in a range, or the default after saying what is wrong.

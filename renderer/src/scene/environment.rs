@@ -6,8 +6,6 @@ use super::schema::EnvironmentTable;
 use super::textures::EnvironmentImage;
 use crate::light::{Daylight, EnvironmentKind, Sun};
 use glam::{Quat, Vec3};
-use ssl_compiler::diagnostics::closest;
-use std::ops::Range;
 use toml::Spanned;
 
 /// The file of an image environment, which is one of the scene's textures.
@@ -28,7 +26,6 @@ pub struct Read {
 pub fn read(table: Option<&EnvironmentTable>, texture: Option<EnvironmentImage>, context: &mut Context) -> Read {
     let black = EnvironmentKind::Constant(Vec3::ZERO);
     let Some(table) = table else { return Read { kind: black, rotation: 0.0, sun: None } };
-    check_keys(table, context);
     let rotation = context.number(&table.rotate, "rotation", -1e6..1e6, 0.0);
     if table.kind.get_ref() == "daylight" {
         let (sky, sun) = daylight(table, rotation, context);
@@ -83,7 +80,7 @@ fn kind(table: &EnvironmentTable, texture: Option<EnvironmentImage>, context: &m
             ground: context.color(&table.ground, "ground", Vec3::splat(0.2)),
         },
         "image" => {
-            if table.file.is_none() {
+            if table.file.is_none() && !table.spoiled {
                 context.error(
                     &codes::CONFLICT,
                     table.kind.span(),
@@ -95,46 +92,7 @@ fn kind(table: &EnvironmentTable, texture: Option<EnvironmentImage>, context: &m
             let EnvironmentImage { texture, levels } = texture?;
             EnvironmentKind::Image { texture, levels, scale }
         }
-        other => {
-            let near = closest(other, ["constant", "sky", "daylight", "image"])
-                .map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-            let hint = format!("it must be `constant`, `sky`, `daylight` or `image`{near}");
-            let message = format!("there is no environment type `{other}`");
-            context.error(&codes::BAD_CHOICE, table.kind.span(), message, hint);
-            return None;
-        }
+        // The check has spoken of it.
+        _ => return None,
     })
-}
-
-/// Says which keys belong to another type.
-fn check_keys(table: &EnvironmentTable, context: &mut Context) {
-    fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
-        value.as_ref().map(Spanned::span)
-    }
-    type Key<'a> = (&'a str, &'a [&'a str], Option<Range<usize>>);
-    let keys: [Key<'_>; 13] = [
-        ("radiance", &["constant"], span(&table.radiance)),
-        ("zenith", &["sky"], span(&table.zenith)),
-        ("horizon", &["sky"], span(&table.horizon)),
-        ("ground", &["sky"], span(&table.ground)),
-        ("elevation", &["daylight"], span(&table.elevation)),
-        ("azimuth", &["daylight"], span(&table.azimuth)),
-        ("sun_direction", &["daylight"], span(&table.sun_direction)),
-        ("turbidity", &["daylight"], span(&table.turbidity)),
-        ("ground_albedo", &["daylight"], span(&table.ground_albedo)),
-        ("sun", &["daylight"], span(&table.sun)),
-        ("sun_angle", &["daylight"], span(&table.sun_angle)),
-        ("file", &["image"], span(&table.file)),
-        ("scale", &["image", "daylight"], span(&table.scale)),
-    ];
-    let kind = table.kind.get_ref();
-    for (key, of, span) in keys {
-        if let Some(span) = span
-            && !of.contains(&kind.as_str())
-        {
-            let message = format!("`{key}` means nothing for an environment of type `{kind}`");
-            let of = of.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(" and ");
-            context.error(&codes::CONFLICT, span, message, format!("it belongs to {of}"));
-        }
-    }
 }

@@ -175,6 +175,9 @@ impl Builder<'_, '_> {
     /// The table of the group that an instance names.
     fn named(&mut self, table: &ShapeTable) -> Option<usize> {
         let Some(group) = &table.group else {
+            if table.spoiled {
+                return None;
+            }
             let message = "an `instance` needs a group";
             self.context.error(&codes::CONFLICT, table.kind.span(), message, "add `group = \"…\"`");
             return None;

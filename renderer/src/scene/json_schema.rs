@@ -1,218 +1,10 @@
 //! The schema of scene files as JSON Schema (draft 2020-12), for editors, which complete and check by it.
 //!
-//! It says of each table which keys there are, of what kind, and what they mean; of shapes, lights and environments by type.
-//! It has no more keys than the reader, and no fewer: a test compares them. What takes more than one key to judge is left to
-//! the reader.
+//! It says of each table which keys there are, of what kind, and what they mean; of shapes, lights and environments by
+//! type, all from the keys that the reader checks by. What takes more than one key to judge is left to the reader.
 
+use super::keys::{Holds, Kind, Kind::*, ROOT, TABLES, Table, VARIABLES};
 use serde_json::{Map, Value, json};
-
-/// What stands behind a key.
-#[derive(Clone, Copy)]
-enum Kind {
-    Text,
-    Flag,
-    /// Within bounds; `Above` leaves the lower one out.
-    Number,
-    Above(f64),
-    Integer(i64, i64),
-    Choice(&'static [&'static str]),
-    /// So many numbers.
-    Numbers(usize),
-    /// So many lists of so many numbers.
-    Rows(usize, usize),
-    /// Channels of 0 or more.
-    Color,
-    Integers(usize),
-    /// Lists of points with radii.
-    Strands,
-    Texts,
-    /// Names with texts.
-    Names,
-    /// Names of lights to include or to exclude.
-    Links,
-    /// A number, or up to four; anything that a shader takes.
-    Variables,
-    Values,
-}
-
-struct Key {
-    name: &'static str,
-    kind: Kind,
-    /// Types of the table that it belongs to; all if there are none.
-    of: &'static [&'static str],
-    what: &'static str,
-}
-
-const fn key(name: &'static str, kind: Kind, what: &'static str) -> Key {
-    Key { name, kind, of: &[], what }
-}
-
-const fn only(of: &'static [&'static str], name: &'static str, kind: Kind, what: &'static str) -> Key {
-    Key { name, kind, of, what }
-}
-
-/// A table of the file: its keys, those that must be there, and its types if it has some.
-struct Table {
-    name: &'static str,
-    keys: &'static [Key],
-    required: &'static [&'static str],
-    types: &'static [&'static str],
-}
-
-const SHAPES: &[&str] = &["obj", "gltf", "rectangle", "quad", "disk", "sphere", "curves", "instance"];
-const BODIES: &[&str] = &["obj", "gltf", "rectangle", "quad", "disk", "sphere", "curves"];
-const TURNED: &[&str] = &["obj", "gltf", "rectangle", "quad", "disk", "curves", "instance"];
-const MODELS: &[&str] = &["obj", "gltf"];
-const PUNCTUAL: &[&str] = &["point", "spot"];
-
-use Kind::*;
-
-const TABLES: &[Table] = &[
-    Table {
-        name: "camera",
-        required: &[],
-        types: &[],
-        keys: &[
-            key("position", Numbers(3), "where it stands"),
-            key("look_at", Numbers(3), "the point in the middle of the picture"),
-            key("up", Numbers(3), "upwards in the picture, [0, 1, 0] if not given"),
-            key("file", Text, "a glTF file whose camera it is, instead of `position` and `look_at`"),
-            key("name", Text, "which camera of the file, the first one if not given"),
-            key("type", Choice(&["perspective", "orthographic", "panoramic"]), "how it sees"),
-            key("fov", Above(0.0), "perspective: horizontal angle of view in degrees, below 180; 40 if not given"),
-            key("aperture", Number, "perspective: the radius of the lens; all is sharp with 0"),
-            key(
-                "focus_distance",
-                Above(0.0),
-                "perspective: what is so far away is sharp; that of `look_at` if not given",
-            ),
-            key("width", Above(0.0), "orthographic: what the picture shows across, in scene units; 2 if not given"),
-        ],
-    },
-    Table {
-        name: "film",
-        required: &[],
-        types: &[],
-        keys: &[
-            key("width", Integer(1, 32768), "pixels, 1280 if not given"),
-            key("height", Integer(1, 32768), "pixels, 720 if not given"),
-            key("filter", Choice(&["box", "tent", "gaussian", "center"]), "how samples make a pixel"),
-            key("exposure", Number, "stops; PNG only"),
-            key("tone", Choice(&["clamp", "filmic"]), "from light to the screen; PNG only"),
-            key("crop", Integers(4), "left, top, right and bottom: only these pixels are rendered"),
-            key("aovs", Texts, "layers beside the light"),
-        ],
-    },
-    Table {
-        name: "integrator",
-        required: &[],
-        types: &[],
-        keys: &[
-            key("type", Choice(&["path", "direct", "ao", "whitted"]), "which paths of light count"),
-            key("samples", Integer(1, 1 << 20), "a pixel, 64 if not given"),
-            key("adaptive", Above(0.0), "samples only where a tile is noisier than this, below 1"),
-            key("min_samples", Integer(2, 1 << 20), "with adaptive: that every pixel gets, 16 if not given"),
-            key("max_depth", Integer(0, 1024), "bounces, 8 if not given"),
-            key("seed", Integer(0, u32::MAX as i64), "of the random numbers"),
-            key("distance", Above(0.0), "ao: how far occlusion reaches"),
-            key("roulette", Flag, "whether paths that carry little may end at random, true if not given"),
-            key("noise", Choice(&["white", "blue"]), "how the errors of neighbouring pixels go together"),
-            key("sampling", Choice(&["both", "lights", "lobes"]), "who looks for light that both could find"),
-            key("light_choice", Choice(&["tree", "power"]), "by what one of many lights is drawn"),
-        ],
-    },
-    Table {
-        name: "environment",
-        required: &["type"],
-        types: &["constant", "sky", "daylight", "image"],
-        keys: &[
-            only(&["constant"], "radiance", Color, "from everywhere"),
-            only(&["sky"], "zenith", Color, "radiance straight up"),
-            only(&["sky"], "horizon", Color, "radiance level"),
-            only(&["sky"], "ground", Color, "radiance straight down"),
-            only(&["daylight"], "elevation", Number, "of the sun, degrees from 0 to 90; 45 if not given"),
-            only(&["daylight"], "azimuth", Number, "of the sun, degrees from −z over +x; 0 if not given"),
-            only(&["daylight"], "sun_direction", Numbers(3), "towards the sun, instead of the angles"),
-            only(&["daylight"], "turbidity", Number, "haze, from 2 to 10; 3 if not given"),
-            only(&["daylight"], "ground_albedo", Color, "of the ground below the horizon; 0.2 if not given"),
-            only(&["daylight"], "sun", Flag, "whether the sun itself shines, true if not given"),
-            only(&["daylight"], "sun_angle", Above(0.0), "diameter of the sun's disk in degrees, 0.53 if not given"),
-            only(&["image"], "file", Text, "a latitude-longitude image"),
-            only(&["image", "daylight"], "scale", Color, "times the image, or times the sky and its sun"),
-            key("rotate", Number, "degrees about y"),
-            key("name", Text, "by which shapes link to it"),
-        ],
-    },
-    Table {
-        name: "texture",
-        required: &["file"],
-        types: &[],
-        keys: &[
-            key("file", Text, "an image or a tiled file, or a set of them named with <UDIM>"),
-            key("raw", Flag, "do not decode sRGB"),
-            key("wrap", Choice(&["black", "clamp", "repeat", "mirror"]), "what lies outside the unit square"),
-        ],
-    },
-    Table {
-        name: "material",
-        required: &[],
-        types: &[],
-        keys: &[
-            key("file", Text, "an .ssl file"),
-            key("source", Text, "the text of a shader"),
-            key("graph", Text, "a graph's .toml file"),
-            key("entry", Text, "which shader of the file, if it has several"),
-            key("parameters", Values, "values for the shader's parameters, by name"),
-            key("textures", Names, "textures of the scene for the shader's slots, by name"),
-            key("measured", Names, "files of measured materials (MERL) for the shader's int parameters, by name"),
-        ],
-    },
-    Table {
-        name: "shape",
-        required: &["type"],
-        types: SHAPES,
-        keys: &[
-            only(BODIES, "material", Text, "name of a material; files with materials of their own do without"),
-            only(MODELS, "materials", Names, "other materials for parts of the file, by the file's names"),
-            only(&["instance"], "group", Text, "name of the group that it places"),
-            only(&["obj", "gltf", "curves"], "file", Text, "from the folder of the scene"),
-            only(MODELS, "smooth", Flag, "false gives every face of an OBJ file its own normal"),
-            only(&["curves"], "basis", Choice(&["bspline", "bezier"]), "what the points mean"),
-            only(&["curves"], "strands", Strands, "points [x, y, z, radius], strand by strand"),
-            only(&["disk", "sphere"], "radius", Above(0.0), "1 if not given"),
-            only(&["quad"], "corners", Rows(3, 3), "[a, b, c]: u runs from a to b, v from a to c"),
-            only(&["rectangle", "quad"], "uv_repeat", Numbers(2), "how often the texture coordinates run over it"),
-            key("translate", Numbers(3), "after scale and rotation"),
-            only(TURNED, "rotate", Numbers(3), "degrees about x, then y, then z"),
-            only(TURNED, "scale", Numbers(3), "factors along x, y and z"),
-            only(&["instance"], "matrix", Rows(3, 4), "instead of translate, rotate and scale"),
-            only(BODIES, "emission", Color, "radiance that the front sends out"),
-            key("variables", Variables, "numbers for shaders, by name"),
-            only(BODIES, "name", Text, "as a light, by which shapes link to it"),
-            only(BODIES, "lights", Links, "the named lights that light it, or that do not; all light it if not given"),
-        ],
-    },
-    Table {
-        name: "light",
-        required: &["type"],
-        types: &["distant", "point", "spot"],
-        keys: &[
-            key("direction", Numbers(3), "from the light into the scene; of a luminaire, its nadir"),
-            only(PUNCTUAL, "look_at", Numbers(3), "instead of a direction, a point that the light is aimed at"),
-            only(&["distant"], "irradiance", Color, "on a surface that faces the light"),
-            only(&["distant"], "angle", Number, "diameter in degrees, below 180; the sun's is 0.53; 0 if not given"),
-            only(PUNCTUAL, "position", Numbers(3), "where it stands"),
-            only(PUNCTUAL, "intensity", Color, "power per steradian; times the profile"),
-            only(&["spot"], "cone_angle", Above(0.0), "between opposite edges in degrees, below 360; 60 if not given"),
-            only(&["spot"], "inner_angle", Number, "the angle within which all goes out; four fifths if not given"),
-            only(PUNCTUAL, "ies", Text, "a luminaire's profile, an IES LM-63 file"),
-            only(PUNCTUAL, "normalize", Flag, "count the profile's strongest intensity as 1, not in candela"),
-            only(PUNCTUAL, "roll", Number, "of the luminaire about its direction, in degrees"),
-            key("temperature", Above(0.0), "color of a black body, from 1667 to 25000 kelvins"),
-            key("name", Text, "by which shapes link to it"),
-        ],
-    },
-];
 
 /// The schema, with a line's end at its end.
 pub fn text() -> String {
@@ -221,29 +13,28 @@ pub fn text() -> String {
 
 pub fn schema() -> Value {
     let reference = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
-    let named = |name: &str| json!({"type": "object", "additionalProperties": reference(name)});
+    let named = |item: Value| json!({"type": "object", "additionalProperties": item});
     let list = |name: &str| json!({"type": "array", "items": reference(name)});
-    let group = json!({"type": "object", "properties": {"shapes": list("shape")}, "required": ["shapes"],
-        "additionalProperties": false});
+    let group = || {
+        json!({"type": "object", "properties": {"shapes": list("shape")}, "required": ["shapes"],
+            "additionalProperties": false})
+    };
+    let held = |holds: &Holds| match holds {
+        Holds::One(table) => reference(table),
+        Holds::Named(table) => named(reference(table)),
+        Holds::List(table) => list(table),
+        Holds::Groups => named(group()),
+        Holds::Variables => described(&Variables, VARIABLES),
+    };
+    let mut properties: Map<String, Value> = ROOT.iter().map(|(key, h)| ((*key).to_owned(), held(h))).collect();
+    properties.insert("$schema".to_owned(), json!({"type": "string"}));
     let definitions: Map<String, Value> = TABLES.iter().map(|t| (t.name.to_owned(), definition(t))).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scene",
         "description": "What is there, what it is made of, where light comes from, and how it is looked at.",
         "type": "object",
-        "properties": {
-            "$schema": {"type": "string"},
-            "camera": reference("camera"),
-            "film": reference("film"),
-            "integrator": reference("integrator"),
-            "environment": reference("environment"),
-            "textures": named("texture"),
-            "materials": named("material"),
-            "groups": {"type": "object", "additionalProperties": group},
-            "shapes": list("shape"),
-            "lights": list("light"),
-            "variables": described(&Variables, "numbers for shaders of shapes that have none of the same name"),
-        },
+        "properties": properties,
         "required": ["camera"],
         "additionalProperties": false,
         "$defs": definitions,
@@ -252,15 +43,14 @@ pub fn schema() -> Value {
 
 /// One table; one for each of its types, where it has some.
 fn definition(table: &Table) -> Value {
-    if table.types.is_empty() {
+    if !table.has_types() {
         return object(table, None);
     }
     json!({"oneOf": table.types.iter().map(|one| object(table, Some(one))).collect::<Vec<_>>()})
 }
 
 fn object(table: &Table, one: Option<&str>) -> Value {
-    let fits = |k: &&Key| k.of.is_empty() || one.is_none_or(|one| k.of.contains(&one));
-    let keys = table.keys.iter().filter(fits);
+    let keys = table.keys_of(one);
     let mut properties: Map<String, Value> = keys.map(|k| (k.name.to_owned(), described(&k.kind, k.what))).collect();
     if let Some(one) = one {
         properties.insert("type".to_owned(), json!({"const": one}));
@@ -286,7 +76,11 @@ fn of_kind(kind: &Kind) -> Value {
         Choice(words) => json!({"enum": words}),
         Numbers(n) => list(number, n),
         Rows(rows, n) => list(list(number, n), rows),
-        Color => list(json!({"type": "number", "minimum": 0}), 3),
+        Color => {
+            let channel = json!({"type": "number", "minimum": 0});
+            json!({"anyOf": [channel.clone(), list(channel, 3)]})
+        }
+        Factors(n) => json!({"anyOf": [number.clone(), list(number, n)]}),
         Integers(n) => list(json!({"type": "integer"}), n),
         Strands => json!({"type": "array", "items": {"type": "array", "items": list(number, 4)}}),
         Texts => json!({"type": "array", "items": {"type": "string"}}),
@@ -303,66 +97,6 @@ fn of_kind(kind: &Kind) -> Value {
         Values => {
             let kinds = json!({"type": ["boolean", "number", "string", "array"], "items": number});
             json!({"type": "object", "additionalProperties": kinds})
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::schema::SceneFile;
-    use super::*;
-
-    /// The keys that the reader knows where this text stands, which ends in a key that it does not know.
-    fn known_to_the_reader(text: &str) -> Vec<String> {
-        let error = toml::from_str::<SceneFile>(text).expect_err("there is no such key").message().to_owned();
-        let (_, list) = error.split_once("expected ").unwrap_or_else(|| panic!("{text}: {error}"));
-        let mut names: Vec<String> = list.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn the_keys_are_those_of_the_reader() {
-        for (table, before) in [
-            ("camera", "[camera]\n"),
-            ("film", "[camera]\n[film]\n"),
-            ("integrator", "[camera]\n[integrator]\n"),
-            ("environment", "[camera]\n[environment]\n"),
-            ("texture", "[camera]\n[textures.t]\n"),
-            ("material", "[camera]\n[materials.m]\n"),
-            ("shape", "[camera]\n[[shapes]]\n"),
-            ("light", "[camera]\n[[lights]]\n"),
-        ] {
-            let table = TABLES.iter().find(|t| t.name == table).expect("all tables are there");
-            let mut names: Vec<String> = table.keys.iter().map(|k| k.name.to_owned()).collect();
-            names.extend((!table.types.is_empty()).then(|| "type".to_owned()));
-            names.sort();
-            assert_eq!(names, known_to_the_reader(&format!("{before}no_such_key = 1\n")), "{}", table.name);
-        }
-        let schema = schema();
-        let properties = schema["properties"].as_object().expect("it has properties");
-        let names: Vec<String> = properties.keys().filter(|k| *k != "$schema").cloned().collect();
-        assert_eq!(names, known_to_the_reader("no_such_key = 1\n"));
-    }
-
-    /// Where the reader takes one of a few words, so does the schema.
-    #[test]
-    fn the_words_are_those_of_the_reader() {
-        for (table, name, before) in [
-            ("integrator", "type", "[camera]\n[integrator]\n"),
-            ("integrator", "sampling", "[camera]\n[integrator]\n"),
-            ("integrator", "light_choice", "[camera]\n[integrator]\n"),
-            ("integrator", "noise", "[camera]\n[integrator]\n"),
-            ("film", "filter", "[camera]\n[film]\n"),
-            ("film", "tone", "[camera]\n[film]\n"),
-            ("texture", "wrap", "[camera]\n[textures.t]\nfile = \"t.png\"\n"),
-        ] {
-            let table = TABLES.iter().find(|t| t.name == table).expect("all tables are there");
-            let key = table.keys.iter().find(|k| k.name == name).expect("the key is there");
-            let Choice(words) = key.kind else { panic!("`{name}` is a choice") };
-            let mut words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
-            words.sort();
-            assert_eq!(words, known_to_the_reader(&format!("{before}{name} = \"no_such_word\"\n")), "{name}");
         }
     }
 }

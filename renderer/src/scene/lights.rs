@@ -7,14 +7,11 @@ use super::schema::LightTable;
 use crate::light::{AimedProfile, Cone, LightName, ParallelLight, PointLight, Profile, Sun, load_ies};
 use crate::math::blackbody;
 use glam::Vec3;
-use ssl_compiler::diagnostics::closest;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toml::Spanned;
-
-const KINDS: [&str; 3] = ["distant", "point", "spot"];
 
 /// All that the tables lead to.
 #[derive(Default)]
@@ -52,12 +49,6 @@ fn light(
     context: &mut Context,
 ) -> Option<()> {
     let kind = table.kind.get_ref().as_str();
-    if !KINDS.contains(&kind) {
-        let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-        let hint = format!("it must be `distant`, `point` or `spot`{near}");
-        context.error(&codes::BAD_CHOICE, table.kind.span(), format!("there is no light type `{kind}`"), hint);
-        return None;
-    }
     check_keys(table, context);
     let tint = match &table.temperature {
         Some(_) => blackbody(context.number_within(&table.temperature, "temperature", 1667.0..=25000.0, 6500.0)),
@@ -167,47 +158,31 @@ fn needed(
     table: &LightTable,
     context: &mut Context,
 ) -> Option<Range<usize>> {
-    if given.is_none() {
+    if given.is_none() && !table.spoiled {
         let message = format!("a `{}` light needs a {key}", table.kind.get_ref());
         context.error(&codes::CONFLICT, table.kind.span(), message, format!("add `{add}`"));
     }
     given
 }
 
-/// Says which keys belong to another type, or go with another key.
+/// Says which keys go with another key.
 fn check_keys(table: &LightTable, context: &mut Context) {
-    fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
-        value.as_ref().map(Spanned::span)
-    }
-    type Key<'a> = (&'a str, &'a [&'a str], Option<Range<usize>>);
-    let keys: [Key<'_>; 11] = [
-        ("irradiance", &["distant"], span(&table.irradiance)),
-        ("angle", &["distant"], span(&table.angle)),
-        ("position", &KINDS[1..], span(&table.position)),
-        ("intensity", &KINDS[1..], span(&table.intensity)),
-        ("look_at", &KINDS[1..], span(&table.look_at)),
-        ("ies", &KINDS[1..], span(&table.ies)),
-        ("normalize", &KINDS[1..], span(&table.normalize)),
-        ("roll", &KINDS[1..], span(&table.roll)),
-        ("cone_angle", &["spot"], span(&table.cone_angle)),
-        ("inner_angle", &["spot"], span(&table.inner_angle)),
-        ("direction", &KINDS, span(&table.direction)),
+    let aim = (table.kind.get_ref() == "point").then(|| {
+        [("direction", table.direction.as_ref().map(Spanned::span)), ("look_at", table.look_at.as_ref().map(Spanned::span))]
+    });
+    let of_profiles = [
+        ("normalize", table.normalize.as_ref().map(Spanned::span)),
+        ("roll", table.roll.as_ref().map(Spanned::span)),
     ];
-    let kind = table.kind.get_ref().as_str();
-    for (key, of, span) in keys {
-        let Some(span) = span else { continue };
-        if !of.contains(&kind) {
-            let message = format!("`{key}` means nothing for a light of type `{kind}`");
-            let of = of.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(" and ");
-            context.error(&codes::CONFLICT, span, message, format!("it belongs to {of}"));
-        } else if table.ies.is_none()
-            && (["normalize", "roll"].contains(&key) || kind == "point" && ["direction", "look_at"].contains(&key))
-        {
-            let message = format!("`{key}` means nothing for a light that is the same to all sides");
-            context.error(&codes::CONFLICT, span, message, "it goes with `ies`, the profile of a luminaire");
-        } else if key == "look_at" && table.direction.is_some() {
-            let message = "the light is aimed by both `direction` and `look_at`";
-            context.error(&codes::CONFLICT, span, message, "keep one of them");
-        }
+    let without = of_profiles.into_iter().chain(aim.into_iter().flatten()).filter(|_| table.ies.is_none());
+    for (key, span) in without.filter_map(|(key, span)| Some((key, span?))) {
+        let message = format!("`{key}` means nothing for a light that is the same to all sides");
+        context.error(&codes::CONFLICT, span, message, "it goes with `ies`, the profile of a luminaire");
+    }
+    if let (Some(_), Some(second)) = (&table.direction, &table.look_at)
+        && (table.kind.get_ref() != "point" || table.ies.is_some())
+    {
+        let message = "the light is aimed by both `direction` and `look_at`";
+        context.error(&codes::CONFLICT, second.span(), message, "keep one of them");
     }
 }

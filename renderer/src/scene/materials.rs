@@ -72,10 +72,7 @@ fn shader_key(name: &str, table: &MaterialTable, graphs: &Graphs, context: &mut 
     let file = match (&table.file, &table.source, &table.graph) {
         (Some(file), ..) => context.text_file(file)?,
         (_, Some(source), _) => {
-            // What it imports is looked for beside the scene.
-            let title = format!("<material {name}>");
-            let path = context.path(&title);
-            context.sources.add_at(title, path, source.get_ref().as_str())
+            context.embedded(&format!("<material {name}>"), source)
         }
         (.., Some(graph)) => {
             if table.entry.is_some() {
@@ -88,7 +85,9 @@ fn shader_key(name: &str, table: &MaterialTable, graphs: &Graphs, context: &mut 
         (None, None, None) => {
             let message = format!("the material `{name}` has no shader");
             let hint = "add `file = \"….ssl\"`, `source = '''…'''` or `graph = \"….toml\"`";
-            context.diagnostics.push(Diagnostic::without_place(&codes::CONFLICT, message, hint));
+            if !table.spoiled {
+                context.error(&codes::CONFLICT, table.at.span(), message, hint);
+            }
             return None;
         }
     };

@@ -2,6 +2,7 @@
 
 pub mod aovs;
 mod camera;
+mod check;
 pub mod codes;
 mod context;
 mod environment;
@@ -11,6 +12,7 @@ mod folders;
 pub mod graphs;
 mod groups;
 pub mod json_schema;
+pub mod keys;
 mod lights;
 mod linking;
 mod materials;
@@ -20,6 +22,7 @@ mod schema;
 mod shapes;
 mod strands;
 mod textures;
+mod tree;
 mod variables;
 
 pub use schema::IntegratorKind;
@@ -161,6 +164,8 @@ pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'
     let scene = read::read(path, &mut context).and_then(|file| build(&file, &options.into(), imports, &mut context));
     let scene = scene.filter(|_| !context.diagnostics.has_errors());
     let Context { sources, diagnostics, incomplete, machine_failed, .. } = context;
+    let mut diagnostics = diagnostics.at_home(&sources);
+    diagnostics.sort();
     Loaded { scene, diagnostics, sources, incomplete, machine_failed }
 }
 
@@ -263,7 +268,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         adaptive: table.adaptive.as_ref().map(|_| Adaptive { threshold, least }),
         samples: context.integer(&table.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),
         max_depth: context.integer(&table.max_depth, "depth", 0..1025, 8),
-        seed: table.seed,
+        seed: context.integer(&table.seed, "seed", 0..i64::from(u32::MAX) + 1, 0),
         sampling: table.sampling,
         noise: table.noise,
         roulette: table.roulette.unwrap_or(true),

@@ -1,5 +1,8 @@
 //! The scene file as written: one schema for TOML and JSON. Values that may be refused later keep their
 //! place in the file.
+//!
+//! `at` and `spoiled` are no keys: the check before supplies them. Of a spoiled table something was taken out that could not
+//! be used, which has been said; what it lacks need not be spoken of.
 
 use crate::film::{PixelFilter, ToneCurve};
 use crate::light::{LightChoice, LightSampling};
@@ -45,6 +48,8 @@ pub struct GroupTable {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CameraTable {
+    pub at: Spanned<()>,
+    pub spoiled: bool,
     pub position: Option<Spanned<Triple>>,
     pub look_at: Option<Spanned<Triple>>,
     /// A glTF file whose camera it is, instead of a place.
@@ -89,7 +94,7 @@ pub struct IntegratorTable {
     pub adaptive: Option<Spanned<f32>>,
     pub min_samples: Option<Spanned<i64>>,
     pub max_depth: Option<Spanned<i64>>,
-    pub seed: u32,
+    pub seed: Option<Spanned<i64>>,
     pub sampling: LightSampling,
     pub light_choice: LightChoice,
     pub noise: Noise,
@@ -117,6 +122,7 @@ pub enum IntegratorKind {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvironmentTable {
+    pub spoiled: bool,
     /// `constant`, `sky`, `daylight` or `image`.
     #[serde(rename = "type")]
     pub kind: Spanned<String>,
@@ -145,6 +151,7 @@ pub struct EnvironmentTable {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TextureTable {
+    pub spoiled: bool,
     pub file: Spanned<String>,
     #[serde(default)]
     pub raw: bool,
@@ -155,6 +162,8 @@ pub struct TextureTable {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MaterialTable {
+    pub at: Spanned<()>,
+    pub spoiled: bool,
     pub file: Option<Spanned<String>>,
     pub source: Option<Spanned<String>>,
     pub graph: Option<Spanned<String>>,
@@ -189,6 +198,7 @@ pub enum Numbers {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeTable {
+    pub spoiled: bool,
     /// `obj`, `gltf`, `rectangle`, `quad`, `disk`, `sphere`, `curves` or `instance`.
     #[serde(rename = "type")]
     pub kind: Spanned<String>,
@@ -237,6 +247,7 @@ pub struct LinkTable {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LightTable {
+    pub spoiled: bool,
     /// `distant`, `point` or `spot`.
     #[serde(rename = "type")]
     pub kind: Spanned<String>,

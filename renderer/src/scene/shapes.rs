@@ -16,11 +16,9 @@ use crate::material::Space;
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::closest;
-use std::ops::Range;
 use std::path::PathBuf;
 use toml::Spanned;
 
-const KINDS: [&str; 8] = ["obj", "gltf", "rectangle", "quad", "disk", "sphere", "curves", "instance"];
 /// Those that bring their own materials.
 const MODELS: [&str; 2] = ["obj", "gltf"];
 
@@ -161,6 +159,9 @@ fn refuse_mesh(table: &ShapeTable, why: &str, context: &mut Context) {
 /// The number of the material that a table names, if it names one; `None` after saying what is wrong.
 fn material_of(table: &ShapeTable, materials: &[String], context: &mut Context) -> Option<Option<u32>> {
     let Some(named) = &table.material else {
+        if table.spoiled {
+            return None;
+        }
         if table.kind.get_ref() == "instance" || MODELS.contains(&table.kind.get_ref().as_str()) {
             return Some(None);
         }
@@ -185,45 +186,7 @@ pub fn material_named(named: &Spanned<String>, materials: &[String], context: &m
     None
 }
 
-/// Refuses keys that mean nothing for the shape's type.
-fn check_keys(table: &ShapeTable, context: &mut Context) {
-    let kind = table.kind.get_ref().as_str();
-    fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
-        value.as_ref().map(Spanned::span)
-    }
-    type Key<'a> = (&'a str, Option<Range<usize>>, &'a [&'a str]);
-    let parts = table.materials.values().next().map(Spanned::span);
-    let name = table.name.as_ref().map(|_| table.kind.span());
-    let keys: [Key<'_>; 14] = [
-        ("file", span(&table.file), &["obj", "gltf", "curves"]),
-        ("materials", parts, &MODELS),
-        ("smooth", span(&table.smooth), &["obj"]),
-        ("basis", span(&table.basis), &["curves"]),
-        ("strands", span(&table.strands), &["curves"]),
-        ("radius", span(&table.radius), &["disk", "sphere"]),
-        ("uv_repeat", span(&table.uv_repeat), &["rectangle", "quad"]),
-        ("corners", span(&table.corners), &["quad"]),
-        ("group", span(&table.group), &["instance"]),
-        ("matrix", span(&table.matrix), &["instance"]),
-        ("material", span(&table.material), &KINDS[..7]),
-        ("emission", span(&table.emission), &KINDS[..7]),
-        ("name", name, &KINDS[..7]),
-        ("lights", span(&table.lights), &KINDS[..7]),
-    ];
-    for (key, present, of) in keys {
-        if let Some(span) = present
-            && KINDS.contains(&kind)
-            && !of.contains(&kind)
-        {
-            let of = of.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
-            let message = format!("`{key}` means nothing for type `{kind}`");
-            context.error(&codes::CONFLICT, span, message, format!("it belongs to {of}"));
-        }
-    }
-}
-
 fn source(table: &ShapeTable, context: &mut Context) -> Option<(Source, Space)> {
-    check_keys(table, context);
     let translate = context.vector(&table.translate, "translation", Vec3::ZERO);
     let rotate = context.vector(&table.rotate, "rotation", Vec3::ZERO);
     let scale = context.scale(&table.scale);
@@ -248,22 +211,12 @@ fn source(table: &ShapeTable, context: &mut Context) -> Option<(Source, Space)> 
         }
         "sphere" => {
             let radius = context.number(&table.radius, "radius", 0.0..1e9, 1.0);
-            if let Some(turned) = table.rotate.as_ref().or(table.scale.as_ref()) {
-                let hint = "a sphere takes `translate` and `radius`; in a group, an instance can turn and stretch it";
-                context.error(&codes::CONFLICT, turned.span(), "a sphere cannot be rotated or scaled", hint);
-            }
             Source::Body(Sphere { center: translate, radius }.into())
         }
         "curves" => Source::Body(strands::read(table, &transform, context)?.into()),
         "instance" => Source::Instance(placement(table, &transform, context)?),
-        kind => {
-            let near = closest(kind, KINDS).map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-            let hint = format!(
-                "it must be `obj`, `gltf`, `rectangle`, `quad`, `disk`, `sphere`, `curves` or `instance`{near}"
-            );
-            context.error(&codes::BAD_CHOICE, table.kind.span(), format!("there is no shape type `{kind}`"), hint);
-            return None;
-        }
+        // The check has spoken of it.
+        _ => return None,
     };
     Some((source, space))
 }
@@ -271,6 +224,9 @@ fn source(table: &ShapeTable, context: &mut Context) -> Option<(Source, Space)> 
 fn file(table: &ShapeTable, transform: Transform, context: &mut Context) -> Option<Source> {
     let kind = table.kind.get_ref();
     let Some(file) = &table.file else {
+        if table.spoiled {
+            return None;
+        }
         let hint = format!("add `file = \"….{}\"`", if kind == "obj" { "obj" } else { "glb" });
         context.error(&codes::CONFLICT, table.kind.span(), format!("a shape of type `{kind}` needs a file"), hint);
         return None;
@@ -295,6 +251,9 @@ fn repeat(table: &ShapeTable, context: &mut Context) -> Option<Vec2> {
 
 fn corners(table: &ShapeTable, context: &mut Context) -> Option<[Vec3; 3]> {
     let Some(corners) = &table.corners else {
+        if table.spoiled {
+            return None;
+        }
         let message = "a `quad` needs its corners";
         let hint = "add `corners = [a, b, c]`: u runs from a to b, v from a to c";
         context.error(&codes::CONFLICT, table.kind.span(), message, hint);

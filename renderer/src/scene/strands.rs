@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// The curves of a table, placed; `None` after saying what is wrong.
 pub fn read(table: &ShapeTable, transform: &Transform, context: &mut Context) -> Option<Curves> {
-    let basis = basis(table, context)?;
+    let basis = basis(table);
     let (strands, span) = match (&table.strands, &table.file) {
         (Some(strands), None) => {
             let points = |strand: &Vec<[f32; 4]>| strand.iter().map(|p| Vec4::from(*p)).collect();
@@ -23,6 +23,7 @@ pub fn read(table: &ShapeTable, transform: &Transform, context: &mut Context) ->
             let parsed = parse(&context.sources.get(id).text);
             (parsed.map_err(|why| refuse(&why, file.span(), context)).ok()?, file.span())
         }
+        _ if table.spoiled => return None,
         _ => {
             let message = "`curves` need either a file or strands";
             let hint = "add `file = \"….txt\"` or `strands = [[[x, y, z, radius], …], …]`";
@@ -37,15 +38,10 @@ pub fn read(table: &ShapeTable, transform: &Transform, context: &mut Context) ->
     Some(curves)
 }
 
-fn basis(table: &ShapeTable, context: &mut Context) -> Option<Basis> {
-    match table.basis.as_ref().map(|b| (b.get_ref().as_str(), b.span())) {
-        None | Some(("bspline", _)) => Some(Basis::BSpline),
-        Some(("bezier", _)) => Some(Basis::Bezier),
-        Some((other, span)) => {
-            let message = format!("there is no basis `{other}`");
-            context.error(&codes::BAD_CHOICE, span, message, "it must be `bspline` or `bezier`");
-            None
-        }
+fn basis(table: &ShapeTable) -> Basis {
+    match table.basis.as_ref().map(|b| b.get_ref().as_str()) {
+        Some("bezier") => Basis::Bezier,
+        _ => Basis::BSpline,
     }
 }
 

@@ -57,11 +57,13 @@ struct Wanted {
     wrap: Option<[Wrap; 2]>,
     at: Option<Span>,
     is_environment: bool,
+    /// What is wrong with it was said before it was to be opened.
+    spoiled: bool,
 }
 
 impl From<&Image> for Wanted {
     fn from(image: &Image) -> Wanted {
-        Wanted { path: image.path.clone(), raw: image.raw, wrap: image.wrap, at: image.at, is_environment: false }
+        Wanted { path: image.path.clone(), raw: image.raw, wrap: image.wrap, at: image.at, is_environment: false, spoiled: false }
     }
 }
 
@@ -92,6 +94,7 @@ pub fn build(
         wrap: t.wrap.map(|wrap| [wrap; 2]),
         at: Some(context.span(t.file.span())),
         is_environment: false,
+        spoiled: t.spoiled,
     };
     let of_environment = |file: &Spanned<String>| Wanted {
         path: context.path(file.get_ref()),
@@ -100,6 +103,7 @@ pub fn build(
         wrap: Some([Wrap::Repeat, Wrap::Clamp]),
         at: Some(context.span(file.span())),
         is_environment: true,
+        spoiled: false,
     };
     let mut wanted: Vec<Wanted> = tables.values().map(of_table).chain(images.iter().map(Wanted::from)).collect();
     wanted.extend(image.map(of_environment));
@@ -126,6 +130,7 @@ pub fn build(
                 environment = Some(EnvironmentImage { texture, levels });
             }
             Ok(_) => {}
+            Err(_) if wanted.spoiled => {}
             Err(why) => missing(wanted, why, context),
         }
         textures.push(result.ok());
@@ -185,6 +190,9 @@ struct Opening<'a> {
 impl Opening<'_> {
     /// The error is a sentence for the user.
     fn open(&self, image: &Wanted) -> Result<TextureEntry, String> {
+        if image.spoiled {
+            return Err(String::new());
+        }
         let images = if is_udim(&image.path) && !image.is_environment {
             let tiles = udim_tiles(&image.path)?;
             let one = 1.0 / tiles.len() as f64;

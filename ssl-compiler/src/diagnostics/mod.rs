@@ -11,7 +11,7 @@ pub mod suggest;
 pub use policy::Policy;
 pub use suggest::closest;
 
-use crate::source::Span;
+use crate::source::{SourceMap, Span};
 
 /// A diagnostic's stable identity.
 #[derive(Debug, PartialEq, Eq)]
@@ -111,6 +111,19 @@ impl Diagnostic {
         self
     }
 
+    /// With its places in the files that a user has, instead of in texts that are embedded in them.
+    pub fn at_home(mut self, sources: &SourceMap) -> Diagnostic {
+        self.span = self.span.map(|span| sources.home(span));
+        self.labels.iter_mut().for_each(|label| label.span = sources.home(label.span));
+        self.notes.iter_mut().for_each(|note| note.span = note.span.map(|span| sources.home(span)));
+        let fix = |fix: &Fix| {
+            Some(Fix { span: sources.home(fix.span), text: sources.written(fix.span.file, &fix.text)? })
+        };
+        // Together they are one: part of them might make it worse.
+        self.fixes = self.fixes.iter().map(fix).collect::<Option<_>>().unwrap_or_default();
+        self
+    }
+
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -153,6 +166,11 @@ impl Diagnostics {
     /// Whether further errors would only be counted; what costs time to say about them need not be found.
     pub fn is_full(&self) -> bool {
         self.suppressed > 0 && self.list.iter().filter(|d| d.is_error()).count() >= Self::LIMIT
+    }
+
+    /// All of them [at home](Diagnostic::at_home).
+    pub fn at_home(self, sources: &SourceMap) -> Diagnostics {
+        Diagnostics { list: self.list.into_iter().map(|d| d.at_home(sources)).collect(), ..self }
     }
 
     /// Brings the findings into the order of their places; those without one come first.

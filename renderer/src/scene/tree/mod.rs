@@ -1,0 +1,101 @@
+//! A scene file's text as a tree of values, each with its place: one form for TOML and JSON, before anything is known of
+//! what the keys mean.
+
+mod json;
+pub mod quoted;
+mod toml_text;
+pub mod typed;
+
+use std::ops::Range;
+
+/// Bytes of the file.
+pub type Place = Range<usize>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    pub data: Data,
+    pub at: Place,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// JSON's.
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Value>),
+    Table(Table),
+    /// A date or a time of TOML, which no key takes.
+    Date,
+}
+
+/// Entries in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub key: String,
+    pub key_at: Place,
+    pub value: Value,
+}
+
+/// What keeps a text from being a tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    pub at: Place,
+    pub message: String,
+    pub hint: &'static str,
+}
+
+/// The tree of a text in JSON or TOML, or all that is wrong with its form.
+pub fn parse(text: &str, json: bool) -> Result<Table, Vec<Fault>> {
+    if json { json::parse(text) } else { toml_text::parse(text) }
+}
+
+impl Table {
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.entries.iter().find(|e| e.key == key).map(|e| &e.value)
+    }
+
+    pub fn contains(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|e| e.key.as_str())
+    }
+
+    /// Adds a key that the file does not have, as if it stood at a place.
+    pub fn supply(&mut self, key: &str, data: Data, at: Place) {
+        let value = Value { data, at: at.clone() };
+        self.entries.push(Entry { key: key.to_owned(), key_at: at, value });
+    }
+}
+
+impl Data {
+    /// What it is, with its article.
+    pub fn what(&self) -> &'static str {
+        match self {
+            Data::Null => "null",
+            Data::Bool(_) => "a truth value",
+            Data::Integer(_) | Data::Float(_) => "a number",
+            Data::Text(_) => "a text",
+            Data::List(_) => "a list",
+            Data::Table(_) => "a table",
+            Data::Date => "a date",
+        }
+    }
+
+    pub fn number(&self) -> Option<f64> {
+        match *self {
+            Data::Integer(i) => Some(i as f64),
+            Data::Float(x) => Some(x),
+            _ => None,
+        }
+    }
+}
