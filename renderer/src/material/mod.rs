@@ -161,6 +161,16 @@ impl Material {
         slots.filter(|t| t.used && unbound(t.word)).map(|t| t.name.clone()).collect()
     }
 
+    /// Names of the parameters that are 0 where nobody gives them a value.
+    pub fn parameters_without_default(&self) -> impl Iterator<Item = &String> {
+        self.shader.interface().parameters.iter().filter(|p| !p.has_default).map(|p| &p.name)
+    }
+
+    /// Whether its shader makes any.
+    pub fn makes_closures(&self) -> bool {
+        !self.lobes.is_empty()
+    }
+
     /// Names of the texture slots, for messages.
     pub fn texture_slots(&self) -> Vec<String> {
         self.shader.interface().textures.iter().map(|t| t.name.clone()).collect()

@@ -1,7 +1,7 @@
 //! The camera of a scene.
 
 use super::View;
-use super::codes;
+use super::{codes, nearby};
 use super::context::Context;
 use super::models::gltf::{self, CameraProjection};
 use super::schema::CameraTable;
@@ -61,7 +61,7 @@ fn of_file(table: &CameraTable, file: &Spanned<String>, aspect: f32, context: &m
             let at = table.name.as_ref().unwrap_or(file).span();
             let hint = "the file must be glTF 2.0 with a camera; without `name` its first one counts";
             let message = format!("`{}` cannot be used: {why}", path.display());
-            context.error(&codes::BAD_CAMERA, at, message, hint);
+            context.error(&codes::BAD_CAMERA, at, message, nearby::hint(&path, hint));
             return ANYWHERE;
         }
     };
@@ -108,7 +108,7 @@ fn projection(table: &CameraTable, own: Option<Projection>, distance: f32, conte
         }
         "panoramic" => Projection::Panoramic,
         _ => Projection::Perspective {
-            fov: context.number(&table.fov, "field of view", 0.0..180.0, own_fov),
+            fov: field_of_view(table, own_fov, context),
             // None is a lens without width.
             aperture: match &table.aperture {
                 Some(zero) if *zero.get_ref() == 0.0 => 0.0,
@@ -118,6 +118,20 @@ fn projection(table: &CameraTable, own: Option<Projection>, distance: f32, conte
         },
     }
 }
+
+/// In degrees. One that is likely in radians is spoken of.
+fn field_of_view(table: &CameraTable, own: f32, context: &mut Context) -> f32 {
+    let fov = context.number(&table.fov, "field of view", 0.0..180.0, own);
+    if let Some(given) = table.fov.as_ref().filter(|_| RADIANS.contains(&fov)) {
+        let message = format!("the field of view is {fov} degrees, which is very narrow");
+        let hint = format!("it is in degrees: {fov} radians are `fov = {:.1}`", fov.to_degrees());
+        context.warn(&codes::UNLIKELY, given.span(), message, hint);
+    }
+    fov
+}
+
+/// Angles of view that look like radians: from about 10 to below 180 degrees.
+const RADIANS: std::ops::Range<f32> = 0.17..std::f32::consts::PI;
 
 /// Says which keys belong to another type.
 fn check_keys(table: &CameraTable, kind: &str, context: &mut Context) {

@@ -15,7 +15,7 @@ codes! {
     UNREADABLE = "S0001", "file cannot be read",
         "The scene file, or a shader or mesh that it names, does not exist, is not readable, or is not UTF-8 text. Paths inside a scene are taken from the folder of the scene file.";
     SYNTAX = "S0002", "scene file that cannot be understood",
-        "The file is not well-formed TOML (or JSON, for `.json`), has a key that means nothing there, lacks one that must be there, or has a value of the wrong type. The message says which.";
+        "The file is not well-formed TOML (or JSON, for `.json`), has a key that means nothing there, lacks one that must be there, or has a value of the wrong type. The message says which. All that is wrong with the keys and values of a file is said in one go; only a file that is not well-formed is not looked at any further.";
     UNKNOWN_NAME = "S0003", "name that the scene does not define",
         "A shape names a material under `[materials]`, a material a texture under `[textures]`, an instance a group under `[groups]`; a layer of the picture is one of those that there always are, or an `out` parameter of a shader; a view is one that there always is, or a global. Names are case-sensitive.";
     BAD_NUMBER = "S0004", "number out of range",
@@ -68,6 +68,14 @@ codes! {
         "The file that a light names under `ies` cannot be read, is no photometric file by IES LM-63, or one of a luminaire measured otherwise than by type C. The message says what is wrong with it.";
     BAD_MEASURED = "S0028", "measured material that cannot be used",
         "The file that a material names under `measured` cannot be read, or is no table of a BRDF in the format of the MERL database: 90, 90 and 180 as 32-bit numbers, then as many values for red, for green and for blue, as 64-bit floats. The message says what is wrong with it.";
+    UNLIKELY = "S0029", "number that was probably meant otherwise",
+        "The number can be used, and is, but looks like one in another unit: a field of view of 0.7 degrees is that of a strong telescope, one of 0.7 radians that of an ordinary lens. All angles of scenes are in degrees. If it is right, `--allow S0029` says so.";
+    NO_VALUE = "S0030", "parameter without a value",
+        "The shader's parameter has no default, and the material gives it no value, so it is 0. Give it one under `parameters`, or a default in the shader.";
+    NO_COORDINATES = "S0031", "mesh without texture coordinates",
+        "The material of the shape reads texture coordinates, by `global_value<uvw>`, and its mesh has none: they are 0 everywhere, so the whole shape shows one texel. Unwrap the mesh in the program that made it, or compute coordinates in the shader, from `global_value<position>` say.";
+    NO_CLOSURE = "S0032", "material that makes no closure",
+        "What a surface looks like is what its shader makes closures for. The shader of this material makes none, so it is black. Give one of its `out closure` parameters a closure.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

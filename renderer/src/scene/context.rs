@@ -1,7 +1,7 @@
 //! What building a scene drags along: the files read, the findings made, and checks of numbers.
 
-use super::codes;
 use super::tree::quoted::{Unquoted, unquote};
+use super::{codes, nearby};
 use glam::Vec3;
 use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics};
 use ssl_compiler::input;
@@ -84,13 +84,8 @@ impl Context {
                 Some(id)
             }
             Err(e) => {
-                let message = format!("`{}` cannot be read: {e}", path.display());
-                self.error(
-                    &codes::UNREADABLE,
-                    name.span(),
-                    message,
-                    "paths are taken from the folder of the scene file",
-                );
+                let hint = nearby::hint(&path, "paths are taken from the folder of the scene file");
+                self.error(&codes::UNREADABLE, name.span(), nearby::why(&path, &e), hint);
                 None
             }
         }

@@ -1,6 +1,6 @@
 //! Graphs as materials: read, linked, and the images that they bind.
 
-use super::codes;
+use super::{codes, nearby};
 use super::context::Context;
 use super::schema::MaterialTable;
 use crate::bsdf::ClosureKind;
@@ -56,7 +56,7 @@ impl Graphs {
                 true => link(&path, closures, imports, context),
                 false => {
                     let message = format!("there is no graph `{}`", path.display());
-                    let hint = "paths are taken from the folder of the scene file";
+                    let hint = nearby::hint(&path, "paths are taken from the folder of the scene file");
                     context.error(&codes::UNREADABLE, name.span(), message, hint);
                     None
                 }

@@ -1,6 +1,6 @@
 //! The lights of a scene's `[[lights]]`.
 
-use super::codes;
+use super::{codes, nearby};
 use super::context::Context;
 use super::linking::Linking;
 use super::schema::LightTable;
@@ -136,7 +136,7 @@ fn profile(
         Err(why) => {
             let message = format!("`{}` cannot be used: {why}", path.display());
             let hint = "the file must be photometry of type C by IES LM-63, as makers of luminaires publish it";
-            context.error(&codes::BAD_PROFILE, file.span(), message, hint);
+            context.error(&codes::BAD_PROFILE, file.span(), message, nearby::hint(&path, hint));
             None
         }
     });

@@ -1,6 +1,6 @@
 //! The materials of a scene: shaders compiled, values bound.
 
-use super::codes;
+use super::{codes, nearby};
 use super::context::Context;
 use super::graphs::{Graphs, LinkedGraph};
 use super::schema::{MaterialTable, SceneFile, ValueText};
@@ -130,6 +130,7 @@ fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], conte
         }
     }
     bind_measured(material, table, context);
+    say_what_is_missing(material, table, context);
     for slot in material.unbound_textures() {
         // A name that was refused above has been spoken of.
         if !table.textures.contains_key(&slot) {
@@ -141,6 +142,21 @@ fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], conte
             });
             context.incomplete = true;
         }
+    }
+}
+
+/// Warns of parameters that nobody gives a value, and of a shader that makes nothing to be seen.
+fn say_what_is_missing(material: &Material, table: &MaterialTable, context: &mut Context) {
+    let given = |name: &String| table.parameters.contains_key(name) || table.measured.contains_key(name);
+    for name in material.parameters_without_default().filter(|name| !given(name) && !table.spoiled) {
+        let message = format!("the parameter `{name}` of `{}` has no default, and is given no value", material.name);
+        let hint = format!("it is 0; add `parameters = {{ {name} = … }}`, or a default in the shader");
+        context.warn(&codes::NO_VALUE, table.at.span(), message, hint);
+    }
+    if !material.makes_closures() {
+        let message = format!("the shader of the material `{}` makes no closure", material.name);
+        let hint = "it is black; give an `out closure` parameter a closure, such as make_closure<Lambert>(albedo, normal)";
+        context.warn(&codes::NO_CLOSURE, table.at.span(), message, hint);
     }
 }
 
@@ -157,7 +173,7 @@ fn bind_measured(material: &mut Material, table: &MaterialTable, context: &mut C
             Err(why) => {
                 let message = format!("`{}` cannot be used: {why}", path.display());
                 let hint = "the file must be a table of the MERL database, or one in its format";
-                context.error(&codes::BAD_MEASURED, file.span(), message, hint);
+                context.error(&codes::BAD_MEASURED, file.span(), message, nearby::hint(&path, hint));
             }
         }
     }

@@ -5,6 +5,7 @@ mod camera;
 mod check;
 pub mod codes;
 mod context;
+mod coordinates;
 mod environment;
 mod expand;
 mod fingerprint;
@@ -17,6 +18,7 @@ mod lights;
 mod linking;
 mod materials;
 mod models;
+pub mod nearby;
 mod read;
 mod schema;
 mod shapes;
@@ -25,6 +27,7 @@ mod textures;
 mod tree;
 mod variables;
 
+pub use read::is_scene;
 pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 
@@ -195,6 +198,10 @@ fn build(
     // Where a shader has errors the others' numbers are not those of their materials.
     if materials.len() == names.len() + brought.materials.len() {
         variables::check(&geometry, &materials, &places, context);
+        let without_image = |number: usize| {
+            number.checked_sub(names.len()).is_some_and(|n| brought.materials[n].material.images.is_empty())
+        };
+        coordinates::check(&geometry, &materials, without_image, &places, context);
     }
     if geometry.primitive_count() == 0 && !context.diagnostics.has_errors() {
         context.diagnostics.push(Diagnostic {

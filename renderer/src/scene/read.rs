@@ -3,10 +3,26 @@
 use super::context::Context;
 use super::schema::SceneFile;
 use super::tree::{self, Data, Fault, Value};
-use super::{check, codes};
+use super::{check, codes, nearby};
 use ssl_compiler::diagnostics::Diagnostic;
 use ssl_compiler::input;
 use std::path::Path;
+
+/// Whether a file is a scene, as other TOML and JSON files are none: by the tables that it has. One that is not
+/// well-formed is one where it seems to be.
+pub fn is_scene(path: &Path) -> bool {
+    let Ok(text) = input::text(path, input::MOST_TEXT) else { return false };
+    let wanted = ["camera", "shapes"];
+    match tree::parse(&text, is_json(path)) {
+        Ok(tree) => wanted.iter().any(|key| tree.contains(key)) && !ssl_compiler::graph::is_graph(&text),
+        Err(_) if is_json(path) => text.contains("\"camera\""),
+        Err(_) => text.lines().any(|line| line.starts_with("[camera") || line.starts_with("[[shapes")),
+    }
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"))
+}
 
 /// Reads and parses; `None` after saying in the context why not. Files that end in `.json` are JSON, all
 /// others TOML.
@@ -14,8 +30,8 @@ pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
     let text = match input::named_text(path) {
         Ok(text) => text,
         Err(e) => {
-            let message = format!("`{}` cannot be read: {e}", path.display());
-            context.diagnostics.push(Diagnostic::without_place(&codes::UNREADABLE, message, "check the path"));
+            let (message, hint) = (nearby::why(path, &e), nearby::hint(path, "a scene is a text in TOML or JSON"));
+            context.diagnostics.push(Diagnostic::without_place(&codes::UNREADABLE, message, hint));
             return None;
         }
     };
@@ -26,8 +42,7 @@ pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
         context.error(&codes::SYNTAX, 0..0, message, hint);
         return None;
     }
-    let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
-    let tree = match tree::parse(&text, json) {
+    let tree = match tree::parse(&text, is_json(path)) {
         Ok(tree) => tree,
         Err(faults) => {
             for Fault { at, message, hint } in faults {

@@ -1,6 +1,6 @@
 //! The shapes of a scene's tables, read and placed in their group.
 
-use super::codes;
+use super::{codes, nearby};
 use super::context::Context;
 use super::expand;
 use super::folders::Folders;
@@ -147,12 +147,13 @@ pub fn load<'a>(
 
 fn refuse_mesh(table: &ShapeTable, why: &str, context: &mut Context) {
     if let Some(file) = &table.file {
-        let message = format!("`{}` cannot be used: {why}", context.path(file.get_ref()).display());
+        let path = context.path(file.get_ref());
+        let message = format!("`{}` cannot be used: {why}", path.display());
         let hint = match table.kind.get_ref().as_str() {
             "gltf" => "the file must be glTF 2.0, as `.gltf` or `.glb`",
             _ => "the file must be a Wavefront OBJ with faces",
         };
-        context.error(&codes::BAD_MESH, file.span(), message, hint);
+        context.error(&codes::BAD_MESH, file.span(), message, nearby::hint(&path, hint));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The textures of a scene: images made ready to be read a tile at a time, and files that are so already. The image of
 //! the environment is one of them.
 
-use super::codes;
+use super::{codes, nearby};
 use super::context::Context;
 use super::folders::Folders;
 use super::graphs::Image;
@@ -170,6 +170,7 @@ fn missing(wanted: &Wanted, why: &str, context: &mut Context) {
         ("texture", &codes::MISSING_TEXTURE, "it is magenta in the picture")
     };
     let message = said(what, &wanted.path, why);
+    let hint = nearby::hint_and(&wanted.path, hint);
     let warning = Diagnostic::warning(code, wanted.at.unwrap_or_default(), message, hint);
     context.diagnostics.push(Diagnostic { span: wanted.at, ..warning });
     context.incomplete = true;

@@ -40,13 +40,18 @@ impl Writer<'_, '_> {
                 }
             };
             self.b.span = variable.span;
-            let state = self.parameter_words(variable, p.metadata.clone(), &default);
+            let state = self.parameter_words(variable, (p.metadata.clone(), p.default.is_some()), &default);
             self.set(slot, state);
         }
     }
 
     /// Reserves a parameter's words and reads them, or their baked values.
-    fn parameter_words(&mut self, variable: &Variable, metadata: Vec<Metadata>, default: &[ir::Value]) -> State {
+    fn parameter_words(
+        &mut self,
+        variable: &Variable,
+        (metadata, has_default): (Vec<Metadata>, bool),
+        default: &[ir::Value],
+    ) -> State {
         let first_word = self.cx.words.len();
         let mut desc = ParameterDesc {
             name: variable.name.clone(),
@@ -55,6 +60,7 @@ impl Writer<'_, '_> {
             scalars: Vec::new(),
             first_word,
             default: Vec::new(),
+            has_default,
             metadata,
         };
         let mut state = State::new();

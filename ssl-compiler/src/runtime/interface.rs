@@ -39,6 +39,8 @@ pub struct ParameterDesc {
     pub first_word: usize,
     /// One word a scalar.
     pub default: Vec<u32>,
+    /// The author gave one; else it is 0.
+    pub has_default: bool,
     pub metadata: Vec<Metadata>,
 }
 

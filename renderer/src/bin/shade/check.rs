@@ -1,5 +1,6 @@
 //! `shade check FILE…`: diagnostics for shaders and scenes; as JSON, with the interfaces of the shaders.
 
+use super::folders::checkable;
 use super::graph::check_graph;
 use super::includes::Includes;
 use super::json::JsonArgument;
@@ -10,13 +11,12 @@ use renderer::material::ShadingLanguage;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, codes, render};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
-use ssl_compiler::testing::discover;
 use ssl_compiler::{BackendKind, CompileOptions};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Shaders (`.ssl`), folders of them, graphs (`.toml`) and scenes (`.toml`, `.json`)
+    /// Shaders (`.ssl`), graphs (`.toml`), scenes (`.toml`, `.json`), and folders of them
     #[arg(required_unless_present = "schema")]
     files: Vec<PathBuf>,
     /// Print the JSON Schema of scene files instead, for editors
@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         return Outcome { output: renderer::scene::json_schema::text(), ..Outcome::default() };
     }
     let imports = arguments.includes.search();
-    let files = arguments.files.iter().flat_map(|f| discover(f).unwrap_or_else(|_| vec![f.clone()]));
+    let files = arguments.files.iter().flat_map(|f| checkable(f).unwrap_or_else(|_| vec![f.clone()]));
     report(files.map(|file| check(&file, &imports)), arguments.json.is_wanted(), &arguments.warnings)
 }
 

@@ -11,6 +11,7 @@ mod dump;
 mod eval;
 mod explain;
 mod fmt;
+mod folders;
 mod graph;
 mod grid;
 mod includes;

@@ -167,9 +167,17 @@ fn finish(
     let complete = rendered.ending == Ending::Complete;
     outcome.code = match rendered.ending {
         Ending::Cancelled => outcome::INTERRUPTED,
-        _ if incomplete => outcome::SOMETHING_MISSING,
-        _ => outcome::FINE,
+        Ending::OutOfTime => outcome::SOMETHING_MISSING,
+        Ending::Complete if incomplete => outcome::SOMETHING_MISSING,
+        Ending::Complete => outcome::FINE,
     };
+    if rendered.ending == Ending::OutOfTime {
+        let (there, wanted) = (rendered.part.mean_samples(), rendered.statistics.samples_per_pixel);
+        let picture = if output.format == Format::Part { "nothing was written" } else { "the picture is noisier" };
+        outcome.note.push_str(&format!(
+            "the time limit was reached: {there:.1} of {wanted} samples a pixel were taken, so {picture}\n"
+        ));
+    }
     // Others would take a part for whole.
     let written = if complete || output.format != Format::Part { output.write(&rendered.part) } else { Ok(()) };
     let statistics = serde_json::to_value(&rendered.statistics).map(json::text);

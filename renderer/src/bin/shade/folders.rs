@@ -1,0 +1,34 @@
+//! What there is to check in a folder: shaders, graphs and scenes. Other TOML and JSON files are none of ours.
+
+use super::program::is_graph;
+use renderer::scene;
+use std::path::{Path, PathBuf};
+
+/// The files of a path: itself, or those in a folder and below, in order of their names.
+pub fn checkable(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        // A file that cannot be read is reported by whoever reads it.
+        return Ok(vec![path.to_owned()]);
+    }
+    let (mut found, mut folders) = (Vec::new(), vec![path.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_ours(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_ours(path: &Path) -> bool {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("ssl") => true,
+        Some("toml" | "json") if path.is_file() => is_graph(path) || scene::is_scene(path),
+        _ => false,
+    }
+}
