@@ -183,7 +183,7 @@ fn what_does_not_go_with_it_is_refused() {
     let stopped = ["--spp", "100000", "--time-limit", "0.1"];
     assert_eq!(
         shade(&[&["render", &scene, "-o", &folder.file("a.png")], &stopped[..]].concat()).status.code(),
-        Some(0)
+        Some(3)
     );
     refused(&["--spp", "100000", "--adaptive", "0.01", "--resume"], 1, "S0021");
 }

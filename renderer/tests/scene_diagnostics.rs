@@ -1,21 +1,46 @@
 //! Bad scene files: each gives the diagnostic that it should, at the line that is at fault.
 
-use renderer::scene::{self, codes};
+#[path = "scene_diagnostics/reading.rs"]
+mod reading;
+#[path = "scene_diagnostics/silent.rs"]
+mod silent;
+#[path = "scene_diagnostics/sources.rs"]
+mod sources;
+
+use renderer::scene::{self, Loaded, codes};
 use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::examples;
 use ssl_compiler::modules::SearchPath;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const CAMERA: &str = "[camera]\nposition = [0, 0, 3]\nlook_at = [0, 0, 0]\n";
 const MATTE: &str = "[materials.matte]\nsource = 'shader m(color albedo = color(0.5, 0.5, 0.5), out closure c) { c = make_closure<Lambert>(albedo, global_value<normal>); }'\n";
 
+/// A scene of a text, in a folder of its own with other files.
+fn load_with(name: &str, text: &str, files: &[(&str, &str)]) -> Loaded {
+    static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+    let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("renderer-scenes-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
+    for (name, text) in files.iter().chain([&(name, text)]) {
+        std::fs::write(folder.join(name), text).expect("as above");
+    }
+    let loaded = scene::load(&folder.join(name), BackendKind::default(), &SearchPath::on_disk(Vec::new()));
+    std::fs::remove_dir_all(&folder).expect("as above");
+    loaded
+}
+
+fn load(name: &str, text: &str) -> Loaded {
+    load_with(name, text, &[])
+}
+
 /// Codes and lines of the findings, and their text.
 fn findings(name: &str, text: &str) -> (Vec<(&'static str, usize)>, String) {
-    let folder = std::env::temp_dir().join(format!("renderer-scenes-{}-{name}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
-    let path = folder.join(name);
-    std::fs::write(&path, text).expect("as above");
-    let loaded = scene::load(&path, BackendKind::default(), &SearchPath::on_disk(Vec::new()));
-    std::fs::remove_dir_all(&folder).expect("as above");
+    findings_with(name, text, &[])
+}
+
+fn findings_with(name: &str, text: &str, files: &[(&str, &str)]) -> (Vec<(&'static str, usize)>, String) {
+    let loaded = load_with(name, text, files);
     let line = |d: &ssl_compiler::diagnostics::Diagnostic| {
         d.span.map_or(0, |s| loaded.sources.get(s.file).line_column(s.start).0)
     };
@@ -23,6 +48,16 @@ fn findings(name: &str, text: &str) -> (Vec<(&'static str, usize)>, String) {
     let rendered = ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);
     assert_eq!(loaded.scene.is_none(), loaded.diagnostics.has_errors(), "{rendered}");
     (list, rendered)
+}
+
+/// The text of a scene with all fixes made that its findings offer.
+fn fixed(name: &str, text: &str) -> String {
+    let loaded = load(name, text);
+    let mut fixes: Vec<_> = loaded.diagnostics.list.iter().flat_map(|d| &d.fixes).collect();
+    fixes.sort_by_key(|fix| std::cmp::Reverse(fix.span.start));
+    let mut text = text.to_owned();
+    fixes.iter().for_each(|fix| text.replace_range(fix.span.range(), &fix.text));
+    text
 }
 
 /// Appends to a good camera and material, which take five lines.
@@ -34,7 +69,7 @@ fn after_preamble(name: &str, text: &str) -> (Vec<(&'static str, usize)>, String
 fn bad_scenes_are_told_where_and_why() {
     let cases: &[(&str, &str, (&str, usize), &str)] = &[
         ("unknown-key", "[film]\nwidht = 3\n", ("S0002", 7), "widht"),
-        ("wrong-type", "[film]\nwidth = \"wide\"\n", ("S0002", 7), "string"),
+        ("wrong-type", "[film]\nwidth = \"wide\"\n", ("S0002", 7), "this is a text"),
         ("not-toml", "[film\n", ("S0002", 6), ""),
         ("material", "[[shapes]]\ntype = \"sphere\"\nmaterial = \"mate\"\n", ("S0003", 8), "did you mean `matte`?"),
         ("shape-type", "[[shapes]]\ntype = \"spere\"\nmaterial = \"matte\"\n", ("S0005", 7), "did you mean `sphere`?"),

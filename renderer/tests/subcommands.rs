@@ -311,3 +311,29 @@ fn values_that_metadata_do_not_allow_are_told_wherever_they_come_from() {
     let checked = text(&shade(&["check", &graph.path()]).stderr);
     assert!(checked.contains("W0451") && checked.contains("allowed.toml:3:9"), "{checked}");
 }
+
+/// Scenes and graphs of a folder are checked with its shaders; what else is TOML or JSON is left alone.
+#[test]
+fn folders_are_checked_with_their_scenes() {
+    let folder = std::env::temp_dir().join(format!("shade-folder-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("sub")).expect("the temporary folder can be written");
+    for (name, text) in [
+        ("good.ssl", "shader main(out float o) { o = 1.0; }\n"),
+        ("bad.toml", "[camera]\nposition = [0, 0, 3]\nlookat = [0, 0, 0]\n"),
+        ("sub/bad.json", "{\"camera\": {\"position\": [0, 0, 3], \"target\": [0, 0, 0]}}\n"),
+        ("sub/graph.toml", "[units.a]\nfile = \"gone.ssl\"\n"),
+        ("other.toml", "[package]\nname = \"other\"\n"),
+        ("broken.json", "{ \"other\": \n"),
+    ] {
+        std::fs::write(folder.join(name), text).expect("as above");
+    }
+    let out = shade(&["check", "--format", "json", &folder.display().to_string()]);
+    std::fs::remove_dir_all(&folder).expect("as above");
+    assert_eq!(out.status.code(), Some(1));
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+    let list = json["diagnostics"].as_array().expect("a list");
+    let mut files: Vec<&str> = list.iter().filter_map(|d| d["file"].as_str()).collect();
+    files.dedup();
+    let names: Vec<&str> = files.iter().filter_map(|f| f.rsplit('/').next()).collect();
+    assert_eq!(names, ["bad.toml", "bad.json", "graph.toml"], "{json:#}");
+}

@@ -21,8 +21,8 @@ use ssl_compiler::Shader;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, BlockStatus, GlobalField, HostServices, LANES, LaneError, Layer, OutputDesc, ParameterBlock, ParameterValue,
-    Row, ShaderInterface, read3,
+    Block, BlockStatus, Disallowed, GlobalField, HostServices, LANES, LaneError, Layer, OutputDesc, ParameterBlock,
+    ParameterValue, Row, ShaderInterface, read3,
 };
 use ssl_compiler::types::{Scalar, Type};
 use std::ops::Range;
@@ -159,6 +159,11 @@ impl Material {
         let slots = self.shader.interface().textures.iter();
         let unbound = |word: usize| self.parameters.words[word] == ssl_compiler::runtime::TextureRequest::UNBOUND;
         slots.filter(|t| t.used && unbound(t.word)).map(|t| t.name.clone()).collect()
+    }
+
+    /// What is wrong with a value by the metadata of its parameter, which takes it all the same.
+    pub fn disallowed(&self, name: &str, value: &ParameterValue) -> Option<Disallowed> {
+        self.shader.interface().parameters.iter().find(|p| p.name == name)?.disallowed(value)
     }
 
     /// Names of the parameters that are 0 where nobody gives them a value.

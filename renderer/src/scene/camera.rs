@@ -1,10 +1,10 @@
 //! The camera of a scene.
 
 use super::View;
-use super::{codes, nearby};
 use super::context::Context;
 use super::models::gltf::{self, CameraProjection};
 use super::schema::CameraTable;
+use super::{codes, nearby};
 use crate::camera::Projection;
 use glam::{DVec3, Vec3};
 use toml::Spanned;

@@ -1,8 +1,8 @@
 //! Graphs as materials: read, linked, and the images that they bind.
 
-use super::{codes, nearby};
 use super::context::Context;
 use super::schema::MaterialTable;
+use super::{codes, nearby};
 use crate::bsdf::ClosureKind;
 use crate::material::ShadingLanguage;
 use crate::texture::Wrap;

@@ -1,9 +1,9 @@
 //! The lights of a scene's `[[lights]]`.
 
-use super::{codes, nearby};
 use super::context::Context;
 use super::linking::Linking;
 use super::schema::LightTable;
+use super::{codes, nearby};
 use crate::light::{AimedProfile, Cone, LightName, ParallelLight, PointLight, Profile, Sun, load_ies};
 use crate::math::blackbody;
 use glam::Vec3;
@@ -88,7 +88,7 @@ fn direction(table: &LightTable, position: Option<Vec3>, context: &mut Context) 
         }
     };
     let unit = value.try_normalize();
-    if unit.is_none() {
+    if unit.is_none() && !table.spoiled {
         let message = "the direction of the light has no length";
         context.error(&codes::BAD_NUMBER, span, message, "it points from the light into the scene");
     }
@@ -150,7 +150,7 @@ fn profile(
     Some(AimedProfile::new(profile, nadir, context.number(&table.roll, "roll", -1e6..1e6, 0.0)))
 }
 
-/// Where a key stands that must be there.
+/// Where a key stands that must be there, or the table, if it may have been taken out.
 fn needed(
     given: Option<Range<usize>>,
     key: &str,
@@ -158,7 +158,10 @@ fn needed(
     table: &LightTable,
     context: &mut Context,
 ) -> Option<Range<usize>> {
-    if given.is_none() && !table.spoiled {
+    if given.is_none() && table.spoiled {
+        return Some(table.kind.span());
+    }
+    if given.is_none() {
         let message = format!("a `{}` light needs a {key}", table.kind.get_ref());
         context.error(&codes::CONFLICT, table.kind.span(), message, format!("add `{add}`"));
     }
@@ -168,12 +171,13 @@ fn needed(
 /// Says which keys go with another key.
 fn check_keys(table: &LightTable, context: &mut Context) {
     let aim = (table.kind.get_ref() == "point").then(|| {
-        [("direction", table.direction.as_ref().map(Spanned::span)), ("look_at", table.look_at.as_ref().map(Spanned::span))]
+        [
+            ("direction", table.direction.as_ref().map(Spanned::span)),
+            ("look_at", table.look_at.as_ref().map(Spanned::span)),
+        ]
     });
-    let of_profiles = [
-        ("normalize", table.normalize.as_ref().map(Spanned::span)),
-        ("roll", table.roll.as_ref().map(Spanned::span)),
-    ];
+    let of_profiles =
+        [("normalize", table.normalize.as_ref().map(Spanned::span)), ("roll", table.roll.as_ref().map(Spanned::span))];
     let without = of_profiles.into_iter().chain(aim.into_iter().flatten()).filter(|_| table.ies.is_none());
     for (key, span) in without.filter_map(|(key, span)| Some((key, span?))) {
         let message = format!("`{key}` means nothing for a light that is the same to all sides");

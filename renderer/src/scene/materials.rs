@@ -1,9 +1,9 @@
 //! The materials of a scene: shaders compiled, values bound.
 
-use super::{codes, nearby};
 use super::context::Context;
 use super::graphs::{Graphs, LinkedGraph};
 use super::schema::{MaterialTable, SceneFile, ValueText};
+use super::{codes, nearby};
 use crate::bsdf::load_measured;
 use crate::material::{Making, Material, ShadingLanguage};
 use rayon::prelude::*;
@@ -71,9 +71,7 @@ fn shader_key(name: &str, table: &MaterialTable, graphs: &Graphs, context: &mut 
     }
     let file = match (&table.file, &table.source, &table.graph) {
         (Some(file), ..) => context.text_file(file)?,
-        (_, Some(source), _) => {
-            context.embedded(&format!("<material {name}>"), source)
-        }
+        (_, Some(source), _) => context.embedded(&format!("<material {name}>"), source),
         (.., Some(graph)) => {
             if table.entry.is_some() {
                 let message = format!("the graph of the material `{name}` has no shaders to choose from");
@@ -111,8 +109,12 @@ fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], conte
             ValueText::Vector(v) => ParameterValue::Vector(v),
             ValueText::String(text) => ParameterValue::String(text),
         };
-        if let Err(e) = material.bind(name, &value_of(value.get_ref())) {
+        let given = value_of(value.get_ref());
+        if let Err(e) = material.bind(name, &given) {
             refuse(&material.name, name, value.span(), e, context);
+        } else if let Some(found) = material.disallowed(name, &given) {
+            let span = context.span(value.span());
+            context.diagnostics.push(found.warning(Some(span)));
         }
     }
     for (slot, name) in &table.textures {
@@ -155,7 +157,8 @@ fn say_what_is_missing(material: &Material, table: &MaterialTable, context: &mut
     }
     if !material.makes_closures() {
         let message = format!("the shader of the material `{}` makes no closure", material.name);
-        let hint = "it is black; give an `out closure` parameter a closure, such as make_closure<Lambert>(albedo, normal)";
+        let hint =
+            "it is black; give an `out closure` parameter a closure, such as make_closure<Lambert>(albedo, normal)";
         context.warn(&codes::NO_CLOSURE, table.at.span(), message, hint);
     }
 }

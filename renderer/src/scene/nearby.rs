@@ -56,9 +56,13 @@ pub fn meant(path: &Path) -> Option<String> {
         return Some(format!("did you mean `{}`?", whole.display()));
     }
     let extension = Path::new(name).extension();
-    let alike: Vec<String> = names.iter().filter(|n| is_folder || Path::new(n).extension() == extension).cloned().collect();
+    let alike: Vec<String> =
+        names.iter().filter(|n| is_folder || Path::new(n).extension() == extension).cloned().collect();
     if alike.is_empty() {
-        return Some(format!("`{}` has no such {what}; paths are taken from the folder of the scene file", folder.display()));
+        return Some(format!(
+            "`{}` has no such {what}; paths are taken from the folder of the scene file",
+            folder.display()
+        ));
     }
     let listed: Vec<String> = alike.iter().take(MAX_LISTED).map(|n| format!("`{n}`")).collect();
     let more = if alike.len() > MAX_LISTED { " and more" } else { "" };

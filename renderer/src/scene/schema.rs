@@ -42,6 +42,8 @@ pub struct SceneFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupTable {
+    /// That there are some, the check makes sure of.
+    #[serde(default)]
     pub shapes: Vec<ShapeTable>,
 }
 

@@ -1,6 +1,5 @@
 //! The shapes of a scene's tables, read and placed in their group.
 
-use super::{codes, nearby};
 use super::context::Context;
 use super::expand;
 use super::folders::Folders;
@@ -11,6 +10,7 @@ use super::models::{self, Model};
 use super::schema::ShapeTable;
 use super::strands;
 use super::variables;
+use super::{codes, nearby};
 use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, obj};
 use crate::material::Space;
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};

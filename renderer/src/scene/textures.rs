@@ -1,11 +1,11 @@
 //! The textures of a scene: images made ready to be read a tile at a time, and files that are so already. The image of
 //! the environment is one of them.
 
-use super::{codes, nearby};
 use super::context::Context;
 use super::folders::Folders;
 use super::graphs::Image;
 use super::schema::TextureTable;
+use super::{codes, nearby};
 use crate::light::level_sizes;
 use crate::texture::cache::{CacheOptions, Files};
 use crate::texture::file::{is_udim, udim_tiles};
@@ -63,7 +63,14 @@ struct Wanted {
 
 impl From<&Image> for Wanted {
     fn from(image: &Image) -> Wanted {
-        Wanted { path: image.path.clone(), raw: image.raw, wrap: image.wrap, at: image.at, is_environment: false, spoiled: false }
+        Wanted {
+            path: image.path.clone(),
+            raw: image.raw,
+            wrap: image.wrap,
+            at: image.at,
+            is_environment: false,
+            spoiled: false,
+        }
     }
 }
 

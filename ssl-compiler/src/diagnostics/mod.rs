@@ -116,9 +116,8 @@ impl Diagnostic {
         self.span = self.span.map(|span| sources.home(span));
         self.labels.iter_mut().for_each(|label| label.span = sources.home(label.span));
         self.notes.iter_mut().for_each(|note| note.span = note.span.map(|span| sources.home(span)));
-        let fix = |fix: &Fix| {
-            Some(Fix { span: sources.home(fix.span), text: sources.written(fix.span.file, &fix.text)? })
-        };
+        let fix =
+            |fix: &Fix| Some(Fix { span: sources.home(fix.span), text: sources.written(fix.span.file, &fix.text)? });
         // Together they are one: part of them might make it worse.
         self.fixes = self.fixes.iter().map(fix).collect::<Option<_>>().unwrap_or_default();
         self

@@ -68,15 +68,16 @@ impl Check<'_> {
                 Holds::List(table) => self.list(value, table, &format!("[[{key}]]")),
                 Holds::Groups => self.named(value, key, |check, name, at, value| check.group(value, name, at)),
                 Holds::Variables => {
-                    self.fit_key(value, Kind::Variables, "`variables` of the scene", keys::VARIABLES);
+                    self.fit_key(value, Kind::Variables, "`variables` of the scene", ("variables", keys::VARIABLES));
+                    if !matches!(value.data, Data::Table(_)) {
+                        value.data = Data::Table(Table::default());
+                    }
                 }
             }
         }
         if !root.contains("camera") {
             let hint = "add a table [camera] with `position` and `look_at`";
-            self.context
-                .diagnostics
-                .push(Diagnostic::without_place(&codes::SYNTAX, "the scene has no camera", hint));
+            self.context.diagnostics.push(Diagnostic::without_place(&codes::SYNTAX, "the scene has no camera", hint));
             let mut camera = Table::default();
             mark(&mut camera, "camera", true, 0..0);
             root.supply("camera", Data::Table(camera), 0..0);
@@ -199,7 +200,7 @@ impl Check<'_> {
                 self.context.error(&codes::CONFLICT, key_at.start..value.at.end.max(key_at.end), message, hint);
                 return false;
             }
-            let fits = self.fit_key(value, key.kind, &format!("`{name_of}` of {subject}"), key.what);
+            let fits = self.fit_key(value, key.kind, &format!("`{name_of}` of {subject}"), (key.name, key.what));
             spoiled |= !fits;
             // Of a table of names, what fits is left.
             fits || matches!((key.kind, &value.data), (Kind::Names | Kind::Variables | Kind::Values, Data::Table(_)))
@@ -245,8 +246,7 @@ impl Check<'_> {
         let meant = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         let span = self.context.span(entry.value.at.clone());
         let message = format!("there is no {name} type `{word}`");
-        let error =
-            Diagnostic::error(&codes::BAD_CHOICE, span, message, format!("it must be {}{meant}", or(types)));
+        let error = Diagnostic::error(&codes::BAD_CHOICE, span, message, format!("it must be {}{meant}", or(types)));
         self.context.diagnostics.push(match near {
             Some(near) => error.with_fix(span, format!("\"{near}\"")),
             None => error,
@@ -263,7 +263,8 @@ impl Check<'_> {
             if is_known(&entry.key) {
                 return true;
             }
-            let free = |key: &&str| !given.iter().any(|g| g == key);
+            // What stands twice in the file itself is put together.
+            let free = |key: &&str| name.is_empty() || !given.iter().any(|g| g == key);
             let translated = keys::FOREIGN.iter().find(|(t, word, _)| t == name && *word == entry.key);
             let translated = translated.map(|(.., ours)| *ours).filter(|ours| known.contains(ours));
             let near = closest(&entry.key, known.iter().copied());
@@ -281,12 +282,18 @@ impl Check<'_> {
             }
         });
         // Two may have been meant for one.
-        let mut seen: Vec<String> = Vec::new();
-        table.entries.retain(|e| {
-            let first = !seen.contains(&e.key);
-            seen.push(e.key.clone());
-            first
-        });
+        let mut list: Vec<Entry> = Vec::new();
+        for entry in std::mem::take(&mut table.entries) {
+            match list.iter_mut().find(|e| e.key == entry.key) {
+                None => list.push(entry),
+                Some(first) => match (&mut first.value.data, entry.value.data) {
+                    (Data::Table(all), Data::Table(more)) => all.entries.extend(more.entries),
+                    (Data::List(all), Data::List(more)) => all.extend(more),
+                    _ => {}
+                },
+            }
+        }
+        table.entries = list;
     }
 
     /// Says that a key was meant for another, whose name it takes.
@@ -301,12 +308,12 @@ impl Check<'_> {
     }
 
     /// Says what is wrong with a key's value, and whether it can be used.
-    fn fit_key(&mut self, value: &mut Value, kind: Kind, subject: &str, what: &str) -> bool {
+    fn fit_key(&mut self, value: &mut Value, kind: Kind, subject: &str, (key, what): (&str, &str)) -> bool {
         let mut wrong = Vec::new();
         let fits = fit(value, kind, &mut wrong);
         for Wrong { code, at, message, hint, fix } in wrong {
             let span = self.context.span(at);
-            let hint = hint.unwrap_or_else(|| format!("it is: {what}"));
+            let hint = hint.unwrap_or_else(|| format!("`{key}`: {what}"));
             let error = Diagnostic::error(code, span, format!("{subject} {message}"), hint);
             self.context.diagnostics.push(match fix {
                 Some(fix) => error.with_fix(span, fix),

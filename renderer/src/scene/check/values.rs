@@ -123,7 +123,9 @@ fn other_kind(value: &Value, kind: Kind) -> Wrong {
 }
 
 fn no_choice(word: &str, words: &'static [&'static str], at: Place) -> Wrong {
-    let near = closest(word, words.iter().copied());
+    // What is cut short has one long form, if it is clear.
+    let mut longer = words.iter().copied().filter(|w| word.len() > 2 && w.starts_with(word));
+    let near = closest(word, words.iter().copied()).or(longer.next().filter(|_| longer.next().is_none()));
     let meant = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     let message = format!("has no choice `{word}`");
     let hint = Some(format!("it must be {}{meant}", or(words)));
@@ -221,7 +223,8 @@ fn fit_parameter(value: &mut Value, wrong: &mut Vec<Wrong>) -> bool {
 fn fit_links(value: &mut Value, wrong: &mut Vec<Wrong>) -> bool {
     let Data::Table(table) = &mut value.data else {
         let found = other_kind(value, Kind::Links);
-        let hint = Some("`{ include = [\"…\"] }` names the lights that light it, `exclude` those that do not".to_owned());
+        let hint =
+            Some("`{ include = [\"…\"] }` names the lights that light it, `exclude` those that do not".to_owned());
         wrong.push(Wrong { hint, ..found });
         return false;
     };

@@ -1,0 +1,63 @@
+//! What used to go by in silence: values that cannot have been meant, and things that are missing.
+
+use crate::{CAMERA, MATTE, findings, findings_with};
+
+const SPHERE: &str = "[[shapes]]\ntype = \"sphere\"\nmaterial = \"m\"\n";
+
+fn with_shader(name: &str, shader: &str, rest: &str) -> (Vec<(&'static str, usize)>, String) {
+    findings(name, &format!("{CAMERA}{SPHERE}[materials.m]\nsource = '{shader}'\n{rest}"))
+}
+
+#[test]
+fn values_outside_of_metadata_are_warned_of() {
+    let shader = "shader m(float gain = 1.0 <<< min = 0.0, max = 4.0 >>>, string mode = \"a\" <<< options = {\"a\", \"b\"} >>>, out closure c) \
+                  { c = gain * make_closure<Lambert>(color(mode == \"a\" ? 0.5 : 0.2), global_value<normal>); }";
+    assert_eq!(with_shader("in.toml", shader, "parameters = { gain = 4, mode = \"b\" }\n").0, []);
+    let (list, rendered) = with_shader("out.toml", shader, "parameters = { gain = 9, mode = \"c\" }\n");
+    assert_eq!(list, [("W0451", 9), ("W0451", 9)], "{rendered}");
+    assert!(rendered.contains("`max` of 4") && rendered.contains("none of its options"), "{rendered}");
+}
+
+#[test]
+fn a_parameter_without_a_value_is_warned_of() {
+    let shader = "shader m(color albedo, out closure c) { c = make_closure<Lambert>(albedo, global_value<normal>); }";
+    let (list, rendered) = with_shader("none.toml", shader, "");
+    assert_eq!(list, [("S0030", 7)], "{rendered}");
+    assert!(rendered.contains("`albedo`"), "{rendered}");
+    assert_eq!(with_shader("given.toml", shader, "parameters = { albedo = 0.5 }\n").0, []);
+}
+
+#[test]
+fn a_material_that_makes_no_closure_is_warned_of() {
+    let (list, rendered) = with_shader("black.toml", "shader m(out float x) { x = 1.0; }", "");
+    assert!(list.contains(&("S0032", 7)), "{rendered}");
+}
+
+#[test]
+fn an_angle_of_view_in_radians_is_warned_of() {
+    let shape = format!("{MATTE}[[shapes]]\ntype = \"disk\"\nmaterial = \"matte\"\n");
+    let fov = |fov: &str| findings("fov.toml", &format!("{CAMERA}fov = {fov}\n{shape}"));
+    let (list, rendered) = fov("0.7");
+    assert_eq!(list, [("S0029", 4)], "{rendered}");
+    // 0.7 · 180 / π
+    assert!(rendered.contains("`fov = 40.1`"), "{rendered}");
+    for good in ["40", "3.2", "0.1"] {
+        assert_eq!(fov(good).0, [], "{good}");
+    }
+}
+
+#[test]
+fn a_mesh_without_coordinates_is_warned_of_where_they_are_read() {
+    let faces = |uv: &str, face: &str| format!("v 0 0 0\nv 1 0 0\nv 0 1 0\n{uv}{face}\n");
+    let (bare, full) = (faces("", "f 1 2 3"), faces("vt 0 0\nvt 1 0\nvt 0 1\n", "f 1/1 2/2 3/3"));
+    let files = [("bare.obj", bare.as_str()), ("full.obj", full.as_str())];
+    let checks = "[materials.checks]\nsource = 'shader m(out closure c) { c = make_closure<Lambert>(color(global_value<uvw>), global_value<normal>); }'\n";
+    let found = |file: &str, material: &str| {
+        let shape = format!("[[shapes]]\ntype = \"obj\"\nmaterial = \"{material}\"\nfile = '{file}'\n");
+        findings_with("mesh.toml", &format!("{CAMERA}{MATTE}{checks}{shape}"), &files)
+    };
+    let (list, rendered) = found("bare.obj", "checks");
+    assert_eq!(list, [("S0031", 9)], "{rendered}");
+    assert_eq!(found("full.obj", "checks").0, []);
+    assert_eq!(found("bare.obj", "matte").0, []);
+}
