@@ -52,6 +52,7 @@ fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
             variable: id,
             direction: Direction::Out,
             default: None,
+            start: None,
             metadata: Vec::new(),
         }],
         metadata: Vec::new(),

@@ -5,7 +5,7 @@ use super::state::{State, one};
 use super::{Instance, TOKEN, Writer};
 use crate::diagnostics::codes;
 use crate::ir::{Op, Ty, Values};
-use crate::sema::hir::{Argument, FunctionId, Place, Variable};
+use crate::sema::hir::{Argument, FunctionId, Parameter, Place, Variable};
 use crate::source::Span;
 use crate::syntax::ast::Direction;
 
@@ -138,7 +138,10 @@ impl Writer<'_, '_> {
                     let state = self.like(state, &zero);
                     self.set(slot, state);
                 }
-                None => self.set_unnamed(slot, zero),
+                None => {
+                    let start = self.start(p);
+                    self.set_unnamed(slot, start);
+                }
             }
         }
         let facts = *self.cx.facts.of(id);
@@ -157,6 +160,18 @@ impl Writer<'_, '_> {
             self.b.function.insts[first..].iter_mut().for_each(|inst| inst.span = span);
         }
         result
+    }
+
+    /// What an `out` parameter starts with, in the callee's frame.
+    pub(super) fn start(&mut self, p: &Parameter) -> State {
+        let zero = self.zero_variable(p.variable);
+        match &p.start {
+            Some(e) => {
+                let state = self.expr(e);
+                self.like(state, &zero)
+            }
+            None => zero,
+        }
     }
 
     /// Counts a call whose callee would be written in place, and says once when there are too many.

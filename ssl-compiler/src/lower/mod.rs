@@ -282,8 +282,8 @@ impl<'a> Lowering<'a> {
             w.b.span = function.variables[p.variable.0 as usize].span;
             let slot = w.frame.base + p.variable.0 as usize;
             if p.direction == Direction::Out {
-                let zero = w.zero_variable(p.variable);
-                w.set_unnamed(slot, zero);
+                let start = w.start(p);
+                w.set_unnamed(slot, start);
                 continue;
             }
             let variable = &function.variables[p.variable.0 as usize];

@@ -88,7 +88,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn given_twice(&mut self, name: &Ident) {
-        let message = format!("the parameter `{}` is given twice", name.text);
+        let message = format!("`{}` is given twice", name.text);
         self.error(&codes::DUPLICATE_NAME, name.span, message, "keep one of the two");
     }
 
@@ -99,7 +99,7 @@ impl Checker<'_> {
     }
 
     /// What may have been meant instead of a parameter that there is not.
-    fn near(&self, parameters: &[&str], name: &Ident) -> String {
+    pub(super) fn near(&self, parameters: &[&str], name: &Ident) -> String {
         // `roughness` for `specular_roughness`: one that ends alike, if it is the only one.
         let ends_alike = |p: &&&str| p.strip_suffix(&name.text).is_some_and(|rest| rest.ends_with('_'));
         let alike: Vec<&str> = parameters.iter().filter(ends_alike).copied().collect();

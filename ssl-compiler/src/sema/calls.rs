@@ -289,9 +289,8 @@ impl Checker<'_> {
     }
 
     fn construct_type(&mut self, ty: Type, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        if let Type::Struct(_) = ty {
-            let list = ast::Expr { kind: ast::ExprKind::List(arguments.to_vec()), span };
-            return self.initialiser(&list, &ty);
+        if let Type::Struct(id) = ty {
+            return self.construct_struct(id, arguments, span);
         }
         let mut values: Vec<Expr> = arguments.iter().map(|e| self.expr(e)).collect();
         if values.iter().any(|e| e.ty == Type::Error) {

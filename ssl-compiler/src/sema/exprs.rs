@@ -96,7 +96,14 @@ impl Checker<'_> {
             let message = format!("{} values for the {} of {}", list.len(), parts.len(), self.name_of(ty));
             self.error(&codes::WRONG_ARGUMENT_COUNT, e.span, message, "remove the values that are too many");
         }
-        let values = list.iter().zip(&parts).map(|(e, ty)| self.initialiser(e, ty)).collect();
+        if let Type::Struct(id) = ty {
+            let given: Vec<Option<&ast::Expr>> = list.iter().map(Some).collect();
+            return self.members(*id, &given, e.span);
+        }
+        let mut values = list.iter().zip(&parts).map(|(e, ty)| self.initialiser(e, ty)).collect();
+        if let Type::Array(element, n) = ty {
+            self.fill(&mut values, element, *n, e.span);
+        }
         Expr { kind: ExprKind::Construct(values), ty: ty.clone(), span: e.span }
     }
 

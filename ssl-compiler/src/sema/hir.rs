@@ -67,6 +67,8 @@ pub struct Parameter {
     pub variable: VarId,
     pub direction: Direction,
     pub default: Option<Expr>,
+    /// What an `out` parameter starts with, if not with zero.
+    pub start: Option<Expr>,
     pub metadata: Vec<Metadata>,
 }
 

@@ -374,6 +374,8 @@ impl Checker<'_> {
                 "give it one too, or move it to the front",
             );
         }
+        let is_out = p.direction == Direction::Out;
+        let start = if is_out { self.start_of(&ty, p.name.span) } else { None };
         let variable = VarId(function.variables.len() as u32);
         function.variables.push(Variable {
             name: p.name.text.clone(),
@@ -386,7 +388,7 @@ impl Checker<'_> {
         if let Some(default) = &default {
             self.inspect_given(&p.name.text, &metadata, default);
         }
-        function.parameters.push(Parameter { variable, direction: p.direction, default, metadata });
+        function.parameters.push(Parameter { variable, direction: p.direction, default, start, metadata });
     }
 
     fn function_body(&mut self, id: FunctionId, body: &[ast::Stmt]) {

@@ -26,6 +26,7 @@ mod scope;
 mod shader_calls;
 mod spaces;
 mod spline;
+mod starts;
 mod stmts;
 mod structures;
 mod suspicious;
@@ -41,7 +42,7 @@ use crate::modules::Modules;
 use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalsLayout};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
-use crate::types::Type;
+use crate::types::{StructId, Type};
 use hir::{FunctionId, Program, VarId, Variable};
 use numbers::Numbers;
 use scope::Scope;
@@ -78,6 +79,7 @@ pub fn check(
         spoken_of: HashSet::new(),
         broken: HashSet::new(),
         later: HashMap::new(),
+        starts: HashMap::new(),
         expressions: 0,
         numbers: Numbers::default(),
         local: Local::default(),
@@ -113,6 +115,8 @@ struct Checker<'a> {
     names_used: HashSet<Span>,
     /// What the file that was asked for speaks of: the alias in front of the name, and the place of the declaration.
     spoken_of: HashSet<(Option<String>, Span)>,
+    /// The defaults of the members of those structs that have some, or have members that do.
+    starts: HashMap<StructId, Vec<Option<hir::Expr>>>,
     /// How many expressions were checked or written in.
     expressions: usize,
     numbers: Numbers,

@@ -150,7 +150,10 @@ impl Checker<'_> {
                 continue;
             }
             // The name becomes visible behind its own value.
-            let init = declarator.init.as_ref().map(|e| self.initialiser(e, &ty));
+            let init = match &declarator.init {
+                Some(e) => Some(self.initialiser(e, &ty)),
+                None => self.start_of(&ty, declarator.name.span),
+            };
             let small = self.program.types.byte_size(&ty) <= MAX_KNOWN_BYTES;
             let known = init.as_ref().filter(|_| d.is_const && small).and_then(|e| self.known(e));
             let variable = self.declare(&declarator.name, ty, d.is_const);

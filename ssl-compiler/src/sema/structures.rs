@@ -1,6 +1,7 @@
 //! Declarations of structs.
 
 use super::Checker;
+use super::hir::Expr;
 use super::scope::Declared;
 use crate::diagnostics::codes;
 use crate::syntax::ast;
@@ -14,6 +15,7 @@ const MAX_STRUCT_DEPTH: usize = 64;
 impl Checker<'_> {
     pub(super) fn structure(&mut self, decl: &ast::StructDecl) {
         let mut fields: Vec<StructField> = Vec::new();
+        let mut starts: Vec<Option<Expr>> = Vec::new();
         let (mut members, mut depth) = (0, 1);
         for declaration in &decl.fields {
             for d in &declaration.declarators {
@@ -21,7 +23,7 @@ impl Checker<'_> {
                 members += self.program.types.member_count(&ty);
                 depth = depth.max(1 + self.program.types.depth(&ty));
                 if members > MAX_MEMBERS || depth > MAX_STRUCT_DEPTH {
-                    return self.too_large(decl, fields);
+                    return self.too_large(decl, fields, starts);
                 }
                 if ty == Type::Texture2d || ty == Type::Void {
                     let (code, hint) = match ty {
@@ -34,25 +36,27 @@ impl Checker<'_> {
                     let first = decl.fields.iter().flat_map(|f| &f.declarators).find(|f| f.name.text == d.name.text);
                     self.twice(d.name.span, message, first.map(|f| f.name.span));
                 } else {
+                    starts.push(d.init.as_ref().and_then(|e| self.member_default(e, &ty)));
                     fields.push(StructField { name: d.name.text.clone(), ty });
                 }
             }
         }
-        self.add_structure(decl, fields);
+        self.add_structure(decl, fields, starts);
     }
 
     /// Refuses a struct; its first members stand for it.
-    fn too_large(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>) {
+    fn too_large(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>, starts: Vec<Option<Expr>>) {
         let message = format!("the struct `{}` is too large", decl.name.text);
         let hint = format!(
             "at most {MAX_MEMBERS} scalars, those of inner structs included and arrays counted as one element, and \
              {MAX_STRUCT_DEPTH} structs in each other are possible; use an array"
         );
         self.error(&codes::TOO_LARGE, decl.name.span, message, hint);
-        self.add_structure(decl, fields);
+        self.add_structure(decl, fields, starts);
     }
 
-    fn add_structure(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>) {
+    fn add_structure(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>, starts: Vec<Option<Expr>>) {
+        let has_starts = starts.iter().any(Option::is_some) || fields.iter().any(|f| self.has_start(&f.ty));
         let types = &mut self.program.types;
         let of = |count: &dyn Fn(&Type) -> usize| fields.iter().map(|f| count(&f.ty)).sum::<usize>();
         let structure = StructType {
@@ -66,10 +70,22 @@ impl Checker<'_> {
         };
         let id = StructId(types.structs.len() as u32);
         types.structs.push(structure);
+        if has_starts {
+            self.starts.insert(id, starts);
+        }
         let declared = Declared { meaning: id, span: decl.name.span };
         if let Some(first) = self.scope.structs.insert(decl.name.text.clone(), declared) {
             let what = format!("the struct `{}`", decl.name.text);
             self.declared_twice(&what, decl.name.span, first.span);
+        }
+    }
+
+    /// Whether something in a value of a type starts with a default.
+    fn has_start(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Struct(id) => self.starts.contains_key(id),
+            Type::Array(element, _) => self.has_start(element),
+            _ => false,
         }
     }
 }

@@ -150,7 +150,9 @@ impl Parser<'_> {
             self.refuse_qualified(name.span)?;
             let dims = self.dimensions()?;
             self.refuse_metadata(&format!("a member of {what}"))?;
-            declarators.push(Declarator { name, dims, init: None });
+            let init = if what == "the struct" && self.eat("=") { Some(self.initialiser()?) } else { None };
+            self.refuse_metadata(&format!("a member of {what}"))?;
+            declarators.push(Declarator { name, dims, init });
             if !self.eat(",") {
                 break;
             }

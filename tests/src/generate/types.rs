@@ -107,7 +107,7 @@ pub const ROWS: usize = 10;
 
 /// Structs, a texture slot, and constants.
 pub(super) const DECLARATIONS: &str = "\
-struct Record { float f; float3 v; int k; float h[2]; };
+struct Record { float f; float3 v = {0.5, -1.0}; int k = 2; float h[2]; };
 struct Nest { Record one; Record many[2]; float2 p; string s; };
 texture2d tex;
 const float A[4] = {1.0, -2.0, 0.5};

@@ -4,6 +4,7 @@ use super::lists::plain_type;
 use super::places::Place;
 use super::value::{Ty, Value};
 use super::{Frame, Machine, Result, Stop};
+use ssl_compiler::source::Span;
 use ssl_compiler::syntax::ast::{Direction, Expr, ExprKind, FunctionDecl};
 use ssl_compiler::types::VectorKind;
 use std::rc::Rc;
@@ -15,11 +16,10 @@ struct Argument {
 }
 
 impl Machine<'_> {
-    pub fn call(&mut self, name: &str, list: &[Expr]) -> Result<Value> {
+    pub fn call(&mut self, name: &str, list: &[Expr], span: Span) -> Result<Value> {
         if let Some(structure) = self.structure(name)? {
-            let ty = structure.fields.iter().map(|(_, ty)| ty.clone());
-            let parts = list.iter().zip(ty).map(|(e, ty)| self.eval_as(e, &ty)).collect::<Result<Vec<Value>>>()?;
-            return Ok(Value::Struct(structure, parts));
+            let list = Expr { kind: ExprKind::List(list.to_vec()), span };
+            return self.eval_as(&list, &Ty::Struct(structure));
         }
         if name == "ddx" || name == "ddy" {
             let value = self.eval(&list[0])?;
@@ -143,7 +143,7 @@ impl Machine<'_> {
                     if direction != Direction::In {
                         places.push((i, a.place));
                     }
-                    if direction == Direction::Out { ty.zero() } else { a.value.converted(&ty)? }
+                    if direction == Direction::Out { ty.start() } else { a.value.converted(&ty)? }
                 }
                 (None, _) => {
                     let default = p.default.as_ref().ok_or_else(|| Stop::unknown("an argument is missing"))?;

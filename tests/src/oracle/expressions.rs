@@ -44,7 +44,7 @@ impl Machine<'_> {
                 self.write(&place, new.clone())?;
                 if *prefix { new } else { old }
             }
-            ExprKind::Call(name, arguments) => self.call(&name.text, arguments)?,
+            ExprKind::Call(name, arguments) => self.call(&name.text, arguments, e.span)?,
             ExprKind::Generic { name, argument, arguments } => {
                 self.generic(&name.text, &argument.text, arguments.as_deref())?
             }

@@ -43,13 +43,15 @@ impl Machine<'_> {
     pub fn structure(&mut self, name: &str) -> Result<Option<Rc<Struct>>> {
         let file = self.frame().file;
         let Some((_, declaration)) = self.files.structure(file, name) else { return Ok(None) };
-        let mut fields = Vec::new();
+        let (mut fields, mut starts) = (Vec::new(), Vec::new());
         for d in &declaration.fields {
             for declarator in &d.declarators {
-                fields.push((declarator.name.text.clone(), self.declared(&d.ty, &declarator.dims)?));
+                let ty = self.declared(&d.ty, &declarator.dims)?;
+                starts.push(declarator.init.as_ref().map(|e| self.eval_as(e, &ty)).transpose()?);
+                fields.push((declarator.name.text.clone(), ty));
             }
         }
-        Ok(Some(Rc::new(Struct { name: name.to_owned(), fields })))
+        Ok(Some(Rc::new(Struct { name: name.to_owned(), fields, starts })))
     }
 
     /// An expression where a value of a type is wanted.
@@ -67,14 +69,17 @@ impl Machine<'_> {
     fn list(&mut self, list: &[Expr], ty: &Ty) -> Result<Value> {
         let part = |m: &mut Self, i: usize, ty: &Ty| match list.get(i) {
             Some(e) => m.eval_as(e, ty),
-            None => Ok(ty.zero()),
+            None => Ok(ty.start()),
         };
         let floats =
             |m: &mut Self, n: usize| (0..n).map(|i| part(m, i, &Ty::Float)?.float()).collect::<Result<Vec<Jet>>>();
         Ok(match ty {
             Ty::Array(element, n) => Value::Array((0..*n).map(|i| part(self, i, element)).collect::<Result<_>>()?),
             Ty::Struct(s) => {
-                let fields = s.fields.iter().enumerate().map(|(i, (_, ty))| part(self, i, ty));
+                let fields = s.fields.iter().zip(&s.starts).enumerate().map(|(i, ((_, ty), start))| match start {
+                    Some(start) if i >= list.len() => Ok(start.clone()),
+                    _ => part(self, i, ty),
+                });
                 Value::Struct(s.clone(), fields.collect::<Result<_>>()?)
             }
             Ty::Vector(kind) => Value::Vector(*kind, floats(self, kind.len())?),

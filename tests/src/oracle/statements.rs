@@ -162,7 +162,7 @@ impl Machine<'_> {
             let ty: Ty = self.declared(&d.ty, &declarator.dims)?;
             let value = match &declarator.init {
                 Some(init) => self.eval_as(init, &ty)?,
-                None => ty.zero(),
+                None => ty.start(),
             };
             self.frame().declare(&declarator.name.text, value);
         }

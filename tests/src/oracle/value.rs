@@ -24,6 +24,8 @@ pub enum Ty {
 pub struct Struct {
     pub name: String,
     pub fields: Vec<(String, Ty)>,
+    /// The members' defaults.
+    pub starts: Vec<Option<Value>>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "most values are numbers, and short-lived")]
@@ -64,6 +66,18 @@ impl Ty {
             Ty::Texture => Value::Texture("".into()),
             Ty::Struct(s) => Value::Struct(s.clone(), s.fields.iter().map(|(_, t)| t.zero()).collect()),
             Ty::Array(ty, n) => Value::Array(vec![ty.zero(); *n]),
+        }
+    }
+
+    /// What a variable starts with.
+    pub fn start(&self) -> Value {
+        match self {
+            Ty::Struct(s) => {
+                let fields = s.fields.iter().zip(&s.starts);
+                Value::Struct(s.clone(), fields.map(|((_, ty), d)| d.clone().unwrap_or_else(|| ty.start())).collect())
+            }
+            Ty::Array(ty, n) => Value::Array(vec![ty.start(); *n]),
+            other => other.zero(),
         }
     }
 
