@@ -5,7 +5,7 @@
 //! asks the host, or does not end, is no constant and is left to lowering, which reports it.
 
 use crate::interp::{Inputs, Program};
-use crate::ir::{Const, Module, Op, Precision};
+use crate::ir::{Const, Module, Precision};
 use crate::lower::{self, Defaults, Request, Roots};
 use crate::pipeline::{self, Options};
 use crate::runtime::block::lane_error;
@@ -108,17 +108,7 @@ fn run(
 fn is_constant(module: &Module) -> bool {
     let mut constant = true;
     for f in &module.functions {
-        f.walk(|_, data| {
-            constant &= !matches!(
-                data.op,
-                Op::Global { .. }
-                    | Op::Parameter { .. }
-                    | Op::Sample { .. }
-                    | Op::Texture { .. }
-                    | Op::External(_)
-                    | Op::Print(_)
-            );
-        });
+        f.walk(|_, data| constant &= !data.op.asks_host());
     }
     constant
 }

@@ -15,6 +15,7 @@
 
 use super::call_graph::CallGraph;
 use super::storage::Storage;
+use crate::ir::facts::Reach;
 use crate::ir::{FuncId, Function, Inst, InstData, Module, Op, Region, Ty, Value};
 use std::collections::HashSet;
 
@@ -83,8 +84,9 @@ fn same_for_all(module: &Module, graph: &CallGraph) -> Vec<bool> {
     let own = |f: &Function| {
         let mut fine = !f.results.contains(&Ty::Token);
         f.walk(|_, data| {
-            fine &= (data.op.is_pure() && !data.op.counts()) || matches!(data.op, Op::If | Op::Call(_));
-            fine &= !matches!(data.op, Op::Global { .. } | Op::External(_));
+            // Parameters are the same for all lanes; of the rest of what a host gives, some is not.
+            fine &= matches!(data.op.facts().reach, Reach::Nothing | Reach::Inside | Reach::Temporary)
+                || matches!(data.op, Op::Parameter { .. });
         });
         fine
     };

@@ -2,7 +2,7 @@
 //! module's functions need the block.
 
 use crate::analysis::call_graph::CallGraph;
-use crate::ir::{Float1, Float2, Function, Module, Op};
+use crate::ir::{Float1, Float2, Function, Module};
 use crate::runtime::{BlockContext, math};
 
 /// The compiled entry.
@@ -78,21 +78,6 @@ pub fn block_readers(module: &Module) -> Vec<bool> {
 
 fn reads_block(f: &Function) -> bool {
     let mut found = false;
-    f.walk(|_, data| {
-        found |= matches!(
-            data.op,
-            Op::Global { .. }
-                | Op::Parameter { .. }
-                | Op::Texture { .. }
-                | Op::Sample { .. }
-                | Op::External(_)
-                | Op::Print(_)
-                | Op::Keep
-                | Op::Finite
-                | Op::ArrayGet
-                | Op::ArraySet
-                | Op::ClampIndex(_)
-        );
-    });
+    f.walk(|_, data| found |= data.op.needs_block());
     found
 }

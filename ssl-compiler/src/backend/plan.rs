@@ -13,11 +13,12 @@
 use crate::analysis::stack;
 use crate::analysis::storage::Storage;
 use crate::analysis::uniformity::{self, Facts};
+use crate::ir::facts::{Facts as Row, Reach};
 use crate::ir::{FuncId, Function, Inst, InstData, Module, Op, Region, Ty, Value};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Instructions of both sides of an `if` up to which lanes compute both and select.
+/// The price of both sides of an `if` up to which lanes compute both and select.
 const MAX_SELECTED: usize = 24;
 
 /// Which code of a function is meant.
@@ -217,14 +218,19 @@ fn treatments(f: &Function, facts: &Facts) -> HashMap<Inst, Treatment> {
     out
 }
 
-/// Instructions of a region that any lane may run, whether it is meant or not; `None` where one may not.
+/// The price of a region that any lane may run, whether it is meant or not; `None` where one may not.
 fn cost(f: &Function, region: Region) -> Option<usize> {
     let of = |data: &InstData| match data.op {
         Op::Const(_) => Some(0),
         Op::If => data.regions.iter().map(|&r| cost(f, r)).sum::<Option<usize>>().map(|c| c + data.results.len()),
-        Op::ArrayNew | Op::ArrayFill | Op::ArraySet | Op::External(_) | Op::CubicRoot => None,
-        Op::Burn(_) => Some(2),
-        op => op.is_pure().then_some(1),
+        Op::ArrayNew | Op::ArrayFill | Op::ArraySet => None,
+        op => match op.facts() {
+            Row { reach: Reach::Nothing | Reach::Counter | Reach::Block | Reach::Temporary, price } => {
+                Some(price as usize)
+            }
+            Row { reach: Reach::Token, price } => Some(price as usize),
+            _ => None,
+        },
     };
     f.region(region).insts.iter().map(|&i| of(f.inst(i))).sum()
 }

@@ -12,6 +12,7 @@
 //! The textual form (`print`, `parse`) is complete: what was printed reads back as the same module.
 
 pub mod builder;
+pub mod facts;
 pub mod fold;
 pub mod ops;
 pub mod parse;
@@ -242,8 +243,8 @@ impl Module {
     /// Whether a function of the host's is called, or something printed, anywhere.
     pub fn calls_externals(&self) -> bool {
         let mut found = false;
-        let calls = |op: Op| matches!(op, Op::External(_) | Op::Print(_));
-        self.functions.iter().for_each(|f| f.walk(|_, data| found |= calls(data.op)));
+        let has_request = |op: Op| matches!(op, Op::External(_) | Op::Print(_));
+        self.functions.iter().for_each(|f| f.walk(|_, data| found |= has_request(data.op)));
         found
     }
 

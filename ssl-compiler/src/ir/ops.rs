@@ -189,31 +189,3 @@ pub enum Op {
     /// initial values → what the condition region hands out when it says stop.
     Loop,
 }
-
-impl Op {
-    /// Whether the same arguments always give the same results and nothing else happens.
-    ///
-    /// Out-of-range indices and non-finite shadows are counted, but that is a hint to authors: a pass
-    /// may merge or drop such operations, and with them the count.
-    pub fn is_pure(self) -> bool {
-        !matches!(
-            self,
-            Op::Sample { .. }
-                | Op::Texture { .. }
-                | Op::Burn(_)
-                | Op::Enter
-                | Op::Leave
-                | Op::Probe(_)
-                | Op::Print(_)
-                | Op::Keep
-                | Op::Call(_)
-                | Op::If
-                | Op::Loop
-        )
-    }
-
-    /// Whether something is counted where an argument is not as it should be.
-    pub fn counts(self) -> bool {
-        matches!(self, Op::Finite | Op::ClampIndex(_) | Op::ArrayGet | Op::ArraySet)
-    }
-}

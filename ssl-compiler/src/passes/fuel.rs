@@ -1,7 +1,7 @@
 //! Sets what a round of a loop costs: lowering writes loops that take one unit of fuel a round, and here
 //! that becomes a price by the work of a round, so that an allowance of fuel bounds time.
 //!
-//! Work is counted in instructions, those of the called functions included, and in words of arrays that
+//! Work is counted in the prices of `ir::facts`, those of the called functions included, and in words of arrays that
 //! are copied or filled. It over-estimates: both branches of an `if` count.
 
 use crate::analysis::call_graph::CallGraph;
@@ -84,7 +84,7 @@ impl Meter<'_> {
             }
             Op::ArrayFill | Op::ArrayNew => self.words(data.results[0]),
             Op::ArraySet => 1 + self.copies(&data.args[..1], &data.results),
-            _ => 1,
+            op => u64::from(op.facts().price),
         }
     }
 
