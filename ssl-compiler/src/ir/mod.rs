@@ -248,6 +248,14 @@ impl Module {
         found
     }
 
+    /// Whether a texture is looked up anywhere.
+    pub fn samples_textures(&self) -> bool {
+        let mut found = false;
+        let samples = |op: Op| matches!(op, Op::Texture { .. } | Op::Sample { .. });
+        self.functions.iter().for_each(|f| f.walk(|_, data| found |= samples(data.op)));
+        found
+    }
+
     pub fn function(&self, id: FuncId) -> &Function {
         &self.functions[id.index()]
     }

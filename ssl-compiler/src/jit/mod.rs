@@ -20,6 +20,7 @@ pub struct Shader {
     /// Rows of globals that a block must have.
     needed_rows: usize,
     calls_externals: bool,
+    samples: bool,
     warnings: Diagnostics,
 }
 
@@ -32,9 +33,9 @@ impl Shader {
     ) -> Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
-        let calls_externals = module.calls_externals();
+        let (calls_externals, samples) = (module.calls_externals(), module.samples_textures());
         let warnings = Diagnostics::new();
-        Shader { interface, code, module, timings, needed_rows, calls_externals, warnings }
+        Shader { interface, code, module, timings, needed_rows, calls_externals, samples, warnings }
     }
 
     /// What a host must know to call the shader.
@@ -96,7 +97,7 @@ impl Shader {
             "the parameter block is of another shader"
         );
         assert!(block.outputs.len() >= self.interface.output_rows, "the output block is too short for this shader");
-        let mut request = TextureRequest::new();
+        let mut request = self.samples.then(TextureRequest::new);
         let mut external =
             self.calls_externals.then(|| ExternalRequest::new(&self.module.externals, &self.module.texts));
         let host = block.host;
@@ -105,7 +106,7 @@ impl Shader {
             parameters: block.parameters.words.as_ptr(),
             outputs: block.outputs.as_mut_ptr(),
             host: (&raw const host).cast(),
-            texture: &raw mut request,
+            texture: request.as_mut().map_or(std::ptr::null_mut(), |r| &raw mut *r),
             external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut *e),
             mask: block.mask & ((1 << LANES) - 1),
             clamped_indices: 0,
@@ -122,7 +123,8 @@ impl Shader {
             non_finite_derivatives: context.non_finite_derivatives,
             ..BlockStatus::default()
         };
-        for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
+        let ended = (0..LANES).filter(|&lane| context.left.0[lane] == 0 || context.depth.0[lane] != 0);
+        for lane in ended.filter(|lane| context.mask >> lane & 1 != 0) {
             status.errors[lane] = lane_error(Token { fuel: context.left.0[lane], depth: context.depth.0[lane] });
             if status.errors[lane].is_some() {
                 block.outputs[..self.interface.output_rows].iter_mut().for_each(|row| row.0[lane] = 0.0);

@@ -81,6 +81,7 @@ pub struct BlockContext {
     pub outputs: *mut Row,
     /// Points to a `&dyn HostServices`.
     pub host: *const c_void,
+    /// Null where the module looks up no texture.
     pub texture: *mut TextureRequest,
     /// Null where the module calls no external function and prints nothing.
     pub external: *mut ExternalRequest,
