@@ -21,7 +21,8 @@ fn ways() -> Vec<Way> {
     ];
     #[cfg(feature = "llvm")]
     all.extend([
-        way(BackendKind::Llvm, OptLevel::O0, Lanes::AtMost(4)),
+        way(BackendKind::Llvm, OptLevel::O0, Lanes::AtMost(16)),
+        way(BackendKind::Llvm, OptLevel::O1, Lanes::AtMost(4)),
         way(BackendKind::Llvm, OptLevel::O2, Lanes::AtMost(8)),
         way(BackendKind::Llvm, OptLevel::O2, Lanes::AtMost(16)),
     ]);

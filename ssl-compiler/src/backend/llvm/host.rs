@@ -44,9 +44,11 @@ impl Host {
     }
 
     /// What generates code; it belongs to one thread.
-    pub fn machine(&self, opt: OptLevel) -> Result<TargetMachine, BackendError> {
+    pub fn machine(&self, opt: OptLevel, wide: bool) -> Result<TargetMachine, BackendError> {
         let triple = TargetTriple::create(&self.triple);
         let level = match opt {
+            // The fast instruction selector knows no masks, and gives up on some functions that return them.
+            OptLevel::O0 | OptLevel::O1 if wide => OptimizationLevel::Less,
             // The fast instruction selector and register allocator.
             OptLevel::O0 | OptLevel::O1 => OptimizationLevel::None,
             // What the next level adds is scheduling, a tenth of the time for nothing that could be measured.

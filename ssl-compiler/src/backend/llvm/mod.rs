@@ -100,8 +100,8 @@ fn make<'a, 'ctx>(
     let start = Instant::now();
     let host = Host::get()?;
     let opt = bounded(opt, module);
-    let machine = host.machine(opt)?;
     let unit = Unit::new(module, lanes.of(host.lanes()));
+    let machine = host.machine(opt, unit.plan.is_wide())?;
     let made = LlvmModule::new(context, unit, host, &machine, entry)?;
     for (id, version) in made.unit.plan.versions() {
         let mut asm = instructions::Llvm::new(&made, made.functions[&(id, version)]);
