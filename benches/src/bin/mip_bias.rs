@@ -56,5 +56,5 @@ fn table(scene: &MipScene) -> Result<(), String> {
 
 fn view(scene: &MipScene, file: &Path) -> Result<(), String> {
     let picture = scene.view((640, 360), View::MipLevel, 1)?;
-    film::write(&picture, file, ImageFormat::Png, 0.0, ToneCurve::Clamp).map_err(|e| e.to_string())
+    film::write(&picture, file, ImageFormat::Png, (0.0, ToneCurve::Clamp), None).map_err(|e| e.to_string())
 }

@@ -3,21 +3,24 @@
 mod accumulator;
 mod adaptive;
 mod exr;
+mod exr_header;
 mod filter;
 mod layers;
 mod output;
 pub mod part;
+mod provenance;
 mod sums;
 pub mod tev;
 
 pub use accumulator::{Film, TILE_SIDE, Tile};
 pub use adaptive::Adaptive;
-pub use exr::ExrPrecision;
+pub use exr::{ExrCompression, ExrForm, ExrPrecision};
 pub use filter::PixelFilter;
 pub use layers::{Aov, OutputKind, Rule, shape};
 pub use output::{
     ImageFormat, OutputError, ToneCurve, check_writable, develop, remove_durable, write, write_durably, write_whole,
 };
+pub use provenance::{Metadata, Provenance, SOFTWARE};
 pub use sums::{FilmSample, RawPixel, Shape, TileSums};
 
 use glam::Vec3;

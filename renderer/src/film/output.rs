@@ -1,7 +1,8 @@
 //! Pictures into files: PNG for looking at, EXR for working on. A file appears whole or not at all.
 
 use super::Picture;
-use super::exr::{self, ExrPrecision};
+use super::exr::{self, ExrForm};
+use super::provenance::Metadata;
 use crate::math::linear_to_srgb;
 use glam::Vec3;
 use image::ImageEncoder;
@@ -14,7 +15,7 @@ pub enum ImageFormat {
     /// 8 bits, sRGB, after exposure and tone curve.
     Png,
     /// Floats, linear, untouched, with all layers.
-    Exr(ExrPrecision),
+    Exr(ExrForm),
 }
 
 impl ImageFormat {
@@ -24,7 +25,7 @@ impl ImageFormat {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
             "png" => Some(ImageFormat::Png),
-            "exr" => Some(ImageFormat::Exr(ExrPrecision::default())),
+            "exr" => Some(ImageFormat::Exr(ExrForm::default())),
             _ => None,
         }
     }
@@ -96,13 +97,14 @@ fn filmic(x: Vec3) -> Vec3 {
     (x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)
 }
 
-/// Writes a picture in the format of `path`'s extension: beside its final name first, then renamed.
+/// Writes a picture in the format of `path`'s extension: beside its final name first, then renamed. Exposure and tone curve
+/// are for a PNG, what it says of how it was made for an EXR.
 pub fn write(
     picture: &Picture,
     path: &Path,
     format: ImageFormat,
-    exposure: f32,
-    tone: ToneCurve,
+    (exposure, tone): (f32, ToneCurve),
+    metadata: Option<&Metadata>,
 ) -> Result<(), OutputError> {
     let error = |reason: String| OutputError { path: path.to_owned(), reason };
     let mut bytes = Cursor::new(Vec::new());
@@ -114,8 +116,8 @@ pub fn write(
             h,
             image::ExtendedColorType::Rgb8,
         ),
-        ImageFormat::Exr(precision) => {
-            return write_whole(path, &exr::encode(picture, precision).map_err(|e| error(e.to_string()))?);
+        ImageFormat::Exr(form) => {
+            return write_whole(path, &exr::encode(picture, form, metadata).map_err(|e| error(e.to_string()))?);
         }
     }
     .map_err(|e| error(e.to_string()))?;
@@ -197,7 +199,7 @@ mod tests {
         let (png, exr) = (folder.join("a.PNG"), folder.join("a.exr"));
         for path in [&png, &exr] {
             let format = ImageFormat::of(path).expect("a known extension");
-            write(&picture(), path, format, 0.0, ToneCurve::Clamp).expect("it can be written");
+            write(&picture(), path, format, (0.0, ToneCurve::Clamp), None).expect("it can be written");
         }
         let read = image::open(&png).expect("a whole file").into_rgb8();
         assert_eq!(read.as_raw()[..3], [0, 128, 255]);

@@ -64,6 +64,8 @@ impl View {
             _ => (Order::Value, name),
         };
         let layout = values.layout();
+        // The layer is called so; a variable of the scene of that name comes first.
+        let global = if global == "uv" && layout.find(global).is_none() { "uvw" } else { global };
         if let Some((field, f)) = layout.find(global)
             && f.row(0, order).is_some()
             && f.ty != Type::Matrix

@@ -50,6 +50,8 @@ pub struct Job<'a> {
     pub plan: Plan,
     /// Of the planned samples, those to be made.
     pub range: Range<u32>,
+    /// Those before this one are in.
+    pub held: u32,
     /// The tiles that get the samples of this pass; all if empty.
     pub active: RwLock<Vec<bool>>,
     /// The first unit of the next pass.
@@ -135,7 +137,8 @@ impl Job<'_> {
                 continue;
             }
             let (index, first) = ((unit % tiles) as usize, self.range.start + (unit / tiles) as u32 * BATCH);
-            let (tile, range) = (self.film.tile(index), first..(first + BATCH).min(self.range.end));
+            let range = first.max(self.held)..(first + BATCH).min(self.range.end);
+            let tile = self.film.tile(index);
             let samples = u64::from(tile.pixels()) * range.len() as u64;
             let (sums, counts) = integrator::trace(self.scene, &self.camera, &pattern, tile, range, &mut work);
             if self.scene.textures.cache().has_given_up() {

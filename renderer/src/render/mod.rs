@@ -19,7 +19,7 @@ pub use options::{RenderOptions, Sampling};
 pub use statistics::{NonFinite, StageTime, Statistics};
 
 use crate::camera::Camera;
-use crate::film::part::{Done, Misfit, Part, Plan};
+use crate::film::part::{BATCH, Done, Misfit, Part, Plan};
 use crate::film::{Film, Picture};
 use crate::integrator::clock::{Stage, Times};
 use crate::integrator::faults::{Faults, Faulty};
@@ -126,6 +126,7 @@ pub fn render_with(
         camera,
         plan,
         range,
+        held: done.held(),
         view: options.view,
         timed: options.timed,
         film,
@@ -148,6 +149,7 @@ pub fn render_with(
 fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
     scene.textures.configure(look_ups);
+    scene.integrator.max_depth = options.depth(scene);
     let others = match scene.integrator.sampling {
         LightSampling::Lights => Others::Nobody,
         LightSampling::Both | LightSampling::Lobes => Others::Lobes,
@@ -175,15 +177,25 @@ fn check_memory(plan: &Plan) -> Result<(), RenderError> {
     })
 }
 
-/// The sums that an earlier render left, and its units that are finished.
+/// The sums that an earlier render left, and its units that are finished. It may have been to make fewer samples: their
+/// units have the same numbers.
 fn gone_on_with(from: Part, plan: &Plan, range: &Range<u32>) -> Result<(Film, Done), Misfit> {
-    plan.fits(&from.plan)?;
+    plan.goes_on_from(&from.plan)?;
     let [only] = &from.ranges[..] else { return Err(Misfit::Ranges) };
-    if only != range {
+    if only.start != range.start || only.end > range.end {
         return Err(Misfit::Range(range.clone(), only.clone()));
     }
     let units = job::units(&from.film, range);
-    let done = from.unfinished.unwrap_or_else(|| Done::all(units));
+    let cut = !(only.len() as u32).is_multiple_of(BATCH) && only.end < range.end;
+    let done = match from.unfinished {
+        // Of the batch that becomes longer, some tiles have samples and some do not.
+        Some(_) if cut => return Err(Misfit::Batch(only.end)),
+        Some(done) => done,
+        None if cut => {
+            Done::all(job::units(&from.film, &(only.start..only.end - only.len() as u32 % BATCH))).holding(only.end)
+        }
+        None => Done::all(job::units(&from.film, only)),
+    };
     if done.end() > units { Err(Misfit::Units) } else { Ok((from.film, done)) }
 }
 

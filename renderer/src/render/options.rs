@@ -1,11 +1,11 @@
 //! What may differ from what the scene file says, and the picture that comes of both.
 
 use crate::film::part::Plan;
-use crate::film::{Adaptive, Aov, Tile};
+use crate::film::{Adaptive, Aov, Provenance, Tile};
 use crate::integrator::View;
-use crate::sampler::Pattern;
+use crate::sampler::{Noise, Pattern};
 use crate::scene::{MAX_SIDE, Scene};
-use crate::texture::MipMode;
+use crate::texture::{MipMode, TextureOptions};
 use std::ops::Range;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
@@ -38,6 +38,10 @@ pub struct RenderOptions {
     /// Levels; positive is blurrier.
     pub mip_bias: f32,
     pub seed: Option<u32>,
+    /// Bounces after the first hit, at most.
+    pub max_depth: Option<u32>,
+    /// Stops, of a PNG.
+    pub exposure: Option<f32>,
     /// Shows this in place of light.
     pub view: Option<View>,
     /// Layers beside the light; those of the scene if `None`.
@@ -47,6 +51,8 @@ pub struct RenderOptions {
     pub timed: bool,
     /// Stop, with what there is, after this long. Pictures made so are not reproducible.
     pub time_limit: Option<Duration>,
+    /// What the picture's file says of where it comes from.
+    pub provenance: Provenance,
 }
 
 impl RenderOptions {
@@ -79,22 +85,41 @@ impl RenderOptions {
                        cannot be made; `--adaptive off` makes all of them everywhere";
             return Err(why.to_owned());
         }
-        let how = format!("{} {:?} {} {:?}", scene.fingerprint, self.mip, self.mip_bias.to_bits(), self.view);
+        let (bias, depth) = (self.mip_bias.to_bits(), self.depth(scene));
+        let how = format!("{} {:?} {bias} {:?} {depth}", scene.fingerprint, self.mip, self.view);
         let seed = self.seed.unwrap_or(scene.integrator.seed);
         let (exposure, tone) = match self.view {
             // These are seen as they are.
             Some(view) => (0.0, view.tone(&scene.values)),
-            None => (scene.film.exposure, scene.film.tone),
+            None => (self.exposure.unwrap_or(scene.film.exposure), scene.film.tone),
         };
         let aovs = self.aovs.clone().unwrap_or_else(|| scene.film.aovs.clone());
         let fingerprint = xxh3_64(how.as_bytes());
-        Ok(Plan { fingerprint, frame, window, seed, samples, exposure, tone, aovs, adaptive })
+        let (dependence, provenance) = (dependence(scene, samples), self.provenance.clone());
+        Ok(Plan { fingerprint, frame, window, seed, samples, dependence, exposure, tone, aovs, adaptive, provenance })
+    }
+
+    /// Bounces after the first hit, at most.
+    pub fn depth(&self, scene: &Scene) -> u32 {
+        self.max_depth.unwrap_or(scene.integrator.max_depth)
     }
 
     /// The samples that are to be made of those planned.
     pub fn samples_of(&self, plan: &Plan) -> Range<u32> {
         self.range.clone().unwrap_or(0..plan.samples)
     }
+}
+
+/// What of a sample depends on how many there are: how far footprints of textures shrink, where sequences that neighbours
+/// share begin, and that a single one goes through the middle of its pixel.
+fn dependence(scene: &Scene, samples: u32) -> u64 {
+    let looked_up = TextureOptions { samples, ..TextureOptions::default() }.footprint_scale();
+    let footprints = if scene.textures.is_empty() { 0 } else { looked_up.to_bits() };
+    let sequence = match scene.integrator.noise {
+        Noise::White => 0,
+        Noise::Blue => samples.next_power_of_two(),
+    };
+    u64::from(footprints) << 32 | u64::from(sequence) << 1 | u64::from(samples == 1)
 }
 
 /// The sample points of a picture.

@@ -39,6 +39,8 @@ pub fn resolve(names: &[&str], materials: &[Material]) -> Result<Vec<Aov>, BadAo
         let fixed = Aov::FIXED.into_iter().find(|a| a.name() == *name);
         let found = fixed.map_or_else(|| of_shaders(name, materials), |aov| Ok(Some(aov)));
         let aov = found.map_err(|why| bad(&codes::CONFLICT, why))?;
+        // The global of that name has the coordinates of the layer `uv`.
+        let aov = aov.or_else(|| (*name == "uvw").then_some(Aov::Uv));
         let aov = aov.ok_or_else(|| bad(&codes::UNKNOWN_NAME, unknown(name, materials)))?;
         if aovs.contains(&aov) {
             let why = (format!("the layer `{name}` is named twice"), "name each layer once".to_owned());

@@ -120,6 +120,11 @@ impl TextureSystem {
         self.filtering = filtering(&options);
     }
 
+    /// Whether the scene has no textures.
+    pub fn is_empty(&self) -> bool {
+        self.textures.is_empty()
+    }
+
     pub fn cache(&self) -> &TileCache {
         &self.cache
     }

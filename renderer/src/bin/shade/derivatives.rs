@@ -1,5 +1,6 @@
 //! Which derivatives a command computes, and how they cross calls: options that several subcommands share.
 
+use super::target::COMPILER;
 use ssl_compiler::analysis::derivatives::Derivatives;
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::pipeline::Options;
@@ -7,18 +8,18 @@ use ssl_compiler::pipeline::Options;
 /// How derivatives cross calls.
 #[derive(Clone, Copy, clap::Args)]
 pub struct Calls {
-    /// How derivatives cross calls of functions; results are the same
-    #[arg(long, value_enum, value_name = "POLICY", default_value = "signature")]
+    /// How functions that are called are differentiated. The results are the same
+    #[arg(long, help_heading = COMPILER, value_enum, value_name = "POLICY", default_value = "signature")]
     derivative_calls: Policy,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Policy {
-    /// Each function is differentiated once, for all that any call wants
+    /// Once per function, for everything that any call asks for
     Merged,
-    /// Once for each combination of what comes in and what is wanted
+    /// Once per function and combination of arguments that vary and derivatives that are asked for
     Signature,
-    /// Calls are written out first
+    /// Not at all: calls are inlined first
     Inline,
 }
 
@@ -27,14 +28,14 @@ enum Policy {
 pub struct DerivativeArguments {
     #[command(flatten)]
     calls: Calls,
-    /// Derive everything that varies, asked for or not: to measure, and to debug
-    #[arg(long, conflicts_with_all = ["no_derivatives", "poison_derivatives"])]
+    /// Compute the derivatives of everything that varies, whether the shader asks for them or not. For measurements
+    #[arg(long, help_heading = COMPILER, conflicts_with_all = ["no_derivatives", "poison_derivatives"])]
     force_derivatives: bool,
-    /// Take every derivative and every texture's footprint for 0: to measure what they cost
-    #[arg(long, conflicts_with = "poison_derivatives")]
+    /// Take every derivative and every texture's footprint to be 0. For measurements
+    #[arg(long, help_heading = COMPILER, conflicts_with = "poison_derivatives")]
     no_derivatives: bool,
-    /// Make partials that nobody gives NaN instead of 0, and say what they reach
-    #[arg(long)]
+    /// Make partials that nobody gives NaN instead of 0, and report what they reach
+    #[arg(long, help_heading = COMPILER)]
     poison_derivatives: bool,
 }
 
@@ -55,6 +56,22 @@ impl Calls {
 impl DerivativeArguments {
     pub fn passes(self) -> Options {
         Options { derivatives: self.derivatives(), ..self.calls.passes() }
+    }
+
+    /// Those that are not the default, as they are written on a command line.
+    pub fn words(self) -> Vec<String> {
+        let calls = match self.calls.derivative_calls {
+            Policy::Merged => Some("--derivative-calls=merged"),
+            Policy::Signature => None,
+            Policy::Inline => Some("--derivative-calls=inline"),
+        };
+        let derivatives = match self.derivatives() {
+            Derivatives::Asked => None,
+            Derivatives::Forced => Some("--force-derivatives"),
+            Derivatives::None => Some("--no-derivatives"),
+            Derivatives::Poisoned => Some("--poison-derivatives"),
+        };
+        [calls, derivatives].into_iter().flatten().map(str::to_owned).collect()
     }
 
     fn derivatives(self) -> Derivatives {

@@ -30,7 +30,7 @@ mod texture;
 mod warnings;
 mod why;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use outcome::Outcome;
 use ssl_compiler::diagnostics;
 use std::io::{IsTerminal, Write};
@@ -70,7 +70,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let json = json::is_asked_for(std::env::args_os().skip(1));
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(e) if json && e.use_stderr() => {
             let said = print(&json::of_usage(&e.render().to_string()));
@@ -96,6 +96,26 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
     };
     finish(&outcome, json)
+}
+
+/// The command line, with the compiler's options out of the way of those who render: `--help-compiler` shows them alone.
+fn parse() -> Result<Arguments, clap::Error> {
+    let wanted = std::env::args_os().any(|word| word == "--help-compiler");
+    let steers = |id: &str| target::COMPILER_OPTIONS.contains(&id);
+    let mut command = Arguments::command().mut_subcommand("render", |render| {
+        render.mut_args(|a| {
+            let hidden = a.is_hide_set() || steers(a.get_id().as_str()) != wanted;
+            a.hide(hidden)
+        })
+    });
+    if wanted && let Some(render) = command.find_subcommand_mut("render") {
+        let help = render.clone().bin_name("shade render").override_usage("shade render [OPTIONS] <SCENE>");
+        return Err(clap::Error::raw(
+            clap::error::ErrorKind::DisplayHelp,
+            help.disable_help_flag(true).render_long_help(),
+        ));
+    }
+    Arguments::from_arg_matches(&command.try_get_matches()?)
 }
 
 /// Prints what a command has to say: its result to stdout, everything else to stderr; as JSON all of it to stdout.

@@ -1,7 +1,7 @@
 //! `shade merge PART… -o FILE`: partial renders to the picture that they are parts of.
 
 use crate::outcome::{self, Outcome};
-use crate::render::output::{ExrArguments, Format, Output};
+use crate::render::output::{DevelopArguments, ExrArguments, Format, Output};
 use renderer::film::part::{self, Part};
 use renderer::scene::codes;
 use ssl_compiler::diagnostics::Diagnostic;
@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Partial renders of one picture, each with other samples, in any order
+    /// Partial renders of one picture, in any order. No two of them may have the same samples
     #[arg(required = true)]
     parts: Vec<PathBuf>,
-    /// The picture, `.png` or `.exr`, or a larger partial render, `.part`
+    /// Where to write the picture. The extension chooses the format: `.png`, `.exr`, or `.part` for a larger partial render
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Make a picture even if samples are missing
+    /// Write a picture even if some samples are missing
     #[arg(long)]
     allow_missing: bool,
+    #[command(flatten)]
+    develop: DevelopArguments,
     #[command(flatten)]
     exr: ExrArguments,
 }
@@ -29,7 +31,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     };
     let merged = merge(&arguments.parts).and_then(|sum| complete(sum, arguments.allow_missing, &output));
     let sum = match merged {
-        Ok(sum) => sum,
+        Ok(mut sum) => {
+            sum.plan.exposure = arguments.develop.exposure.unwrap_or(sum.plan.exposure);
+            sum
+        }
         Err(wrong) => return Outcome::default().refuse((*wrong).into()),
     };
     if let Err(e) = output.write(&sum) {
@@ -38,7 +43,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let (window, samples) = (sum.plan.window, sum.ranges.iter().map(|r| r.end - r.start).sum::<u32>());
     let (path, width, height) = (output.path.display(), window.width(), window.height());
     let said = format!("{path}: {width}×{height}, {samples} of {} samples a pixel\n", sum.plan.samples);
-    Outcome { output: said, note: output.left_out(&sum.plan), ..Outcome::default() }
+    let note = output.left_out(&sum.plan) + output.stays_linear(&arguments.develop);
+    Outcome { output: said, note, ..Outcome::default() }
 }
 
 fn read(path: &Path) -> Result<Part, Box<Diagnostic>> {

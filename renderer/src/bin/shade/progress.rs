@@ -1,40 +1,137 @@
-//! A progress bar with the time left, on stderr, when that is a terminal; else nothing.
+//! How far a long piece of work has got, on stderr: a bar with the time left where that is a terminal, else a line every few
+//! seconds.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often a line is written where nobody says.
+pub const EVERY: Duration = Duration::from_secs(5);
 
 pub struct Progress {
-    bar: ProgressBar,
+    form: Form,
+}
+
+enum Form {
+    Nothing,
+    Bar(ProgressBar),
+    Lines(Lines),
+}
+
+struct Lines {
+    what: &'static str,
+    every: Duration,
+    begin: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// When the last line was written.
+    last: Instant,
+    /// The share that was done before this run, which took none of its time.
+    first: Option<f32>,
+    done: f32,
 }
 
 const STEPS: u64 = 10_000;
 
 impl Progress {
-    pub fn new() -> Progress {
-        if !std::io::stderr().is_terminal() {
-            return Progress { bar: ProgressBar::hidden() };
-        }
-        let template = "{bar:40} {percent:>3} %  {elapsed} elapsed, {eta} left  {msg}";
-        // A template that could not be read would only look different.
-        let style = ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar());
-        Progress { bar: ProgressBar::new(STEPS).with_style(style) }
+    /// Of `what`, with a line `every` so often where there is no terminal; nothing is shown if that is 0.
+    pub fn new(what: &'static str, every: Duration) -> Progress {
+        let form = match (every.is_zero(), std::io::stderr().is_terminal()) {
+            (true, _) => Form::Nothing,
+            (false, true) => Form::Bar(bar(what)),
+            (false, false) => Form::Lines(Lines::new(what, every)),
+        };
+        Progress { form }
     }
 
     /// Shows that the share `done`, 0 to 1, is finished.
     pub fn set(&self, done: f32) {
-        // Threads report out of order; the bar only goes forwards.
-        let position = (done * STEPS as f32) as u64;
-        if position > self.bar.position() {
-            self.bar.set_position(position);
+        match &self.form {
+            Form::Nothing => {}
+            Form::Bar(bar) => {
+                // Threads report out of order; the bar only goes forwards.
+                let position = (done * STEPS as f32) as u64;
+                if position > bar.position() {
+                    bar.set_position(position);
+                }
+            }
+            Form::Lines(lines) => {
+                if let Some(line) = lines.set(done, Instant::now()) {
+                    // Where nobody listens there is nobody to tell.
+                    let _ = writeln!(std::io::stderr().lock(), "{line}");
+                }
+            }
         }
     }
 
-    /// Says what is being done.
-    pub fn say(&self, what: &'static str) {
-        self.bar.set_message(what);
+    pub fn finish(&self) {
+        if let Form::Bar(bar) = &self.form {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(what: &'static str) -> ProgressBar {
+    let template = "{bar:40} {percent:>3} %  {elapsed} elapsed, {eta} left  {msg}";
+    // A template that could not be read would only look different.
+    let style = ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar());
+    ProgressBar::new(STEPS).with_style(style).with_message(what)
+}
+
+impl Lines {
+    fn new(what: &'static str, every: Duration) -> Lines {
+        let begin = Instant::now();
+        Lines { what, every, begin, state: Mutex::new(State { last: begin, first: None, done: 0.0 }) }
     }
 
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
+    /// The line that is due, if one is.
+    fn set(&self, done: f32, now: Instant) -> Option<String> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = *state.first.get_or_insert(done);
+        state.done = state.done.max(done);
+        if now.saturating_duration_since(state.last) < self.every || state.done >= 1.0 {
+            return None;
+        }
+        state.last = now;
+        let elapsed = now.saturating_duration_since(self.begin).as_secs_f64();
+        let (what, percent) = (self.what, (state.done * 100.0) as u32);
+        let own = f64::from(state.done - first);
+        let left = match own > 0.0 {
+            true => format!(", {} left", clock(elapsed * f64::from(1.0 - state.done) / own)),
+            false => String::new(),
+        };
+        Some(format!("{what}: {percent} %, {} elapsed{left}", clock(elapsed)))
+    }
+}
+
+/// Hours, minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_at_their_time_and_estimate_what_is_left() {
+        let lines = Lines::new("rendering", Duration::from_secs(5));
+        let at = |seconds: u64, done: f32| lines.set(done, lines.begin + Duration::from_secs(seconds));
+        // A quarter was there before: the rest of a half takes as long as the quarter did.
+        assert_eq!(at(0, 0.25), None);
+        assert_eq!(at(4, 0.4), None);
+        assert_eq!(at(10, 0.5).as_deref(), Some("rendering: 50 %, 0:10 elapsed, 0:20 left"));
+        assert_eq!(at(14, 0.6), None);
+        // Threads report out of order.
+        assert_eq!(at(3670, 0.45).as_deref(), Some("rendering: 60 %, 1:01:10 elapsed, 1:09:54 left"));
+        assert_eq!(at(9999, 1.0), None);
     }
 }

@@ -3,13 +3,20 @@
 use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::{BackendKind, Target};
 
+/// The heading of `--help` for options that steer the compiler.
+pub const COMPILER: &str = "Compiler";
+
+/// Their names.
+pub const COMPILER_OPTIONS: [&str; 6] =
+    ["backend", "opt", "derivative_calls", "force_derivatives", "no_derivatives", "poison_derivatives"];
+
 #[derive(Clone, Copy, clap::Args)]
 pub struct TargetArguments {
-    /// What runs shaders: interp, cranelift, or llvm in builds that have it
-    #[arg(long, value_name = "BACKEND", value_parser = backend, default_value = "cranelift")]
+    /// What runs the shaders: interp, cranelift, or llvm in builds that have it. The results are the same
+    #[arg(long, help_heading = COMPILER, value_name = "BACKEND", value_parser = backend, default_value = "cranelift")]
     pub backend: BackendKind,
-    /// How long compiling may take so that running is faster: 0 to 3
-    #[arg(long, value_name = "LEVEL", value_parser = level, default_value = "2")]
+    /// How hard the compiler tries to make fast code, from 0 to 3. The results are the same
+    #[arg(long, help_heading = COMPILER, value_name = "LEVEL", value_parser = level, default_value = "2")]
     pub opt: OptLevel,
     /// How many points shaders run on together: 1, 4, 8 or 16, at most as many as the processor and the back end have
     #[arg(long, value_name = "LANES", value_parser = lanes, default_value = "auto")]

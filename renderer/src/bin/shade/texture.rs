@@ -3,7 +3,7 @@
 use super::interrupt;
 use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
-use super::progress::Progress;
+use super::progress::{self, Progress};
 use clap::builder::PossibleValuesParser;
 use renderer::texture::file::TextureFile;
 use renderer::texture::make::{Compression, Conversion, MakeError, MipFilter, convert};
@@ -111,7 +111,7 @@ impl Make {
             let note = "error: threads cannot be started\n".to_owned();
             return Outcome { code: outcome::ENVIRONMENT_FAILED, note, ..Outcome::default() };
         };
-        let (bar, count) = (Progress::new(), self.inputs.len() as f32);
+        let (bar, count) = (Progress::new("converting", progress::EVERY), self.inputs.len() as f32);
         let mut result = Outcome::default();
         for (i, (input, output)) in self.inputs.iter().zip(&outputs).enumerate() {
             let progress = |done: f32| {

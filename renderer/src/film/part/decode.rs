@@ -3,7 +3,7 @@
 
 use super::encode::{COLOR, INTEGER, MAGIC, SUM_BYTES, VERSION};
 use super::{Done, Part, Plan, build};
-use crate::film::{Adaptive, Aov, Film, OutputKind, RawPixel, Tile, TileSums, ToneCurve};
+use crate::film::{Adaptive, Aov, Film, OutputKind, Provenance, RawPixel, Tile, TileSums, ToneCurve};
 use smallvec::SmallVec;
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
@@ -117,6 +117,7 @@ impl Reader<'_> {
         let frame = (self.word()?, self.word()?);
         let window = Tile { x0: self.word()?, y0: self.word()?, x1: self.word()?, y1: self.word()? };
         let (seed, samples) = (self.word()?, self.word()?);
+        let dependence = self.long()?;
         let exposure = f32::from_bits(self.word()?);
         let tone = match self.byte()? {
             0 => ToneCurve::Clamp,
@@ -135,7 +136,10 @@ impl Reader<'_> {
             1 => Some(Adaptive { threshold: f32::from_bits(self.word()?), least: self.word()? }),
             _ => return None,
         };
-        fits.then_some(Plan { fingerprint, frame, window, seed, samples, exposure, tone, aovs, adaptive })
+        let provenance = Provenance { scene: self.text()?, command: self.text()? };
+        let plan =
+            Plan { fingerprint, frame, window, seed, samples, dependence, exposure, tone, aovs, adaptive, provenance };
+        fits.then_some(plan)
     }
 
     fn layer(&mut self) -> Option<Aov> {
@@ -150,10 +154,14 @@ impl Reader<'_> {
             INTEGER => OutputKind::Integer,
             _ => return None,
         };
+        Some(Aov::Output { name: self.text()?, kind })
+    }
+
+    fn text(&mut self) -> Option<String> {
         let length = self.word()? as usize;
-        let (name, rest) = self.bytes.split_at_checked(length)?;
+        let (text, rest) = self.bytes.split_at_checked(length)?;
         self.bytes = rest;
-        Some(Aov::Output { name: std::str::from_utf8(name).ok()?.to_owned(), kind })
+        Some(std::str::from_utf8(text).ok()?.to_owned())
     }
 
     fn ranges(&mut self, samples: u32) -> Option<Vec<Range<u32>>> {
@@ -170,10 +178,11 @@ impl Reader<'_> {
     }
 
     fn done(&mut self) -> Option<Done> {
+        let held = self.word()?;
         let (below, n) = (self.long()?, self.long()?);
         // Nothing is set aside for more than there is.
         let beyond = (0..n).map(|_| self.long()).collect::<Option<Vec<u64>>>()?;
-        Done::new(below, beyond)
+        Some(Done::new(below, beyond)?.holding(held))
     }
 
     fn byte(&mut self) -> Option<u8> {

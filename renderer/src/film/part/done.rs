@@ -8,18 +8,30 @@ pub struct Done {
     below: u64,
     /// All above `below`, which itself is not finished.
     beyond: BTreeSet<u64>,
+    /// Samples of a pixel before this one are in, also of units that are not finished: an earlier render ended with them,
+    /// in the middle of a batch.
+    held: u32,
 }
 
 impl Done {
     /// `None` unless `beyond` ascends from above `below`.
     pub fn new(below: u64, beyond: Vec<u64>) -> Option<Done> {
         let ascends = beyond.first().is_none_or(|&b| b > below) && beyond.windows(2).all(|w| w[0] < w[1]);
-        ascends.then(|| Done { below, beyond: beyond.into_iter().collect() })
+        ascends.then(|| Done { below, beyond: beyond.into_iter().collect(), held: 0 })
     }
 
     /// All of so many units.
     pub fn all(units: u64) -> Done {
-        Done { below: units, beyond: BTreeSet::new() }
+        Done { below: units, beyond: BTreeSet::new(), held: 0 }
+    }
+
+    /// The same units; and of the others, the samples before this one.
+    pub fn holding(self, held: u32) -> Done {
+        Done { held, ..self }
+    }
+
+    pub fn held(&self) -> u32 {
+        self.held
     }
 
     pub fn insert(&mut self, unit: u64) {

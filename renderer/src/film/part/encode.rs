@@ -29,6 +29,7 @@ impl Part {
         }
         out.push(u8::from(self.unfinished.is_some()));
         if let Some(done) = &self.unfinished {
+            words(&mut out, &[done.held()]);
             out.extend(done.below().to_le_bytes());
             out.extend((done.beyond().len() as u64).to_le_bytes());
             done.beyond().for_each(|unit| out.extend(unit.to_le_bytes()));
@@ -55,6 +56,7 @@ impl Part {
         out.extend(plan.fingerprint.to_le_bytes());
         let window = plan.window;
         words(out, &[plan.frame.0, plan.frame.1, window.x0, window.y0, window.x1, window.y1, plan.seed, plan.samples]);
+        out.extend(plan.dependence.to_le_bytes());
         out.extend(plan.exposure.to_le_bytes());
         out.push(match plan.tone {
             ToneCurve::Clamp => 0,
@@ -68,6 +70,8 @@ impl Part {
         if let Some(adaptive) = &plan.adaptive {
             words(out, &[adaptive.threshold.to_bits(), adaptive.least]);
         }
+        text(out, &plan.provenance.scene);
+        text(out, &plan.provenance.command);
     }
 }
 
@@ -82,14 +86,18 @@ fn encode_layer(out: &mut Vec<u8>, aov: &Aov) {
             OutputKind::Color => COLOR,
             OutputKind::Integer => INTEGER,
         });
-        words(out, &[name.len() as u32]);
-        out.extend(name.as_bytes());
+        text(out, name);
     }
 }
 
 /// Kinds of outputs that are not their number of components.
 pub(super) const COLOR: u8 = 5;
 pub(super) const INTEGER: u8 = 6;
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    words(out, &[text.len() as u32]);
+    out.extend(text.as_bytes());
+}
 
 fn words(out: &mut Vec<u8>, values: &[u32]) {
     values.iter().for_each(|v| out.extend(v.to_le_bytes()));

@@ -10,7 +10,7 @@ pub use build::{BATCH, build};
 pub use decode::PartFileError;
 pub use done::Done;
 
-use super::{Adaptive, Aov, Film, Picture, Shape, Tile, ToneCurve, shape};
+use super::{Adaptive, Aov, Film, Metadata, Picture, Provenance, Shape, Tile, ToneCurve, shape};
 use ssl_compiler::input;
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
@@ -34,8 +34,11 @@ pub struct Plan {
     /// The pixels of it that are rendered.
     pub window: Tile,
     pub seed: u32,
-    /// A pixel, all parts together; footprints of textures depend on it.
+    /// A pixel, all parts together.
     pub samples: u32,
+    /// A number for what of each sample depends on how many there are, such as the footprints of textures: samples of two
+    /// plans with the same one are the same samples.
+    pub dependence: u64,
     /// How a PNG is developed: stops, and the curve.
     pub exposure: f32,
     pub tone: ToneCurve,
@@ -43,6 +46,8 @@ pub struct Plan {
     pub aovs: Vec<Aov>,
     /// Where `samples` are only the most that a pixel gets.
     pub adaptive: Option<Adaptive>,
+    /// Those who add parts up take that of the first samples.
+    pub provenance: Provenance,
 }
 
 /// Sums of some samples of every pixel.
@@ -70,6 +75,10 @@ pub enum Misfit {
     Overlap(Range<u32>),
     /// The samples are others than those asked for.
     Range(Range<u32>, Range<u32>),
+    /// Samples of so many a pixel differ from those of the other number.
+    Dependence(u32, u32),
+    /// It was interrupted in the middle of a batch that is to become longer.
+    Batch(u32),
     /// One was interrupted.
     Unfinished,
     /// It was put together from several.
@@ -95,6 +104,15 @@ impl Display for Misfit {
             Misfit::Range(a, b) => {
                 write!(f, "it holds the samples {}..{}, not {}..{}", b.start, b.end, a.start, a.end)
             }
+            Misfit::Dependence(a, b) => write!(
+                f,
+                "its {b} samples a pixel are not the first of {a}: with fewer than 64, textures are filtered more, a single one \
+                 goes through the middle of its pixel, and blue noise has a pattern of its own for each power of two; \
+                 `--spp {a} --sample-range 0..{b}` renders {b} samples that go on to {a}"
+            ),
+            Misfit::Batch(samples) => {
+                write!(f, "it was interrupted before it had {samples} samples a pixel: go on to those first")
+            }
             Misfit::Ranges => f.write_str("it was merged from several renders"),
             Misfit::Units => f.write_str("its samples were made in other batches"),
             Misfit::Unfinished => f.write_str("it was interrupted before all its samples were made"),
@@ -110,6 +128,24 @@ impl Plan {
             () if self.window != other.window => Err(Misfit::Window(self.window, other.window)),
             () if self.seed != other.seed => Err(Misfit::Seed(self.seed, other.seed)),
             () if self.samples != other.samples => Err(Misfit::Samples(self.samples, other.samples)),
+            () => self.looks_like(other),
+        }
+    }
+
+    /// Whether a render of this plan may go on from samples of `other`, which may be for fewer samples a pixel.
+    pub fn goes_on_from(&self, other: &Plan) -> Result<(), Misfit> {
+        if other.samples < self.samples {
+            let as_many = Plan { samples: self.samples, dependence: self.dependence, ..other.clone() };
+            self.fits(&as_many)?;
+            let alike = other.dependence == self.dependence;
+            return if alike { Ok(()) } else { Err(Misfit::Dependence(self.samples, other.samples)) };
+        }
+        self.fits(other)
+    }
+
+    /// The rest of [`Plan::fits`].
+    fn looks_like(&self, other: &Plan) -> Result<(), Misfit> {
+        match () {
             () if self.aovs != other.aovs => Err(Misfit::Layers(self.layer_names(), other.layer_names())),
             () if self.fingerprint != other.fingerprint || self.adaptive != other.adaptive => Err(Misfit::Scene),
             () => Ok(()),
@@ -143,6 +179,10 @@ impl Part {
             }
         }
         self.film.add_all(&other.film);
+        let first = |part: &Part| part.ranges.first().map(|r| r.start);
+        if first(other) < first(self) {
+            self.plan.provenance = other.plan.provenance.clone();
+        }
         let mut all: Vec<Range<u32>> = self.ranges.iter().chain(&other.ranges).cloned().collect();
         all.sort_by_key(|r| r.start);
         self.ranges.clear();
@@ -170,6 +210,12 @@ impl Part {
         };
         let all: u64 = (0..self.film.tile_count()).map(of_tile).sum();
         all as f64 / (f64::from(self.plan.window.width()) * f64::from(self.plan.window.height()))
+    }
+
+    /// What a picture's file says of how it was made.
+    pub fn metadata(&self) -> Metadata {
+        let (provenance, seed) = (self.plan.provenance.clone(), self.plan.seed);
+        Metadata { provenance, seed, samples: self.mean_samples() }
     }
 
     pub fn picture(&self) -> Picture {

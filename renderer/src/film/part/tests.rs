@@ -1,7 +1,7 @@
 //! Parts through files and into each other.
 
 use super::*;
-use crate::film::{FilmSample, OutputKind, TileSums, shape};
+use crate::film::{FilmSample, OutputKind, Provenance, TileSums, shape};
 use glam::Vec3;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -14,10 +14,12 @@ fn plan() -> Plan {
         window,
         seed: 5,
         samples: 8,
+        dependence: 3,
         exposure: 0.5,
         tone,
         aovs: aovs(),
         adaptive: None,
+        provenance: Provenance { scene: "a.toml".to_owned(), command: "shade render a.toml".to_owned() },
     }
 }
 
@@ -53,7 +55,7 @@ fn part(range: Range<u32>) -> Part {
 #[test]
 fn parts_come_back_as_they_were_written() {
     let mut written = part(2..5);
-    written.unfinished = Done::new(1, vec![3, 9]);
+    written.unfinished = Done::new(1, vec![3, 9]).map(|d| d.holding(4));
     let bytes = written.encode();
     let read = Part::decode(&bytes).expect("a whole part");
     assert_eq!((read.plan.clone(), read.ranges.clone()), (written.plan.clone(), written.ranges.clone()));

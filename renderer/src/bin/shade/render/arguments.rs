@@ -1,12 +1,13 @@
 //! What `shade render` is told.
 
-use super::output::ExrArguments;
+use super::command::words;
+use super::output::{DevelopArguments, ExrArguments};
 use crate::derivatives::DerivativeArguments;
 use crate::includes::Includes;
 use crate::target;
 use crate::warnings::Warnings;
 use renderer::accel::Structure;
-use renderer::film::{Adaptive, Tile};
+use renderer::film::{Adaptive, Provenance, Tile};
 use renderer::integrator::View;
 use renderer::material::Making;
 use renderer::render::{RenderOptions, Sampling, available_threads};
@@ -21,95 +22,121 @@ use std::time::Duration;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The scene, a `.toml` or `.json` file
+    /// The scene: a `.toml` or `.json` file
     pub(super) scene: PathBuf,
-    /// The picture, `.png` or `.exr`, or a partial render for `shade merge`, `.part`; the scene's name with `.png` in the
-    /// current folder if not given
+    /// Where to write the picture. The extension chooses the format: `.png`, `.exr`, or `.part` for a partial render that
+    /// `shade merge` reads. Without this option, the picture gets the name of the scene with `.png`, in the current folder
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Samples a pixel, instead of the scene's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
+    /// Samples per pixel. The default is what the scene says
+    #[arg(long, visible_alias = "samples", value_name = "N", help_heading = SAMPLES,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     pub(super) spp: Option<u32>,
-    /// Samples only where the picture is noisy: a tile is done when the standard error of its pixels, as a screen shows
-    /// them from 0 to 1, is below this; `--spp` is the most that a pixel gets. `off` samples all pixels alike, whatever the
-    /// scene says
-    #[arg(long, value_name = "THRESHOLD", value_parser = threshold)]
-    pub(super) adaptive: Option<Threshold>,
-    /// With `--adaptive`, samples that every pixel gets
-    #[arg(long, value_name = "N", default_value = "16", requires = "adaptive",
-        value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_SAMPLES)))]
-    pub(super) min_spp: u32,
-    /// Of the samples of each pixel, counted from 0, only those from FIRST up to, without, LAST
-    #[arg(long, value_name = "FIRST..LAST", value_parser = sample_range)]
-    pub(super) sample_range: Option<Range<u32>>,
-    /// Only the pixels of a window: left, top, right and bottom, the last two being the first left out
-    #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = crop)]
-    pub(super) crop: Option<Tile>,
-    /// Go on from the checkpoint that an interrupted render left beside the picture
-    #[arg(long)]
-    pub(super) resume: bool,
-    /// Seconds between checkpoints, which are kept beside the picture until it is done; 0 for none
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = interval)]
-    pub(super) checkpoint_every: Duration,
-    /// Size of the picture in pixels, instead of the scene's
-    #[arg(long, value_name = "WxH", value_parser = size)]
-    pub(super) size: Option<(u32, u32)>,
-    /// Threads; all cores if not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(super) threads: Option<u16>,
-    /// How textures are filtered
-    #[arg(long, value_name = "FILTER", default_value = "auto", value_parser = mip)]
-    pub(super) mip: MipMode,
-    /// Most memory that textures may take
-    #[arg(long, value_name = "MB", default_value = "1024", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
-    pub(super) texture_memory: u32,
-    /// Mip levels to add; positive is blurrier
-    #[arg(long, value_name = "N", default_value = "0", value_parser = bias, allow_negative_numbers = true)]
-    pub(super) mip_bias: f32,
-    /// Seed of the samples, instead of the scene's
-    #[arg(long, value_name = "N")]
+    /// Seed of the random numbers. The default is what the scene says
+    #[arg(long, value_name = "N", help_heading = SAMPLES)]
     pub(super) seed: Option<u32>,
-    /// Show what the renderer does, in place of light: mip-level, footprint, lobe, shader-time, nan, a global such as
-    /// normal, or a partial of one such as ddx:position
-    #[arg(long, value_name = "VIEW")]
-    pub(super) view: Option<String>,
-    /// Layers beside the light, instead of the scene's: albedo, normal, depth, position, uv, object_id, material_id,
-    /// variance, samples, and `out` parameters of shaders
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Most bounces of a path after the first hit. The default is what the scene says
+    #[arg(long, value_name = "N", help_heading = SAMPLES, value_parser = clap::value_parser!(u32).range(0..=1024))]
+    pub(super) max_depth: Option<u32>,
+    /// Sample a tile only until its noise is below THRESHOLD, a number between 0 and 1; 0.01 leaves little noise. No pixel
+    /// gets more samples than `--spp`. `off` turns this off where the scene turns it on
+    #[arg(long, value_name = "THRESHOLD", help_heading = SAMPLES, value_parser = threshold)]
+    pub(super) adaptive: Option<Threshold>,
+    /// With `--adaptive`, the fewest samples that a pixel gets
+    #[arg(long, visible_alias = "min-samples", value_name = "N", default_value = "16", requires = "adaptive",
+        help_heading = SAMPLES, value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_SAMPLES)))]
+    pub(super) min_spp: u32,
+    /// Render only some of the samples of each pixel, to be merged with others: from number FIRST up to, but not including,
+    /// number LAST. Numbers start at 0
+    #[arg(long, value_name = "FIRST..LAST", help_heading = SAMPLES, value_parser = sample_range)]
+    pub(super) sample_range: Option<Range<u32>>,
+    /// Stop after this many seconds and write what there is. Such a picture cannot be reproduced
+    #[arg(long, value_name = "SECONDS", help_heading = SAMPLES, value_parser = seconds)]
+    pub(super) time_limit: Option<Duration>,
+    /// Width and height of the picture in pixels. The default is what the scene says
+    #[arg(long, value_name = "WxH", help_heading = PICTURE, value_parser = size)]
+    pub(super) size: Option<(u32, u32)>,
+    /// Render only a window of the picture: the columns from X0 up to, but not including, X1, and the rows from Y0 up to, but
+    /// not including, Y1. Both start at 0 in the upper left corner
+    #[arg(long, value_name = "X0,Y0,X1,Y1", help_heading = PICTURE, value_parser = crop)]
+    pub(super) crop: Option<Tile>,
+    #[command(flatten)]
+    pub(super) develop: DevelopArguments,
+    /// Layers to write beside the light, separated by commas: albedo, normal, depth, position, uv, object_id, material_id,
+    /// variance, samples, and the names of `out` parameters of shaders. The default is what the scene says
+    #[arg(long, value_name = "NAMES", help_heading = PICTURE, value_delimiter = ',')]
     pub(super) aov: Option<Vec<String>>,
     #[command(flatten)]
     pub(super) exr: ExrArguments,
-    /// Show the picture in tev while it is made
-    #[arg(long, value_name = "HOST:PORT", value_parser = super::tev::address)]
+    /// How textures are filtered: nearest, bilinear, trilinear, aniso, stochastic or auto
+    #[arg(long, value_name = "FILTER", default_value = "auto", help_heading = TEXTURES, value_parser = mip)]
+    pub(super) mip: MipMode,
+    /// Number of mip levels to add to every look-up, from -32 to 32. Positive numbers blur
+    #[arg(long, value_name = "N", default_value = "0", help_heading = TEXTURES, value_parser = bias,
+        allow_negative_numbers = true)]
+    pub(super) mip_bias: f32,
+    /// Most memory that textures may take, in megabytes. The picture does not depend on it
+    #[arg(long, value_name = "MB", default_value = "1024", help_heading = TEXTURES,
+        value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    pub(super) texture_memory: u32,
+    /// Continue from the checkpoint beside the picture: that of an interrupted render, or with a larger `--spp` that of a
+    /// finished one
+    #[arg(long, help_heading = RUN)]
+    pub(super) resume: bool,
+    /// Keep the checkpoint of a finished render, so that `--resume` can add samples later
+    #[arg(long, help_heading = RUN)]
+    pub(super) keep_checkpoint: bool,
+    /// Seconds between two checkpoints. 0 writes none while the picture is rendered
+    #[arg(long, value_name = "SECONDS", default_value = "60", help_heading = RUN, value_parser = interval)]
+    pub(super) checkpoint_every: Duration,
+    /// Number of threads, from 1 to 1024. The default is one for each core
+    #[arg(long, value_name = "N", help_heading = RUN, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) threads: Option<u16>,
+    /// Seconds between two lines of progress on stderr, where stderr is not a terminal. 0 shows no progress at all
+    #[arg(long, value_name = "SECONDS", default_value = "5", help_heading = RUN, value_parser = interval)]
+    pub(super) progress: Duration,
+    /// Show the picture in tev while it is rendered
+    #[arg(long, value_name = "HOST:PORT", help_heading = RUN, value_parser = super::tev::address)]
     pub(super) tev: Option<String>,
-    /// In place of a picture, follow one path of the pixel in column X and row Y, from 0, and print what each of its hits
-    /// saw
-    #[arg(long, value_name = "X,Y", value_parser = pixel)]
-    pub(super) pixel: Option<(u32, u32)>,
-    /// Which sample of the pixel, from 0
-    #[arg(long, value_name = "N", default_value = "0", requires = "pixel")]
-    pub(super) sample: u32,
-    /// Print the path as JSON
-    #[arg(long, requires = "pixel")]
-    pub(super) json: bool,
-    /// What finds the hits of rays: `bvh`, or `embree` where the program was built with it
-    #[arg(long, value_name = "STRUCTURE", default_value = "bvh", value_parser = structure)]
+    /// The structure that finds what a ray hits: `bvh`, or `embree` in builds that have it
+    #[arg(long, value_name = "STRUCTURE", default_value = "bvh", help_heading = RUN, value_parser = structure)]
     pub(super) accel: Structure,
+    /// Write what the render cost to this file, as JSON
+    #[arg(long, value_name = "FILE", help_heading = LOOK)]
+    pub(super) stats: Option<PathBuf>,
+    /// Show what the renderer does instead of light: mip-level, footprint, lobe, shader-time, nan, a global such as normal,
+    /// or a partial of one such as ddx:position
+    #[arg(long, value_name = "VIEW", help_heading = LOOK)]
+    pub(super) view: Option<String>,
+    /// Instead of rendering, follow one path of the pixel in column X and row Y, and print what each of its hits saw.
+    /// Columns and rows start at 0
+    #[arg(long, value_name = "X,Y", help_heading = LOOK, value_parser = pixel)]
+    pub(super) pixel: Option<(u32, u32)>,
+    /// With `--pixel`, the number of the sample to follow, from 0
+    #[arg(long, value_name = "N", default_value = "0", requires = "pixel", help_heading = LOOK)]
+    pub(super) sample: u32,
+    /// With `--pixel`, print the path as JSON
+    #[arg(long, requires = "pixel", help_heading = LOOK)]
+    pub(super) json: bool,
     #[command(flatten)]
     pub(super) includes: Includes,
+    #[command(flatten)]
+    pub(super) warnings: Warnings,
     #[command(flatten)]
     pub(super) target: target::TargetArguments,
     #[command(flatten)]
     pub(super) derivatives: DerivativeArguments,
-    /// Stop after this many seconds with what there is; such pictures are not reproducible
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(super) time_limit: Option<Duration>,
-    /// Write what the render cost to a JSON file
-    #[arg(long, value_name = "FILE")]
-    pub(super) stats: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) warnings: Warnings,
+    /// Print the help of the options that steer the compiler. They change no picture and are for those who work on it
+    #[arg(long)]
+    help_compiler: bool,
 }
+
+/// Headings of `--help`.
+const SAMPLES: &str = "Samples";
+pub(super) const PICTURE: &str = "Picture";
+const TEXTURES: &str = "Textures";
+const RUN: &str = "Running";
+const LOOK: &str = "Looking into a render";
 
 fn mip(text: &str) -> Result<MipMode, String> {
     let named = MipMode::NAMED.iter().find(|(name, _)| *name == text);
@@ -200,6 +227,13 @@ impl Arguments {
         }
     }
 
+    /// What the picture's file says of where it comes from.
+    fn provenance(&self) -> Provenance {
+        let scene = self.scene.file_name().unwrap_or(self.scene.as_os_str()).to_string_lossy().into_owned();
+        let command = words(self, &scene);
+        Provenance { scene, command }
+    }
+
     /// With what the scene says of them.
     pub fn options(&self, scene: &Scene) -> Result<RenderOptions, Box<Diagnostic>> {
         let wrong = |bad: BadAov| Box::new(Diagnostic::without_place(bad.code, bad.message, bad.hint));
@@ -228,8 +262,11 @@ impl Arguments {
                 Some(Threshold::Off) => Sampling::Full,
                 Some(Threshold::At(threshold)) => Sampling::Adaptive(Adaptive { threshold, least: self.min_spp }),
             },
+            max_depth: self.max_depth,
+            exposure: self.develop.exposure,
             timed: self.stats.is_some(),
             time_limit: self.time_limit,
+            provenance: self.provenance(),
         })
     }
 }

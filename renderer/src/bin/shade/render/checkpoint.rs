@@ -1,5 +1,6 @@
 //! The checkpoint of a render: a partial render beside the picture, replaced every so often, there until the picture is.
 
+use super::output::{Format, Output};
 use crate::outcome::{self, Outcome};
 use renderer::film::part::{self, Part, Plan};
 use renderer::film::{remove_durable, write_durably};
@@ -13,26 +14,31 @@ pub struct Checkpoint {
     path: PathBuf,
     /// None are kept if `None`.
     pub every: Option<Duration>,
+    /// Whether it stays when the picture is there, for more samples.
+    stays: bool,
     /// Why one could not be written: the first time.
     failed: Mutex<Option<String>>,
 }
 
 impl Checkpoint {
     /// That of a picture.
-    pub fn of(picture: &Path, every: Duration) -> Checkpoint {
+    pub fn of(picture: &Path, every: Duration, stays: bool) -> Checkpoint {
         let name = picture.file_name().unwrap_or_default().to_string_lossy();
         let path = picture.with_file_name(format!("{name}.checkpoint"));
-        Checkpoint { path, every: (!every.is_zero()).then_some(every), failed: Mutex::default() }
+        Checkpoint { path, every: (!every.is_zero()).then_some(every), stays, failed: Mutex::default() }
     }
 
-    /// What an earlier render left, if it is of this picture; `None`, after saying so, where it left nothing.
-    pub fn read(&self, plan: &Plan, outcome: &mut Outcome) -> Result<Option<Part>, Box<Diagnostic>> {
-        let shown = self.path.display();
+    /// What an earlier render left, if it is of this picture, with as many samples or fewer; `None`, after saying so, where
+    /// it left nothing. A finished partial render is as good as a checkpoint.
+    pub fn read(&self, plan: &Plan, output: &Output, outcome: &mut Outcome) -> Result<Option<Part>, Box<Diagnostic>> {
+        let finished = output.format == Format::Part && !self.path.exists() && output.path.exists();
+        let path = if finished { &output.path } else { &self.path };
+        let shown = path.display();
         let refused = |code: &'static Code, why: String| {
             let hint = "leave out `--resume` to begin anew";
             Box::new(Diagnostic::without_place(code, format!("the checkpoint `{shown}` cannot be used: {why}"), hint))
         };
-        let bytes = match part::read(&self.path) {
+        let bytes = match part::read(path) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 outcome.note.push_str(&format!("there is no checkpoint `{shown}`: the render began anew\n"));
@@ -41,7 +47,7 @@ impl Checkpoint {
             Err(e) => return Err(refused(&codes::PART, e.to_string())),
         };
         let part = Part::decode(&bytes).map_err(|e| refused(&codes::PART, e.to_string()))?;
-        plan.fits(&part.plan).map_err(|e| refused(&codes::MISFIT, e.to_string()))?;
+        plan.goes_on_from(&part.plan).map_err(|e| refused(&codes::MISFIT, e.to_string()))?;
         Ok(Some(part))
     }
 
@@ -65,8 +71,15 @@ impl Checkpoint {
     }
 
     /// At the end of a render that is whole.
-    pub fn remove(&self) {
-        remove_durable(&self.path);
+    pub fn done_with(&self, part: &Part, outcome: &mut Outcome) {
+        if !self.stays {
+            remove_durable(&self.path);
+        } else if self.keep(part) {
+            let shown = self.path.display();
+            let kept =
+                format!("kept in `{shown}`: the same command with `--resume` and a larger `--spp` adds samples\n");
+            outcome.note.push_str(&kept);
+        }
     }
 
     /// Says what went wrong, once.

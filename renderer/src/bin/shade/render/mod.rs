@@ -2,6 +2,7 @@
 
 mod arguments;
 mod checkpoint;
+mod command;
 mod follow;
 pub mod output;
 mod said;
@@ -45,13 +46,14 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok(opened) => opened,
         Err(refused) => return refused,
     };
-    let checkpoint = Checkpoint::of(&output.path, arguments.checkpoint_every);
+    let checkpoint = Checkpoint::of(&output.path, arguments.checkpoint_every, arguments.keep_checkpoint);
     match begin(arguments, &scene, (&output, &checkpoint), &mut outcome) {
         Ok((options, from)) => {
             let files = (&output, &checkpoint, arguments.stats.as_deref());
             let frame = options.size.unwrap_or((scene.film.width, scene.film.height));
             let tev = arguments.tev.as_ref().map(|address| Tev::new(address, &output.path, frame));
-            make((&mut scene, incomplete), (&options, from), files, (&cancel, tev.as_ref()), &mut outcome);
+            let progress = Progress::new("rendering", arguments.progress);
+            make((&mut scene, incomplete, &progress), (&options, from), files, (&cancel, tev.as_ref()), &mut outcome);
         }
         Err(wrong) => refuse(&mut outcome, *wrong),
     }
@@ -82,10 +84,9 @@ fn open(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Result<(Scene, bool,
 
 /// Reads the scene, and converts its images where that was not done before.
 fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Loaded {
-    let (bar, cancel) = (Arc::new(Progress::new()), cancel.clone());
+    let (bar, cancel) = (Arc::new(Progress::new("converting textures", arguments.progress)), cancel.clone());
     let shown = bar.clone();
     let progress = Arc::new(move |share| {
-        shown.say("converting textures");
         shown.set(share);
         !cancel.load(Ordering::Relaxed)
     });
@@ -111,19 +112,22 @@ fn begin(
     let options = arguments.options(scene)?;
     let plan: Plan = options.plan(scene).map_err(wrong)?;
     outcome.note.push_str(&output.left_out(&plan));
-    let from = if arguments.resume { checkpoint.read(&plan, outcome)? } else { None };
+    outcome.note.push_str(output.stays_linear(&arguments.develop));
+    if arguments.develop.exposure.is_some() && arguments.view.is_some() {
+        outcome.note.push_str("`--exposure` changes nothing of a view, which is shown as it is\n");
+    }
+    let from = if arguments.resume { checkpoint.read(&plan, output, outcome)? } else { None };
     Ok((options, from))
 }
 
 /// Renders, and keeps what comes of it.
 fn make(
-    (scene, incomplete): (&mut Scene, bool),
+    (scene, incomplete, progress): (&mut Scene, bool, &Progress),
     (options, from): (&RenderOptions, Option<Part>),
     (output, checkpoint, stats): (&Output, &Checkpoint, Option<&Path>),
     (cancel, tev): (&AtomicBool, Option<&Tev>),
     outcome: &mut Outcome,
 ) {
-    let progress = Progress::new();
     let keep = |part: &Part| {
         checkpoint.keep(part);
     };
@@ -186,7 +190,7 @@ fn finish(
         _ => Ok(()),
     };
     if complete && written.is_ok() {
-        checkpoint.remove();
+        checkpoint.done_with(&rendered.part, outcome);
     } else {
         checkpoint.keep_last(&rendered.part, outcome);
     }

@@ -1,8 +1,9 @@
 //! The files that rendering and merging make: pictures, and partial renders.
 
+use super::arguments::PICTURE;
 use crate::outcome::{self, Outcome};
 use renderer::film::part::{Part, Plan};
-use renderer::film::{self, ExrPrecision, ImageFormat, OutputError};
+use renderer::film::{self, ExrCompression, ExrForm, ExrPrecision, ImageFormat, OutputError};
 use renderer::scene::codes;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -10,15 +11,46 @@ use std::path::{Path, PathBuf};
 /// How an `.exr` is written: options that rendering and merging share.
 #[derive(clap::Args)]
 pub struct ExrArguments {
-    /// Floats of an `.exr`, half or float; depth, position, uv and ids are always float
-    #[arg(long, value_name = "PRECISION", default_value = "float", value_parser = precision)]
+    /// Numbers of an `.exr`: `half` has 16 bits, `float` 32. Depth, position, uv and ids always have 32
+    #[arg(long, value_name = "PRECISION", default_value = "float", help_heading = PICTURE, value_parser = precision)]
     exr: ExrPrecision,
+    /// Compression of an `.exr`: none, rle, zips, zip or piz, none of which loses anything
+    #[arg(long, value_name = "METHOD", default_value = "zip", help_heading = PICTURE, value_parser = compression)]
+    exr_compression: ExrCompression,
+}
+
+impl ExrArguments {
+    fn form(&self) -> ExrForm {
+        ExrForm { precision: self.exr, compression: self.exr_compression }
+    }
+}
+
+/// How a `.png` is developed: options that rendering and merging share.
+#[derive(clap::Args)]
+pub struct DevelopArguments {
+    /// Exposure of a `.png` in stops: 1 makes it twice as bright. An `.exr` stays linear, whatever this says. The default is
+    /// what the scene says
+    #[arg(long, value_name = "STOPS", help_heading = PICTURE, value_parser = stops, allow_negative_numbers = true)]
+    pub exposure: Option<f32>,
 }
 
 fn precision(text: &str) -> Result<ExrPrecision, String> {
-    let named = ExrPrecision::NAMED.iter().find(|(name, _)| *name == text);
-    let names = || ExrPrecision::NAMED.map(|(name, _)| name).join(" or ");
-    named.map(|&(_, precision)| precision).ok_or_else(|| format!("it is {}", names()))
+    named(&ExrPrecision::NAMED, text)
+}
+
+fn compression(text: &str) -> Result<ExrCompression, String> {
+    named(&ExrCompression::NAMED, text)
+}
+
+fn named<T: Copy>(list: &[(&str, T)], text: &str) -> Result<T, String> {
+    let found = list.iter().find(|(name, _)| *name == text);
+    let names = || list.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    found.map(|&(_, value)| value).ok_or_else(|| format!("it is one of {}", names()))
+}
+
+fn stops(text: &str) -> Result<f32, String> {
+    let parsed = text.parse().ok().filter(|x: &f32| *x > -100.0 && *x < 100.0);
+    parsed.ok_or_else(|| "an exposure is a number of stops between -100 and 100".to_owned())
 }
 
 /// What a file's extension asks for.
@@ -48,7 +80,7 @@ impl Output {
         };
         let is_part = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("part"));
         let picture = ImageFormat::of(&path).map(|format| match format {
-            ImageFormat::Exr(_) => Format::Picture(ImageFormat::Exr(exr.exr)),
+            ImageFormat::Exr(_) => Format::Picture(ImageFormat::Exr(exr.form())),
             ImageFormat::Png => Format::Picture(ImageFormat::Png),
         });
         let Some(format) = picture.or(is_part.then_some(Format::Part)) else {
@@ -70,10 +102,21 @@ impl Output {
         format!("a PNG holds the picture alone: name an `.exr` for its layers, {names}\n")
     }
 
+    /// A remark where an exposure was asked for that the file does not take.
+    pub fn stays_linear(&self, develop: &DevelopArguments) -> &'static str {
+        match (develop.exposure, self.format) {
+            (Some(_), Format::Picture(ImageFormat::Exr(_))) => {
+                "`--exposure` is for a `.png`: an `.exr` holds linear light, as it was rendered\n"
+            }
+            _ => "",
+        }
+    }
+
     pub fn write(&self, part: &Part) -> Result<(), OutputError> {
         match self.format {
             Format::Picture(format) => {
-                film::write(&part.picture(), &self.path, format, part.plan.exposure, part.plan.tone)
+                let developed = (part.plan.exposure, part.plan.tone);
+                film::write(&part.picture(), &self.path, format, developed, Some(&part.metadata()))
             }
             Format::Part => film::write_whole(&self.path, &part.encode()),
         }
