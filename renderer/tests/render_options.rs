@@ -295,7 +295,7 @@ fn options_have_aliases_and_the_compilers_a_page_of_their_own() {
         assert_eq!(out.status.code(), Some(0), "{arguments:?}");
         text(&out.stdout)
     };
-    let compiler = ["--backend", "--opt", "--derivative-calls", "--no-derivatives", "--poison-derivatives"];
+    let compiler = ["--backend", "--opt", "--lanes", "--derivative-calls", "--no-derivatives", "--poison-derivatives"];
     let (usual, own) = (help(&["render", "--help"]), help(&["render", "--help-compiler"]));
     for option in compiler {
         let named =

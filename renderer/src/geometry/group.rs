@@ -262,6 +262,12 @@ impl Geometry {
         bodies.map(|&number| (self.first_of(number), &self.bodies[number as usize]))
     }
 
+    /// The bodies of a group, each with its shape.
+    pub fn members_of(&self, group: u32) -> impl Iterator<Item = (&Body, &Shape)> {
+        let bodies = self.groups[group as usize].bodies.iter();
+        bodies.map(|&number| (&self.bodies[number as usize], &self.shapes[number as usize]))
+    }
+
     /// Numbers of the bodies of a group that are instances, in the order of their paths.
     pub(super) fn instances(&self, group: u32) -> &[u32] {
         &self.groups[group as usize].instances
@@ -365,7 +371,8 @@ impl Geometry {
         self.groups[group as usize].bounds
     }
 
-    fn body_bounds(&self, body: &Body) -> Option<(Vec3, Vec3)> {
+    /// The smallest and largest corner of a body, in the space of its group.
+    pub fn body_bounds(&self, body: &Body) -> Option<(Vec3, Vec3)> {
         match body {
             // A vertex that is no number bounds nothing; no ray meets its triangles.
             Body::Mesh(mesh) => mesh.positions.iter().filter(|p| p.is_finite()).map(|&p| (p, p)).reduce(union),

@@ -104,6 +104,11 @@ impl SceneLights {
         self.linked_points(&self.points, list)
     }
 
+    /// All point and spot lights.
+    pub fn points(&self) -> impl Iterator<Item = &PointLight> {
+        self.points.iter().map(|(light, _)| light)
+    }
+
     fn linked_points<'a>(
         &'a self,
         points: &'a [(PointLight, LightName)],

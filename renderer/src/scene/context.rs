@@ -23,6 +23,8 @@ pub struct Context {
     pub machine_failed: bool,
     pub file: FileId,
     folder: PathBuf,
+    /// Keys that were given beside the file, and the place from which on places are in them.
+    settings: Option<(usize, FileId)>,
     read: HashMap<PathBuf, FileId>,
 }
 
@@ -35,13 +37,25 @@ impl Context {
             machine_failed: false,
             file: FileId(0),
             folder: scene.parent().unwrap_or(Path::new("")).to_owned(),
+            settings: None,
             read: HashMap::new(),
         }
     }
 
-    /// A place in the scene file.
+    /// A place in the scene file, or in what was given beside it.
     pub fn span(&self, range: Range<usize>) -> Span {
-        Span::new(self.file, range)
+        match self.settings {
+            Some((first, file)) if range.start >= first => Span::new(file, range.start - first..range.end - first),
+            _ => Span::new(self.file, range),
+        }
+    }
+
+    /// Takes in a text with keys that were given beside the file. Their places are as if they stood behind it.
+    pub fn add_settings(&mut self, text: String) -> usize {
+        // The end of the file is a place, too.
+        let first = self.sources.get(self.file).text.len() + 1;
+        self.settings = Some((first, self.sources.add("--set", text)));
+        first
     }
 
     pub fn error(

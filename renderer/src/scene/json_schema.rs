@@ -3,7 +3,7 @@
 //! It says of each table which keys there are, of what kind, and what they mean; of shapes, lights and environments by
 //! type, all from the keys that the reader checks by. What takes more than one key to judge is left to the reader.
 
-use super::keys::{Holds, Kind, Kind::*, ROOT, TABLES, Table, VARIABLES};
+use super::keys::{ALIASES, Holds, Kind, Kind::*, ROOT, TABLES, Table, VARIABLES};
 use serde_json::{Map, Value, json};
 
 /// The schema, with a line's end at its end.
@@ -52,6 +52,11 @@ fn definition(table: &Table) -> Value {
 fn object(table: &Table, one: Option<&str>) -> Value {
     let keys = table.keys_of(one);
     let mut properties: Map<String, Value> = keys.map(|k| (k.name.to_owned(), described(&k.kind, k.what))).collect();
+    for (_, other, ours) in ALIASES.iter().filter(|(of, ..)| *of == table.name) {
+        if let Some(key) = table.key(ours) {
+            properties.insert((*other).to_owned(), described(&key.kind, &format!("the same as {ours}")));
+        }
+    }
     if let Some(one) = one {
         properties.insert("type".to_owned(), json!({"const": one}));
     }

@@ -106,6 +106,15 @@ pub fn table(name: &str) -> &'static Table {
     TABLES.iter().find(|t| t.name == name).unwrap_or(&TABLES[0])
 }
 
+/// Other spellings of keys, which mean the same: the table, that one, ours.
+pub const ALIASES: &[(&str, &str, &str)] =
+    &[("integrator", "spp", "samples"), ("integrator", "min_spp", "min_samples")];
+
+/// A key of a table by any of its spellings.
+pub fn spelled<'a>(table: &str, key: &'a str) -> &'a str {
+    ALIASES.iter().find(|(t, other, _)| *t == table && *other == key).map_or(key, |(.., ours)| ours)
+}
+
 /// Words of other renderers for keys: the table, theirs, ours.
 pub const FOREIGN: &[(&str, &str, &str)] = &[
     ("", "render", "integrator"),
@@ -121,7 +130,6 @@ pub const FOREIGN: &[(&str, &str, &str)] = &[
     ("camera", "field_of_view", "fov"),
     ("camera", "lens_radius", "aperture"),
     ("camera", "focal_distance", "focus_distance"),
-    ("integrator", "spp", "samples"),
     ("integrator", "depth", "max_depth"),
     ("integrator", "bounces", "max_depth"),
     ("integrator", "max_bounces", "max_depth"),

@@ -21,6 +21,7 @@ mod models;
 mod nearby;
 mod read;
 mod schema;
+pub mod settings;
 mod shapes;
 mod strands;
 mod textures;
@@ -29,6 +30,7 @@ mod variables;
 
 pub use read::is_scene;
 pub use schema::IntegratorKind;
+pub use settings::Setting;
 pub use textures::TextureSetup;
 
 use crate::accel::{Accel, Structure};
@@ -153,6 +155,8 @@ pub struct LoadOptions {
     pub structure: Structure,
     /// Closure types of the host's own, which shaders make like those of the renderer.
     pub closures: Vec<ClosureKind>,
+    /// Keys that are given beside the file.
+    pub set: Vec<Setting>,
 }
 
 impl<M: Into<Making>> From<M> for LoadOptions {
@@ -164,7 +168,9 @@ impl<M: Into<Making>> From<M> for LoadOptions {
 /// Reads a scene file and all that it names; `imports` is where its shaders look for other files.
 pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'static>) -> Loaded {
     let mut context = Context::new(path);
-    let scene = read::read(path, &mut context).and_then(|file| build(&file, &options.into(), imports, &mut context));
+    let options = options.into();
+    let read = read::read(path, &options.set, &mut context);
+    let scene = read.and_then(|file| build(&file, &options, imports, &mut context));
     let scene = scene.filter(|_| !context.diagnostics.has_errors());
     let Context { sources, diagnostics, incomplete, machine_failed, .. } = context;
     let mut diagnostics = diagnostics.at_home(&sources);

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::schema::SceneFile;
+use super::settings::{self, Setting};
 use super::tree::{self, Data, Fault, Value};
 use super::{check, codes, nearby};
 use ssl_compiler::diagnostics::Diagnostic;
@@ -24,9 +25,9 @@ fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"))
 }
 
-/// Reads and parses; `None` after saying in the context why not. Files that end in `.json` are JSON, all
+/// Reads and parses, with keys that are given beside the file; `None` after saying in the context why not. Files that end in `.json` are JSON, all
 /// others TOML.
-pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
+pub fn read(path: &Path, set: &[Setting], context: &mut Context) -> Option<SceneFile> {
     let text = match input::named_text(path) {
         Ok(text) => text,
         Err(e) => {
@@ -42,7 +43,7 @@ pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
         context.error(&codes::SYNTAX, 0..0, message, hint);
         return None;
     }
-    let tree = match tree::parse(&text, is_json(path)) {
+    let mut tree = match tree::parse(&text, is_json(path)) {
         Ok(tree) => tree,
         Err(faults) => {
             for Fault { at, message, hint } in faults {
@@ -51,6 +52,7 @@ pub fn read(path: &Path, context: &mut Context) -> Option<SceneFile> {
             return None;
         }
     };
+    settings::apply(&mut tree, set, context);
     let checked = Value { data: Data::Table(check::check(tree, context)), at: 0..text.len() };
     tree::typed::read(&checked)
         .map_err(|e| context.error(&codes::SYNTAX, 0..0, format!("the scene cannot be read: {e}"), "look at its keys"))

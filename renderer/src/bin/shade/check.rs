@@ -6,8 +6,10 @@ use super::includes::Includes;
 use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
 use super::program::{Program, is_graph};
+use super::set::SetArguments;
 use super::warnings::Warnings;
 use renderer::material::ShadingLanguage;
+use renderer::scene::LoadOptions;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, codes, render};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
@@ -19,9 +21,11 @@ pub struct Arguments {
     /// Shaders (`.ssl`), graphs (`.toml`), scenes (`.toml`, `.json`), and folders of them
     #[arg(required_unless_present = "schema")]
     files: Vec<PathBuf>,
-    /// Print the JSON Schema of scene files instead, for editors
+    /// Print the JSON Schema of scenes, for editors, and check nothing
     #[arg(long, conflicts_with = "files")]
     schema: bool,
+    #[command(flatten)]
+    set: SetArguments,
     #[command(flatten)]
     json: JsonArgument,
     #[command(flatten)]
@@ -36,7 +40,15 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     let imports = arguments.includes.search();
     let files = arguments.files.iter().flat_map(|f| checkable(f).unwrap_or_else(|_| vec![f.clone()]));
-    report(files.map(|file| check(&file, &imports)), arguments.json.is_wanted(), &arguments.warnings)
+    let files: Vec<PathBuf> = files.collect();
+    if !arguments.set.is_empty() && !files.iter().any(|file| renderer::scene::is_scene(file)) {
+        return Outcome::default().usage("`--set` sets keys of scenes, and none of the files is a scene");
+    }
+    report(
+        files.iter().map(|file| check(file, &arguments.set, &imports)),
+        arguments.json.is_wanted(),
+        &arguments.warnings,
+    )
 }
 
 /// What was found in files, as text or as JSON.
@@ -67,7 +79,7 @@ pub struct Found {
     pub shaders: Vec<serde_json::Value>,
 }
 
-fn check(path: &Path, imports: &SearchPath<'static>) -> Found {
+fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Found {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let language = ShadingLanguage::new();
     let options = CompileOptions { imports, ..CompileOptions::new(language.globals(), language.closures()) };
@@ -75,7 +87,8 @@ fn check(path: &Path, imports: &SearchPath<'static>) -> Found {
         return check_graph(path, false, &options);
     }
     if matches!(extension, "toml" | "json") {
-        let loaded = renderer::scene::load(path, BackendKind::Cranelift, imports);
+        let options = LoadOptions { set: set.list(), ..BackendKind::Cranelift.into() };
+        let loaded = renderer::scene::load(path, options, imports);
         return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
     }
     let mut sources = SourceMap::new();

@@ -21,15 +21,15 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The shader file, or a graph
+    /// The shader file, or a graph of shaders
     file: PathBuf,
-    /// The shader, where the file has several
+    /// The name of the shader. Needed where the file has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// How far the compiler goes
+    /// The stage whose result to show
     #[arg(long, value_enum)]
     stage: Stage,
-    /// Say why a variable carries its derivative, or why not: `p`, `p.x`, `list[2]`, `function.p`, or a line
+    /// Explain why a variable carries its derivative, or why not. Name a variable as `p`, `p.x`, `list[2]` or `function.p`, or a line as
     /// `file.ssl:12`
     #[arg(long, value_name = "NAME")]
     why: Option<String>,

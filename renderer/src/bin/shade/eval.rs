@@ -22,15 +22,17 @@ use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The shader file, or a graph
+    /// The shader file, or a graph of shaders
     file: PathBuf,
-    /// The shader, where the file has several
+    /// The name of the shader to run. Needed where the file has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// A global's value and partials, declared where the file does not; all others are 0
+    /// Set a global to VALUE, and its partials to DDX and DDY; may be repeated. Globals that are not set are 0. A global that
+    /// the file does not declare is declared by this
     #[arg(long = "global", value_name = "NAME:TYPE=VALUE[,DDX,DDY]", allow_hyphen_values = true)]
     globals: Vec<GlobalArgument>,
-    /// A parameter's value, instead of its default
+    /// Set a parameter of the shader; may be repeated. Parameters that are not set have their defaults. For a texture slot
+    /// write test_texture(2), flat_texture(0.5) and so on
     #[arg(long = "param", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     parameters: Vec<ParameterArgument>,
     #[command(flatten)]
@@ -39,16 +41,16 @@ pub struct Arguments {
     target: target::TargetArguments,
     #[command(flatten)]
     derivatives: DerivativeArguments,
-    /// Shade a unit square of so many points, with `uvw` and `position` running over it
+    /// Shade W × H points that cover a unit square. The globals `uvw` and `position` run over it
     #[arg(long, value_name = "WxH", value_parser = grid::size)]
     grid: Option<(u32, u32)>,
-    /// Where the grid's outputs go, as layers of an `.exr`
+    /// With `--grid`, the `.exr` to write. Each output of the shader becomes a layer
     #[arg(short, long, value_name = "FILE", requires = "grid")]
     output: Option<PathBuf>,
-    /// Time compiling and running
+    /// Measure how long the shader takes to compile and to run
     #[arg(long)]
     time: bool,
-    /// Points to run for `--time`
+    /// With `--time`, how many points to run
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     points: u64,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use ssl_compiler::diagnostics::{Code, closest, codes, examples};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The code, such as E0201; all of them are listed if it is left out
+    /// The code, such as E0201. Without a code, all of them are listed
     code: Option<String>,
 }
 

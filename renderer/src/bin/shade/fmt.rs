@@ -13,10 +13,10 @@ pub struct Arguments {
     /// Shader files, or folders to search for them
     #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
     paths: Vec<PathBuf>,
-    /// Change nothing; list the files that would change, and fail if there are any
+    /// Change no file. List the files that would change, and end with exit code 1 if there are any
     #[arg(long)]
     check: bool,
-    /// Read a shader from stdin and write it to stdout
+    /// Read a shader from stdin and write the formatted one to stdout
     #[arg(long)]
     stdin: bool,
 }

@@ -33,7 +33,7 @@ enum Command {
         files: Vec<PathBuf>,
         #[command(flatten)]
         json: JsonArgument,
-        /// Read the images that the graphs name, too
+        /// Also read the images that the graphs name
         #[arg(long)]
         assets: bool,
         #[command(flatten)]
@@ -41,19 +41,19 @@ enum Command {
         #[command(flatten)]
         warnings: Warnings,
     },
-    /// Draw a graph: what carries derivatives is green, what folds to constants grey
+    /// Draw a graph. Units that carry derivatives are green, units that fold to constants are grey
     Show {
         file: PathBuf,
-        /// The drawing, `.svg` or `.dot`; DOT on stdout if not given
+        /// Where to write the drawing, `.svg` or `.dot`. Without this option, DOT goes to stdout
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
         #[command(flatten)]
         includes: Includes,
     },
-    /// Write the shader that a graph is
+    /// Write a graph as one shader
     Build {
         file: PathBuf,
-        /// The shader file; stdout if not given
+        /// Where to write the shader. Without this option, it goes to stdout
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
         #[command(flatten)]

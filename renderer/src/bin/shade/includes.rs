@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Includes {
-    /// A folder in which imported files are looked for, before those of SSL_PATH; may be given again
+    /// Look for imported files in this folder, after the folder of the importing file and before those of SSL_PATH; may be
+    /// repeated
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     folders: Vec<PathBuf>,
 }

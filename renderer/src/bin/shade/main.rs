@@ -15,6 +15,7 @@ mod folders;
 mod graph;
 mod grid;
 mod includes;
+mod info;
 mod inputs;
 mod interrupt;
 mod json;
@@ -23,6 +24,7 @@ mod outcome;
 mod program;
 mod progress;
 mod render;
+mod set;
 mod setup;
 mod target;
 mod test;
@@ -46,25 +48,27 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Render a scene file to a picture
+    /// Render a scene to a picture
     Render(render::Arguments),
     /// Add partial renders up to one picture
     Merge(merge::Arguments),
-    /// Report what is wrong with shaders and scenes
+    /// Report what is wrong with shaders, graphs and scenes
     Check(check::Arguments),
-    /// Run one shader alone
+    /// Say what a scene holds: bounds, counts, materials, textures, lights, camera
+    Info(info::Arguments),
+    /// Run one shader without a scene
     Eval(eval::Arguments),
     /// Run the tests in shader files
     Test(test::Arguments),
-    /// Show what the compiler made of a shader
+    /// Show what the compiler makes of a shader, stage by stage
     Dump(dump::Arguments),
-    /// Lay out shader files in one style
+    /// Format shader files
     Fmt(fmt::Arguments),
-    /// Check, draw and write out graphs of shaders
+    /// Check graphs of shaders, draw them, or write them as shaders
     Graph(graph::Arguments),
-    /// Make tiled, mip-mapped textures, or say what they hold
+    /// Make tiled, mip-mapped textures from images, or say what such files hold
     Texture(texture::Arguments),
-    /// Say what a diagnostic means
+    /// Explain what a diagnostic means
     Explain(explain::Arguments),
 }
 
@@ -87,6 +91,7 @@ fn main() -> ExitCode {
         Command::Render(arguments) => render::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),

@@ -59,10 +59,8 @@ impl Progress {
                 }
             }
             Form::Lines(lines) => {
-                if let Some(line) = lines.set(done, Instant::now()) {
-                    // Where nobody listens there is nobody to tell.
-                    let _ = writeln!(std::io::stderr().lock(), "{line}");
-                }
+                // Where nobody listens there is nobody to tell.
+                lines.set(done, Instant::now(), |line| drop(writeln!(std::io::stderr().lock(), "{line}")));
             }
         }
     }
@@ -87,13 +85,13 @@ impl Lines {
         Lines { what, every, begin, state: Mutex::new(State { last: begin, first: None, done: 0.0 }) }
     }
 
-    /// The line that is due, if one is.
-    fn set(&self, done: f32, now: Instant) -> Option<String> {
+    /// Writes the line that is due, if one is; one thread at a time, so that they come in order.
+    fn set(&self, done: f32, now: Instant, write: impl FnOnce(&str)) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let first = *state.first.get_or_insert(done);
         state.done = state.done.max(done);
         if now.saturating_duration_since(state.last) < self.every || state.done >= 1.0 {
-            return None;
+            return;
         }
         state.last = now;
         let elapsed = now.saturating_duration_since(self.begin).as_secs_f64();
@@ -103,7 +101,7 @@ impl Lines {
             true => format!(", {} left", clock(elapsed * f64::from(1.0 - state.done) / own)),
             false => String::new(),
         };
-        Some(format!("{what}: {percent} %, {} elapsed{left}", clock(elapsed)))
+        write(&format!("{what}: {percent} %, {} elapsed{left}", clock(elapsed)));
     }
 }
 
@@ -124,7 +122,11 @@ mod tests {
     #[test]
     fn lines_come_at_their_time_and_estimate_what_is_left() {
         let lines = Lines::new("rendering", Duration::from_secs(5));
-        let at = |seconds: u64, done: f32| lines.set(done, lines.begin + Duration::from_secs(seconds));
+        let at = |seconds: u64, done: f32| {
+            let mut written = None;
+            lines.set(done, lines.begin + Duration::from_secs(seconds), |line| written = Some(line.to_owned()));
+            written
+        };
         // A quarter was there before: the rest of a half takes as long as the quarter did.
         assert_eq!(at(0, 0.25), None);
         assert_eq!(at(4, 0.4), None);

@@ -7,8 +7,8 @@ use ssl_compiler::{BackendKind, Target};
 pub const COMPILER: &str = "Compiler";
 
 /// Their names.
-pub const COMPILER_OPTIONS: [&str; 6] =
-    ["backend", "opt", "derivative_calls", "force_derivatives", "no_derivatives", "poison_derivatives"];
+pub const COMPILER_OPTIONS: [&str; 7] =
+    ["backend", "opt", "lanes", "derivative_calls", "force_derivatives", "no_derivatives", "poison_derivatives"];
 
 #[derive(Clone, Copy, clap::Args)]
 pub struct TargetArguments {
@@ -18,8 +18,9 @@ pub struct TargetArguments {
     /// How hard the compiler tries to make fast code, from 0 to 3. The results are the same
     #[arg(long, help_heading = COMPILER, value_name = "LEVEL", value_parser = level, default_value = "2")]
     pub opt: OptLevel,
-    /// How many points shaders run on together: 1, 4, 8 or 16, at most as many as the processor and the back end have
-    #[arg(long, value_name = "LANES", value_parser = lanes, default_value = "auto")]
+    /// How many points a shader runs on together: auto, 1, 4, 8 or 16, but no more than the processor and the back end have.
+    /// The results are the same
+    #[arg(long, help_heading = COMPILER, value_name = "LANES", value_parser = lanes, default_value = "auto")]
     pub lanes: Lanes,
 }
 

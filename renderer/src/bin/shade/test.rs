@@ -25,7 +25,7 @@ pub struct Arguments {
     /// The form of the report
     #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
     format: Format,
-    /// Write the report into a file; stdout then gets the last line only
+    /// Write the report to this file. Then stdout gets only its last line
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -32,31 +32,33 @@ struct Make {
     /// Images: PNG, JPEG, TGA, BMP, HDR, TIFF, EXR
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
-    /// The texture, `.tx` or `.tif` for a TIFF, `.exr` for an EXR; for several images a folder that exists
+    /// Where to write the texture: `.tx` or `.tif` makes a TIFF, `.exr` an EXR. For several images, an existing folder
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// How levels are made smaller
+    /// The filter that makes each level from the one before
     #[arg(long, default_value = "box", value_parser = PossibleValuesParser::new(MipFilter::NAMED.map(|n| n.0)))]
     filter: String,
-    /// What lies outside the image; one for both axes, or `U,V`
+    /// What lies outside the image: one word for both axes, or two as `U,V`
     #[arg(long, default_value = "repeat", value_parser = wraps)]
     wrap: [Wrap; 2],
-    /// What the numbers mean: `auto` is what the image says, else sRGB for integers; `raw` is data, and like `linear`
+    /// What the color numbers mean. `auto` takes what the image says, or sRGB for integers. `raw` is for data and is the same
+    /// as `linear`
     #[arg(long, default_value = "auto", value_parser = ["auto", "srgb", "linear", "raw"])]
     color: String,
-    /// The image holds directions: keep them unit vectors, and keep the variance that is lost as a fourth channel
+    /// The image is a normal map: keep directions at unit length in all levels, and store the variance that filtering removes
+    /// in a fourth channel
     #[arg(long)]
     normal_map: bool,
-    /// How texels are stored; as in the image unless said
+    /// The number format of texels. The default is that of the image
     #[arg(long, value_parser = PossibleValuesParser::new(SAMPLES.map(|n| n.0)))]
     sample: Option<String>,
-    /// The side of tiles: a multiple of 16, up to 1024
+    /// The side of a tile in texels: a multiple of 16, up to 1024
     #[arg(long, default_value_t = 64, value_name = "N")]
     tile: u32,
-    /// How tiles are packed
+    /// The compression of tiles
     #[arg(long, default_value = "fast", value_parser = PossibleValuesParser::new(Compression::NAMED.map(|n| n.0)))]
     compression: String,
-    /// Threads to use; all cores unless said
+    /// Number of threads. The default is one for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 }

@@ -5,13 +5,13 @@ use ssl_compiler::diagnostics::{Diagnostics, Policy};
 
 #[derive(clap::Args)]
 pub struct Warnings {
-    /// Take every warning for an error
+    /// Turn every warning into an error
     #[arg(long)]
     deny_warnings: bool,
-    /// Leave out warnings of a code, such as W0401; may be repeated
+    /// Drop the warnings with this code, such as W0401; may be repeated
     #[arg(long, value_name = "CODE", value_parser = code)]
     allow: Vec<String>,
-    /// Take warnings of a code for errors; may be repeated
+    /// Turn the warnings with this code into errors; may be repeated
     #[arg(long, value_name = "CODE", value_parser = code)]
     deny: Vec<String>,
 }

@@ -81,6 +81,10 @@ thread_local! {
 }
 
 impl Environment {
+    pub fn kind(&self) -> &EnvironmentKind {
+        &self.kind
+    }
+
     /// `rotation` in degrees about y: the image turns with it.
     pub fn new(kind: EnvironmentKind, rotation: f32, textures: &TextureSystem) -> Environment {
         let map = LatLong { rotation: (rotation % 360.0).to_radians() };

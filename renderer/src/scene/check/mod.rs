@@ -265,6 +265,11 @@ impl Check<'_> {
             }
             // What stands twice in the file itself is put together.
             let free = |key: &&str| name.is_empty() || !given.iter().any(|g| g == key);
+            let ours = keys::spelled(name, &entry.key);
+            if ours != entry.key && free(&ours) {
+                entry.key = ours.to_owned();
+                return true;
+            }
             let translated = keys::FOREIGN.iter().find(|(t, word, _)| t == name && *word == entry.key);
             let translated = translated.map(|(.., ours)| *ours).filter(|ours| known.contains(ours));
             let near = closest(&entry.key, known.iter().copied());

@@ -4,6 +4,7 @@ use super::command::words;
 use super::output::{DevelopArguments, ExrArguments};
 use crate::derivatives::DerivativeArguments;
 use crate::includes::Includes;
+use crate::set::SetArguments;
 use crate::target;
 use crate::warnings::Warnings;
 use renderer::accel::Structure;
@@ -28,6 +29,8 @@ pub struct Arguments {
     /// `shade merge` reads. Without this option, the picture gets the name of the scene with `.png`, in the current folder
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) set: SetArguments,
     /// Samples per pixel. The default is what the scene says
     #[arg(long, visible_alias = "samples", value_name = "N", help_heading = SAMPLES,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]

@@ -23,6 +23,7 @@ pub fn words(arguments: &Arguments, scene: &str) -> String {
     option("crop", a.crop.map(|c| format!("{},{},{},{}", c.x0, c.y0, c.x1, c.y1)));
     option("exposure", a.develop.exposure.map(|x| x.to_string()));
     option("aov", a.aov.as_ref().map(|names| names.join(",")));
+    a.set.list().into_iter().for_each(|s| option("set", Some(format!("{}={}", s.path, s.value))));
     let mip = MipMode::NAMED.iter().find(|(_, mode)| *mode == a.mip && a.mip != MipMode::default());
     option("mip", mip.map(|(name, _)| (*name).to_owned()));
     option("mip-bias", (a.mip_bias != 0.0).then(|| a.mip_bias.to_string()));

@@ -93,7 +93,13 @@ fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Loaded {
     let textures = TextureSetup { cache: arguments.cache(), progress, ..TextureSetup::default() };
     let loaded = scene::load(
         &arguments.scene,
-        LoadOptions { making: arguments.making(), textures, structure: arguments.accel, ..LoadOptions::default() },
+        LoadOptions {
+            making: arguments.making(),
+            textures,
+            structure: arguments.accel,
+            set: arguments.set.list(),
+            ..LoadOptions::default()
+        },
         &arguments.includes.search(),
     );
     bar.finish();

@@ -1,0 +1,293 @@
+//! `--set PATH=VALUE`: keys of a scene that somebody gives beside its file, put into its tree before that is checked. So they
+//! are checked as what stands in the file is, and mistakes in them are shown where they were made.
+//!
+//! A path names tables, keys and places in lists, with dots between: `film.width`, `shapes.0.radius`, `camera.position.1`. A
+//! shape or a light may be called by its `name`. After a material's name stands one of its keys or one of its shader's
+//! parameters, which may leave out `parameters`. A part with dots in it stands in quotes.
+
+use super::codes;
+use super::context::Context;
+use super::keys::{self, Holds, ROOT};
+use super::tree::{self, Data, Entry, Place, Table, Value};
+use ssl_compiler::diagnostics::closest;
+
+/// One key and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    pub path: String,
+    /// As TOML writes it; what is no value of TOML counts as a text, so that words need no quotes.
+    pub value: String,
+}
+
+impl std::str::FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Setting, String> {
+        let form = "write PATH=VALUE, such as `film.width=640` or `materials.floor.roughness=0.4`";
+        let (path, value) = text.split_once('=').ok_or(form)?;
+        let (path, value) = (path.trim().to_owned(), value.trim().to_owned());
+        if steps(&path).is_none() || value.is_empty() { Err(form.to_owned()) } else { Ok(Setting { path, value }) }
+    }
+}
+
+/// Why a path leads nowhere, and what there is instead.
+type Unknown = (String, String);
+
+/// Puts settings into the tree of a scene, in their order.
+pub fn apply(root: &mut Table, settings: &[Setting], context: &mut Context) {
+    if settings.is_empty() {
+        return;
+    }
+    let text: String = settings.iter().map(|s| format!("{}={}\n", s.path, s.value)).collect();
+    let mut from = context.add_settings(text);
+    for Setting { path, value } in settings {
+        let key_at = from..from + path.len();
+        let value_at = key_at.end + 1..key_at.end + 1 + value.len();
+        from = value_at.end + 1;
+        let found = Found { value: Value { data: data(value, &value_at), at: value_at }, key_at: key_at.clone() };
+        // Whether it can be taken apart was looked at when it was given.
+        let steps = steps(path).unwrap_or_default();
+        if let Err((message, hint)) = set(root, &steps, found) {
+            context.error(&codes::UNKNOWN_NAME, key_at, message, hint);
+        }
+    }
+}
+
+/// What is to be put, and where its key stands.
+struct Found {
+    value: Value,
+    key_at: Place,
+}
+
+/// The parts of a path; `None` if one is empty.
+fn steps(path: &str) -> Option<Vec<String>> {
+    let (mut steps, mut rest) = (Vec::new(), path);
+    loop {
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let (step, behind) = match quote {
+            Some(quote) => rest[1..].split_once(quote)?,
+            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+        };
+        if step.is_empty() {
+            return None;
+        }
+        steps.push(step.to_owned());
+        match behind.strip_prefix('.') {
+            Some(more) => rest = more,
+            None if behind.is_empty() => return Some(steps),
+            None => return None,
+        }
+    }
+}
+
+fn data(text: &str, at: &Place) -> Data {
+    let parsed = tree::parse(&format!("value = {text}"), false).ok();
+    let only = parsed.filter(|table| table.entries.len() == 1).and_then(|mut table| table.entries.pop());
+    only.map_or_else(|| Data::Text(text.to_owned()), |entry| placed(entry.value, at).data)
+}
+
+/// A value all of whose parts stand at one place.
+fn placed(value: Value, at: &Place) -> Value {
+    let data = match value.data {
+        Data::List(list) => Data::List(list.into_iter().map(|v| placed(v, at)).collect()),
+        Data::Table(table) => {
+            let entry = |e: Entry| Entry { key: e.key, key_at: at.clone(), value: placed(e.value, at) };
+            Data::Table(Table { entries: table.entries.into_iter().map(entry).collect() })
+        }
+        other => other,
+    };
+    Value { data, at: at.clone() }
+}
+
+fn set(root: &mut Table, steps: &[String], found: Found) -> Result<(), Unknown> {
+    let Some((first, rest)) = steps.split_first() else { return Ok(()) };
+    let Some((_, holds)) = ROOT.iter().find(|(key, _)| key == first) else {
+        return Err(unknown(&format!("a scene has no `{first}`"), first, ROOT.iter().map(|(key, _)| *key)));
+    };
+    match holds {
+        Holds::One(table) => match rest {
+            [] => put(root, first, found),
+            _ => in_table(table_of(root, first, &found.key_at)?, table, first, rest, found),
+        },
+        Holds::Named(table) => {
+            let all = table_of(root, first, &found.key_at)?;
+            let (one, name, rest) = named(all, table, rest)?;
+            in_table(one, table, name, rest, found)
+        }
+        Holds::List(table) => {
+            let (one, rest) = listed(root, first, table, rest)?;
+            in_table(one, table, first, rest, found)
+        }
+        Holds::Groups => {
+            let all = table_of(root, first, &found.key_at)?;
+            let (group, name, rest) = named(all, "group", rest)?;
+            let Some(("shapes", rest)) = rest.split_first().map(|(key, rest)| (key.as_str(), rest)) else {
+                return Err((format!("a group holds `shapes`: `groups.{name}.shapes.0.…`"), String::new()));
+            };
+            let (one, rest) = listed(group, "shapes", "shape", rest)?;
+            in_table(one, "shape", "shapes", rest, found)
+        }
+        Holds::Variables => within(root, first, rest, found),
+    }
+}
+
+/// The table behind a key, made where there is none.
+fn table_of<'a>(parent: &'a mut Table, key: &str, at: &Place) -> Result<&'a mut Table, Unknown> {
+    if !parent.contains(key) {
+        parent.supply(key, Data::Table(Table::default()), at.clone());
+    }
+    match parent.entries.iter_mut().find(|e| e.key == key).map(|e| &mut e.value.data) {
+        Some(Data::Table(table)) => Ok(table),
+        Some(other) => Err((format!("`{key}` is {}, not a table", other.what()), "set all of it".to_owned())),
+        None => Err((format!("there is no `{key}`"), String::new())),
+    }
+}
+
+/// One of some tables with names, which is there.
+fn named<'a, 's>(
+    all: &'a mut Table,
+    what: &str,
+    steps: &'s [String],
+) -> Result<(&'a mut Table, &'s str, &'s [String]), Unknown> {
+    let names: Vec<String> = all.keys().map(str::to_owned).collect();
+    let Some((name, rest)) = steps.split_first() else {
+        return Err((
+            format!("the path ends before the name of a {what}"),
+            there_are(names.iter().map(String::as_str)),
+        ));
+    };
+    if !names.contains(name) {
+        let message = format!("the scene has no {what} `{name}`");
+        return Err(unknown(&message, name, names.iter().map(String::as_str)));
+    }
+    Ok((table_of(all, name, &(0..0))?, name, rest))
+}
+
+/// One of a list of tables, by its place or its name.
+fn listed<'a, 's>(
+    parent: &'a mut Table,
+    key: &str,
+    what: &str,
+    steps: &'s [String],
+) -> Result<(&'a mut Table, &'s [String]), Unknown> {
+    let entry = parent.entries.iter_mut().find(|e| e.key == key);
+    let list = match entry.map(|e| &mut e.value.data) {
+        Some(Data::List(list)) => list.as_mut_slice(),
+        _ => &mut [],
+    };
+    let count = list.len();
+    let is_named = |value: &Value, name: &str| match &value.data {
+        Data::Table(t) => matches!(t.get("name").map(|v| &v.data), Some(Data::Text(text)) if text == name),
+        _ => false,
+    };
+    let hint = match count {
+        0 => format!("the list `{key}` is empty"),
+        _ => format!("`{key}` has {count}: name one by its place, from 0 to {}, or by its `name`", count - 1),
+    };
+    let Some((step, rest)) = steps.split_first() else {
+        return Err((format!("the path ends before the place of a {what}"), hint));
+    };
+    let index = step.parse().ok().or_else(|| list.iter().position(|v| is_named(v, step)));
+    match index.and_then(|index: usize| list.get_mut(index)).map(|v| &mut v.data) {
+        Some(Data::Table(table)) => Ok((table, rest)),
+        _ => Err((format!("the scene has no {what} `{step}`"), hint)),
+    }
+}
+
+/// Into a table with keys that are known.
+fn in_table(table: &mut Table, kind: &str, subject: &str, steps: &[String], found: Found) -> Result<(), Unknown> {
+    let schema = keys::table(kind);
+    let known = || schema.keys.iter().map(|k| k.name).chain(schema.has_types().then_some("type"));
+    let Some((key, rest)) = steps.split_first() else {
+        return Err((format!("the path ends before a key of the {kind}"), there_are(known())));
+    };
+    let key = keys::spelled(kind, key);
+    match known().any(|name| name == key) {
+        true => within(table, key, rest, found),
+        // The material's shader says whether it has such a parameter, where the scene is built.
+        false if kind == "material" => within(table, "parameters", steps, found),
+        false => Err(unknown(&format!("`{key}` is no key of `{subject}`"), key, known())),
+    }
+}
+
+/// To a key of a table, or further into what stands there.
+fn within(table: &mut Table, key: &str, steps: &[String], found: Found) -> Result<(), Unknown> {
+    let Some((next, rest)) = steps.split_first() else { return put(table, key, found) };
+    match table.entries.iter_mut().find(|e| e.key == key).map(|e| &mut e.value.data) {
+        None => within(table_of(table, key, &found.key_at)?, next, rest, found),
+        Some(Data::Table(inner)) => within(inner, next, rest, found),
+        Some(Data::List(list)) => {
+            let count = list.len();
+            let place = next.parse().ok().and_then(|index: usize| list.get_mut(index));
+            let place = place.ok_or_else(|| {
+                let hint = format!("`{key}` has {count} elements, counted from 0");
+                (format!("`{key}` has no element `{next}`"), hint)
+            })?;
+            into_element(place, rest, found)
+        }
+        Some(other) => Err((format!("`{key}` is {} and has no `{next}`", other.what()), format!("set `{key}` itself"))),
+    }
+}
+
+fn into_element(place: &mut Value, steps: &[String], found: Found) -> Result<(), Unknown> {
+    let Some((next, rest)) = steps.split_first() else {
+        *place = found.value;
+        return Ok(());
+    };
+    let what = place.data.what();
+    match &mut place.data {
+        Data::Table(inner) => within(inner, next, rest, found),
+        Data::List(list) => match next.parse().ok().and_then(|index: usize| list.get_mut(index)) {
+            Some(inner) => into_element(inner, rest, found),
+            None => Err((format!("the list has no element `{next}`"), "elements are counted from 0".to_owned())),
+        },
+        _ => Err((format!("this element is {what} and has no `{next}`"), "set the element itself".to_owned())),
+    }
+}
+
+fn put(table: &mut Table, key: &str, found: Found) -> Result<(), Unknown> {
+    table.entries.retain(|e| e.key != key);
+    table.entries.push(Entry { key: key.to_owned(), key_at: found.key_at, value: found.value });
+    Ok(())
+}
+
+fn unknown<'a>(message: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Unknown {
+    let known: Vec<&str> = known.collect();
+    let near = closest(name, known.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    (message.to_owned(), near + &there_are(known.into_iter()))
+}
+
+fn there_are<'a>(known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_taken_apart() {
+        let parts = |path: &str| steps(path).map(|s| s.join("|"));
+        assert_eq!(parts("materials.floor.roughness").as_deref(), Some("materials|floor|roughness"));
+        assert_eq!(parts("materials.\"a.b\".c").as_deref(), Some("materials|a.b|c"));
+        assert_eq!(parts("materials.'a'").as_deref(), Some("materials|a"));
+        for wrong in ["", ".", "a.", "a..b", "\"a", "\"a\"b", "''"] {
+            assert_eq!(parts(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_toml_and_words_are_texts() {
+        let at = 3..9;
+        assert_eq!(data("0.5", &at), Data::Float(0.5));
+        assert_eq!(data("-7", &at), Data::Integer(-7));
+        assert_eq!(data("true", &at), Data::Bool(true));
+        assert_eq!(data("clamp", &at), Data::Text("clamp".to_owned()));
+        assert_eq!(data("\"a b\"", &at), Data::Text("a b".to_owned()));
+        // No second key slips in.
+        assert_eq!(data("1\nother = 2", &at), Data::Text("1\nother = 2".to_owned()));
+        let one = Value { data: Data::Integer(1), at: at.clone() };
+        assert_eq!(data("[1, 1]", &at), Data::List(vec![one.clone(), one]));
+    }
+}
