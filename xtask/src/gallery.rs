@@ -30,7 +30,7 @@ const MATERIALS: &str = "
 ## Materials
 
 Shaders to use, to read and to change, in `scenes/materials/`; each on the ball of `scenes/ball.toml`. Their parameters are
-listed with labels and ranges by `shade check --format json`. All patterns are averaged over the footprint of a pixel, so none
+listed with labels and ranges by `shade check --json`. All patterns are averaged over the footprint of a pixel, so none
 flickers far away.
 ";
 
