@@ -29,10 +29,12 @@ pub enum BackendKind {
     Cranelift,
     #[cfg(feature = "llvm")]
     Llvm,
+    /// Cranelift's code at once, and LLVM's as soon as a thread has made it; Cranelift's alone in builds without LLVM.
+    Auto,
 }
 
 impl BackendKind {
-    /// Those that this build has.
+    /// Those that this build has, each by itself.
     pub const ALL: &'static [BackendKind] = &[
         BackendKind::Interpreter,
         BackendKind::Cranelift,
@@ -47,6 +49,7 @@ impl BackendKind {
             BackendKind::Cranelift => "cranelift",
             #[cfg(feature = "llvm")]
             BackendKind::Llvm => "llvm",
+            BackendKind::Auto => "auto",
         }
     }
 }
@@ -62,9 +65,19 @@ pub struct Target {
 
 impl Target {
     pub fn instance(self) -> Box<dyn Backend> {
+        let cranelift = || Box::new(Cranelift { opt: self.opt, lanes: self.lanes });
         match self.backend {
             BackendKind::Interpreter => Box::new(Interpreter),
-            BackendKind::Cranelift => Box::new(Cranelift { opt: self.opt, lanes: self.lanes }),
+            BackendKind::Cranelift => cranelift(),
+            #[cfg(not(feature = "llvm"))]
+            BackendKind::Auto => cranelift(),
+            #[cfg(feature = "llvm")]
+            BackendKind::Auto => Box::new(crate::backend::tiered::Tiered {
+                first: cranelift(),
+                better: |opt, lanes| Box::new(crate::backend::llvm::Llvm { opt, lanes }),
+                opt: self.opt,
+                lanes: self.lanes,
+            }),
             #[cfg(feature = "llvm")]
             BackendKind::Llvm => Box::new(crate::backend::llvm::Llvm { opt: self.opt, lanes: self.lanes }),
         }

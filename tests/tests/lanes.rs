@@ -14,19 +14,21 @@ use ssl_tests::{Host, Way, files, folder, messages, on_large_stack, run_block};
 /// The interpreter, which knows nothing of lanes, first.
 fn ways() -> Vec<Way> {
     let way = |backend, opt, lanes| Way { target: Target { backend, opt, lanes }, optimise: true };
-    let mut all = vec![
+    let portable = [
         way(BackendKind::Interpreter, OptLevel::O0, Lanes::ONE),
         way(BackendKind::Cranelift, OptLevel::O0, Lanes::ONE),
         way(BackendKind::Cranelift, OptLevel::O2, Lanes::Auto),
     ];
+    #[cfg(not(feature = "llvm"))]
+    let widest = [];
     #[cfg(feature = "llvm")]
-    all.extend([
+    let widest = [
         way(BackendKind::Llvm, OptLevel::O0, Lanes::AtMost(16)),
         way(BackendKind::Llvm, OptLevel::O1, Lanes::AtMost(4)),
         way(BackendKind::Llvm, OptLevel::O2, Lanes::AtMost(8)),
         way(BackendKind::Llvm, OptLevel::O2, Lanes::AtMost(16)),
-    ]);
-    all
+    ];
+    portable.into_iter().chain(widest).collect()
 }
 
 /// A value of every kind for each lane, most of them apart.
@@ -133,4 +135,33 @@ fn every_shader_file_gives_each_lane_the_bits_that_it_has_alone() {
 fn entries(source: &str) -> Vec<String> {
     let names = source.lines().filter_map(|line| line.strip_prefix("shader ")?.split(['(', ' ']).next());
     names.map(str::to_owned).collect()
+}
+
+/// Whatever the block before which the change comes.
+#[cfg(feature = "llvm")]
+#[test]
+fn going_over_to_better_code_changes_no_bits() {
+    let host = Host { globals: GlobalsLayout::new(), ..Host::default() };
+    let way = |backend| Way { target: Target::from(backend), optimise: true };
+    on_large_stack(|| {
+        for seed in 0..8 {
+            let source = program(seed, 30, Flavour { smooth: false, nested_derivatives: false });
+            let (Ok(reference), Ok(tiered)) =
+                (host.compile(&source, way(BackendKind::Interpreter)), host.compile(&source, way(BackendKind::Auto)))
+            else {
+                continue;
+            };
+            let mut random = Random::new(seed);
+            let quick = tiered.code_bytes();
+            // Some blocks before the change, some behind it.
+            let (mut behind, start) = (0, std::time::Instant::now());
+            while behind < 4 {
+                let (globals, mask) = (lanes(&mut random, ROWS), mask(&mut random));
+                let expected = run_block(&reference, &globals, mask, 100_000);
+                assert_eq!(run_block(&tiered, &globals, mask, 100_000), expected, "{source}");
+                behind += usize::from(tiered.code_bytes() > quick);
+                assert!(start.elapsed().as_secs() < 120, "the better code never came");
+            }
+        }
+    });
 }

@@ -8,6 +8,7 @@ pub mod interpreter;
 pub mod llvm;
 mod native;
 pub mod plan;
+pub mod tiered;
 
 use crate::ir::Module;
 use crate::runtime::BlockContext;

@@ -12,8 +12,9 @@ pub const COMPILER_OPTIONS: [&str; 7] =
 
 #[derive(Clone, Copy, clap::Args)]
 pub struct TargetArguments {
-    /// What runs the shaders: interp, cranelift, or llvm in builds that have it. The results are the same
-    #[arg(long, help_heading = COMPILER, value_name = "BACKEND", value_parser = backend, default_value = "cranelift")]
+    /// What runs the shaders: interp, cranelift, in builds that have it llvm, or auto, which starts with Cranelift's code
+    /// and goes over to LLVM's when that is ready. The results are the same
+    #[arg(long, help_heading = COMPILER, value_name = "BACKEND", value_parser = backend, default_value = "auto")]
     pub backend: BackendKind,
     /// How hard the compiler tries to make fast code, from 0 to 3. The results are the same
     #[arg(long, help_heading = COMPILER, value_name = "LEVEL", value_parser = level, default_value = "2")]
@@ -31,11 +32,11 @@ impl TargetArguments {
 }
 
 fn backend(text: &str) -> Result<BackendKind, String> {
-    match BackendKind::ALL.iter().find(|b| b.name() == text) {
+    match BackendKind::ALL.iter().chain(&[BackendKind::Auto]).find(|b| b.name() == text) {
         Some(&found) => Ok(found),
         None if text == "llvm" => Err(NO_LLVM.to_owned()),
         None => {
-            let names: Vec<&str> = BackendKind::ALL.iter().map(|b| b.name()).collect();
+            let names: Vec<&str> = BackendKind::ALL.iter().chain(&[BackendKind::Auto]).map(|b| b.name()).collect();
             Err(format!("there is {}", names.join(", ")))
         }
     }
