@@ -19,9 +19,13 @@ pub fn check(
 ) {
     let mut said = BTreeSet::new();
     for group in 0..geometry.group_count() {
-        for (shape, body) in geometry.bodies_of(group) {
-            let number = geometry.shape(shape).material as usize;
+        for (first, body) in geometry.bodies_of(group) {
             let Body::Mesh(mesh) = body else { continue };
+            if mesh.indices.is_empty() {
+                continue;
+            }
+            let shape = geometry.shape_of(first);
+            let number = geometry.shape(shape).material as usize;
             let Some(material) = materials.get(number).filter(|m| m.asked().uv && !of_files(number)) else { continue };
             // What a file does not give is filled up with 0.
             if mesh.uvs.iter().any(|uv| *uv != Vec2::ZERO) {

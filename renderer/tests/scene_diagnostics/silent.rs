@@ -59,5 +59,12 @@ fn a_mesh_without_coordinates_is_warned_of_where_they_are_read() {
     let (list, rendered) = found("bare.obj", "checks");
     assert_eq!(list, [("S0031", 9)], "{rendered}");
     assert_eq!(found("full.obj", "checks").0, []);
+    // Shapes are told apart where some have many primitives.
+    let two = "f 1/1 2/2 3/3\nf 1/1 3/3 2/2\n";
+    let many = faces("vt 0 0\nvt 1 0\nvt 0 1\n", two);
+    let shape = |file: &str| format!("[[shapes]]\ntype = \"obj\"\nmaterial = \"checks\"\nfile = '{file}'\n");
+    let text = format!("{CAMERA}{MATTE}{checks}{}{}", shape("many.obj"), shape("bare.obj"));
+    let files = [("bare.obj", bare.as_str()), ("many.obj", many.as_str())];
+    assert_eq!(findings_with("two.toml", &text, &files).0, [("S0031", 13)]);
     assert_eq!(found("bare.obj", "matte").0, []);
 }
