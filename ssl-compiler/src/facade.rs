@@ -22,9 +22,12 @@ use crate::{defaults, sema, syntax};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+/// What makes code of a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BackendKind {
+    /// The reference interpreter, which makes no code.
     Interpreter,
+    /// Cranelift: quick to compile.
     #[default]
     Cranelift,
     #[cfg(feature = "llvm")]
@@ -57,13 +60,16 @@ impl BackendKind {
 /// What makes the code of a shader, and how hard it tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Target {
+    /// Which back end makes the code.
     pub backend: BackendKind,
+    /// How hard it tries.
     pub opt: OptLevel,
     /// How many of a block's points it runs together.
     pub lanes: Lanes,
 }
 
 impl Target {
+    #[doc(hidden)]
     pub fn instance(self) -> Box<dyn Backend> {
         let cranelift = || Box::new(Cranelift { opt: self.opt, lanes: self.lanes });
         match self.backend {
@@ -100,13 +106,18 @@ impl From<BackendKind> for Target {
 }
 
 /// What a host offers to shaders, and how it wants them.
+#[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct CompileOptions<'a> {
+    /// The globals that shaders may read.
     pub globals: &'a GlobalsLayout,
+    /// The closure types that shaders may make.
     pub closures: &'a ClosureRegistry,
     /// The host's functions, for prototypes without a body.
     pub externals: &'a ExternalRegistry,
+    /// What makes the code.
     pub target: Target,
+    /// How the passes treat derivatives and calls.
     pub passes: Options,
     /// Parameter values to write into the code instead of reading the block.
     pub bake: Option<&'a ParameterBlock>,
@@ -123,6 +134,7 @@ pub struct CompileOptions<'a> {
 }
 
 impl<'a> CompileOptions<'a> {
+    /// What is usual, for a host that offers these globals and closures.
     pub fn new(globals: &'a GlobalsLayout, closures: &'a ClosureRegistry) -> CompileOptions<'a> {
         CompileOptions {
             globals,

@@ -43,6 +43,8 @@
 //! What a host needs stands here; [`graph`], [`diagnostics`] and [`testing`] are for those who build tools. The
 //! compiler's own stages are modules without pages: they may change with any version.
 
+#![warn(missing_docs)]
+
 #[doc(hidden)]
 pub mod analysis;
 #[doc(hidden)]

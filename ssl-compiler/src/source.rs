@@ -4,18 +4,23 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The number of a file in its [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct FileId(pub u32);
 
 /// A byte range of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Span {
+    /// The file.
     pub file: FileId,
+    /// The first byte.
     pub start: u32,
+    /// The byte behind the last.
     pub end: u32,
 }
 
 impl Span {
+    /// These bytes of a file.
     pub fn new(file: FileId, range: Range<usize>) -> Span {
         Span { file, start: range.start as u32, end: range.end as u32 }
     }
@@ -25,15 +30,18 @@ impl Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// Its bytes, for slices of the text.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
+/// A text that was compiled.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     /// The path as the user gave it, or a made-up name such as `<inline>`.
     pub name: String,
+    /// The whole text.
     pub text: Arc<str>,
     /// Where it lies, if it is a file: what it imports is looked for beside it. For a text inside
     /// another file, a name in that file's folder.
@@ -103,6 +111,7 @@ impl SourceFile {
         self.text[start..].lines().next().unwrap_or("")
     }
 
+    /// How many lines the text has.
     pub fn line_count(&self) -> usize {
         self.line_starts.len()
     }
@@ -115,10 +124,12 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
+    /// A map without files.
     pub fn new() -> SourceMap {
         SourceMap::default()
     }
 
+    /// Adds a text that lies at no path.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         self.files.push(SourceFile::new(name.into(), None, text.into()));
         FileId(self.files.len() as u32 - 1)
@@ -174,10 +185,15 @@ impl SourceMap {
         found.map(|i| FileId(i as u32))
     }
 
+    /// The file of this number.
+    ///
+    /// # Panics
+    /// If the number is of another map.
     pub fn get(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
     }
 
+    /// All files, by their numbers.
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }

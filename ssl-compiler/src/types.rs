@@ -8,12 +8,16 @@ use std::fmt;
 /// What a register of the compiled shader can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scalar {
+    /// `bool`.
     Bool,
+    /// `int`.
     Int,
+    /// `float`.
     Float,
 }
 
 impl Scalar {
+    /// As the language spells it.
     pub fn name(self) -> &'static str {
         match self {
             Scalar::Bool => "bool",
@@ -26,16 +30,24 @@ impl Scalar {
 /// The float vectors. Those of three components convert into each other freely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VectorKind {
+    /// Two floats.
     Float2,
+    /// Three floats.
     Float3,
+    /// Four floats.
     Float4,
+    /// Red, green, blue.
     Color,
+    /// A direction.
     Vector,
+    /// A place.
     Point,
+    /// A surface normal.
     Normal,
 }
 
 impl VectorKind {
+    /// All kinds.
     pub const ALL: [VectorKind; 7] = [
         VectorKind::Float2,
         VectorKind::Float3,
@@ -46,6 +58,7 @@ impl VectorKind {
         VectorKind::Normal,
     ];
 
+    /// How many components it has.
     #[expect(clippy::len_without_is_empty, reason = "no vector is empty")]
     pub fn len(self) -> usize {
         match self {
@@ -55,6 +68,7 @@ impl VectorKind {
         }
     }
 
+    /// As the language spells it.
     pub fn name(self) -> &'static str {
         match self {
             VectorKind::Float2 => "float2",
@@ -68,30 +82,44 @@ impl VectorKind {
     }
 }
 
+/// The number of a struct in its [`TypeTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StructId(pub u32);
 
+/// A type of the language.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
+    /// What a function without a result gives.
     Void,
+    /// `true` or `false`.
     Bool,
+    /// 32 bits, with a sign.
     Int,
+    /// 32 bits.
     Float,
+    /// A float vector.
     Vector(VectorKind),
     /// 4×4 floats, row by row; multiplies column vectors.
     Matrix,
     /// A name; known when the shader is compiled, or given by the host.
     String,
+    /// How a surface scatters light: a sum of weighted lobes.
     Closure,
+    /// A slot for a texture of the host.
     Texture2d,
+    /// A struct of the program.
     Struct(StructId),
+    /// So many values of a type.
     Array(Box<Type>, u32),
     /// The type of an expression that was already reported; it agrees with everything.
     Error,
 }
 
+/// `float3`.
 pub const FLOAT3: Type = Type::Vector(VectorKind::Float3);
+/// `float4`.
 pub const FLOAT4: Type = Type::Vector(VectorKind::Float4);
+/// `color`.
 pub const COLOR: Type = Type::Vector(VectorKind::Color);
 
 impl Type {
@@ -110,6 +138,7 @@ impl Type {
         })
     }
 
+    /// The scalar that a value of this type is, if it is one.
     pub fn scalar(&self) -> Option<Scalar> {
         match self {
             Type::Bool => Some(Scalar::Bool),
@@ -119,6 +148,7 @@ impl Type {
         }
     }
 
+    /// Whether the type takes part in arithmetic.
     pub fn is_numeric(&self) -> bool {
         matches!(self, Type::Int | Type::Float | Type::Vector(_))
     }
@@ -144,12 +174,14 @@ impl Type {
     }
 }
 
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct StructField {
     pub name: String,
     pub ty: Type,
 }
 
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct StructType {
     pub name: String,
@@ -166,12 +198,14 @@ pub struct StructType {
 }
 
 /// One scalar position inside a type; arrays on the way to it are its dimensions, outermost first.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
     pub kind: LeafKind,
     pub dims: Vec<u32>,
 }
 
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeafKind {
     Scalar(Scalar),
@@ -189,10 +223,15 @@ impl Leaf {
 /// The structs of a program, and what needs them.
 #[derive(Clone, Debug, Default)]
 pub struct TypeTable {
+    /// The structs, by their numbers.
     pub structs: Vec<StructType>,
 }
 
 impl TypeTable {
+    /// The struct of this number.
+    ///
+    /// # Panics
+    /// If the number is of another table.
     pub fn get(&self, id: StructId) -> &StructType {
         &self.structs[id.0 as usize]
     }
@@ -308,6 +347,7 @@ impl TypeTable {
         }
     }
 
+    /// The type, to be printed as an author writes it.
     pub fn display<'a>(&'a self, ty: &'a Type) -> TypeDisplay<'a> {
         TypeDisplay { table: self, ty }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Why a file was refused. `Display` shows every finding with its lines of source; [`CompileError::diagnostics`]
 /// are the same as data.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CompileError {
     diagnostics: Diagnostics,
     sources: SourceMap,
@@ -36,6 +36,13 @@ impl CompileError {
 impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(render::text(&self.diagnostics, &self.sources, false).trim_end())
+    }
+}
+
+/// As `Display`: so a `main` that returns the error, and `unwrap`, show the places.
+impl fmt::Debug for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -4,7 +4,10 @@ use super::Code;
 
 macro_rules! codes {
     ($($name:ident = $id:literal, $title:literal, $explanation:literal;)*) => {
-        $(pub static $name: Code = Code { id: $id, title: $title, explanation: $explanation };)*
+        $(
+            #[doc = $title]
+            pub static $name: Code = Code { id: $id, title: $title, explanation: $explanation };
+        )*
         /// Every code, those of one kind together.
         pub static ALL: &[&Code] = &[$(&$name),*];
     };

@@ -1,11 +1,14 @@
 //! What the tools have to say about a user's input, as data. Nothing here prints; `render` makes text
 //! or JSON of it, and only a program's `main` writes that out.
 
+#[doc(hidden)]
 pub mod allow;
 pub mod codes;
+#[doc(hidden)]
 pub mod examples;
 pub mod policy;
 pub mod render;
+#[doc(hidden)]
 pub mod suggest;
 
 pub use policy::Policy;
@@ -18,53 +21,71 @@ use crate::source::{SourceMap, Span};
 pub struct Code {
     /// Such as `E0201`.
     pub id: &'static str,
+    /// What the code is about, in a few words.
     pub title: &'static str,
     /// A paragraph for somebody who meets it for the first time: what it means, what to do.
     pub explanation: &'static str,
 }
 
+/// Whether a finding stops the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
+    /// The file cannot be compiled.
     Error,
+    /// The file compiles, and probably does not do what was meant.
     Warning,
 }
 
+/// A further place of a finding.
 #[derive(Clone, Debug)]
 pub struct Label {
+    /// The place.
     pub span: Span,
+    /// What is to be seen there.
     pub text: String,
 }
 
 /// Something to know beside the finding, such as a function that was considered and why it does not fit.
 #[derive(Clone, Debug)]
 pub struct Note {
+    /// What to know.
     pub text: String,
+    /// The place that it speaks of, if there is one.
     pub span: Option<Span>,
 }
 
 /// A replacement that an editor may make as it stands.
 #[derive(Clone, Debug)]
 pub struct Fix {
+    /// What is replaced.
     pub span: Span,
+    /// What it is replaced with.
     pub text: String,
 }
 
 /// One finding: what is wrong, where, and what to do about it.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
+    /// Which kind of finding it is.
     pub code: &'static Code,
+    /// Whether it is an error or a warning.
     pub severity: Severity,
+    /// What is wrong, in one sentence.
     pub message: String,
     /// `None` where no file can be pointed into, such as a file that cannot be read.
     pub span: Option<Span>,
     /// Further places that explain the finding.
     pub labels: Vec<Label>,
+    /// What to know beside the finding.
     pub notes: Vec<Note>,
+    /// What to do about it.
     pub hint: String,
+    /// Replacements that mend it, all to be made together.
     pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
+    /// An error about a place in a file.
     pub fn error(code: &'static Code, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -78,6 +99,7 @@ impl Diagnostic {
         }
     }
 
+    /// A warning about a place in a file.
     pub fn warning(code: &'static Code, span: Span, message: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message, hint) }
     }
@@ -96,16 +118,19 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::without_place(code, message, hint) }
     }
 
+    /// With a further place that explains the finding.
     pub fn with_label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into() });
         self
     }
 
+    /// With something to know beside the finding.
     pub fn with_note(mut self, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
         self.notes.push(Note { text: text.into(), span });
         self
     }
 
+    /// With a replacement that an editor may make.
     pub fn with_fix(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.fixes.push(Fix { span, text: text.into() });
         self
@@ -123,6 +148,7 @@ impl Diagnostic {
         self
     }
 
+    /// Whether it is an error, not a warning.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -132,17 +158,21 @@ impl Diagnostic {
 /// warnings are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
+    /// What was kept.
     pub list: Vec<Diagnostic>,
     suppressed: usize,
 }
 
 impl Diagnostics {
+    /// How many errors, and how many warnings, are kept.
     pub const LIMIT: usize = 100;
 
+    /// No findings.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
+    /// Adds a finding; one past the limit is only counted.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         // Counted apart, so that warnings never crowd out an error.
         let alike = self.list.iter().filter(|d| d.severity == diagnostic.severity).count();
@@ -153,11 +183,13 @@ impl Diagnostics {
         }
     }
 
+    /// Adds the findings of another list.
     pub fn extend(&mut self, other: Diagnostics) {
         other.list.into_iter().for_each(|d| self.push(d));
         self.suppressed += other.suppressed;
     }
 
+    /// Whether one of the findings is an error.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(Diagnostic::is_error)
     }
@@ -177,6 +209,7 @@ impl Diagnostics {
         self.list.sort_by_key(|d| d.span.map(|s| (s.file, s.start)));
     }
 
+    /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -14,6 +14,7 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Leaves out warnings, and makes errors of others.
     pub fn apply(&self, diagnostics: &mut Diagnostics) {
         let listed = |list: &[String], id: &str| list.iter().any(|c| c.eq_ignore_ascii_case(id));
         diagnostics.list.retain(|d| d.is_error() || !listed(&self.allow, d.code.id));

@@ -13,21 +13,30 @@ pub type Place = Option<Span>;
 pub struct ShaderGroup {
     /// Of the shader that it becomes.
     pub name: String,
+    /// What it is for, in a sentence.
     pub description: String,
     /// Where files that it names by relative paths are looked for; the current folder if empty.
     pub folder: PathBuf,
+    /// The shaders, in any order.
     pub units: Vec<Unit>,
+    /// Its parameters.
     pub arguments: Vec<Argument>,
+    /// Its results.
     pub outputs: Vec<Output>,
+    /// Where it was written.
     pub at: Place,
 }
 
 /// One shader among those of a group. A shader may be several units.
 #[derive(Clone, Debug)]
 pub struct Unit {
+    /// The name that connections use.
     pub name: String,
+    /// The shader that it is.
     pub source: UnitSource,
+    /// What its inputs are given; the others have their defaults.
     pub inputs: Vec<Input>,
+    /// Where it was written.
     pub at: Place,
 }
 
@@ -35,9 +44,23 @@ pub struct Unit {
 #[derive(Clone, Debug)]
 pub enum UnitSource {
     /// One of a file, or its only one.
-    File { path: String, shader: Option<String>, at: Place },
+    File {
+        /// The path, from the folder of the group.
+        path: String,
+        /// The shader's name.
+        shader: Option<String>,
+        /// Where it was written.
+        at: Place,
+    },
     /// One of a text, or its only one.
-    Text { text: Arc<str>, shader: Option<String>, at: Place },
+    Text {
+        /// The whole text.
+        text: Arc<str>,
+        /// The shader's name.
+        shader: Option<String>,
+        /// Where it was written.
+        at: Place,
+    },
     /// Another group.
     Group(Arc<ShaderGroup>),
 }
@@ -45,14 +68,20 @@ pub enum UnitSource {
 /// What an input of a unit is given.
 #[derive(Clone, Debug)]
 pub struct Input {
+    /// The name of the unit's parameter.
     pub parameter: String,
+    /// What it is given.
     pub given: Given,
+    /// Where it was written.
     pub at: Place,
 }
 
+/// A value, an image, or another unit's output.
 #[derive(Clone, Debug)]
 pub enum Given {
+    /// A value.
     Value(Literal),
+    /// An image.
     Texture(TextureImage),
     /// `unit.output` or `global.name`, with components behind where wanted.
     Connection(String),
@@ -61,10 +90,15 @@ pub enum Given {
 /// A value as people write it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
+    /// `true` or `false`.
     Bool(bool),
+    /// A whole number.
     Int(i32),
+    /// A number.
     Float(f64),
+    /// A string.
     Text(String),
+    /// The components of a vector or matrix.
     List(Vec<f64>),
 }
 
@@ -82,35 +116,45 @@ pub struct TextureImage {
 /// A parameter of the group: it feeds parameters of units.
 #[derive(Clone, Debug, Default)]
 pub struct Argument {
+    /// The name of the group's parameter.
     pub name: String,
     /// `unit.parameter`, one or several.
     pub parameters: Vec<(String, Place)>,
     /// Instead of what the first parameter is set to.
     pub default: Option<(Literal, Place)>,
+    /// Its name for people.
     pub label: Option<String>,
+    /// The least value that makes sense.
     pub min: Option<f64>,
+    /// The greatest value that makes sense.
     pub max: Option<f64>,
+    /// Where it was written.
     pub at: Place,
 }
 
 /// A result of the group.
 #[derive(Clone, Debug)]
 pub struct Output {
+    /// The name of the group's output.
     pub name: String,
     /// As for a connection.
     pub from: String,
+    /// Where it was written.
     pub at: Place,
 }
 
 impl UnitSource {
+    /// The only shader of a file.
     pub fn file(path: impl Into<String>) -> UnitSource {
         UnitSource::File { path: path.into(), shader: None, at: None }
     }
 
+    /// The only shader of a text.
     pub fn text(text: impl Into<Arc<str>>) -> UnitSource {
         UnitSource::Text { text: text.into(), shader: None, at: None }
     }
 
+    /// Another group.
     pub fn group(group: ShaderGroup) -> UnitSource {
         UnitSource::Group(Arc::new(group))
     }
@@ -160,11 +204,13 @@ impl Argument {
         self
     }
 
+    /// Names the parameter for people.
     pub fn label(&mut self, text: &str) -> &mut Argument {
         self.label = Some(text.to_owned());
         self
     }
 
+    /// Says which values make sense.
     pub fn range(&mut self, min: f64, max: f64) -> &mut Argument {
         (self.min, self.max) = (Some(min), Some(max));
         self
@@ -172,6 +218,7 @@ impl Argument {
 }
 
 impl ShaderGroup {
+    /// A group without units.
     pub fn new(name: impl Into<String>) -> ShaderGroup {
         ShaderGroup { name: name.into(), ..ShaderGroup::default() }
     }

@@ -17,8 +17,10 @@ use crate::runtime::ShaderInterface;
 use crate::source::SourceMap;
 use std::collections::{BTreeMap, HashSet};
 
+/// What an input or output of a drawn unit carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Mark {
+    /// Values without derivatives.
     #[default]
     Plain,
     /// Some value in it carries a shadow, or it asks for one.

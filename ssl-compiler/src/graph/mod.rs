@@ -6,6 +6,7 @@
 //! wants to can read what it became. [`show`] draws it.
 
 mod declaration;
+#[doc(hidden)]
 pub mod draw;
 mod embed;
 pub mod group;

@@ -11,11 +11,14 @@ use crate::source::Span;
 /// A value that a parameter's metadata do not allow: what is wrong with it, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disallowed {
+    /// What is wrong with the value.
     pub message: String,
+    /// Which values are right.
     pub hint: String,
 }
 
 impl Disallowed {
+    /// The same as a warning about a place, if there is one.
     pub fn warning(self, span: Option<Span>) -> Diagnostic {
         match span {
             Some(span) => Diagnostic::warning(&codes::PARAMETER_RANGE, span, self.message, self.hint),

@@ -14,7 +14,9 @@ pub const MAX_RECURSION: u32 = 256;
 pub struct Block<'a> {
     /// As many rows as the layout has; those that the shader does not read may hold anything.
     pub globals: &'a [Row],
+    /// A block of this shader's parameters.
     pub parameters: &'a ParameterBlock,
+    /// Who answers texture look-ups and hears `printf`.
     pub host: &'a dyn HostServices,
     /// At least `output_rows` rows. Lanes outside the mask are left alone.
     pub outputs: &'a mut [Row],
@@ -35,7 +37,9 @@ impl<'a> Block<'a> {
 /// Why a lane was ended early; its outputs are zero then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneError {
+    /// A loop or a chain of calls used up the fuel.
     OutOfFuel,
+    /// Too many calls of recursive functions were open at once.
     RecursionTooDeep,
 }
 
@@ -53,6 +57,7 @@ impl std::error::Error for LaneError {}
 /// How a call went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockStatus {
+    /// Why each lane was ended, where it was.
     pub errors: [Option<LaneError>; LANES],
     /// Array accesses whose index was outside the array and was clamped.
     pub clamped_indices: u32,
@@ -61,10 +66,12 @@ pub struct BlockStatus {
 }
 
 impl BlockStatus {
+    /// Whether no lane was ended early.
     pub fn is_clean(&self) -> bool {
         self.errors.iter().all(Option::is_none)
     }
 
+    /// The error of the lowest lane that was ended early.
     pub fn first_error(&self) -> Option<LaneError> {
         self.errors.iter().flatten().next().copied()
     }
@@ -74,6 +81,7 @@ impl BlockStatus {
 ///
 /// Compiled code leaves each lane's final [token](crate::ir) in two rows: in `left` its fuel, in `depth` the number of
 /// open recursive calls with [`TOO_DEEP`] as a flag, which code without recursion leaves alone.
+#[doc(hidden)]
 #[repr(C)]
 pub struct BlockContext {
     pub globals: *const Row,

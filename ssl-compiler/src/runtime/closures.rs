@@ -9,8 +9,10 @@ use std::ops::{Bound, RangeBounds};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClosureId(pub u32);
 
+/// One parameter of a closure type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosureParameter {
+    /// Its name in shaders, for named arguments and tests.
     pub name: &'static str,
     /// A scalar, a vector, or `closure` for what lies under a layer.
     pub ty: Type,
@@ -23,7 +25,9 @@ pub struct ClosureParameter {
 /// The values that a parameter of a closure means something for; those of its ends count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueRange {
+    /// The least value.
     pub low: f32,
+    /// The greatest value.
     pub high: f32,
 }
 
@@ -31,6 +35,7 @@ impl ValueRange {
     /// Any value.
     pub const ALL: ValueRange = ValueRange { low: f32::NEG_INFINITY, high: f32::INFINITY };
 
+    /// The values of a range; an end that a range leaves out counts all the same.
     pub fn of(range: impl RangeBounds<f32>) -> ValueRange {
         let end = |bound, open| match bound {
             Bound::Included(&x) | Bound::Excluded(&x) => x,
@@ -60,9 +65,13 @@ impl fmt::Display for ValueRange {
 /// What a closure's parameter is where a shader leaves it out. It converts to the parameter's type as in a shader.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClosureDefault {
+    /// A number.
     Float(f32),
+    /// A whole number.
     Int(i32),
+    /// `true` or `false`.
     Bool(bool),
+    /// Three components.
     Vector([f32; 3]),
     /// The global of this name, with its derivatives. Where the host has no such global there is no default.
     Global(&'static str),
@@ -94,9 +103,12 @@ impl From<[f32; 3]> for ClosureDefault {
     }
 }
 
+/// What the compiler must know of a closure type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosureType {
+    /// Its name in `make_closure<NAME>(…)`.
     pub name: &'static str,
+    /// Its parameters, in order.
     pub parameters: Vec<ClosureParameter>,
 }
 
@@ -107,6 +119,7 @@ pub struct ClosureRegistry {
 }
 
 impl ClosureRegistry {
+    /// No closure types.
     pub fn new() -> ClosureRegistry {
         ClosureRegistry::default()
     }
@@ -121,15 +134,21 @@ impl ClosureRegistry {
         ClosureId(at.unwrap_or(self.types.len() - 1) as u32)
     }
 
+    /// The type of this name.
     pub fn find(&self, name: &str) -> Option<(ClosureId, &ClosureType)> {
         let at = self.types.iter().position(|t| t.name == name)?;
         Some((ClosureId(at as u32), &self.types[at]))
     }
 
+    /// The type of this number.
+    ///
+    /// # Panics
+    /// If the number is of another registry.
     pub fn get(&self, id: ClosureId) -> &ClosureType {
         &self.types[id.0 as usize]
     }
 
+    /// All types, by their numbers.
     pub fn types(&self) -> &[ClosureType] {
         &self.types
     }

@@ -22,7 +22,9 @@ pub const MAX_WORDS: usize = 16;
 
 /// Up to 16 calls at once. A row is one component of the arguments or of the result.
 pub struct ExternalCall<'a> {
+    /// The components of the arguments, in order.
     pub arguments: &'a [Row],
+    /// The components of the result, for the function to fill.
     pub results: &'a mut [Row],
     /// Bit i is set where lane i takes part; others are left alone.
     pub mask: u32,
@@ -42,8 +44,11 @@ enum Partial {
 /// A function of the host.
 #[derive(Clone)]
 pub struct External {
+    /// Its name in shaders.
     pub name: String,
+    /// The types of its arguments.
     pub parameters: Vec<Type>,
+    /// The type of its result.
     pub result: Type,
     partials: Vec<Partial>,
     run: Wide,
@@ -52,9 +57,12 @@ pub struct External {
 
 /// A value that crosses into the host: `f32`, `i32`, `bool`, or up to four floats.
 pub trait ExternalValue: Copy {
+    /// The type in the language.
     const TYPE: Type;
 
+    /// The value that the words hold.
     fn read(words: &[u32]) -> Self;
+    /// Writes the value's words.
     fn write(self, words: &mut [u32]);
 }
 
@@ -100,7 +108,9 @@ vector_value! { 2: Float2; 3: Float3; 4: Float4; }
 
 /// A Rust function of one to six [`ExternalValue`]s that gives one.
 pub trait HostFunction<Arguments>: Send + Sync + 'static {
+    /// The types of the arguments and of the result.
     fn signature() -> (Vec<Type>, Type);
+    /// Calls the function on words: floats, or the bits of an `int` or `bool`.
     fn call(&self, arguments: &[u32], result: &mut [u32]);
 }
 
@@ -243,6 +253,7 @@ impl std::fmt::Debug for External {
 /// What the derivative of an external function by a component of its arguments is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
+    /// It is 0 everywhere.
     Zero,
     /// Another function of the registry.
     Function(u32),
@@ -260,6 +271,7 @@ pub struct ExternalRegistry {
 pub static NO_EXTERNALS: ExternalRegistry = ExternalRegistry::new();
 
 impl ExternalRegistry {
+    /// No functions.
     pub const fn new() -> ExternalRegistry {
         ExternalRegistry { list: Vec::new() }
     }
@@ -272,14 +284,17 @@ impl ExternalRegistry {
         }
     }
 
+    /// The function of this name, and its number.
     pub fn find(&self, name: &str) -> Option<(u32, &External)> {
         self.list.iter().position(|e| e.name == name).map(|i| (i as u32, &self.list[i]))
     }
 
+    /// The function of this number.
     pub fn get(&self, id: u32) -> Option<&External> {
         self.list.get(id as usize)
     }
 
+    /// All functions, by their numbers.
     pub fn list(&self) -> &[External] {
         &self.list
     }
@@ -300,6 +315,7 @@ impl ExternalRegistry {
 
 /// A call by compiled code, or something that it prints: rows of arguments and results, and which function
 /// or format is meant.
+#[doc(hidden)]
 #[repr(C, align(64))]
 pub struct ExternalRequest {
     pub arguments: [Row; MAX_WORDS],

@@ -11,19 +11,25 @@ use std::collections::HashMap;
 /// Which derivative of a global a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Order {
+    /// The value itself.
     Value,
     /// ∂/∂x, per pixel; x grows to the right.
     Ddx,
     /// ∂/∂y, per pixel; y grows downwards.
     Ddy,
+    /// ∂²/∂x².
     Dxx,
+    /// ∂²/∂x∂y.
     Dxy,
+    /// ∂²/∂y².
     Dyy,
 }
 
 impl Order {
+    /// All orders, as a field's rows hold them.
     pub const ALL: [Order; 6] = [Order::Value, Order::Ddx, Order::Ddy, Order::Dxx, Order::Dxy, Order::Dyy];
 
+    /// The name in listings of the intermediate code.
     pub fn name(self) -> &'static str {
         match self {
             Order::Value => "value",
@@ -48,6 +54,7 @@ pub enum Orders {
 }
 
 impl Orders {
+    /// Rows that one component takes.
     pub const fn count(self) -> usize {
         match self {
             Orders::Value => 1,
@@ -57,11 +64,16 @@ impl Orders {
     }
 }
 
+/// One global and its rows.
 #[derive(Clone, Debug)]
 pub struct GlobalField {
+    /// Its name in `global_value<NAME>`.
     pub name: String,
+    /// A scalar, vector or matrix.
     pub ty: Type,
+    /// Which partials have rows.
     pub orders: Orders,
+    /// The row of the first component's value; the component's partials follow, then the next component.
     pub first_row: usize,
     /// There are rows for partials, but the host does not fill them.
     pub withheld: bool,
@@ -75,6 +87,7 @@ impl GlobalField {
         (order < given).then(|| self.first_row + component * self.orders.count() + order)
     }
 
+    /// How many scalars a value has.
     pub fn components(&self) -> usize {
         self.ty.components().unwrap_or(0)
     }
@@ -89,6 +102,7 @@ pub struct GlobalsLayout {
 }
 
 impl GlobalsLayout {
+    /// A layout without globals.
     pub fn new() -> GlobalsLayout {
         GlobalsLayout::default()
     }
@@ -111,14 +125,20 @@ impl GlobalsLayout {
         Ok(self.fields.len() - 1)
     }
 
+    /// The field of this name, and its index.
     pub fn find(&self, name: &str) -> Option<(usize, &GlobalField)> {
         self.by_name.get(name).map(|&index| (index, &self.fields[index]))
     }
 
+    /// The field of this index.
+    ///
+    /// # Panics
+    /// If there are fewer fields.
     pub fn field(&self, index: usize) -> &GlobalField {
         &self.fields[index]
     }
 
+    /// All fields, in row order.
     pub fn fields(&self) -> &[GlobalField] {
         &self.fields
     }
@@ -129,9 +149,12 @@ impl GlobalsLayout {
     }
 }
 
+/// Why a global cannot be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
+    /// Another global has the name.
     Duplicate(String),
+    /// The type is no scalar, vector or matrix.
     Type(String),
 }
 

@@ -10,11 +10,17 @@ use super::{LANES, PrintRequest, Row};
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct TextureRequest {
+    /// The first coordinate.
     pub u: Row,
+    /// The second coordinate.
     pub v: Row,
+    /// ∂u/∂x.
     pub dudx: Row,
+    /// ∂u/∂y.
     pub dudy: Row,
+    /// ∂v/∂x.
     pub dvdx: Row,
+    /// ∂v/∂y.
     pub dvdy: Row,
     /// Red, green, blue, alpha of the filtered texture.
     pub result: [Row; 4],
@@ -25,6 +31,7 @@ pub struct TextureRequest {
     pub texture: u32,
     /// Bit i is set where lane i takes part.
     pub mask: u32,
+    /// Not 0 where the host must fill `gradient`.
     pub wants_gradient: u32,
 }
 
@@ -32,6 +39,7 @@ impl TextureRequest {
     /// The slot's word while nothing is bound to it.
     pub const UNBOUND: u32 = u32::MAX;
 
+    /// A request for nothing.
     pub fn new() -> TextureRequest {
         TextureRequest {
             u: Row::ZERO,

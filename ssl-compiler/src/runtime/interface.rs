@@ -14,15 +14,22 @@ use crate::types::{Scalar, Type};
 /// An entry of a shader's or parameter's metadata: what its author has to say to user interfaces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
+    /// The entry's name.
     pub name: String,
+    /// The entry's value.
     pub value: MetadataValue,
 }
 
+/// A value of metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetadataValue {
+    /// `true` or `false`.
     Bool(bool),
+    /// A whole number.
     Int(i32),
+    /// A number.
     Float(f32),
+    /// A string.
     String(String),
     /// A `{…}` list, or the components of a vector.
     List(Vec<MetadataValue>),
@@ -31,16 +38,21 @@ pub enum MetadataValue {
 /// A shader parameter that lives in the parameter block.
 #[derive(Clone, Debug)]
 pub struct ParameterDesc {
+    /// The parameter's name.
     pub name: String,
+    /// Its type.
     pub ty: Type,
     /// The type as an author writes it.
     pub type_name: String,
+    /// What each of its words holds.
     pub scalars: Vec<Scalar>,
+    /// The first of its words in the parameter block.
     pub first_word: usize,
     /// One word a scalar.
     pub default: Vec<u32>,
     /// The author gave one; else it is 0.
     pub has_default: bool,
+    /// What its author says of it to user interfaces.
     pub metadata: Vec<Metadata>,
 }
 
@@ -80,7 +92,9 @@ fn diagonal(x: f32) -> Vec<u32> {
 /// A texture slot of the parameter block.
 #[derive(Clone, Debug)]
 pub struct TextureDesc {
+    /// The slot's name.
     pub name: String,
+    /// The word of the parameter block that holds the host's number for the texture.
     pub word: usize,
     /// Whether any look-up goes through it.
     pub used: bool,
@@ -93,18 +107,26 @@ pub struct TextureDesc {
 /// An `out closure` parameter.
 #[derive(Clone, Debug)]
 pub struct ClosureDesc {
+    /// The parameter's name.
     pub name: String,
+    /// What its author says of it to user interfaces.
     pub metadata: Vec<Metadata>,
 }
 
 /// An `out` parameter that is not a closure: its scalars in consecutive output rows.
 #[derive(Clone, Debug)]
 pub struct OutputDesc {
+    /// The parameter's name.
     pub name: String,
+    /// Its type.
     pub ty: Type,
+    /// The type as an author writes it.
     pub type_name: String,
+    /// What each of its rows holds.
     pub scalars: Vec<Scalar>,
+    /// The first of its rows.
     pub first_row: usize,
+    /// What its author says of it to user interfaces.
     pub metadata: Vec<Metadata>,
 }
 
@@ -122,11 +144,13 @@ pub struct Layer {
 pub struct LobeDesc {
     /// Name of the `out closure` that it is a part of.
     pub output: String,
+    /// The type of the closure.
     pub closure: ClosureId,
     /// First of three rows, red, green, blue.
     pub weight_row: usize,
     /// First row of the parameters, in the order of the closure type, closures left out.
     pub parameter_row: usize,
+    /// What it lies under, if it does.
     pub layer: Option<Layer>,
 }
 
@@ -159,22 +183,34 @@ impl OutputDesc {
 pub struct GlobalRead {
     /// Index of the field in the layout.
     pub field: usize,
+    /// Which component of the field.
     pub component: usize,
+    /// The value, or which partial.
     pub order: Order,
+    /// The row of the block.
     pub row: usize,
 }
 
 /// Everything a host must know to call a shader.
 #[derive(Clone, Debug, Default)]
 pub struct ShaderInterface {
+    /// The shader's name.
     pub name: String,
+    /// What its author says of it to user interfaces.
     pub metadata: Vec<Metadata>,
+    /// Its parameters, textures left out.
     pub parameters: Vec<ParameterDesc>,
+    /// Its texture slots.
     pub textures: Vec<TextureDesc>,
+    /// Words that a parameter block has.
     pub parameter_words: usize,
+    /// Its `out` parameters, closures left out.
     pub outputs: Vec<OutputDesc>,
+    /// Its `out closure` parameters.
     pub closures: Vec<ClosureDesc>,
+    /// The lobes that its closures may consist of.
     pub lobes: Vec<LobeDesc>,
+    /// Rows that an output block has.
     pub output_rows: usize,
     /// Every string that stands in the program: what a number that stands for a string means.
     pub strings: Vec<String>,

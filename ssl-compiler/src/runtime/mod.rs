@@ -11,10 +11,12 @@ pub mod allowed;
 pub mod block;
 pub mod closures;
 pub mod externals;
+#[doc(hidden)]
 pub mod format;
 pub mod globals;
 pub mod host;
 pub mod interface;
+#[doc(hidden)]
 pub mod math;
 pub mod parameters;
 pub mod print;
@@ -42,8 +44,10 @@ pub const LANES: usize = 16;
 pub struct Row(pub [f32; LANES]);
 
 impl Row {
+    /// Zero in every lane.
     pub const ZERO: Row = Row([0.0; LANES]);
 
+    /// One value in every lane.
     pub fn splat(value: f32) -> Row {
         Row([value; LANES])
     }
@@ -53,6 +57,7 @@ impl Row {
         self.0[lane].to_bits() as i32
     }
 
+    /// Sets the lane's word to an integer.
     pub fn set_int(&mut self, lane: usize, value: i32) {
         self.0[lane] = f32::from_bits(value as u32);
     }

@@ -7,11 +7,15 @@ use super::{TextureRequest, interface::ShaderInterface};
 /// A value given to a parameter by a scene, a test or the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterValue {
+    /// `true` or `false`.
     Bool(bool),
+    /// A whole number, which an `int`, a `float`, a vector or a matrix takes.
     Int(i32),
+    /// A number, which a `float`, a vector or a matrix takes.
     Float(f32),
     /// 2, 3 or 4 components; 16 for a matrix, row by row.
     Vector(Vec<f32>),
+    /// A string.
     String(String),
     /// The host's number of a texture.
     Texture(u32),
@@ -20,6 +24,7 @@ pub enum ParameterValue {
 /// The words of one material instance, laid out by the shader's interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterBlock {
+    /// One word a scalar: a float, or the bits of an `int` or `bool`, or the host's number of a texture.
     pub words: Vec<u32>,
     /// The strings that parameters were given: their words are numbers only.
     texts: Vec<String>,

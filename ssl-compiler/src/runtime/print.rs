@@ -10,17 +10,21 @@ use std::sync::Mutex;
 /// The formats of a program and the strings that it knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
+    /// The formats of all `printf`s, by number.
     pub formats: Vec<String>,
+    /// Every string that stands in the program.
     pub strings: Vec<String>,
 }
 
 /// Up to 16 messages of one `printf`.
 pub struct PrintRequest<'a> {
+    /// What `printf` was given first.
     pub format: &'a str,
     /// A row for each conversion of the format.
     pub arguments: &'a [Row],
     /// Bit i is set where lane i takes part.
     pub mask: u32,
+    /// Every string that stands in the program.
     pub strings: &'a [String],
 }
 

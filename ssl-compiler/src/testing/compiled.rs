@@ -19,10 +19,15 @@ use std::path::PathBuf;
 /// What tests run against.
 #[derive(Clone, Copy)]
 pub struct Session<'a> {
+    /// The globals of the host, to which a test's file may add.
     pub globals: &'a GlobalsLayout,
+    /// The closure types of the host.
     pub closures: &'a ClosureRegistry,
+    /// Where each test runs.
     pub backends: &'a [BackendKind],
+    /// The functions of the host.
     pub externals: &'a ExternalRegistry,
+    /// How the passes treat derivatives and calls.
     pub passes: Options,
     /// How hard the native back ends try.
     pub opt: OptLevel,

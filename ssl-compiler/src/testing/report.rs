@@ -1,16 +1,20 @@
 //! What running tests gives, and its JSON form.
 
 use crate::source::{SourceMap, Span};
+use std::fmt;
 
 /// One expectation that did not hold.
 #[derive(Clone, Debug)]
 pub struct Failure {
+    /// The expectation.
     pub span: Span,
     /// `file:line:column`
     pub place: String,
     /// The line in the source.
     pub source: String,
+    /// The line, from 1.
     pub line: usize,
+    /// What did not hold.
     pub message: String,
     /// What was expected and what was found, where these are values.
     pub values: Option<(String, String)>,
@@ -44,10 +48,15 @@ impl Failure {
 /// A test on one back end.
 #[derive(Clone, Debug)]
 pub struct TestReport {
+    /// The file's name.
     pub file: String,
+    /// The line of the test, from 1.
     pub line: usize,
+    /// The name of the test.
     pub name: String,
+    /// Where it ran.
     pub backend: &'static str,
+    /// What did not hold; a test stops at the first sample that fails.
     pub failures: Vec<Failure>,
     /// What the shaders said.
     pub messages: Vec<String>,
@@ -58,17 +67,51 @@ pub struct TestReport {
 }
 
 impl TestReport {
+    /// Whether every expectation held.
     pub fn passed(&self) -> bool {
         self.failures.is_empty()
     }
 }
 
+/// A line for the test, and for each failure where, what and how to see it again.
+impl fmt::Display for TestReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.passed() { "ok    " } else { "FAILED" };
+        let note = self.note.as_ref().map_or(String::new(), |n| format!(" ({n})"));
+        writeln!(f, "{verdict} {}:{} {} [{}]{note}", self.file, self.line, self.name, self.backend)?;
+        for line in self.messages.iter().flat_map(|m| m.lines()) {
+            writeln!(f, "    | {line}")?;
+        }
+        self.failures.iter().try_for_each(|failure| write!(f, "{failure}"))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "    {}: {}", self.place, self.message)?;
+        writeln!(f, "    {:4} | {}", self.line, self.source)?;
+        if !self.inputs.is_empty() {
+            writeln!(f, "    with {}", self.inputs.join(", "))?;
+        }
+        if !self.drawn.is_empty() {
+            writeln!(f, "    made simpler from {}", self.drawn.join(", "))?;
+        }
+        match &self.reproduce {
+            Some(command) => writeln!(f, "    see it with: {command}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the tests of a file gave, in order of tests and back ends.
 pub type FileReport = Vec<TestReport>;
 
 /// A file whose tests could not be run, and why.
 #[derive(Clone, Debug)]
 pub struct BrokenFile {
+    /// The file.
     pub file: String,
+    /// What is wrong with it.
     pub reason: String,
 }
 

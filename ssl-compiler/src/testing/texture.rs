@@ -8,7 +8,10 @@ use std::f64::consts::TAU;
 pub enum TestPattern {
     /// With s = 2π·frequency: red is ½ + ¼ sin su, green ½ + ¼ cos sv, blue ½ + ¼ sin su cos sv, alpha
     /// ½ + ¼ sin s(u + v).
-    Waves { frequency: f64 },
+    Waves {
+        /// Waves from 0 to 1.
+        frequency: f64,
+    },
     /// The same color everywhere.
     Flat([f64; 4]),
 }

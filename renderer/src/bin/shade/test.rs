@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
                 Ok((found, warnings)) => {
                     find(&warnings, &sources);
                     outcome.note.push_str(&render::text(&warnings, &sources, false));
-                    found.iter().for_each(|r| text.push_str(&line(r)));
+                    found.iter().for_each(|r| text.push_str(&r.to_string()));
                     reports.extend(found);
                 }
                 Err(diagnostics) => {
@@ -135,28 +135,4 @@ fn run_one(path: &Path, imports: &SearchPath<'_>, arguments: &Arguments) -> (Sou
         if found.has_errors() { Err(found) } else { Ok((reports, found)) }
     });
     (sources, result)
-}
-
-/// A line for the test, and for each failure where, what and how to see it again.
-fn line(r: &TestReport) -> String {
-    let verdict = if r.passed() { "ok    " } else { "FAILED" };
-    let note = r.note.as_ref().map_or(String::new(), |n| format!(" ({n})"));
-    let mut out = format!("{verdict} {}:{} {} [{}]{note}\n", r.file, r.line, r.name, r.backend);
-    for message in &r.messages {
-        message.lines().for_each(|l| out.push_str(&format!("    | {l}\n")));
-    }
-    for f in &r.failures {
-        out.push_str(&format!("    {}: {}\n", f.place, f.message));
-        out.push_str(&format!("    {:4} | {}\n", f.line, f.source));
-        if !f.inputs.is_empty() {
-            out.push_str(&format!("    with {}\n", f.inputs.join(", ")));
-        }
-        if !f.drawn.is_empty() {
-            out.push_str(&format!("    made simpler from {}\n", f.drawn.join(", ")));
-        }
-        if let Some(command) = &f.reproduce {
-            out.push_str(&format!("    see it with: {command}\n"));
-        }
-    }
-    out
 }

@@ -25,9 +25,11 @@ const MAX_NESTING: usize = 32;
 /// What a group became: a file among the sources, and what a host must know beside it.
 #[derive(Debug)]
 pub struct Linked {
+    /// The file that linking added to the sources.
     pub file: FileId,
     /// The shader of the file that is the group.
     pub shader: String,
+    /// The texture slots of the shader, with their images.
     pub textures: Vec<Slot>,
     pieces: Pieces,
     /// What was said already.
@@ -41,10 +43,13 @@ pub struct Linked {
 /// A texture slot of the linked shader, and the image that the graph gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
+    /// The slot's name in the shader.
     pub name: String,
+    /// The image, as the graph names it.
     pub image: TextureImage,
     /// The image's file, with the folder of its graph.
     pub path: PathBuf,
+    /// Where it was written.
     pub at: Place,
 }
 
