@@ -1,6 +1,6 @@
 //! Shades a grid of points, block by block, and shows the albedo of what was found as characters.
 
-use ssl_compiler::{Block, CompileError, Compiler, FileId, LANES};
+use ssl_compiler::{Block, Compiler, FileId, LANES};
 use std::error::Error;
 use std::io::Write;
 
@@ -77,7 +77,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 }
 
 #[test]
-fn the_tests_in_the_shader_file_pass() -> Result<(), CompileError> {
+fn the_tests_in_the_shader_file_pass() -> Result<(), ssl_compiler::CompileError> {
     let (mut compiler, file) = session();
     for report in compiler.test(file)? {
         assert!(report.passed(), "{report}");
