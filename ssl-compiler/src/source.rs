@@ -54,6 +54,7 @@ pub struct SourceFile {
 /// How a text stands in another file, perhaps with escapes: findings about it are shown there.
 #[derive(Clone, Debug)]
 pub struct Embedding {
+    /// The file that the text stands in.
     pub host: FileId,
     /// Where runs of the text begin, in it and in the host, in order, the last one being the end. Within a run, a byte of
     /// one is a byte of the other. An escape is a run of its own.

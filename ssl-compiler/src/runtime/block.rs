@@ -114,12 +114,14 @@ pub const TOO_DEEP: u32 = 1 << 31;
 /// A token: how much a lane may still do, and how deep in recursive calls it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
+    /// What is left to spend.
     pub fuel: u32,
     /// Open recursive calls, and [`TOO_DEEP`].
     pub depth: u32,
 }
 
 impl Token {
+    /// A token with this fuel, and no open calls.
     pub fn new(fuel: u32) -> Token {
         Token { fuel, depth: 0 }
     }

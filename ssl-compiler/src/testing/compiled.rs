@@ -31,6 +31,7 @@ pub struct Session<'a> {
     pub passes: Options,
     /// How hard the native back ends try.
     pub opt: OptLevel,
+    /// How many points of a block native code runs at once.
     pub lanes: Lanes,
     /// Where imported files are looked for.
     pub imports: &'a SearchPath<'a>,
