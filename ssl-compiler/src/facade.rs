@@ -3,15 +3,15 @@
 use crate::analysis::derivatives::Derivatives;
 use crate::analysis::variation;
 use crate::backend::cranelift::Cranelift;
-use crate::backend::{Backend, Lanes, OptLevel, interpreter::Interpreter};
+use crate::backend::{Backend, BackendError, Code, Lanes, OptLevel, Text, interpreter::Interpreter};
 use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
-use crate::ir::{Module, Op};
+use crate::ir::{Module, Op, verify};
 use crate::jit::Shader;
 pub use crate::lower::Roots;
 use crate::lower::{self, Request};
 use crate::modules::{self, Modules, SearchPath};
 use crate::passes::ad::Refused;
-use crate::passes::poison;
+use crate::passes::{expand_math, poison};
 use crate::pipeline::{self, Failure, Options, Stage};
 use crate::runtime::externals::NO_EXTERNALS;
 use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, ParameterBlock, ShaderInterface};
@@ -69,8 +69,16 @@ pub struct Target {
 }
 
 impl Target {
+    /// The back end; one that makes machine code is given the module with its mathematical functions written out.
     #[doc(hidden)]
     pub fn instance(self) -> Box<dyn Backend> {
+        match self.backend {
+            BackendKind::Interpreter => self.plain(),
+            _ => Box::new(Expanding(self.plain())),
+        }
+    }
+
+    fn plain(self) -> Box<dyn Backend> {
         let cranelift = || Box::new(Cranelift { opt: self.opt, lanes: self.lanes });
         match self.backend {
             BackendKind::Interpreter => Box::new(Interpreter),
@@ -96,6 +104,30 @@ impl Target {
             true => asked,
             false => Target { backend: BackendKind::default(), ..self }.instance(),
         }
+    }
+}
+
+/// A back end that takes mathematical functions as calls of functions of the module.
+struct Expanding(Box<dyn Backend>);
+
+fn expanded(module: &Module) -> Module {
+    let mut module = module.clone();
+    expand_math::run(&mut module);
+    debug_assert_eq!(verify::verify(&module), Ok(()), "`expand-math` broke the module");
+    module
+}
+
+impl Backend for Expanding {
+    fn suits(&self, module: &Module) -> bool {
+        self.0.suits(module)
+    }
+
+    fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
+        self.0.compile(&expanded(module))
+    }
+
+    fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
+        self.0.text(&expanded(module), text)
     }
 }
 

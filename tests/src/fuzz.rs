@@ -6,15 +6,14 @@
 use crate::generate::{Flavour, ROWS, Random, VALUES, program_from};
 use crate::layout::complaint;
 use crate::{Host, NATIVE_AS_LOWERED, Ran, WAYS, explain, messages, run};
-use ssl_compiler::backend::cranelift::Cranelift;
-use ssl_compiler::backend::{Backend, OptLevel};
+use ssl_compiler::backend::OptLevel;
 use ssl_compiler::diagnostics::{Diagnostics, codes};
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
-use ssl_compiler::passes::{ad, dce, inline, simplify};
+use ssl_compiler::passes::{ad, dce, expand_math, inline, simplify};
 use ssl_compiler::runtime::GlobalsLayout;
 use ssl_compiler::source::{SourceMap, Span};
-use ssl_compiler::{check, compile, graph, on_large_stack, syntax};
+use ssl_compiler::{BackendKind, check, compile, graph, on_large_stack, syntax};
 use std::path::Path;
 
 /// A target's name and what it does with its input.
@@ -165,7 +164,7 @@ pub fn ir(data: &[u8]) {
     on_large_stack(|| {
         let Ok(module) = parse::parse(&text) else { return };
         reads_back(&module);
-        let passes: [fn(&mut Module); 4] = [simplify::run, dce::run, inline::run, |m| {
+        let passes: [fn(&mut Module); 5] = [simplify::run, dce::run, inline::run, expand_math::run, |m| {
             // A derivative of unbounded order is refused.
             let _ = ad::run(m, CallPolicy::BySignature);
         }];
@@ -179,7 +178,10 @@ pub fn ir(data: &[u8]) {
         }
         if ad::run(&mut module.clone(), CallPolicy::Merged).is_ok() {
             // What cannot be compiled is refused.
-            let _ = Cranelift { opt: OptLevel::O0, ..Cranelift::default() }.compile(&module);
+            let opt = OptLevel::O0;
+            let target =
+                ssl_compiler::Target { backend: BackendKind::Cranelift, opt, ..ssl_compiler::Target::default() };
+            let _ = target.instance().compile(&module);
         }
     });
 }

@@ -1,12 +1,12 @@
 //! Passes and derivatives on files: input, and behind the line `; expect:` what must come out.
 //!
 //! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `dce`, `inline`,
-//! `inline-everything`, `differentiate`, `round-trip` or `verify-fails`. On SSL (`.ssl`): `// test: before-ad`,
+//! `inline-everything`, `expand-math`, `differentiate`, `round-trip` or `verify-fails`. On SSL (`.ssl`): `// test: before-ad`,
 //! `differentiated`, `optimised` or `format`. `UPDATE_EXPECT=1` writes what came out into the file; read it.
 
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
-use ssl_compiler::passes::{ad, dce, inline, simplify, tables};
+use ssl_compiler::passes::{ad, dce, expand_math, inline, simplify, tables};
 use ssl_compiler::pipeline::Stage;
 use ssl_compiler::source::SourceMap;
 use ssl_tests::{Host, explain, files, folder, on_large_stack};
@@ -86,6 +86,7 @@ fn from_ir(what: &str, text: &str) -> Result<String, String> {
         "simplify" => simplify::run,
         "dce" => dce::run,
         "tables" => tables::run,
+        "expand-math" => expand_math::run,
         "inline" => inline::run,
         "inline-everything" => inline::everything,
         "differentiate" => |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("{u:?}")),

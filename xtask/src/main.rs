@@ -43,8 +43,8 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "prove",
-        takes: "[PROGRAMS]",
-        what: "compare derivatives three ways on 10000 random programs, or so many",
+        takes: "[PROGRAMS|math [STRIDE]]",
+        what: "prove derivatives on 10000 random programs, or so many; or the math library on every 17th f32, or every so many",
         run: prove,
     },
     Chore {
@@ -110,9 +110,25 @@ fn test() -> Outcome {
     cargo(&[&["test", "--workspace", "--doc"], features].concat())
 }
 
+/// The errors of the math library, in release: functions of one number on every float, or on one in so many.
+fn prove_math(arguments: &[String]) -> Outcome {
+    let stride = match arguments {
+        [] => 17,
+        [n] => n.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{n}` is no stride"))?,
+        _ => return Err("`prove math` takes one stride".to_owned()),
+    };
+    let test = ["test", "--release", "-p", "ssl-tests", "--test", "math"];
+    let mut command =
+        cargo_command(&[&test[..], &["functions_of", "--", "--nocapture", "--test-threads", "1"]].concat());
+    command.env("SSL_MATH_STRIDE", stride.to_string());
+    command.env("SSL_MATH_PAIRS", (400_000_000 / stride).to_string());
+    run(command)
+}
+
 /// The proof by random programs, in release: each of its comparisons on 10,000 programs, or as many as are given.
 fn prove(arguments: &[String]) -> Outcome {
     let programs = match arguments {
+        [first, rest @ ..] if first == "math" => return prove_math(rest),
         [] => 10_000,
         [n] => n.parse::<usize>().map_err(|_| format!("`{n}` is no number of programs"))?,
         _ => return Err("`prove` takes one number of programs".to_owned()),
@@ -145,6 +161,7 @@ const STEPS: &[Step] = &[
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
     ("proof", || prove(&[])),
+    ("proof, math", || prove_math(&[])),
 ];
 
 /// Runs all steps, past those that fail, so that one run tells everything.

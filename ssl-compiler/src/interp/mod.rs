@@ -257,7 +257,7 @@ impl<R: Real> Machine<'_, R> {
 
     /// Everything that takes scalars and gives one.
     fn scalar(&mut self, frame: &Frame<'_, R>, data: &InstData) -> Cell<R> {
-        let args = &data.args;
+        let (args, class) = (&data.args, frame.f.precision.class());
         match data.op {
             Op::Const(Const::Bool(b)) => Cell::Bool(b),
             Op::Const(Const::Int(i)) => Cell::Int(i),
@@ -270,8 +270,8 @@ impl<R: Real> Machine<'_, R> {
                     Some(scalar) => from_bits(scalar, self.inputs.global_bits(field, component)),
                 }
             }
-            Op::Float1(op) => Cell::Float(self.path.float1(op, frame.float(args[0]))),
-            Op::Float2(op) => Cell::Float(self.path.float2(op, frame.float(args[0]), frame.float(args[1]))),
+            Op::Float1(op) => Cell::Float(self.path.float1(op, frame.float(args[0]), class)),
+            Op::Float2(op) => Cell::Float(self.path.float2(op, frame.float(args[0]), frame.float(args[1]), class)),
             Op::Fma => Cell::Float(R::fma(frame.float(args[0]), frame.float(args[1]), frame.float(args[2]))),
             Op::CubicRoot => Cell::Float(R::cubic_root(std::array::from_fn(|i| frame.float(args[i])))),
             Op::Int1(op) => Cell::Int(fold::int1(op, frame.int(args[0]))),

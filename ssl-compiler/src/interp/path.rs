@@ -5,6 +5,7 @@
 //! of equal paths evaluated the same composition of smooth functions. Singular points of those (`sqrt` at 0,
 //! the cut of `atan2`) are no decisions and are not recorded.
 
+use crate::ir::math::Class;
 use crate::ir::ops::{Float1, Float2};
 use crate::ir::real::Real;
 
@@ -33,8 +34,8 @@ impl Path {
         }
     }
 
-    pub fn float1<R: Real>(&mut self, op: Float1, x: R) -> R {
-        let result = R::float1(op, x);
+    pub fn float1<R: Real>(&mut self, op: Float1, x: R, class: Class) -> R {
+        let result = R::float1(op, x, class);
         match op {
             // At 0 itself neither side is right.
             Float1::Abs => self.chose::<R>(sign(x)),
@@ -46,13 +47,13 @@ impl Path {
         result
     }
 
-    pub fn float2<R: Real>(&mut self, op: Float2, a: R, b: R) -> R {
+    pub fn float2<R: Real>(&mut self, op: Float2, a: R, b: R, class: Class) -> R {
         match op {
             Float2::Min | Float2::Max => self.chose::<R>(order(a, b)),
             Float2::Fmod => self.chose::<R>(whole((a.to_f64() / b.to_f64()).trunc())),
             _ => {}
         }
-        R::float2(op, a, b)
+        R::float2(op, a, b, class)
     }
 }
 

@@ -2,6 +2,7 @@
 //! and signed zeros included. The builder and the `simplify` pass share them, and integer semantics
 //! are defined here for the interpreter too.
 
+use super::math::Class;
 use super::ops::*;
 use super::real::{Precision, Real};
 use super::{Value, Values};
@@ -57,7 +58,7 @@ pub fn int2(op: Int2, a: i32, b: i32) -> i32 {
 ///
 /// For [`Precision::Double`] nothing folds that f64 would compute otherwise.
 pub fn fold(op: Op, args: &Values, precision: Precision, constant: impl Fn(Value) -> Option<Const>) -> Option<Folded> {
-    let folded = fold_single(op, args, &constant)?;
+    let folded = fold_single(op, args, precision.class(), &constant)?;
     match folded {
         Folded::Const(Const::Float(bits)) if precision == Precision::Double => {
             is_exact(op, args, constant, f32::from_bits(bits)).then_some(folded)
@@ -73,8 +74,8 @@ fn is_exact(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>, fo
         _ => None,
     };
     let double = match op {
-        Op::Float1(op) => number(0).map(|x| f64::float1(op, x)),
-        Op::Float2(op) => number(0).zip(number(1)).map(|(x, y)| f64::float2(op, x, y)),
+        Op::Float1(op) => number(0).map(|x| f64::float1(op, x, Class::Close)),
+        Op::Float2(op) => number(0).zip(number(1)).map(|(x, y)| f64::float2(op, x, y, Class::Close)),
         Op::Fma => number(0).zip(number(1)).zip(number(2)).map(|((x, y), z)| f64::fma(x, y, z)),
         Op::CubicRoot => numbers(number).map(f64::cubic_root),
         // A choice, bits, or a conversion that rounds to a float in f64 too.
@@ -92,7 +93,7 @@ fn numbers<T: Copy + Default, const N: usize>(number: impl Fn(usize) -> Option<T
     Some(found)
 }
 
-fn fold_single(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>) -> Option<Folded> {
+fn fold_single(op: Op, args: &Values, class: Class, constant: impl Fn(Value) -> Option<Const>) -> Option<Folded> {
     let c = |i: usize| args.get(i).and_then(|&v| constant(v));
     let float = |i| match c(i) {
         Some(Const::Float(bits)) => Some(f32::from_bits(bits)),
@@ -109,9 +110,9 @@ fn fold_single(op: Op, args: &Values, constant: impl Fn(Value) -> Option<Const>)
     let give = |x: f32| Some(Folded::Const(Const::float(x)));
     let truth = |x: bool| Some(Folded::Const(Const::Bool(x)));
     match op {
-        Op::Float1(op) => give(f32::float1(op, float(0)?)),
+        Op::Float1(op) => give(f32::float1(op, float(0)?, class)),
         Op::Float2(op) => match (float(0), float(1)) {
-            (Some(a), Some(b)) => give(f32::float2(op, a, b)),
+            (Some(a), Some(b)) => give(f32::float2(op, a, b, class)),
             (a, b) => float_identity(op, args, a, b),
         },
         Op::Fma => give(f32::fma(float(0)?, float(1)?, float(2)?)),

@@ -14,6 +14,7 @@
 pub mod builder;
 pub mod facts;
 pub mod fold;
+pub mod math;
 pub mod ops;
 pub mod parse;
 mod parse_text;

@@ -2,6 +2,7 @@
 
 pub mod ad;
 pub mod dce;
+pub mod expand_math;
 pub mod fuel;
 pub mod inline;
 pub mod poison;

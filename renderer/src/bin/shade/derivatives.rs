@@ -1,16 +1,19 @@
 //! Which derivatives a command computes, and how they cross calls: options that several subcommands share.
 
+use super::math::MathArguments;
 use super::target::COMPILER;
 use ssl_compiler::analysis::derivatives::Derivatives;
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::pipeline::Options;
 
-/// How derivatives cross calls.
+/// How derivatives cross calls, and how close functions come.
 #[derive(Clone, Copy, clap::Args)]
 pub struct Calls {
     /// How functions that are called are differentiated. The results are the same
     #[arg(long, help_heading = COMPILER, value_enum, value_name = "POLICY", default_value = "signature")]
     derivative_calls: Policy,
+    #[command(flatten)]
+    math: MathArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -49,7 +52,7 @@ impl Calls {
     }
 
     pub fn passes(self) -> Options {
-        Options { call_policy: self.policy(), ..Options::default() }
+        Options { call_policy: self.policy(), precision: self.math.precision(), ..Options::default() }
     }
 }
 

@@ -13,6 +13,7 @@ use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::ir::print::print_function;
 use ssl_compiler::ir::{Module, Value};
 use ssl_compiler::passes::ad::{Variant, variants_as};
+use ssl_compiler::passes::expand_math;
 use ssl_compiler::pipeline::Options;
 use ssl_compiler::pipeline::Stage as Reached;
 use ssl_compiler::source::{FileId, SourceFile, SourceMap};
@@ -59,6 +60,8 @@ enum Stage {
     Opt,
     /// How it runs over the points of a block together: branches, masks, calls, and why so
     Simd,
+    /// With mathematical functions written out, as back ends that make machine code begin
+    Math,
     /// Cranelift's intermediate code
     Clif,
     /// LLVM's intermediate code, optimised
@@ -182,6 +185,11 @@ fn dump(
     Ok(Ok(Dump::Text(match arguments.stage {
         Stage::Lineage | Stage::Demand => {
             marked(&module, options.passes, (sources.get(file), file), arguments.stage == Stage::Demand)
+        }
+        Stage::Math => {
+            let mut module = module;
+            expand_math::run(&mut module);
+            module.to_string()
         }
         _ => module.to_string(),
     })))

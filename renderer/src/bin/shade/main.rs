@@ -19,6 +19,7 @@ mod info;
 mod inputs;
 mod interrupt;
 mod json;
+mod math;
 mod merge;
 mod outcome;
 mod program;

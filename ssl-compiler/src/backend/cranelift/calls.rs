@@ -13,12 +13,6 @@ use std::collections::HashMap;
 
 /// Tells the linker where everything lies that compiled code calls.
 pub(super) fn register(builder: &mut JITBuilder) {
-    for (_, name, f) in native::UNARY {
-        builder.symbol(*name, *f as *const u8);
-    }
-    for (_, name, f) in native::BINARY {
-        builder.symbol(*name, *f as *const u8);
-    }
     builder.symbol(native::CUBIC_ROOT.0, native::CUBIC_ROOT.1 as *const u8);
     builder.symbol("ssl_copy", native::copy_words as *const u8);
     builder.symbol("ssl_fill", native::fill_words as *const u8);
@@ -54,11 +48,8 @@ impl Services {
             external: import(Service::External.symbol(), &[types::I64], None)?,
             print: import(Service::Print.symbol(), &[types::I64], None)?,
         };
-        let unary = native::UNARY.iter().map(|(_, name, _)| (*name, 1));
-        let binary = native::BINARY.iter().map(|(_, name, _)| (*name, 2));
-        for (name, n) in unary.chain(binary).chain([(native::CUBIC_ROOT.0, 5)]) {
-            services.math.insert(name, import(name, &[types::F32; 5][..n], Some(types::F32))?);
-        }
+        let name = native::CUBIC_ROOT.0;
+        services.math.insert(name, import(name, &[types::F32; 5], Some(types::F32))?);
         Ok(services)
     }
 

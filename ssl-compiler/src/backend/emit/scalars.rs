@@ -65,13 +65,14 @@ impl<A: Assembler> Emitter<'_, A> {
 
     fn compute(&mut self, op: Op, args: &[A::Value], wide: bool) -> Made<A::Value> {
         match op {
-            Op::Float1(op) => match self.asm.float1(op, args[0])? {
-                Some(value) => Ok(value),
-                None => self.math(native::unary_symbol(op), args, wide),
-            },
-            Op::Float2(op) => self.float2(op, args, wide),
+            // Mathematical functions come as calls: see `passes::expand_math`.
+            Op::Float1(op) => self.asm.float1(op, args[0])?.map_or_else(unexpected, Ok),
+            Op::Float2(op) => self.float2(op, args[0], args[1]),
             Op::Fma => self.asm.fma(args[0], args[1], args[2]),
-            Op::CubicRoot => self.math(Some(native::CUBIC_ROOT.0), args, wide),
+            Op::CubicRoot => {
+                let symbol = native::CUBIC_ROOT.0;
+                self.lane_by_lane(Kind::Float, args, wide, |e, args| e.asm.math(symbol, args))
+            }
             Op::Int1(op) => self.int1(op, args[0], wide),
             Op::Int2(op) => self.int2(op, args[0], args[1], wide),
             Op::BoolNot => self.asm.not(args[0]),
@@ -92,8 +93,7 @@ impl<A: Assembler> Emitter<'_, A> {
         }
     }
 
-    fn float2(&mut self, op: Float2, args: &[A::Value], wide: bool) -> Made<A::Value> {
-        let (a, b) = (args[0], args[1]);
+    fn float2(&mut self, op: Float2, a: A::Value, b: A::Value) -> Made<A::Value> {
         match op {
             Float2::Min => {
                 let less = self.asm.compare_floats(Compare::Lt, b, a)?;
@@ -103,17 +103,8 @@ impl<A: Assembler> Emitter<'_, A> {
                 let less = self.asm.compare_floats(Compare::Lt, a, b)?;
                 self.asm.select(less, b, a)
             }
-            _ => match self.asm.float2(op, a, b)? {
-                Some(value) => Ok(value),
-                None => self.math(native::binary_symbol(op), args, wide),
-            },
+            _ => self.asm.float2(op, a, b)?.map_or_else(unexpected, Ok),
         }
-    }
-
-    /// A function of the runtime's, lane by lane.
-    fn math(&mut self, symbol: Option<&'static str>, args: &[A::Value], wide: bool) -> Made<A::Value> {
-        let Some(symbol) = symbol else { return unexpected() };
-        self.lane_by_lane(Kind::Float, args, wide, |e, args| e.asm.math(symbol, args))
     }
 
     /// Takes wide values apart for an operation that works on one lane.

@@ -94,8 +94,6 @@ impl<'ctx> Assembler for Llvm<'_, 'ctx> {
             Float1::Sqrt => "llvm.sqrt",
             Float1::Floor => "llvm.floor",
             Float1::Ceil => "llvm.ceil",
-            // Both round halves away from zero.
-            Float1::Round => "llvm.round",
             Float1::Trunc => "llvm.trunc",
             _ => return Ok(None),
         };

@@ -151,9 +151,7 @@ fn start() -> Result<Linker, BackendError> {
 
 /// Where everything lies that compiled code calls.
 fn runtime_symbols() -> Vec<(&'static str, usize)> {
-    let mut list: Vec<(&str, usize)> = native::UNARY.iter().map(|(_, name, f)| (*name, *f as usize)).collect();
-    list.extend(native::BINARY.iter().map(|(_, name, f)| (*name, *f as usize)));
-    list.push((native::CUBIC_ROOT.0, native::CUBIC_ROOT.1 as usize));
+    let mut list: Vec<(&str, usize)> = vec![(native::CUBIC_ROOT.0, native::CUBIC_ROOT.1 as usize)];
     list.push(("ssl_fill", native::fill_words as *const () as usize));
     list.push(("ssl_texture", texture_service as *const () as usize));
     list.push(("ssl_external", external_service as *const () as usize));

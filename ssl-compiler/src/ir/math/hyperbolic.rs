@@ -1,0 +1,72 @@
+//! Hyperbolic functions and their inverses, of exponentials and logarithms; near 0 by polynomials of their own.
+
+use super::arithmetic::{Bool, Float, two_sum};
+use super::exponential::exp_halved;
+use super::logarithm::log_of_sum;
+
+/// (sinh x − x) / x³ in x², to 1.
+const SINH: [f32; 4] = [0.166_666_67, 0.008_333_310_5, 0.000_198_428_96, 2.782_213_2e-6];
+/// (tanh x − x) / x³ in x², to 5/8.
+const TANH: [f32; 5] = [-0.333_332_8, 0.133_314_07, -0.053_736_787, 0.020_629_529, -0.005_694_327_4];
+
+pub fn sinh<F: Float>(x: F) -> F {
+    let size = x.abs();
+    let square = x * x;
+    let near = x * square * square.polynomial(&SINH) + x;
+    let half = exp_halved(size.clamped(0.0, 91.0), 1.0);
+    let far = (half - half.constant(0.25) / half).flipped(x.sign());
+    size.below(1.0).choose(near, far)
+}
+
+pub fn cosh<F: Float>(x: F) -> F {
+    let half = exp_halved(x.abs().clamped(0.0, 91.0), 1.0);
+    half + half.constant(0.25) / half
+}
+
+pub fn tanh<F: Float>(x: F) -> F {
+    let size = x.abs();
+    let square = x * x;
+    let near = x * square * square.polynomial(&TANH) + x;
+    let grown = exp_halved((size * 2.0).clamped(0.0, 20.0), 0.0);
+    let far = (-(grown.constant(2.0) / (grown + 1.0)) + 1.0).flipped(x.sign());
+    size.below(0.625).choose(near, far)
+}
+
+/// log(|x| + √(x² + 1)), with |x| + x² / (1 + √(x² + 1)) above 1 where |x| is small.
+pub fn asinh<F: Float>(x: F) -> F {
+    let size = x.abs();
+    let large = size.above(8192.0);
+    let bounded = size.clamped(0.0, 8192.0);
+    let square = bounded * bounded;
+    let more = square / ((square + 1.0).sqrt() + 1.0);
+    let (first, lost) = two_sum(bounded.constant(1.0), bounded);
+    let (u, c) = two_sum(first, more);
+    let log = log_of_sum(large.choose(size, u), large.choose(size.constant(0.0), lost + c));
+    let result = large.choose(log + std::f32::consts::LN_2, log);
+    let finite = size.below(f32::INFINITY).choose(result, size);
+    finite.flipped(x.sign())
+}
+
+/// log(x + √((x − 1) (x + 1))), in which x − 1 is exact.
+pub fn acosh<F: Float>(x: F) -> F {
+    let large = x.above(8192.0);
+    let bounded = x.clamped(0.0, 8192.0);
+    let root = ((bounded - 1.0) * (bounded + 1.0)).sqrt();
+    let (u, c) = two_sum(bounded, root);
+    let log = log_of_sum(large.choose(x, u), large.choose(x.constant(0.0), c));
+    let result = large.choose(log + std::f32::consts::LN_2, log);
+    let finite = x.below(f32::INFINITY).choose(result, x);
+    x.below(1.0).choose(x.constant(f32::NAN), finite)
+}
+
+/// log(1 + 2x / (1 − x)) / 2.
+pub fn atanh<F: Float>(x: F) -> F {
+    let size = x.abs();
+    let below = -size + 1.0;
+    let quotient = size * 2.0 / below;
+    let (u, c) = two_sum(quotient.constant(1.0), quotient);
+    let result = log_of_sum(u, c) * 0.5;
+    let inside =
+        size.below(1.0).choose(result, size.is(1.0).choose(size.constant(f32::INFINITY), size.constant(f32::NAN)));
+    size.below(1e-4).choose(size, inside).flipped(x.sign())
+}

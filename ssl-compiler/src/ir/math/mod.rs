@@ -1,0 +1,121 @@
+//! The math library: each function once, generic over what it computes with.
+
+mod arithmetic;
+mod emit;
+mod error_function;
+mod exact;
+mod exponential;
+mod fast;
+mod hyperbolic;
+mod inverse;
+mod logarithm;
+mod power;
+mod reduction;
+mod single;
+mod trigonometric;
+
+use super::Function;
+use super::ops::{Float1, Float2};
+use arithmetic::Float;
+
+/// How close to the true values functions come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Within two units in the last place, for every argument.
+    #[default]
+    Close,
+    /// What the manual says of it.
+    Fast,
+}
+
+/// The function in f32; `None` for what every back end has an instruction for.
+pub fn unary(op: Float1, x: f32, class: Class) -> Option<f32> {
+    unary_kernel(op, x, class)
+}
+
+pub fn binary(op: Float2, a: f32, b: f32, class: Class) -> Option<f32> {
+    binary_kernel(op, a, b, class)
+}
+
+/// Whether there is a kernel.
+pub fn is_unary(op: Float1) -> bool {
+    unary(op, 0.0, Class::Close).is_some()
+}
+
+pub fn is_binary(op: Float2) -> bool {
+    binary(op, 0.0, 1.0, Class::Close).is_some()
+}
+
+/// The function as code. What has no kernel gives its argument.
+pub fn unary_function(op: Float1, class: Class, name: &str) -> Function {
+    emit::function(name, |[x]| [unary_kernel(op, x, class).unwrap_or(x)])
+}
+
+pub fn binary_function(op: Float2, class: Class, name: &str) -> Function {
+    emit::function(name, |[a, b]| [binary_kernel(op, a, b, class).unwrap_or(a)])
+}
+
+/// Sine and cosine of one angle, as code.
+pub fn sin_cos_function(class: Class, name: &str) -> Function {
+    emit::function(name, |[x]| match class {
+        Class::Close => trigonometric::sin_cos(x),
+        Class::Fast => fast::sin_cos(x),
+    })
+}
+
+fn unary_kernel<F: Float>(op: Float1, x: F, class: Class) -> Option<F> {
+    match class {
+        Class::Close => close_unary(op, x),
+        Class::Fast => fast::unary(op, x).or_else(|| close_unary(op, x)),
+    }
+}
+
+fn binary_kernel<F: Float>(op: Float2, a: F, b: F, class: Class) -> Option<F> {
+    match class {
+        Class::Close => close_binary(op, a, b),
+        Class::Fast => fast::binary(op, a, b).or_else(|| close_binary(op, a, b)),
+    }
+}
+
+fn close_unary<F: Float>(op: Float1, x: F) -> Option<F> {
+    use {
+        error_function as error, exponential as exp, hyperbolic as hyp, inverse, logarithm as log,
+        trigonometric as trig,
+    };
+    Some(match op {
+        Float1::Neg | Float1::Abs | Float1::Sqrt | Float1::Floor | Float1::Ceil | Float1::Trunc => return None,
+        Float1::Round => exact::round(x),
+        Float1::Sin => trig::sin(x),
+        Float1::Cos => trig::cos(x),
+        Float1::Tan => trig::tan(x),
+        Float1::Asin => inverse::asin(x),
+        Float1::Acos => inverse::acos(x),
+        Float1::Atan => inverse::atan(x),
+        Float1::Sinh => hyp::sinh(x),
+        Float1::Cosh => hyp::cosh(x),
+        Float1::Tanh => hyp::tanh(x),
+        Float1::Asinh => hyp::asinh(x),
+        Float1::Acosh => hyp::acosh(x),
+        Float1::Atanh => hyp::atanh(x),
+        Float1::Exp => exp::exp(x),
+        Float1::Exp2 => exp::exp2(x),
+        Float1::Expm1 => exp::expm1(x),
+        Float1::Log => log::log(x),
+        Float1::Log2 => log::log2(x),
+        Float1::Log10 => log::log10(x),
+        Float1::Log1p => log::log1p(x),
+        Float1::Cbrt => power::cbrt(x),
+        Float1::Erf => error::erf(x),
+        Float1::Erfc => error::erfc(x),
+    })
+}
+
+fn close_binary<F: Float>(op: Float2, a: F, b: F) -> Option<F> {
+    Some(match op {
+        Float2::Add | Float2::Sub | Float2::Mul | Float2::Div | Float2::Min | Float2::Max => return None,
+        Float2::Fmod => exact::fmod(a, b),
+        Float2::Pow => power::pow(a, b),
+        Float2::Atan2 => inverse::atan2(a, b),
+        Float2::Hypot => power::hypot(a, b),
+    })
+}

@@ -1,0 +1,110 @@
+//! Mathematical functions become calls of functions of the module: the kernels of `ir::math`, written as code.
+//!
+//! Runs last, for back ends that make machine code: until here `sin` is one operation, with one derivative and one rule of
+//! folding. Requires nothing and keeps every bit: the interpreter runs the operation by the same kernel. Each kernel is written
+//! once a module. Where sine and cosine of one angle are asked for in one region, one call gives both.
+
+use crate::ir::math::{self, Class};
+use crate::ir::*;
+use std::collections::{HashMap, HashSet};
+
+/// What a call computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kernel {
+    Unary(Float1),
+    Binary(Float2),
+    SinCos,
+}
+
+impl Kernel {
+    fn of(op: Op) -> Option<Kernel> {
+        match op {
+            Op::Float1(op) => math::is_unary(op).then_some(Kernel::Unary(op)),
+            Op::Float2(op) => math::is_binary(op).then_some(Kernel::Binary(op)),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kernel::Unary(op) => op.name(),
+            Kernel::Binary(op) => op.name(),
+            Kernel::SinCos => "sincos",
+        }
+    }
+
+    fn write(self, class: Class, name: &str) -> Function {
+        match self {
+            Kernel::Unary(op) => math::unary_function(op, class, name),
+            Kernel::Binary(op) => math::binary_function(op, class, name),
+            Kernel::SinCos => math::sin_cos_function(class, name),
+        }
+    }
+}
+
+pub fn run(module: &mut Module) {
+    let mut kernels = Kernels { ids: HashMap::new(), first: module.functions.len(), list: Vec::new() };
+    for f in &mut module.functions {
+        join_angles(f, &mut kernels);
+        for data in &mut f.insts {
+            if let Some(kernel) = Kernel::of(data.op) {
+                data.op = Op::Call(kernels.id(kernel));
+            }
+        }
+    }
+    let taken: HashSet<String> = module.functions.iter().map(|f| f.name.clone()).collect();
+    // A module is made for one precision.
+    let class = module.entry().precision.class();
+    for kernel in kernels.list {
+        let mut name = format!("math.{}", kernel.name());
+        while taken.contains(&name) {
+            name.push('\'');
+        }
+        module.functions.push(kernel.write(class, &name));
+    }
+}
+
+/// The kernels that are called, which come behind the module's own functions.
+struct Kernels {
+    ids: HashMap<Kernel, FuncId>,
+    first: usize,
+    list: Vec<Kernel>,
+}
+
+impl Kernels {
+    fn id(&mut self, kernel: Kernel) -> FuncId {
+        *self.ids.entry(kernel).or_insert_with(|| {
+            self.list.push(kernel);
+            FuncId((self.first + self.list.len() - 1) as u32)
+        })
+    }
+}
+
+/// Puts sine and cosine of one angle together, at the place of the first of them.
+fn join_angles(f: &mut Function, kernels: &mut Kernels) {
+    for region in 0..f.regions.len() {
+        let mut met: HashMap<(Float1, Value), Inst> = HashMap::new();
+        let mut gone = HashSet::new();
+        for &inst in &f.regions[region].insts {
+            let data = &f.insts[inst.index()];
+            let (own, other) = match data.op {
+                Op::Float1(op @ Float1::Sin) => (op, Float1::Cos),
+                Op::Float1(op @ Float1::Cos) => (op, Float1::Sin),
+                _ => continue,
+            };
+            let (angle, result) = (data.args[0], data.results[0]);
+            let Some(&first) = met.get(&(other, angle)) else {
+                met.entry((own, angle)).or_insert(inst);
+                continue;
+            };
+            let joined = &mut f.insts[first.index()];
+            if joined.results.len() == 1 {
+                joined.op = Op::Call(kernels.id(Kernel::SinCos));
+                let place = if own == Float1::Sin { 0 } else { 1 };
+                joined.results.insert(place, result);
+                gone.insert(inst);
+            }
+        }
+        f.regions[region].insts.retain(|i| !gone.contains(i));
+    }
+}
