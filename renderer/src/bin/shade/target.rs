@@ -7,8 +7,16 @@ use ssl_compiler::{BackendKind, Target};
 pub const COMPILER: &str = "Compiler";
 
 /// Their names.
-pub const COMPILER_OPTIONS: [&str; 7] =
-    ["backend", "opt", "lanes", "derivative_calls", "force_derivatives", "no_derivatives", "poison_derivatives"];
+pub const COMPILER_OPTIONS: [&str; 8] = [
+    "backend",
+    "opt",
+    "lanes",
+    "derivative_calls",
+    "math",
+    "force_derivatives",
+    "no_derivatives",
+    "poison_derivatives",
+];
 
 #[derive(Clone, Copy, clap::Args)]
 pub struct TargetArguments {
