@@ -30,6 +30,7 @@ pub enum BackendKind {
     /// Cranelift: quick to compile.
     #[default]
     Cranelift,
+    /// Native code through LLVM, which takes longer to make and less to run.
     #[cfg(feature = "llvm")]
     Llvm,
     /// Cranelift's code at once, and LLVM's as soon as a thread has made it; Cranelift's alone in builds without LLVM.
