@@ -1,5 +1,6 @@
 //! All ways that smooth surfaces send light, without drawing any.
 
+use super::tilt::Settled;
 use super::{Bsdf, BsdfSample, Specular};
 use smallvec::SmallVec;
 
@@ -10,10 +11,9 @@ impl Bsdf<'_> {
         let mut all = SmallVec::new();
         for l in self.lobes {
             for drawn in l.lobe.specular_directions(self.wo) {
-                let height = drawn.wi.dot(self.gnormal);
-                if (if drawn.refracted.is_some() { -height } else { height }) > 0.0 {
+                if let Some(Settled { wi, .. }) = self.settled(&l.lobe, &drawn) {
                     let specular = Some(Specular { normal: l.lobe.normal(), straight: l.lobe.is_straight() });
-                    let (wi, weight, refracted) = (drawn.wi, l.weight * drawn.weight, drawn.refracted);
+                    let (weight, refracted) = (l.weight * drawn.weight, drawn.refracted);
                     all.push(BsdfSample { wi, weight, pdf: 1.0, refracted, specular });
                 }
             }
