@@ -49,6 +49,7 @@ fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
         is_shader: true,
         result: Type::Void,
         parameters: vec![hir::Parameter {
+            given: None,
             variable: id,
             direction: Direction::Out,
             default: None,

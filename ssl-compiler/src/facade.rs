@@ -351,7 +351,10 @@ fn choose(checked: &Checked, file: FileId, entry: Option<&str>) -> Result<Functi
             "this file has no shader".to_owned(),
             "write one: `shader main(out closure result) { … }`".to_owned(),
         ),
-        (None, _) => failure(format!("this file has {} shaders", shaders.len()), format!("choose one of {}", names())),
+        (None, _) => failure(
+            format!("this file has {} shaders", shaders.len()),
+            format!("choose one of {}: by `--entry`, or by `entry` in a scene", names()),
+        ),
         (Some(name), list) => match list.iter().find(|(_, f)| f.name == name) {
             Some((id, _)) => Ok(*id),
             None => {

@@ -8,7 +8,7 @@
 mod lobes;
 
 use renderer::material::ShadingLanguage;
-use ssl_compiler::builtins::{Expand, TABLE, library};
+use ssl_compiler::builtins::{Expand, TABLE, constants, library};
 use ssl_compiler::diagnostics::{Code, Diagnostics, codes, examples, render};
 use ssl_compiler::runtime::{ClosureDefault, ClosureParameter, ClosureRegistry, GlobalsLayout, Orders};
 use ssl_compiler::source::SourceMap;
@@ -111,6 +111,10 @@ fn builtins(language: &ShadingLanguage) -> String {
         }
         let whole = if matches!(b.expand, Expand::Whole(_)) { " *Whole.*" } else { "" };
         let _ = writeln!(out, "| `{}` | {}{whole} |", b.signature(), b.doc);
+    }
+    out.push_str("\n## Constants\n\n| name | value |\n| --- | --- |\n");
+    for c in constants::TABLE {
+        let _ = writeln!(out, "| `{}` | {} |", c.name, c.text);
     }
     out + &library() + FORMS + &globals(language.globals()) + &closures(language.closures())
 }

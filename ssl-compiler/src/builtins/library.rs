@@ -53,6 +53,8 @@ library! {
 
 /// The file whose function may be called by this name.
 pub fn providing(function: &str) -> Option<&'static LibraryFile> {
+    // It stands for several functions of one file.
+    let function = if function == "transformc" { "rgb_to_hsv" } else { function };
     LIBRARY.iter().find(|f| f.functions.contains(&function))
 }
 
@@ -76,6 +78,14 @@ pub fn noise_of_kind(function: &str, kind: &str) -> Option<&'static str> {
         "noise" => Some(plain),
         "pnoise" => *periodic,
         _ => None,
+    }
+}
+
+/// A function of the file that a call with a text in front needs: `noise("simplex", …)`, `color("hsv", …)`.
+pub fn needed_with(function: &str, first: &str) -> Option<&'static str> {
+    match function {
+        "color" => Some("rgb_to_hsv"),
+        _ => noise_of_kind(function, first),
     }
 }
 

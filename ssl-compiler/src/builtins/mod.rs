@@ -3,6 +3,7 @@
 //! Derivatives need no row of their own: a built-in expands to IR operations, and each of those has
 //! its rule in `passes::ad::rules`.
 
+pub mod constants;
 pub mod expand;
 pub mod library;
 mod table;

@@ -46,6 +46,8 @@ codes! {
         "`global_value<NAME>` stands alone; `texture2d_sample<SLOT>(u, v)` and `make_closure<NAME>(…)` need their arguments.";
     FOREIGN_QUALIFIER = "E0115", "qualifier of another language",
         "Words such as `static`, `uniform`, `varying` or `inline` do not exist here. Leave them out; what a host should set is a shader parameter.";
+    FOREIGN_FORM = "E0116", "form of another language",
+        "What stands here is written otherwise: a method, `v.length()`, is a function, `length(v)`; a reference or pointer, `float& x`, is an `inout` parameter; a power, `a ** b`, is `pow(a, b)`; an array constructor, `float[2](a, b)`, is a list, `{a, b}`; `for (x : list)` counts an index. Semantics such as `: TEXCOORD0`, templates, classes and blocks of the host's variables do not exist: what comes from outside is a parameter or a global, what goes out an `out` parameter.";
     BAD_ESCAPE = "E0131", "escape that means nothing",
         "Behind a backslash a string may have `n` (new line), `t` (tab), `r` (carriage return), `\\\\` or `\"`. Write a backslash itself as two, as in paths of Windows; forward slashes work there too.";
     UNKNOWN_NAME = "E0201", "unknown name",
@@ -115,7 +117,7 @@ codes! {
     FILE_VARIABLE = "E0262", "variable of the whole file",
         "At file level stand constants, `const` with a value, and textures. Shaders run for many points at once, so there is nothing that one could write for another; what comes from outside is a shader parameter.";
     BAD_DEFAULT = "E0263", "default that cannot be",
-        "Only `in` parameters with values have defaults, and in a function all parameters behind one with a default need one too.";
+        "Only `in` parameters with values have defaults, an `out` parameter may be given what it starts with, and in a function all parameters behind one with a default need one too.";
     SHADER_PARAMETER = "E0264", "parameter that a shader cannot have",
         "A shader talks to its host through scalars, vectors, textures and `out closure`; its parameters are `in` or `out`.";
     INDEX_RANGE = "E0265", "index outside",

@@ -6,6 +6,7 @@ pub mod allow;
 pub mod codes;
 #[doc(hidden)]
 pub mod examples;
+pub mod foreign;
 pub mod policy;
 pub mod render;
 #[doc(hidden)]

@@ -1,6 +1,4 @@
-//! The name that was meant: the nearest by spelling, or what another shading language's word is here.
-//!
-//! Neither knows what there is: the caller gives the candidates and checks that a translated name exists.
+//! The name that was meant: the nearest by spelling. It does not know what there is: the caller gives the candidates.
 
 /// The name among `candidates` that `wanted` was most likely meant to be.
 ///
@@ -77,68 +75,6 @@ impl Letters {
         }
         Some(rows[a.len() % 3][b.len()]).filter(|d| *d <= limit)
     }
-}
-
-/// What a word of another shading language is in this one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Foreign {
-    Type(&'static str),
-    Function(&'static str),
-    /// A global, with what is taken of it.
-    Global(&'static str, &'static str),
-    Closure(&'static str),
-    /// How to say it, in words.
-    Phrase(&'static str),
-}
-
-/// The meaning of a word of OSL, GLSL, HLSL or C here.
-pub fn foreign(word: &str) -> Option<Foreign> {
-    use Foreign::{Closure, Function, Global, Phrase, Type};
-    Some(match word {
-        "boolean" | "_Bool" => Type("bool"),
-        "colour" | "rgb" => Type("color"),
-        "lerp" | "blend" => Function("mix"),
-        "frac" => Function("fract"),
-        "mod" | "remainder" => Function("fmod"),
-        "inversesqrt" => Function("rsqrt"),
-        "dFdx" | "Dx" | "ddx_fine" | "ddx_coarse" | "dFdxFine" => Function("ddx"),
-        "dFdy" | "Dy" | "ddy_fine" | "ddy_coarse" | "dFdyFine" => Function("ddy"),
-        "fabs" | "fabsf" => Function("abs"),
-        "powf" => Function("pow"),
-        "sqrtf" => Function("sqrt"),
-        "sinf" => Function("sin"),
-        "cosf" => Function("cos"),
-        "expf" => Function("exp"),
-        "logf" => Function("log"),
-        "floorf" => Function("floor"),
-        "fminf" | "fmin" => Function("min"),
-        "fmaxf" | "fmax" => Function("max"),
-        "linearstep" => Function("smoothstep"),
-        "texture" | "texture2D" | "tex2D" | "textureLod" | "tex" | "sample" | "Sample" => {
-            Phrase("declare the texture at file level, `texture2d map;`, and sample it: `texture2d_sample<map>(u, v)`")
-        }
-        "discard" | "clip" => Phrase("a surface cannot leave out points; a shader that makes no closure is black"),
-        "diffuse" | "oren_nayar" => Closure("Lambert"),
-        "reflection" => Closure("Mirror"),
-        "microfacet" | "ward" | "phong" => Closure("Glossy"),
-        "metal" | "conductor_bsdf" => Closure("Conductor"),
-        "glass" | "refraction" | "dielectric_bsdf" => Closure("Dielectric"),
-        "emission" | "emissive" => Closure("Emission"),
-        "P" | "worldPos" | "fragPosition" | "gl_Position" => Global("position", ""),
-        "N" => Global("normal", ""),
-        "Ng" => Global("gnormal", ""),
-        "u" => Global("uvw", ".x"),
-        "v" => Global("uvw", ".y"),
-        "uv" | "texcoord" | "TexCoord" | "st" => Global("uvw", ".xy"),
-        "I" => Global("I", ""),
-        "dPdu" | "T" => Global("tangent", ""),
-        "dPdv" => Global("bitangent", ""),
-        "Cs" => Global("color", ""),
-        "gl_FrontFacing" => Global("backfacing", ""),
-        "NULL" | "nullptr" => Phrase("there are no pointers; variables start at zero"),
-        "M_PI" | "PI" => Phrase("write `const float pi = 3.14159265;` at file level"),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Loader<'_> {
         self.known.extend(identity.map(|id| (id, index)));
         let tree = syntax::parse(self.sources, file, self.diagnostics);
         let wanted: Vec<ast::Import> = tree.items.iter().filter_map(import_of).cloned().collect();
-        let by_kind = tree.called_with.iter().filter_map(|(function, first)| library::noise_of_kind(function, first));
+        let by_kind = tree.called_with.iter().filter_map(|(function, first)| library::needed_with(function, first));
         let names = tree.called.iter().map(String::as_str).chain(by_kind);
         let called: Vec<_> = names.filter_map(library::providing).collect();
         self.modules.files.push(Module { file, tree, imports: Vec::new(), library, prefix: String::new() });

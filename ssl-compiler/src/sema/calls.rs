@@ -9,7 +9,7 @@ use crate::builtins::{self, Builtin, BuiltinId, Expand, Gives, Param};
 use crate::diagnostics::codes;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction, Ident};
-use crate::types::Type;
+use crate::types::{Type, VectorKind};
 
 /// Something that a call may mean, and how far each argument is from what it takes.
 struct Candidate {
@@ -42,6 +42,13 @@ impl Checker<'_> {
         if let Some(shader) = self.called_shader(named, arguments) {
             self.speak_of(&name.text, span, self.program.function(shader).span);
             return self.shader_call(shader, arguments, span);
+        }
+        if named.is_empty() && name.text == "transformc" {
+            let values: Vec<Expr> = arguments.iter().map(|e| self.expr(e)).collect();
+            return match values.iter().any(|e| e.ty == Type::Error) {
+                true => Expr::error(span),
+                false => self.transform_color(name, values, span),
+            };
         }
         if named.is_empty()
             && self.library_functions(&name.text).is_empty()
@@ -300,6 +307,11 @@ impl Checker<'_> {
             let message = "a string cannot be constructed";
             self.error(&codes::UNKNOWN_FUNCTION, name.span, message, "write it in quotes, such as `\"world\"`");
             return Expr::error(span);
+        }
+        if let Type::Vector(VectorKind::Color | VectorKind::Point | VectorKind::Vector | VectorKind::Normal) = ty
+            && values.first().is_some_and(|e| e.ty == Type::String)
+        {
+            return self.construct_in_space(&ty, name, values, span);
         }
         if ty == Type::Matrix && values.iter().any(|e| e.ty == Type::String) {
             return self.space_matrix(&values, span);

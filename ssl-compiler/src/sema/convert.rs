@@ -48,6 +48,10 @@ fn convert(e: Expr, to: &Type) -> Expr {
 impl Checker<'_> {
     /// Brings a value to a type, or reports that it does not convert.
     pub(super) fn coerce(&mut self, e: Expr, to: &Type) -> Expr {
+        if *to == Type::Closure && matches!(e.kind, ExprKind::Constant(Constant::Int(0))) {
+            // No lobes, as Open Shading Language writes it.
+            return Expr { kind: ExprKind::Construct(Vec::new()), ty: Type::Closure, span: e.span };
+        }
         if distance(&e.ty, to).is_some() {
             self.inspect_widening(&e, to);
             return convert(e, to);

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::hir::{Argument, Constant, Expr, ExprKind, SampleKind, TextureRef};
+use crate::builtins;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::runtime::string_id;
 use crate::source::Span;
@@ -140,6 +141,19 @@ impl Checker<'_> {
 
     /// What is assigned to; a constant of the file is reported here, where its name is still known.
     fn target(&mut self, target: &ast::Expr) -> Option<Expr> {
+        if self.sets_foreign(target) {
+            return None;
+        }
+        if let ast::ExprKind::Name(name) = &target.kind
+            && self.lookup(name).is_none()
+            && !self.scope.names.contains_key(name)
+            && builtins::constants::find(name).is_some()
+        {
+            let message = format!("`{name}` is a constant of the language");
+            let hint = "declare a variable with a name of its own";
+            self.error(&codes::CONSTANT_ASSIGNED, target.span, message, hint);
+            return None;
+        }
         if let ast::ExprKind::Name(name) = &target.kind
             && self.lookup(name).is_none()
             && matches!(self.scope.names.get(name), Some(d) if matches!(d.meaning, super::scope::Meaning::Constant(..)))

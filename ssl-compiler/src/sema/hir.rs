@@ -64,6 +64,8 @@ impl Function {
 
 #[derive(Clone, Debug)]
 pub struct Parameter {
+    /// What the author gives an `out` parameter to start with: the body begins by assigning it.
+    pub given: Option<Expr>,
     pub variable: VarId,
     pub direction: Direction,
     pub default: Option<Expr>,

@@ -1,6 +1,6 @@
 //! What stands at file level: structs, textures, constants, globals, function heads; then the bodies.
 
-use super::hir::{Expr, ExprKind, Function, FunctionId, Parameter, VarId, Variable};
+use super::hir::{Expr, ExprKind, Function, FunctionId, Parameter, Place, Stmt, StmtKind, VarId, Variable};
 use super::scope::{Declared, Meaning};
 use super::{Checker, Local};
 use crate::diagnostics::{Diagnostic, codes};
@@ -332,6 +332,7 @@ impl Checker<'_> {
         let old = &self.program.functions[id.0 as usize];
         for (new, old) in function.parameters.iter_mut().zip(&old.parameters) {
             new.default = new.default.take().or_else(|| old.default.clone());
+            new.given = new.given.take().or_else(|| old.given.clone());
         }
         self.program.functions[id.0 as usize] = function;
         Some(id)
@@ -358,13 +359,14 @@ impl Checker<'_> {
             let message = format!("two parameters are called `{}`", p.name.text);
             self.twice(p.name.span, message, Some(first.span));
         }
-        let default = p.default.as_ref().map(|e| self.initialiser(e, &ty));
+        let given = p.default.as_ref().map(|e| self.initialiser(e, &ty));
+        let (default, given) = if p.direction == Direction::Out { (None, given) } else { (given, None) };
         if default.is_some() && (ty == Type::Texture2d || p.direction != Direction::In) {
             self.error(
                 &codes::BAD_DEFAULT,
                 p.span,
                 "this parameter cannot have a default",
-                "only `in` parameters with values can",
+                "only `in` parameters with values can; an `out` parameter may start with one",
             );
         } else if default.is_none() && !function.is_shader && function.parameters.iter().any(|q| q.default.is_some()) {
             self.error(
@@ -388,7 +390,7 @@ impl Checker<'_> {
         if let Some(default) = &default {
             self.inspect_given(&p.name.text, &metadata, default);
         }
-        function.parameters.push(Parameter { variable, direction: p.direction, default, start, metadata });
+        function.parameters.push(Parameter { given, variable, direction: p.direction, default, start, metadata });
     }
 
     fn function_body(&mut self, id: FunctionId, body: &[ast::Stmt]) {
@@ -413,13 +415,28 @@ impl Checker<'_> {
             self.warn_shadowing(&name);
         }
         // Parameters belong to the outermost block, as in C.
-        let body: Vec<_> = body.iter().filter_map(|s| self.stmt(s)).collect();
+        let mut checked = self.starts(id);
+        checked.extend(body.iter().filter_map(|s| self.stmt(s)));
+        let body = checked;
         if result != Type::Void && result != Type::Error && !super::stmts::always_exits(&body) {
             self.missing_return(id, span, &result);
         }
         let function = &mut self.program.functions[id.0 as usize];
         function.body = Some(body);
         function.variables = std::mem::take(&mut self.local.variables);
+    }
+
+    /// Assignments that give `out` parameters what they start with.
+    fn starts(&self, id: FunctionId) -> Vec<Stmt> {
+        let function = self.program.function(id);
+        let assign = |p: &Parameter| {
+            let Variable { ty, span, .. } = function.variables[p.variable.0 as usize].clone();
+            let value = Box::new(p.given.clone().filter(|e| e.ty != Type::Error)?);
+            let place = Place { variable: p.variable, path: Vec::new(), ty: ty.clone(), span };
+            let assigned = Expr { kind: ExprKind::Assign(place, value), ty, span };
+            Some(Stmt { kind: StmtKind::Expr(assigned), span })
+        };
+        function.parameters.iter().filter_map(assign).collect()
     }
 
     fn missing_return(&mut self, id: FunctionId, span: Span, result: &Type) {

@@ -7,6 +7,7 @@ mod arguments;
 mod calls;
 mod candidates;
 mod closures;
+mod color_spaces;
 mod constants;
 mod convert;
 mod exprs;

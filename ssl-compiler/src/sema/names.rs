@@ -3,9 +3,11 @@
 
 use super::Checker;
 use crate::builtins;
-use crate::diagnostics::suggest::{Foreign, foreign};
-use crate::diagnostics::{Code, Diagnostic, closest};
+use crate::diagnostics::foreign::{Foreign, foreign};
+use crate::diagnostics::{Code, Diagnostic, closest, codes};
+use crate::runtime::ClosureType;
 use crate::source::Span;
+use crate::syntax::ast;
 use crate::types::{Type, VectorKind};
 
 /// Types that have a name of their own.
@@ -90,7 +92,12 @@ impl Checker<'_> {
             return Advice::at(v.span, "this one ended with its block", hint);
         }
         let locals = self.local.scopes.iter().flat_map(|s| s.keys().map(String::as_str));
-        if let Some(c) = closest(name, locals.chain(self.scope.names.keys().map(String::as_str))) {
+        let constants = builtins::constants::TABLE.iter().map(|c| c.name);
+        let known = foreign(name).is_some();
+        // A word of another language is hardly a slip of the pen, but a name in another case is.
+        let alike = |c: &&str| !known || c.eq_ignore_ascii_case(name);
+        let named = locals.chain(self.scope.names.keys().map(String::as_str)).chain(constants);
+        if let Some(c) = closest(name, named.filter(alike)) {
             return Advice::meant(c);
         }
         match foreign(name) {
@@ -105,6 +112,32 @@ impl Checker<'_> {
         }
     }
 
+    /// Reports a name of another language that stands for something that shaders cannot set, as an assignment to it.
+    pub(super) fn sets_foreign(&mut self, target: &ast::Expr) -> bool {
+        let mut root = target;
+        while let ast::ExprKind::Member(base, _) | ast::ExprKind::Index(base, _) = &root.kind {
+            root = base;
+        }
+        let ast::ExprKind::Name(name) = &root.kind else { return false };
+        let known = self.lookup(name).is_some() || self.scope.names.contains_key(name) || self.broken.contains(name);
+        let Some(Foreign::Global(global, _)) = foreign(name).filter(|_| !known) else { return false };
+        if self.layout.find(global).is_none() {
+            return false;
+        }
+        let hint = match global {
+            "normal" | "gnormal" => {
+                "give a normal of your own to the closures: `normal n = …;`; `bump(height)` gives that of a raised surface"
+            }
+            "position" => {
+                "surfaces are not moved by shaders; `bump(height)` and `displacement_normal(height)` bend the normal"
+            }
+            _ => "copy it into a variable of your own, and change that",
+        };
+        let message = format!("`{name}` cannot be set: what the host offers is only read");
+        self.error(&codes::NOT_ASSIGNABLE, root.span, message, hint);
+        true
+    }
+
     pub(super) fn advise_function(&self, name: &str) -> Advice {
         if let Some(hint) = self.out_of_reach(name) {
             return Advice::hint(hint);
@@ -116,25 +149,41 @@ impl Checker<'_> {
         if self.lookup(name).is_some() || self.scope.names.contains_key(name) {
             return Advice::hint(format!("`{name}` is a variable, which cannot be called"));
         }
+        if let Some((_, closure)) = self.closures.find(name) {
+            return Advice::hint(self.closure_form(closure));
+        }
         match foreign(name) {
+            Some(Foreign::Function("printf")) => return Advice::hint("write `printf(\"…\", …)`"),
             Some(Foreign::Function(f)) if builtins::overloads(f).next().is_some() || self.library.contains_key(f) => {
                 return Advice::meant(f);
             }
             Some(Foreign::Type(t)) if Type::from_name(t).is_some() => return Advice::meant(t),
-            Some(Foreign::Closure(c)) if self.closures.find(c).is_some() => {
-                return Advice::hint(format!("closures are made by name: `make_closure<{c}>(…)`"));
+            Some(Foreign::Closure(c)) => {
+                return Advice::hint(match self.closures.find(c) {
+                    Some((_, closure)) => self.closure_form(closure),
+                    None => {
+                        let all: Vec<_> = self.closures.types().iter().map(|t| format!("`{}`", t.name)).collect();
+                        format!("closures are made by `make_closure<Name>(…)`; there is {}", all.join(", "))
+                    }
+                });
             }
             Some(Foreign::Phrase(text)) => return Advice::hint(text),
             _ => {}
-        }
-        if let Some((_, closure)) = self.closures.find(name) {
-            return Advice::hint(format!("closures are made by name: `make_closure<{}>(…)`", closure.name));
         }
         let known = self.scope.functions.keys().map(String::as_str).chain(builtins::TABLE.iter().map(|b| b.name));
         match closest(name, known.chain(builtins::library::names()).chain(self.type_names())) {
             Some(c) => Advice::meant(c),
             None => Advice::hint("declare it above, or check the spelling"),
         }
+    }
+
+    /// How a closure is made.
+    fn closure_form(&self, closure: &ClosureType) -> String {
+        let parameters: Vec<String> =
+            closure.parameters.iter().map(|p| format!("{} {}", self.name_of(&p.ty), p.name)).collect();
+        // Those of many parameters are on a page of their own.
+        let list = if parameters.len() > 8 { "…".to_owned() } else { parameters.join(", ") };
+        format!("closures are made by name: `make_closure<{}>({list})`", closure.name)
     }
 
     fn type_names<'n>(&'n self) -> impl Iterator<Item = &'n str> {
@@ -178,5 +227,24 @@ impl Checker<'_> {
             return Advice::meant(c);
         }
         Self::advise_of(name, self.closures.types().iter().map(|t| t.name), "the host has no closures")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::builtins;
+    use crate::diagnostics::foreign::FUNCTIONS;
+
+    #[test]
+    fn functions_of_other_languages_are_translated_to_those_there_are() {
+        let known = |name: &str| {
+            builtins::TABLE.iter().any(|b| b.name == name)
+                || builtins::library::names().any(|n| n == name)
+                || name == "printf"
+        };
+        for (words, function) in FUNCTIONS {
+            assert!(known(function), "{function}");
+            assert!(!words.iter().any(|w| known(w)), "{words:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::hir::{Expr, ExprKind};
 use crate::diagnostics::codes;
 use crate::source::Span;
 use crate::syntax::ast::{self, BinaryOp, UnaryOp};
-use crate::types::{COLOR, Type};
+use crate::types::{COLOR, Type, VectorKind};
 
 impl Checker<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, e: Expr, span: Span) -> Expr {
@@ -54,6 +54,7 @@ impl Checker<'_> {
             Eq | Ne => arithmetic(&a.ty, &b.ty),
             _ => arithmetic(&a.ty, &b.ty).filter(|ty| ty.scalar().is_some()),
         };
+        let displaced = operands.as_ref().map_or(Type::Error, |ty| displaced(op, &a.ty, &b.ty).unwrap_or(ty.clone()));
         let Some(operands) = operands else {
             self.bad_operands(op, &a, &b, span);
             return Expr::error(span);
@@ -63,7 +64,11 @@ impl Checker<'_> {
             _ => (self.coerce(a, &operands), self.coerce(b, &operands)),
         };
         self.inspect_binary(op, &a, &b, span);
-        let ty = if op.is_comparison() { Type::Bool } else { operands };
+        let ty = match op {
+            _ if op.is_comparison() => Type::Bool,
+            Add | Sub => displaced,
+            _ => operands,
+        };
         if a.ty == Type::Error || b.ty == Type::Error {
             return Expr::error(span);
         }
@@ -184,6 +189,18 @@ impl Checker<'_> {
         }
         let (a, b) = (self.coerce(a, &ty), self.coerce(b, &ty));
         Expr { kind: ExprKind::Ternary(Box::new(condition), Box::new(a), Box::new(b)), ty, span }
+    }
+}
+
+/// What a sum or difference of points is: between two points lies a vector, and a vector leads from a point to another.
+/// `transform` moves each by its own rule.
+fn displaced(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
+    use VectorKind::{Normal, Point, Vector};
+    let (Type::Vector(a), Type::Vector(b)) = (a, b) else { return None };
+    match (op, a, b) {
+        (BinaryOp::Sub, Point, Point) => Some(Type::Vector(Vector)),
+        (BinaryOp::Add, Vector | Normal, Point) => Some(Type::Vector(Point)),
+        _ => None,
     }
 }
 

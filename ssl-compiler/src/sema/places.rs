@@ -1,8 +1,9 @@
 //! Names, members, elements and components: what is read and what can be assigned.
 
 use super::Checker;
-use super::hir::{Access, Expr, ExprKind, Place, TextureRef, Variable};
+use super::hir::{Access, Constant, Expr, ExprKind, Place, TextureRef, Variable};
 use super::scope::Meaning;
+use crate::builtins::{self, constants::Number};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 use crate::syntax::ast::{self, Ident};
@@ -69,10 +70,14 @@ impl Checker<'_> {
                 self.expressions += size;
                 Expr { span, ..value.clone() }
             }
-            None => {
-                self.unknown_name(text, span);
-                Expr::error(span)
-            }
+            None => match builtins::constants::find(text) {
+                Some(Number::Float(x)) => Expr::constant(Constant::Float(x), span),
+                Some(Number::Int(x)) => Expr::constant(Constant::Int(x), span),
+                None => {
+                    self.unknown_name(text, span);
+                    Expr::error(span)
+                }
+            },
         }
     }
 

@@ -58,6 +58,20 @@ impl Checker<'_> {
         steps.into_iter().flatten().fold(x, |x, [forward, backward]| self.step_to(param, forward, backward, x, span))
     }
 
+    /// A value from a space to the world.
+    pub(super) fn to_world(&mut self, space: &Expr, x: Expr, span: Span) -> Expr {
+        let param = match x.ty {
+            Type::Vector(VectorKind::Vector) => Param::Vector,
+            Type::Vector(VectorKind::Normal) => Param::Normal,
+            _ => Param::Point,
+        };
+        match self.space(space) {
+            Some(Some([there, back])) => self.step_to(param, there, back, x, span),
+            Some(None) => x,
+            None => Expr::error(span),
+        }
+    }
+
     /// One matrix applied. A normal goes by the transpose of the matrix that leads back.
     fn step_to(&self, param: Param, forward: usize, backward: usize, x: Expr, span: Span) -> Expr {
         let ty = x.ty.clone();
@@ -129,7 +143,12 @@ impl Checker<'_> {
         known.retain(|n| is_matrix(format!("{n}_to_world")) && is_matrix(format!("world_to_{n}")));
         known.push(WORLD);
         let list = known.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-        let hint = match closest(name, known.iter().copied()) {
+        let near = match name {
+            "common" => Some(WORLD),
+            "shader" => known.iter().copied().find(|n| *n == "object"),
+            _ => closest(name, known.iter().copied()),
+        };
+        let hint = match near {
             Some(near) => format!("did you mean `{near}`? There are {list}"),
             None => {
                 format!("there are {list}; a space is a pair of matrix globals, such as `a_to_world` and `world_to_a`")

@@ -7,6 +7,7 @@ pub mod format;
 pub mod lexer;
 pub mod parser;
 mod parser_expr;
+mod parser_foreign;
 mod parser_items;
 mod parser_metadata;
 mod parser_mistakes;

@@ -204,6 +204,7 @@ impl<'a> Parser<'a> {
     }
 
     pub fn type_name(&mut self) -> Parsed<TypeName> {
+        self.skip_struct_word();
         let token = self.peek();
         if token.kind == TokenKind::Name {
             let text = self.slice(token.span);
@@ -388,6 +389,10 @@ impl<'a> Parser<'a> {
                 self.expect(";", "after `return`")?;
                 Ok(StmtKind::Return(value))
             }
+            Some("struct") if self.declares_struct() => {
+                let span = self.peek().span;
+                self.error(span, "a struct inside a function", "declare it above, outside of all braces")
+            }
             Some("import") => {
                 let span = self.peek().span;
                 self.error(span, "an import inside a function", "imports stand outside of all braces")
@@ -438,6 +443,7 @@ impl<'a> Parser<'a> {
     fn for_statement(&mut self) -> Parsed<StmtKind> {
         let head = self.advance().span;
         self.expect("(", "after `for`")?;
+        self.refuse_each()?;
         let start = self.peek().span;
         let kind = if self.eat(";") {
             StmtKind::Empty
@@ -460,8 +466,11 @@ impl<'a> Parser<'a> {
     pub fn starts_declaration(&self) -> bool {
         match self.word_at(0) {
             Some("const") => true,
+            Some("struct") => !self.declares_struct(),
             Some(word) if foreign::is_compound(word) => self.word_at(self.type_length(0)).is_some(),
-            Some(word) if self.is_type(word) => matches!(self.peek_at(1).kind, TokenKind::Name),
+            Some(word) if self.is_type(word) => {
+                matches!(self.peek_at(1).kind, TokenKind::Name) || self.starts_pointer()
+            }
             // Two names in a row can only be a declaration with a type that was not declared.
             Some(word) => !is_reserved(word) && self.word_at(1).is_some_and(|w| !is_reserved(w)),
             None => false,
@@ -473,6 +482,7 @@ impl<'a> Parser<'a> {
         let start = self.peek().span;
         let is_const = self.eat_word("const");
         let ty = self.type_name()?;
+        self.refuse_pointer()?;
         let mut declarators = Vec::new();
         loop {
             let (declarator, understood) = self.declarator()?;
@@ -493,17 +503,25 @@ impl<'a> Parser<'a> {
     /// A name with what it is made of; whether that was understood. The name is declared in any case.
     fn declarator(&mut self) -> Parsed<(Declarator, bool)> {
         let name = self.ident("a name")?;
-        let Ok(dims) = self.dimensions() else {
+        let counted = self.eat_empty_brackets();
+        let Ok(mut dims) = self.dimensions() else {
             // Its size being unknown, its type is.
             let dims = vec![self.not_understood()];
             return Ok((Declarator { name, dims, init: None }, false));
         };
         self.refuse_metadata("a variable or constant")?;
         if !self.eat("=") {
+            if let Some(brackets) = counted {
+                self.missing_size(brackets);
+                dims = vec![self.not_understood()];
+            }
             return Ok((Declarator { name, dims, init: None }, true));
         }
         let init = self.initialiser();
         let understood = init.is_ok();
+        if let Some(brackets) = counted {
+            dims.insert(0, self.counted_size(brackets, init.as_ref().ok()));
+        }
         let init = Some(init.unwrap_or_else(|Recover| self.not_understood()));
         if understood {
             self.refuse_metadata("a variable or constant")?;
@@ -514,6 +532,12 @@ impl<'a> Parser<'a> {
     pub fn dimensions(&mut self) -> Parsed<Vec<Expr>> {
         let mut dims = Vec::new();
         while !self.at_osl_metadata() && self.eat("[") {
+            if self.is("]") {
+                let brackets = self.previous().to(self.advance().span);
+                self.missing_size(brackets);
+                dims.push(self.not_understood());
+                continue;
+            }
             dims.push(self.assignment()?);
             self.expect("]", "after the array's size")?;
         }

@@ -130,10 +130,19 @@ impl Parser<'_> {
                     "split the expression with variables",
                 );
             }
+            let start = self.peek().span;
             (0..tokens).for_each(|_| {
                 self.advance();
             });
+            let power = op == BinaryOp::Mul && self.is("*") && start.end == self.peek().span.start;
+            if power {
+                self.refuse_power(start);
+            }
             let right = self.nested(|p| p.binary(precedence + 1))?;
+            if power {
+                left = self.not_understood();
+                continue;
+            }
             let span = left.span.to(right.span);
             left = Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span };
         }
@@ -224,6 +233,10 @@ impl Parser<'_> {
             let start = e.span;
             let kind = if self.eat(".") {
                 let member = self.member_name()?;
+                if self.is("(") {
+                    e = self.refuse_method(&e, &member)?;
+                    continue;
+                }
                 ExprKind::Member(Box::new(e), member)
             } else if self.at_osl_metadata() {
                 return self.refuse_osl_metadata();
@@ -275,6 +288,10 @@ impl Parser<'_> {
                 let end = self.expect(")", "to close the parenthesis")?;
                 return Ok(Expr { kind: e.kind, span: token.span.to(end) });
             }
+            TokenKind::Punct("*" | "&") if self.peek_at(1).kind == TokenKind::Name => {
+                let hint = "variables hold values: write the name alone";
+                return self.fail(&codes::FOREIGN_FORM, token.span, "there are no pointers and references", hint);
+            }
             _ => {
                 let found = self.describe();
                 return self.error(
@@ -319,6 +336,10 @@ impl Parser<'_> {
             }
             let span = span.to(self.previous());
             return Ok(Expr { kind: ExprKind::Call(name, arguments), span });
+        }
+        if self.is_type(text) && self.is("[") {
+            let hint = "write a list, such as `{1.0, 2.0}`, for a declared array, an argument or behind `=`";
+            return self.fail(&codes::FOREIGN_FORM, span, "arrays have no constructors", hint);
         }
         if self.is_type(text) {
             return self.fail(

@@ -3,6 +3,7 @@
 use super::ast::*;
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser, Recover};
+use super::parser_foreign::foreign_item;
 use crate::diagnostics::{Diagnostic, codes};
 
 impl Parser<'_> {
@@ -67,10 +68,14 @@ impl Parser<'_> {
         }
         match self.word_at(0) {
             Some("import") => Ok(Some(Item::Import(self.import()?))),
-            Some("struct") => Ok(Some(Item::Struct(self.struct_declaration()?))),
+            Some("struct") if self.declares_struct() => Ok(Some(Item::Struct(self.struct_declaration()?))),
             Some("shader") => Ok(Some(Item::Function(self.function(true)?))),
             Some("globals") if is_block => Ok(Some(Item::Globals(self.globals()?))),
             Some("test") if self.peek_at(1).kind == TokenKind::Str => Ok(Some(Item::Test(self.test()?))),
+            Some(word) if let Some(hint) = foreign_item(word) => {
+                let (span, message) = (self.peek().span, format!("there is no `{word}` here"));
+                self.fail(&codes::FOREIGN_FORM, span, message, hint)
+            }
             Some("const") => Ok(Some(Item::Variable(self.declaration()?))),
             Some(_) if self.starts_function() => Ok(Some(Item::Function(self.function(false)?))),
             Some(_) if self.starts_declaration() => Ok(Some(Item::Variable(self.declaration()?))),
@@ -89,7 +94,7 @@ impl Parser<'_> {
 
     /// A type, a name, and what starts a list of parameters.
     fn starts_function(&self) -> bool {
-        let name = self.type_length(0);
+        let name = usize::from(self.is_word("struct")) + self.type_length(usize::from(self.is_word("struct")));
         self.peek_at(name).kind == TokenKind::Name && self.is_at(name + 1, "(")
     }
 
@@ -201,6 +206,7 @@ impl Parser<'_> {
         } else {
             self.expect(")", "after the parameters")?
         };
+        self.refuse_semantic();
         let span = start.to(end);
         self.metadata(&mut metadata)?;
         let body = if self.eat(";") {
@@ -239,8 +245,10 @@ impl Parser<'_> {
         }
         self.skip_qualifiers();
         let ty = self.type_name()?;
+        self.refuse_reference(is_const);
         let name = self.ident("the name of the parameter")?;
         let dims = self.dimensions()?;
+        self.refuse_semantic();
         let mut metadata = Vec::new();
         self.metadata(&mut metadata)?;
         let default = if self.eat("=") { Some(self.initialiser()?) } else { None };

@@ -309,7 +309,10 @@ impl Flow<'_> {
             } else {
                 format!("`{}` is never given a value", variable.name)
             };
-            let hint = "it is zero there; where that is meant, assign it at the start";
+            let hint = match variable.ty {
+                Type::Closure => "without a closure a surface is black: make one, `make_closure<Name>(…)`",
+                _ => "it is zero there; where that is meant, assign it at the start",
+            };
             self.found.push(Diagnostic::warning(&codes::OUT_NOT_WRITTEN, variable.span, message, hint));
         }
     }
