@@ -119,6 +119,34 @@ fn the_printed_command_gives_what_the_test_found() {
     );
 }
 
+/// The derivative of a texture's gradient is 0 by rule, which is not what the picture has.
+#[test]
+fn the_command_of_a_numeric_failure_shows_it() {
+    let folder = Folder::new("differences");
+    let source = "globals { float x; }
+shader main(texture2d map, out float r) { r = ddx(ddx(texture2d_sample<map>(global_value<x>, 0.5).r)); }
+shader smooth(out float r) { r = ddx(global_value<x> * global_value<x>); }
+test \"the gradient's own\" { x = uniform(0.1, 0.9); run main(map = test_texture(2.0)); expect_numeric_derivatives(1e-4); }
+";
+    let file = folder.file("gradient.ssl", source);
+    let report = report(&["test", &file, "--format", "json"]);
+    let failure = &report["tests"][0]["failures"][0];
+    let command = words(failure["reproduce"].as_str().expect("a command"));
+    let arguments: Vec<&str> = command[1..].iter().map(String::as_str).collect();
+    let out = shade(&arguments);
+    let shown = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(1), "{shown}{}", text(&out.stderr));
+    // Both say what the derivative is, and what it ought to be.
+    for value in ["expected", "found"] {
+        let value = plain(&failure[value]);
+        assert!(shown.contains(&value), "{value} in {shown}");
+    }
+    let at = ["--entry", "smooth", "--global", "x:float=0.5,1,2", "--differences", "1e-6"];
+    let out = shade(&[&["eval", file.as_str()][..], &at].concat());
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    assert!(text(&out.stdout).contains("2 derivatives agree"), "{}", text(&out.stdout));
+}
+
 /// A value of `shade eval --json` as a report writes it.
 fn plain(value: &Value) -> String {
     match value {

@@ -296,10 +296,14 @@ fn points_on_boundaries_are_drawn_again_and_said() {
 
 /// A function of the host's whose derivative is wrong beyond 0.5.
 fn reports_of_a_wrong_rule(body: &str) -> Vec<TestReport> {
+    reports_of_a_rule(|x| if x > 0.5 { 3.0 * x } else { 2.0 * x }, body)
+}
+
+/// A function of the host's, x², whose derivative is what is given.
+fn reports_of_a_rule(slope: impl Fn(f64) -> f64 + Copy + Send + Sync + 'static, body: &str) -> Vec<TestReport> {
     let mut host = Host::default();
     let value = External::of("bent", |x: f32| x * x).derivative(0, "bent_slope");
     host.externals.register(value.double(|x, out| out[0] = x[0] * x[0]));
-    let slope = |x: f64| if x > 0.5 { 3.0 * x } else { 2.0 * x };
     let rule = External::of("bent_slope", move |x: f32| slope(f64::from(x)) as f32).no_derivative(0);
     host.externals.register(rule.double(move |x, out| out[0] = slope(x[0])));
     let source = "globals { float x; float y; } float bent(float x); float bent_slope(float x);
@@ -308,6 +312,23 @@ fn reports_of_a_wrong_rule(body: &str) -> Vec<TestReport> {
     let file = sources.add("test.ssl", format!("{source}test \"t\" {{ {body} }}\n"));
     let session = Session { externals: &host.externals, ..Session::new(&host.globals, &host.closures) };
     run_file(&session, &mut sources, file).unwrap_or_else(|d| panic!("{}", messages(&d))).0
+}
+
+/// Off by a half beyond 1.5, and by a hundredth at what is simplest: the former is what failed.
+#[test]
+fn what_makes_a_derivative_wrong_is_not_simplified_away() {
+    let slope = |x: f64| match x {
+        _ if x > 1.5 => 3.0 * x,
+        _ if (2.0 * x).fract() == 0.0 => 2.02 * x,
+        _ => 2.0 * x,
+    };
+    let body = "x = uniform(0.0, 2.0); run main(); expect_numeric_derivatives(1e-3);";
+    let reports = reports_of_a_rule(slope, body);
+    let failure = &reports[0].failures[0];
+    assert!(failure.inputs.iter().any(|i| i.starts_with("x = dual(2, ")), "{:?}", failure.inputs);
+    let (wanted, found) = failure.values.clone().expect("a slope and a shadow");
+    let ratio = found.parse::<f64>().expect("a number") / wanted.parse::<f64>().expect("a number");
+    assert!((ratio - 1.5).abs() < 1e-6, "{found} {wanted}");
 }
 
 #[test]
@@ -324,6 +345,9 @@ fn a_wrong_rule_is_found_and_its_inputs_made_simple() {
     let (wanted, found) = failure.values.clone().expect("a slope and a shadow");
     let ratio = found.parse::<f64>().expect("a number") / wanted.parse::<f64>().expect("a number");
     assert!((ratio - 1.5).abs() < 1e-6, "{found} {wanted}");
+    // The command compares as the test does.
+    let command = failure.reproduce.as_deref().unwrap_or_default();
+    assert!(command.ends_with(" --differences 0.001"), "{command}");
     // Where the rule is right nothing is found.
     assert!(reports_of_a_wrong_rule(&body.replace("-2.0, 2.0", "-2.0, 0.4")).iter().all(TestReport::passed));
 }

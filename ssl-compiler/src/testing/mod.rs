@@ -8,6 +8,7 @@ mod check;
 mod check_expectations;
 mod compare;
 mod compiled;
+mod differences;
 mod draws;
 mod expectation;
 mod junit;
@@ -27,6 +28,7 @@ mod zero_cost;
 
 pub use check::check_tests;
 pub use compiled::Session;
+pub use differences::{Differences, Differing, Globals, differences, zero_globals};
 pub use junit::junit;
 pub use report::{BrokenFile, Failure, FileReport, TestReport, failed, json};
 pub use runner::run_file;

@@ -5,7 +5,7 @@ use super::draws::Draws;
 use super::expectation::{Fault, fault};
 use super::numeric::{Seeds, seeds_for};
 use super::report::Failure;
-use super::reproduce::{Given, Inputs, parameter_value};
+use super::reproduce::{Given, Inputs, number, parameter_value};
 use super::texture::TestTextures;
 use super::values::{Numbers, constant, numbers, setting, texture};
 use crate::diagnostics::codes;
@@ -35,11 +35,23 @@ pub(super) struct Wrong {
     pub values: Option<(String, String)>,
     /// The point at which it fails, where that is not the one that the test set.
     pub seeds: Option<Box<Seeds>>,
+    /// The derivative that finite differences do not confirm.
+    pub sink: Option<Sink>,
+}
+
+/// A derivative that is wrong: where, in which direction, by how much of the larger of both values, and by which
+/// tolerance it was judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sink {
+    pub place: Span,
+    pub direction: &'static str,
+    pub off: f64,
+    pub tolerance: f64,
 }
 
 impl Wrong {
     pub fn new(span: Span, message: impl Into<String>) -> Wrong {
-        Wrong { span, message: message.into(), values: None, seeds: None }
+        Wrong { span, message: message.into(), values: None, seeds: None, sink: None }
     }
 }
 
@@ -66,6 +78,8 @@ impl<T: Into<Wrong>> From<T> for Stop {
 #[derive(Default)]
 pub(super) struct Attempt {
     pub failures: Vec<Failure>,
+    /// For each failure, the derivative that is wrong.
+    pub sinks: Vec<Option<Sink>>,
     pub not_smooth: bool,
     /// Sinks whose shadows were compared.
     pub agreed: usize,
@@ -133,8 +147,13 @@ impl<'a, 'c> Run<'a, 'c> {
             let inputs = Inputs { layout: self.layout, seeds, given: &last.given };
             let file = &self.sources.get(self.compiled.file).name;
             failure.inputs = inputs.lines();
-            failure.reproduce = Some(inputs.command(file, self.compiled.folders(), &last.shader, self.backend));
+            let mut command = inputs.command(file, self.compiled.folders(), &last.shader, self.backend);
+            if let Some(sink) = wrong.sink {
+                command.push_str(&format!(" --differences {}", number(sink.tolerance)));
+            }
+            failure.reproduce = Some(command);
         }
+        self.attempt.sinks.push(wrong.sink);
         self.attempt.failures.push(failure);
     }
 

@@ -5,7 +5,7 @@ use super::lobes::{self, Found, Wanted};
 use super::numeric::{self, Point, Seeds, Verdict};
 use super::refusal::Refusal;
 use super::reproduce::{self, number};
-use super::run::{Ran, Run, Stop, Wrong};
+use super::run::{Ran, Run, Sink, Stop, Wrong};
 use super::values::constant;
 use super::{compare::Tolerance, zero_cost};
 use crate::diagnostics::codes;
@@ -177,7 +177,9 @@ impl Run<'_, '_> {
                     number(tolerance)
                 );
                 let values = Some((slope.best.to_string(), shadow.to_string()));
-                Err(Wrong { values, seeds: Some(Box::new(seeds)), ..Wrong::new(span, message) }.into())
+                let off = (shadow - slope.best).abs() / shadow.abs().max(slope.best.abs());
+                let sink = Some(Sink { place: probe.span, direction, off, tolerance });
+                Err(Wrong { values, seeds: Some(Box::new(seeds)), sink, ..Wrong::new(span, message) }.into())
             }
         }
     }

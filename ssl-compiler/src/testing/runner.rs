@@ -2,7 +2,7 @@
 
 use super::compiled::{Compiled, Session};
 use super::report::{Failure, FileReport, TestReport};
-use super::run::{Attempt, Run};
+use super::run::{Attempt, Run, Sink};
 use super::shrink::shrink;
 use super::values::{constant, draws};
 use super::{cases, check_tests};
@@ -136,6 +136,19 @@ fn wanted(test: &TestDecl) -> usize {
     if drawn { wanted.unwrap_or(SAMPLES) } else { 1 }
 }
 
+/// Whether two wrong derivatives show one fault: the same derivative, in the same direction, off by half as much or
+/// more. At simple inputs another fault may show, or next to nothing be left of this one.
+fn is_same_fault(first: Option<Sink>, other: Option<Sink>) -> bool {
+    match (first, other) {
+        (Some(a), Some(b)) => {
+            // What is no number was off as far as can be.
+            let as_far = a.off.is_nan() == b.off.is_nan() && (a.off.is_nan() || b.off >= 0.5 * a.off);
+            (a.place, a.direction) == (b.place, b.direction) && as_far
+        }
+        (first, other) => first.is_none() && other.is_none(),
+    }
+}
+
 /// The failures of a sample, or of a simpler one that fails at the same expectation.
 fn simplest(run: &mut Run<'_, '_>, first: Attempt) -> Vec<Failure> {
     let drawn = run.draws.list.clone();
@@ -145,8 +158,11 @@ fn simplest(run: &mut Run<'_, '_>, first: Attempt) -> Vec<Failure> {
     let span = first.failures[0].span;
     let is_run = run.test.body.iter().any(|s| matches!(&s.kind, TestStmtKind::Run(name, _) if name.span == span));
     let budget = if is_run { SHRINK_SLOW_RUNS } else { SHRINK_RUNS };
+    let sink = first.sinks.first().copied().flatten();
     let values = shrink(&drawn, budget, &mut |values| {
-        run.sample(values.to_vec()).failures.first().is_some_and(|f| f.span == span)
+        let attempt = run.sample(values.to_vec());
+        let alike = is_same_fault(sink, attempt.sinks.first().copied().flatten());
+        alike && attempt.failures.first().is_some_and(|f| f.span == span)
     });
     if drawn.iter().zip(&values).all(|(d, v)| d.value == *v) {
         return first.failures;

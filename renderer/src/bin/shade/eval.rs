@@ -1,6 +1,7 @@
 //! `shade eval FILE`: runs one shader alone, at one point or over a grid.
 
 use super::derivatives::DerivativeArguments;
+use super::differences::{told, tolerance};
 use super::grid;
 use super::includes::Includes;
 use super::inputs::{Given, GlobalArgument, ParameterArgument};
@@ -47,6 +48,9 @@ pub struct Arguments {
     /// With `--grid`, the `.exr` to write. Each output of the shader becomes a layer
     #[arg(short, long, value_name = "FILE", requires = "grid")]
     output: Option<PathBuf>,
+    /// Compare every derivative that the shader takes at this point with finite differences, to this tolerance
+    #[arg(long, value_name = "TOLERANCE", conflicts_with = "grid", value_parser = tolerance)]
+    differences: Option<f64>,
     /// Measure how long the shader takes to compile and to run
     #[arg(long)]
     time: bool,
@@ -147,6 +151,17 @@ pub fn run(arguments: &Arguments) -> Outcome {
         outcome.code = outcome::INPUT_AT_FAULT;
         outcome.note = format!("{}\n", error.as_str().unwrap_or_default());
     }
+    if let Some(tolerance) = arguments.differences {
+        match told((&checked, program.file, entry), &options, &arguments.globals, &setup, tolerance) {
+            Ok((text, agrees)) => {
+                evaluated["differences"] = text.into();
+                if !agrees {
+                    outcome.code = outcome::INPUT_AT_FAULT;
+                }
+            }
+            Err(errors) => return outcome.refuse(program.blame(errors)),
+        }
+    }
     let closures = language.closures();
     name_closures(&mut evaluated, shader.interface(), closures);
     match arguments.json.is_wanted() {
@@ -205,6 +220,9 @@ fn plain(evaluated: &Value) -> String {
         if let Some(count) = evaluated.get(key) {
             out.push_str(&format!("{key}: {count}\n"));
         }
+    }
+    if let Some(text) = evaluated.get("differences").and_then(Value::as_str) {
+        out.push_str(&format!("{text}\n"));
     }
     if let Some(time) = evaluated.get("time") {
         out.push_str(&format!(

@@ -7,6 +7,7 @@
 mod check;
 mod derivatives;
 mod describe;
+mod differences;
 mod dump;
 mod eval;
 mod explain;
