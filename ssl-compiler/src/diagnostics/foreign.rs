@@ -5,10 +5,13 @@
 /// What a word of another shading language is in this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Foreign {
+    /// A type of this language.
     Type(&'static str),
+    /// A function of this language.
     Function(&'static str),
     /// A global, with what is taken of it.
     Global(&'static str, &'static str),
+    /// A closure that a host may have.
     Closure(&'static str),
     /// How to say it, in words.
     Phrase(&'static str),

@@ -18,8 +18,9 @@ pub struct Differing {
     pub direction: &'static str,
     /// What the shader computes.
     pub found: f64,
-    /// What finite differences give, and how certain they are of it.
+    /// What finite differences give.
     pub expected: f64,
+    /// How far that may be off.
     pub error: f64,
 }
 
