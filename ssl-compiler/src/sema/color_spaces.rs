@@ -43,10 +43,10 @@ impl Checker<'_> {
         };
         match ty {
             Type::Vector(VectorKind::Color) => match self.color_space(&space) {
-                Some(space) => self.to_rgb(space, value, name, span),
+                Some(space) => self.rgb_from(space, value, name, span),
                 None => Expr::error(span),
             },
-            _ => self.to_world(&space, value, span),
+            _ => self.world_from(&space, value, span),
         }
     }
 
@@ -69,14 +69,14 @@ impl Checker<'_> {
         if std::ptr::eq(from, to) {
             return Expr { span, ..color };
         }
-        let rgb = self.to_rgb(from, color, name, span);
+        let rgb = self.rgb_from(from, color, name, span);
         match to.functions {
             Some([_, back]) if rgb.ty != Type::Error => self.library_call(back, name, vec![rgb], span),
             _ => rgb,
         }
     }
 
-    fn to_rgb(&mut self, space: &ColorSpace, color: Expr, name: &Ident, span: Span) -> Expr {
+    fn rgb_from(&mut self, space: &ColorSpace, color: Expr, name: &Ident, span: Span) -> Expr {
         match space.functions {
             Some([there, _]) if color.ty != Type::Error => self.library_call(there, name, vec![color], span),
             _ => Expr { span, ..color },

@@ -59,7 +59,7 @@ impl Checker<'_> {
     }
 
     /// A value from a space to the world.
-    pub(super) fn to_world(&mut self, space: &Expr, x: Expr, span: Span) -> Expr {
+    pub(super) fn world_from(&mut self, space: &Expr, x: Expr, span: Span) -> Expr {
         let param = match x.ty {
             Type::Vector(VectorKind::Vector) => Param::Vector,
             Type::Vector(VectorKind::Normal) => Param::Normal,

@@ -31,6 +31,7 @@ pub enum Differences {
     Agree(usize),
     /// The point lies too near a branch, kink or singular point to tell.
     NotSmooth,
+    /// One does not agree.
     Differ(Differing),
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Wrong {
     /// The point at which it fails, where that is not the one that the test set.
     pub seeds: Option<Box<Seeds>>,
     /// The derivative that finite differences do not confirm.
-    pub sink: Option<Sink>,
+    pub sink: Option<Box<Sink>>,
 }
 
 /// A derivative that is wrong: where, in which direction, by how much of the larger of both values, and by which
@@ -148,12 +148,12 @@ impl<'a, 'c> Run<'a, 'c> {
             let file = &self.sources.get(self.compiled.file).name;
             failure.inputs = inputs.lines();
             let mut command = inputs.command(file, self.compiled.folders(), &last.shader, self.backend);
-            if let Some(sink) = wrong.sink {
+            if let Some(sink) = &wrong.sink {
                 command.push_str(&format!(" --differences {}", number(sink.tolerance)));
             }
             failure.reproduce = Some(command);
         }
-        self.attempt.sinks.push(wrong.sink);
+        self.attempt.sinks.push(wrong.sink.map(|sink| *sink));
         self.attempt.failures.push(failure);
     }
 

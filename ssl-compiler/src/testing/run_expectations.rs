@@ -179,7 +179,13 @@ impl Run<'_, '_> {
                 let values = Some((slope.best.to_string(), shadow.to_string()));
                 let off = (shadow - slope.best).abs() / shadow.abs().max(slope.best.abs());
                 let sink = Some(Sink { place: probe.span, direction, off, tolerance });
-                Err(Wrong { values, seeds: Some(Box::new(seeds)), sink, ..Wrong::new(span, message) }.into())
+                Err(Wrong {
+                    values,
+                    seeds: Some(Box::new(seeds)),
+                    sink: sink.map(Box::new),
+                    ..Wrong::new(span, message)
+                }
+                .into())
             }
         }
     }

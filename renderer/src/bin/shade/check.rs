@@ -66,7 +66,7 @@ pub fn report(found: impl Iterator<Item = Found>, json: bool, warnings: &Warning
             findings.extend(list);
         }
     }
-    outcome.report = json.then(|| serde_json::json!({"diagnostics": findings, "shaders": shaders}));
+    outcome.report = json.then(|| Box::new(serde_json::json!({"diagnostics": findings, "shaders": shaders})));
     outcome.code = if failed { outcome::INPUT_AT_FAULT } else { outcome::FINE };
     outcome
 }

@@ -108,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             outcome
         }
         Ok(Ok(Dump::Report(report))) => {
-            outcome.report = Some(report);
+            outcome.report = Some(Box::new(report));
             outcome
         }
         Ok(Err(message)) => outcome.usage(&message),

@@ -165,7 +165,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let closures = language.closures();
     name_closures(&mut evaluated, shader.interface(), closures);
     match arguments.json.is_wanted() {
-        true => outcome.report = Some(evaluated),
+        true => outcome.report = Some(Box::new(evaluated)),
         false => outcome.output = plain(&evaluated),
     }
     outcome

@@ -47,7 +47,7 @@ pub fn text(report: Value) -> String {
 
 /// What a command came to, as JSON: its report with what else there is to say.
 pub fn of(outcome: &Outcome) -> String {
-    let mut report = outcome.report.clone().unwrap_or_else(|| json!({}));
+    let mut report = outcome.report.as_deref().cloned().unwrap_or_else(|| json!({}));
     if report.get("diagnostics").is_none() {
         report["diagnostics"] = render::json(&outcome.diagnostics, &outcome.sources);
     }

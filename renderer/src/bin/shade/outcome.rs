@@ -17,7 +17,7 @@ pub struct Outcome {
     /// For stdout.
     pub output: String,
     /// For stdout where JSON was asked for: an object.
-    pub report: Option<serde_json::Value>,
+    pub report: Option<Box<serde_json::Value>>,
     /// For stderr, after the diagnostics; whole lines.
     pub note: String,
     pub diagnostics: Diagnostics,

@@ -238,7 +238,7 @@ impl Info {
             }
         }
         if self.json.is_wanted() {
-            result.report = Some(json!({"textures": all}));
+            result.report = Some(Box::new(json!({"textures": all})));
         }
         result
     }

@@ -8,13 +8,14 @@ use super::arithmetic::{Bool, Float, Int, fast_two_difference, fast_two_sum, two
 
 /// 1.5 · 2²³: what is added to it is rounded to a whole number, and stands in its low bits.
 pub const MAGIC: f32 = 12_582_912.0;
-const LOG2_E: f32 = 1.442_695;
+const LOG2_E: f32 = std::f32::consts::LOG2_E;
 /// log 2 in two parts; the first has 15 bits, so that its product with an exponent is exact.
 pub const LN2: [f32; 2] = [0.693_145_75, 1.428_606_8e-6];
 /// (eʳ − 1 − r) / r² for |r| ≤ log 2 / 2.
 const EXP: [f32; 5] = [0.5, 0.166_665_2, 0.041_666_385, 0.008_368_849, 0.001_394_221_4];
 /// (2ʳ − 1) / r for |r| ≤ 1/2.
-const EXP2: [f32; 6] = [0.693_147_2, 0.240_226_5, 0.055_503_592, 0.009_618_062, 0.001_339_120_2, 0.000_154_633_03];
+const EXP2: [f32; 6] =
+    [std::f32::consts::LN_2, 0.240_226_5, 0.055_503_592, 0.009_618_062, 0.001_339_120_2, 0.000_154_633_03];
 
 /// x 2ⁿ for a number near 1 and `magic` = [`MAGIC`] + n, by two factors: 2ⁿ itself may be too large or too small.
 fn scaled<F: Float>(x: F, magic: F) -> F {

@@ -3,7 +3,7 @@
 use super::arithmetic::{Bool, Float, Int};
 
 const HALF_PI: [f32; 2] = [1.570_796_4, -4.371_139e-8];
-const PI: [f32; 2] = [3.141_592_7, -8.742_278e-8];
+const PI: [f32; 2] = [std::f32::consts::PI, -8.742_278e-8];
 /// (atan t − t) / t³ in t², for t to 1.
 const ATAN: [f32; 8] = [
     -0.333_331_53,

@@ -28,6 +28,7 @@ pub fn far<F: Float>(x: F) -> [F; 3] {
     let n = whole.unsigned_down(30) + high.unsigned_down(31);
     let [r, lost] = quarter_turns(high, rest);
     // NaN where x is not finite.
+    #[expect(clippy::eq_op, reason = "0 of a finite number, NaN of another")]
     let nothing = x - x;
     [r + nothing, lost, ((n & 3) + MAGIC.to_bits() as i32).float()]
 }

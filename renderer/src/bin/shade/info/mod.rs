@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     let report = Report::of(&arguments.scene, &scene);
     match arguments.json.is_wanted() {
-        true => outcome.report = serde_json::to_value(&report).ok(),
+        true => outcome.report = serde_json::to_value(&report).ok().map(Box::new),
         false => outcome.output = text::of(&report),
     }
     outcome

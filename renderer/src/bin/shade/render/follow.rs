@@ -15,7 +15,7 @@ pub fn run(arguments: &Arguments, scene: &mut Scene, pixel: (u32, u32), outcome:
     };
     match follow(scene, &options, pixel, arguments.sample) {
         Ok(path) if arguments.json => match serde_json::to_value(&path) {
-            Ok(json) => outcome.report = Some(json),
+            Ok(json) => outcome.report = Some(Box::new(json)),
             Err(e) => {
                 outcome.code = outcome::ENVIRONMENT_FAILED;
                 outcome.note.push_str(&format!("the path cannot be written as JSON: {e}\n"));
