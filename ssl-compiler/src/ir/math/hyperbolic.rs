@@ -1,6 +1,6 @@
 //! Hyperbolic functions and their inverses, of exponentials and logarithms; near 0 by polynomials of their own.
 
-use super::arithmetic::{Bool, Float, two_sum};
+use super::arithmetic::{Bool, Float, fast_two_difference, two_sum};
 use super::exponential::exp_halved;
 use super::logarithm::log_of_sum;
 
@@ -62,10 +62,16 @@ pub fn acosh<F: Float>(x: F) -> F {
 /// log(1 + 2x / (1 − x)) / 2.
 pub fn atanh<F: Float>(x: F) -> F {
     let size = x.abs();
-    let below = -size + 1.0;
-    let quotient = size * 2.0 / below;
+    let (below, below_lost) = fast_two_difference(size.constant(1.0), size);
+    let twice = size * 2.0;
+    let quotient = twice / below;
+    // What the quotient lacks.
+    let (head, below_head) = (quotient.head(), below.head());
+    let (tail, below_tail) = (quotient - head, below - below_head);
+    let remainder = ((twice - head * below_head) - head * below_tail - tail * below_head) - tail * below_tail;
+    let correction = (remainder - quotient * below_lost) / below;
     let (u, c) = two_sum(quotient.constant(1.0), quotient);
-    let result = log_of_sum(u, c) * 0.5;
+    let result = log_of_sum(u, c + correction) * 0.5;
     let inside =
         size.below(1.0).choose(result, size.is(1.0).choose(size.constant(f32::INFINITY), size.constant(f32::NAN)));
     size.below(1e-4).choose(size, inside).flipped(x.sign())
