@@ -1,6 +1,6 @@
 //! Inverse trigonometric functions.
 
-use super::arithmetic::{Bool, Float, Int};
+use super::arithmetic::{self, Bool, Float, Int};
 
 const HALF_PI: [f32; 2] = [1.570_796_4, -4.371_139e-8];
 const PI: [f32; 2] = [std::f32::consts::PI, -8.742_278e-8];
@@ -53,8 +53,13 @@ pub fn atan2<F: Float>(y: F, x: F) -> F {
 fn half_angle<F: Float>(size: F, wide: F::Bool) -> (F, F) {
     let half = (-size + 1.0) * 0.5;
     let square = wide.choose(half, size * size);
-    let s = wide.choose(half.sqrt(), size);
-    (s, s * square * square.polynomial(&ASIN))
+    let root = half.sqrt();
+    let s = wide.choose(root, size);
+    // What the root lacks; at 0 it lacks nothing.
+    let (product, lost) = arithmetic::square(root);
+    let lacks = ((half - product) - lost) / (root + root);
+    let lacks = wide.choose(root.above(0.0).choose(lacks, root), s.constant(0.0));
+    (s, s * square * square.polynomial(&ASIN) + lacks)
 }
 
 pub fn asin<F: Float>(x: F) -> F {
