@@ -153,7 +153,8 @@ fn interrupted_renders_go_on_to_the_same_bytes() {
     for (n, seconds) in ["0.05", "0.1", "0.15", "0.2"].into_iter().enumerate() {
         let threads = (n % 3 + 1).to_string();
         let out = render("a.exr", &["--resume", "--time-limit", seconds, "--threads", &threads]);
-        assert_eq!(out.status.code(), Some(0), "{}", said(&out));
+        // With the time it had, or without.
+        assert!(matches!(out.status.code(), Some(0 | 3)), "{}", said(&out));
         kept += u32::from(folder.0.join("a.exr.checkpoint").exists());
     }
     assert!(kept > 0, "no checkpoint was kept");
@@ -188,6 +189,12 @@ fn what_does_not_go_with_it_is_refused() {
     refused(&["--spp", "100000", "--adaptive", "0.01", "--resume"], 1, "S0021");
 }
 
+/// The layers of a picture, without what it says of how it was made.
+fn pixels(file: &str) -> Vec<exr::image::AnyChannels<exr::image::FlatSamples>> {
+    let image = exr::prelude::read_all_flat_layers_from_file(file).expect("a whole picture");
+    image.layer_data.into_iter().map(|layer| layer.channel_data).collect()
+}
+
 /// What the scene says holds, unless the command line says otherwise, or there are too few samples.
 #[test]
 fn scenes_may_say_it() {
@@ -201,7 +208,7 @@ fn scenes_may_say_it() {
         let picture = folder.file(name);
         let out = shade(&[&["render", scene, "-o", &picture, "--aov", "samples"], more].concat());
         assert_eq!(out.status.code(), Some(0), "{}", said(&out));
-        std::fs::read(&picture).expect("it was rendered")
+        pixels(&picture)
     };
     let by_option = made(&plain, "a.exr", &["--adaptive", "0.02", "--min-spp", "8"]);
     assert!(made(&own, "b.exr", &[]) == by_option);

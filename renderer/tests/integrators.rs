@@ -202,5 +202,5 @@ fn keys_of_other_integrators_are_refused() {
     let path = |more: &str| floor(more, "").replace("\"ao\"", "\"path\"");
     refused(&path("distance = 2.0"), "S0006", "`distance` means nothing for this integrator");
     refused(&floor("distance = -1.0", ""), "S0004", "the distance is -1");
-    refused(&floor("", "").replace("\"ao\"", "\"radiosity\""), "S0002", "whitted");
+    refused(&floor("", "").replace("\"ao\"", "\"radiosity\""), "S0005", "whitted");
 }

@@ -40,7 +40,8 @@ pub fn table(name: &str) -> String {
     format!("[materials.{name}]\nfile = '{}'\n", scenes().join(format!("materials/{name}.ssl")).display())
 }
 
-/// A scene of which nothing is to be said.
+/// A scene of which nothing is to be said but that it shows a material at what that is not made for: numbers beyond
+/// those that its author means, meshes without coordinates.
 pub fn load(scene: &str) -> Loaded {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -48,7 +49,9 @@ pub fn load(scene: &str) -> Loaded {
     std::fs::write(&path, scene).expect("the temporary folder can be written");
     let loaded = scene::load(&path, BackendKind::default(), &SearchPath::on_disk(Vec::new()));
     std::fs::remove_file(&path).expect("it was just written");
-    let said = text(&loaded.diagnostics, &loaded.sources, false);
+    let mut diagnostics = loaded.diagnostics.clone();
+    diagnostics.list.retain(|d| !["W0451", "S0031"].contains(&d.code.id));
+    let said = text(&diagnostics, &loaded.sources, false);
     assert!(loaded.scene.is_some() && said.is_empty(), "{said}");
     loaded
 }

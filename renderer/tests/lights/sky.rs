@@ -38,7 +38,7 @@ fn the_disk_is_where_the_sky_is_brightest() {
     let scene = |aim: &str| {
         format!(
             r#"
-            camera = {{ position = [0, 1, 0], look_at = {aim}, fov = 1 }}
+            camera = {{ position = [0, 1, 0], look_at = {aim}, fov = 3.2 }}
             film = {{ width = 2, height = 2, filter = "center" }}
             integrator = {{ samples = 1 }}
             environment = {{ type = "daylight", azimuth = 30, elevation = 40, rotate = 25, sun_angle = 3 }}

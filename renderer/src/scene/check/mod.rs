@@ -270,6 +270,11 @@ impl Check<'_> {
                 entry.key = ours.to_owned();
                 return true;
             }
+            if ours != entry.key {
+                let message = format!("{subject} has both `{}` and `{ours}`, which are one key", entry.key);
+                self.context.error(&codes::SYNTAX, entry.key_at.clone(), message, "keep one of them");
+                return false;
+            }
             let translated = keys::FOREIGN.iter().find(|(t, word, _)| t == name && *word == entry.key);
             let translated = translated.map(|(.., ours)| *ours).filter(|ours| known.contains(ours));
             let near = closest(&entry.key, known.iter().copied());
