@@ -70,7 +70,7 @@ table! {
         "frac" (Any) -> Any, One expand::fract, "The same as `fract`.";
         "fmod" (Any, Any) -> Any, Two expand::fmod, "Remainder of a / b with the sign of a. The integer part of a / b has derivative 0.";
         "mod" (Int, Int) -> Int, Two expand::int_mod, "Remainder of a / b with the sign of b; 0 where b is 0.";
-        "mod" (Any, Any) -> Any, Two expand::floored_mod, "a − b floor(a / b): from 0 up to b, for negative a too. The integer part has derivative 0.";
+        "mod" (Any, Any) -> Any, Two expand::floored_mod, "Remainder of a / b with the sign of b, a − b floor(a / b) rounded once: from 0 up to b, for negative a too. The integer part has derivative 0.";
         "isnan" (Float) -> Bool, One expand::is_nan, "Whether x is not a number.";
         "isinf" (Float) -> Bool, One expand::is_infinite, "Whether x is infinite.";
         "isfinite" (Float) -> Bool, One expand::is_finite, "Whether x is neither infinite nor NaN.";
@@ -111,7 +111,7 @@ table! {
     "Geometry" {
         "dot" (Any, Any) -> Float, Whole expand::dot, "Scalar product.";
         "cross" (Three, Three) -> First, Whole expand::cross, "Vector product.";
-        "length" (Any) -> Float, Whole expand::length, "Euclidean length. Its derivative at 0 is 0.";
+        "length" (Any) -> Float, Whole expand::length, "Euclidean length, without overflow in between. Its derivative at 0 is 0.";
         "distance" (Any, Any) -> Float, Whole expand::distance, "Length of a − b.";
         "normalize" (Any) -> Any, Whole expand::normalize, "x scaled to length 1; a zero vector stays zero, with derivative 0.";
         "reflect" (Three, Three) -> First, Whole expand::reflect, "I mirrored at the unit normal N: I − 2 (N·I) N.";

@@ -107,6 +107,21 @@ pub fn one_number(d: &mut Decisions, name: &str, x: Jet) -> Result<Option<Jet>> 
     }))
 }
 
+/// a − b times the whole part of a / b, of which no rounding of the quotient makes the next whole number.
+fn remainder(d: &mut Decisions, a: Jet, b: Jet, whole_part: fn(f64) -> f64) -> Result<Jet> {
+    let ratio = a.number().defined_div(b.number());
+    d.steps(ratio, whole_part)?;
+    let cut = a.value() % b.value();
+    let quotient = ((a.value() - cut) / b.value()).round();
+    // What is left of a / b has the sign of the remainder over b.
+    let below = whole_part(cut / b.value()).min(0.0);
+    let value = if below < 0.0 { cut + b.value() } else { cut };
+    let whole = quotient + below;
+    let error = a.number().error + whole.abs() * b.number().error;
+    let moved = if b.is_flat() { a } else { a - b.scale(whole) };
+    Ok(moved.with_number(Number::defined(value, error)))
+}
+
 pub fn two_numbers(d: &mut Decisions, name: &str, a: Jet, b: Jet) -> Result<Option<Jet>> {
     Ok(Some(match name {
         "min" => min(d, a, b)?,
@@ -137,19 +152,8 @@ pub fn two_numbers(d: &mut Decisions, name: &str, a: Jet, b: Jet) -> Result<Opti
                 _ => return Ok(None),
             }
         }
-        "fmod" => {
-            let ratio = a.number().defined_div(b.number());
-            let whole = d.steps(ratio, f64::trunc)?;
-            let value = a.value() % b.value();
-            let error = a.number().error + whole.abs() * b.number().error;
-            let moved = if b.is_flat() { a } else { a - b.scale(whole) };
-            moved.with_number(Number::defined(value, error))
-        }
-        "mod" => {
-            let ratio = (a / b).number();
-            let whole = Jet::exact(d.steps(ratio, f64::floor)?);
-            a - b * whole
-        }
+        "fmod" => remainder(d, a, b, f64::trunc)?,
+        "mod" => remainder(d, a, b, f64::floor)?,
         "copysign" => {
             d.apart(b.number(), Number::ZERO)?;
             let magnitude = abs(d, a)?;

@@ -109,11 +109,17 @@ pub fn rsqrt(b: &mut Builder, x: Value) -> Value {
     b.div(one, root)
 }
 
+/// The exact remainder, moved by b where its sign is not that of b: a rounded quotient may be the next whole number.
 pub fn floored_mod(b: &mut Builder, x: Value, y: Value) -> Value {
-    let ratio = b.div(x, y);
-    let whole = floor(b, ratio);
-    let whole = b.mul(y, whole);
-    b.sub(x, whole)
+    let zero = b.float(0.0);
+    let remainder = fmod(b, x, y);
+    let (below, above) = (b.float_compare(Compare::Lt, remainder, zero), b.float_compare(Compare::Lt, zero, remainder));
+    let falling = b.float_compare(Compare::Lt, y, zero);
+    let rising = b.not(falling);
+    let (below, above) = (b.and(below, rising), b.and(above, falling));
+    let opposite = b.or(below, above);
+    let shift = b.select(opposite, y, zero);
+    b.add(remainder, shift)
 }
 
 pub fn is_nan(b: &mut Builder, x: Value) -> Value {

@@ -31,12 +31,30 @@ pub fn cross(b: &mut Builder, args: &[Parts]) -> Parts {
     Parts::from_slice(&[component(1, 2), component(2, 0), component(0, 1)])
 }
 
+/// A vector times a power of two such that squares of its components neither overflow nor lose digits to underflow,
+/// with the power's reciprocal. The power is 1 but for vectors shorter than 2⁻⁵⁰ or longer than 2⁶⁰, so it changes no
+/// other result, and it leaves room for the products of components and their shadows. It carries no shadow itself.
+fn within_range(b: &mut Builder, x: &[Value]) -> (Parts, Value) {
+    let square = dot_parts(b, x, x);
+    let (low, high) = (b.float(2f32.powi(-100)), b.float(2f32.powi(120)));
+    let (short, long) = (b.float_compare(Compare::Lt, square, low), b.float_compare(Compare::Lt, high, square));
+    let mut power = |exponent_short: i32, exponent_long: i32| {
+        let (up, down, one) = (b.float(2f32.powi(exponent_short)), b.float(2f32.powi(exponent_long)), b.float(1.0));
+        let power = b.select(long, down, one);
+        b.select(short, up, power)
+    };
+    let (scale, reciprocal) = (power(75, -66), power(-75, 66));
+    (x.iter().map(|&x| b.mul(x, scale)).collect(), reciprocal)
+}
+
 pub fn length(b: &mut Builder, args: &[Parts]) -> Parts {
     if let [x] = args[0][..] {
         return one(super::abs(b, x));
     }
-    let square = dot_parts(b, &args[0], &args[0]);
-    one(sqrt(b, square))
+    let (scaled, reciprocal) = within_range(b, &args[0]);
+    let square = dot_parts(b, &scaled, &scaled);
+    let root = sqrt(b, square);
+    one(b.mul(root, reciprocal))
 }
 
 pub fn distance(b: &mut Builder, args: &[Parts]) -> Parts {
@@ -44,17 +62,21 @@ pub fn distance(b: &mut Builder, args: &[Parts]) -> Parts {
     length(b, &[difference])
 }
 
+/// By a division for each component: multiplying by a reciprocal would have the square of the length in its shadow.
 pub fn normalize(b: &mut Builder, args: &[Parts]) -> Parts {
-    let square = dot_parts(b, &args[0], &args[0]);
-    let (zero, unit) = (b.float(0.0), b.float(1.0));
-    let positive = b.float_compare(Compare::Gt, square, zero);
+    let (scaled, _) = within_range(b, &args[0]);
+    let square = dot_parts(b, &scaled, &scaled);
     let root = sqrt(b, square);
-    // Where the vector is zero the divisor is 1, so that nothing becomes NaN, and the scale 0, so that
-    // the shadow is 0 too.
-    let divisor = b.select(positive, root, unit);
-    let scale = b.div(unit, divisor);
-    let scale = b.select(positive, scale, zero);
-    args[0].iter().map(|&x| b.mul(x, scale)).collect()
+    let zero = b.float(0.0);
+    // A zero vector stays zero, and its shadow becomes zero.
+    let nothing = b.float_compare(Compare::Eq, square, zero);
+    scaled
+        .iter()
+        .map(|&x| {
+            let part = b.div(x, root);
+            b.select(nothing, zero, part)
+        })
+        .collect()
 }
 
 pub fn reflect(b: &mut Builder, args: &[Parts]) -> Parts {

@@ -309,6 +309,10 @@ impl Writer<'_, '_> {
                 let zero = self.b.float(0.0);
                 Some(self.b.select(condition, a.unwrap_or(zero), b.unwrap_or(zero)))
             }
+            Rule::Where { condition, operand } => {
+                let zero = self.b.float(0.0);
+                shadow(operand).map(|t| self.b.select(condition, t, zero))
+            }
             Rule::Quotient { result, divisor } => {
                 let scaled = shadow(1).map(|t| self.b.mul(result, t));
                 let numerator = match (shadow(0), scaled) {

@@ -7,7 +7,7 @@
 //! (0, 0), `pow` at base 0 with an exponent below 1, the place on a curve where that is flat.
 
 use crate::ir::builder::Builder;
-use crate::ir::{Compare, Float1, Float2, Op, Value};
+use crate::ir::{Compare, FLOAT, Float1, Float2, Op, Value};
 use smallvec::{SmallVec, smallvec};
 
 /// How a shadow is made.
@@ -18,6 +18,8 @@ pub enum Rule {
     Sum(SmallVec<[(usize, Coefficient); 2]>),
     /// The shadow of one operand or of another.
     Choose { condition: Value, then: usize, otherwise: usize },
+    /// The shadow of the operand where the condition holds, otherwise zero.
+    Where { condition: Value, operand: usize },
     /// (a' − v b') / b, which cannot overflow where b² would.
     Quotient { result: Value, divisor: Value },
 }
@@ -40,7 +42,8 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         Op::Select => Rule::Choose { condition: args[0], then: 1, otherwise: 2 },
         Op::Fma => Rule::Sum(smallvec![(0, Times(args[1])), (1, Times(args[0])), (2, One)]),
         Op::CubicRoot => cubic_root(b, args, result, active),
-        Op::Finite => Rule::Sum(smallvec![(0, One)]),
+        // What was caught became the constant 0. Nothing else differs from its operand.
+        Op::Finite => Rule::Where { condition: b.float_compare(Compare::Eq, args[0], result), operand: 0 },
         // Integers, booleans, constants and what only reads memory.
         Op::Const(_) | Op::Parameter { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
         | Op::FloatCompare(_) | Op::IntCompare(_) | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt | Op::ClampIndex(_)
@@ -110,20 +113,16 @@ fn float1(b: &mut Builder, op: Float1, t: Value, v: Value) -> Rule {
         }
         Float1::Sinh => b.float1(Float1::Cosh, t),
         Float1::Cosh => b.float1(Float1::Sinh, t),
-        Float1::Tanh => {
-            let square = b.mul(v, v);
-            b.sub(one, square)
-        }
+        Float1::Tanh => one_minus_square(b, t, v),
         Float1::Asinh => {
-            let square = b.mul(t, t);
-            let sum = b.add(one, square);
-            let root = b.float1(Float1::Sqrt, sum);
+            // √(1 + t²), where t² would overflow.
+            let root = b.float2(Float2::Hypot, one, t);
             b.div(one, root)
         }
         Float1::Acosh => {
             let (below, above) = (b.sub(t, one), b.add(t, one));
-            let square = b.mul(below, above);
-            let root = b.float1(Float1::Sqrt, square);
+            let (below, above) = (b.float1(Float1::Sqrt, below), b.float1(Float1::Sqrt, above));
+            let root = b.mul(below, above);
             let partial = b.div(one, root);
             let inside = b.float_compare(Compare::Gt, t, one);
             b.select(inside, partial, zero)
@@ -166,12 +165,36 @@ fn float1(b: &mut Builder, op: Float1, t: Value, v: Value) -> Rule {
     })
 }
 
-/// scale · exp(−t²)
+/// 1 − tanh²(t), given v = tanh(t): 4e / (1 + e)² with e = exp(−2|t|) where the difference would cancel.
+fn one_minus_square(b: &mut Builder, t: Value, v: Value) -> Value {
+    let (zero, one, two, four, half) = (b.float(0.0), b.float(1.0), b.float(2.0), b.float(4.0), b.float(0.5));
+    let square = b.mul(v, v);
+    let near = b.sub(one, square);
+    let below = b.float_compare(Compare::Lt, t, zero);
+    let opposite = b.neg(t);
+    let falling = b.select(below, t, opposite);
+    let exponent = b.mul(two, falling);
+    let e = b.float1(Float1::Exp, exponent);
+    let sum = b.add(one, e);
+    let (numerator, divisor) = (b.mul(four, e), b.mul(sum, sum));
+    let far = b.div(numerator, divisor);
+    let is_near = b.float_compare(Compare::Lt, square, half);
+    b.select(is_near, near, far)
+}
+
+/// scale · exp(−t²), with what rounding t² leaves out: far from 0 the exponential multiplies that by t².
 fn gaussian(b: &mut Builder, t: Value, scale: f64) -> Value {
+    let (zero, one, vanished) = (b.float(0.0), b.float(1.0), b.float(1000.0));
     let square = b.mul(t, t);
     let exponent = b.neg(square);
+    let rest = b.emit(Op::Fma, &[t, t, exponent], FLOAT);
+    // Far out the bell is 0, and the rest may be infinite.
+    let there = b.float_compare(Compare::Lt, square, vanished);
+    let rest = b.select(there, rest, zero);
+    let correction = b.sub(one, rest);
     let (bell, scale) = (b.float1(Float1::Exp, exponent), b.real(scale));
-    b.mul(bell, scale)
+    let scaled = b.mul(bell, scale);
+    b.mul(scaled, correction)
 }
 
 /// ±1 / √(1 − t²), 0 where that is infinite.
@@ -203,16 +226,14 @@ fn float2(b: &mut Builder, op: Float2, x: Value, y: Value, v: Value, active: &[b
         Float2::Fmod => {
             let mut sum = smallvec![(0, One)];
             if active[1] {
-                let ratio = b.div(x, y);
-                let whole = b.float1(Float1::Trunc, ratio);
-                sum.push((1, Times(b.neg(whole))));
+                sum.push((1, Times(minus_quotient(b, x, y, v))));
             }
             sum
         }
         Float2::Pow => {
             let mut sum = SmallVec::new();
             if active[0] {
-                sum.push((0, Times(power_by_base(b, x, y))));
+                sum.push((0, Times(power_by_base(b, x, y, v))));
             }
             if active[1] {
                 sum.push((1, Times(power_by_exponent(b, x, v))));
@@ -229,26 +250,51 @@ fn float2(b: &mut Builder, op: Float2, x: Value, y: Value, v: Value, active: &[b
             smallvec![(0, Times(cosine(x))), (1, Times(cosine(y)))]
         }
         Float2::Atan2 => {
-            // x is the ordinate here: atan2(y, x) in mathematics.
-            let (ordinate, abscissa) = (x, y);
-            let (a, c) = (b.mul(ordinate, ordinate), b.mul(abscissa, abscissa));
-            let square = b.add(a, c);
-            let (zero, one) = (b.float(0.0), b.float(1.0));
-            let positive = b.float_compare(Compare::Gt, square, zero);
-            let reciprocal = b.div(one, square);
-            let scale = b.select(positive, reciprocal, zero);
-            let negative = b.neg(ordinate);
-            smallvec![(0, Times(b.mul(abscissa, scale))), (1, Times(b.mul(negative, scale)))]
+            let [by_ordinate, by_abscissa] = angle(b, x, y);
+            smallvec![(0, Times(by_ordinate)), (1, Times(by_abscissa))]
         }
     })
 }
 
-/// e t^(e−1); 0 at t = 0 where e < 1.
-fn power_by_base(b: &mut Builder, t: Value, e: Value) -> Value {
+/// −trunc(a / b), given the remainder. a / b may be rounded to the next whole number; a less the remainder is a multiple
+/// of b but for its own rounding, so that the quotient lies near a whole number.
+fn minus_quotient(b: &mut Builder, dividend: Value, divisor: Value, remainder: Value) -> Value {
+    let multiple = b.sub(dividend, remainder);
+    let ratio = b.div(multiple, divisor);
+    let whole = b.float1(Float1::Round, ratio);
+    b.neg(whole)
+}
+
+/// The partials of the angle of (x, y) by y and by x, x / (x² + y²) and −y / (x² + y²), by the ratio r of the smaller one
+/// to the larger one: 1 / (1 + r²) over the larger one, and r times that. Both are 0 at (0, 0).
+fn angle(b: &mut Builder, y: Value, x: Value) -> [Value; 2] {
     let (zero, one) = (b.float(0.0), b.float(1.0));
+    let (height, width) = (b.float1(Float1::Abs, y), b.float1(Float1::Abs, x));
+    let steep = b.float_compare(Compare::Lt, width, height);
+    let (larger, smaller) = (b.select(steep, y, x), b.select(steep, x, y));
+    let ratio = b.div(smaller, larger);
+    let square = b.mul(ratio, ratio);
+    let sum = b.add(one, square);
+    let cosine_square = b.div(one, sum);
+    let (by_smaller, by_larger) = (b.div(cosine_square, larger), b.mul(ratio, cosine_square));
+    let by_larger = b.div(by_larger, larger);
+    let origin = b.float_compare(Compare::Eq, larger, zero);
+    let (by_smaller, by_larger) = (b.select(origin, zero, by_smaller), b.select(origin, zero, by_larger));
+    let (by_y, by_x) = (b.select(steep, by_larger, by_smaller), b.select(steep, by_smaller, by_larger));
+    [by_y, b.neg(by_x)]
+}
+
+/// e t^(e−1); 0 at t = 0 where e < 1. Below ½, e − 1 would be rounded, and e v / t neither overflows nor underflows
+/// before the partial does.
+fn power_by_base(b: &mut Builder, t: Value, e: Value, v: Value) -> Value {
+    let (zero, half, one) = (b.float(0.0), b.float(0.5), b.float(1.0));
     let less = b.sub(e, one);
     let power = b.float2(Float2::Pow, t, less);
-    let partial = b.mul(e, power);
+    let by_power = b.mul(e, power);
+    let scaled = b.mul(e, v);
+    let by_value = b.div(scaled, t);
+    let low = b.float_compare(Compare::Lt, e, half);
+    let partial = b.select(low, by_value, by_power);
     let (at_zero, steep) = (b.float_compare(Compare::Eq, t, zero), b.float_compare(Compare::Lt, e, one));
     let singular = b.and(at_zero, steep);
     b.select(singular, zero, partial)
