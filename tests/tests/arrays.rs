@@ -102,3 +102,33 @@ fn sorting_in_a_function_stays_in_place() {
         assert_eq!(run_with_default_fuel(&shader, &[]).floats(), [0.0, 31.0, 63.0], "{way:?}");
     }
 }
+
+/// Reads one element, which updates of others do not change, while it updates two.
+fn mixed(length: u32) -> String {
+    format!(
+        "shader main(int n = 1000, out float o) {{
+            float a[{length}];
+            for (int i = 2; i < n; ++i) {{ a[0] = float(i); o += a[1]; a[i] = o; a[1] = a[i - 1] + 1.0; }}
+        }}"
+    )
+}
+
+#[test]
+fn a_read_past_an_update_does_not_keep_the_older_array() {
+    let module = Host::default().stage(&mixed(1000), Stage::Optimised);
+    assert_eq!(Storage::of(module.entry()).list.len(), 1, "{module}");
+    assert_eq!(copies(module.entry()), (0, 0), "{module}");
+    // Two of these would not fit on the stack.
+    for way in WAYS {
+        let shader = Host::default().compile(&mixed(600_000), way).unwrap_or_else(|d| panic!("{}", messages(&d)));
+        let ran = run_with_default_fuel(&shader, &[]);
+        let (mut a, mut o) = (vec![0.0f32; 1000], 0.0);
+        for i in 2..1000 {
+            a[0] = i as f32;
+            o += a[1];
+            a[i] = o;
+            a[1] = a[i - 1] + 1.0;
+        }
+        assert_eq!((ran.floats(), ran.status.first_error()), (vec![o], None), "{way:?}");
+    }
+}

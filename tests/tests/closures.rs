@@ -274,3 +274,30 @@ fn wanted_lobes_come_with_the_layers_above_them() {
     let beneath = |lobe| Some(Layer { lobe, parameter: 1 });
     assert_eq!(found, [("Coat", None), ("Coat", beneath(0)), ("Emission", beneath(1))]);
 }
+
+ssl_compiler::closure_type! {
+    /// A parameter of every type that a lobe can have.
+    pub struct Everything { a: float, b: float2, c: int, d: float4, e: matrix, f: bool, g: vector }
+}
+
+#[test]
+fn a_lobes_parameters_may_be_of_any_scalar_vector_or_matrix_type() {
+    let mut host = Host::default();
+    host.closures.register(Everything::closure_type());
+    let source = "shader main(out closure o) {
+        matrix m = matrix(2.0);
+        m[1][2] = 7.0;
+        o = make_closure<Everything>(1.0, float2(2.0, 3.0), 4, float4(5.0, 6.0, 7.0, 8.0), m, true, vector(9.0, 10.0, 11.0));
+    }";
+    for way in BACKENDS {
+        let shader = host.compile(source, way).unwrap_or_else(|d| panic!("{}", messages(&d)));
+        let rows: Vec<Row> = run_with_default_fuel(&shader, &[]).floats().into_iter().map(Row::splat).collect();
+        let lobe = Everything::read(&rows[shader.interface().lobes[0].parameter_row..], 3);
+        let mut m = [[0.0; 4]; 4];
+        (0..4).for_each(|i| m[i][i] = 2.0);
+        m[1][2] = 7.0;
+        let expected =
+            Everything { a: 1.0, b: [2.0, 3.0], c: 4, d: [5.0, 6.0, 7.0, 8.0], e: m, f: true, g: [9.0, 10.0, 11.0] };
+        assert_eq!(lobe, expected, "{way:?}");
+    }
+}

@@ -114,3 +114,27 @@ fn a_rule_that_does_not_fit_is_none() {
     let Err(found) = host.compile(source, WAYS[1]) else { panic!("accepted") };
     assert!(messages(&found).contains("E0802: the host gives no derivative of `f` by component 0"));
 }
+
+#[test]
+fn matrices_cross_into_the_host_and_back() {
+    let turned = |m: [[f32; 4]; 4]| std::array::from_fn(|i| std::array::from_fn(|j| 10.0 * m[j][i]));
+    let mut externals = ExternalRegistry::new();
+    externals.register(External::of("turned", turned).double(|m, out| {
+        out.iter_mut().enumerate().for_each(|(i, x)| *x = 10.0 * m[i % 4 * 4 + i / 4]);
+    }));
+    let host = Host { externals, ..Host::default() };
+    let source = "matrix turned(matrix m); globals { float x; }
+        shader s(out matrix o) {
+            matrix m;
+            for (int i = 0; i < 4; ++i) for (int j = 0; j < 4; ++j) m[i][j] = float(4 * i + j) + global_value<x>;
+            o = turned(m);
+        }";
+    for way in WAYS {
+        let shader = host.compile(source, way).unwrap_or_else(|d| panic!("{}", messages(&d)));
+        let rows = shader.interface().globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
+        let mut globals = vec![0.0; rows];
+        globals[rows - 1] = 0.5;
+        let expected: Vec<f32> = (0..16).map(|i| 10.0 * ((i % 4 * 4 + i / 4) as f32 + 0.5)).collect();
+        assert_eq!(ssl_tests::run_with_default_fuel(&shader, &globals).floats(), expected, "{way:?}");
+    }
+}

@@ -4,6 +4,7 @@ use super::frame::{Cell, Frame};
 use super::{Machine, from_bits};
 use crate::ir::real::Real;
 use crate::ir::{InstData, Op, Value};
+use crate::runtime::externals::MAX_WORDS;
 use crate::runtime::{PrintRequest, Row, TextureRequest};
 use crate::types::Scalar;
 
@@ -78,13 +79,13 @@ impl<R: Real> Machine<'_, R> {
             Cell::Float(x) => x.to_f64(),
             other => f64::from(other.bits() as i32),
         };
-        let mut numbers = [0.0; 4];
+        let mut numbers = [0.0; MAX_WORDS];
         let numbers = &mut numbers[..data.results.len()];
         let arguments: Vec<f64> = data.args.iter().map(number).collect();
         if !(R::IS_DOUBLE && external.call_double(&arguments, numbers)) {
             self.path.single = true;
             let arguments: Vec<u32> = data.args.iter().map(|&v| frame.get(v).bits()).collect();
-            let mut words = [0; 4];
+            let mut words = [0; MAX_WORDS];
             external.call(&arguments, &mut words[..data.results.len()]);
             for ((&r, bits), scalar) in data.results.iter().zip(words).zip(external.gives()) {
                 if scalar != Scalar::Float {

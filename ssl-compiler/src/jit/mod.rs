@@ -111,7 +111,8 @@ impl Shader {
             mask: block.mask & ((1 << LANES) - 1),
             clamped_indices: 0,
             non_finite_derivatives: 0,
-            fuel: block.fuel,
+            // A token without fuel has run out, so one that spent just what it was given must keep a unit.
+            fuel: block.fuel.saturating_add(1),
             left: Words::default(),
             depth: Words::default(),
             kept: Words::default(),

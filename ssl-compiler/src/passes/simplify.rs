@@ -8,7 +8,7 @@ use crate::ir::*;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// Updates of an array that a read looks back past, so that reading often takes no time but its own.
+/// Updates of an array that a read looks back past for its element.
 const MAX_LOOK_BACK: usize = 64;
 
 /// Operations that both branches of an `if` may have together to run unconditionally instead.
@@ -96,7 +96,7 @@ impl<'a> Simplifier<'a> {
     fn pure(&mut self, inst: Inst, op: Op, out: &mut Vec<Inst>) {
         let (args, result) = (self.f.inst(inst).args.clone(), self.f.inst(inst).results[0]);
         let folded = fold(op, &args, self.f.precision, |v| self.known[v.index()])
-            .or_else(|| self.array_read(inst, op, &args))
+            .or_else(|| self.array_read(op, &args))
             .or_else(|| self.finite_already(op, &args));
         match folded {
             Some(Folded::Value(v)) => self.alias[result.index()] = v,
@@ -166,37 +166,35 @@ impl<'a> Simplifier<'a> {
         matches!(self.f.inst(definition?).op, Op::Global { .. } | Op::Finite).then_some(Folded::Value(args[0]))
     }
 
-    /// An element that was just put into the array.
-    fn array_read(&mut self, inst: Inst, op: Op, args: &Values) -> Option<Folded> {
+    /// An element that was put into the array or read from it before, if no update since then can have changed it.
+    ///
+    /// A read whose element is not known stays at the newest array. One that went back to an older array would keep it
+    /// alive beside the newer one, and the update between the two would have to copy.
+    fn array_read(&self, op: Op, args: &Values) -> Option<Folded> {
         if op != Op::ArrayGet {
             return None;
         }
         let (mut array, index) = (args[0], args[1]);
         let Ty::Array(_, n) = self.f.ty(array) else { return None };
-        let constant = match self.known[index.index()] {
-            Some(Const::Int(i)) if i >= 0 && (i as u32) < n => Some(i),
-            _ => None,
-        };
-        for passed in 0.. {
-            if passed == MAX_LOOK_BACK {
-                // An array so far back would have to be kept beside the one of now.
-                return None;
+        let Some(Const::Int(i)) = self.known[index.index()] else { return None };
+        if i < 0 || (i as u32) >= n {
+            return None;
+        }
+        for _ in 0..MAX_LOOK_BACK {
+            if let Some(&read) = self.table.get(&(op, Values::from_slice(&[array, index]))) {
+                return Some(Folded::Value(read));
             }
-            let Some(definition) = self.definitions[array.index()] else { break };
-            let data = self.f.inst(definition);
-            match (data.op, constant) {
-                (Op::ArrayFill, Some(_)) => return Some(Folded::Value(self.resolve(data.args[0]))),
-                (Op::ArrayNew, Some(i)) => return Some(Folded::Value(self.resolve(data.args[i as usize]))),
-                (Op::ArraySet, Some(i)) => match self.known[data.args[1].index()] {
+            let data = self.f.inst(self.definitions[array.index()]?);
+            match data.op {
+                Op::ArrayFill => return Some(Folded::Value(self.resolve(data.args[0]))),
+                Op::ArrayNew => return Some(Folded::Value(self.resolve(data.args[i as usize]))),
+                Op::ArraySet => match self.known[data.args[1].index()] {
                     Some(Const::Int(j)) if i == j => return Some(Folded::Value(self.resolve(data.args[2]))),
                     Some(Const::Int(j)) if j >= 0 && (j as u32) < n => array = self.resolve(data.args[0]),
-                    _ => break,
+                    _ => return None,
                 },
-                _ => break,
+                _ => return None,
             }
-        }
-        if array != args[0] {
-            self.f.insts[inst.index()].args[0] = array;
         }
         None
     }

@@ -22,7 +22,8 @@ pub struct Block<'a> {
     pub outputs: &'a mut [Row],
     /// Bit i is set where lane i takes part.
     pub mask: u32,
-    /// [`DEFAULT_FUEL`] unless a caller wants another bound.
+    /// What each lane may spend, 0 for a shader that neither loops nor recurses: [`DEFAULT_FUEL`] unless a caller wants
+    /// another bound.
     pub fuel: u32,
 }
 
@@ -96,6 +97,7 @@ pub struct BlockContext {
     pub mask: u32,
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
+    /// One unit more than a lane may spend.
     pub fuel: u32,
     pub left: Words,
     pub depth: Words,

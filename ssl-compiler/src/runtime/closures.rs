@@ -14,7 +14,7 @@ pub struct ClosureId(pub u32);
 pub struct ClosureParameter {
     /// Its name in shaders, for named arguments and tests.
     pub name: &'static str,
-    /// A scalar, a vector, or `closure` for what lies under a layer.
+    /// A scalar, a vector, a matrix, or `closure` for what lies under a layer.
     pub ty: Type,
     /// What the host can make use of, for each component; it brings other values in.
     pub range: ValueRange,
@@ -168,8 +168,8 @@ pub trait Closure {
 pub struct Beneath;
 
 /// Declares a closure type: the Rust struct of its parameters, its registration, and how a lane's
-/// parameters are read from the output rows. Parameter types are those of the language; `closure` is what lies
-/// beneath a layer. Behind a type may stand which values the host makes use of, `in (low..=high)` or `in (low..)`: the
+/// parameters are read from the output rows. Parameter types are those of the language, a `matrix` being an array of its
+/// rows; `closure` is what lies beneath a layer. Behind a type may stand which values the host makes use of, `in (low..=high)` or `in (low..)`: the
 /// compiler warns of constants outside.
 /// Then `= …` may say the default: a number, `[f32; 3]`, a bool, or a [`ClosureDefault`].
 ///
@@ -231,10 +231,18 @@ macro_rules! closure_type {
     (@rust float) => { f32 };
     (@rust int) => { i32 };
     (@rust bool) => { bool };
+    (@rust float2) => { [f32; 2] };
+    (@rust float4) => { [f32; 4] };
+    (@rust matrix) => { [[f32; 4]; 4] };
     (@rust $three:ident) => { [f32; 3] };
     (@read closure, $rows:ident, $at:ident, $lane:ident) => { $crate::runtime::Beneath };
     (@read float, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].0[$lane] };
     (@read int, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].int($lane) };
     (@read bool, $rows:ident, $at:ident, $lane:ident) => { $rows[$at].int($lane) != 0 };
+    (@read float2, $rows:ident, $at:ident, $lane:ident) => { $crate::runtime::read_rows::<2>($rows, $at, $lane) };
+    (@read float4, $rows:ident, $at:ident, $lane:ident) => { $crate::runtime::read_rows::<4>($rows, $at, $lane) };
+    (@read matrix, $rows:ident, $at:ident, $lane:ident) => {
+        ::std::array::from_fn(|row| $crate::runtime::read_rows::<4>($rows, $at + 4 * row, $lane))
+    };
     (@read $three:ident, $rows:ident, $at:ident, $lane:ident) => { $crate::runtime::read3($rows, $at, $lane) };
 }

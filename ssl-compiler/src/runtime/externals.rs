@@ -55,7 +55,7 @@ pub struct External {
     double: Option<Double>,
 }
 
-/// A value that crosses into the host: `f32`, `i32`, `bool`, or up to four floats.
+/// A value that crosses into the host: `f32`, `i32`, `bool`, two to four floats, or the rows of a matrix.
 pub trait ExternalValue: Copy {
     /// The type in the language.
     const TYPE: Type;
@@ -105,6 +105,18 @@ macro_rules! vector_value {
 }
 
 vector_value! { 2: Float2; 3: Float3; 4: Float4; }
+
+impl ExternalValue for [[f32; 4]; 4] {
+    const TYPE: Type = Type::Matrix;
+
+    fn read(words: &[u32]) -> [[f32; 4]; 4] {
+        std::array::from_fn(|row| <[f32; 4]>::read(&words[4 * row..]))
+    }
+
+    fn write(self, words: &mut [u32]) {
+        words.chunks_mut(4).zip(self).for_each(|(words, row)| row.write(words));
+    }
+}
 
 /// A Rust function of one to six [`ExternalValue`]s that gives one.
 pub trait HostFunction<Arguments>: Send + Sync + 'static {
@@ -168,10 +180,10 @@ impl External {
     }
 
     /// A function that is called for up to 16 points at once. A row holds floats, or the bits of an `int`
-    /// or of a `bool`, 0 or 1. Parameters and result are scalars and vectors.
+    /// or of a `bool`, 0 or 1. Parameters and result are scalars, vectors and matrices.
     ///
     /// # Panics
-    /// If a type is neither, or there are more than [`MAX_WORDS`] components.
+    /// If a type is none of these, or there are more than [`MAX_WORDS`] components.
     pub fn wide(
         name: &str,
         parameters: Vec<Type>,
@@ -225,7 +237,7 @@ impl External {
     pub fn call(&self, arguments: &[u32], results: &mut [u32]) {
         let mut rows = [Row::ZERO; MAX_WORDS];
         rows.iter_mut().zip(arguments).for_each(|(row, w)| row.0[0] = f32::from_bits(*w));
-        let mut out = [Row::ZERO; 4];
+        let mut out = [Row::ZERO; MAX_WORDS];
         let gives = results.len();
         (self.run)(&mut ExternalCall { arguments: &rows[..arguments.len()], results: &mut out[..gives], mask: 1 });
         results.iter_mut().zip(&out).for_each(|(w, row)| *w = row.0[0].to_bits());
@@ -319,7 +331,7 @@ impl ExternalRegistry {
 #[repr(C, align(64))]
 pub struct ExternalRequest {
     pub arguments: [Row; MAX_WORDS],
-    pub results: [Row; 4],
+    pub results: [Row; MAX_WORDS],
     pub registry: *const ExternalRegistry,
     pub texts: *const Texts,
     /// Of the registry, or a format.
@@ -329,7 +341,7 @@ pub struct ExternalRequest {
 
 impl ExternalRequest {
     pub fn new(registry: &ExternalRegistry, texts: &Texts) -> ExternalRequest {
-        let (arguments, results) = ([Row::ZERO; MAX_WORDS], [Row::ZERO; 4]);
+        let (arguments, results) = ([Row::ZERO; MAX_WORDS], [Row::ZERO; MAX_WORDS]);
         ExternalRequest { arguments, results, registry, texts, function: 0, mask: 0 }
     }
 }

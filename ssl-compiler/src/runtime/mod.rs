@@ -65,5 +65,10 @@ impl Row {
 
 /// Three consecutive rows read as a vector or color.
 pub fn read3(rows: &[Row], first: usize, lane: usize) -> [f32; 3] {
-    [rows[first].0[lane], rows[first + 1].0[lane], rows[first + 2].0[lane]]
+    read_rows(rows, first, lane)
+}
+
+/// Consecutive rows read as a vector.
+pub fn read_rows<const N: usize>(rows: &[Row], first: usize, lane: usize) -> [f32; N] {
+    std::array::from_fn(|i| rows[first + i].0[lane])
 }
