@@ -99,8 +99,7 @@ fn groups() {
 fn a_mesh_that_others_made() {
     let mesh = root().join("../shared/assets/models/spot.obj");
     if !mesh.exists() {
-        println!("skipped: {} is not there", mesh.display());
-        return;
+        return ssl_tests::skip(format_args!("{} is not there", mesh.display()));
     }
     renders(&root().join("tests/render_scenes/spot.toml"), "spot");
 }

@@ -9,7 +9,10 @@ pub mod layout;
 pub mod neutral;
 pub mod oracle;
 pub mod proof;
+pub mod rust_source;
+mod skips;
 
+pub use skips::skip;
 use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::ir::Module;

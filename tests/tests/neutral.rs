@@ -6,6 +6,7 @@ use renderer::scene::{self, LoadOptions};
 use ssl_compiler::modules::SearchPath;
 use ssl_tests::images::{Bounds, Image, compare};
 use ssl_tests::neutral::{self, Picture};
+use ssl_tests::skip;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -31,15 +32,11 @@ fn written(name: &str, text: &str) -> PathBuf {
 
 fn agrees(name: &str, samples: u32, structure: Structure) {
     let (Some(reference), folder) = (reference(name), neutral::folder(name)) else {
-        println!("skipped: the reference of {name} is not there");
-        return;
+        return skip(format_args!("the reference of {name} is not there"));
     };
     let folder = match folder {
         Ok(folder) => folder,
-        Err(why) => {
-            println!("skipped: {why}");
-            return;
-        }
+        Err(why) => return skip(why),
     };
     let picture = Picture { side: SIDE, samples, roulette: true };
     let json = neutral::convert(&folder, picture).expect("the scene is of kinds that are known");

@@ -9,9 +9,9 @@ use ssl_compiler::diagnostics::codes;
 use ssl_compiler::ir::{parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::pipeline::Options;
-use ssl_compiler::runtime::GlobalsLayout;
+use ssl_compiler::runtime::{GlobalsLayout, Order};
 use ssl_compiler::source::SourceMap;
-use ssl_compiler::testing::{Session, run_file};
+use ssl_compiler::testing::{Failure, Session, run_file};
 use ssl_compiler::{BackendKind, Shader, compile};
 use ssl_tests::generate::{Flavour, ROWS, Random, VALUES, program};
 use ssl_tests::{Host, NATIVE_AS_LOWERED, WAYS, messages, on_large_stack, run};
@@ -106,20 +106,28 @@ fn the_text_of_any_module_reads_back_as_the_same_text() {
     });
 }
 
-/// Whether a reported shadow is so large that the step of a finite difference jumps over waves.
-fn is_steep(message: &str) -> bool {
-    let shadow =
-        message.split(" is ").nth(1).and_then(|rest| rest.split(',').next()).and_then(|s| s.parse::<f64>().ok());
-    shadow.is_some_and(|s| s.abs() > 1e3)
+/// Whether anything in a program asks for a derivative of something that varies.
+fn asks_for_derivatives(host: &Host, source: &str) -> bool {
+    let shader = host.compile(source, WAYS[1]);
+    shader.is_ok_and(|s| s.interface().globals_read.iter().any(|r| r.order != Order::Value))
+}
+
+/// Whether a shadow is that of waves which even the finest step, 5e-6, jumps over.
+fn is_too_steep(failure: &Failure) -> bool {
+    let shadow = failure.values.as_ref().and_then(|(_, shadow)| shadow.parse::<f64>().ok());
+    shadow.is_some_and(|s| s.is_finite() && s.abs() > 1e5)
 }
 
 #[test]
 fn derivatives_of_smooth_programs_are_their_slopes() {
     let host = host();
     let session = Session { backends: &[BackendKind::Interpreter], ..Session::new(&host.globals, &host.closures) };
-    let compared = std::cell::Cell::new(0);
+    let (compared, undecided) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     for_programs(60, |seed, size| {
         let mut source = program(seed, size / 2, Flavour { smooth: true, nested_derivatives: false });
+        if !asks_for_derivatives(&host, &source) {
+            return Ok(());
+        }
         source.push_str(
             "test \"slopes\" { samples = 6; ga = uniform(-1.5, 1.5); gb = uniform(-1.5, 1.5); gc = 0.7; gi = 1; \
              run main(); expect_numeric_derivatives(5e-3); }\n",
@@ -129,13 +137,16 @@ fn derivatives_of_smooth_programs_are_their_slopes() {
         let (reports, _) = run_file(&session, &mut sources, file)
             .map_err(|d| TestCaseError::fail(format!("{}\n{source}", messages(&d))))?;
         for failure in reports.iter().flat_map(|r| &r.failures) {
-            let harmless = ["no sample was smooth", "has no `ddx`"].iter().any(|m| failure.message.contains(m));
-            prop_assert!(harmless || is_steep(&failure.message), "{}\n{}", failure.message, source);
+            // What was found at a point has the point's inputs. Without them, no point could be judged.
+            let judged = !failure.inputs.is_empty() && !is_too_steep(failure);
+            prop_assert!(!judged, "{}\n{:?}\n{}", failure.message, failure.inputs, source);
         }
-        compared.set(compared.get() + usize::from(reports.iter().all(|r| r.passed())));
+        let count = if reports.iter().all(|r| r.passed()) { &compared } else { &undecided };
+        count.set(count.get() + 1);
         Ok(())
     });
-    assert!(compared.get() > 20, "only {} programs could be compared", compared.get());
+    let (compared, undecided) = (compared.get(), undecided.get());
+    assert!(compared > 20 && undecided <= compared / 4, "{compared} programs were compared, {undecided} could not be");
 }
 
 #[test]

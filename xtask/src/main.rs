@@ -9,6 +9,7 @@ mod fuzz;
 mod gallery;
 mod llvm;
 mod setup;
+mod skips;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -28,7 +29,12 @@ struct Chore {
 const CHORES: &[Chore] = &[
     Chore { name: "setup", takes: "", what: "install what is missing here, or say what is", run: |_| setup::run() },
     Chore { name: "test", takes: "", what: "run all tests, the documentation's included", run: |_| test() },
-    Chore { name: "ci", takes: "", what: "everything that must hold before a merge", run: |_| ci() },
+    Chore {
+        name: "ci",
+        takes: "[--allow-skips]",
+        what: "everything that must hold before a merge, nothing skipped",
+        run: ci,
+    },
     Chore {
         name: "reference",
         takes: "[--check]",
@@ -73,7 +79,9 @@ fn main() -> ExitCode {
     if chore.takes.is_empty() && !rest.is_empty() {
         return usage(&format!("`{name}` takes no arguments"));
     }
-    match (chore.run)(rest) {
+    let outcome = (chore.run)(rest);
+    skips::report(&skips::take());
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("xtask {name}: {why}");
@@ -98,7 +106,7 @@ fn test() -> Outcome {
     let features: &[&str] = match llvm::version() {
         Some(_) => &["--features", "llvm"],
         None => {
-            println!("without the LLVM back end: LLVM 19 is not installed (`cargo xtask setup` does)");
+            skips::gap("tests of the LLVM back end", "LLVM 19 is not installed (`cargo xtask setup` does)");
             &[]
         }
     };
@@ -164,8 +172,13 @@ const STEPS: &[Step] = &[
     ("proof, math", || prove_math(&[])),
 ];
 
-/// Runs all steps, past those that fail, so that one run tells everything.
-fn ci() -> Outcome {
+/// Runs all steps, past those that fail, so that one run tells everything. What was skipped was not shown to hold.
+fn ci(arguments: &[String]) -> Outcome {
+    let allow_skips = match arguments {
+        [] => false,
+        [only] if only == "--allow-skips" => true,
+        _ => return Err("`ci` takes nothing but `--allow-skips`".to_owned()),
+    };
     let mut failed = Vec::new();
     for (name, run) in STEPS {
         println!("\n== {name}");
@@ -180,11 +193,16 @@ fn ci() -> Outcome {
             }
         }
     }
-    if failed.is_empty() {
-        println!("\nall {} steps passed", STEPS.len());
-        return Ok(());
+    let skipped = skips::take();
+    skips::report(&skipped);
+    if !failed.is_empty() {
+        return Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), failed.join(", ")));
     }
-    Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), failed.join(", ")))
+    if skipped.iter().any(|s| s.is_gap) && !allow_skips {
+        return Err("what was skipped was not tested (`--allow-skips` lets it pass)".to_owned());
+    }
+    println!("\nall {} steps passed", STEPS.len());
+    Ok(())
 }
 
 /// With and without the back ends that are optional: neither build may lean on the other.
@@ -195,7 +213,7 @@ fn clippy(features: &str) -> Outcome {
 /// What differs with Embree: its own room, linted, and the tests of intersection over both structures.
 fn with_embree() -> Outcome {
     if !embree::is_there() {
-        println!("skipped: Embree is not installed (`cargo xtask setup` does)");
+        skips::gap("tests with Embree", "Embree is not installed (`cargo xtask setup` does)");
         return Ok(());
     }
     let clippy = ["clippy", "-p", "renderer", "--all-targets", "--features", "embree", "--", "-D", "warnings"];
@@ -213,7 +231,7 @@ fn api_documentation() -> Outcome {
 /// The book, where its builder is installed: a missing tool is no fault of the text.
 fn book() -> Outcome {
     if !has(&["mdbook", "--version"]) {
-        println!("skipped: mdbook is not installed");
+        skips::optional("the book", "mdbook is not installed");
         return Ok(());
     }
     let mut command = Command::new("mdbook");
@@ -279,7 +297,8 @@ fn cargo(arguments: &[&str]) -> Outcome {
 /// The cargo that started this, so that a chosen toolchain stays chosen.
 fn cargo_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments);
+    let (record, file) = skips::variable();
+    command.args(arguments).env(record, file);
     command
 }
 

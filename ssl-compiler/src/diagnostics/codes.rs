@@ -134,6 +134,8 @@ codes! {
         "Metadata, `<<< name = value >>>`, tell a user interface about a shader or a parameter. They stand behind the name of a shader or function, behind its parameters, or behind one parameter; members of structs, globals, constants and variables have none.";
     NOISE_KIND = "E0271", "kind of noise that does not exist",
         "The first argument of `noise` and `pnoise` may be the kind of noise in quotes, as in Open Shading Language: `perlin`, `uperlin`, `cell`, `hash`, `simplex`, `usimplex` or `gabor`; all but `hash` have a form that repeats, for `pnoise`. It is chosen when the shader is compiled. Options in the form of names and values do not exist: call the function of that noise, such as `gabor(p, direction, bandwidth)`.";
+    UNKNOWN_CASE = "E0272", "name that a function of the library does not know",
+        "The function chooses by a string, such as the name of a metal, and knows only the names that the hint lists. A string that is not known before the shader runs may be any; the function's description says what it does with others.";
     NO_SHADER = "E0301", "no shader to run",
         "The file declares no shader of that name, or several and none was chosen.";
     CLOSURE_FLATTEN = "E0302", "the lobes of this closure cannot be known beforehand",

@@ -257,6 +257,13 @@ impl Module {
         found
     }
 
+    /// Whether anything tells the interpreter what reaches a sink.
+    pub fn has_probes(&self) -> bool {
+        let mut found = false;
+        self.functions.iter().for_each(|f| f.walk(|_, data| found |= matches!(data.op, Op::Probe(_))));
+        found
+    }
+
     pub fn function(&self, id: FuncId) -> &Function {
         &self.functions[id.index()]
     }

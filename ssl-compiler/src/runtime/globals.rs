@@ -91,6 +91,12 @@ impl GlobalField {
     pub fn components(&self) -> usize {
         self.ty.components().unwrap_or(0)
     }
+
+    /// What a component is where nobody gives the global: 0, and a matrix is the identity, so that spaces that nobody
+    /// gives are one and the same.
+    pub fn rest(&self, component: usize) -> f32 {
+        if self.ty == Type::Matrix && component.is_multiple_of(5) { 1.0 } else { 0.0 }
+    }
 }
 
 /// The fields of a globals block, in row order.

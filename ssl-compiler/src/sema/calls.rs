@@ -252,6 +252,7 @@ impl Checker<'_> {
                 None => return Expr::error(span),
             }
         }
+        self.note_names(id, &arguments);
         Expr { kind: ExprKind::Call(id, arguments), ty: result, span }
     }
 

@@ -14,6 +14,7 @@ mod exprs;
 mod externals;
 pub mod hir;
 mod items;
+mod known_names;
 mod lints;
 mod metadata;
 mod names;
@@ -77,6 +78,7 @@ pub fn check(
         scopes: modules.files.iter().map(|_| Scope::default()).collect(),
         library: HashMap::new(),
         names_used: HashSet::new(),
+        given_names: Vec::new(),
         spoken_of: HashSet::new(),
         broken: HashSet::new(),
         later: HashMap::new(),
@@ -87,6 +89,7 @@ pub fn check(
     };
     let tests = checker.files(modules);
     checker.bind_externals(externals);
+    checker.check_names();
     if !checker.diagnostics.has_errors() {
         checker.lint(modules);
     }
@@ -114,6 +117,8 @@ struct Checker<'a> {
     library: HashMap<&'static str, Vec<FunctionId>>,
     /// Constants and textures that something reads, by the places of their names.
     names_used: HashSet<Span>,
+    /// Constant strings that functions of the library were given.
+    given_names: Vec<known_names::GivenName>,
     /// What the file that was asked for speaks of: the alias in front of the name, and the place of the declaration.
     spoken_of: HashSet<(Option<String>, Span)>,
     /// The defaults of the members of those structs that have some, or have members that do.

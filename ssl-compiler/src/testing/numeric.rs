@@ -8,7 +8,7 @@
 use super::ridders::{SHRINK, Slope};
 use crate::interp::{Inputs, Outcome, Probe, Program};
 use crate::runtime::block::DEFAULT_FUEL;
-use crate::runtime::{GlobalsLayout, HostServices, Order, ParameterBlock};
+use crate::runtime::{GlobalField, GlobalsLayout, HostServices, Order, ParameterBlock};
 
 /// Values and first partials of every global, by field and component.
 #[derive(Clone, Debug, Default)]
@@ -151,8 +151,9 @@ fn allowed(tolerance: f64, slope: f64) -> f64 {
     tolerance * slope.abs().max(1.0)
 }
 
-/// Room for the globals of a layout, all zero.
+/// The globals of a layout as they are before a test gives them values.
 pub(super) fn seeds_for(layout: &GlobalsLayout) -> Seeds {
     let zeros: Vec<Vec<f64>> = layout.fields().iter().map(|f| vec![0.0; f.components()]).collect();
-    Seeds { values: zeros.clone(), partials: [zeros.clone(), zeros] }
+    let rest = |f: &GlobalField| (0..f.components()).map(|c| f.rest(c).into()).collect();
+    Seeds { values: layout.fields().iter().map(rest).collect(), partials: [zeros.clone(), zeros] }
 }

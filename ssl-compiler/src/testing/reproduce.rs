@@ -22,12 +22,14 @@ pub(super) struct Inputs<'a> {
 }
 
 impl Inputs<'_> {
-    /// The globals that are not 0: name, type, and value with both partials.
+    /// The globals that were given other values than they have anyway: name, type, and value with both partials.
     fn globals(&self) -> impl Iterator<Item = (&str, String, [&Vec<f64>; 3])> {
         self.layout.fields().iter().enumerate().filter_map(|(i, field)| {
             let all = [&self.seeds.values[i], &self.seeds.partials[0][i], &self.seeds.partials[1][i]];
             // The other zero is an input too.
-            let is_set = all.iter().any(|v| v.iter().any(|x| x.to_bits() != 0));
+            let own = |c: usize, x: &f64| x.to_bits() != f64::from(field.rest(c)).to_bits();
+            let is_set = all[0].iter().enumerate().any(|(c, x)| own(c, x))
+                || all[1..].iter().any(|v| v.iter().any(|x| x.to_bits() != 0));
             is_set.then(|| (field.name.as_str(), TypeTable::default().display(&field.ty).to_string(), all))
         })
     }

@@ -106,7 +106,7 @@ fn samples(run: &mut Run<'_, '_>) -> Ended {
     if ended.failures.is_empty() && left_out > 0 && agreed == 0 {
         let message = format!(
             "no sample was smooth enough for finite differences: each of {} points lies on a branch, a kink or a \
-             singular point; choose other ranges",
+             singular point, or reaches no derivative; choose other ranges",
             redrawn + left_out
         );
         ended.failures.push(Failure::at(run.sources, run.test.name_span, message));

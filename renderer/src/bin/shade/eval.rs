@@ -181,6 +181,13 @@ fn seeded(arguments: &Arguments) -> Vec<String> {
 /// The globals block with lane 0 filled.
 fn rows(checked: &Checked, given: &[GlobalArgument]) -> Result<Vec<Row>, String> {
     let mut rows = vec![Row::ZERO; checked.layout.rows()];
+    for field in checked.layout.fields() {
+        for c in 0..field.components() {
+            if let Some(row) = field.row(c, Order::Value) {
+                rows[row].0[0] = field.rest(c);
+            }
+        }
+    }
     for g in given {
         let Some((_, field)) = checked.layout.find(&g.name) else { continue };
         let alike =
