@@ -89,7 +89,9 @@ impl Writer<'_, '_> {
                 self.index_value(&a.ty, state, index)
             }
             ExprKind::Print(format, list) => self.print(*format, list),
-            ExprKind::Sample(kind, texture, u, v) => self.sample(*kind, *texture, (u, v), e.span),
+            ExprKind::Sample(kind, texture, footprint, list) => {
+                self.sample((*kind, *texture), *footprint, list, e.span)
+            }
             ExprKind::Closure(id, arguments) => self.make_closure(*id, arguments),
             ExprKind::Comma(a, b) => {
                 self.expr(a);
@@ -359,29 +361,8 @@ impl Writer<'_, '_> {
         State::new()
     }
 
-    fn sample(&mut self, kind: SampleKind, texture: TextureRef, (u, v): (&Expr, &Expr), span: Span) -> State {
-        let (u, v) = (self.scalar(u), self.scalar(v));
-        [u, v].into_iter().for_each(|x| self.probe(x));
-        self.b.span = span;
-        self.watch_footprint(u, v);
-        let word = self.texture_word(texture);
-        let token = self.token();
-        let types = [Ty::Token, FLOAT, FLOAT, FLOAT, FLOAT];
-        let inst = self.b.push(Op::Sample { word }, Values::from_slice(&[token, u, v]), &types, &[]);
-        let results = Values::from_slice(self.b.results(inst));
-        self.set(super::TOKEN, one(results[0]));
-        if let Some(t) = self.cx.interface.textures.iter_mut().find(|t| t.word == word as usize) {
-            t.used = true;
-        }
-        Self::from_parts(match kind {
-            SampleKind::Color => results[1..4].iter().copied(),
-            SampleKind::Alpha => results[4..5].iter().copied(),
-            SampleKind::All => results[1..5].iter().copied(),
-        })
-    }
-
     /// Lets the interpreter see a sink's operand and its partials, where that was asked for.
-    fn probe(&mut self, x: Value) {
+    pub(super) fn probe(&mut self, x: Value) {
         if !self.cx.request.probes {
             return;
         }

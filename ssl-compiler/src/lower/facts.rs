@@ -184,7 +184,7 @@ pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
         ExprKind::Constant(_) | ExprKind::Global(_) | ExprKind::Texture(_) | ExprKind::Error => {}
         ExprKind::Place(p) | ExprKind::Step { place: p, .. } => place(p, visit),
         ExprKind::Unary(_, a) | ExprKind::Convert(_, a) | ExprKind::Swizzle(a, _) | ExprKind::Member(a, _) => visit(a),
-        ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) | ExprKind::Sample(_, _, a, b) => {
+        ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {
             visit(a);
             visit(b);
         }
@@ -205,7 +205,8 @@ pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
         ExprKind::Builtin(_, list)
         | ExprKind::Print(_, list)
         | ExprKind::Construct(list)
-        | ExprKind::Closure(_, list) => list.iter().for_each(visit),
+        | ExprKind::Closure(_, list)
+        | ExprKind::Sample(_, _, _, list) => list.iter().for_each(visit),
     }
 }
 

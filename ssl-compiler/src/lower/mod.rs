@@ -14,6 +14,7 @@ mod crossing;
 mod entry;
 mod exprs;
 mod facts;
+mod look_ups;
 mod loops;
 mod names;
 mod places;

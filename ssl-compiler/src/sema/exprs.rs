@@ -1,13 +1,13 @@
 //! Expressions: the dispatcher, assignments, `{…}` lists, and what stands in angle brackets.
 
 use super::Checker;
-use super::hir::{Argument, Constant, Expr, ExprKind, SampleKind, TextureRef};
+use super::hir::{Argument, Constant, Expr, ExprKind, TextureRef};
 use crate::builtins;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::runtime::string_id;
 use crate::source::Span;
 use crate::syntax::ast::{self, BinaryOp, Ident};
-use crate::types::{COLOR, FLOAT4, Type, VectorKind};
+use crate::types::{FLOAT4, Type};
 
 impl Checker<'_> {
     pub(super) fn expr(&mut self, e: &ast::Expr) -> Expr {
@@ -212,38 +212,6 @@ impl Checker<'_> {
         let message = format!("there is no global `{}`", name.text);
         self.unknown(&codes::UNKNOWN_GLOBAL, (&name.text, name.span), message, Self::advise_global);
         Expr::error(span)
-    }
-
-    fn sample(&mut self, name: &Ident, texture: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        let handle = self.name(&texture.text, texture.span);
-        let (kind, ty) = match name.text.as_str() {
-            "texture2d_sample_alpha" => (SampleKind::Alpha, Type::Float),
-            "texture2d_sample4" => (SampleKind::All, Type::Vector(VectorKind::Float4)),
-            _ => (SampleKind::Color, COLOR),
-        };
-        let mut coordinates: Vec<Expr> = arguments.iter().map(|e| self.initialiser(e, &Type::Float)).collect();
-        if coordinates.len() != 2 {
-            let message = format!("`{}` takes two coordinates, not {}", name.text, coordinates.len());
-            self.error(&codes::WRONG_ARGUMENT_COUNT, span, message, "write them as `(u, v)`");
-            return Expr::error(span);
-        }
-        let reference = match handle.kind {
-            ExprKind::Texture(reference) => reference,
-            ExprKind::Error => return Expr::error(span),
-            _ => {
-                let message = format!("`{}` is no texture", texture.text);
-                self.error(
-                    &codes::TEXTURE_USE,
-                    texture.span,
-                    message,
-                    "declare it as `texture2d` at file level or as a parameter",
-                );
-                return Expr::error(span);
-            }
-        };
-        let v = Box::new(coordinates.remove(1));
-        let u = Box::new(coordinates.remove(0));
-        Expr { kind: ExprKind::Sample(kind, reference, u, v), ty, span }
     }
 
     /// A texture handed to a function.

@@ -158,6 +158,17 @@ pub enum SampleKind {
     All,
 }
 
+/// What says how blurred a look-up is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// ∂u/∂x, ∂v/∂x, ∂u/∂y and ∂v/∂y are given; else they are those of the coordinates.
+    pub explicit: bool,
+    /// A factor is given.
+    pub width: bool,
+    /// What is added in every direction is given.
+    pub blur: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     IntToFloat,
@@ -205,7 +216,8 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// A format of the program, and a value for each conversion; one for each component of a vector.
     Print(u32, Vec<Expr>),
-    Sample(SampleKind, TextureRef, Box<Expr>, Box<Expr>),
+    /// A look-up: the coordinates, and what the footprint takes, in this order. Each a float, or two in a `float2`.
+    Sample(SampleKind, TextureRef, Footprint, Vec<Expr>),
     Closure(ClosureId, Vec<Expr>),
     Comma(Box<Expr>, Box<Expr>),
     Error,

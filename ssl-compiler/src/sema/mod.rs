@@ -16,6 +16,7 @@ pub mod hir;
 mod items;
 mod known_names;
 mod lints;
+mod look_ups;
 mod metadata;
 mod names;
 mod noise;

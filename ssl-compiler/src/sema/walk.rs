@@ -31,7 +31,7 @@ pub(super) fn parts<'a>(e: &'a Expr, visit: &mut dyn FnMut(Part<'a>)) {
         ExprKind::Unary(_, a) | ExprKind::Convert(_, a) | ExprKind::Swizzle(a, _) | ExprKind::Member(a, _) => {
             visit(Part::Operand(a));
         }
-        ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) | ExprKind::Sample(_, _, a, b) => {
+        ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {
             visit(Part::Operand(a));
             visit(Part::Operand(b));
         }
@@ -48,7 +48,8 @@ pub(super) fn parts<'a>(e: &'a Expr, visit: &mut dyn FnMut(Part<'a>)) {
         ExprKind::Builtin(_, list)
         | ExprKind::Print(_, list)
         | ExprKind::Construct(list)
-        | ExprKind::Closure(_, list) => {
+        | ExprKind::Closure(_, list)
+        | ExprKind::Sample(_, _, _, list) => {
             list.iter().for_each(|e| visit(Part::Operand(e)));
         }
         ExprKind::Call(id, arguments) => {

@@ -11,8 +11,16 @@ use crate::source::Span;
 const MAX_CHAIN: usize = 1000;
 
 /// Names that take an argument in angle brackets.
-pub(super) const GENERIC: &[&str] =
-    &["global_value", "texture2d_sample", "texture2d_sample_alpha", "texture2d_sample4", "make_closure"];
+pub(super) const GENERIC: &[&str] = &[
+    "global_value",
+    "texture2d_sample",
+    "texture2d_sample_alpha",
+    "texture2d_sample4",
+    "texture2d_sample_grad",
+    "texture2d_sample_alpha_grad",
+    "texture2d_sample4_grad",
+    "make_closure",
+];
 
 impl Parser<'_> {
     /// A whole expression, comma operator included.

@@ -3,6 +3,7 @@
 //!
 //! What comes out is plain tests, so checking and running know nothing of tables.
 
+use super::formula::is_output;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::runtime::GlobalsLayout;
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestArgument, TestCases, TestDecl, TestStmt, TestStmtKind};
@@ -98,9 +99,9 @@ impl Put<'_> {
                 TestStmtKind::Run(shader.clone(), arguments.iter().map(put).collect())
             }
             TestStmtKind::Expect(name, arguments) => {
-                // The first is the name of an output, which a column may have too.
+                // An output may have the name of a column; what is computed of outputs speaks of columns, too.
                 let put = |(i, a): (usize, &TestArgument)| match i {
-                    0 if name.text != "expect_numeric_derivatives" => a.clone(),
+                    0 if name.text != "expect_numeric_derivatives" && is_output(&a.value) => a.clone(),
                     _ => TestArgument { name: a.name.clone(), value: self.expr(&a.value) },
                 };
                 TestStmtKind::Expect(name.clone(), arguments.iter().enumerate().map(put).collect())

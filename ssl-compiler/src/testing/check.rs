@@ -15,7 +15,13 @@ use crate::types::{Type, TypeTable};
 /// What is wrong with the tests of a file that was checked and has no errors.
 pub fn check_tests(checked: &Checked, closures: &ClosureRegistry, sources: &SourceMap) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    for test in &checked.tests {
+    for (i, test) in checked.tests.iter().enumerate() {
+        if let Some(first) = checked.tests[..i].iter().find(|t| t.name == test.name) {
+            let message = format!("two tests are called \"{}\"", test.name);
+            let hint = "give it another name: reports and `--filter` go by it, and so does what is drawn";
+            let diagnostic = Diagnostic::error(&codes::DUPLICATE_NAME, test.name_span, message, hint);
+            diagnostics.push(diagnostic.with_label(first.name_span, "the other one"));
+        }
         let tables = cases::faults(test, &checked.layout);
         if !tables.is_empty() {
             tables.into_iter().for_each(|d| diagnostics.push(d));

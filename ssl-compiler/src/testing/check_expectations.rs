@@ -3,6 +3,7 @@
 
 use super::check::{Check, Ran, parameters};
 use super::expectation::{Expectation, Fault, Lobe, fault, read, unknown};
+use super::formula::{Outputs, compute, is_output};
 use super::run_expectations::{output_name, part_of};
 use super::values::constant;
 use crate::diagnostics::codes;
@@ -11,6 +12,24 @@ use crate::sema::hir::Function;
 use crate::source::Span;
 use crate::syntax::ast::{Direction, Expr, ExprKind, Ident, TestArgument};
 use crate::types::Type;
+
+/// Zeros for every output: enough to see whether sizes fit.
+struct Sizes<'c, 'a> {
+    check: &'c Check<'a>,
+    shader: &'a Function,
+}
+
+impl Outputs for Sizes<'_, '_> {
+    type Error = Fault;
+
+    fn read(&mut self, e: &Expr) -> Result<Vec<f64>, Fault> {
+        self.check.output(self.shader, e).map(|n| vec![0.0; n])
+    }
+
+    fn wrong(&self, span: Span, message: String) -> Fault {
+        fault(&codes::TEST_VALUE, span, message, "compute with numbers and outputs, component by component")
+    }
+}
 
 impl<'a> Check<'a> {
     pub(super) fn expect(&mut self, name: &Ident, arguments: &[TestArgument], span: Span) {
@@ -28,6 +47,7 @@ impl<'a> Check<'a> {
             }
         };
         let outcome = match expectation {
+            Expectation::Holds { condition } => self.expect_truth(shader, condition, span),
             Expectation::Value { what, wanted, .. } => self.expect_output(shader, what, wanted),
             Expectation::Lobe(lobe) => return self.expect_lobe(shader, &lobe),
             Expectation::Lobes { output, closure, .. } => self
@@ -39,15 +59,46 @@ impl<'a> Check<'a> {
     }
 
     fn expect_output(&mut self, shader: &'a Function, what: &Expr, wanted: &Expr) -> Result<(), Fault> {
-        let n = self.output(shader, what)?;
-        match constant(wanted) {
+        let n = self.sizes(shader, what)?;
+        let computed = constant(wanted).or_else(|message| match self.speaks_of_outputs(shader, wanted) {
+            true => Ok(vec![0.0; self.sizes(shader, wanted)?]),
+            false => Err(fault(&codes::TEST_VALUE, wanted.span, message, "write a number, or `float3(…)`")),
+        });
+        match computed {
             Ok(v) if v.len() == 1 || v.len() == n => Ok(()),
             Ok(v) => {
                 let message = format!("{n} values are compared with {}", v.len());
                 let hint = "give a value for each component, or one for all";
                 Err(fault(&codes::TEST_VALUE, wanted.span, message, hint))
             }
-            Err(message) => Err(fault(&codes::TEST_VALUE, wanted.span, message, "write a number, or `float3(…)`")),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// A comparison, or an output that is a bool.
+    fn expect_truth(&mut self, shader: &'a Function, condition: &Expr, span: Span) -> Result<(), Fault> {
+        self.sizes(shader, condition)?;
+        if !is_output(condition) || *self.named_output(shader, condition)?.1 == Type::Bool {
+            return Ok(());
+        }
+        let message = "`expect` takes an output, its value and tolerances, or a comparison";
+        Err(fault(&codes::TEST_ARGUMENTS, span, message, "give the value, or compare it: `expect(output > 1.0);`"))
+    }
+
+    /// How many values come of an expression with outputs.
+    fn sizes(&self, shader: &'a Function, e: &Expr) -> Result<usize, Fault> {
+        compute(e, &mut Sizes { check: self, shader }).map(|values| values.len())
+    }
+
+    /// Whether some name in an expression is that of an output.
+    fn speaks_of_outputs(&self, shader: &'a Function, e: &Expr) -> bool {
+        let of = |list: &[&Expr]| list.iter().any(|e| self.speaks_of_outputs(shader, e));
+        match &e.kind {
+            ExprKind::Name(name) => parameters(shader, Direction::Out).any(|v| v.name == *name),
+            ExprKind::Member(a, _) | ExprKind::Index(a, _) | ExprKind::Unary(_, a) => of(&[a]),
+            ExprKind::Binary(_, a, b) => of(&[a, b]),
+            ExprKind::Call(_, list) => of(&list.iter().collect::<Vec<_>>()),
+            _ => false,
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Session<'a> {
     pub passes: Options,
     /// How hard the native back ends try.
     pub opt: OptLevel,
+    /// Only tests whose name contains this are run.
+    pub filter: &'a str,
     /// How many points of a block native code runs at once.
     pub lanes: Lanes,
     /// Where imported files are looked for.
@@ -65,6 +67,7 @@ impl<'a> Session<'a> {
             backends: BackendKind::ALL,
             passes: Options::default(),
             opt: OptLevel::default(),
+            filter: "",
             lanes: Lanes::default(),
             imports: &LIBRARY_ONLY,
         }

@@ -1,6 +1,7 @@
 //! What an `expect…` statement says, read once for those who check tests and those who run them.
 
 use super::compare::Tolerance;
+use super::formula::is_condition;
 use super::values::constant;
 use crate::diagnostics::{Code, Diagnostic, closest, codes};
 use crate::source::Span;
@@ -11,7 +12,9 @@ pub(super) const NAMES: [&str; 5] =
     ["expect", "expect_lobe", "expect_lobes", "expect_numeric_derivatives", "expect_zero_cost"];
 
 pub(super) enum Expectation<'a> {
-    /// An output, or a part of one, has a value.
+    /// A comparison, or an output that is a bool, is true.
+    Holds { condition: &'a Expr },
+    /// An output, or what is computed of outputs, has a value.
     Value { what: &'a Expr, wanted: &'a Expr, tolerance: Tolerance },
     /// A closure has a lobe like this.
     Lobe(Lobe<'a>),
@@ -72,7 +75,7 @@ pub(super) fn read<'a>(
     span: Span,
 ) -> Result<Expectation<'a>, Fault> {
     let takes = match statement.text.as_str() {
-        "expect" => "an output, its value and tolerances",
+        "expect" => "an output, its value and tolerances, or a comparison",
         "expect_lobe" => "a closure output, the type of a lobe, and what is expected of it by name",
         "expect_lobes" => "a closure output, how many lobes it has, and a type of lobes if only those count",
         "expect_numeric_derivatives" => "a tolerance",
@@ -93,6 +96,7 @@ pub(super) fn read<'a>(
     }
     let mut arguments = Arguments { statement, takes, span, positional, named };
     let read = match statement.text.as_str() {
+        "expect" if arguments.is_condition() => Expectation::Holds { condition: arguments.next()? },
         "expect" => Expectation::Value {
             what: arguments.next()?,
             wanted: arguments.next()?,
@@ -117,6 +121,11 @@ impl<'a> Arguments<'a> {
         let message = format!("`{}` takes {}", self.statement.text, self.takes);
         let hint = if n == 0 { "give what is missing".to_owned() } else { format!("{n} arguments are too many here") };
         fault(&codes::TEST_ARGUMENTS, self.span, message, hint)
+    }
+
+    /// Whether there is one argument only, which holds or does not.
+    fn is_condition(&self) -> bool {
+        self.positional.len() == 1 && self.named.is_empty() && is_condition(self.positional[0])
     }
 
     fn next(&mut self) -> Result<&'a Expr, Fault> {

@@ -11,6 +11,7 @@ mod compiled;
 mod differences;
 mod draws;
 mod expectation;
+mod formula;
 mod junit;
 mod lobes;
 mod numeric;

@@ -1,6 +1,7 @@
 //! What a test expects, held against what the last run gave.
 
 use super::expectation::{Expectation, Lobe};
+use super::formula::{Outputs, compute, holds, is_output};
 use super::lobes::{self, Found, Wanted};
 use super::numeric::{self, Point, Seeds, Verdict};
 use super::refusal::Refusal;
@@ -36,9 +37,22 @@ pub(super) fn output_name(e: &Expr) -> Option<&str> {
     if let ExprKind::Name(name) = &e.kind { Some(name) } else { None }
 }
 
+impl Outputs for Run<'_, '_> {
+    type Error = Wrong;
+
+    fn read(&mut self, e: &Expr) -> Result<Vec<f64>, Wrong> {
+        self.output(e).map(|(_, values)| values)
+    }
+
+    fn wrong(&self, span: Span, message: String) -> Wrong {
+        Wrong::new(span, message)
+    }
+}
+
 impl Run<'_, '_> {
     pub(super) fn expect(&mut self, expectation: &Expectation<'_>, span: Span) -> Result<(), Stop> {
         match expectation {
+            Expectation::Holds { condition } => Ok(self.holds(condition, span)?),
             Expectation::Value { what, wanted, tolerance } => Ok(self.value(what, wanted, *tolerance, span)?),
             Expectation::Lobe(lobe) => Ok(self.lobe(lobe, span)?),
             Expectation::Lobes { output, count, closure } => {
@@ -78,8 +92,11 @@ impl Run<'_, '_> {
     }
 
     fn value(&mut self, what: &Expr, wanted: &Expr, tolerance: Tolerance, span: Span) -> Result<(), Wrong> {
-        let (scalar, found) = self.output(what)?;
-        let mut wanted = Run::constant(wanted)?;
+        let (scalar, found) = match is_output(what) {
+            true => self.output(what)?,
+            false => (Scalar::Float, self.computed(what)?),
+        };
+        let mut wanted = constant(wanted).or_else(|_| self.computed(wanted))?;
         if wanted.len() == 1 {
             wanted.resize(found.len(), wanted[0]);
         }
@@ -91,6 +108,26 @@ impl Run<'_, '_> {
         }
         let (wanted, found) = (reproduce::numbers(&wanted), reproduce::numbers(&found));
         let message = format!("expected {wanted}, found {found} ({tolerance})");
+        Err(Wrong { values: Some((wanted, found)), ..Wrong::new(span, message) })
+    }
+
+    /// What comes of an expression with outputs.
+    fn computed(&mut self, e: &Expr) -> Result<Vec<f64>, Wrong> {
+        compute(e, self)
+    }
+
+    fn holds(&mut self, condition: &Expr, span: Span) -> Result<(), Wrong> {
+        if holds(&self.computed(condition)?) {
+            return Ok(());
+        }
+        let (wanted, found) = match &condition.kind {
+            ExprKind::Binary(op, a, b) if op.is_comparison() => {
+                let (a, b) = (self.computed(a)?, self.computed(b)?);
+                (format!("{} {}", op.symbol(), reproduce::numbers(&b)), reproduce::numbers(&a))
+            }
+            _ => ("true".to_owned(), "false".to_owned()),
+        };
+        let message = format!("expected {wanted}, found {found}");
         Err(Wrong { values: Some((wanted, found)), ..Wrong::new(span, message) })
     }
 

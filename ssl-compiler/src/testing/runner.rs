@@ -43,7 +43,8 @@ pub fn run_file(
     }
     let mut reports = Vec::new();
     let mut compiled = Compiled::new(session, &checked, file);
-    for test in checked.tests.iter().flat_map(|t| cases::expand(t, &checked.layout)) {
+    let tests = checked.tests.iter().flat_map(|t| cases::expand(t, &checked.layout));
+    for test in tests.filter(|t| t.name.contains(session.filter)) {
         compiled.start_test();
         for &backend in session.backends {
             reports.push(one(&mut compiled, sources, &test, backend));

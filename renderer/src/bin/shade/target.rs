@@ -39,6 +39,14 @@ impl TargetArguments {
     }
 }
 
+/// A back end by its name, for what runs on each by itself: `auto` is none.
+pub fn one_backend(text: &str) -> Result<BackendKind, String> {
+    match backend(text)? {
+        BackendKind::Auto => Err("`auto` chooses among back ends; name those to run on".to_owned()),
+        found => Ok(found),
+    }
+}
+
 fn backend(text: &str) -> Result<BackendKind, String> {
     match BackendKind::ALL.iter().chain(&[BackendKind::Auto]).find(|b| b.name() == text) {
         Some(&found) => Ok(found),

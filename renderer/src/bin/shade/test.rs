@@ -5,9 +5,11 @@ use super::derivatives::Calls;
 use super::includes::Includes;
 use super::json;
 use super::outcome::{self, Outcome};
+use super::target;
 use super::warnings::Warnings;
 use renderer::film::write_whole;
 use renderer::material::ShadingLanguage;
+use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
@@ -28,6 +30,12 @@ pub struct Arguments {
     /// Write the report to this file. Then stdout gets only its last line
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Run only tests whose name contains this
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    filter: String,
+    /// Run tests on this back end only: interp, cranelift, or llvm in builds that have it; may be given more than once
+    #[arg(long, value_name = "BACKEND", value_parser = target::one_backend)]
+    backend: Vec<BackendKind>,
     #[command(flatten)]
     includes: Includes,
     #[command(flatten)]
@@ -98,7 +106,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     };
     let is_empty = reports.is_empty() && broken.is_empty();
     if is_empty {
-        outcome.note.push_str("no tests were found: write `test \"name\" { … }` into an .ssl file\n");
+        outcome.note.push_str(&match arguments.filter.as_str() {
+            "" => "no tests were found: write `test \"name\" { … }` into an .ssl file\n".to_owned(),
+            filter => format!("no test has `{filter}` in its name\n"),
+        });
     }
     outcome.code = if failed > 0 || is_empty { outcome::INPUT_AT_FAULT } else { outcome::FINE };
     deliver(arguments.output.as_deref(), report, summary, outcome)
@@ -129,7 +140,9 @@ fn run_one(path: &Path, imports: &SearchPath<'_>, arguments: &Arguments) -> (Sou
     };
     let language = ShadingLanguage::new();
     let passes = arguments.calls.passes();
-    let session = Session { imports, passes, ..Session::new(language.globals(), language.closures()) };
+    let every = Session::new(language.globals(), language.closures());
+    let backends = if arguments.backend.is_empty() { every.backends } else { &arguments.backend };
+    let session = Session { imports, passes, backends, filter: &arguments.filter, ..every };
     let result = run_file(&session, &mut sources, file).and_then(|(reports, mut found)| {
         arguments.warnings.apply(&mut found);
         if found.has_errors() { Err(found) } else { Ok((reports, found)) }
