@@ -29,6 +29,11 @@ fn embedding() {
     assert!(Replay::new(&PROGRAMS, &not_run).page("tutorial-embedding.md") >= 8);
 }
 
+#[test]
+fn lighting() {
+    assert!(Replay::new(&[], &[]).page("tutorial-lighting.md") >= 20);
+}
+
 /// The example in the book's reference for hosts is short.
 #[test]
 fn a_host_takes_about_sixty_lines() {

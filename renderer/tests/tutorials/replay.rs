@@ -2,8 +2,10 @@
 //! print with what it shows.
 //!
 //! `<!-- file: NAME -->` before a listing says that the reader has a file NAME with this text from there on.
-//! `<!-- file: NAME from PATH -->` says that it is a file of this repository besides. A listing marked `text` that begins
-//! with `$ ` is a terminal: commands behind `$ `, and under each what it prints. A line `…` there stands for any lines.
+//! `<!-- file: NAME from PATH -->` says that it is a file of this repository besides. `<!-- append: NAME -->` says that the
+//! reader appends the listing to the file. A listing marked `text` that begins with `$ ` is a terminal: commands behind
+//! `$ `, and under each what it prints. A line `…` there stands for any lines, a `…` within a line for any text. The
+//! program's lines of progress are left out, since they depend on the machine.
 //! `UPDATE_EXPECT=1` writes what was printed into the page.
 
 use std::error::Error;
@@ -46,14 +48,17 @@ impl<'a> Replay<'a> {
         std::fs::create_dir_all(&self.folder).expect("the temporary folder can be written");
         let text = read(&path);
         let mut lines = text.lines();
-        let mut file: Option<&str> = None;
+        let mut file: Option<(&str, bool)> = None;
         while let Some(line) = lines.next() {
             self.page.push(line.to_owned());
-            let named = line.strip_prefix("<!-- file: ").and_then(|rest| rest.strip_suffix(" -->"));
+            let comment = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")).unwrap_or_default();
+            let written = comment.strip_prefix("file: ").map(|name| (name, false));
+            let named = written.or(comment.strip_prefix("append: ").map(|name| (name, true)));
             if let Some(info) = line.strip_prefix("```") {
                 let block: Vec<&str> = lines.by_ref().take_while(|l| *l != "```").collect();
                 match file.take() {
-                    Some(name) => self.file(name, &block),
+                    Some((name, false)) => self.file(name, &block),
+                    Some((name, true)) => self.append(name, &block),
                     None if info == "text" && block.first().is_some_and(|l| l.starts_with("$ ")) => {
                         self.terminal(&block)
                     }
@@ -84,6 +89,14 @@ impl<'a> Replay<'a> {
         std::fs::create_dir_all(path.parent().unwrap_or(&self.folder)).expect("the temporary folder can be written");
         std::fs::write(path, &text).expect("the temporary folder can be written");
         self.page.extend(text.lines().map(str::to_owned));
+    }
+
+    /// The reader writes more lines into a file.
+    fn append(&mut self, name: &str, block: &[&str]) {
+        let path = self.folder.join(name);
+        let text = read(&path) + &block.join("\n") + "\n";
+        std::fs::write(path, text).expect("the temporary folder can be written");
+        self.page.extend(block.iter().map(|l| (*l).to_owned()));
     }
 
     fn terminal(&mut self, block: &[&str]) {
@@ -118,12 +131,19 @@ impl<'a> Replay<'a> {
                 Err(e) => format!("Error: {e:?}"),
             };
         }
+        if let Some((from, to)) = command.strip_prefix("cp ../ssl/").and_then(|files| files.split_once(' ')) {
+            let copied = std::fs::copy(root().join(from), self.folder.join(to));
+            return copied.err().map(|e| e.to_string()).unwrap_or_default();
+        }
         let Some(("shade", arguments)) = command.split_once(' ') else {
-            return "the replay knows `shade` and `cargo run`".to_owned();
+            return "the replay knows `shade`, `cargo run`, and `cp` from the repository".to_owned();
         };
         let mut shade = Command::new(env!("CARGO_BIN_EXE_shade"));
-        let done = shade.current_dir(&self.folder).args(words(arguments)).output().expect("shade can be started");
-        let printed = format!("{}{}", String::from_utf8_lossy(&done.stderr), String::from_utf8_lossy(&done.stdout));
+        shade.current_dir(&self.folder).env("SSL_TEXTURE_CACHE", self.folder.join("converted"));
+        let done = shade.args(words(arguments)).output().expect("shade can be started");
+        let remarks = String::from_utf8_lossy(&done.stderr);
+        let remarks: String = remarks.split_inclusive('\n').filter(|l| !l.starts_with("rendering: ")).collect();
+        let printed = format!("{remarks}{}", String::from_utf8_lossy(&done.stdout));
         if arguments.starts_with("test ") { without_llvm(&printed) } else { printed.trim_end().to_owned() }
     }
 }
@@ -163,8 +183,15 @@ fn fits(shown: &[&str], printed: &[&str]) -> bool {
     match shown {
         [] => printed.is_empty(),
         ["…", rest @ ..] => (0..=printed.len()).any(|skip| fits(rest, &printed[skip..])),
-        [first, rest @ ..] => printed.first() == Some(first) && fits(rest, &printed[1..]),
+        [first, rest @ ..] => printed.first().is_some_and(|line| line_fits(first, line)) && fits(rest, &printed[1..]),
     }
+}
+
+/// Whether a line is as shown, where `…` stands for any text.
+fn line_fits(shown: &str, printed: &str) -> bool {
+    let Some((before, behind)) = shown.split_once('…') else { return shown == printed };
+    let Some(rest) = printed.strip_prefix(before) else { return false };
+    rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| line_fits(behind, &rest[at..]))
 }
 
 #[test]
@@ -175,7 +202,8 @@ fn reports_of_llvm_are_left_out() {
 }
 
 #[test]
-fn dots_stand_for_any_lines() {
+fn dots_stand_for_any_lines_or_text() {
     assert!(fits(&["a", "…", "d"], &["a", "b", "c", "d"]) && fits(&["…"], &[]));
+    assert!(fits(&["took … s", "b…"], &["took 1.5 s", "b"]) && !fits(&["took … s"], &["took 1.5 ms"]));
     assert!(!fits(&["a", "…", "d"], &["a", "d", "e"]) && !fits(&["a"], &[]) && !fits(&[], &["a"]));
 }
