@@ -16,12 +16,13 @@ pub fn of(r: &Report) -> String {
     line("integrator", format!("{} samples per pixel, max_depth {}, seed {}", i.samples, i.max_depth, i.seed));
     let n = &r.counts;
     let primitives: Vec<String> =
-        n.primitives.iter().map(|(kind, count)| format!("{count} {}", kind.replace('_', " "))).collect();
-    let groups = format!("{} groups, {} instances that place {} copies", n.groups, n.instances, n.placed);
-    line("counts", format!("{} shapes of {}; {groups}", n.shapes, or_nothing(primitives.join(", "))));
+        n.primitives.iter().map(|(kind, n)| count(*n, kind.trim_end_matches('s').replace('_', " ").as_str())).collect();
+    let groups = format!("{}, {}, {} placed", count(n.groups, "group"), count(n.instances, "instance"), n.placed);
+    line("counts", format!("{} of {}; {groups}", count(n.shapes, "shape"), or_nothing(primitives.join(", "))));
     line("environment", r.environment.to_owned());
     section(&mut out, "shapes", r.shapes.iter().map(shape));
-    let material = |m: &super::report::Material| format!("{} {}, on {} shapes", m.material_id, m.name, m.shapes);
+    let material =
+        |m: &super::report::Material| format!("{} {}, on {}", m.material_id, m.name, count(m.shapes, "shape"));
     section(&mut out, "materials", r.materials.iter().map(material));
     section(&mut out, "textures", r.textures.iter().map(texture));
     section(&mut out, "lights", r.lights.iter().map(light));
@@ -61,14 +62,11 @@ fn texture(t: &Texture) -> String {
 }
 
 fn light(l: &Light) -> String {
-    let mut out = l.kind.to_owned();
+    let mut out = l.object_id.map_or(l.kind.to_owned(), |id| format!("{} {id}", l.kind));
     for (name, value) in [("at", &l.position), ("towards", &l.direction), ("strength", &l.strength)] {
         if let Some(value) = value {
             out += &format!(" {name} {}", triple(value));
         }
-    }
-    if let Some(id) = l.object_id {
-        out += &format!(" {id}");
     }
     if l.strength.is_none() {
         out += ", as its shader says";
