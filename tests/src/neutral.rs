@@ -158,7 +158,10 @@ pub fn folder(name: &str) -> Result<PathBuf, String> {
     }
     // Whole or not there, even if others write it at the same time.
     let partial = scenes.join(format!("{}.partial", std::process::id()));
-    let written = Command::new("python3").arg(&program).arg(&partial).args(["--scenes", name]).output();
+    let mut python = Command::new("python3");
+    // Where `cargo xtask setup` puts the packages, if python3 has none of its own.
+    python.env("PYTHONPATH", Path::new(env!("CARGO_MANIFEST_DIR")).join("../third_party/python"));
+    let written = python.arg(&program).arg(&partial).args(["--scenes", name]).output();
     let written = written.map_err(|e| format!("there is no python3: {e}"))?;
     if !written.status.success() {
         let said = String::from_utf8_lossy(&written.stderr);

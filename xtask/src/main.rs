@@ -8,6 +8,7 @@ mod embree;
 mod fuzz;
 mod gallery;
 mod llvm;
+mod python;
 mod setup;
 mod skips;
 

@@ -1,7 +1,7 @@
 //! What building and testing need, and whether this machine has it. The build needs Rust and a C linker
 //! alone, and both are the system's business; the libraries of optional features are installed.
 
-use super::{Outcome, embree, first_line, llvm};
+use super::{Outcome, embree, first_line, llvm, python};
 
 /// A tool, how to see whether it is there, what it is for, and where it comes from.
 struct Tool {
@@ -70,6 +70,7 @@ pub fn run() -> Outcome {
     let missing: Vec<&str> = TOOLS.iter().filter(|t| !report(t) && t.needed).map(|t| t.name).collect();
     llvm::set_up();
     embree::set_up();
+    python::set_up();
     if missing.is_empty() {
         println!("\nReady: cargo run --release -- render scenes/first-light.toml -o first-light.png");
         return Ok(());
