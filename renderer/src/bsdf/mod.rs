@@ -33,7 +33,6 @@ mod scatter;
 mod schlick;
 mod sheen;
 mod specular;
-mod tilt;
 mod translucent;
 mod transparent;
 mod usable;
@@ -63,11 +62,10 @@ pub use schlick::Schlick;
 pub use sheen::Sheen;
 pub use translucent::Translucent;
 pub use transparent::Transparent;
-pub use usable::{bounded, clean, reflecting, seen, toward_viewer};
+pub use usable::{bounded, clean, reflecting, toward_viewer};
 
 use crate::math::max_channel;
 use glam::{Vec2, Vec3};
-use tilt::Settled;
 
 /// What a specular lobe did with a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,8 +118,8 @@ pub struct BsdfSample {
 }
 
 impl Bsdf<'_> {
-    /// The BSDF times |cos θi| and the density with which `sample` draws `wi`. A lobe counts only on sides of the geometric
-    /// surface that it reaches: no light leaks through. What its own normal would let through [comes back](tilt).
+    /// The BSDF times |cos θi| and the density with which `sample` draws `wi`. A lobe counts only where both normals,
+    /// the geometric and its own, agree on the side of `wi`, and only on sides that it reaches: no light leaks through.
     pub fn eval(&self, wi: Vec3) -> (Vec3, f32) {
         let height = wi.dot(self.gnormal);
         if height == 0.0 {
@@ -136,10 +134,11 @@ impl Bsdf<'_> {
         let (mut value, mut pdf, mut total) = (Vec3::ZERO, 0.0, 0.0);
         for l in self.lobes {
             total += l.choice;
-            if !l.lobe.is_specular() {
-                let own = drawn.filter(|(lobe, _)| std::ptr::eq(*lobe, l));
-                let known = own.map(|(_, known)| (known.weight * known.pdf, known.pdf));
-                let (of_lobe, density) = self.of_lobe(&l.lobe, wi, height, known);
+            if !l.lobe.is_specular() && reaches(&l.lobe, height, wi) {
+                let (of_lobe, density) = match drawn {
+                    Some((lobe, known)) if std::ptr::eq(lobe, l) => (known.weight * known.pdf, known.pdf),
+                    _ => l.lobe.eval_and_pdf(self.wo, wi),
+                };
                 value += l.weight * of_lobe;
                 pdf += density * l.choice;
             }
@@ -161,22 +160,22 @@ impl Bsdf<'_> {
         }
         let chosen = chosen?;
         let drawn = chosen.lobe.sample(self.wo, u)?;
-        let Settled { wi, height, mirrored } = self.settled(&chosen.lobe, &drawn)?;
+        // On the side of the geometric surface that it is meant for.
+        let height = drawn.wi.dot(self.gnormal);
+        if (if drawn.refracted.is_some() { -height } else { height }) <= 0.0 {
+            return None;
+        }
         if chosen.lobe.is_specular() {
             let weight = chosen.weight * drawn.weight * (total / chosen.choice);
             let specular = Some(Specular { normal: chosen.lobe.normal(), straight: chosen.lobe.is_straight() });
-            return Some(BsdfSample { wi, weight, pdf: 1.0, refracted: drawn.refracted, specular });
+            return Some(BsdfSample { wi: drawn.wi, weight, pdf: 1.0, refracted: drawn.refracted, specular });
         }
         let (value, pdf) = match self.lobes {
-            [only] => {
-                let known = (!mirrored).then_some((drawn.weight * drawn.pdf, drawn.pdf));
-                let (value, pdf) = self.of_lobe(&only.lobe, wi, height, known);
-                (only.weight * value, pdf)
-            }
-            _ => self.sum(wi, height, (!mirrored).then_some((chosen, &drawn))),
+            [only] => (only.weight * drawn.weight * drawn.pdf, drawn.pdf),
+            _ => self.sum(drawn.wi, height, Some((chosen, &drawn))),
         };
         let refracted = drawn.refracted;
-        (pdf > 0.0).then(|| BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None })
+        (pdf > 0.0).then(|| BsdfSample { wi: drawn.wi, weight: value / pdf, pdf, refracted, specular: None })
     }
 
     /// Whether light sampling can reach anything.
@@ -186,6 +185,15 @@ impl Bsdf<'_> {
 
     fn total_choice(&self) -> f32 {
         self.lobes.iter().map(|l| l.choice).sum()
+    }
+}
+
+/// Whether a lobe that is not specular sends light from `wi`, which is `height` above the geometric surface.
+fn reaches(lobe: &Lobe, height: f32, wi: Vec3) -> bool {
+    match lobe.reach() {
+        Reach::Reflects => height > 0.0,
+        Reach::Transmits => height < 0.0,
+        Reach::Both => height * wi.dot(lobe.normal()) > 0.0,
     }
 }
 

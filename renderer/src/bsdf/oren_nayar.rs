@@ -11,7 +11,7 @@
 //! 2025): Fujii's form of Oren and Nayar's, and a second term for light that is scattered several times, so a white one
 //! reflects everything, within 0.3 %. Sampled by their clipped linearly transformed cosine and a uniform share.
 
-use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, seen};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, toward_viewer};
 use crate::math::{Frame, split, uniform_cone};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, PI, TAU};
@@ -39,7 +39,7 @@ impl SurfaceClosure for OrenNayar {
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
         let albedo = clean(self.albedo).min(Vec3::ONE);
         let roughness = bounded(self.roughness, 0.0, 1.0, 0.0);
-        let frame = Frame::along(seen(self.normal, place.gnormal, place.wo), place.wo);
+        let frame = Frame::along(toward_viewer(self.normal, place.gnormal), place.wo);
         let mean = mean_albedo(roughness);
         let several = albedo * albedo * mean / (1.0 - albedo * (1.0 - mean));
         lobes.add(Vec3::ONE, OrenNayarLobe { albedo, frame, roughness, several });
@@ -93,10 +93,6 @@ impl Scatter for OrenNayarLobe {
 
     fn normal(&self) -> Vec3 {
         self.frame.n
-    }
-
-    fn is_diffuse(&self) -> bool {
-        true
     }
 
     fn directional_albedo(&self, wo: Vec3) -> Vec3 {

@@ -53,10 +53,6 @@ impl Scatter for PrincipledDiffuse {
     fn normal(&self) -> Vec3 {
         self.frame.n
     }
-
-    fn is_diffuse(&self) -> bool {
-        true
-    }
 }
 
 /// `retro` is 2 roughness (o · h)².

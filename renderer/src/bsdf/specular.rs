@@ -1,6 +1,5 @@
 //! All ways that smooth surfaces send light, without drawing any.
 
-use super::tilt::Settled;
 use super::{Bsdf, BsdfSample, Specular};
 use smallvec::SmallVec;
 
@@ -11,9 +10,10 @@ impl Bsdf<'_> {
         let mut all = SmallVec::new();
         for l in self.lobes {
             for drawn in l.lobe.specular_directions(self.wo) {
-                if let Some(Settled { wi, .. }) = self.settled(&l.lobe, &drawn) {
+                let height = drawn.wi.dot(self.gnormal);
+                if (if drawn.refracted.is_some() { -height } else { height }) > 0.0 {
                     let specular = Some(Specular { normal: l.lobe.normal(), straight: l.lobe.is_straight() });
-                    let (weight, refracted) = (l.weight * drawn.weight, drawn.refracted);
+                    let (wi, weight, refracted) = (drawn.wi, l.weight * drawn.weight, drawn.refracted);
                     all.push(BsdfSample { wi, weight, pdf: 1.0, refracted, specular });
                 }
             }

@@ -62,10 +62,6 @@ impl Scatter for TranslucentLobe {
         self.frame.n
     }
 
-    fn is_diffuse(&self) -> bool {
-        true
-    }
-
     fn reach(&self) -> Reach {
         Reach::Transmits
     }

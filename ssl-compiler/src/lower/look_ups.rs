@@ -29,6 +29,10 @@ impl Writer<'_, '_> {
             [u, v].into_iter().for_each(|x| self.probe(x));
         }
         self.b.span = span;
+        if !footprint.explicit {
+            // It speaks, and so takes the token before the look-up does.
+            self.watch_footprint(u, v);
+        }
         let word = self.texture_word(texture);
         let partials = self.footprint(footprint, &numbers);
         let token = self.token();
@@ -39,10 +43,7 @@ impl Writer<'_, '_> {
                 args.extend(partials);
                 op
             }
-            None => {
-                self.watch_footprint(u, v);
-                Op::Sample { word }
-            }
+            None => Op::Sample { word },
         };
         let inst = self.b.push(op, args, &types, &[]);
         let results = Values::from_slice(self.b.results(inst));
