@@ -34,6 +34,11 @@ fn lighting() {
     assert!(Replay::new(&[], &[]).page("tutorial-lighting.md") >= 20);
 }
 
+#[test]
+fn graphs() {
+    assert!(Replay::new(&[], &[]).page("tutorial-graphs.md") >= 14);
+}
+
 /// The example in the book's reference for hosts is short.
 #[test]
 fn a_host_takes_about_sixty_lines() {
