@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 const INTRODUCTION: &str = "# Lobes
 
-A shader says how a surface scatters light by closures: `make_closure<NAME>(…)` is one of weight 1, `*` scales it by a
-float or a color, `+` lays several together. The arguments are those that stand in its head, in that order. Colors are
-linear Rec. 709; a normal of zero length, or one that is no number, counts as the surface's own, and one that faces away
-from the viewer is turned round. Other numbers that make no sense are brought to the nearest that do. Unless said
-otherwise, energy is kept and scattering is reciprocal.
+A shader describes with closures how a surface scatters light. `make_closure<NAME>(…)` makes a closure of weight 1, `*`
+scales it by a float or a color, and `+` adds closures. Each section begins with the arguments of a closure, in their
+order. Colors are linear Rec. 709. The renderer replaces a normal of zero length, or one with a NaN, by the normal of the
+surface, and flips a normal that faces away from the viewer. It clamps all other parameters to their range. Unless a
+section says otherwise, a lobe conserves energy and is reciprocal.
 ";
 
 /// All closures of the registry, in its order.

@@ -1,5 +1,5 @@
 //! `Cloth(color warp, color weft, float weft_share, float roughness, float ior, normal normal, vector tangent)`: woven cloth
-//! from so far that its threads are not seen: satin, taffeta, shot silk, linen.
+//! seen from so far that single threads are invisible: satin, taffeta, shot silk, linen.
 //!
 //! | parameter | what |
 //! | --- | --- |
@@ -12,13 +12,13 @@
 //! | tangent | along the warp; any direction where there is none |
 //!
 //! Two families of threads lie at right angles, as in the satin of Ashikhmin, Premože and Shirley, "A Microfacet-Based BRDF
-//! Generator" (2000). A thread's normals turn all around it, and along it no more than its fibres do: so each family
-//! reflects by anisotropic [GGX microfacets](super::ggx), of a roughness of 1 across the thread, in a band across it. What the
-//! fibres' boundaries, by Fresnel's equations, let through is scattered in them, and comes out evenly and in the thread's
-//! color. A white cloth keeps all light within 3 %, but scattering is not reciprocal.
+//! Generator" (2000). The normals of a thread point in all directions around it, and along it they vary only as its fibres
+//! do. So each family reflects by anisotropic [GGX microfacets](super::ggx), with a roughness of 1 across the thread, in a band
+//! across it. Fresnel's equations say how much light enters the fibres. This light scatters in them and leaves evenly in all
+//! directions, in the color of the thread. A white cloth keeps all light within 3 %, but the lobe is not reciprocal.
 //!
-//! The threads neither shadow each other nor let light through; put `Sheen` on cloth whose fibres stand off, and add
-//! `Translucent` for thin ones. For patterns, vary `weft_share` and the tangent.
+//! The threads neither shadow each other nor transmit light. Put `Sheen` on cloth whose fibres stand off, and add
+//! `Translucent` for thin cloth. For patterns, vary `weft_share` and the tangent.
 
 use super::ggx::Ggx;
 use super::rough_boundary::RoughBoundary;

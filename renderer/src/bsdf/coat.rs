@@ -10,14 +10,14 @@
 //! | normal | unit shading normal of the varnish, which may differ from the base's |
 //! | base | what it covers |
 //!
-//! GGX microfacets reflect by Fresnel's equations. The base gets what they leave: it is scaled by 1 − E(wo), E being the
-//! varnish's directional albedo, from a table (the *albedo scaling* of Kulla and Conty, "Revisiting Physically Based
-//! Shading at Imageworks", 2017, and of MaterialX's `layer`). So varnish over a white base loses and gains no light, but
-//! the two together are not reciprocal. The tint acts along the way through the varnish: tint^(1/cos θt), θt being the
-//! refracted angle of the viewer, and light is taken to come in as steeply as it leaves.
+//! GGX microfacets reflect by Fresnel's equations. The base gets the rest of the light: its weight is 1 − E(wo), where E is
+//! the directional albedo of the varnish, from a table. This is the *albedo scaling* of Kulla and Conty, "Revisiting
+//! Physically Based Shading at Imageworks" (2017), and of MaterialX's `layer`. So varnish over a white base neither loses
+//! nor gains light, but the two together are not reciprocal. The tint absorbs along the path through the varnish:
+//! tint^(1/cos θt), where θt is the refracted angle of the viewer. The model assumes that light enters at the same angle.
 //!
-//! Left out: light that goes back and forth between base and varnish, which darkens and saturates what is seen through
-//! real ones, and that the varnish bends the directions from which the base is lit.
+//! The model leaves out light that goes back and forth between base and varnish, which darkens and saturates the base under
+//! real varnish. It also leaves out that the varnish refracts the light that reaches the base.
 
 use super::ggx::Ggx;
 use super::rough_boundary::RoughBoundary;

@@ -6,10 +6,10 @@
 //! | normal | unit shading normal |
 //! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
 //!
-//! [GGX microfacets](super::ggx) that reflect by Fresnel's equations. Light that meets several of them is
-//! [made up for](super::energy) (Turquin 2019), so rough ones are as bright as smooth ones; this costs reciprocity.
+//! [GGX microfacets](super::ggx) reflect by Fresnel's equations. The lobe [compensates](super::energy) for light that meets
+//! several of them (Turquin 2019), so rough metals are as bright as smooth ones; the lobe is not reciprocal.
 //! `metal_eta("gold")` and `metal_k("gold")` give the indices of real metals ([built-ins](builtins.md)).
-//! `AnisotropicConductor` is brushed.
+//! `AnisotropicConductor` is a brushed metal.
 
 use super::ggx::Ggx;
 use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};

@@ -6,9 +6,9 @@
 //! | normal | unit shading normal |
 //! | ior | index of refraction of what lies behind the surface, over that in front; 1 to 10 |
 //!
-//! Reflected and refracted shares are Fresnel's. Radiance that is refracted scales with the square of the index, as its
-//! solid angle does (Veach 1997, 5.2). Where the normal points tells inside from outside, so meshes must be closed; lights
-//! behind are found by paths alone.
+//! Fresnel's equations give the reflected and the refracted share. Refracted radiance scales with the square of the index,
+//! as its solid angle does (Veach 1997, 5.2). The normal tells inside from outside, so meshes must be closed. Light samples do
+//! not pass through the surface; only paths find the lights behind it.
 
 use super::fresnel;
 use super::{

@@ -1,12 +1,12 @@
-//! `DoubleSided(closure front, closure back)`: one look for each side of a surface.
+//! `DoubleSided(closure front, closure back)`: a closure for each side of a surface.
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | front | what is seen from where the normal points to |
-//! | back | what is seen from the other side |
+//! | front | the closure of the side to which the normal points |
+//! | back | the closure of the other side |
 //!
-//! The sides are those of the geometric normal. Light that one of them emits counts for that side alone; what is beneath
-//! both may be any closure, also a sum or a layer.
+//! The geometric normal tells the sides apart. If one closure emits, only its side emits. Both may be any closure, also a sum
+//! or a layer.
 
 use super::{Lobes, Place, SurfaceClosure};
 use glam::Vec3;

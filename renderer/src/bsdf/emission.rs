@@ -1,6 +1,6 @@
-//! `Emission(color radiance)`: light that the surface sends out, the same in all directions of the side
-//! that is seen. It is no lobe to sample: its radiance is added where a path meets the surface, and shapes that
-//! have it are sampled as lights.
+//! `Emission(color radiance)`: light that the surface emits, the same in all directions, on the side that is seen. The
+//! renderer adds the radiance where a path meets the surface, and samples shapes that emit as lights. `Emission` scatters
+//! no light, so there is no lobe to sample.
 
 use super::{Lobes, Place, SurfaceClosure, clean};
 

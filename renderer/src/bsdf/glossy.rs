@@ -6,8 +6,8 @@
 //! | normal | unit shading normal |
 //! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
 //!
-//! Isotropic [GGX microfacets](super::ggx). Light that meets several of them is [made up for](super::energy) (Turquin
-//! 2019), so rough ones are as bright as smooth ones; this costs reciprocity.
+//! Isotropic [GGX microfacets](super::ggx) reflect light. The lobe [compensates](super::energy) for light that meets several of
+//! them (Turquin 2019), so rough surfaces are as bright as smooth ones; the lobe is not reciprocal.
 
 use super::energy;
 use super::ggx::Ggx;

@@ -3,14 +3,15 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | table | which file: a parameter of the shader that the scene gives one by [`measured`](scenes.md#materialsname) |
+//! | table | a parameter of the shader; the scene gives it a file by [`measured`](scenes.md#materialsname) |
 //! | tint | multiplies what was measured, at least 0 a channel; white leaves it as it is |
 //! | normal | unit shading normal |
 //!
-//! Isotropic reflection over 90 × 90 × 180 half and difference angles (Matusik et al., "A data-driven reflectance model",
-//! 2003), interpolated between the cells' middles. Sampled by the cosine and by the half vector, as often as the table has
-//! it. What was measured may gain energy at grazing angles, and entries that could not be measured are black. Without a
-//! file there is no lobe. At most 64 different files; each takes 17 MB, and stays in memory.
+//! The file holds isotropic reflection over 90 × 90 × 180 half and difference angles (Matusik et al., "A data-driven
+//! reflectance model", 2003). The lobe interpolates between the middles of the cells. It samples the cosine and the half
+//! vector, in proportion to the table. Measured values may gain energy at grazing angles, and entries that could not be
+//! measured are black. Without a file there is no lobe. A scene may have at most 64 different files; each takes 17 MB, and
+//! stays in memory.
 
 use super::merl::{self, Merl};
 use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};

@@ -9,10 +9,10 @@
 //! | ior | index of refraction of what lies behind the surface, over that in front; 1.001 to 10 |
 //! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
 //!
-//! [GGX microfacets](super::ggx) that reflect and refract by Fresnel's equations (Walter et al. 2007). Light that meets
-//! several of them is [made up for](super::energy) (Turquin 2019), so rough glass takes nothing away: within 1 %, or 7 %
-//! where light grazes an index below 1.1 from inside. This costs reciprocity. Radiance that is refracted scales with the
-//! square of the index. As for `Dielectric`, the normal tells inside from outside, so meshes must be closed.
+//! [GGX microfacets](super::ggx) reflect and refract by Fresnel's equations (Walter et al. 2007). The lobe
+//! [compensates](super::energy) for light that meets several of them (Turquin 2019), so rough glass loses no light: within
+//! 1 %, or 7 % at grazing angles from inside with an index below 1.1. The lobe is not reciprocal. Refracted radiance scales
+//! with the square of the index. As for `Dielectric`, the normal tells inside from outside, so meshes must be closed.
 
 use super::ggx::{Ggx, Scattered};
 use super::reflecting;

@@ -9,9 +9,9 @@
 //! | base | what the fibres stand on; a closure that nothing was given to is none |
 //!
 //! The inverted Gaussian microfacets, "Charlie", of Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF" (2017),
-//! with their fit to Smith's masking, without the softened terminator: so it is reciprocal. Directions are drawn evenly
-//! from the hemisphere, as the paper does. The base is scaled by 1 − max(tint) E(wo), E being the directional albedo,
-//! from a table.
+//! with their fit to Smith's masking. The lobe leaves out their softened terminator, so it is reciprocal. It samples the
+//! hemisphere uniformly, as the paper does. The weight of the base is 1 − max(tint) E(wo), where E is the directional
+//! albedo, from a table.
 
 use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting};
 use crate::math::{Frame, Table, max_channel, uniform_cone};

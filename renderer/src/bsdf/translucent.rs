@@ -6,8 +6,8 @@
 //! | transmittance | share of the light that comes through, 0 to 1 a channel |
 //! | normal | unit shading normal |
 //!
-//! Lambert's law behind the surface. Added to `Lambert`, the two should take no more than all of the light. It is the same
-//! from both sides; nothing is refracted, and nothing scattered inside beyond the one point.
+//! The lobe follows Lambert's law behind the surface, and is the same from both sides. If you add it to `Lambert`, the two
+//! should not scatter more than all of the light. The lobe does not refract, and light leaves where it enters.
 
 use super::{
     LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, clean, toward_viewer,

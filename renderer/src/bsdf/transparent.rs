@@ -1,11 +1,11 @@
-//! `Transparent(color transmittance)`: nothing there, or a filter: light goes straight on.
+//! `Transparent(color transmittance)`: a hole or a color filter: light passes straight through.
 //!
 //! | parameter | what |
 //! | --- | --- |
 //! | transmittance | share of the light that passes, 0 to 1 a channel |
 //!
-//! For leaves and grids cut out by a texture: `mix` of it and of what is solid, by the cut-out. Nothing is refracted or
-//! reflected; glass is `Dielectric`.
+//! For leaves and grids that a texture cuts out, `mix` it with the solid closure by the texture. It neither refracts nor
+//! reflects; for glass, use `Dielectric`.
 
 use super::{LobeSample, Lobes, Place, Reach, Refraction, Scatter, SurfaceClosure, clean};
 use glam::{Vec2, Vec3};
