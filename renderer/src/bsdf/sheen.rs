@@ -6,7 +6,7 @@
 //! | tint | color of the fibres, 0 to 1 a channel; darker ones also cover less of the base |
 //! | roughness | 0.07 to 1: from a thin rim of light to a broad one |
 //! | normal | unit shading normal |
-//! | base | what the fibres stand on; a closure that nothing was given to is none |
+//! | base | what the fibres stand on; a closure without a value means nothing |
 //!
 //! The inverted Gaussian microfacets, "Charlie", of Estevez and Kulla, "Production Friendly Microfacet Sheen BRDF" (2017),
 //! with their fit to Smith's masking. The lobe leaves out their softened terminator, so it is reciprocal. It samples the
