@@ -3,7 +3,7 @@
 
 use super::check::{Check, Ran, parameters};
 use super::expectation::{Expectation, Fault, Lobe, fault, read, unknown};
-use super::formula::{Outputs, compute, is_output};
+use super::formula::{Outputs, compute, is_output, named};
 use super::run_expectations::{output_name, part_of};
 use super::values::constant;
 use crate::diagnostics::codes;
@@ -59,7 +59,10 @@ impl<'a> Check<'a> {
     }
 
     fn expect_output(&mut self, shader: &'a Function, what: &Expr, wanted: &Expr) -> Result<(), Fault> {
-        let n = self.sizes(shader, what)?;
+        let n = match named(what) {
+            Some(_) => self.output(shader, what)?,
+            None => self.sizes(shader, what)?,
+        };
         let computed = constant(wanted).or_else(|message| match self.speaks_of_outputs(shader, wanted) {
             true => Ok(vec![0.0; self.sizes(shader, wanted)?]),
             false => Err(fault(&codes::TEST_VALUE, wanted.span, message, "write a number, or `float3(…)`")),

@@ -19,12 +19,18 @@ pub(super) trait Outputs {
     fn wrong(&self, span: Span, message: String) -> Self::Error;
 }
 
-/// Whether an expression is an output or a part of one, and nothing else.
+/// Whether an expression is an output or a part of one, and nothing else. In the midst of others, `nan` and `inf` are
+/// numbers.
 pub(super) fn is_output(e: &Expr) -> bool {
+    named(e).is_some_and(|name| !matches!(name, "nan" | "inf"))
+}
+
+/// What an expression names a part of, if it is a name: what `expect` looks at may be called `nan` too.
+pub(super) fn named(e: &Expr) -> Option<&str> {
     match &e.kind {
-        ExprKind::Name(name) => !matches!(name.as_str(), "nan" | "inf"),
-        ExprKind::Member(base, _) | ExprKind::Index(base, _) => is_output(base),
-        _ => false,
+        ExprKind::Name(name) => Some(name),
+        ExprKind::Member(base, _) | ExprKind::Index(base, _) => named(base),
+        _ => None,
     }
 }
 

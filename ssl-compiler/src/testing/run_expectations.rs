@@ -1,7 +1,7 @@
 //! What a test expects, held against what the last run gave.
 
 use super::expectation::{Expectation, Lobe};
-use super::formula::{Outputs, compute, holds, is_output};
+use super::formula::{Outputs, compute, holds, named};
 use super::lobes::{self, Found, Wanted};
 use super::numeric::{self, Point, Seeds, Verdict};
 use super::refusal::Refusal;
@@ -92,9 +92,9 @@ impl Run<'_, '_> {
     }
 
     fn value(&mut self, what: &Expr, wanted: &Expr, tolerance: Tolerance, span: Span) -> Result<(), Wrong> {
-        let (scalar, found) = match is_output(what) {
-            true => self.output(what)?,
-            false => (Scalar::Float, self.computed(what)?),
+        let (scalar, found) = match named(what) {
+            Some(_) => self.output(what)?,
+            None => (Scalar::Float, self.computed(what)?),
         };
         let mut wanted = constant(wanted).or_else(|_| self.computed(wanted))?;
         if wanted.len() == 1 {
