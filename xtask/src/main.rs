@@ -51,7 +51,7 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "prove",
         takes: "[PROGRAMS|math [STRIDE]]",
-        what: "prove derivatives on 10000 random programs, or so many; or the math library on every 17th f32, or every so many",
+        what: "prove derivatives on 10000 random programs, or so many; or the math library on every 97th f32, or every so many",
         run: prove,
     },
     Chore {
