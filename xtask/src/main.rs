@@ -122,7 +122,7 @@ fn test() -> Outcome {
 /// The errors of the math library, in release: functions of one number on every float, or on one in so many.
 fn prove_math(arguments: &[String]) -> Outcome {
     let stride = match arguments {
-        [] => 17,
+        [] => 97,
         [n] => n.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{n}` is no stride"))?,
         _ => return Err("`prove math` takes one stride".to_owned()),
     };
