@@ -127,11 +127,16 @@ fn prove_math(arguments: &[String]) -> Outcome {
         _ => return Err("`prove math` takes one stride".to_owned()),
     };
     let test = ["test", "--release", "-p", "ssl-tests", "--test", "math"];
-    let mut command =
-        cargo_command(&[&test[..], &["functions_of", "--", "--nocapture", "--test-threads", "1"]].concat());
+    let only = ["functions_of", "--", "--nocapture", "--test-threads", "1"];
+    let mut command = cargo_command(&[&test[..], proof_features(), &only].concat());
     command.env("SSL_MATH_STRIDE", stride.to_string());
     command.env("SSL_MATH_PAIRS", (400_000_000 / stride).to_string());
     run(command)
+}
+
+/// The same for both proofs, which then share a build.
+fn proof_features() -> &'static [&'static str] {
+    if llvm::version().is_some() { &["--features", "llvm"] } else { &[] }
 }
 
 /// The proof by random programs, in release: each of its comparisons on 10,000 programs, or as many as are given.
@@ -142,10 +147,9 @@ fn prove(arguments: &[String]) -> Outcome {
         [n] => n.parse::<usize>().map_err(|_| format!("`{n}` is no number of programs"))?,
         _ => return Err("`prove` takes one number of programs".to_owned()),
     };
-    let features: &[&str] = if llvm::version().is_some() { &["--features", "llvm"] } else { &[] };
     let test = ["test", "--release", "-p", "ssl-tests", "--test", "proof", "--test", "proof_table"];
     // One after another, each on all cores; what they print is the result.
-    let mut command = cargo_command(&[&test, features, &["--", "--nocapture", "--test-threads", "1"]].concat());
+    let mut command = cargo_command(&[&test, proof_features(), &["--", "--nocapture", "--test-threads", "1"]].concat());
     command.env("SSL_PROOF_PROGRAMS", programs.to_string());
     run(command)
 }

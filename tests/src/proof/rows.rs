@@ -89,7 +89,8 @@ impl Arguments {
             "float2" => format!("float2({})", self.floats(2)),
             "float4" => format!("float4({})", self.floats(4)),
             "matrix" => self.matrix(),
-            "string" => "\"perlin\"".to_owned(),
+            // Those of the library that take a name take a metal's.
+            "string" => "\"gold\"".to_owned(),
             three => format!("{three}({})", self.floats(3)),
         }
     }
