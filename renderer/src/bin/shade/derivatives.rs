@@ -9,7 +9,7 @@ use ssl_compiler::pipeline::Options;
 /// How derivatives cross calls, and how close functions come.
 #[derive(Clone, Copy, clap::Args)]
 pub struct Calls {
-    /// How functions that are called are differentiated. The results are the same
+    /// How the compiler differentiates functions that are called. The results are the same
     #[arg(long, help_heading = COMPILER, value_enum, value_name = "POLICY", default_value = "signature")]
     derivative_calls: Policy,
     #[command(flatten)]
@@ -18,11 +18,11 @@ pub struct Calls {
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Policy {
-    /// Once per function, for everything that any call asks for
+    /// Once for each function, with everything that any call asks for
     Merged,
-    /// Once per function and combination of arguments that vary and derivatives that are asked for
+    /// Once for each function and each combination of arguments that vary and derivatives that a call asks for
     Signature,
-    /// Not at all: calls are inlined first
+    /// Not at all: it inlines calls first
     Inline,
 }
 
@@ -37,7 +37,7 @@ pub struct DerivativeArguments {
     /// Take every derivative and every texture's footprint to be 0. For measurements
     #[arg(long, help_heading = COMPILER, conflicts_with = "poison_derivatives")]
     no_derivatives: bool,
-    /// Make partials that nobody gives NaN instead of 0, and report what they reach
+    /// Make partials that nobody sets NaN instead of 0, and report what they reach
     #[arg(long, help_heading = COMPILER)]
     poison_derivatives: bool,
 }

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// The shader file, or a graph of shaders
     file: PathBuf,
-    /// The name of the shader. Needed where the file has several
+    /// The name of the shader. Needed if the file has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     /// The stage whose result to show
@@ -48,25 +48,25 @@ pub struct Arguments {
 enum Stage {
     /// The syntax tree
     Ast,
-    /// Intermediate code as lowered
+    /// The intermediate code after lowering
     Ir,
-    /// What varies over the surface, as source with marks and as code with notes
+    /// Which values vary over the surface: the source with marks, and the intermediate code with notes
     Lineage,
-    /// What carries shadows, likewise
+    /// Which values carry derivatives: the source with marks, and the intermediate code with notes
     Demand,
-    /// Differentiated
+    /// The intermediate code after differentiation
     Ad,
-    /// Optimised, as back ends get it
+    /// The optimised intermediate code, which all back ends start from
     Opt,
-    /// How it runs over the points of a block together: branches, masks, calls, and why so
+    /// How the code runs over the points of a block together: branches, masks and calls, with the reasons
     Simd,
-    /// With mathematical functions written out, as back ends that make machine code begin
+    /// The same with mathematical functions expanded, which the back ends that make machine code translate
     Math,
     /// Cranelift's intermediate code
     Clif,
-    /// LLVM's intermediate code, optimised
+    /// LLVM's optimised intermediate code
     Llvm,
-    /// Machine code of the back end
+    /// The machine code of the back end
     Asm,
 }
 

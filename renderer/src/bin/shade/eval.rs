@@ -25,11 +25,11 @@ use std::time::Instant;
 pub struct Arguments {
     /// The shader file, or a graph of shaders
     file: PathBuf,
-    /// The name of the shader to run. Needed where the file has several
+    /// The name of the shader to run. Needed if the file has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// Set a global to VALUE, and its partials to DDX and DDY; may be repeated. Globals that are not set are 0. A global that
-    /// the file does not declare is declared by this
+    /// Set a global to VALUE, and its partials to DDX and DDY; may be repeated. Globals that are not set are 0. If the file
+    /// does not declare the global, this option does
     #[arg(long = "global", value_name = "NAME:TYPE=VALUE[,DDX,DDY]", allow_hyphen_values = true)]
     globals: Vec<GlobalArgument>,
     /// Set a parameter of the shader; may be repeated. Parameters that are not set have their defaults. For a texture slot
@@ -54,7 +54,7 @@ pub struct Arguments {
     /// Measure how long the shader takes to compile and to run
     #[arg(long)]
     time: bool,
-    /// With `--time`, how many points to run
+    /// With `--time`, the number of points to run
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     points: u64,
     #[command(flatten)]

@@ -20,8 +20,8 @@ pub const COMPILER_OPTIONS: [&str; 8] = [
 
 #[derive(Clone, Copy, clap::Args)]
 pub struct TargetArguments {
-    /// What runs the shaders: interp, cranelift, in builds that have it llvm, or auto, which starts with Cranelift's code
-    /// and goes over to LLVM's when that is ready. The results are the same
+    /// What runs the shaders: interp, cranelift, llvm in builds that have it, or auto. Auto starts with Cranelift's code and
+    /// changes to LLVM's when that is ready. The results are the same
     #[arg(long, help_heading = COMPILER, value_name = "BACKEND", value_parser = backend, default_value = "auto")]
     pub backend: BackendKind,
     /// How hard the compiler tries to make fast code, from 0 to 3. The results are the same
