@@ -23,21 +23,21 @@ const HEAD: &str = "<!-- Written by `cargo xtask gallery` from the scenes. Do no
 
 # Gallery
 
-The scenes that ship, in [`scenes/`](scenes.md), each showing one thing. `cargo xtask gallery` renders them anew.
+The scenes that ship, in [`scenes/`](scenes.md). Each shows one thing. `cargo xtask gallery` renders them again.
 ";
 
 const MATERIALS: &str = "
 ## Materials
 
-Shaders to use, to read and to change, in `scenes/materials/`; each on the ball of `scenes/ball.toml`. Their parameters are
-listed with labels and ranges by `shade check --json`. All patterns are averaged over the footprint of a pixel, so none
+Shaders to use, to read and to change, in `scenes/materials/`, each on the ball of `scenes/ball.toml`. `shade check --json`
+lists their parameters with labels and ranges. All of them average their patterns over the footprint of a pixel, so none
 flickers far away.
 ";
 
 const LOBES: &str = "
 ## Lobes
 
-What the [lobes](lobes.md) look like over one of their parameters, from left to right: `scenes/balls.toml` with the files of
+Each picture varies one parameter of a [lobe](lobes.md) from left to right: `scenes/balls.toml` with the files of
 `scenes/lobes/`.
 ";
 

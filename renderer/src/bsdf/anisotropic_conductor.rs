@@ -5,12 +5,13 @@
 //! | --- | --- |
 //! | eta, k | the complex index of refraction η + ik for red, green and blue; at least 0 |
 //! | normal | unit shading normal |
-//! | tangent | along the scratches; its part at right angles to the normal counts, any direction where there is none |
+//! | tangent | along the scratches; the lobe takes its part perpendicular to the normal, or any direction if that is zero |
 //! | roughness_along, roughness_across | along the tangent and across it, 0 to 1; α is the square of each, at least 0.001 |
 //!
-//! Anisotropic [GGX microfacets](super::ggx); with both roughnesses the same it is a `Conductor`. Scratches spread light
-//! across, so brushed metal has the larger roughness there. Energy is kept within 1 % but for grazing directions, where the
-//! [tables](super::energy) that make up for light that meets several facets are good to about 3 %.
+//! Anisotropic [GGX microfacets](super::ggx) reflect by Fresnel's equations. If both roughnesses are equal, the lobe is a
+//! `Conductor`. Scratches spread light across, so brushed metal has the larger roughness there. The lobe
+//! [compensates](super::energy) for light that meets several microfacets (Turquin 2019). It keeps energy within 1 %, or about
+//! 3 % at grazing directions, and is not reciprocal.
 
 use super::conductor::ConductorLobe;
 use super::ggx::Ggx;

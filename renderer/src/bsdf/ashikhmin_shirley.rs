@@ -1,16 +1,16 @@
 //! `AshikhminShirley(color diffuse, color specular, normal normal, vector tangent, float exponent_along, float
-//! exponent_across)`: a diffuse base under an anisotropic highlight: varnished wood, plastic, satin.
+//! exponent_across)`: a diffuse base under an anisotropic highlight, for varnished wood, plastic or satin.
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | diffuse | albedo of the base, 0 to 1 a channel |
-//! | specular | reflectance of the highlight straight on, 0 to 1 a channel; by Schlick more towards grazing |
+//! | diffuse | albedo of the base, 0 to 1 per channel |
+//! | specular | reflectance of the highlight at normal incidence, 0 to 1 per channel; it grows towards grazing by Schlick's formula |
 //! | normal | unit shading normal |
-//! | tangent | along which the first exponent counts; any direction where there is none |
-//! | exponent_along, exponent_across | of the cosine to the half vector, 0 (broad) to 100,000 (nearly a mirror) |
+//! | tangent | direction of the first exponent; a zero vector means any direction |
+//! | exponent_along, exponent_across | exponents of the cosine between normal and half vector, 0 (broad) to 100,000 (nearly a mirror) |
 //!
-//! Ashikhmin and Shirley, "An anisotropic Phong BRDF model" (2000). Reciprocal, and never gains energy; a broad highlight
-//! loses some.
+//! The model is by Ashikhmin and Shirley, "An anisotropic Phong BRDF model" (2000). It is reciprocal and never gains energy. A
+//! broad highlight loses some.
 
 use super::{
     LobeSample, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, Scatter, SurfaceClosure, bounded, clean, reflecting,

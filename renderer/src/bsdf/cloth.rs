@@ -3,7 +3,7 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | warp | color of the threads along the tangent, 0 to 1 a channel |
+//! | warp | color of the threads along the tangent, 0 to 1 per channel |
 //! | weft | color of those across |
 //! | weft_share | how much of the surface the weft covers, 0 to 1; 0.5 for plain weave, 0.1 to 0.2 for satin |
 //! | roughness | of the fibres along a thread, 0 to 1: 0.2 for silk, 0.6 for linen |

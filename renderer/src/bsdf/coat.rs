@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | ior | index of refraction of the varnish, 1 to 10; about 1.5 |
 //! | roughness | of its surface, 0 to 1; GGX's α is its square, at least 0.001 |
-//! | tint | share of the base's light that is left after its way in and out, straight on; 0 to 1 a channel |
+//! | tint | share of the base's light that is left after its way in and out, straight on; 0 to 1 per channel |
 //! | weight | how much of the surface is coated, 0 to 1 |
 //! | normal | unit shading normal of the varnish, which may differ from the base's |
 //! | base | what it covers |

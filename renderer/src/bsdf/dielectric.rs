@@ -2,7 +2,7 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | transmittance | share of the refracted light that passes the surface, 0 to 1 a channel |
+//! | transmittance | share of the refracted light that passes the surface, 0 to 1 per channel |
 //! | normal | unit shading normal |
 //! | ior | index of refraction of what lies behind the surface, over that in front; 1 to 10 |
 //!

@@ -2,7 +2,7 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | reflectance | Fresnel reflectance, 0 to 1 a channel, whatever the angle |
+//! | reflectance | Fresnel reflectance, 0 to 1 per channel, whatever the angle |
 //! | normal | unit shading normal |
 //! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |
 //!

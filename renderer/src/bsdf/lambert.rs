@@ -2,7 +2,7 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | albedo | share of the light reflected, 0 to 1 a channel |
+//! | albedo | share of the light reflected, 0 to 1 per channel |
 //! | normal | unit shading normal |
 
 use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, toward_viewer};

@@ -4,7 +4,7 @@
 //! | parameter | what |
 //! | --- | --- |
 //! | table | a parameter of the shader; the scene gives it a file by [`measured`](scenes.md#materialsname) |
-//! | tint | multiplies what was measured, at least 0 a channel; white leaves it as it is |
+//! | tint | multiplies what was measured, at least 0 per channel; white leaves it as it is |
 //! | normal | unit shading normal |
 //!
 //! The file holds isotropic reflection over 90 × 90 × 180 half and difference angles (Matusik et al., "A data-driven

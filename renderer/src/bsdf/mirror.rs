@@ -2,7 +2,7 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | reflectance | share of the light reflected, 0 to 1 a channel, whatever the angle |
+//! | reflectance | share of the light reflected, 0 to 1 per channel, whatever the angle |
 //! | normal | unit shading normal |
 
 use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};

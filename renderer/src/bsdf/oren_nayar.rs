@@ -1,15 +1,15 @@
-//! `OrenNayar(color albedo, normal normal, float roughness)`: rough diffuse reflection: clay, plaster, concrete, cloth, the
-//! moon.
+//! `OrenNayar(color albedo, normal normal, float roughness)`: rough diffuse reflection, for clay, plaster, concrete, cloth or
+//! the moon.
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | albedo | share of the light reflected, 0 to 1 a channel; the same whatever the roughness |
+//! | albedo | share of the light reflected, 0 to 1 per channel; the same whatever the roughness |
 //! | normal | unit shading normal |
-//! | roughness | 0 to 1; at 0 it is `Lambert` |
+//! | roughness | 0 to 1; at 0 the lobe is `Lambert` |
 //!
-//! The energy-preserving model of Portsmouth, Kutz and Hill, "EON: A practical energy-preserving rough diffuse BRDF" (JCGT
-//! 2025): Fujii's form of Oren and Nayar's, and a second term for light that is scattered several times, so a white one
-//! reflects everything, within 0.3 %. Sampled by their clipped linearly transformed cosine and a uniform share.
+//! The model is that of Portsmouth, Kutz and Hill, "EON: A practical energy-preserving rough diffuse BRDF" (JCGT 2025). It adds
+//! a term for light that scatters several times to Fujii's form of the model by Oren and Nayar. So a white surface reflects all
+//! light, within 0.3 %. The lobe samples their clipped linearly transformed cosine, mixed with a uniform share.
 
 use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, toward_viewer};
 use crate::math::{Frame, split, uniform_cone};

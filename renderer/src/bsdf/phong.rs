@@ -1,14 +1,14 @@
-//! `Phong(color reflectance, normal normal, float exponent)`: Phong's highlight, for scenes that were made for it.
+//! `Phong(color reflectance, normal normal, float exponent)`: Phong's highlight, for scenes made with it in mind.
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | reflectance | share of the light reflected straight on, 0 to 1 a channel |
+//! | reflectance | share of the light reflected at normal incidence, 0 to 1 per channel |
 //! | normal | unit shading normal |
-//! | exponent | of the cosine to the mirror's direction, 0 (broad) to 100,000 (nearly a mirror) |
+//! | exponent | exponent of the cosine to the mirror direction, 0 (broad) to 100,000 (nearly a mirror) |
 //!
-//! The modified model of Lafortune and Willems, "Using the modified Phong reflectance model for physically based rendering"
-//! (1994): normalised, so that it is reciprocal and never gains energy. It loses some towards grazing, where a part of
-//! the lobe is below the surface; [`Glossy`](super::glossy) does not.
+//! This is the normalised model of Lafortune and Willems, "Using the modified Phong reflectance model for physically based
+//! rendering" (1994). It is reciprocal and never gains energy. It loses some towards grazing, where a part of the lobe is below
+//! the surface; [`Glossy`](super::glossy) does not.
 
 use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting};
 use crate::math::Frame;

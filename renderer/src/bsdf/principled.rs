@@ -1,36 +1,38 @@
 //! `Principled(color base_color, float metallic, float roughness, float anisotropic, float specular, float specular_tint,
 //! float sheen, float sheen_tint, float flatness, float clearcoat, float clearcoat_gloss, float transmission, float ior,
-//! normal normal, vector tangent)`: Disney's material for everything, by parameters that artists know.
+//! normal normal, vector tangent)`: Disney's material for everything, with the parameters that artists know.
 //!
 //! | parameter | default | what |
 //! | --- | --- | --- |
-//! | base_color | 0.8 | color of what is diffuse, of metal, and of what passes |
+//! | base_color | 0.8 | color of diffuse reflection, of metal, and of transmitted light |
 //! | metallic | 0 | from a dielectric, 0, to a metal, 1 |
-//! | roughness | 0.5 | of the reflection, 0 to 1, α being its square; and of the diffuse part |
-//! | anisotropic | 0 | stretches highlights along the tangent, 0 to 1: α of the two axes are up to 10 times apart |
-//! | specular | 0.5 | reflection straight on, 0 to 1 for 0 to 8 % |
-//! | specular_tint | 0 | how far that has the hue of the base color, 0 to 1 |
-//! | sheen | 0 | a grazing rim, for cloth; 0 to 1 |
-//! | sheen_tint | 0.5 | how far that has the hue of the base color, 0 to 1 |
-//! | flatness | 0 | from Burley's diffuse reflection to what looks like light from below the surface, 0 to 1 |
+//! | roughness | 0.5 | roughness of the reflection, whose α is its square, and of the diffuse part; 0 to 1 |
+//! | anisotropic | 0 | stretches highlights along the tangent, 0 to 1: the α of the two axes differ by up to a factor of 10 |
+//! | specular | 0.5 | reflectance at normal incidence, from 0 for none to 1 for 8 % |
+//! | specular_tint | 0 | how much of the base color's hue this reflection has, 0 to 1 |
+//! | sheen | 0 | a rim at grazing angles, for cloth; 0 to 1 |
+//! | sheen_tint | 0.5 | how much of the base color's hue the sheen has, 0 to 1 |
+//! | flatness | 0 | from Burley's diffuse reflection, 0, to an approximation of subsurface scattering, 1 |
 //! | clearcoat | 0 | a second, colorless highlight, 0 to 1 |
 //! | clearcoat_gloss | 1 | from satin, 0, to glossy, 1 |
-//! | transmission | 0 | from opaque to rough glass, 0 to 1; what passes is tinted by the root of the base color, once a side |
-//! | ior | 0 | index of refraction, 1.001 to 10; where it is less than 1, that which `specular` means |
+//! | transmission | 0 | from opaque, 0, to rough glass, 1; the root of the base color tints the light once for each side |
+//! | ior | 0 | index of refraction, 1.001 to 10; less than 1 means the index that `specular` implies |
 //! | normal | the surface's | unit shading normal |
 //! | tangent | the surface's | along the surface, for `anisotropic` |
 //!
-//! Burley, "Physically Based Shading at Disney" (2012), and for `flatness` and `transmission` "Extending the Disney BRDF to a
-//! BSDF with Integrated Subsurface Scattering" (2015), with the choices of Mitsuba 3's `principled`: the dielectric part
-//! reflects by Fresnel's exact equations, the root of the base color tints what is refracted. It differs from that where
-//! masking is height-correlated, the clear coat has the denominator 4 cos θo cos θi of the paper, and the part that is
-//! transmissive is `RoughDielectric`, without tinted reflection, sheen or clear coat. Give by name what differs from the
-//! defaults: `make_closure<Principled>(base_color = paint, metallic = 1.0)`. Or `import "principled.ssl";` sets the
-//! parameters by name: `PrincipledSurface m = principled_defaults(); m.metallic = 1.0; result = principled(m);`.
+//! The model is by Burley, "Physically Based Shading at Disney" (2012), with `flatness` and `transmission` from "Extending the
+//! Disney BRDF to a BSDF with Integrated Subsurface Scattering" (2015). As in Mitsuba 3's `principled`, the dielectric part
+//! reflects by Fresnel's exact equations, and the root of the base color tints refracted light. Three things differ from
+//! Mitsuba: masking is height-correlated, the clear coat has the denominator 4 cos θo cos θi of the paper, and the transmissive
+//! part is `RoughDielectric`, without tinted reflection, sheen or clear coat.
 //!
-//! As in Disney's model, the parts are added, not layered: a white one gives back up to 1.06 times the light that it gets
-//! seen from the front, and up to 1.75 times at grazing angles, if it is rough and has all of sheen and clear coat.
-//! `OpenPbr` keeps energy.
+//! Name the arguments that differ from the defaults: `make_closure<Principled>(base_color = paint, metallic = 1.0)`. You can
+//! also fill in a struct from `principled.ssl`: `PrincipledSurface m = principled_defaults(); m.metallic = 1.0;
+//! result = principled(m);`.
+//!
+//! As in Disney's model, the parts are added, not layered. So a white surface can gain energy: up to 1.06 times the incoming
+//! light seen from the front, and up to 1.75 times at grazing angles, if it is rough and has full sheen and clear coat.
+//! `OpenPbr` conserves energy.
 
 use super::clear_coat::ClearCoat;
 use super::ggx::Ggx;

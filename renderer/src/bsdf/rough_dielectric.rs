@@ -3,8 +3,8 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | reflectance | tint of the reflected light, 0 to 1 a channel; white is physical, black is a surface that only refracts |
-//! | transmittance | tint of the refracted light, 0 to 1 a channel |
+//! | reflectance | tint of the reflected light, 0 to 1 per channel; white is physical, black is a surface that only refracts |
+//! | transmittance | tint of the refracted light, 0 to 1 per channel |
 //! | normal | unit shading normal |
 //! | ior | index of refraction of what lies behind the surface, over that in front; 1.001 to 10 |
 //! | roughness | 0 to 1; GGX's α is its square, at least 0.001 |

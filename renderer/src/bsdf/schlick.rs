@@ -1,20 +1,20 @@
 //! `Schlick(color f0, color f82, color f90, float exponent, normal normal, vector tangent, float roughness_along, float
-//! roughness_across)`: a rough reflection whose Fresnel curve an artist draws.
+//! roughness_across)`: a rough reflection whose Fresnel curve the author chooses.
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | f0 | reflectance straight on, 0 to 1 a channel |
-//! | f82 | multiplies the reflectance at 82° (the cosine 1/7), where metals have their dip; 0 to 1 a channel, white for none |
-//! | f90 | reflectance at grazing, 0 to 1 a channel |
-//! | exponent | how late the curve rises, 0.1 to 100; Schlick's is 5 |
+//! | f0 | reflectance at normal incidence, 0 to 1 per channel |
+//! | f82 | multiplies the reflectance at 82° (cosine 1/7), where metals have a dip; 0 to 1 per channel, and white means no dip |
+//! | f90 | reflectance at grazing incidence, 0 to 1 per channel |
+//! | exponent | how late the curve rises, 0.1 to 100; 5 in Schlick's formula |
 //! | normal | unit shading normal |
-//! | tangent | along which the first roughness counts; any direction where there is none |
+//! | tangent | direction of the first roughness; a zero vector means any direction |
 //! | roughness_along, roughness_across | 0 to 1; GGX's α is the square of each, at least 0.001 |
 //!
-//! The reflecting part of MaterialX's `generalized_schlick_bsdf`, whose roughness is α, the square of ours (Hoffman,
-//! "Fresnel Equations Considered Harmful", 2019, and "Generalization of Adobe's Fresnel Model", 2023).
-//! [GGX microfacets](super::ggx), as in `Conductor` and `AnisotropicConductor`; light that meets several of them is
-//! [made up for](super::energy) (Turquin 2019), which costs reciprocity.
+//! The lobe is the reflecting part of MaterialX's `generalized_schlick_bsdf` (Hoffman, "Fresnel Equations Considered Harmful",
+//! 2019, and "Generalization of Adobe's Fresnel Model", 2023). The roughness of MaterialX is α, the square of this one.
+//! [GGX microfacets](super::ggx) reflect as in `Conductor` and `AnisotropicConductor`. The lobe [compensates](super::energy) for
+//! light that meets several of them (Turquin 2019), so it is not reciprocal.
 
 use super::ggx::Ggx;
 use super::{

@@ -3,7 +3,7 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | tint | color of the fibres, 0 to 1 a channel; darker ones also cover less of the base |
+//! | tint | color of the fibres, 0 to 1 per channel; darker ones also cover less of the base |
 //! | roughness | 0.07 to 1: from a thin rim of light to a broad one |
 //! | normal | unit shading normal |
 //! | base | what the fibres stand on; a closure without a value means nothing |

@@ -3,7 +3,7 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | transmittance | share of the light that comes through, 0 to 1 a channel |
+//! | transmittance | share of the light that comes through, 0 to 1 per channel |
 //! | normal | unit shading normal |
 //!
 //! The lobe follows Lambert's law behind the surface, and is the same from both sides. If you add it to `Lambert`, the two

@@ -2,7 +2,7 @@
 //!
 //! | parameter | what |
 //! | --- | --- |
-//! | transmittance | share of the light that passes, 0 to 1 a channel |
+//! | transmittance | share of the light that passes, 0 to 1 per channel |
 //!
 //! For leaves and grids that a texture cuts out, `mix` it with the solid closure by the texture. It neither refracts nor
 //! reflects; for glass, use `Dielectric`.
