@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn table(folder: &Path) -> Result<(), String> {
-    println!("| lights | by | µs a sample | relMSE after {SECONDS} s |\n| --- | --- | --- | --- |");
+    println!("| lights | by | µs per sample | relMSE after {SECONDS} s |\n| --- | --- | --- | --- |");
     for count in COUNTS {
         let (reference, _) = picture(folder, count, "tree", SAMPLES.0, 1)?;
         for choice in ["tree", "power"] {

@@ -54,7 +54,7 @@ fn table(mut words: Vec<String>) -> Result<(), String> {
     }
     println!("{side}×{side} pixels, {samples} samples each, {TEXTURE_MEMORY} MB for textures");
     println!(
-        "| scene | rays | back end | threads | ready s | first picture s | M samples a processor second | M rays a \
+        "| scene | rays | back end | threads | ready s | first picture s | M samples per processor second | M rays a \
          processor second | peak MB |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");

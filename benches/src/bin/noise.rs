@@ -26,7 +26,7 @@ const DIRECTIONS: &[&str] = &["", "float2(0.6, 0.8)", "float3(0.6, 0.8, 0.0)", "
 const BLOCKS: u32 = 64;
 
 fn main() {
-    println!("| noise | dimensions | ns a point: none, ddx, both | code bytes |\n| --- | --- | --- | --- |");
+    println!("| noise | dimensions | ns per point: none, ddx, both | code bytes |\n| --- | --- | --- | --- |");
     for (name, call) in KINDS {
         for dimensions in 1..=4 {
             if call.starts_with("gabor") && !matches!(dimensions, 2 | 3) {

@@ -43,7 +43,7 @@ fn tables(wanted: &dyn Fn(&str) -> bool) -> Row {
     }
     if wanted("waiting") {
         println!("\nA render on slow storage, 2 threads, 16 reads under way.\n");
-        println!("| ms a read | while one waits | tiles read | seconds | threads busy |");
+        println!("| ms per read | while one waits | tiles read | seconds | threads busy |");
         println!("| --- | --- | --- | --- | --- |");
         for milliseconds in [0, 2, 10, 50] {
             for fibers in [32, 1] {

@@ -22,7 +22,9 @@ const TURN: Duration = Duration::from_micros(200);
 /// Compile time, code size and run time of each policy, on each program and back end.
 pub fn policies() -> Result<(), String> {
     let names = POLICIES.map(|(_, name)| name).join(", ");
-    println!("| program | back end | compile ms: {names} | code bytes | ns a point |\n| --- | --- | --- | --- | --- |");
+    println!(
+        "| program | back end | compile ms: {names} | code bytes | ns per point |\n| --- | --- | --- | --- | --- |"
+    );
     for program in call_heavy() {
         for target in natives().into_iter().filter(|t| t.opt == OptLevel::O2) {
             let (mut times, mut shaders) = (Vec::new(), Vec::<Shader>::new());

@@ -33,7 +33,7 @@ pub fn stages() -> Result<(), String> {
 
 /// What each level costs and brings.
 pub fn levels() -> Result<(), String> {
-    println!("| back end | back end's ms: D, F | ns a point: D, F |\n| --- | --- | --- |");
+    println!("| back end | back end's ms: D, F | ns per point: D, F |\n| --- | --- | --- |");
     let sources = [table_source("D", "ddx")?, table_source("F", "ddx")?];
     let kinds = BackendKind::ALL.iter().filter(|b| **b != BackendKind::Interpreter);
     for target in kinds.flat_map(|&backend| OptLevel::ALL.map(|opt| Target { backend, opt, ..Target::default() })) {

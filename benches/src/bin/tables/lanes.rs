@@ -7,7 +7,7 @@ use ssl_compiler::{BackendKind, Shader, Target};
 
 /// Nanoseconds a point one by one and together, both partials asked for or none, and what compiling takes.
 pub fn together() -> Result<(), String> {
-    println!("| program | back end | lanes | ns a point: none → ddx, ddy | times as fast as one by one | compile ms |");
+    println!("| program | back end | lanes | ns per point: none → ddx, ddy | speed-up over one lane | compile ms |");
     println!("| --- | --- | --- | --- | --- | --- |");
     for program in Program::all() {
         for &backend in BackendKind::ALL.iter().filter(|b| **b != BackendKind::Interpreter) {

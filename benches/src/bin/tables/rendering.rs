@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Camera samples a second of the first scene, on one thread and on all.
 pub fn first_light() -> Result<(), String> {
     let path = root().join("scenes/first-light.toml");
-    println!("| first-light, 320×180, 16 samples | back end | seconds | million samples a second |");
+    println!("| first-light, 320×180, 16 samples | back end | seconds | million samples per second |");
     println!("| --- | --- | --- | --- |");
     for target in natives().into_iter().filter(|t| t.opt == OptLevel::O2) {
         for (name, threads) in [("one thread", Some(1)), ("all threads", None)] {

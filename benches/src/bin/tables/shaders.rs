@@ -7,7 +7,7 @@ use ssl_compiler::{BackendKind, Shader};
 /// Compile time, run time and code size, with nobody asking for derivatives and with `ddx`/`ddy` outputs.
 pub fn running() -> Result<(), String> {
     println!(
-        "| program | back end | compile ms: none → ddx | of it the back end | ns a point: none → ddx | ratio | code bytes |"
+        "| program | back end | compile ms: none → ddx | of it the back end | ns per point: none → ddx | ratio | code bytes |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     for program in Program::all() {
@@ -62,7 +62,7 @@ pub fn math() -> Result<(), String> {
         ["sin(x)", "cos(x)", "exp(x)", "log(x)", "tanh(x)", "pow(x, 1.5)", "atan2(x, y)", "sqrt(x)", "y / x"];
     let targets = natives();
     let names: Vec<String> = targets.iter().map(|t| label(*t)).collect();
-    println!("| ns a call | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()));
+    println!("| ns per call | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()));
     for function in FUNCTIONS {
         let calls: String = (0..CALLS).map(|_| format!("r += {function}; x += 0.03125;\n")).collect();
         let source = format!(
@@ -82,7 +82,7 @@ pub fn sieve() -> Result<(), String> {
     targets.retain(|t| t.opt != ssl_compiler::backend::OptLevel::O0);
     targets.push(BackendKind::Interpreter.into());
     let names: Vec<&str> = targets.iter().map(|t| t.backend.name()).collect();
-    println!("| sieve of n, ns a number | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()));
+    println!("| sieve of n, ns per number | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()));
     for n in [1 << 10, 1 << 12, 1 << 14, 1 << 16] {
         let source = format!(
             "shader sieve(out int primes) {{ bool composite[{n}]; primes = 0; for (int i = 2; i < {n}; ++i) {{ \

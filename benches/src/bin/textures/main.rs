@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 /// With all tiles in memory.
 fn warm(file: Option<&Path>, wanted: &dyn Fn(&str) -> bool) -> Result<(), String> {
-    println!("| pattern | filter | threads | million look-ups a second a thread | mean of red + green + blue |");
+    println!("| pattern | filter | threads | million look-ups per second and thread | mean of red + green + blue |");
     println!("| --- | --- | --- | --- | --- |");
     for (pattern, modes) in WARM {
         for (mode, threads) in modes.iter().flat_map(|mode| [(mode, 1), (mode, 2)]) {
@@ -63,7 +63,7 @@ fn paged(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<(), String> {
     paths.retain(|p| p.extension().is_some_and(|e| e == "tx"));
     paths.sort();
     println!("{} textures", paths.len());
-    println!("| pattern | MB | threads | thousand look-ups a second a thread | mean of red + green + blue |");
+    println!("| pattern | MB | threads | thousand look-ups per second and thread | mean of red + green + blue |");
     println!("| --- | --- | --- | --- | --- |");
     for pattern in [Pattern::Thrash, Pattern::Mixed] {
         for (megabytes, threads) in [16, 64, 256, 1024].into_iter().flat_map(|m| [(m, 1), (m, 2)]) {
