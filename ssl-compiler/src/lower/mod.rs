@@ -10,6 +10,7 @@
 
 mod calls;
 mod closures;
+mod construct;
 mod crossing;
 mod entry;
 mod exprs;

@@ -12,6 +12,7 @@ mod constants;
 mod convert;
 mod exprs;
 mod externals;
+mod functions;
 pub mod hir;
 mod items;
 mod known_names;
@@ -34,6 +35,7 @@ mod stmts;
 mod structures;
 mod suspicious;
 mod switch;
+mod type_names;
 mod walk;
 
 pub(crate) use constants::{compare_op, int_op};

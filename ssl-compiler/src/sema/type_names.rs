@@ -1,0 +1,104 @@
+//! Types as they are written: a name, and the dimensions of an array behind what is declared.
+
+use super::Checker;
+use crate::diagnostics::codes;
+use crate::syntax::ast;
+use crate::syntax::foreign;
+use crate::types::Type;
+
+/// Elements that one array may have, all dimensions together.
+const MAX_ELEMENTS: u64 = 1 << 20;
+
+/// Scalars and closures that an array with closures in it may have; each is taken apart.
+const MAX_CLOSURES: u64 = 1024;
+
+/// Bytes of one element: an element that is an array itself is read and written part by part.
+const MAX_ELEMENT_BYTES: u64 = 16 << 10;
+
+impl Checker<'_> {
+    /// Resolves a type and the dimensions behind the declared name.
+    pub(super) fn resolve(&mut self, ty: &ast::TypeName, dims: &[ast::Expr]) -> Type {
+        let name = &ty.name;
+        let resolved = self.named_type(name);
+        if resolved == Type::Texture2d && !dims.is_empty() {
+            self.error(
+                &codes::TEXTURE_USE,
+                name.span,
+                "textures cannot form arrays",
+                "declare one name for each texture",
+            );
+            return Type::Error;
+        }
+        let array = self.array_type(resolved, dims);
+        if dims.is_empty() || !self.program.types.holds_closures(&array) {
+            return array;
+        }
+        let elements = self.program.types.scalars(&array);
+        if elements > MAX_CLOSURES {
+            let message = format!("an array of closures with {elements} parts cannot be");
+            let hint =
+                format!("at most {MAX_CLOSURES} are possible; add closures up instead: `c += make_closure<…>(…)`");
+            self.error(&codes::ARRAY_SIZE, name.span, message, hint);
+            return Type::Error;
+        }
+        array
+    }
+
+    fn named_type(&mut self, name: &ast::Ident) -> Type {
+        match (Type::from_name(&name.text), self.scope.structs.get(&name.text)) {
+            (Some(ty), _) => return ty,
+            (None, Some(s)) => {
+                let (id, declared) = (s.meaning, s.span);
+                self.speak_of(&name.text, name.span, declared);
+                return Type::Struct(id);
+            }
+            (None, None) => {}
+        }
+        if let Some(ty) = self.foreign_type(name) {
+            return ty;
+        }
+        let message = format!("there is no type `{}`", name.text);
+        self.unknown(&codes::UNKNOWN_TYPE, (&name.text, name.span), message, Self::advise_type);
+        Type::Error
+    }
+
+    /// Refuses a type of another language; what SSL has instead stands in for it.
+    pub(super) fn foreign_type(&mut self, name: &ast::Ident) -> Option<Type> {
+        let foreign = foreign::find(&name.text)?;
+        let code = if foreign.double { &codes::NO_DOUBLE } else { &codes::FOREIGN_TYPE };
+        self.error(code, name.span, format!("there is no type `{}`", name.text), foreign.hint);
+        Type::from_name(foreign.instead)
+    }
+
+    /// An array of a type, with the dimensions as written: the last one is the innermost.
+    fn array_type(&mut self, element: Type, dims: &[ast::Expr]) -> Type {
+        let mut resolved = element;
+        let mut elements = 1u64;
+        for dim in dims.iter().rev() {
+            let n = self.constant_int(dim);
+            let Some(n) = n else { return Type::Error };
+            elements = elements.saturating_mul(u64::try_from(n).unwrap_or(0));
+            if n < 1 || elements > MAX_ELEMENTS {
+                let message =
+                    if n < 1 { format!("an array of {n} elements") } else { "an array that large".to_owned() };
+                self.error(
+                    &codes::ARRAY_SIZE,
+                    dim.span,
+                    format!("{message} cannot be"),
+                    format!("sizes go from 1 to {MAX_ELEMENTS}"),
+                );
+                return Type::Error;
+            }
+            if self.program.types.byte_size(&resolved) > MAX_ELEMENT_BYTES {
+                let hint =
+                    format!("one element may take {} KiB; make the inner array smaller", MAX_ELEMENT_BYTES >> 10);
+                self.error(&codes::ARRAY_SIZE, dim.span, "an array of elements that large cannot be", hint);
+                return Type::Error;
+            }
+            if resolved != Type::Error {
+                resolved = Type::Array(Box::new(resolved), n as u32);
+            }
+        }
+        resolved
+    }
+}
