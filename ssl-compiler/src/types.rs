@@ -109,7 +109,7 @@ pub enum Type {
     Texture2d,
     /// A struct of the program.
     Struct(StructId),
-    /// So many values of a type.
+    /// So many values of a type. With 0, which no value has, the type of a parameter that takes any number.
     Array(Box<Type>, u32),
     /// The type of an expression that was already reported; it agrees with everything.
     Error,
@@ -151,6 +151,11 @@ impl Type {
     /// Whether the type takes part in arithmetic.
     pub fn is_numeric(&self) -> bool {
         matches!(self, Type::Int | Type::Float | Type::Vector(_))
+    }
+
+    /// Whether it is that of a parameter which takes arrays of any length.
+    pub fn is_any_length(&self) -> bool {
+        matches!(self, Type::Array(_, 0))
     }
 
     /// Scalars of a number, name, vector or matrix; `None` for everything else.
@@ -372,7 +377,7 @@ impl fmt::Display for TypeDisplay<'_> {
             Type::Array(..) => {
                 let (mut element, mut dims) = (self.ty, String::new());
                 while let Type::Array(inner, n) = element {
-                    dims.push_str(&format!("[{n}]"));
+                    dims.push_str(&if *n == 0 { "[]".to_owned() } else { format!("[{n}]") });
                     element = inner;
                 }
                 write!(f, "{}{dims}", self.table.display(element))

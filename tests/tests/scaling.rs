@@ -169,6 +169,20 @@ fn functions_of_one_name_are_limited() {
     is_refused("257 functions", &overloads(257), "E0304");
 }
 
+// rule: limits.lengths accept reject
+#[test]
+fn lengths_that_one_function_takes_are_limited() {
+    let calls = |n: usize| {
+        let arrays = many(n, |i| format!("float a{i}[{}]; r += last(a{i});", i + 1));
+        format!("float last(float list[]) {{ return list[arraylength(list) - 1]; }} {}", shader(&arrays))
+    };
+    compiles("64 lengths", &calls(64));
+    is_refused("65 lengths", &calls(65), "E0304");
+    let functions = many(2_000, |i| format!("float f{i}(float list[]) {{ return list[0]; }}"));
+    let call = "const float pair[2] = {x, 1.0};".to_owned() + &many(2_000, |i| format!("r += f{i}(pair);"));
+    compiles("2000 functions of any length", &format!("{functions} {}", shader(&call)));
+}
+
 // rule: limits.parameters accept reject
 #[test]
 fn parameters_are_limited() {

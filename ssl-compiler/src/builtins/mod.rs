@@ -154,6 +154,9 @@ impl Builtin {
     }
 }
 
+/// Functions that have no row, since no signature says what they take.
+pub const FORMS: &[&str] = &["printf", "transformc", "arraylength"];
+
 /// The rows of a name, in table order.
 pub fn overloads(name: &str) -> impl Iterator<Item = (BuiltinId, &'static Builtin)> {
     TABLE.iter().enumerate().filter(move |(_, b)| b.name == name).map(|(i, b)| (BuiltinId(i as u16), b))

@@ -59,6 +59,7 @@ pub(crate) const FUNCTIONS: Table = &[
     (&["mad"], "fma"),
     (&["rcp_sqrt", "invsqrt"], "rsqrt"),
     (&["print", "puts", "warning", "error", "debugPrintfEXT"], "printf"),
+    (&["len", "array_length", "arrayLength", "countof", "_countof", "ARRAY_SIZE"], "arraylength"),
     (&["bitCount", "countbits"], "popcount"),
     (&["bitfieldReverse", "reversebits"], "reverse_bits"),
     (&["floatBitsToInt"], "float_bits"),
@@ -212,7 +213,8 @@ const PHRASES: Table = &[
     (&["fwidthFine", "fwidthCoarse"], "write `fwidth(x)`"),
     (&["rcp"], "write `1.0 / x`"),
     (&["rand", "random", "drand48"], "noise is random by place: `hashnoise(p)` or `cellnoise(p)`, from 0 to 1"),
-    (&["sizeof", "malloc", "free", "new"], "there is no memory to ask for; arrays have sizes that are constants"),
+    (&["sizeof"], "`arraylength(list)` is the number of elements of an array; bytes do not show"),
+    (&["malloc", "free", "new"], "there is no memory to ask for; arrays have sizes that are constants"),
     (
         &["auto", "let", "var", "val", "def", "fn", "func", "function"],
         "write the type: `float x = 1.0;`, `float f(float x) { … }`",

@@ -184,6 +184,14 @@ impl Diagnostics {
         }
     }
 
+    /// Leaves out what was added behind the first `earlier` and says the same of the same place as one of those.
+    pub(crate) fn leave_out_repeated(&mut self, earlier: usize) {
+        let added = self.list.split_off(earlier.min(self.list.len()));
+        let same = |a: &Diagnostic, b: &Diagnostic| a.code == b.code && a.span == b.span;
+        let new: Vec<Diagnostic> = added.into_iter().filter(|d| !self.list.iter().any(|e| same(d, e))).collect();
+        self.list.extend(new);
+    }
+
     /// Adds the findings of another list.
     pub fn extend(&mut self, other: Diagnostics) {
         other.list.into_iter().for_each(|d| self.push(d));

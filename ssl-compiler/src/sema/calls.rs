@@ -43,6 +43,9 @@ impl Checker<'_> {
             self.speak_of(&name.text, span, self.program.function(shader).span);
             return self.shader_call(shader, arguments, span);
         }
+        if named.is_empty() && name.text == "arraylength" {
+            return self.array_length(arguments, span);
+        }
         if named.is_empty() && name.text == "transformc" {
             let values: Vec<Expr> = arguments.iter().map(|e| self.expr(e)).collect();
             return match values.iter().any(|e| e.ty == Type::Error) {
@@ -236,12 +239,15 @@ impl Checker<'_> {
         let default = |(i, p): (usize, &super::hir::Parameter)| p.default.clone().filter(|_| slots[i].is_none());
         let parameters: Vec<_> =
             function.parameters.iter().enumerate().map(|(i, p)| (p.direction, type_of(p), default((i, p)))).collect();
-        let mut arguments = Vec::new();
+        let (mut arguments, mut lengths) = (Vec::new(), Vec::new());
         let mut values: Vec<Option<Expr>> = given.values.into_iter().map(Some).collect();
         for ((direction, ty, default), argument) in parameters.into_iter().zip(slots) {
             let ty = &ty;
             let value = argument.and_then(|i| values[i].take()).or(default);
             let Some(value) = value else { return Expr::error(span) };
+            if let (Type::Array(_, 0), Type::Array(_, n)) = (ty, &value.ty) {
+                lengths.push(*n);
+            }
             let argument = match (direction, ty) {
                 (Direction::In, Type::Texture2d) => Self::texture_argument(&value),
                 (Direction::In, _) => Some(Argument::In(self.coerce(value, ty))),
@@ -253,6 +259,7 @@ impl Checker<'_> {
             }
         }
         self.note_names(id, &arguments);
+        let Some(id) = self.version(id, lengths, span) else { return Expr::error(span) };
         Expr { kind: ExprKind::Call(id, arguments), ty: result, span }
     }
 

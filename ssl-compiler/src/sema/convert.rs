@@ -11,6 +11,8 @@ pub(super) fn distance(from: &Type, to: &Type) -> Option<u32> {
     match (from, to) {
         (Type::Error, _) | (_, Type::Error) => Some(0),
         _ if from == to => Some(0),
+        // So a function of just this length is nearer.
+        (Type::Array(a, _), Type::Array(b, 0)) | (Type::Array(a, 0), Type::Array(b, _)) if a == b => Some(1),
         (Type::Vector(a), Type::Vector(b)) if a.len() == b.len() => Some(1),
         (Type::Int, Type::Float) => Some(2),
         (Type::Float, Type::Vector(_)) => Some(3),

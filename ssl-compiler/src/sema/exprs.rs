@@ -82,6 +82,19 @@ impl Checker<'_> {
             let e = self.expr(e);
             return self.coerce(e, ty);
         };
+        let counted;
+        let ty = match ty {
+            Type::Array(element, 0) => {
+                counted = Type::Array(element.clone(), list.len() as u32);
+                &counted
+            }
+            ty => ty,
+        };
+        if ty.is_any_length() {
+            let hint = "give it a value: `{0.0}` has one";
+            self.error(&codes::ARRAY_SIZE, e.span, "an array has at least one element", hint);
+            return Expr::error(e.span);
+        }
         let parts: Vec<Type> = match ty {
             Type::Error => return Expr::error(e.span),
             // Arrays may have far more elements than are given.

@@ -25,7 +25,7 @@ impl Checker<'_> {
     pub(super) fn bind_externals(&mut self, externals: &ExternalRegistry) {
         for i in 0..self.program.functions.len() {
             let function = &self.program.functions[i];
-            if function.body.is_some() || function.is_shader {
+            if function.body.is_some() || function.is_shader || self.is_version(super::hir::FunctionId(i as u32)) {
                 continue;
             }
             let Some((id, external)) = externals.find(&function.name) else { continue };

@@ -94,7 +94,7 @@ impl Checker<'_> {
     }
 
     fn parameter(&mut self, function: &mut Function, p: &ast::Parameter) {
-        let ty = self.resolve(&p.ty, &p.dims);
+        let ty = self.parameter_type(p);
         let vector_or_scalar = ty.components().is_some() || ty == Type::Error;
         let complaint = match (&ty, p.direction) {
             (Type::Void, _) => Some("a parameter cannot be `void`"),
@@ -116,7 +116,8 @@ impl Checker<'_> {
         }
         let given = p.default.as_ref().map(|e| self.initialiser(e, &ty));
         let (default, given) = if p.direction == Direction::Out { (None, given) } else { (given, None) };
-        if default.is_some() && (ty == Type::Texture2d || p.direction != Direction::In) {
+        let refused = default.is_some() && (ty == Type::Texture2d || p.direction != Direction::In);
+        if refused || given.is_some() && ty.is_any_length() {
             self.error(
                 &codes::BAD_DEFAULT,
                 p.span,

@@ -29,26 +29,32 @@ fn names_of(file: &ast::File) -> HashMap<String, Span> {
 /// A function and its body, which is yet to be checked.
 type Body<'a> = (FunctionId, &'a [ast::Stmt]);
 
-impl Checker<'_> {
+impl<'m> Checker<'m> {
     /// Checks everything and returns the tests, which are checked when they run.
-    pub(super) fn files(&mut self, modules: &Modules) -> Vec<ast::TestDecl> {
+    pub(super) fn files(&mut self, modules: &'m Modules) -> Vec<ast::TestDecl> {
         let mut bodies: Vec<Vec<Body<'_>>> = modules.files.iter().map(|_| Vec::new()).collect();
         for &index in &modules.order {
             self.import_all(&modules.files[index]);
-            bodies[index] = self.declarations(&modules.files[index]);
+            bodies[index] = self.declarations(index, &modules.files[index]);
             self.leave(index, modules.files[index].library);
         }
         // Parts of the standard library may call each other, so all heads come before all bodies.
         for &index in &modules.order {
-            std::mem::swap(&mut self.scope, &mut self.scopes[index]);
-            self.known_names_of(&modules.files[index]);
-            for (id, body) in &bodies[index] {
-                self.function_body(*id, body);
-            }
-            std::mem::swap(&mut self.scope, &mut self.scopes[index]);
+            self.within(index, modules, |checker| {
+                bodies[index].iter().for_each(|(id, body)| checker.function_body(*id, body));
+            });
         }
+        self.check_versions(modules);
         let items = modules.root().tree.items.iter();
         items.filter_map(|item| if let ast::Item::Test(t) = item { Some(t.clone()) } else { None }).collect()
+    }
+
+    /// Runs `check` with the names of a file.
+    pub(super) fn within(&mut self, index: usize, modules: &Modules, check: impl FnOnce(&mut Self)) {
+        std::mem::swap(&mut self.scope, &mut self.scopes[index]);
+        self.known_names_of(&modules.files[index]);
+        check(self);
+        std::mem::swap(&mut self.scope, &mut self.scopes[index]);
     }
 
     /// What can be said about a name of the file beside what it means.
@@ -58,7 +64,7 @@ impl Checker<'_> {
     }
 
     /// Checks what a file declares; the bodies of its functions are left for later.
-    fn declarations<'a>(&mut self, module: &'a Module) -> Vec<Body<'a>> {
+    fn declarations(&mut self, index: usize, module: &'m Module) -> Vec<Body<'m>> {
         let mut bodies = Vec::new();
         self.known_names_of(module);
         for item in &module.tree.items {
@@ -68,7 +74,10 @@ impl Checker<'_> {
                 ast::Item::Variable(d) => self.file_variable(d, &module.prefix),
                 ast::Item::Function(f) => {
                     if let (Some(id), Some(body)) = (self.function_head(f), &f.body) {
-                        bodies.push((id, body.as_slice()));
+                        match self.takes_any_length(id) {
+                            true => self.versions_of(id).body = Some((index, body)),
+                            false => bodies.push((id, body.as_slice())),
+                        }
                     }
                 }
                 ast::Item::Import(_) | ast::Item::Test(_) => {}

@@ -16,6 +16,7 @@ mod functions;
 pub mod hir;
 mod items;
 mod known_names;
+mod lengths;
 mod lints;
 mod look_ups;
 mod metadata;
@@ -49,6 +50,7 @@ use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
 use crate::types::{StructId, Type};
 use hir::{FunctionId, Program, VarId, Variable};
+use lengths::AnyLength;
 use numbers::Numbers;
 use scope::Scope;
 use std::collections::{HashMap, HashSet};
@@ -65,12 +67,12 @@ pub struct Checked {
 }
 
 /// Checks files against what their host offers.
-pub fn check(
-    modules: &Modules,
+pub fn check<'a>(
+    modules: &'a Modules,
     globals: &GlobalsLayout,
-    closures: &ClosureRegistry,
+    closures: &'a ClosureRegistry,
     externals: &ExternalRegistry,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &'a mut Diagnostics,
 ) -> Checked {
     let mut checker = Checker {
         diagnostics,
@@ -86,6 +88,7 @@ pub fn check(
         broken: HashSet::new(),
         later: HashMap::new(),
         starts: HashMap::new(),
+        any_length: AnyLength::default(),
         expressions: 0,
         numbers: Numbers::default(),
         local: Local::default(),
@@ -126,6 +129,8 @@ struct Checker<'a> {
     spoken_of: HashSet<(Option<String>, Span)>,
     /// The defaults of the members of those structs that have some, or have members that do.
     starts: HashMap<StructId, Vec<Option<hir::Expr>>>,
+    /// Functions that take arrays of any length.
+    any_length: AnyLength<'a>,
     /// How many expressions were checked or written in.
     expressions: usize,
     numbers: Numbers,

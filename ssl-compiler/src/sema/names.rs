@@ -154,7 +154,7 @@ impl Checker<'_> {
         }
         match foreign(name) {
             Some(Foreign::Function("printf")) => return Advice::hint("write `printf(\"…\", …)`"),
-            Some(Foreign::Function(f)) if builtins::overloads(f).next().is_some() || self.library.contains_key(f) => {
+            Some(Foreign::Function(f)) if Self::is_offered(f) || self.library.contains_key(f) => {
                 return Advice::meant(f);
             }
             Some(Foreign::Type(t)) if Type::from_name(t).is_some() => return Advice::meant(t),
@@ -171,10 +171,15 @@ impl Checker<'_> {
             _ => {}
         }
         let known = self.scope.functions.keys().map(String::as_str).chain(builtins::TABLE.iter().map(|b| b.name));
+        let known = known.chain(builtins::FORMS.iter().copied());
         match closest(name, known.chain(builtins::library::names()).chain(self.type_names())) {
             Some(c) => Advice::meant(c),
             None => Advice::hint("declare it above, or check the spelling"),
         }
+    }
+
+    fn is_offered(function: &str) -> bool {
+        builtins::overloads(function).next().is_some() || builtins::FORMS.contains(&function)
     }
 
     /// How a closure is made.
@@ -240,7 +245,7 @@ mod tests {
         let known = |name: &str| {
             builtins::TABLE.iter().any(|b| b.name == name)
                 || builtins::library::names().any(|n| n == name)
-                || name == "printf"
+                || builtins::FORMS.contains(&name)
         };
         for (words, function) in FUNCTIONS {
             assert!(known(function), "{function}");

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::diagnostics::codes;
+use crate::source::Span;
 use crate::syntax::ast;
 use crate::syntax::foreign;
 use crate::types::Type;
@@ -89,10 +90,7 @@ impl Checker<'_> {
                 );
                 return Type::Error;
             }
-            if self.program.types.byte_size(&resolved) > MAX_ELEMENT_BYTES {
-                let hint =
-                    format!("one element may take {} KiB; make the inner array smaller", MAX_ELEMENT_BYTES >> 10);
-                self.error(&codes::ARRAY_SIZE, dim.span, "an array of elements that large cannot be", hint);
+            if !self.fits_into_array(&resolved, dim.span) {
                 return Type::Error;
             }
             if resolved != Type::Error {
@@ -100,5 +98,15 @@ impl Checker<'_> {
             }
         }
         resolved
+    }
+
+    /// Whether elements of a type may form an array; if not, that is reported.
+    pub(super) fn fits_into_array(&mut self, element: &Type, span: Span) -> bool {
+        let fits = self.program.types.byte_size(element) <= MAX_ELEMENT_BYTES;
+        if !fits {
+            let hint = format!("one element may take {} KiB; make the inner array smaller", MAX_ELEMENT_BYTES >> 10);
+            self.error(&codes::ARRAY_SIZE, span, "an array of elements that large cannot be", hint);
+        }
+        fits
     }
 }

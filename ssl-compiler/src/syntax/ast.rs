@@ -69,6 +69,8 @@ pub struct Parameter {
     pub is_const: bool,
     pub ty: TypeName,
     pub name: Ident,
+    /// `name[]`, or `name[][3]`: outside `dims` stands what the argument has.
+    pub any_length: bool,
     pub dims: Vec<Expr>,
     pub default: Option<Expr>,
     pub metadata: Vec<Metadata>,

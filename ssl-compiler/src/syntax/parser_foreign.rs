@@ -115,18 +115,19 @@ impl Parser<'_> {
         let span = base.span.to(self.previous());
         let sampled = method.text.starts_with("Sample") || method.text == "sample";
         let fixed = format!("{}({})", method.text, all.join(", "));
-        let d = if sampled {
-            let hint = format!("write `texture2d_sample<{}>(u, v)`", all[0]);
-            Diagnostic::error(&codes::FOREIGN_FORM, method.span, "values have no methods", hint)
+        let told = |hint| Diagnostic::error(&codes::FOREIGN_FORM, method.span, "values have no methods", hint);
+        self.report(if sampled {
+            told(format!("write `texture2d_sample<{}>(u, v)`", all[0]))
+        } else if method.text == "length" && arguments.is_empty() {
+            // What it is here depends on the type, which the parser does not know.
+            told(format!("write `arraylength({0})` for the number of elements, `length({0})` of a vector", all[0]))
         } else {
-            let hint = format!("write the function: `{fixed}`");
-            Diagnostic::error(&codes::FOREIGN_FORM, method.span, "values have no methods", hint).with_fix(span, fixed)
-        };
-        self.report(d);
+            told(format!("write the function: `{fixed}`")).with_fix(span, fixed)
+        });
         Ok(Expr { kind: ExprKind::Error, span })
     }
 
-    /// `[]` behind the name of a variable, whose list will say how long it is.
+    /// `[]` behind the name of a variable, whose list will say how long it is, or of a parameter, whose argument will.
     pub(super) fn eat_empty_brackets(&mut self) -> Option<Span> {
         (self.is("[") && self.is_at(1, "]")).then(|| self.advance().span.to(self.advance().span))
     }
@@ -146,7 +147,8 @@ impl Parser<'_> {
     }
 
     pub(super) fn missing_size(&mut self, brackets: Span) {
-        let hint = "write how many elements it has, `[3]`, or give a variable a list, `= {1.0, 2.0, 3.0}`";
+        let hint = "write how many elements it has, `[3]`, or give a variable a list, `= {1.0, 2.0, 3.0}`; of a function's \
+                    parameter the first brackets may be empty";
         self.report(Diagnostic::error(&codes::ARRAY_SIZE, brackets, "this array has no size", hint));
     }
 }

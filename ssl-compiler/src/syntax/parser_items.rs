@@ -247,6 +247,7 @@ impl Parser<'_> {
         let ty = self.type_name()?;
         self.refuse_reference(is_const);
         let name = self.ident("the name of the parameter")?;
+        let any_length = self.eat_empty_brackets().is_some();
         let dims = self.dimensions()?;
         self.refuse_semantic();
         let mut metadata = Vec::new();
@@ -254,6 +255,6 @@ impl Parser<'_> {
         let default = if self.eat("=") { Some(self.initialiser()?) } else { None };
         let span = start.to(self.previous());
         self.metadata(&mut metadata)?;
-        Ok(Parameter { direction, is_const, ty, name, dims, default, metadata, span })
+        Ok(Parameter { direction, is_const, ty, name, any_length, dims, default, metadata, span })
     }
 }

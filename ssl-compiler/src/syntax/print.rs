@@ -56,6 +56,9 @@ impl Printer {
         let direction = format!("{:?}", q.direction).to_lowercase();
         let constant = if q.is_const { "const " } else { "" };
         self.node(format!("parameter {}: {constant}{direction} {}", q.name.text, q.ty.name.text), |p| {
+            if q.any_length {
+                p.line("size of the argument");
+            }
             q.dims.iter().for_each(|e| p.labelled("size", e));
             q.default.iter().for_each(|e| p.labelled("default", e));
             p.metadata(&q.metadata);

@@ -9,7 +9,7 @@ mod loops;
 mod unused;
 
 use super::Checker;
-use super::hir::{Function, Stmt, StmtKind};
+use super::hir::{Function, FunctionId, Stmt, StmtKind};
 use crate::diagnostics::Diagnostic;
 use crate::modules::Modules;
 
@@ -20,7 +20,10 @@ impl Checker<'_> {
         imports::nothing_declared(modules.root(), &mut found);
         self.unused_items(&mut found);
         let own = |f: &&Function| f.span.file == self.program.root;
-        for function in self.program.functions.iter().filter(own) {
+        let functions = self.program.functions.iter().enumerate();
+        // Of a function that takes arrays of any length the first version speaks for all.
+        let functions = functions.filter(|(i, _)| !self.is_repeated(FunctionId(*i as u32)));
+        for function in functions.map(|(_, f)| f).filter(own) {
             if let Some(body) = &function.body {
                 unused::variables(function, body, &self.names_used, &mut found);
                 flow::check(&self.program.types, function, body, &mut found);

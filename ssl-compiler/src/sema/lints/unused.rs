@@ -3,7 +3,7 @@
 use super::{Found, each_expr, each_stmt, silent};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::sema::Checker;
-use crate::sema::hir::{Expr, ExprKind, Function, Stmt, VarId};
+use crate::sema::hir::{Expr, ExprKind, Function, FunctionId, Stmt, VarId};
 use crate::sema::scope::Meaning;
 use crate::sema::walk::{Part, Touch, deep, parts};
 use crate::source::Span;
@@ -115,7 +115,11 @@ impl Checker<'_> {
             each_stmt(function.body.as_deref().unwrap_or_default(), &mut |s| each_expr(s, &mut |e, _| scan(e)));
         }
         for (i, function) in self.program.functions.iter().enumerate() {
-            let used = function.is_shader || called.contains(&crate::sema::hir::FunctionId(i as u32));
+            let id = FunctionId(i as u32);
+            let used = function.is_shader || called.contains(&id) || self.versions(id).any(|v| called.contains(&v));
+            if self.is_version(id) {
+                continue;
+            }
             if !used && function.body.is_some() && files.contains(&function.span.file) && !silent(&function.name) {
                 let message = format!("nothing calls `{}`", function.name);
                 let hint = format!("remove it, or call it `_{}`", function.name);
