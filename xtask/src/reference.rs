@@ -202,8 +202,8 @@ fn closure_parameter(p: &ClosureParameter) -> String {
 
 fn errors() -> String {
     let mut out = format!(
-        "{NOTICE}# Diagnostics\n\nEvery message carries a code. `shade explain CODE` prints the text that stands here, \
-         `shade explain` lists\nall codes. `E` and `W` come from the compiler, `S` from scenes and renders.\n"
+        "{NOTICE}# Diagnostics\n\nEvery message has a code. `shade explain CODE` prints the text of this page, and \
+         `shade explain` lists all codes.\n`E` and `W` come from the compiler, `S` from scenes and renders.\n"
     );
     let mut section = |title: &str, list: &[&Code], examples: &str| {
         let _ = write!(out, "\n## {title}\n");

@@ -13,69 +13,69 @@ macro_rules! codes {
 
 codes! {
     UNREADABLE = "S0001", "file cannot be read",
-        "The scene file, or a shader or mesh that it names, does not exist, is not readable, or is not UTF-8 text. Paths inside a scene are taken from the folder of the scene file.";
+        "The scene file, or a shader or mesh that it names, does not exist, is not readable, or is not UTF-8 text. Paths in a scene start at the folder of the scene file.";
     SYNTAX = "S0002", "scene file that cannot be understood",
-        "The file is not well-formed TOML (or JSON, for `.json`), has a key that means nothing there, lacks one that must be there, or has a value of the wrong type. The message says which. All that is wrong with the keys and values of a file is said in one go; only a file that is not well-formed is not looked at any further.";
+        "The file is not well-formed TOML (or JSON, for `.json`), has an unknown key, lacks a required key, or has a value of the wrong type. The message says which. One run reports everything that is wrong with the keys and values of a file. If the file is not well-formed, the check stops there.";
     UNKNOWN_NAME = "S0003", "name that the scene does not define",
-        "A shape names a material under `[materials]`, a material a texture under `[textures]`, an instance a group under `[groups]`; a layer of the picture is one of those that there always are, or an `out` parameter of a shader; a view is one that there always is, or a global. Names are case-sensitive.";
+        "A shape names a material under `[materials]`, a material names a texture under `[textures]`, and an instance names a group under `[groups]`. A layer of the picture is one of the built-in layers, or an `out` parameter of a shader. A view is one of the built-in views, or a global. Names are case-sensitive.";
     BAD_NUMBER = "S0004", "number out of range",
-        "The number cannot be used: it is not finite, negative or zero where it must be positive, or larger than the renderer can handle. The message gives the range.";
+        "The renderer cannot use the number: it is not finite, negative or zero where it must be positive, or larger than the renderer can handle. The message gives the range.";
     BAD_CHOICE = "S0005", "choice that does not exist",
         "The key takes one of a few words, which the hint lists.";
     CONFLICT = "S0006", "keys that do not go together",
-        "Keys were given that say the same thing twice or that belong to another kind of object, or the one that is needed is missing.";
+        "Two keys say the same thing, a key belongs to another kind of object, or a required key is missing.";
     BAD_MESH = "S0007", "mesh that cannot be used",
-        "The file was read but does not hold usable meshes, or holds something that does not fit together. The message says what is wrong with it.";
+        "The renderer read the file, but it holds no usable meshes, or parts that do not fit together. The message says what is wrong with it.";
     MISSING_TEXTURE = "S0008", "texture that cannot be read",
-        "The image file is missing or cannot be decoded. The render goes on with magenta in its place and ends with exit code 3.";
+        "The image file is missing or cannot be decoded. The render continues with magenta in its place and ends with exit code 3.";
     BAD_PARAMETER = "S0009", "parameter that does not fit its shader",
-        "The shader has no parameter or texture slot of this name, or it is of another type.";
-    UNBOUND_TEXTURE = "S0010", "texture slot with nothing bound to it",
+        "The shader has no parameter or texture slot of this name, or it has another type.";
+    UNBOUND_TEXTURE = "S0010", "texture slot without a texture",
         "The shader reads a texture that the material does not name under `textures`. Look-ups give magenta, and the render ends with exit code 3.";
     NO_SHAPES = "S0011", "nothing to see",
         "The scene has no shapes, so the picture shows its environment alone.";
     OUTPUT = "S0012", "output that cannot be written",
-        "The picture's file must end in `.png` or `.exr`, that of a partial render in `.part`, and lie in a folder that exists and can be written.";
+        "The file of a picture must end in `.png` or `.exr`, and that of a partial render in `.part`. Its folder must exist and be writable.";
     LANE = "S0013", "shader that was stopped",
-        "A shader ran out of its allowance of iterations or recursed too deeply at some hits, which are black. The render ends with exit code 3.";
-    NOT_A_NUMBER = "S0014", "values that are no numbers",
-        "At some hits the weight or a parameter of a lobe, an `out` value that the picture keeps, or the light was NaN or infinite. It counts as 0 there, a normal as the surface's, and reaches no other pixel. The message names the material, how many hits there were, and the first pixels; `--view nan` shows them all, and `--pixel X,Y` what happened in one. A division by zero in a shader is the usual cause.";
+        "At some hits a shader used up its allowance of iterations or recursed too deeply. These hits are black. The render ends with exit code 3.";
+    NOT_A_NUMBER = "S0014", "values that are NaN or infinite",
+        "At some hits the weight or a parameter of a lobe, an `out` value that the picture keeps, or the light was NaN or infinite. It counts as 0 there (a normal counts as the surface's), and does not reach other pixels. The message names the material, the number of hits, and the first pixels. `--view nan` shows them all, and `--pixel X,Y` shows what happened in one. The usual cause is a division by zero in a shader.";
     BAD_ENVIRONMENT = "S0015", "environment image that cannot be read",
-        "The image of the environment is missing or cannot be decoded. It is black in the picture, and the render ends with exit code 3.";
+        "The image of the environment is missing or cannot be decoded. The environment is black in the picture, and the render ends with exit code 3.";
     TEXTURE_MEMORY = "S0016", "texture memory that is too small",
-        "The memory for tiles of textures holds less than two tiles of the largest kind that the scene's textures have, or less than what is kept of each texture. The message says how much is needed.";
+        "The memory for tiles of textures must hold two tiles of the largest kind in the scene, and what the renderer keeps for each texture. The message says how much it needs.";
     UNREADABLE_TILES = "S0017", "parts of a texture that cannot be read",
-        "While rendering, tiles of a texture could not be read: the file is damaged, has become shorter or has vanished. They are magenta in the picture, and the render ends with exit code 3.";
+        "While rendering, the renderer could not read tiles of a texture: the file is damaged, became shorter, or vanished. These tiles are magenta in the picture, and the render ends with exit code 3.";
     BAD_GROUP = "S0018", "group that cannot be placed",
-        "A group contains itself, directly or through the groups that it places; or groups are placed in groups more than 64 levels deep; or so many times that their number exceeds what the renderer can count.";
+        "A group contains itself, directly or through the groups that it places. Or groups nest more than 64 levels deep, or there are more placements than the renderer can count.";
     NO_STRUCTURE = "S0019", "rays that cannot be traced as asked",
-        "`--accel` names a library that cannot be used on this machine. The message says why; without the option the renderer needs no library.";
+        "`--accel` names a library that the renderer cannot use on this machine. The message says why. Without the option the renderer needs no library.";
     PART = "S0020", "partial render that cannot be read",
-        "The file named as a partial render, or the checkpoint that `--resume` goes on from, is something else, is damaged, was not copied whole, or was written by another version or another build of this program. Render it again, or leave out `--resume`.";
+        "The partial render, or the checkpoint from which `--resume` continues, is another kind of file, is damaged, was not copied as a whole, or comes from another version or build of this program. Render it again, or leave out `--resume`.";
     MISFIT = "S0021", "partial renders of different pictures",
-        "Partial renders can be merged, and checkpoints be gone on from, where they are of the same scene, size, crop, seed, layers and samples a pixel, with other samples in each. The scene counts as changed when any file that it reads has changed. The message says what differs.";
+        "`shade` can merge partial renders, and continue from a checkpoint, only if they have the same scene, size, crop, seed, layers and number of samples per pixel, and if no two have the same sample. A scene counts as another one if any file that it reads has changed. The message says what differs.";
     INCOMPLETE = "S0022", "samples that no partial render has",
-        "A picture is merged from partial renders that hold all samples of each pixel together, unless `--allow-missing` asks for a picture of those that there are.";
+        "The partial renders of a picture must hold all samples of each pixel together. To make a picture from those that there are, use `--allow-missing`.";
     TEXTURE_FOLDER = "S0023", "folder for converted textures that cannot be used",
-        "Images that are not tiled and mip-mapped are converted once and kept in a folder: the one that the environment variable `SSL_TEXTURE_CACHE` names, else one in the user's folder of caches. Where nothing can be written there, a folder for temporary files takes its place; where that cannot be used either, nothing is rendered, and the exit code is 4.";
+        "The renderer converts images that are not tiled and mip-mapped once, and keeps them in a folder: the one that the environment variable `SSL_TEXTURE_CACHE` names, or else one in the user's cache folder. If it cannot write there, it takes a folder for temporary files. If that fails, too, it renders nothing, and the exit code is 4.";
     VARIABLE = "S0024", "variable that a shape does not have",
-        "The shader of the shape's material reads a variable that neither the shape's file nor its `variables` give, nor those of an instance that places it, nor those of the scene; or one of fewer numbers than it reads.";
+        "The shader of the shape's material reads a variable that nothing provides: neither the shape's file nor its `variables`, nor those of an instance that places it, nor those of the scene. Or the variable has fewer numbers than the shader reads.";
     LEFT_OUT = "S0025", "parts of a file that are left out",
-        "The file was read, but some of what it holds has no counterpart here, such as its skins or its animations, or could not be found. The message says what; the rest is in the picture.";
+        "The renderer read the file, but some of its parts have no counterpart here, such as skins or animations, or are missing. The message says which. The rest is in the picture.";
     BAD_CAMERA = "S0026", "camera of a file that cannot be used",
-        "The camera is that of a glTF file, and the file cannot be read, has no camera, or none of the name that is asked for. The message says which there are.";
+        "The camera comes from a glTF file. The file cannot be read, has no camera, or has none of the given name. The message says which cameras it has.";
     BAD_PROFILE = "S0027", "profile of a luminaire that cannot be used",
-        "The file that a light names under `ies` cannot be read, is no photometric file by IES LM-63, or one of a luminaire measured otherwise than by type C. The message says what is wrong with it.";
+        "The file that a light names under `ies` cannot be read, is not a photometric file by IES LM-63, or has a photometry of another type than C. The message says what is wrong with it.";
     BAD_MEASURED = "S0028", "measured material that cannot be used",
-        "The file that a material names under `measured` cannot be read, or is no table of a BRDF in the format of the MERL database: 90, 90 and 180 as 32-bit numbers, then as many values for red, for green and for blue, as 64-bit floats. The message says what is wrong with it.";
-    UNLIKELY = "S0029", "number that was probably meant otherwise",
-        "The number can be used, and is, but looks like one in another unit: a field of view of 0.7 degrees is that of a strong telescope, one of 0.7 radians that of an ordinary lens. All angles of scenes are in degrees. If it is right, `--allow S0029` says so.";
+        "The file that a material names under `measured` cannot be read, or is not a BRDF table in the format of the MERL database: 90, 90 and 180 as 32-bit numbers, then as many values for red, for green and for blue, as 64-bit floats. The message says what is wrong with it.";
+    UNLIKELY = "S0029", "number that is probably in the wrong unit",
+        "The renderer uses the number, but it looks like one in another unit: a field of view of 0.7 degrees is that of a strong telescope, one of 0.7 radians that of an ordinary lens. All angles of scenes are in degrees. If the number is right, `--allow S0029` drops the warning.";
     NO_VALUE = "S0030", "parameter without a value",
         "The shader's parameter has no default, and the material gives it no value, so it is 0. Give it one under `parameters`, or a default in the shader.";
     NO_COORDINATES = "S0031", "mesh without texture coordinates",
-        "The material of the shape reads texture coordinates, by `global_value<uvw>`, and its mesh has none: they are 0 everywhere, so the whole shape shows one texel. Unwrap the mesh in the program that made it, or compute coordinates in the shader, from `global_value<position>` say.";
+        "The material of the shape reads texture coordinates, by `global_value<uvw>`, and its mesh has none. They are 0 everywhere, so the whole shape shows one texel. Unwrap the mesh in the program that made it, or compute coordinates in the shader, for instance from `global_value<position>`.";
     NO_CLOSURE = "S0032", "material that makes no closure",
-        "What a surface looks like is what its shader makes closures for. The shader of this material makes none, so it is black. Give one of its `out closure` parameters a closure.";
+        "Closures decide what a surface looks like. The shader of this material makes none, so the surface is black. Give one of its `out closure` parameters a closure.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.
