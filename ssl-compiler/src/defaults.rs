@@ -1,8 +1,8 @@
-//! Defaults of a shader's parameters that call functions of the author's: run once, when the shader is
-//! compiled, by the reference interpreter.
+//! Defaults of shader parameters that call the author's functions. The reference interpreter runs them once, when the
+//! shader is compiled.
 //!
-//! A default may do whatever gives the same value each time. What reads globals, textures or parameters, prints,
-//! asks the host, or does not end, is no constant and is left to lowering, which reports it.
+//! A default may do anything that gives the same value each time. A default that reads globals, textures or parameters,
+//! prints, calls the host, or does not end, is not a constant. It is left to lowering, which reports it.
 
 use crate::interp::{Inputs, Program};
 use crate::ir::{Const, Module, Precision};

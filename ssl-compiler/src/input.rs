@@ -1,7 +1,7 @@
-//! Reading of input files: regular ones alone, and none larger than what is of use. Opening a pipe that nobody writes into would
-//! wait for ever, and some devices have no end.
+//! Reads input files: only regular files, and none above a size limit. Opening a pipe that nobody writes to would wait
+//! for ever, and some devices have no end.
 //!
-//! What a user names on the command line may be a pipe, such as `/dev/stdin` or a shell's `<(…)`: see [`named_text`].
+//! A file named on the command line may be a pipe, such as `/dev/stdin` or a shell's `<(…)`: see [`named_text`].
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};

@@ -1,5 +1,5 @@
-//! The passes in their order, as data. One wrapper runs them: it times each, verifies the module
-//! behind it in debug builds, and lets a caller look at what it left.
+//! The passes in their order, as data. One wrapper runs them: it times each pass, verifies the module behind it in
+//! debug builds, and lets a caller look at the result.
 
 use crate::analysis::derivatives::Derivatives;
 use crate::ir::{Module, Precision, verify};

@@ -1,7 +1,7 @@
-//! The language's types, and how a value of each is taken apart into scalars.
+//! The language's types, and how a value of each splits into scalars.
 //!
-//! Vectors, structs and constant-indexed arrays exist only up to lowering: the IR knows scalars and
-//! flat arrays. [`TypeTable::leaves`] is the one place that says in which order the parts follow.
+//! Vectors, structs and constant-indexed arrays exist only up to lowering: the IR knows scalars and flat arrays. Only
+//! [`TypeTable::leaves`] defines the order of the parts.
 
 use std::fmt;
 

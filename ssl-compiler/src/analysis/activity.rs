@@ -1,12 +1,12 @@
-//! Which values of a function carry shadows, for one way of calling it.
+//! Which values of a function carry shadows (derivatives), for one signature under which it is called.
 //!
-//! Lineage runs forwards from seeded globals and shadowed parameters, demand (the AD literature's
-//! *useful*) backwards from sinks and demanded results; a shadow exists only where both hold. Both
-//! are per value and direction, so flow-sensitive, and exact per component, struct member and
-//! constant-indexed element, since lowering took those apart.
+//! Lineage runs forwards from seeded globals and shadowed parameters. Demand (the AD literature's *useful*) runs
+//! backwards from sinks and demanded results. A shadow exists only where both hold. Both are per value and direction,
+//! so flow-sensitive, and exact per component, struct member and constant-indexed element, since lowering took those
+//! apart.
 //!
-//! It over-estimates where a sink is reached in only one branch: `ddx` under an `if` demands its
-//! operand's shadow wherever the operand is computed.
+//! It over-estimates if only one branch reaches a sink: `ddx` under an `if` demands its operand's shadow wherever the
+//! operand is computed.
 
 use super::derivatives::Derivatives;
 use super::lineage::{Graph, Lineage, origins};

@@ -1,6 +1,6 @@
 //! A set of small integers: the words of a bit set that are not zero, in order.
 //!
-//! Sets of neighbours stay small however large the numbers are, and sets of many are taken word by word.
+//! Sets of neighbours stay small however large the numbers are. Operations on whole sets go word by word.
 
 use smallvec::SmallVec;
 

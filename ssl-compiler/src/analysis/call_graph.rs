@@ -1,4 +1,4 @@
-//! Who calls whom: an order in which callees come first, and which functions can call themselves.
+//! Which functions call which: an order in which callees come first, and the functions that can call themselves.
 
 use crate::ir::{FuncId, Module, Op};
 

@@ -1,4 +1,5 @@
-//! Which derivatives a compilation is to have: as asked for, or one of the modes for measuring and debugging.
+//! Which derivatives a compilation computes: those that the shader asks for, or those of a mode for measuring and
+//! debugging.
 
 /// How far shadows go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Lineage across calls (the AD literature's *varied*): what a function's results can trace back to.
 //!
-//! A result's lineage is what it brings along itself (a seeded global, another derivative) and the set
-//! of parameters that it depends on. Forwards, over all functions at once, to a fixpoint where they
-//! recurse. A summary is exact in its parameters, so each call is as precise as if it were inlined.
+//! The lineage of a result is what varies by itself (a seeded global, another derivative) and the set of parameters
+//! that the result depends on. The analysis runs forwards over all functions at once, to a fixpoint where they recurse.
+//! A summary is exact in its parameters, so each call is as precise as if it were inlined.
 //!
 //! It over-estimates along branches that cannot be taken together:
 //! `if (c) t = x; else t = 0; if (!c) u = t; else u = 0;` gives `u` the lineage of `x`.

@@ -1,7 +1,7 @@
 //! How many loops a function may have.
 //!
-//! The register allocator that back ends take for long functions goes, at each block, through all values that are
-//! alive there; loops keep values alive, so that its time grows by the square of their number.
+//! For long functions, back ends use a register allocator that visits at each block all values that are alive there.
+//! Loops keep values alive, so its time grows with the square of their number.
 
 use crate::ir::{Function, Module, Op};
 

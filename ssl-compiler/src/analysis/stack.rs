@@ -1,9 +1,8 @@
-//! How much stack the deepest chain of calls may need, recursion counted to its limit.
+//! How much stack the deepest call chain may need; recursion counts with its limit.
 //!
-//! A frame holds the arrays, a spill slot for every value that is alive at once, and what the largest
-//! call passes and returns in memory. It over-estimates: values may be in registers, chains through
-//! branches that exclude each other are added up, and a recursive group counts all of its functions for
-//! each level.
+//! A frame holds the arrays, a spill slot for every value that is alive at once, and what the largest call passes and
+//! returns in memory. It over-estimates: values may be in registers, it adds up chains through branches that exclude
+//! each other, and it counts all functions of a recursive group for each level.
 
 use super::call_graph::CallGraph;
 use super::storage::Storage;

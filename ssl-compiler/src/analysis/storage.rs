@@ -1,8 +1,8 @@
-//! Where arrays live: a memory slot for each array value, shared wherever that changes nothing.
+//! Where arrays live: a memory slot for each array value. Arrays share a slot wherever that changes no result.
 //!
-//! An array is a value, so `array.set` makes a new one; where the old one is dead afterwards both may
-//! lie in one slot, and the update is a store. Back ends copy exactly where two connected values have
-//! different slots: before a set, at the end of a branch, around a loop.
+//! An array is a value, so `array.set` makes a new one. If the old one is dead afterwards, both may lie in one slot,
+//! and the update is a store. Back ends copy exactly where two connected values have different slots: before a set, at
+//! the end of a branch, around a loop.
 //!
 //! This is register coalescing (Chaitin 1982) on structured code: liveness is computed backwards over
 //! the regions, values alive at the same time interfere, and pairs that a copy would connect share a

@@ -1,11 +1,11 @@
 //! What is the same in all lanes of a block: values that need one scalar register, branches that all lanes take
-//! together, calls that can be made once.
+//! together, calls that run once for all lanes.
 //!
-//! A forward analysis over the whole module with two facts, *uniform* below *varying*; it starts with everything
-//! uniform and only ever adds what varies, so it ends. Varying are globals, what a host answers lane by lane, what is
-//! computed from either, and what leaves an `if` or a `loop` whose condition varies. A loop counter stays uniform
-//! inside such a loop, since all lanes that are still in it have gone through the same rounds; only its last value,
-//! taken out by each lane at its own time, varies.
+//! A forward analysis over the whole module with two facts, *uniform* below *varying*. It starts with everything
+//! uniform and only ever adds what varies, so it ends. These vary: globals, host functions called lane by lane, values
+//! computed from either, and results of an `if` or a `loop` whose condition varies. A loop counter stays uniform inside
+//! such a loop, since all lanes that are still in it have gone through the same iterations. Only its last value varies,
+//! since each lane leaves at its own time.
 //!
 //! Arrays are judged by their slot of `analysis::storage`: one copy serves all lanes only if everything that is
 //! written to the slot is uniform and written by all lanes together, or if the slot has a single definition.

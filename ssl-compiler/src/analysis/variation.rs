@@ -1,9 +1,10 @@
-//! Which values can differ between the points of a surface: those that depend on a global of which the host keeps
-//! partials, through whatever operation, or on which way such a value sent the program.
+//! Which values can differ between the points of a surface: those that depend, by any operation or by control flow, on
+//! a global with partials from the host.
 //!
-//! More than lineage: `floor` and conversions to `int` end derivatives, but what comes of them still varies. A value
-//! that does not vary is the same at every point. Forwards, relational like lineage, then down from the entry:
-//! a function's value varies if it does in some call. Tokens do not count: that fuel runs out is no variation.
+//! This is more than lineage: `floor` and conversions to `int` end derivatives, but their results still vary. A value
+//! that does not vary is the same at every point. The analysis runs forwards and is relational, like lineage; then it
+//! goes down from the entry: a function's value varies if it does in some call. Tokens do not count: running out of
+//! fuel is no variation.
 
 use super::bits::BitSet;
 use super::call_graph::CallGraph;

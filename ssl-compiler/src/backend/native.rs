@@ -1,5 +1,5 @@
-//! What back ends that make machine code share: where the runtime's functions lie, and which of a
-//! module's functions need the block.
+//! What back ends that make machine code share: the addresses of the runtime's functions, and the analysis of which
+//! functions need the block.
 
 use crate::analysis::call_graph::CallGraph;
 use crate::ir::{Function, Module};

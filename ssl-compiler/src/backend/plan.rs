@@ -1,14 +1,14 @@
 //! How a module's functions run over the lanes of a block, decided before any code is made and the same for every
-//! native back end: which values take a register a lane, which branches become selects, which regions run under a
-//! mask, which calls are made once.
+//! native back end: which values are wide, which branches become selects, which regions run under a
+//! mask, which calls run once.
 //!
-//! A *wide* value holds a word for each of the plan's lanes, a *uniform* one a word for all of them. Wide code runs
-//! every lane through every side that any lane takes; its *mask* says which lanes are meant. Values of the other
-//! lanes may be anything, so only what others can see asks for the mask: host calls, counters, memory, and whether
-//! there is anything left to do.
+//! A *wide* value holds a word for each of the plan's lanes; a *uniform* value holds one word for all of them. Wide
+//! code runs every lane through every side that any lane takes. Its *mask* says which lanes are active. Values of the
+//! other lanes may be anything, so only visible effects use the mask: host calls, counters, memory, and whether there
+//! is anything left to do.
 //!
-//! Rejected: a pass that writes masks into the IR. Every analysis behind it would have to know that `and`s of masks
-//! are control flow, and the scalar code, which is the wide code's judge, would come from other IR.
+//! Rejected: a pass that writes masks into the IR. Every analysis behind it would have to know that `and`s of masks are
+//! control flow. The scalar code, against which tests check the wide code, would come from other IR.
 
 use crate::analysis::stack;
 use crate::analysis::storage::Storage;

@@ -1,5 +1,5 @@
-//! Named numbers, as C and Open Shading Language have them: each stands for its value wherever an expression may.
-//! A file's own declaration of the name hides them.
+//! Named numbers, as in C and Open Shading Language: each stands for its value wherever an expression may stand. A
+//! file's own declaration of the name hides them.
 
 use std::f64::consts as exact;
 

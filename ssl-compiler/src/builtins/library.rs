@@ -1,8 +1,8 @@
 //! The part of the standard library that needs no import: which functions each file of `std/` offers
 //! as built-ins.
 //!
-//! A file is read only where one of its names is called, so what nobody uses costs nothing. Signatures
-//! and documentation stand in the file itself.
+//! The compiler reads a file only if a program calls one of its names, so unused files cost nothing. Signatures and
+//! documentation stand in the file itself.
 
 /// One file of the standard library.
 pub struct LibraryFile {

@@ -1,6 +1,6 @@
-//! `// ssl: allow(W0401, W0403)` in a source: those warnings are not wanted here.
+//! `// ssl: allow(W0401, W0403)` in a source drops those warnings there.
 //!
-//! Behind code it speaks of its own line; alone on a line, of the next line that has code.
+//! Behind code, it applies to its own line. Alone on a line, it applies to the next line with code.
 
 use super::Diagnostics;
 use crate::source::{SourceFile, SourceMap};

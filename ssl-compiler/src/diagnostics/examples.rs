@@ -1,7 +1,7 @@
-//! The examples of the explanation pages: for each code what brings it about, and the same put right.
+//! The examples of the explanation pages: for each code a source that causes it, and the same source corrected.
 //!
-//! They stand in a text of their own: `## CODE`, then two fenced blocks, the wrong one first. What is between
-//! the blocks says what changed. A block's language is what the tests do with it.
+//! They stand in a text file: `## CODE`, then two fenced blocks, the wrong one first. The text between the blocks says
+//! what changed. The language of a block tells the tests how to check it.
 
 /// Examples of the compiler's codes.
 pub const TEXT: &str = include_str!("examples.md");

@@ -1,6 +1,6 @@
-//! What a word of another shading language is in this one: a table, by what the answer is.
+//! What a word of another shading language is called in this one: a table, grouped by the kind of answer.
 //!
-//! It does not know what a host offers: who asks checks that a translated name exists.
+//! It does not know what a host offers: the caller checks that a translated name exists.
 
 /// What a word of another shading language is in this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! What the tools have to say about a user's input, as data. Nothing here prints; `render` makes text
-//! or JSON of it, and only a program's `main` writes that out.
+//! What the tools say about a user's input, as data. Nothing here prints: `render` makes text or JSON, and only a
+//! program's `main` prints that.
 
 #[doc(hidden)]
 pub mod allow;

@@ -1,4 +1,4 @@
-//! Which warnings a user wants to hear, and which count as errors.
+//! Which warnings a user wants to see, and which count as errors.
 
 use super::{Diagnostics, Severity, codes};
 

@@ -1,4 +1,4 @@
-//! The name that was meant: the nearest by spelling. It does not know what there is: the caller gives the candidates.
+//! The name that the author probably meant: the nearest by spelling. The caller gives the candidates.
 
 /// The name among `candidates` that `wanted` was most likely meant to be.
 ///

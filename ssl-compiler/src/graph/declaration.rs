@@ -1,5 +1,4 @@
-//! How a parameter of a linked shader is written: its type and name, its default, and what an argument
-//! of the graph tells user interfaces.
+//! How a parameter of a linked shader is written: its type and name, its default, and its metadata for user interfaces.
 
 use super::group::{Argument, Literal, ShaderGroup};
 use super::interface::Port;

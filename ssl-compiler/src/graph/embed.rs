@@ -1,4 +1,4 @@
-//! Puts the text of a unit into a larger text: names of its file level get new ones, tests are left out.
+//! Puts the text of a unit into a larger text: it renames the names of the file level and leaves tests out.
 
 use super::text::Names;
 use crate::diagnostics::Diagnostics;

@@ -1,5 +1,5 @@
-//! A shader group as data: units, what each input is given, arguments, outputs. Nothing here is checked;
-//! [`super::link`] says what is wrong.
+//! A shader group as data: units, the value of each input, arguments, outputs. Nothing here is checked; [`super::link`]
+//! reports what is wrong.
 
 use crate::source::Span;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a unit takes and gives: the ports of a shader that was checked, or of a group.
+//! What a unit takes and gives: the inputs and outputs of a checked shader, or of a group.
 
 use crate::sema::hir::{Function, Program};
 use crate::syntax::ast::Direction;

@@ -1,8 +1,8 @@
 //! What the compiler makes of each unit of a group: does it carry derivatives, does it fold to constants?
 //!
-//! Both come from the linked program. Its code, shortly before differentiation, is asked which of its
-//! values carry shadows, and each instruction knows which call of a unit it comes from. For constants
-//! the group is linked once more with every output of every unit as one of its own.
+//! Both come from the linked program. Shortly before differentiation, each instruction knows which call of a unit it
+//! comes from, and an analysis finds which values carry shadows. For constants, the group is linked once more with
+//! every output of every unit as an output of its own.
 
 use super::group::ShaderGroup;
 use super::link::{Linked, link_here};

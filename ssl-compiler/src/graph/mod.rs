@@ -1,9 +1,8 @@
-//! Shader groups: shaders connected to one another, which together are one shader.
+//! Shader groups: shaders connected into one shader.
 //!
-//! A [`ShaderGroup`] is made in Rust or read from a graph file ([`read`], [`read_text`]). [`link`] writes it as a text of
-//! the language, in which a shader calls the shaders of the units; from there on it is a file like any
-//! other. So a group is parsed, checked, explained and compiled by what was there before, and whoever
-//! wants to can read what it became. [`show`] draws it.
+//! A [`ShaderGroup`] is made in Rust or read from a graph file ([`read`], [`read_text`]). [`link`] writes it as a text
+//! of the language, in which a shader calls the shaders of the units. From there on it is a file like any other: the
+//! usual stages parse, check, explain and compile it, and anybody can read it. [`show`] draws it.
 
 mod declaration;
 #[doc(hidden)]

@@ -1,5 +1,5 @@
-//! From names to units: what each input of a group is given, in which order the units run, and what is
-//! wrong with that. Whether the types agree is left to the checker, which reads the linked text.
+//! From names to units: the value of each input of a group, the order in which the units run, and what is wrong with
+//! them. The checker, which reads the linked text, finds out whether the types agree.
 
 use super::group::{Argument, Given, Input, Literal, Place, ShaderGroup, TextureImage, Unit};
 use super::interface::{Interface, Port};

@@ -1,5 +1,5 @@
-//! The text that a group becomes, which remembers where each part of it was asked for, and the names in
-//! it, which never clash.
+//! The text that a group becomes. It remembers which place of the graph each part comes from, and its names never
+//! clash.
 
 use super::group::Place;
 use crate::source::Span;

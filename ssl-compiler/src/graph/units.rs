@@ -1,4 +1,4 @@
-//! The shaders that units are: files and texts, each read and checked once.
+//! The shaders of units: files and texts, each read and checked once.
 
 use super::group::{Literal, Place};
 use super::interface::Interface;

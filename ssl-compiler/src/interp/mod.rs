@@ -1,8 +1,8 @@
 //! The reference interpreter: runs IR as it stands, one lane, in f32 (to the bit what compiled code
 //! does) or in f64 (for checking derivatives numerically).
 //!
-//! It shares with the back ends what defines their results: the math functions, the integer rules of
-//! `ir::fold`, and the array slots of `analysis::storage`. Its own part is the order of evaluation.
+//! With the back ends it shares the definitions of their results: the math functions, the integer rules of `ir::fold`,
+//! and the array slots of `analysis::storage`. The order of evaluation is its own.
 
 mod frame;
 mod path;

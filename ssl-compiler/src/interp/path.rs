@@ -1,9 +1,9 @@
-//! The way that a run in f64 took: which side of every comparison, which piece of every function made of
-//! pieces, which whole number of every rounding.
+//! The path of a run in f64: which side of every comparison it took, which piece of every piecewise function, which
+//! whole number of every rounding.
 //!
-//! Whole numbers and conditions come from these alone, so control flow needs no record of its own. Two runs
-//! of equal paths evaluated the same composition of smooth functions. Singular points of those (`sqrt` at 0,
-//! the cut of `atan2`) are no decisions and are not recorded.
+//! Whole numbers and conditions depend on these alone, so control flow needs no record of its own. Two runs with equal
+//! paths evaluated the same composition of smooth functions. Singular points of those (`sqrt` at 0, the cut of `atan2`)
+//! are no decisions and are not recorded.
 
 use crate::ir::math::Class;
 use crate::ir::ops::{Float1, Float2};

@@ -1,4 +1,5 @@
-//! What the interpreter asks of the host: textures, its functions, and to be heard.
+//! What the interpreter asks of the host: texture samples, calls of the host's functions, and receiving what is
+//! printed.
 
 use super::frame::{Cell, Frame};
 use super::{Machine, from_bits};

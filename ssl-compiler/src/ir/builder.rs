@@ -1,4 +1,4 @@
-//! Appends instructions to a function, folding what is constant on the way.
+//! Appends instructions to a function, and folds constants on the way.
 
 use super::fold::{Folded, fold};
 use super::*;

@@ -1,5 +1,5 @@
-//! What there is to know of each operation besides its meaning: one row each, from which passes, analyses and back
-//! ends decide what they may merge, move, run for lanes that are not meant, and charge for.
+//! Facts about each operation besides its meaning, one row each. From them passes, analyses and back ends decide what
+//! they may merge, move, or run for inactive lanes, and what it costs.
 //!
 //! Derivatives have a table of their own, `passes::ad::rules`.
 

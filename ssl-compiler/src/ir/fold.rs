@@ -1,6 +1,6 @@
-//! What operations on constants give, and the identities that hold for every argument, NaN, infinities
-//! and signed zeros included. The builder and the `simplify` pass share them, and integer semantics
-//! are defined here for the interpreter too.
+//! The results of operations on constants, and the identities that hold for every argument, NaN, infinities and signed
+//! zeros included. The builder and the `simplify` pass share them. They also define the semantics of integers for the
+//! interpreter.
 
 use super::math::Class;
 use super::ops::*;

@@ -1,5 +1,5 @@
-//! The operations: what each takes, gives and means. `fold` says it in Rust, `verify_ops` checks the
-//! types, `passes::ad::rules` differentiates.
+//! The operations: what each takes, gives and means. `fold` defines the meaning in Rust, `verify_ops` checks the types,
+//! `passes::ad::rules` differentiates.
 
 use crate::runtime::Order;
 use crate::types::Scalar;

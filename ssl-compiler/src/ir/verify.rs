@@ -1,4 +1,4 @@
-//! Checks a module. What every pass and back end may rely on:
+//! Checks a module. Every pass and back end may rely on these rules:
 //!
 //! 1. A value is defined once, and used only behind its definition, in its own region or further in.
 //! 2. Operations have the number and types of arguments and results that `ops` documents.

@@ -1,4 +1,4 @@
-//! Calls: by the IR's `call`, or by the callee's body where closures are involved or a shader is called.
+//! Calls: the IR's `call`, or the callee's body if closures are involved or the callee is a shader.
 
 use super::places::View;
 use super::state::{State, one};

@@ -1,5 +1,5 @@
-//! How values cross calls: scalar by scalar. A short array that constants alone index crosses element by element, so
-//! that what is known of one element says nothing of the others; every other array crosses as a whole, in memory.
+//! How values cross calls: scalar by scalar. A short array with only constant indices crosses element by element, so
+//! facts about one element do not affect the others. Every other array crosses as a whole, in memory.
 
 use super::state::{LeafState, State};
 use super::{Lowering, Writer};

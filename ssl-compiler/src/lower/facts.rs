@@ -1,5 +1,5 @@
-//! What must be known of each function before any is lowered: does it have effects, can it call
-//! itself, does it touch closures, and how much work can a call of it be.
+//! Facts about each function that lowering needs first: whether it has effects, can call itself, or touches closures,
+//! and how much work a call of it can be.
 
 use crate::diagnostics::{Diagnostic, Diagnostics, codes};
 use crate::sema::hir::*;

@@ -1,5 +1,5 @@
-//! Texture look-ups. One that says nothing of its footprint takes that of its coordinates, which differentiation writes;
-//! otherwise the footprint is computed here.
+//! Texture look-ups. A look-up without an explicit footprint takes that of its coordinates, which differentiation
+//! writes. For the others, the footprint is computed here.
 
 use super::Writer;
 use super::exprs::derivative;

@@ -1,12 +1,11 @@
-//! From the typed tree to the IR: vectors and structs are taken apart, control flow becomes nested
-//! regions, closures become a table of lobes, loops get their fuel.
+//! From the typed tree to the IR: lowering splits vectors and structs into scalars, turns control flow into nested
+//! regions and closures into a table of lobes, and gives loops their fuel.
 //!
-//! Design. Variables live in an environment that maps each to the IR values of its parts; `if` and
-//! `loop` compare the environments of their branches and turn what differs into results. Early exits
-//! (`return`, `break`, `continue`) are normalised away: what follows an `if` that leaves goes into
-//! its other branch, and where that is not enough a flag says that the rest is skipped. The
-//! alternative, building a control-flow graph first and finding its structure again, was rejected:
-//! the source is structured already.
+//! Design. Variables live in an environment that maps each to the IR values of its parts. `if` and `loop` compare the
+//! environments of their branches and turn the differences into results. Early exits (`return`, `break`, `continue`)
+//! are normalised away: if a branch leaves, the code behind the `if` moves into the other branch, and if that is not
+//! enough, a flag guards the rest. Rejected: building a control-flow graph first and then finding its structure again,
+//! since the source is structured already.
 
 mod calls;
 mod closures;

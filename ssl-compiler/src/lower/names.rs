@@ -1,4 +1,4 @@
-//! Which values the author's variables hold: noted while code is written, where somebody will ask.
+//! Which IR values the author's variables hold. Lowering notes this only for a compilation that will be asked.
 
 use super::Writer;
 use super::state::{LeafState, State};

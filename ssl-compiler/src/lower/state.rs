@@ -1,4 +1,4 @@
-//! The environment: which IR values a variable's parts are, and how two ways through the program meet.
+//! The environment: the IR values of each variable's parts, and how two branches merge.
 
 use super::{TOKEN, Writer};
 use crate::ir::{BOOL, Op, Region, Ty, Value, Values};

@@ -1,5 +1,5 @@
-//! `switch` becomes `if`s. Sections that fall into each other form a group; exactly one group runs, so
-//! groups become a tree of `if`s, and only inside a group of several sections do flags say what runs.
+//! Turns `switch` into `if`s. Sections that fall through into each other form a group. Exactly one group runs, so the
+//! groups become a tree of `if`s. Only inside a group of several sections do flags say what runs.
 
 use super::stmts::{Exits, exits};
 use super::{LoopSlots, Writer};

@@ -1,4 +1,4 @@
-//! Watches: where partials that the host does not give are poison, what they reach says so.
+//! Watches: if partials that the host does not give are poison, watches report what they reach.
 
 use super::Writer;
 use super::state::one;

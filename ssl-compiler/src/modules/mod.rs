@@ -1,8 +1,8 @@
-//! From a file to all files that it needs: imports are followed, and the parts of the standard library
-//! that somebody calls are added.
+//! From a file to all files that it needs: this module follows imports, and adds the parts of the standard library that
+//! a program calls.
 //!
-//! Each file is read and parsed once, whichever way leads to it. What the files mean is none of this
-//! module's business; it only says who imports whom, those that are imported first.
+//! It reads and parses each file once, whichever imports lead to it. It does not know what the files mean. It only says
+//! which file imports which, and lists imported files first.
 
 mod search;
 

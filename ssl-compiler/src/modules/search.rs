@@ -1,4 +1,4 @@
-//! Where imported files are looked for, and how they are read.
+//! Where the compiler looks for imported files, and how it reads them.
 
 use crate::builtins::library;
 use crate::input;

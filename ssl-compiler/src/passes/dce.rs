@@ -1,7 +1,7 @@
 //! Removes what no result needs: instructions, results of `if` and `loop`, carried values, functions.
 //!
-//! Effects need no care: they thread a token that ends in a result. Only `keep` needs some, which gives nothing and
-//! stays with all that it reads and all that decides whether it is reached.
+//! Effects need no care: they thread a token that ends in a result. Only `keep` needs care: it gives nothing, and stays
+//! with everything that it reads and everything that decides whether it is reached.
 
 use crate::ir::*;
 

@@ -1,8 +1,8 @@
-//! Mathematical functions become calls of functions of the module: the kernels of `ir::math`, written as code.
+//! Mathematical functions become calls of functions of the module: the kernels of `ir::math`, as code.
 //!
-//! Runs last, for back ends that make machine code: until here `sin` is one operation, with one derivative and one rule of
-//! folding. Requires nothing and keeps every bit: the interpreter runs the operation by the same kernel. Each kernel is written
-//! once a module. Where sine and cosine of one angle are asked for in one region, one call gives both.
+//! Runs last, for back ends that make machine code. Until here `sin` is one operation, with one derivative and one
+//! folding rule. The pass requires nothing and keeps every bit: the interpreter runs the operation by the same kernel.
+//! It writes each kernel once for a module. If a region needs both sine and cosine of one angle, one call gives both.
 
 use crate::ir::math::{self, Class};
 use crate::ir::*;

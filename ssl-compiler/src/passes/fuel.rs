@@ -1,8 +1,8 @@
-//! Sets what a round of a loop costs: lowering writes loops that take one unit of fuel a round, and here
-//! that becomes a price by the work of a round, so that an allowance of fuel bounds time.
+//! Sets what an iteration of a loop costs. Lowering writes loops that take one unit of fuel for each iteration; this
+//! pass sets the price by the work of an iteration, so that an allowance of fuel bounds time.
 //!
-//! Work is counted in the prices of `ir::facts`, those of the called functions included, and in words of arrays that
-//! are copied or filled. It over-estimates: both branches of an `if` count.
+//! It counts work in the prices of `ir::facts`, with that of called functions, and in words of arrays that are copied
+//! or filled. It over-estimates: both branches of an `if` count.
 
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::storage::Storage;

@@ -1,4 +1,4 @@
-//! Puts functions in the place of their calls: small ones and those with a single call, or all of them.
+//! Replaces calls by the bodies of functions: for small functions and those with a single call, or for all of them.
 
 use crate::analysis::call_graph::CallGraph;
 use crate::ir::*;

@@ -1,4 +1,4 @@
-//! The transforms of the IR, one a file. Each takes a verified module and leaves a verified module.
+//! The transforms of the IR, one in each file. Each takes a verified module and leaves a verified module.
 
 pub mod ad;
 pub mod dce;

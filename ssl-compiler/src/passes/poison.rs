@@ -1,10 +1,10 @@
-//! Finishes the watches of a module whose unseeded partials are poison: each says which globals it may be about, and
-//! those that can be about none go.
+//! Finishes the watches of a module whose unseeded partials are poison: the pass notes for each which globals it may
+//! report, and removes those that can report none.
 //!
-//! A watch looks at a value and speaks where that is NaN. Whom to name is found backwards: along data for the value
-//! itself, and along the edges of derivatives for its shadow, counting how often it is derived on the way. A global
-//! that the host does not give that often is poison. Calls are followed without telling them apart, and both branches
-//! of an `if` count, so a global may be named besides the one that was met.
+//! A watch looks at a value and reports if it is NaN. The pass finds the globals to name backwards: along data for the
+//! value itself, and along the edges of derivatives for its shadow, and counts how often the value is differentiated on
+//! the way. A global is poison if the host does not give derivatives of that order. All calls of a function count
+//! alike, and so do both branches of an `if`, so a watch may name a global besides the guilty one.
 
 use crate::analysis::flow::{Flow, Neighbours};
 use crate::ir::{Compare, FuncId, Module, Op, Ty, Value};

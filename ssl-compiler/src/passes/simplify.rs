@@ -1,7 +1,7 @@
-//! Folds constants, merges equal computations, takes decided and trivial branches away.
+//! Folds constants, merges equal computations, removes branches with a known condition and trivial ones.
 //!
-//! One walk in program order. What a value turned out to be is kept in an alias table, through which
-//! every operand is read; equal pure operations are found in a table that is scoped like the regions.
+//! One walk in program order. An alias table maps each value to what it turned out to be, and the walk reads every
+//! operand through it. It finds equal pure operations in a table that is scoped like the regions.
 
 use crate::ir::fold::{Folded, fold};
 use crate::ir::*;

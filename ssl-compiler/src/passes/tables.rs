@@ -1,8 +1,8 @@
-//! Arrays of constants that a loop only reads are made once, at the function's start, instead of in every round.
+//! Makes arrays of constants that a loop only reads once, at the start of the function, instead of in every iteration.
 //!
-//! Requires verified code; keeps what it computes. Equal tables become one. A table that anything but `array_get`
-//! uses stays where it is: changing it in place needs an array of one's own in each round. Tables outside of loops
-//! stay too, so that a branch that is not taken costs nothing.
+//! Requires verified code, and keeps its results. Equal tables become one. A table that anything but `array_get` uses
+//! stays where it is: changing it in place needs a fresh array in each iteration. Tables outside of loops stay, too, so
+//! that an untaken branch costs nothing.
 
 use crate::ir::{Const, Function, Inst, InstData, Module, Op, Region, Ty, Value, Values};
 use std::collections::{HashMap, HashSet};

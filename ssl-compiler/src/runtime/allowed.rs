@@ -1,7 +1,7 @@
-//! What the metadata of a parameter allow: `min`, `max` and `options`.
+//! Which values the metadata of a parameter allow: `min`, `max` and `options`.
 //!
-//! The language itself gives metadata no meaning. A value that they do not allow is used as it is, so this is
-//! something to warn of, wherever a value comes from: a scene, a graph, a call or the command line.
+//! The language itself gives metadata no meaning: a shader runs with a value that they do not allow. Tools warn of such
+//! values, wherever they come from: a scene, a graph, a call or the command line.
 
 use super::interface::{Metadata, MetadataValue};
 use super::parameters::ParameterValue;

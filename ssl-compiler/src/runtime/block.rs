@@ -1,4 +1,4 @@
-//! One call of a shader: what goes in, what comes out, and the C struct that carries both.
+//! One call of a shader: its inputs, its outputs, and the C struct that carries both.
 
 use super::externals::ExternalRequest;
 use super::{LANES, ParameterBlock, Row, host::HostServices, host::NoTextures, host::TextureRequest};

@@ -1,4 +1,4 @@
-//! Closure types, as the host registers them. The compiler knows none by name.
+//! Closure types, as the host registers them. The compiler itself knows none.
 
 use super::Row;
 use crate::types::Type;

@@ -1,9 +1,8 @@
 //! Functions of the host that shaders may call, each with the rule of its derivatives.
 //!
-//! An external function is *pure*: it gives the same results for the same arguments and does nothing else,
-//! so that calls may be merged, dropped and moved. Its derivative by a component of its arguments is another
-//! external function, which takes the same arguments; since that one has its rules too, derivatives of any
-//! order follow.
+//! An external function is *pure*: it gives the same results for the same arguments and does nothing else, so the
+//! compiler may merge, drop and move calls. Its derivative by a component of its arguments is another external
+//! function, which takes the same arguments. Since that one has rules, too, derivatives of any order follow.
 //!
 //! ```
 //! use ssl_compiler::runtime::externals::{External, ExternalRegistry};

@@ -1,4 +1,4 @@
-//! What `printf` writes: C's formats, read once when a shader is compiled and filled in when it runs.
+//! What `printf` writes: C's formats, parsed once at compile time and filled in at run time.
 
 use std::fmt::Write;
 use std::ops::Range;

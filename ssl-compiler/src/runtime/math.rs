@@ -1,5 +1,5 @@
-//! What compiled code calls because it is no kernel of `ir::math`, and the functions in f64 ([`double`]), for
-//! checking derivatives numerically.
+//! Functions that compiled code calls because they are no kernels of `ir::math`, and the functions in f64 ([`double`]),
+//! for checking derivatives numerically.
 
 /// The t from 0 to 1 at which a t³ + b t² + c t + d is y. The curve only rises or only falls there; an end where it
 /// nowhere is y, NaN where an operand is.

@@ -1,9 +1,9 @@
-//! What compiled shaders meet at run time: the globals block, the parameter block, the host's
-//! services, the lobe table, and the C ABI that ties them together.
+//! What compiled shaders work with at run time: the globals block, the parameter block, the host's services, the lobe
+//! table, and the C ABI that ties them together.
 //!
-//! A shader runs on a *block* of up to [`LANES`] points. Every input and output is a [`Row`]: one
-//! 32-bit word a lane, 64 bytes, one cache line. A scalar back end walks the lanes one after the
-//! other, a SIMD back end takes a row in one register; both meet the same memory.
+//! A shader runs on a *block* of up to [`LANES`] points. Every input and output is a [`Row`]: one 32-bit word for each
+//! lane, 64 bytes, one cache line. A scalar back end walks the lanes one after the other, and a SIMD back end takes a
+//! row in one register; both use the same memory.
 //!
 //! Nothing here knows of the compiler, so a renderer may hold these types in its inner loops.
 

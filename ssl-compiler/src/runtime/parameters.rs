@@ -1,6 +1,6 @@
 //! The parameter block: a material instance's parameter values and texture slots, one 32-bit word each.
 //!
-//! Compiled code reads parameters from memory, so that materials of one shape share one function.
+//! Compiled code reads parameters from memory, so materials with the same shader share one function.
 
 use super::{TextureRequest, interface::ShaderInterface};
 

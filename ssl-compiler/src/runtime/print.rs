@@ -1,4 +1,4 @@
-//! What shaders say: `printf`, from compiled code to whoever listens.
+//! What shaders print with `printf`, from compiled code to the host.
 
 use super::externals::ExternalRequest;
 use super::format;

@@ -1,5 +1,5 @@
-//! Strings as numbers. Shaders hold no text: a string is a hash of it, so that units that were compiled
-//! apart, and hosts, mean the same name by the same number.
+//! Strings as numbers. Shaders hold no text: a string is a hash of its text. So units that were compiled apart, and
+//! hosts, mean the same name by the same number.
 
 /// The number of a text: FNV-1a (Fowler, Noll & Vo), and 0 for the empty one, so that what starts at
 /// zero starts empty.

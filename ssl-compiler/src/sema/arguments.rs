@@ -1,5 +1,5 @@
-//! Which parameter takes which argument: those without a name in order, then the others by name, as in
-//! `falloff(2.0, power = 3.0)`.
+//! Matches arguments to parameters: those without a name in order, then the others by name, as in `falloff(2.0, power =
+//! 3.0)`.
 
 use super::Checker;
 use super::hir::Expr;

@@ -1,5 +1,5 @@
-//! Why a call fits no function of its name, or several equally well: every candidate, with what keeps it from
-//! being the one, nearest first.
+//! Why a call fits no function of its name, or several equally well: every candidate with the reason why it does not
+//! fit, nearest first.
 
 use super::Checker;
 use super::arguments::{Given, Misfit, listed};

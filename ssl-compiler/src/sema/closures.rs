@@ -1,4 +1,4 @@
-//! `make_closure<Name>(…)`: arguments in order, then by name, and the host's defaults for what is left out.
+//! `make_closure<Name>(…)`: arguments in order, then by name, and the host's defaults for missing arguments.
 
 use super::Checker;
 use super::arguments::{Misfit, Parameters, slots, value_of};

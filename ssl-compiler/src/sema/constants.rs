@@ -1,5 +1,5 @@
-//! Values that must be known here: sizes of arrays, indices, labels, names. What an expression gives is
-//! computed by the same folds that the compiled shader's constants go through.
+//! Values that the compiler must know: sizes of arrays, indices, labels, names. It computes them by the same folds as
+//! the constants of the compiled shader.
 
 use super::Checker;
 use super::hir::{Access, Constant, Conversion, Expr, ExprKind, Place};

@@ -1,4 +1,4 @@
-//! Expressions: the dispatcher, assignments, `{…}` lists, and what stands in angle brackets.
+//! Expressions: the dispatcher, assignments, `{…}` lists, and forms in angle brackets.
 
 use super::Checker;
 use super::hir::{Argument, Constant, Expr, ExprKind, TextureRef};

@@ -1,4 +1,4 @@
-//! The typed tree: names resolved, overloads chosen, conversions explicit. What lowering reads.
+//! The typed tree, which lowering reads: names resolved, overloads chosen, conversions explicit.
 
 use crate::builtins::BuiltinId;
 use crate::runtime::ClosureId;

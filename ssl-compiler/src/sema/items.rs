@@ -1,4 +1,4 @@
-//! What stands at file level, all heads before all bodies: structs, textures, constants, globals, functions.
+//! Declarations at file level: structs, textures, constants, globals, function heads; then the bodies.
 
 use super::Checker;
 use super::hir::{Expr, ExprKind, FunctionId};

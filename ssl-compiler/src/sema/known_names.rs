@@ -1,5 +1,5 @@
-//! Names that the library's functions are given as strings, such as that of a metal. A function that chooses by a
-//! string with `switch` knows the names of its cases; a constant that is none of them is a mistake in spelling, which
+//! Names that a program passes to the library's functions as strings, such as that of a metal. A function that chooses
+//! by a string with `switch` knows the names of its cases. A constant that is none of them is a spelling mistake, which
 //! its `default` would hide.
 
 use super::Checker;

@@ -1,5 +1,5 @@
-//! Metadata: constants that the compiler keeps for user interfaces. Of their meaning it knows what parameters may be
-//! given, of which it warns.
+//! Metadata: constants that the compiler keeps for user interfaces. It knows the meaning only of those that bound a
+//! parameter, and warns of values outside.
 
 use super::Checker;
 use super::constants::Known;

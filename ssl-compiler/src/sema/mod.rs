@@ -1,7 +1,7 @@
 //! Names, overloads and types: from the syntax tree to the typed tree.
 //!
-//! Every mistake is reported where it is made; the type `Error` stands for what was already reported,
-//! so that one mistake makes one message. The typed tree may be lowered only if there was no error.
+//! Every mistake is reported where it is made. The type `Error` stands for something that was already reported, so one
+//! mistake makes one message. The typed tree may be lowered only if there was no error.
 
 mod arguments;
 mod calls;

@@ -1,5 +1,5 @@
-//! What to say about a name that means nothing: the nearest one, what another language's word is here, or
-//! where the name was or will be declared.
+//! What to say about an unknown name: the nearest name, the word for it in this language, or where the name is
+//! declared.
 
 use super::Checker;
 use crate::builtins;

@@ -1,7 +1,7 @@
 //! Noise by the name of its kind, as in Open Shading Language: `noise("simplex", p)`, `pnoise("cell", p, period)`.
 //!
-//! The kind must stand there as a literal, for it decides which function of the library is called, and so what the
-//! value is made of. The points are those of that language: one number, two numbers, a point, a point and a time.
+//! The kind must be a literal, because it decides which function of the library is called, and so what the value is
+//! made of. The points are those of that language: one number, two numbers, a point, a point and a time.
 
 use super::Checker;
 use super::hir::{Expr, ExprKind};

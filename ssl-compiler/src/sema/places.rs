@@ -1,4 +1,4 @@
-//! Names, members, elements and components: what is read and what can be assigned.
+//! Names, members, elements and components: reading them and assigning to them.
 
 use super::Checker;
 use super::hir::{Access, Constant, Expr, ExprKind, Place, TextureRef, Variable};

@@ -1,4 +1,4 @@
-//! `printf`: its format is read here, so that each mistake is shown at its place in the string.
+//! `printf`: parses its format, so that each mistake is shown at its place in the string.
 
 use super::Checker;
 use super::hir::{Conversion as Convert, Expr, ExprKind};

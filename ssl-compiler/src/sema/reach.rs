@@ -1,4 +1,4 @@
-//! What runs when a function does, its callees included: which built-ins, and which functions are called from where.
+//! What runs when a function runs, with its callees: which built-ins, and which functions are called from where.
 
 use super::hir::{Expr, ExprKind, FunctionId, Program, Stmt, StmtKind};
 use super::walk::{Part, deep, parts};

@@ -1,5 +1,4 @@
-//! Calls of shaders: every argument has a name, inputs left out take their defaults, outputs left out
-//! are dropped.
+//! Calls of shaders: every argument has a name, missing inputs take their defaults, missing outputs are dropped.
 
 use super::Checker;
 use super::arguments::listed;

@@ -1,4 +1,5 @@
-//! What variables, and parts that a list leaves out, start with: the defaults of a struct's members, zero elsewhere.
+//! The initial values of variables, and of parts that a list leaves out: the defaults of a struct's members, zero
+//! elsewhere.
 
 use super::Checker;
 use super::arguments::{Misfit, Parameters, slots, value_of};

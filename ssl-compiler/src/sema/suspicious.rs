@@ -1,5 +1,5 @@
-//! Warnings about single expressions, seen while they are checked: comparisons, conditions, divisions and
-//! literals that are right but probably not meant like this.
+//! Warnings about single expressions, found while they are checked: comparisons, conditions, divisions and literals
+//! that are valid but probably not what the author meant.
 
 use super::Checker;
 use super::hir::{Access, Constant, Conversion, Expr, ExprKind, Place};

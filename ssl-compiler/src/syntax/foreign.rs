@@ -1,4 +1,4 @@
-//! Type names of other languages: what SSL has instead, and why it does not have them.
+//! Type names of other languages: what SSL has instead, or why it has none.
 
 /// What stands in for a type that SSL does not have.
 pub(crate) struct Foreign {

@@ -1,5 +1,5 @@
-//! Forms of other languages that the parser knows well enough to say what is written instead, and to read on behind
-//! them; and C's `struct Name` and arrays that a list counts, which mean what they mean there.
+//! Forms of other languages that the parser knows. It says what to write instead, and goes on behind them. It also
+//! takes C's `struct Name` and arrays whose size comes from a list, which mean the same here.
 
 use super::ast::{Expr, ExprKind, Ident};
 use super::lexer::TokenKind;

@@ -1,4 +1,4 @@
-//! What stands at file level: functions, shaders, structs, textures, `globals` blocks, tests.
+//! Declarations at file level: functions, shaders, structs, textures, `globals` blocks, tests.
 
 use super::ast::*;
 use super::lexer::TokenKind;

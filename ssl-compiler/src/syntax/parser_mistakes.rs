@@ -1,5 +1,5 @@
-//! What the parser says about text that does not fit the grammar, and how it gets over it: what is missing is
-//! taken to be there where that is plain, so that one mistake makes one message.
+//! What the parser says about text that does not fit the grammar, and how it recovers: if it is plain what is missing,
+//! the parser goes on as if it were there, so one mistake makes one message.
 
 use super::ast::{Expr, ExprKind};
 use super::lexer::TokenKind;

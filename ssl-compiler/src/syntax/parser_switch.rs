@@ -1,4 +1,4 @@
-//! `switch`: the labels, and the statements that each starts.
+//! `switch`: the labels, and the statements of each section.
 
 use super::ast::*;
 use super::lexer::TokenKind;

@@ -1,4 +1,4 @@
-//! The syntax tree as indented text, for people who wonder how the compiler read their file.
+//! The syntax tree as indented text, for people who want to see how the compiler read their file.
 
 use super::ast::*;
 use std::fmt::Write;

@@ -1,7 +1,6 @@
-//! Tables of cases: each row makes a test of its own, with the row's values put in place of the columns'
-//! names.
+//! Tables of cases: each row becomes a test of its own, in which the row's values replace the names of the columns.
 //!
-//! What comes out is plain tests, so checking and running know nothing of tables.
+//! The result is plain tests, so checking and running know nothing of tables.
 
 use super::formula::is_output;
 use crate::diagnostics::{Diagnostic, codes};

@@ -1,5 +1,5 @@
-//! Looks at the tests of a file without running them: names, numbers of arguments, types and sizes of values,
-//! the order of the statements. What remains for running is whether the shaders do what is expected.
+//! Checks the tests of a file without running them: names, numbers of arguments, types and sizes of values, the order
+//! of the statements. Only running shows whether the shaders do what the tests expect.
 
 use super::cases;
 use super::expectation::{Fault, fault, one_number, unknown};

@@ -1,5 +1,5 @@
-//! Looks at expectations without running anything: that outputs, closures and their parameters exist, and
-//! that values fit them.
+//! Checks expectations without running anything: outputs, closures and their parameters must exist, and values must fit
+//! them.
 
 use super::check::{Check, Ran, parameters};
 use super::expectation::{Expectation, Fault, Lobe, fault, read, unknown};

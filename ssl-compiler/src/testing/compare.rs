@@ -1,4 +1,4 @@
-//! When a value is what was expected.
+//! When a value equals the expected one.
 
 use crate::types::Scalar;
 

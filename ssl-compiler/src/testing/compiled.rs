@@ -1,4 +1,4 @@
-//! A tested file's shaders, compiled when a test first needs them.
+//! The shaders of a tested file, compiled when a test first needs them.
 
 use super::numeric::Verdict;
 use crate::backend::{Lanes, OptLevel};

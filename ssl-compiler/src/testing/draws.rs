@@ -1,4 +1,4 @@
-//! The random numbers of one sample: drawn from a seed, noted, and given again when asked to.
+//! The random numbers of one sample: drawn from a seed, recorded, and replayed on request.
 
 /// A number that a test drew.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! What an `expect…` statement says, read once for those who check tests and those who run them.
+//! What an `expect…` statement says, parsed once for checking and for running tests.
 
 use super::compare::Tolerance;
 use super::formula::is_condition;

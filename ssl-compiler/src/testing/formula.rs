@@ -1,5 +1,5 @@
-//! What a test computes of outputs: `o.x + 1.0`, `a > b && b > 0.0`. In f64, component by component; a number stands for
-//! all components of a vector, and truth is 1 and 0.
+//! Expressions of outputs in tests: `o.x + 1.0`, `a > b && b > 0.0`. They compute in f64, component by component. A
+//! number stands for all components of a vector, and truth is 1 or 0.
 
 use super::values::constant;
 use crate::source::Span;

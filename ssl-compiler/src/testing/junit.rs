@@ -1,5 +1,5 @@
-//! Test reports as the JUnit XML that build servers read: a suite for each file, a case for each test on
-//! each back end.
+//! Test reports as the JUnit XML that build servers read: a suite for each file, and a case for each test on each back
+//! end.
 
 use super::report::{BrokenFile, Failure, TestReport};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The lobes of a closure that a shader gave, and whether one is as expected.
+//! The lobes of a closure output, and whether one is as expected.
 
 use super::compare::Tolerance;
 use super::reproduce;

@@ -1,7 +1,6 @@
-//! Shader tests: finding them, running them on every back end, saying what failed.
+//! Shader tests: finding them, running them on every back end, and reporting what failed.
 //!
-//! A test sets globals, runs a shader and states expectations. What it names and
-//! the values that it gives are checked before.
+//! A test sets globals, runs a shader and states expectations. Its names and values are checked before it runs.
 
 mod cases;
 mod check;

@@ -1,9 +1,9 @@
-//! Shadows against finite differences: the shader runs in f64 with everything moved a little along
-//! the seeded direction, and at each sink that it meets the shadow must be the slope of the operand.
+//! Shadows against finite differences: the shader runs in f64 with everything moved a little along the seeded
+//! direction. At each sink on its way, the shadow must be the slope of the operand.
 //!
-//! The step starts wide and halves. Steps whose two sides took another path through the shader than the
-//! point itself (another branch, another piece of `abs` or `floor`) are passed over, since a difference
-//! across a kink is no slope. What remains is extrapolated.
+//! The step starts wide and halves. If one side of a step takes another path through the shader than the point itself
+//! (another branch, another piece of `abs` or `floor`), the step is skipped, since a difference across a kink is no
+//! slope. The others are extrapolated.
 
 use super::ridders::{SHRINK, Slope};
 use crate::interp::{Inputs, Outcome, Probe, Program};

@@ -1,7 +1,7 @@
 //! Sources inside tests that must not compile.
 //!
-//! The source is compiled as if it stood in its file where it stands, all tests taken away: everything
-//! that the file declares and imports can be used in it, and places are those of the file.
+//! The source is compiled at its place in the file, with all tests removed. So it can use everything that the file
+//! declares and imports, and places are those of the file.
 
 use super::compiled::Session;
 use crate::diagnostics::{Code, Diagnostic};

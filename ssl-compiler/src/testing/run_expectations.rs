@@ -1,4 +1,4 @@
-//! What a test expects, held against what the last run gave.
+//! Compares what a test expects with the results of the last run.
 
 use super::expectation::{Expectation, Lobe};
 use super::formula::{Outputs, compute, holds, named};

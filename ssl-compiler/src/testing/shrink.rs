@@ -1,4 +1,4 @@
-//! From random inputs that fail a test to simple ones that still do.
+//! From random inputs that fail a test to simple ones that still fail it.
 //!
 //! First whole runs of draws are made 0 (or the simplest that the range allows), half of them, a quarter,
 //! and so on, as delta debugging does (Zeller & Hildebrandt 2002); then each draw alone is tried at ever

@@ -1,9 +1,8 @@
 //! Whether a shader computes anything for derivatives.
 //!
-//! The shader is brought through the passes twice: as it is, and with every `ddx` and `ddy` replaced by 0
-//! and every texture given a footprint of 0. If nothing has a shadow, both end as the same instructions.
-//! Constants and the prices of rounds do not count: the one are free, the other follow from the code as
-//! written.
+//! The passes run on the shader twice: as it is, and with every `ddx` and `ddy` replaced by 0 and every texture given a
+//! footprint of 0. If nothing has a shadow, both end with the same instructions. Constants and the prices of iterations
+//! do not count: constants are free, and prices follow from the code as written.
 
 use crate::ir::{Const, FuncId, Function, InstData, Module, Op, Ty};
 use crate::pipeline::{self, Options};

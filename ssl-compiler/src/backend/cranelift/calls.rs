@@ -1,4 +1,4 @@
-//! What lies outside of compiled code and is called by it.
+//! Functions outside of compiled code that it calls.
 
 use super::{BackendError, error};
 use crate::backend::emit::Service;

@@ -1,5 +1,5 @@
-//! One version of one function: prologue, regions in order, epilogue. The entry wraps its body in a loop over the
-//! lanes of the block, one by one or in groups.
+//! One version of one function: prologue, regions in order, epilogue. The entry wraps its body in a loop over the lanes
+//! of the block, one by one or in groups.
 
 use super::signature::shapes;
 use super::{Assembler, Conversion, Kind, Made, Odds, Service, Shape, Stability, Target, Unit, unexpected};

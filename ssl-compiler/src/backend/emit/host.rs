@@ -1,5 +1,6 @@
-//! What the host does for a shader: textures, functions of its own, and hearing what is printed. Each call fills the
-//! lanes' part of a request, says which lanes are meant, and reads their part of the answer.
+//! What the host does for a shader: it samples textures, runs functions of its own, and receives what the shader
+//! prints. Each call fills the lanes' part of a request, says which lanes are active, and reads their part of the
+//! answer.
 
 use super::function::Emitter;
 use super::{Assembler, Conversion, Kind, Made, Service, Shape, Stability, Target};

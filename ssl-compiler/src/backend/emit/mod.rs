@@ -1,9 +1,9 @@
 //! Machine code from IR, once for all native back ends: the walk over regions, control flow and masks, arrays, tokens,
-//! calls, and what the host is asked for. What differs between back ends, the instructions, is an [`Assembler`].
+//! calls and host services. An [`Assembler`] supplies the instructions, which differ between back ends.
 //!
-//! Each version of each function that the [`Plan`](super::plan::Plan) names becomes a native function. What a
-//! function reads of the block reaches it through hidden parameters: the context, and the number of its lane (of the
-//! first of its lanes, in wide code). The entry walks over the block's lanes, or groups of them.
+//! Each version of each function that the [`Plan`](super::plan::Plan) names becomes a native function. It reads the
+//! block through hidden parameters: the context, and the number of its lane (in wide code, of the first of its lanes).
+//! The entry walks over the block's lanes, or groups of them.
 //!
 //! A token is its fuel and, in modules that recurse, beside it the number of open calls.
 

@@ -1,8 +1,8 @@
-//! LLVM's fatal errors as errors: code generation runs on a thread of its own, and where LLVM gives up,
-//! which it does by a call that must not return, that thread sleeps for ever and its caller gets the reason.
+//! Turns LLVM's fatal errors into errors. Code generation runs on a thread of its own. If LLVM gives up, it calls a
+//! handler that must not return: the thread then sleeps for ever, and its caller gets the reason.
 //!
-//! What the thread held is lost: some memory for a failure that is a fault in this back end or in LLVM.
-//! Ending the process, as LLVM would, loses a render.
+//! The memory of the thread is lost. Such a failure is a fault in this back end or in LLVM. Ending the process, as LLVM
+//! would, loses a render.
 
 use super::{BackendError, error};
 use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;

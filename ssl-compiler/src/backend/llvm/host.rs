@@ -1,4 +1,4 @@
-//! The machine that code is made for: this one, with all that its processor can do.
+//! The machine for which the compiler makes code: this one, with all features of its processor.
 
 use super::{BackendError, error};
 use crate::backend::OptLevel;

@@ -1,5 +1,4 @@
-//! What LLVM's instructions are made with: one function in the making, and shorthands for values that are single or
-//! vectors.
+//! Builds LLVM's instructions: one function in the making, and shorthands for values that are scalars or vectors.
 
 use super::BackendError;
 use super::module::LlvmModule;

@@ -1,5 +1,5 @@
-//! One module of LLVM's IR in the making: its types, its functions with what is promised of them, and
-//! the runtime's functions that it calls.
+//! One module of LLVM's IR in the making: its types, its functions with their attributes, and the functions of the
+//! runtime that it calls.
 
 use super::host::Host;
 use super::instructions::FAST;

@@ -1,5 +1,5 @@
-//! Which of LLVM's passes run at each level: few, by name, each of them measured. The module comes in
-//! optimised; what is left to do is what the intermediate code cannot say.
+//! Which of LLVM's passes run at each level: few, by name, each of them measured. The module is already optimised; the
+//! passes do what the intermediate code cannot express.
 
 use super::{BackendError, error};
 use crate::backend::OptLevel;

@@ -1,5 +1,5 @@
-//! How the scalar results of a function come back: one as itself, several as a struct in which more than
-//! two floats are packed into vectors.
+//! How a function returns its scalar results: a single one as itself, several as a struct that packs more than two
+//! floats into vectors.
 //!
 //! On x86-64, LLVM returns the third and fourth float of a struct on the x87 stack. That is slow; it makes
 //! signalling NaNs quiet; and the fast instruction selector takes such a result into a register that its

@@ -1,4 +1,4 @@
-//! Built-ins that look at the bits of a number.
+//! Built-ins that read the bits of a number.
 
 use crate::ir::builder::Builder;
 use crate::ir::{Compare, FLOAT, INT, Int1, Int2, Op, Value};

@@ -1,4 +1,4 @@
-//! The built-ins as IR. Only operations of the rule table are used, so all of them differentiate.
+//! The built-ins as IR. They use only operations of the rule table, so all of them can be differentiated.
 
 pub mod bits;
 pub mod matrix;

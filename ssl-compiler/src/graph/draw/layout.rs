@@ -1,9 +1,9 @@
 //! Where boxes and lines go: in layers from left to right, after Sugiyama.
 //!
-//! A node stands one layer before the first that needs it. Lines over several layers pass through
-//! waypoints, which take part like nodes, so that no line crosses a box. Sweeps order each layer by the
-//! barycentres of its neighbours, and the order with the fewest crossings is kept. Then heights: each node
-//! goes as near to its neighbours as the order and its own size allow, which is an isotonic regression.
+//! A node stands one layer before the first node that needs it. Lines over several layers pass through waypoints, which
+//! take part like nodes, so no line crosses a box. Sweeps order each layer by the barycentres of its neighbours, and
+//! the order with the fewest crossings is kept. Then come the heights: each node goes as near to its neighbours as the
+//! order and its own size allow, which is an isotonic regression.
 
 use super::{Diagram, Kind, Node};
 

@@ -1,6 +1,5 @@
-//! A group as the text of one shader: imports, one shader for each group in it, and in each a call for
-//! every unit, with names that a person would choose. The checker and everything behind it read that text
-//! like any other.
+//! Writes a group as the text of one shader: imports, one shader for each group in it, and in each a call for every
+//! unit, with names that a person would choose. The checker and all later stages read that text like any other.
 
 mod shader;
 mod slots;

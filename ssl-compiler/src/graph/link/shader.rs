@@ -1,5 +1,5 @@
-//! The shader of one group: a call for every unit in order, variables for what flows between them, and
-//! the group's arguments and outputs as parameters.
+//! The shader of one group: a call for every unit in order, variables for the values that flow between them, and the
+//! group's arguments and outputs as parameters.
 
 use super::{Callee, Linker, Origin};
 use crate::diagnostics::codes;

@@ -1,4 +1,4 @@
-//! Texture slots of the linked text: images bound to those of units' files, and new ones for parameters.
+//! Texture slots of the linked text: slots of the units' files with their images, and new slots for texture parameters.
 
 use super::{Callee, Linker, Origin, Slot};
 use crate::diagnostics::{Label, codes};

@@ -1,5 +1,5 @@
-//! The faster, looser class: for those who would trade digits, the ends of ranges and subnormal numbers for time. What is
-//! not here is as in the default class.
+//! The faster, less exact class. It trades digits, the ends of ranges and subnormal numbers for time. Functions that
+//! are not here are the same as in the default class.
 
 use super::arithmetic::{Float, Int};
 use super::exponential::{LN2, MAGIC};

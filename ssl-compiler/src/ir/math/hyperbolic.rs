@@ -1,4 +1,4 @@
-//! Hyperbolic functions and their inverses, of exponentials and logarithms; near 0 by polynomials of their own.
+//! Hyperbolic functions and their inverses, made of exponentials and logarithms; near 0, polynomials of their own.
 
 use super::arithmetic::{Bool, Float, fast_two_difference, two_sum};
 use super::exponential::exp_halved;

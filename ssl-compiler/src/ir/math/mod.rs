@@ -1,4 +1,4 @@
-//! The math library: each function once, generic over what it computes with.
+//! The math library: each function once, generic over its number type.
 
 mod arithmetic;
 mod emit;

@@ -1,5 +1,6 @@
-//! Large angles, after Payne and Hanek (1983): of x · 2/π only the two bits above the point matter and what lies below,
-//! so only a window of 2/π is multiplied. All is integer arithmetic; which words are in the window is a matter of selections.
+//! Reduction of large angles, after Payne and Hanek (1983): only the two bits above the point of x · 2/π and the bits
+//! below it matter, so only a window of 2/π is multiplied. All of it is integer arithmetic, and selects choose the
+//! words of the window.
 
 use super::arithmetic::{Float, Int, fast_two_sum};
 use super::exponential::MAGIC;

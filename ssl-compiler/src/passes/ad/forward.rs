@@ -1,5 +1,5 @@
-//! Writes the differentiated functions: every instruction again, and behind it the shadows of its
-//! results where they exist.
+//! Writes the differentiated functions: every instruction again, followed by the shadows of its results where they
+//! exist.
 
 use super::Refused;
 use super::rules::{Coefficient, Rule, rule};

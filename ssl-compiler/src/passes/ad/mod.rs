@@ -1,13 +1,12 @@
 //! Forward differentiation: a module with `ddx`, `ddy` and `sample` operations becomes one that
 //! computes the shadows these ask for, and no others.
 //!
-//! Design. A function is rewritten once for each *signature* under which it is called: which
-//! parameters come with shadows, which results' shadows are wanted. Discovering the signatures comes
-//! first (`variants`), writing the functions second (`forward`), the local rules stand apart
-//! (`rules`). Both screen directions are carried at once, so that they share each local partial.
-//! Higher orders come from rounds: a `ddx` of something that itself contains a `ddx` stays for the
-//! next round, which differentiates what this one wrote. Rejected: dual numbers as a type of the IR,
-//! which would carry both shadows of everything or need the same analyses to undo it.
+//! Design. The pass rewrites a function once for each *signature* under which it is called: which parameters come with
+//! shadows, and which results' shadows are needed. It first discovers the signatures (`variants`), then writes the
+//! functions (`forward`); the local rules stand apart (`rules`). It carries both screen directions at once, so that
+//! they share each local partial. Higher orders come from rounds: a `ddx` of something that itself contains a `ddx`
+//! stays for the next round, which differentiates the code that this one wrote. Rejected: dual numbers as a type of the
+//! IR, which would carry both shadows of everything or need the same analyses to undo it.
 
 mod externals;
 mod forward;

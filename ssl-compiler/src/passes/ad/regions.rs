@@ -1,4 +1,4 @@
-//! Shadows across region boundaries: what `if` and `loop` hand in and out besides the values.
+//! Shadows across region boundaries: what `if` and `loop` pass in and out besides the values.
 
 use super::forward::Writer;
 use crate::analysis::activity::Shadows;

@@ -1,10 +1,10 @@
 //! The derivative of every operation, one row each, in terms of local partials.
 //!
-//! A row says how the result's shadow is made from the operands' shadows; the caller applies it in
-//! both directions, so that a partial is computed once. Only what some operand with a shadow needs is
-//! computed. At singular points the partial is 0 instead of infinite, so that one such point does not
-//! poison a sum: `sqrt` and `cbrt` at 0, `asin` and `acos` at ±1, `acosh` at 1, `atan2` and `hypot` at
-//! (0, 0), `pow` at base 0 with an exponent below 1, the place on a curve where that is flat.
+//! A row says how the shadow of the result is made from the shadows of the operands. The caller applies it in both
+//! directions, so each partial is computed once. Only partials for operands with a shadow are computed. At singular
+//! points the partial is 0 instead of infinite, so that one such point does not poison a sum: `sqrt` and `cbrt` at 0,
+//! `asin` and `acos` at ±1, `acosh` at 1, `atan2` and `hypot` at (0, 0), `pow` at base 0 with an exponent below 1, the
+//! place on a curve where that is flat.
 
 use crate::ir::builder::Builder;
 use crate::ir::{Compare, FLOAT, Float1, Float2, Op, Value};

@@ -1,4 +1,4 @@
-//! Under which signatures each function is needed, starting from the entry.
+//! The signatures under which each function is needed, starting from the entry.
 
 use super::CallPolicy;
 use crate::analysis::activity::{Activity, Carried, Shadows, Signature};

@@ -1,11 +1,11 @@
 //! Follows control through a function: variables read before they are written, `out` parameters left
 //! unwritten, code that is never reached.
 //!
-//! The state is the set of variables that may still be without a value; it shrinks at writes and is united
-//! where paths meet. A write to a part counts as one to the whole, since parts are mostly filled one by one.
-//! A loop is taken to run at least once, and under a condition inside a loop, what some round writes counts as
-//! written: neither says more than an author would. So a read in the second round of a variable that only the
-//! first round may write is missed.
+//! The state is the set of variables that may still be without a value. It shrinks at writes and is united where paths
+//! meet. A write to a part counts as one to the whole, since authors usually fill parts one by one. The lint assumes
+//! that a loop runs at least once, and that what some iteration writes under a condition is written: so it never
+//! reports more than an author would. It misses a read in the second iteration of a variable that only the first
+//! iteration may write.
 
 use super::{Found, each_expr, each_stmt, silent};
 use crate::diagnostics::{Diagnostic, codes};

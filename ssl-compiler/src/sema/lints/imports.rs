@@ -1,8 +1,8 @@
-//! Imports that the file makes no use of, and files that declare nothing.
+//! Imports that the file does not use, and files that declare nothing.
 //!
-//! An import is used where the file speaks of something that it brings, be it declared further on, or where a
-//! `globals` block comes with it. Two imports that bring the same thing count both as used. Names in tests are
-//! taken to mean whatever is called so, which can only say less.
+//! An import is used if the file mentions something that it brings, directly or through further imports, or if a
+//! `globals` block comes with it. If two imports bring the same thing, both count as used. A name in a test may mean
+//! anything of that name, which can only lead to fewer warnings.
 
 use super::Found;
 use crate::diagnostics::{Diagnostic, codes};

@@ -1,4 +1,4 @@
-//! Loops that nothing ends, and statements that store what is there already.
+//! Loops that nothing ends, and statements that assign the value that is already there.
 
 use super::{Found, each_expr, each_stmt, variable_name};
 use crate::diagnostics::{Diagnostic, codes};

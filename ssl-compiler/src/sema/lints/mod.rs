@@ -1,7 +1,7 @@
-//! Warnings about programs that are right but probably not meant like this.
+//! Warnings about programs that are valid but probably not what the author meant.
 //!
-//! They are looked for only where there was no error, so that nothing is said that follows from one. What can
-//! be seen while an expression is checked is in `suspicious`.
+//! The lints run only if there was no error, so no warning follows from an error. Warnings about single expressions are
+//! in `suspicious`.
 
 mod flow;
 mod imports;

@@ -1,7 +1,7 @@
 //! A document of words and possible line breaks, and the one pass that decides which breaks to take.
 //!
-//! After Oppen (Prettyprinting, 1980): a group stays on its line if it fits there with all that follows up
-//! to the next possible break. Every question is answered from sums made beforehand, so the time is linear.
+//! After Oppen (Prettyprinting, 1980): a group stays on its line if it fits there with everything that follows up to
+//! the next possible break. Sums made beforehand answer every question, so the time is linear.
 
 use super::words::Comment;
 

@@ -1,7 +1,7 @@
-//! Lays out what stands between brackets and semicolons: expressions, parameters, declarators, lists.
+//! Lays out text between brackets and semicolons: expressions, parameters, declarators, lists.
 //!
-//! A range of words is split at its loosest operators first; what no operator parts is a sequence of words,
-//! whose spaces follow from its neighbours. Words that nobody knows keep the spaces they had.
+//! It splits a range of words at its loosest operators first. A range without operators is a sequence of words, whose
+//! spaces follow from its neighbours. Unknown words keep the spaces that they had.
 
 use super::words::Kind;
 use super::writer::Writer;

@@ -1,11 +1,10 @@
-//! One way to lay out a file, without options.
+//! One style for a file, without options.
 //!
-//! Requires that the file parses. Keeps every token and every comment, in order and as written, which is
-//! checked before anything is handed out; changes blanks and line breaks alone. Formatting what was formatted
-//! changes nothing.
+//! Requires that the file parses. Keeps every token and every comment, in order and as written; this is checked before
+//! the result is returned. Changes only blanks and line breaks. Formatting a formatted file changes nothing.
 //!
-//! Works on tokens rather than on the tree, so that it loses no comment, and lays out syntax that it has not
-//! heard of by its brackets and semicolons. A nesting deeper than the parser's limit never comes here.
+//! Works on tokens and not on the tree, so it loses no comment, and lays out unknown syntax by its brackets and
+//! semicolons. A nesting deeper than the parser's limit never gets here.
 
 mod document;
 mod expressions;

@@ -1,7 +1,7 @@
-//! Lays out statements and what stands at file level, by their first word: a head, a body, what follows.
+//! Lays out statements and declarations at file level, by their first word: a head, a body, and the rest.
 //!
-//! Bodies at file level open on a line of their own, others behind their head. What the author wrote on one
-//! line stays on it if it fits and no block stands in a block.
+//! Bodies at file level open on a line of their own, others behind their head. A body that the author wrote on one line
+//! stays there if it fits and contains no block.
 
 use super::document::Op;
 use super::words::Kind;

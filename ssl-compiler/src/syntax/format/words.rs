@@ -1,5 +1,5 @@
-//! The tokens of a file as the formatter needs them: with the comments between them, operators made of
-//! several `>` joined, and every bracket knowing its partner.
+//! The tokens of a file as the formatter needs them: with the comments between them, with operators of several `>`
+//! joined, and with the partner of every bracket.
 
 use crate::syntax::lexer::{Token, TokenKind};
 use crate::syntax::parser_expr::GENERIC;

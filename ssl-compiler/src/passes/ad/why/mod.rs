@@ -1,9 +1,9 @@
 //! Why a variable carries shadows, or why not: from what asks for them down to the value, and from the value up to
 //! the globals that make it vary.
 //!
-//! What is explained is what differentiation does: the same lineage, demand and signatures, in each of its rounds.
-//! Chains are shortest paths along the edges of the two analyses, with calls entered and left as the program does.
-//! Where calls of one function differ, some call that carries speaks for all.
+//! The explanation follows differentiation: the same lineage, demand and signatures, in each of its rounds. Chains are
+//! shortest paths along the edges of the two analyses, and enter and leave calls as the program does. If calls of one
+//! function differ, a call that carries the shadow stands for all.
 
 mod net;
 mod query;

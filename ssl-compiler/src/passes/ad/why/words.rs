@@ -1,4 +1,4 @@
-//! What the operations that make values are called in the language.
+//! The names of operations in the language.
 
 use super::Step;
 use crate::ir::{Compare, Float1, Float2, Function, Inst, Module, Op, Value};
