@@ -5,6 +5,9 @@
 //! Embree's folder is `EMBREE_DIR`, or `third_party/embree`, where `cargo xtask setup` puts it. Programs that are
 //! built here look for it there, and in a folder `embree` beside themselves.
 
+#[path = "../ssl-compiler/build/sources.rs"]
+mod sources;
+
 use std::path::{Path, PathBuf};
 
 /// What samples depend on beside the renderer's own sources, from the workspace.
@@ -12,51 +15,16 @@ const DECIDING: [&str; 3] = ["ssl-compiler/src", "ssl-compiler/std", "Cargo.lock
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-env=SOURCES={:016x}", sources());
+    println!("cargo::rustc-env=SOURCES={:016x}", hash_of_samples());
     embree();
 }
 
-/// Names and contents of all files that samples depend on, in the order of their names. The command line is not among
-/// them.
-fn sources() -> u64 {
+/// Of all files that samples depend on. The command line is not among them.
+fn hash_of_samples() -> u64 {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let own = std::fs::read_dir(workspace.join("renderer/src")).into_iter().flatten().flatten();
     let own = own.map(|entry| Path::new("renderer/src").join(entry.file_name())).filter(|path| !path.ends_with("bin"));
-    let mut files = Vec::new();
-    for path in own.chain(DECIDING.iter().map(PathBuf::from)) {
-        println!("cargo::rerun-if-changed={}", workspace.join(&path).display());
-        gather(&workspace, &path, &mut files);
-    }
-    files.sort();
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    for file in &files {
-        hash.add(file.as_bytes());
-        let bytes = std::fs::read(workspace.join(file)).unwrap_or_default();
-        // Some systems check files out with other ends of lines.
-        bytes.split(|&byte| byte == b'\r').for_each(|part| hash.add(part));
-    }
-    hash.0
-}
-
-/// The files below a path, by their names from the workspace.
-fn gather(workspace: &Path, path: &Path, files: &mut Vec<String>) {
-    let Ok(entries) = std::fs::read_dir(workspace.join(path)) else {
-        // No folder: a file, or where only this crate was copied nothing.
-        return files.push(path.to_string_lossy().replace('\\', "/"));
-    };
-    for entry in entries.flatten() {
-        gather(workspace, &path.join(entry.file_name()), files);
-    }
-}
-
-/// Fowler, Noll and Vo's hash FNV-1a: the standard library's may differ from version to version.
-struct Fnv(u64);
-
-impl Fnv {
-    fn add(&mut self, bytes: &[u8]) {
-        let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        self.0 = bytes.iter().fold(self.0, mix);
-    }
+    sources::hash(&workspace, own.chain(DECIDING.iter().map(PathBuf::from)))
 }
 
 fn embree() {

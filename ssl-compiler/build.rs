@@ -1,5 +1,10 @@
-//! Finds LLVM 19 for the `llvm` feature and links its shared library; where it is missing, says which packages
-//! have it. Does nothing without the feature.
+//! Hashes the sources of the compiler, and finds LLVM 19 for the `llvm` feature and links its shared library; where
+//! that is missing, says which packages have it.
+//!
+//! The hash becomes the variable `SOURCES` of the build: see `backend/generator.rs`.
+
+#[path = "build/sources.rs"]
+mod sources;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +14,10 @@ const PREFIX: &str = "LLVM_SYS_191_PREFIX";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let deciding = ["ssl-compiler/src", "Cargo.lock"].map(PathBuf::from);
+    println!("cargo::rustc-env=SOURCES={:016x}", sources::hash(&workspace, deciding));
     if std::env::var_os("CARGO_FEATURE_LLVM").is_none() {
         return;
     }

@@ -24,6 +24,7 @@ pub mod material;
 
 pub mod light;
 
+pub mod caches;
 pub mod camera;
 
 pub mod film;

@@ -155,3 +155,37 @@ fn an_interrupted_render_keeps_its_picture() {
     assert!(image::open(&picture).is_ok());
     std::fs::remove_dir_all(&folder).expect("as above");
 }
+
+/// The folder of code saves time and changes nothing, also where it cannot be used.
+#[test]
+fn code_is_kept_where_it_is_to_be_and_pictures_stay_the_same() {
+    let folder = folder("code");
+    let code_folder = folder.join("code");
+    let render = |kept: &str, picture: &str| {
+        let path = folder.join(picture);
+        let mut shade = Command::new(env!("CARGO_BIN_EXE_shade"));
+        shade.args(["render", &tiny(), "--spp", "1", "--size", "32x18", "--code-cache", kept, "-o"]).arg(&path);
+        let out = shade.output().expect("the program was built for this test");
+        assert_eq!(code(&out), 0);
+        (std::fs::read(path).expect("it was rendered"), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    let files = || std::fs::read_dir(&code_folder).expect("it was made").count();
+    let (plain, said) = render("off", "off.png");
+    assert!(said.is_empty() && !code_folder.exists(), "{said}");
+    let kept = code_folder.display().to_string();
+    assert_eq!(render(&kept, "first.png"), (plain.clone(), String::new()));
+    let count = files();
+    assert!(count > 0);
+    assert_eq!(render(&kept, "second.png"), (plain.clone(), String::new()));
+    assert_eq!(files(), count);
+    // Damaged: made anew.
+    for entry in std::fs::read_dir(&code_folder).expect("as above").flatten() {
+        std::fs::write(entry.path(), "SSLCODE1 and then nothing of the kind").expect("it is ours");
+    }
+    assert_eq!(render(&kept, "third.png"), (plain.clone(), String::new()));
+    let file = folder.join("off.png").display().to_string();
+    let (picture, said) = render(&file, "fourth.png");
+    assert_eq!(picture, plain);
+    assert!(said.contains("compiled code is not kept") && said.contains("--code-cache"), "{said}");
+    std::fs::remove_dir_all(&folder).expect("as above");
+}

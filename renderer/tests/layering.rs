@@ -24,7 +24,7 @@ fn seen_with(imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
     let body = format!("const normal n = global_value<normal>; closure none; {body}");
     let text = format!("{imports} shader main(out closure c) {{ {body} }}");
     let language = ShadingLanguage::new();
-    let mut compiler = language.compiler(Making::default(), &SearchPath::on_disk(Vec::new()));
+    let mut compiler = language.compiler(&Making::default(), &SearchPath::on_disk(Vec::new()));
     let file = compiler.add_source("main.ssl", text);
     let shader = language.compile(&compiler.program(file), None).unwrap_or_else(|e| panic!("{e}"));
     let gnormal = if backfacing { Vec3::NEG_Z } else { Vec3::Z };

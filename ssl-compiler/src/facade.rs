@@ -2,8 +2,10 @@
 
 use crate::analysis::derivatives::Derivatives;
 use crate::analysis::variation;
+use crate::backend::cache::CodeCache;
 use crate::backend::cranelift::Cranelift;
-use crate::backend::{Backend, BackendError, Code, Lanes, OptLevel, Text, interpreter::Interpreter};
+use crate::backend::generator::Native;
+use crate::backend::{Backend, Lanes, OptLevel, interpreter::Interpreter};
 use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
 use crate::ir::{Module, Op, verify};
 use crate::jit::Shader;
@@ -20,6 +22,8 @@ use crate::sema::hir::FunctionId;
 use crate::source::{FileId, SourceMap, Span};
 use crate::{defaults, sema, syntax};
 use std::collections::BTreeSet;
+#[cfg(feature = "llvm")]
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What makes code of a shader.
@@ -70,66 +74,47 @@ pub struct Target {
 }
 
 impl Target {
-    /// The back end; one that makes machine code is given the module with its mathematical functions written out.
+    /// The back end, which keeps machine code in the cache, and takes it from there.
     #[doc(hidden)]
-    pub fn instance(self) -> Box<dyn Backend> {
-        match self.backend {
-            BackendKind::Interpreter => self.plain(),
-            _ => Box::new(Expanding(self.plain())),
-        }
-    }
-
-    fn plain(self) -> Box<dyn Backend> {
-        let cranelift = || Box::new(Cranelift { opt: self.opt, lanes: self.lanes });
+    pub fn instance(self, cache: Option<&CodeCache>) -> Box<dyn Backend> {
+        let cranelift = || {
+            let generator = Cranelift { opt: self.opt, lanes: self.lanes };
+            Native { generator, expand, cache: cache.cloned() }
+        };
+        #[cfg(feature = "llvm")]
+        let llvm = || {
+            let generator = crate::backend::llvm::Llvm { opt: self.opt, lanes: self.lanes };
+            Native { generator, expand, cache: cache.cloned() }
+        };
         match self.backend {
             BackendKind::Interpreter => Box::new(Interpreter),
-            BackendKind::Cranelift => cranelift(),
+            BackendKind::Cranelift => Box::new(cranelift()),
             #[cfg(not(feature = "llvm"))]
-            BackendKind::Auto => cranelift(),
+            BackendKind::Auto => Box::new(cranelift()),
             #[cfg(feature = "llvm")]
-            BackendKind::Auto => Box::new(crate::backend::tiered::Tiered {
-                first: cranelift(),
-                better: |opt, lanes| Box::new(crate::backend::llvm::Llvm { opt, lanes }),
-                opt: self.opt,
-                lanes: self.lanes,
-            }),
+            BackendKind::Auto => {
+                let (first, better) = (Box::new(cranelift()), Arc::new(llvm()));
+                Box::new(crate::backend::tiered::Tiered { first, better })
+            }
             #[cfg(feature = "llvm")]
-            BackendKind::Llvm => Box::new(crate::backend::llvm::Llvm { opt: self.opt, lanes: self.lanes }),
+            BackendKind::Llvm => Box::new(llvm()),
         }
     }
 
     /// The back end for a module: the default one where the one asked for would take too long.
-    fn suiting(self, module: &Module) -> Box<dyn Backend> {
-        let asked = self.instance();
+    fn suiting(self, module: &Module, cache: Option<&CodeCache>) -> Box<dyn Backend> {
+        let asked = self.instance(cache);
         match asked.suits(module) {
             true => asked,
-            false => Target { backend: BackendKind::default(), ..self }.instance(),
+            false => Target { backend: BackendKind::default(), ..self }.instance(cache),
         }
     }
 }
 
-/// A back end that takes mathematical functions as calls of functions of the module.
-struct Expanding(Box<dyn Backend>);
-
-fn expanded(module: &Module) -> Module {
-    let mut module = module.clone();
-    expand_math::run(&mut module);
-    debug_assert_eq!(verify::verify(&module), Ok(()), "`expand-math` broke the module");
-    module
-}
-
-impl Backend for Expanding {
-    fn suits(&self, module: &Module) -> bool {
-        self.0.suits(module)
-    }
-
-    fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
-        self.0.compile(&expanded(module))
-    }
-
-    fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
-        self.0.text(&expanded(module), text)
-    }
+/// Mathematical functions become calls of functions of the module.
+fn expand(module: &mut Module) {
+    expand_math::run(module);
+    debug_assert_eq!(verify::verify(module), Ok(()), "`expand-math` broke the module");
 }
 
 impl From<BackendKind> for Target {
@@ -150,6 +135,8 @@ pub struct CompileOptions<'a> {
     pub externals: &'a ExternalRegistry,
     /// What makes the code.
     pub target: Target,
+    /// Where machine code is kept from run to run.
+    pub cache: Option<&'a CodeCache>,
     /// How the passes treat derivatives and calls.
     pub passes: Options,
     /// Parameter values to write into the code instead of reading the block.
@@ -174,6 +161,7 @@ impl<'a> CompileOptions<'a> {
             closures,
             externals: &NO_EXTERNALS,
             target: Target::default(),
+            cache: None,
             passes: Options::default(),
             bake: None,
             probes: false,
@@ -491,7 +479,7 @@ fn compile_here(
     let (module, interface, passes) = lower_here(checked, id, options, &mut diagnostics, &mut |_, _| {})?;
     let mut timings = vec![("front", front)];
     timings.extend(passes);
-    match options.target.suiting(&module).compile(&module) {
+    match options.target.suiting(&module, options.cache).compile(&module) {
         Ok(code) => Ok((Shader::new(interface, code, module, timings), diagnostics)),
         Err(e) => {
             let span = checked.program.function(id).span;

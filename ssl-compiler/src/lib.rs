@@ -87,6 +87,7 @@ mod facade;
 struct LanguagePage;
 
 pub use backend::OptLevel;
+pub use backend::cache::{CacheCounts, CodeCache};
 pub use compiler::{CompileError, Compiler, Lowered, Program, ShaderRequest};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use facade::{BackendKind, Target, format};

@@ -181,7 +181,7 @@ pub fn ir(data: &[u8]) {
             let opt = OptLevel::O0;
             let target =
                 ssl_compiler::Target { backend: BackendKind::Cranelift, opt, ..ssl_compiler::Target::default() };
-            let _ = target.instance().compile(&module);
+            let _ = target.instance(None).compile(&module);
         }
     });
 }

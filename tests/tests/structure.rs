@@ -25,8 +25,8 @@ const COMPILER: Layers = &[
     &["pipeline"],
     &["interp"],
     &["defaults"],
-    // A shader holds what a back end made, and a back end the memory that a shader frees.
-    &["backend", "jit"],
+    &["backend"],
+    &["jit"],
     &["facade"],
     &["graph"],
     &["testing"],
@@ -34,7 +34,7 @@ const COMPILER: Layers = &[
 ];
 
 const RENDERER: Layers = &[
-    &["math", "memory", "ray"],
+    &["caches", "math", "memory", "ray"],
     &["sampler"],
     // Groups of shapes hold structures over them, and those hold shapes.
     &["geometry", "accel"],

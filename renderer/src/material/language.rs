@@ -4,16 +4,18 @@ use super::globals::{self, HitGlobals};
 use crate::bsdf::{ClosureKind, closures};
 use ssl_compiler::pipeline::Options;
 use ssl_compiler::{
-    BackendKind, ClosureId, ClosureRegistry, CompileError, Compiler, GlobalsLayout, Orders, Program, SearchPath,
-    Shader, ShaderRequest, Target,
+    BackendKind, ClosureId, ClosureRegistry, CodeCache, CompileError, Compiler, GlobalsLayout, Orders, Program,
+    SearchPath, Shader, ShaderRequest, Target,
 };
 use std::sync::Arc;
 
 /// How a scene's shaders are compiled.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Making {
     pub target: Target,
     pub passes: Options,
+    /// Where machine code is kept from run to run, if anywhere.
+    pub cache: Option<CodeCache>,
 }
 
 impl From<Target> for Making {
@@ -81,11 +83,11 @@ impl ShadingLanguage {
 
     /// A session that compiles shaders for this renderer. Files may declare the scene's variables themselves: they may
     /// mean another type by them.
-    pub fn compiler(&self, making: Making, imports: &SearchPath<'static>) -> Compiler {
-        let Making { target, passes } = making;
+    pub fn compiler(&self, making: &Making, imports: &SearchPath<'static>) -> Compiler {
+        let Making { target, passes, cache } = making;
         let mut compiler = Compiler::new();
         compiler.set_globals(self.globals.clone()).set_closures(self.closures.clone());
-        compiler.set_target(target).set_passes(passes).set_imports(imports);
+        compiler.set_target(*target).set_passes(*passes).set_code_cache(cache.clone()).set_imports(imports);
         for (name, components) in &self.variables {
             compiler.offer_global(name, globals::type_of(*components), Orders::First);
         }

@@ -23,7 +23,7 @@ pub fn build_materials(
     scene: &SceneFile,
     graphs: &Graphs,
     language: &ShadingLanguage,
-    making: Making,
+    making: &Making,
     imports: &SearchPath<'static>,
     context: &mut Context,
 ) -> Vec<Material> {

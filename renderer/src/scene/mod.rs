@@ -196,11 +196,17 @@ fn build(
     let image = environment::image(file.environment.as_ref());
     let built = textures::build(&file.textures, &graphs.images, image, &options.textures, context);
     let language = variables::language(&geometry, &options.closures);
-    let mut materials = materials::build_materials(file, &graphs, &language, options.making, imports, context);
+    let mut materials = materials::build_materials(file, &graphs, &language, &options.making, imports, context);
     // Textures of graphs and files stand behind the scene's own.
     let texture = |image: &usize| (file.textures.len() + image) as u32;
     let brought_images: Vec<Vec<u32>> = brought_images.iter().map(|list| list.iter().map(texture).collect()).collect();
-    materials.extend(models::materials::build(&brought.materials, &brought_images, &language, options.making, context));
+    materials.extend(models::materials::build(
+        &brought.materials,
+        &brought_images,
+        &language,
+        &options.making,
+        context,
+    ));
     // Where a shader has errors the others' numbers are not those of their materials.
     if materials.len() == names.len() + brought.materials.len() {
         variables::check(&geometry, &materials, &places, context);

@@ -1,8 +1,10 @@
 //! What makes a module run. Back ends take verified IR, know nothing of derivatives or of each other,
 //! and add no semantics of their own.
 
+pub mod cache;
 pub mod cranelift;
 pub mod emit;
+pub mod generator;
 pub mod interpreter;
 #[cfg(feature = "llvm")]
 pub mod llvm;
@@ -95,7 +97,7 @@ pub enum Text {
 }
 
 /// Turns a module into something that runs.
-pub trait Backend {
+pub trait Backend: Send + Sync {
     /// Whether compiling the module takes time in proportion to its size. One that does not suit is better left to
     /// another back end, which gives the same bits.
     fn suits(&self, _module: &Module) -> bool {
@@ -103,6 +105,11 @@ pub trait Backend {
     }
 
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError>;
+
+    /// Code that was made of the module before, where such is kept.
+    fn kept(&self, _module: &Module) -> Option<Box<dyn Code>> {
+        None
+    }
 
     /// The code as text, for people.
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError>;

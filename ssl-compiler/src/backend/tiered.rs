@@ -3,6 +3,7 @@
 //!
 //! One thread compiles for all shaders, in the order in which they came. A shader that is gone by its turn is passed
 //! over; one that goes while its turn lasts waits for the end of it, so that no code is being made when a program ends.
+//! Where the better code is kept from an earlier run, it serves from the start.
 
 use super::{Backend, BackendError, Code, Text};
 use crate::ir::Module;
@@ -15,37 +16,32 @@ use std::time::Duration;
 /// A back end that starts with one and goes over to another.
 pub struct Tiered {
     pub first: Box<dyn Backend>,
-    /// Makes the back end that takes longer, on the thread that compiles.
-    pub better: fn(super::OptLevel, super::Lanes) -> Box<dyn Backend>,
-    pub opt: super::OptLevel,
-    pub lanes: super::Lanes,
-}
-
-impl Tiered {
-    fn better(&self) -> Box<dyn Backend> {
-        (self.better)(self.opt, self.lanes)
-    }
+    /// Takes longer, on the thread that compiles.
+    pub better: Arc<dyn Backend>,
 }
 
 impl Backend for Tiered {
     fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
-        let first = self.first.compile(module)?;
-        if !self.better().suits(module) {
-            return Ok(first);
+        if !self.better.suits(module) {
+            return self.first.compile(module);
         }
+        if let Some(code) = self.better.kept(module) {
+            return Ok(code);
+        }
+        let first = self.first.compile(module)?;
         let later = Arc::new(Later::default());
-        let (module, make, opt, lanes) = (module.clone(), self.better, self.opt, self.lanes);
+        let (module, better) = (module.clone(), self.better.clone());
         let waiting = Arc::downgrade(&later);
         // Without a thread the first code goes on.
         if let Some(queue) = queue() {
-            let job: Job = Box::new(move || run_job(&waiting, || make(opt, lanes).compile(&module)));
+            let job: Job = Box::new(move || run_job(&waiting, || better.compile(&module)));
             let _ = queue.lock().unwrap_or_else(PoisonError::into_inner).send(job);
         }
         Ok(Box::new(Switching { first, later }))
     }
 
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
-        self.better().text(module, text)
+        self.better.text(module, text)
     }
 }
 
@@ -189,12 +185,7 @@ mod tests {
     #[test]
     fn the_first_code_runs_until_better_code_is_there_and_failures_leave_it() {
         let module = parse("entry fn @main(%0: token) -> (token) {\n  return %0\n}\n").expect("this is a module");
-        let tiered = Tiered {
-            first: Box::new(Quick),
-            better: |_, _| Box::new(Slow),
-            opt: Default::default(),
-            lanes: Default::default(),
-        };
+        let tiered = Tiered { first: Box::new(Quick), better: Arc::new(Slow) };
         let codes: Vec<Box<dyn Code>> = (0..3).map(|_| tiered.compile(&module).expect("it is quick")).collect();
         assert!(codes.iter().all(|c| ran(&**c) == 1.0));
         GO.store(true, Ordering::Release);

@@ -22,6 +22,7 @@ pub use error::CompileError;
 pub use program::{Lowered, Program};
 pub use request::ShaderRequest;
 
+use crate::backend::cache::CodeCache;
 use crate::diagnostics::Diagnostics;
 use crate::facade::{CompileOptions, Target};
 use crate::graph::{self, Linked};
@@ -48,6 +49,7 @@ struct Offer {
     closures: ClosureRegistry,
     externals: ExternalRegistry,
     target: Target,
+    cache: Option<CodeCache>,
     passes: Options,
 }
 
@@ -143,6 +145,13 @@ impl Compiler {
     /// Which back end makes the code, and how hard it tries.
     pub fn set_target(&mut self, target: impl Into<Target>) -> &mut Compiler {
         self.offer_mut().target = target.into();
+        self
+    }
+
+    /// Keeps machine code in a folder, so that the next run need not make it again; nothing is kept where this is `None`,
+    /// as it is at first.
+    pub fn set_code_cache(&mut self, cache: Option<CodeCache>) -> &mut Compiler {
+        self.offer_mut().cache = cache;
         self
     }
 

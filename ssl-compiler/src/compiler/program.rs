@@ -158,10 +158,11 @@ impl Program {
     }
 
     fn with_options<T>(&self, wanted: &ShaderRequest, run: impl FnOnce(&CompileOptions<'_>) -> T) -> T {
-        let Offer { closures, externals, target, passes, .. } = &*self.offer;
+        let Offer { closures, externals, target, cache, passes, .. } = &*self.offer;
         run(&CompileOptions {
             externals,
             target: *target,
+            cache: cache.as_ref(),
             passes: *passes,
             bake: wanted.bake.as_ref(),
             seeded: wanted.seeded.as_deref(),

@@ -12,6 +12,7 @@
 //! The textual form (`print`, `parse`) is complete: what was printed reads back as the same module.
 
 pub mod builder;
+pub mod digest;
 pub mod facts;
 pub mod fold;
 pub mod math;

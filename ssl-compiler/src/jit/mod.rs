@@ -1,7 +1,5 @@
 //! A compiled shader: checked calls into what a back end made.
 
-pub mod memory;
-
 use crate::backend::Code;
 use crate::diagnostics::Diagnostics;
 use crate::ir::Module;

@@ -170,7 +170,7 @@ fn dump(
     let (module, _) = lower_checked(&checked, file, entry, options, &mut look)?;
     let module = seen.unwrap_or(module);
     if let Some((target, text)) = native {
-        let text = ssl_compiler::on_large_stack(|| target.instance().text(&module, text));
+        let text = ssl_compiler::on_large_stack(|| target.instance(None).text(&module, text));
         return Ok(text.map(Dump::Text).map_err(|BackendError(message)| message));
     }
     if let Some(query) = &arguments.why {

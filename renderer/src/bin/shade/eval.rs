@@ -1,5 +1,6 @@
 //! `shade eval FILE`: runs one shader alone, at one point or over a grid.
 
+use super::code_cache::CodeCacheArgument;
 use super::derivatives::DerivativeArguments;
 use super::differences::{told, tolerance};
 use super::grid;
@@ -58,6 +59,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     points: u64,
     #[command(flatten)]
+    code_cache: CodeCacheArgument,
+    #[command(flatten)]
     json: JsonArgument,
     #[command(flatten)]
     warnings: Warnings,
@@ -81,8 +84,12 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let seeded = seeded(arguments);
     // Otherwise what was not given is 0, and reading it costs nothing.
     let seeded = (passes.derivatives == Derivatives::Poisoned).then_some(seeded.as_slice());
+    // Who measures compiling wants it done.
+    let (cache, note) = if arguments.time { (None, String::new()) } else { arguments.code_cache.open() };
+    outcome.note.push_str(&note);
     let options = CompileOptions {
         target,
+        cache: cache.as_ref(),
         passes,
         seeded,
         imports: &imports,

@@ -5,6 +5,7 @@
 //! that goes away (a broken pipe) is success.
 
 mod check;
+mod code_cache;
 mod derivatives;
 mod describe;
 mod differences;

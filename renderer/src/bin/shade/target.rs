@@ -7,10 +7,11 @@ use ssl_compiler::{BackendKind, Target};
 pub const COMPILER: &str = "Compiler";
 
 /// Their names.
-pub const COMPILER_OPTIONS: [&str; 8] = [
+pub const COMPILER_OPTIONS: [&str; 9] = [
     "backend",
     "opt",
     "lanes",
+    "code_cache",
     "derivative_calls",
     "math",
     "force_derivatives",

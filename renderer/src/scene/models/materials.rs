@@ -28,7 +28,7 @@ pub fn build(
     list: &[Imported],
     images: &[Vec<u32>],
     language: &ShadingLanguage,
-    making: Making,
+    making: &Making,
     context: &mut Context,
 ) -> Vec<Material> {
     let mut shaders: BTreeMap<BuiltIn, Option<Compiled>> = BTreeMap::new();
@@ -49,7 +49,7 @@ pub fn build(
     materials
 }
 
-fn compiled(shader: BuiltIn, language: &ShadingLanguage, making: Making, context: &mut Context) -> Option<Compiled> {
+fn compiled(shader: BuiltIn, language: &ShadingLanguage, making: &Making, context: &mut Context) -> Option<Compiled> {
     let file = context.sources.add(shader.name(), shader.source());
     let mut compiler = language.compiler(making, &LIBRARY_ONLY).with_sources(std::mem::take(&mut context.sources));
     let program = compiler.program(file);

@@ -49,19 +49,7 @@ pub fn prepared(
 /// Where converted images go unless somebody says otherwise: `SSL_TEXTURE_CACHE`, else `ssl/textures` in the user's
 /// folder of caches; `None` where there is no such folder.
 pub fn default_folder() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    if let Some(folder) = set("SSL_TEXTURE_CACHE") {
-        return Some(folder);
-    }
-    let caches = if cfg!(windows) {
-        set("LOCALAPPDATA")
-    } else if cfg!(target_os = "macos") {
-        set("HOME").map(|home| home.join("Library/Caches"))
-    } else {
-        // A relative path there is to be ignored, says the specification of these folders.
-        set("XDG_CACHE_HOME").filter(|p| p.is_absolute()).or_else(|| set("HOME").map(|home| home.join(".cache")))
-    };
-    Some(caches?.join("ssl").join("textures"))
+    crate::caches::folder("SSL_TEXTURE_CACHE", "textures")
 }
 
 /// A name by all that the content depends on: the image's place, length and time, and how it is converted.

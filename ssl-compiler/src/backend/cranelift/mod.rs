@@ -5,20 +5,24 @@
 
 mod assembler;
 mod calls;
+mod memory;
+mod object;
 
 use super::emit::{self, Param, Shape, Unit};
+use super::generator::{Generator, Linked, Object};
 use super::plan::Version;
-use super::{Backend, BackendError, Code, Lanes, OptLevel, Text, native};
+use super::{BackendError, Lanes, OptLevel, Text, native};
 use crate::ir::{FuncId, Function, Module};
-use crate::jit::memory::CodeMemory;
-use crate::runtime::BlockContext;
 use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId as NativeId, Linkage, Module as _};
+use cranelift_module::{FuncId as NativeId, Linkage, Module as _, ModuleReloc};
+use memory::OwnedModule;
+use object::Piece;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -36,20 +40,52 @@ impl Cranelift {
     }
 }
 
-impl Backend for Cranelift {
-    fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
+impl Generator for Cranelift {
+    fn fingerprint(&self) -> Result<String, BackendError> {
+        // Which level serves is up to the module, by rules that are among the sources.
+        let isa = target(self.opt)?;
+        let processor: String = isa.isa_flags().iter().map(|flag| format!(" {flag}")).collect();
+        Ok(format!("cranelift {} {:?} {} {}{processor}", isa.triple(), self.opt, self.lanes(), isa.flags()))
+    }
+
+    fn generate(&self, module: &Module) -> Result<Object, BackendError> {
         let mut driver = Driver::new(module, bounded(self.opt, module), self.lanes())?;
         let start = Instant::now();
-        for (id, version) in driver.declare()? {
-            driver.define(id, version, &mut None)?;
-        }
+        let versions = driver.declare()?;
+        let pieces: Vec<Piece> = versions
+            .into_iter()
+            .map(|(id, version)| driver.define(id, version, &mut None))
+            .collect::<Result<_, _>>()?;
         let translate = driver.translating;
         let generate = start.elapsed().saturating_sub(translate);
-        let start = Instant::now();
-        let code_bytes = driver.code_bytes;
-        let (memory, entry) = driver.finish()?;
-        let timings = vec![("translate", translate), ("generate", generate), ("link", start.elapsed())];
-        Ok(Box::new(Native { entry, memory, code_bytes, timings }))
+        let bytes = object::write(&pieces)?;
+        Ok(Object { bytes, timings: vec![("translate", translate), ("generate", generate)] })
+    }
+
+    fn link(&self, object: &[u8]) -> Result<Linked, BackendError> {
+        let pieces = object::read(object)?;
+        // What only generating asks of it, such as how hard to try, does not matter here.
+        let mut jit = new_jit(target(self.opt)?);
+        calls::Services::declare(&mut jit)?;
+        // Code was made; what its functions take and give is behind it.
+        let signature = Signature::new(jit.isa().default_call_conv());
+        for piece in &pieces {
+            let id = jit.declare_anonymous_function(&signature).map_err(error)?;
+            if id != piece.id {
+                return Err(error("the code is of another compiler"));
+            }
+        }
+        for Piece { id, alignment, code, relocations } in &pieces {
+            jit.define_function_bytes(*id, *alignment, code, relocations).map_err(error)?;
+        }
+        jit.finalize_definitions().map_err(error)?;
+        // The entry is declared first.
+        let entry = pieces.first().ok_or_else(|| error("the module has no entry"))?.id;
+        let address = jit.get_finalized_function(entry);
+        // SAFETY: the entry was generated with exactly this signature.
+        let entry = unsafe { std::mem::transmute::<*const u8, native::BlockFunction>(address) };
+        let code_bytes = pieces.iter().map(|p| p.code.len()).sum();
+        Ok(Linked { entry, memory: Box::new(jit), code_bytes })
     }
 
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
@@ -67,7 +103,6 @@ impl Backend for Cranelift {
             out.push_str(&dump.map_or_else(String::new, |d| d.text));
             out.push('\n');
         }
-        driver.finish()?;
         Ok(out)
     }
 }
@@ -75,30 +110,6 @@ impl Backend for Cranelift {
 struct Dump {
     assembly: bool,
     text: String,
-}
-
-struct Native {
-    entry: native::BlockFunction,
-    /// Holds the code that `entry` points into.
-    #[expect(dead_code, reason = "kept alive, and freed with this")]
-    memory: CodeMemory,
-    code_bytes: usize,
-    timings: Vec<(&'static str, Duration)>,
-}
-
-impl Code for Native {
-    unsafe fn run(&self, context: &mut BlockContext) {
-        // SAFETY: the caller promises a valid context; the code lives as long as `self`.
-        unsafe { (self.entry)(context) }
-    }
-
-    fn code_bytes(&self) -> usize {
-        self.code_bytes
-    }
-
-    fn timings(&self) -> &[(&'static str, Duration)] {
-        &self.timings
-    }
 }
 
 /// Instructions of one function past which the better register allocator is not used: its time grows
@@ -138,23 +149,25 @@ fn target(opt: OptLevel) -> Result<OwnedTargetIsa, BackendError> {
     Ok(cell.get_or_init(|| isa).clone())
 }
 
+fn new_jit(isa: OwnedTargetIsa) -> OwnedModule {
+    let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
+    calls::register(&mut builder);
+    OwnedModule::new(JITModule::new(builder))
+}
+
 struct Driver<'a> {
     unit: Unit<'a>,
-    jit: JITModule,
+    jit: OwnedModule,
     context: Context,
     builder_context: FunctionBuilderContext,
     ids: HashMap<(FuncId, Version), NativeId>,
-    entry: Option<NativeId>,
     services: calls::Services,
     translating: Duration,
-    code_bytes: usize,
 }
 
 impl<'a> Driver<'a> {
     fn new(module: &'a Module, opt: OptLevel, lanes: u32) -> Result<Driver<'a>, BackendError> {
-        let mut builder = JITBuilder::with_isa(target(opt)?, cranelift_module::default_libcall_names());
-        calls::register(&mut builder);
-        let mut jit = JITModule::new(builder);
+        let mut jit = new_jit(target(opt)?);
         let services = calls::Services::declare(&mut jit)?;
         Ok(Driver {
             unit: Unit::new(module, lanes),
@@ -162,10 +175,8 @@ impl<'a> Driver<'a> {
             jit,
             builder_context: FunctionBuilderContext::new(),
             ids: HashMap::new(),
-            entry: None,
             services,
             translating: Duration::ZERO,
-            code_bytes: 0,
         })
     }
 
@@ -188,22 +199,20 @@ impl<'a> Driver<'a> {
         signature
     }
 
-    /// Everything that is to be defined.
+    /// Everything that is to be defined, the entry first.
     fn declare(&mut self) -> Result<Vec<(FuncId, Version)>, BackendError> {
-        let versions: Vec<(FuncId, Version)> = self.unit.plan.versions().collect();
+        let mut versions: Vec<(FuncId, Version)> = self.unit.plan.versions().collect();
+        versions.sort_by_key(|&(id, version)| !self.is_entry(id, version));
         for &(id, version) in &versions {
             let signature = self.signature(id, version);
             let name = format!("ssl.{}.{version:?}", id.0);
             let native = self.jit.declare_function(&name, Linkage::Local, &signature).map_err(error)?;
-            if self.is_entry(id, version) {
-                self.entry = Some(native);
-            }
             self.ids.insert((id, version), native);
         }
         Ok(versions)
     }
 
-    fn define(&mut self, id: FuncId, version: Version, dump: &mut Option<Dump>) -> Result<(), BackendError> {
+    fn define(&mut self, id: FuncId, version: Version, dump: &mut Option<Dump>) -> Result<Piece, BackendError> {
         let start = Instant::now();
         self.context.func.signature = self.signature(id, version);
         self.translate(id, version)?;
@@ -213,15 +222,20 @@ impl<'a> Driver<'a> {
             self.context.set_disasm(d.assembly);
         }
         let native = self.ids[&(id, version)];
-        self.jit.define_function(native, &mut self.context).map_err(error)?;
-        if let Some(code) = self.context.compiled_code() {
-            self.code_bytes += code.code_info().total_size as usize;
-            if let (Some(d), Some(text)) = (dump, &code.vcode) {
-                d.text.clone_from(text);
-            }
+        self.context.compile(self.jit.isa(), &mut ControlPlane::default()).map_err(|e| error(e.inner))?;
+        let made = self.context.compiled_code().ok_or_else(|| error("Cranelift made no code"))?;
+        if let (Some(d), Some(text)) = (dump, &made.vcode) {
+            d.text.clone_from(text);
         }
+        let relocation = |r| ModuleReloc::from_mach_reloc(r, &self.context.func, native);
+        let piece = Piece {
+            id: native,
+            alignment: u64::from(made.buffer.alignment),
+            code: made.code_buffer().to_vec(),
+            relocations: made.buffer.relocs().iter().map(relocation).collect(),
+        };
         self.jit.clear_context(&mut self.context);
-        Ok(())
+        Ok(piece)
     }
 
     fn translate(&mut self, id: FuncId, version: Version) -> Result<(), BackendError> {
@@ -246,14 +260,5 @@ impl<'a> Driver<'a> {
         b.seal_all_blocks();
         b.finalize(jit.target_config());
         Ok(())
-    }
-
-    fn finish(mut self) -> Result<(CodeMemory, native::BlockFunction), BackendError> {
-        self.jit.finalize_definitions().map_err(error)?;
-        let entry = self.entry.ok_or_else(|| error("the module has no entry"))?;
-        let address = self.jit.get_finalized_function(entry);
-        // SAFETY: the entry was declared with exactly this signature.
-        let entry = unsafe { std::mem::transmute::<*const u8, native::BlockFunction>(address) };
-        Ok((CodeMemory::new(self.jit), entry))
     }
 }

@@ -18,9 +18,9 @@ mod orc;
 mod results;
 
 use super::emit::{self, Unit};
-use super::{Backend, BackendError, Code, Lanes, OptLevel, Text};
+use super::generator::{Generator, Linked, Object};
+use super::{BackendError, Lanes, OptLevel, Text};
 use crate::ir::{Module, Op};
-use crate::runtime::BlockContext;
 use host::Host;
 use inkwell::builder::BuilderError;
 use inkwell::context::Context;
@@ -35,27 +35,34 @@ pub struct Llvm {
     pub lanes: Lanes,
 }
 
-impl Backend for Llvm {
+impl Generator for Llvm {
     fn suits(&self, module: &Module) -> bool {
         let largest = Extent::of(module);
         largest.instructions <= MAX_SUITING && largest.elements <= MAX_SUITING_ELEMENTS
     }
 
-    fn compile(&self, module: &Module) -> Result<Box<dyn Code>, BackendError> {
+    fn fingerprint(&self) -> Result<String, BackendError> {
+        let Host { triple, cpu, features } = Host::get()?;
+        let lanes = self.lanes.of(Host::get()?.lanes());
+        Ok(format!("llvm {} {triple} {cpu} {features} {:?} {lanes}", version(), self.opt))
+    }
+
+    fn generate(&self, module: &Module) -> Result<Object, BackendError> {
         let (opt, lanes, module) = (self.opt, self.lanes, module.clone());
         guard::guarded(move || {
             let context = Context::create();
-            let entry = orc::fresh_symbol();
-            let made = make((opt, lanes), &context, &module, &entry)?;
+            let made = make((opt, lanes), &context, &module, orc::ENTRY)?;
             let start = Instant::now();
-            let object = made.emit(FileType::Object)?;
+            let bytes = made.emit(FileType::Object)?.as_slice().to_vec();
             let mut timings = made.timings;
             timings.push(("generate", start.elapsed()));
-            let start = Instant::now();
-            let code = orc::link(object, &entry)?;
-            timings.push(("link", start.elapsed()));
-            Ok(Box::new(Native { code, timings }) as Box<dyn Code>)
+            Ok(Object { bytes, timings })
         })
+    }
+
+    fn link(&self, object: &[u8]) -> Result<Linked, BackendError> {
+        let object = object.to_vec();
+        guard::guarded(move || orc::link(object))
     }
 
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
@@ -66,7 +73,7 @@ impl Backend for Llvm {
                 return Ok(unit.plan.text(&module, &unit.storage));
             }
             let context = Context::create();
-            let made = make((opt, lanes), &context, &module, "ssl_block")?;
+            let made = make((opt, lanes), &context, &module, orc::ENTRY)?;
             if text == Text::Intermediate {
                 return Ok(made.module.llvm.print_to_string().to_string());
             }
@@ -165,24 +172,10 @@ fn bounded(opt: OptLevel, module: &Module) -> OptLevel {
     }
 }
 
-struct Native {
-    code: orc::Linked,
-    timings: Vec<(&'static str, Duration)>,
-}
-
-impl Code for Native {
-    unsafe fn run(&self, context: &mut BlockContext) {
-        // SAFETY: the caller promises a valid context; the code lives as long as `self`.
-        unsafe { (self.code.entry())(context) }
-    }
-
-    fn code_bytes(&self) -> usize {
-        self.code.bytes()
-    }
-
-    fn timings(&self) -> &[(&'static str, Duration)] {
-        &self.timings
-    }
+/// Of the library that is linked.
+fn version() -> String {
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!("{major}.{minor}.{patch}")
 }
 
 fn error(e: impl std::fmt::Display) -> BackendError {

@@ -2,6 +2,7 @@
 //! shader, whose removal returns the memory.
 
 use super::{BackendError, error};
+use crate::backend::generator::Linked;
 use crate::backend::native::{self, BlockFunction};
 use crate::runtime::block::texture_service;
 use crate::runtime::externals::external_service;
@@ -41,47 +42,44 @@ thread_local! {
     static REPORT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Code of one shader, freed with this.
-pub(super) struct Linked {
-    tracker: LLVMOrcResourceTrackerRef,
-    entry: BlockFunction,
-    bytes: usize,
-}
+/// The memory of one shader's code, freed with this.
+struct Tracked(LLVMOrcResourceTrackerRef);
 
 // SAFETY: the tracker is only used to free the code, under the session's lock.
-unsafe impl Send for Linked {}
-// SAFETY: shared references only read the entry's address.
-unsafe impl Sync for Linked {}
+unsafe impl Send for Tracked {}
+// SAFETY: shared references do nothing.
+unsafe impl Sync for Tracked {}
 
-impl Linked {
-    pub fn entry(&self) -> BlockFunction {
-        self.entry
-    }
-
-    /// Bytes of machine code.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-}
-
-impl Drop for Linked {
+impl Drop for Tracked {
     fn drop(&mut self) {
         // SAFETY: the tracker is live until here, and the entry cannot be called any more.
-        unsafe { free(self.tracker) }
+        unsafe { free(self.0) }
     }
 }
 
-/// A name for an entry that no other shader has.
-pub(super) fn fresh_symbol() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("ssl_block_{}", NEXT.fetch_add(1, Ordering::Relaxed))
+/// What the entry of a shader is called in an object, before it is linked.
+pub(super) const ENTRY: &str = "ssl_block_0000000000000000";
+
+/// Gives the entry a name that no other shader of this process has, and returns it. All such names have one length, so
+/// nothing else in the object changes.
+fn rename(object: &mut [u8]) -> Result<String, BackendError> {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let name = format!("{}{:016x}", ENTRY.trim_end_matches('0'), NEXT.fetch_add(1, Ordering::Relaxed));
+    let places: Vec<usize> =
+        object.windows(ENTRY.len()).enumerate().filter(|(_, w)| *w == ENTRY.as_bytes()).map(|(i, _)| i).collect();
+    if places.is_empty() {
+        return Err(error("the object has no entry"));
+    }
+    places.into_iter().for_each(|i| object[i..i + ENTRY.len()].copy_from_slice(name.as_bytes()));
+    Ok(name)
 }
 
-/// Links an object file that defines `entry`.
-pub(super) fn link(object: MemoryBuffer<'static>, entry: &str) -> Result<Linked, BackendError> {
+/// Links an object file that defines [`ENTRY`].
+pub(super) fn link(mut object: Vec<u8>) -> Result<Linked, BackendError> {
     let linker = linker()?;
-    let bytes = code_bytes(&object);
-    let name = c_string(entry)?;
+    let name = c_string(&rename(&mut object)?)?;
+    let object = MemoryBuffer::create_from_memory_range_copy(&object, "shader");
+    let code_bytes = code_bytes(&object);
     // SAFETY: the linker lives as long as the process. It takes the object, which is therefore not
     // dropped here; the tracker is freed on every way out.
     unsafe {
@@ -97,7 +95,7 @@ pub(super) fn link(object: MemoryBuffer<'static>, entry: &str) -> Result<Linked,
         }
         // The entry was declared with exactly this signature, and the linker gave its address.
         let entry = std::mem::transmute::<usize, BlockFunction>(address as usize);
-        Ok(Linked { tracker, entry, bytes })
+        Ok(Linked { entry, memory: Box::new(Tracked(tracker)), code_bytes })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::command::words;
 use super::output::{DevelopArguments, ExrArguments};
+use crate::code_cache::CodeCacheArgument;
 use crate::derivatives::DerivativeArguments;
 use crate::includes::Includes;
 use crate::set::SetArguments;
@@ -16,6 +17,7 @@ use renderer::scene::aovs::{self, BadAov};
 use renderer::scene::{MAX_SAMPLES, MAX_SIDE, Scene, codes};
 use renderer::texture::MipMode;
 use renderer::texture::cache::CacheOptions;
+use ssl_compiler::CodeCache;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -128,6 +130,8 @@ pub struct Arguments {
     #[command(flatten)]
     pub(super) target: target::TargetArguments,
     #[command(flatten)]
+    pub(super) code_cache: CodeCacheArgument,
+    #[command(flatten)]
     pub(super) derivatives: DerivativeArguments,
     /// Print the help of the options that steer the compiler. They change no picture and are for those who work on it
     #[arg(long)]
@@ -218,8 +222,8 @@ impl Arguments {
         self.output.clone().unwrap_or_else(beside)
     }
 
-    pub fn making(&self) -> Making {
-        Making { target: self.target.target(), passes: self.derivatives.passes() }
+    pub fn making(&self, cache: Option<CodeCache>) -> Making {
+        Making { target: self.target.target(), passes: self.derivatives.passes(), cache }
     }
 
     pub fn cache(&self) -> CacheOptions {

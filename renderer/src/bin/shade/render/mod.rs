@@ -65,8 +65,9 @@ pub fn run(arguments: &Arguments) -> Outcome {
 /// Ctrl-C sets `cancel`.
 fn open(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Result<(Scene, bool, Outcome), Outcome> {
     let unheard = interrupt::sets(cancel).err();
-    let loaded = load(arguments, cancel);
-    let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
+    let (loaded, note) = load(arguments, cancel);
+    let (diagnostics, sources) = (loaded.diagnostics, loaded.sources);
+    let mut outcome = Outcome { diagnostics, sources, note, ..Outcome::default() };
     if cancel.load(Ordering::Relaxed) {
         let note = "stopped before the first sample; textures that were converted are kept\n".to_owned();
         return Err(Outcome { code: outcome::INTERRUPTED, note, ..Outcome::default() });
@@ -77,13 +78,14 @@ fn open(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Result<(Scene, bool,
         return Err(outcome);
     };
     if let Some(e) = unheard {
-        outcome.note = format!("Ctrl-C will end the render without keeping it: {e}\n");
+        outcome.note += &format!("Ctrl-C will end the render without keeping it: {e}\n");
     }
     Ok((scene, loaded.incomplete, outcome))
 }
 
-/// Reads the scene, and converts its images where that was not done before.
-fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Loaded {
+/// Reads the scene, and converts its images where that was not done before. Beside it stands what there is to say of
+/// the folder that keeps code.
+fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> (Loaded, String) {
     let (bar, cancel) = (Arc::new(Progress::new("converting textures", arguments.progress)), cancel.clone());
     let shown = bar.clone();
     let progress = Arc::new(move |share| {
@@ -91,10 +93,11 @@ fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Loaded {
         !cancel.load(Ordering::Relaxed)
     });
     let textures = TextureSetup { cache: arguments.cache(), progress, ..TextureSetup::default() };
+    let (cache, note) = arguments.code_cache.open();
     let loaded = scene::load(
         &arguments.scene,
         LoadOptions {
-            making: arguments.making(),
+            making: arguments.making(cache),
             textures,
             structure: arguments.accel,
             set: arguments.set.list(),
@@ -103,7 +106,7 @@ fn load(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Loaded {
         &arguments.includes.search(),
     );
     bar.finish();
-    loaded
+    (loaded, note)
 }
 
 /// What is to be rendered, and what an earlier render left to go on from, if anything.

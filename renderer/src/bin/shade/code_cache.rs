@@ -1,0 +1,37 @@
+//! `--code-cache`: where machine code is kept from run to run.
+
+use super::target::COMPILER;
+use renderer::caches;
+use ssl_compiler::CodeCache;
+use std::path::PathBuf;
+
+/// Bytes that the folder may hold: some thousand shaders.
+const LIMIT: u64 = 256 << 20;
+
+#[derive(Clone, clap::Args)]
+pub struct CodeCacheArgument {
+    /// Where compiled code is kept for the next run, or `off`. Without this, the variable SSL_CODE_CACHE says it, or it is
+    /// `ssl/code` in your folder of caches
+    #[arg(long, help_heading = COMPILER, value_name = "FOLDER")]
+    code_cache: Option<PathBuf>,
+}
+
+impl CodeCacheArgument {
+    /// The cache; and what there is to say where a folder cannot serve. Code is then made anew.
+    pub fn open(&self) -> (Option<CodeCache>, String) {
+        let chosen = self.code_cache.clone().or_else(|| caches::folder("SSL_CODE_CACHE", "code"));
+        let Some(folder) = chosen.filter(|folder| folder.as_os_str() != "off") else {
+            return (None, String::new());
+        };
+        match CodeCache::open(&folder, LIMIT) {
+            Ok(cache) => (Some(cache), String::new()),
+            Err(e) => {
+                let note = format!(
+                    "note: compiled code is not kept: `{}`: {e}; `--code-cache` names another folder, or is `off`\n",
+                    folder.display()
+                );
+                (None, note)
+            }
+        }
+    }
+}
