@@ -1,6 +1,7 @@
 //! Neutral scenes: descriptions that several renderers read, with meshes and images beside them, turned into scenes of this
 //! one. What they mean: linear colors, a square picture of box-filtered pixels, `max_depth` counting the segments of a
-//! path from the camera to the light, area lights that shine on their front only.
+//! path from the camera to the light, area lights that shine on their front only, and light lost that interpolated normals
+//! would send below the surface.
 
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -49,6 +50,7 @@ pub fn convert(folder: &Path, picture: Picture) -> Result<Value, String> {
         // Here the first hit is no bounce.
         "integrator": {
             "samples": picture.samples, "max_depth": segments.saturating_sub(1), "roulette": picture.roulette,
+            "bent_normals": "drop",
         },
         "textures": textures.collect::<Map<_, _>>(),
         "materials": materials,

@@ -78,7 +78,7 @@ pub fn absorbed(tint: Vec3, cosine: f32, ior: f32) -> Vec3 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bsdf, Lambert, WeightedLobe, harness};
+    use super::super::{BentNormals, Bsdf, Lambert, WeightedLobe, harness};
     use super::*;
 
     const N: [f32; 3] = [0.0, 0.0, 1.0];
@@ -122,7 +122,7 @@ mod tests {
                     let each = list.iter().map(|l| l.weight.x * harness::albedo(&l.lobe, wo));
                     let all: f32 = each.sum();
                     assert!((all - 1.0).abs() < 0.01, "{roughness} {ior} {wo}: {all}");
-                    let bsdf = Bsdf { lobes: &list, wo, gnormal: Vec3::Z };
+                    let bsdf = Bsdf { lobes: &list, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
                     assert!((bsdf.directional_albedo().x - 1.0).abs() < 1e-5);
                 }
             }

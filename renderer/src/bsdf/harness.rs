@@ -73,6 +73,14 @@ pub fn check_one_way(name: &str, make: MakeLobe<'_>) {
     check_within(name, make, 1.02);
 }
 
+/// Samples distributed as the density says, over the sides that the lobe reaches, and in agreement with `eval` and `pdf`.
+pub fn check_distribution(name: &str, lobe: &Lobe, wo: Vec3) {
+    chi_square(name, lobe, wo);
+    sides(name, lobe, wo);
+    agreement(name, lobe, wo);
+    reached(name, lobe, wo);
+}
+
 fn check_within(name: &str, make: MakeLobe<'_>, greatest_albedo: f32) {
     let transmits = make(&Pose::upright(Vec3::Z)).reach() != Reach::Reflects;
     for inside in [false, true] {
@@ -84,10 +92,7 @@ fn check_within(name: &str, make: MakeLobe<'_>, greatest_albedo: f32) {
             let pose = Pose { inside, ..Pose::upright(wo) };
             let name = &format!("{name}{} at {wo}", if inside { " from inside" } else { "" });
             let lobe = make(&pose);
-            chi_square(name, &lobe, wo);
-            sides(name, &lobe, wo);
-            agreement(name, &lobe, wo);
-            reached(name, &lobe, wo);
+            check_distribution(name, &lobe, wo);
             assert!(albedo(&lobe, wo) < greatest_albedo, "{name} gains energy: {}", albedo(&lobe, wo));
             turning(name, make, &pose);
             numbers(&name, &lobe);

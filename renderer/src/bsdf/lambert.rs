@@ -62,6 +62,10 @@ impl Scatter for LambertLobe {
         self.frame.n
     }
 
+    fn is_diffuse(&self) -> bool {
+        true
+    }
+
     fn directional_albedo(&self, _wo: Vec3) -> Vec3 {
         self.albedo
     }

@@ -21,6 +21,7 @@ pub struct Lobe {
     /// What all who look through lobes ask of each, asked once.
     specular: bool,
     straight: bool,
+    diffuse: bool,
     reach: Reach,
 }
 
@@ -29,11 +30,12 @@ impl Lobe {
     #[inline(always)]
     pub fn new<T: Scatter + Copy + Send + 'static>(lobe: T) -> Lobe {
         const { assert!(size_of::<T>() <= SIZE && align_of::<T>() <= align_of::<Storage>()) };
-        let (specular, straight, reach) = (lobe.is_specular(), lobe.is_straight(), lobe.reach());
+        let (specular, straight) = (lobe.is_specular(), lobe.is_straight());
+        let (diffuse, reach) = (lobe.is_diffuse(), lobe.reach());
         let mut storage = Storage([MaybeUninit::uninit(); SIZE]);
         // SAFETY: size and alignment were just checked; `T` is `Copy`, so the bytes may be copied and need no drop.
         unsafe { (&raw mut storage).cast::<T>().write(lobe) };
-        Lobe { storage, view: view::<T>, specular, straight, reach }
+        Lobe { storage, view: view::<T>, specular, straight, diffuse, reach }
     }
 
     /// As [`Scatter::is_specular`].
@@ -44,6 +46,11 @@ impl Lobe {
     /// As [`Scatter::is_straight`].
     pub fn is_straight(&self) -> bool {
         self.straight
+    }
+
+    /// As [`Scatter::is_diffuse`].
+    pub fn is_diffuse(&self) -> bool {
+        self.diffuse
     }
 
     /// As [`Scatter::reach`].

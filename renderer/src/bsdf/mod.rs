@@ -3,6 +3,7 @@
 mod albedo;
 mod anisotropic_conductor;
 mod ashikhmin_shirley;
+mod bent_normals;
 mod clear_coat;
 mod closure;
 mod cloth;
@@ -39,6 +40,7 @@ mod usable;
 
 pub use anisotropic_conductor::AnisotropicConductor;
 pub use ashikhmin_shirley::AshikhminShirley;
+pub use bent_normals::BentNormals;
 pub use closure::{ClosureKind, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, closures};
 pub use cloth::Cloth;
 pub use coat::Coat;
@@ -62,9 +64,10 @@ pub use schlick::Schlick;
 pub use sheen::Sheen;
 pub use translucent::Translucent;
 pub use transparent::Transparent;
-pub use usable::{bounded, clean, reflecting, toward_viewer};
+pub use usable::{bounded, clean, reflecting, seen, toward_viewer};
 
 use crate::math::max_channel;
+use bent_normals::Drawn;
 use glam::{Vec2, Vec3};
 
 /// What a specular lobe did with a direction.
@@ -92,6 +95,13 @@ impl WeightedLobe {
         let choice = max_channel(weight.abs() * lobe.albedo());
         WeightedLobe { lobe: Lobe::new(lobe), weight, choice }
     }
+
+    /// A direction of this lobe, which is specular; `weight` is the lobe's own.
+    fn specular_sample(&self, drawn: &Drawn, weight: Vec3) -> BsdfSample {
+        let specular = Some(Specular { normal: self.lobe.normal(), straight: self.lobe.is_straight() });
+        let Drawn { wi, refracted, .. } = *drawn;
+        BsdfSample { wi, weight: self.weight * weight, pdf: 1.0, refracted, specular }
+    }
 }
 
 /// All lobes of one hit.
@@ -101,6 +111,8 @@ pub struct Bsdf<'a> {
     pub wo: Vec3,
     /// The geometric normal on the side of `wo`.
     pub gnormal: Vec3,
+    /// What becomes of light that its lobes would send through the surface.
+    pub bent_normals: BentNormals,
 }
 
 /// A direction drawn from all lobes together.
@@ -118,8 +130,8 @@ pub struct BsdfSample {
 }
 
 impl Bsdf<'_> {
-    /// The BSDF times |cos θi| and the density with which `sample` draws `wi`. A lobe counts only where both normals,
-    /// the geometric and its own, agree on the side of `wi`, and only on sides that it reaches: no light leaks through.
+    /// The BSDF times |cos θi| and the density with which `sample` draws `wi`. A lobe counts only on sides of the geometric
+    /// surface that it reaches: no light leaks through. What its own normal would let through [comes back](bent_normals).
     pub fn eval(&self, wi: Vec3) -> (Vec3, f32) {
         let height = wi.dot(self.gnormal);
         if height == 0.0 {
@@ -130,15 +142,13 @@ impl Bsdf<'_> {
 
     /// That of a direction that is `height` above the geometric surface. What it is of the one lobe that drew the direction
     /// is known.
-    fn sum(&self, wi: Vec3, height: f32, drawn: Option<(&WeightedLobe, &LobeSample)>) -> (Vec3, f32) {
+    fn sum(&self, wi: Vec3, height: f32, drawn: Option<(&WeightedLobe, (Vec3, f32))>) -> (Vec3, f32) {
         let (mut value, mut pdf, mut total) = (Vec3::ZERO, 0.0, 0.0);
         for l in self.lobes {
             total += l.choice;
-            if !l.lobe.is_specular() && reaches(&l.lobe, height, wi) {
-                let (of_lobe, density) = match drawn {
-                    Some((lobe, known)) if std::ptr::eq(lobe, l) => (known.weight * known.pdf, known.pdf),
-                    _ => l.lobe.eval_and_pdf(self.wo, wi),
-                };
+            if !l.lobe.is_specular() {
+                let known = drawn.filter(|(lobe, _)| std::ptr::eq(*lobe, l)).map(|(_, known)| known);
+                let (of_lobe, density) = self.of_lobe(&l.lobe, wi, height, known);
                 value += l.weight * of_lobe;
                 pdf += density * l.choice;
             }
@@ -159,23 +169,20 @@ impl Bsdf<'_> {
             }
         }
         let chosen = chosen?;
-        let drawn = chosen.lobe.sample(self.wo, u)?;
-        // On the side of the geometric surface that it is meant for.
-        let height = drawn.wi.dot(self.gnormal);
-        if (if drawn.refracted.is_some() { -height } else { height }) <= 0.0 {
-            return None;
-        }
         if chosen.lobe.is_specular() {
-            let weight = chosen.weight * drawn.weight * (total / chosen.choice);
-            let specular = Some(Specular { normal: chosen.lobe.normal(), straight: chosen.lobe.is_straight() });
-            return Some(BsdfSample { wi: drawn.wi, weight, pdf: 1.0, refracted: drawn.refracted, specular });
+            let (drawn, weight) = self.settled(&chosen.lobe, chosen.lobe.sample(self.wo, u)?)?;
+            return Some(chosen.specular_sample(&drawn, weight * (total / chosen.choice)));
         }
+        let Drawn { wi, height, refracted, own } = self.draw(&chosen.lobe, u)?;
+        let known = own.as_ref().map(|own| (own.weight * own.pdf, own.pdf));
         let (value, pdf) = match self.lobes {
-            [only] => (only.weight * drawn.weight * drawn.pdf, drawn.pdf),
-            _ => self.sum(drawn.wi, height, Some((chosen, &drawn))),
+            [only] => {
+                let (value, pdf) = self.of_lobe(&only.lobe, wi, height, known);
+                (only.weight * value, pdf)
+            }
+            _ => self.sum(wi, height, known.map(|known| (chosen, known))),
         };
-        let refracted = drawn.refracted;
-        (pdf > 0.0).then(|| BsdfSample { wi: drawn.wi, weight: value / pdf, pdf, refracted, specular: None })
+        (pdf > 0.0).then(|| BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None })
     }
 
     /// Whether light sampling can reach anything.
@@ -185,15 +192,6 @@ impl Bsdf<'_> {
 
     fn total_choice(&self) -> f32 {
         self.lobes.iter().map(|l| l.choice).sum()
-    }
-}
-
-/// Whether a lobe that is not specular sends light from `wi`, which is `height` above the geometric surface.
-fn reaches(lobe: &Lobe, height: f32, wi: Vec3) -> bool {
-    match lobe.reach() {
-        Reach::Reflects => height > 0.0,
-        Reach::Transmits => height < 0.0,
-        Reach::Both => height * wi.dot(lobe.normal()) > 0.0,
     }
 }
 
@@ -212,7 +210,7 @@ mod tests {
             WeightedLobe::new(lambert.lobe(Vec3::Z), Vec3::splat(0.7)),
             WeightedLobe::new(glossy.lobe(Vec3::Z, wo), Vec3::splat(0.4)),
         ];
-        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
+        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
         // The mean of the weights is the albedo, which uniform sampling of the hemisphere gives too.
         let (mut sampled, mut uniform) = (Vec3::ZERO, Vec3::ZERO);
         const N: u32 = 1 << 14;
@@ -230,7 +228,7 @@ mod tests {
     fn nothing_passes_below_the_geometric_surface() {
         let tilted = Lambert { albedo: [1.0; 3], normal: [0.9, 0.0, 0.3] };
         let lobes = [WeightedLobe::new(tilted.lobe(Vec3::Z), Vec3::ONE)];
-        let bsdf = Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z };
+        let bsdf = Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
         assert_eq!(bsdf.eval(Vec3::new(0.9, 0.0, -0.3).normalize()), (Vec3::ZERO, 0.0));
         for i in 0..1000 {
             let mut s = Sampler::new(2, (0, 0), i);

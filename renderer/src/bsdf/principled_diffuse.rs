@@ -53,6 +53,10 @@ impl Scatter for PrincipledDiffuse {
     fn normal(&self) -> Vec3 {
         self.frame.n
     }
+
+    fn is_diffuse(&self) -> bool {
+        true
+    }
 }
 
 /// `retro` is 2 roughness (o · h)².

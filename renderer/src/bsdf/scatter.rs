@@ -65,6 +65,12 @@ pub trait Scatter: Debug {
         Reach::Reflects
     }
 
+    /// Whether it scatters light about as a Lambertian surface does: what it loses about a normal that is not the
+    /// surface's is made up for in that way.
+    fn is_diffuse(&self) -> bool {
+        false
+    }
+
     /// Whether it sends light to single directions only.
     fn is_specular(&self) -> bool {
         false

@@ -1,6 +1,6 @@
 //! All ways that smooth surfaces send light, without drawing any.
 
-use super::{Bsdf, BsdfSample, Specular};
+use super::{Bsdf, BsdfSample};
 use smallvec::SmallVec;
 
 impl Bsdf<'_> {
@@ -10,11 +10,8 @@ impl Bsdf<'_> {
         let mut all = SmallVec::new();
         for l in self.lobes {
             for drawn in l.lobe.specular_directions(self.wo) {
-                let height = drawn.wi.dot(self.gnormal);
-                if (if drawn.refracted.is_some() { -height } else { height }) > 0.0 {
-                    let specular = Some(Specular { normal: l.lobe.normal(), straight: l.lobe.is_straight() });
-                    let (wi, weight, refracted) = (drawn.wi, l.weight * drawn.weight, drawn.refracted);
-                    all.push(BsdfSample { wi, weight, pdf: 1.0, refracted, specular });
+                if let Some((drawn, weight)) = self.settled(&l.lobe, drawn) {
+                    all.push(l.specular_sample(&drawn, weight));
                 }
             }
         }
@@ -24,7 +21,7 @@ impl Bsdf<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dielectric, Lambert, Mirror, WeightedLobe};
+    use super::super::{BentNormals, Dielectric, Lambert, Mirror, WeightedLobe};
     use super::*;
     use crate::bsdf::Scatter;
     use crate::sampler::Sampler;
@@ -42,7 +39,7 @@ mod tests {
             WeightedLobe::new(mirror, Vec3::splat(0.3)),
             WeightedLobe::new(Lambert { albedo: [0.3; 3], normal: n }.lobe(Vec3::Z), Vec3::ONE),
         ];
-        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z };
+        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
         let listed = bsdf.specular();
         assert_eq!(listed.len(), 3);
         let (mut up, mut down) = (Vec3::ZERO, Vec3::ZERO);

@@ -62,6 +62,10 @@ impl Scatter for TranslucentLobe {
         self.frame.n
     }
 
+    fn is_diffuse(&self) -> bool {
+        true
+    }
+
     fn reach(&self) -> Reach {
         Reach::Transmits
     }

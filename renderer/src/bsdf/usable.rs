@@ -12,16 +12,24 @@ pub fn toward_viewer(normal: [f32; 3], gnormal: Vec3) -> Vec3 {
     if n.dot(gnormal) < 0.0 { -n } else { n }
 }
 
-/// As [`toward_viewer`], and bent so far that `wo` is above it and its mirror direction above the surface:
-/// near a silhouette the interpolated normal may turn away from the viewer, or reflect into the surface,
-/// and what reflects would be black there.
-pub fn reflecting(normal: [f32; 3], gnormal: Vec3, wo: Vec3) -> Vec3 {
-    const LEAST_COSINE: f32 = 1e-3;
-    let mut n = toward_viewer(normal, gnormal);
+/// How far above a normal `wo` is at least, as a cosine.
+const LEAST_COSINE: f32 = 1e-3;
+
+/// As [`toward_viewer`], and bent so far that `wo` is above it: near a silhouette the interpolated normal may turn away
+/// from the viewer, and what depends on `wo` would be black there.
+pub fn seen(normal: [f32; 3], gnormal: Vec3, wo: Vec3) -> Vec3 {
+    let n = toward_viewer(normal, gnormal);
     let cosine = n.dot(wo);
-    if cosine < LEAST_COSINE {
-        n = (n + wo * (2.0 * LEAST_COSINE - cosine)).try_normalize().unwrap_or(gnormal);
+    if cosine >= LEAST_COSINE {
+        return n;
     }
+    (n + wo * (2.0 * LEAST_COSINE - cosine)).try_normalize().unwrap_or(gnormal)
+}
+
+/// As [`seen`], and bent so far that the mirror direction of `wo` is above the surface: what reflects would be black where
+/// it is not.
+pub fn reflecting(normal: [f32; 3], gnormal: Vec3, wo: Vec3) -> Vec3 {
+    let n = seen(normal, gnormal, wo);
     let wi = n * (2.0 * wo.dot(n)) - wo;
     let height = wi.dot(gnormal);
     if height >= LEAST_COSINE {

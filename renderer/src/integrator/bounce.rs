@@ -49,7 +49,8 @@ pub fn advance(
     let path = &mut work.paths[met.path as usize];
     let bounce = Bounce::new(scene, path, step, differentials);
     let (wo, gnormal) = (-path.ray.direction, point.surface.gnormal_seen());
-    let bsdf = Bsdf { lobes: &work.lobes[shaded.lobes.clone()], wo, gnormal };
+    let lobes = &work.lobes[shaded.lobes.clone()];
+    let bsdf = Bsdf { lobes, wo, gnormal, bent_normals: scene.integrator.bent_normals };
     let mut numbers = shaded.numbers;
     if step == 0 {
         let material = (met.material, &scene.materials[met.material as usize]);

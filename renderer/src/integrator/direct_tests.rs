@@ -4,7 +4,7 @@ use super::super::bounce::{Bounce, next_differential};
 use super::super::step::Step;
 use super::super::wavefront::environment_met;
 use super::*;
-use crate::bsdf::{BsdfSample, Specular};
+use crate::bsdf::{BentNormals, BsdfSample, Specular};
 use crate::camera::Camera;
 use crate::geometry::Wanted;
 use crate::math::uniform_cone;
@@ -87,7 +87,7 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Site<'_>, &mut Sampler,
         faulty: false,
         nanoseconds: 0.0,
     };
-    let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal };
+    let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal, bent_normals: BentNormals::default() };
     let site = Site { scene, path: &path, point: &point, surface: &surface, bsdf: &bsdf };
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };

@@ -231,6 +231,11 @@ pub const TABLES: &[Table] = &[
             key("noise", Choice(&["white", "blue"]), "how the errors of neighbouring pixels go together"),
             key("sampling", Choice(&["both", "lights", "lobes"]), "who looks for light that both could find"),
             key("light_choice", Choice(&["tree", "power"]), "by what one of many lights is drawn"),
+            key(
+                "bent_normals",
+                Choice(&["conserve", "drop"]),
+                "what becomes of light that interpolated normals would lose",
+            ),
         ],
     },
     Table {
@@ -370,6 +375,7 @@ mod tests {
             ("integrator", "type", "[integrator]\n"),
             ("integrator", "sampling", "[integrator]\n"),
             ("integrator", "light_choice", "[integrator]\n"),
+            ("integrator", "bent_normals", "[integrator]\n"),
             ("integrator", "noise", "[integrator]\n"),
             ("film", "filter", "[film]\n"),
             ("film", "tone", "[film]\n"),

@@ -34,7 +34,7 @@ pub use settings::Setting;
 pub use textures::TextureSetup;
 
 use crate::accel::{Accel, Structure};
-use crate::bsdf::ClosureKind;
+use crate::bsdf::{BentNormals, ClosureKind};
 use crate::camera::Projection;
 use crate::film::{Adaptive, Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
@@ -120,6 +120,7 @@ pub struct IntegratorSettings {
     pub max_depth: u32,
     pub seed: u32,
     pub sampling: LightSampling,
+    pub bent_normals: BentNormals,
     /// How the errors of neighbouring pixels go together.
     pub noise: Noise,
     /// Paths that carry little may end at random.
@@ -289,6 +290,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         max_depth: context.integer(&table.max_depth, "depth", 0..1025, 8),
         seed: context.integer(&table.seed, "seed", 0..i64::from(u32::MAX) + 1, 0),
         sampling: table.sampling,
+        bent_normals: table.bent_normals,
         noise: table.noise,
         roulette: table.roulette.unwrap_or(true),
         distance: context.number(&table.distance, "distance", 0.0..1e9, f32::INFINITY),

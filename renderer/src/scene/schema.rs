@@ -4,6 +4,7 @@
 //! `at` and `spoiled` are no keys: the check before supplies them. Of a spoiled table something was taken out that could not
 //! be used, which has been said; what it lacks need not be spoken of.
 
+use crate::bsdf::BentNormals;
 use crate::film::{PixelFilter, ToneCurve};
 use crate::light::{LightChoice, LightSampling};
 use crate::sampler::Noise;
@@ -99,6 +100,7 @@ pub struct IntegratorTable {
     pub seed: Option<Spanned<i64>>,
     pub sampling: LightSampling,
     pub light_choice: LightChoice,
+    pub bent_normals: BentNormals,
     pub noise: Noise,
     /// Whether paths that carry little may end at random.
     pub roulette: Option<bool>,
