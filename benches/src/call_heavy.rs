@@ -1,4 +1,4 @@
-//! Programs in which much is called, for comparing the ways in which derivatives cross calls.
+//! Programs with many calls, for comparing the ways in which derivatives cross calls.
 
 use super::{KINDS, root, table_source};
 use renderer::material::ShadingLanguage;

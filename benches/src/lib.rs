@@ -1,7 +1,7 @@
 //! What the benches share: the shaders of the derivative-cost table, and a block to run them on.
 //!
-//! The table's shaders come from a generator outside this project. Benches look for it at
-//! `$SSL_TABLE_SHADERS`, then beside the checkout, and are skipped where it is not.
+//! The table's shaders come from a generator outside this project. Benches look for it at `$SSL_TABLE_SHADERS`, then
+//! beside the checkout, and are skipped if it is not there.
 
 mod call_heavy;
 pub mod mip_scene;

@@ -1,8 +1,8 @@
 //! The experiment of SORT's articles on mip levels from derivatives: one delta light, one sample in the middle of each
-//! pixel, a textured ground to the horizon, a textured ball and a mirror in which the ground is seen again. So nothing is
-//! noisy, and what differs from the mean over the pixels' area is the work of the texture filter.
+//! pixel, a textured ground up to the horizon, a textured ball, and a mirror that reflects the ground. So there is no
+//! noise, and every difference from the mean over the area of the pixels comes from the texture filter.
 //!
-//! The texture is of this file's making: a fine checker under noise of all sizes.
+//! This file makes the texture: a fine checker under noise of all sizes.
 
 use renderer::film::{Picture, PixelFilter};
 use renderer::integrator::View;

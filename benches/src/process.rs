@@ -1,4 +1,4 @@
-//! What this process has used so far, where the system tells: Linux does.
+//! What this process has used so far, if the system tells: Linux does.
 
 /// Milliseconds that all threads of this process have run, in the kernel too; in steps of a hundredth of a second.
 pub fn processor_milliseconds() -> Option<f64> {

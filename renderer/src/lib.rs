@@ -1,6 +1,6 @@
 //! An offline CPU path tracer that shades with SSL.
 //!
-//! Modules in the order of their layers; one may use those above it, never those below.
+//! Modules stand in the order of their layers; one may use those above it, never those below.
 
 pub mod math;
 

@@ -1,4 +1,4 @@
-//! Memory that has done its work.
+//! Returns freed memory to the system.
 
 /// Gives memory that was freed back to the system, as far as the allocator still keeps it. After much was freed, as when a
 /// scene has been read, it keeps what would hold a good part of the textures: glibc's returns by itself only what lies at

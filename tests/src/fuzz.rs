@@ -1,4 +1,4 @@
-//! What a fuzzer throws at the compiler, as functions of bytes: they panic where a promise is broken.
+//! What a fuzzer sends to the compiler, as functions of bytes: they panic if a promise is broken.
 //!
 //! The targets in `fuzz/` call these, and so does `tests/fuzz_regressions.rs` with the inputs that once
 //! broke something, which lie in `fuzz/` beside this crate's sources, a folder a target.

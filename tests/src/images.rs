@@ -1,5 +1,5 @@
-//! Whether a noisy picture is an estimate of another: by the means of tiles, each with the error that independent passes
-//! show it to have.
+//! Whether a noisy picture is an estimate of another: compares the means of tiles, each with the error that independent
+//! passes show.
 
 use std::path::Path;
 

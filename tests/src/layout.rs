@@ -1,4 +1,4 @@
-//! What laying out a file must not change, found out without the formatter's own means.
+//! What formatting a file must not change, found without the formatter's own means.
 
 use crate::explain;
 use ssl_compiler::diagnostics::Diagnostics;

@@ -1,7 +1,7 @@
-//! Neutral scenes: descriptions that several renderers read, with meshes and images beside them, turned into scenes of this
-//! one. What they mean: linear colors, a square picture of box-filtered pixels, `max_depth` counting the segments of a
-//! path from the camera to the light, area lights that shine on their front only, and light lost that interpolated normals
-//! would send below the surface.
+//! Neutral scenes: descriptions that several renderers read, with meshes and images beside them, converted into scenes
+//! of this renderer. They mean: linear colors, a square picture of box-filtered pixels, `max_depth` counting the
+//! segments of a path from the camera to the light, and area lights that emit only from their front. Light that
+//! interpolated normals would send below the surface is lost.
 
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};

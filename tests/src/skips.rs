@@ -1,5 +1,5 @@
-//! Tests that cannot run where they are, because a program or a file is not there. Each says so and is counted: a test
-//! that ended early without a word would pass for one that ran.
+//! Tests that cannot run because a program or a file is missing. Each says so and is counted: a test that ends early
+//! without a word would pass for one that ran.
 
 use std::fmt::Display;
 use std::io::Write;

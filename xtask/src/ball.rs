@@ -1,8 +1,8 @@
-//! The ball on a foot that materials and lobes are shown on: a profile turned about the y axis.
+//! The ball on a foot that shows materials and lobes: a profile turned about the y axis.
 //!
-//! It has what tells materials apart: a large round face, a groove with rounded edges, a hollow neck and a small foot. Its
-//! lower end stands at y = 0, its center at y = 1; u runs once about it and v from the foot to the top by the way along
-//! the profile. The mesh is closed, so that glass works.
+//! It has what tells materials apart: a large round face, a groove with rounded edges, a hollow neck and a small foot.
+//! Its lower end stands at y = 0, its center at y = 1. u runs once about it, and v from the foot to the top along the
+//! profile. The mesh is closed, so glass works.
 
 use super::{Outcome, root};
 use std::f32::consts::{FRAC_PI_2, TAU};

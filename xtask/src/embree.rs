@@ -1,5 +1,5 @@
-//! Embree 4 and libclang, which the `embree` feature needs and nothing else does: the library comes out of a Python
-//! package that holds it, into a folder that git ignores; libclang, which reads its headers, from Debian's packages.
+//! Embree 4 and libclang, which only the `embree` feature needs. The library comes from a Python package that holds it,
+//! into a folder that git ignores; libclang, which reads its headers, comes from Debian's packages.
 
 use super::{Outcome, apt, has, root, run};
 use std::path::{Path, PathBuf};

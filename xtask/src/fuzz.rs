@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz [TARGET] [--seconds N]`: throws bytes at the compiler, guided by coverage.
+//! `cargo xtask fuzz [TARGET] [--seconds N]`: sends bytes to the compiler, guided by coverage.
 //!
-//! Seeds are the shader files and the textual intermediate code of this repository, and what once broke
-//! something (`tests/fuzz`). What is found lies in `fuzz/artifacts`; once mended, it moves to `tests/fuzz`, as a
-//! file that ends in `.input`.
+//! Seeds are the shader files and the textual intermediate code of this repository, and inputs that once broke
+//! something (`tests/fuzz`). New finds lie in `fuzz/artifacts`. Once fixed, they move to `tests/fuzz`, as files that
+//! end in `.input`.
 
 use super::{Outcome, cargo_command, has, root, run};
 

@@ -1,8 +1,8 @@
-//! The book's gallery: every scene that ships, rendered small, every material on a ball and every lobe on a row of them, each
-//! with the words of its header.
+//! The book's gallery: every scene that ships, rendered small, every material on a ball and every lobe on a row of
+//! balls, each with the words of its header.
 //!
-//! The first comment of a file says what it shows; the page is made of these, so that it cannot say anything else. Nothing is
-//! changed before all pictures are there.
+//! The first comment of a file says what it shows. The page consists of these comments, so it cannot say anything else.
+//! Nothing changes before all pictures are there.
 
 use super::{Outcome, root, shade};
 use std::fmt::Write as _;

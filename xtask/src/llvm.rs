@@ -1,5 +1,4 @@
-//! LLVM 19, which the `llvm` feature needs and nothing else does: finding it, and installing it where the
-//! system's package manager is Debian's.
+//! LLVM 19, which only the `llvm` feature needs: finds it, or installs it if the system's package manager is Debian's.
 
 use super::{apt, first_line};
 

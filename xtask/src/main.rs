@@ -1,4 +1,4 @@
-//! The chores of this workspace: `cargo xtask COMMAND`. No product code, and no dependencies, so that it
+//! The tasks of this workspace: `cargo xtask COMMAND`. It contains no product code and has no dependencies, so it
 //! starts at once on a fresh checkout.
 //!
 //! Exit codes: 0 fine, 1 something failed, 2 wrong usage.

@@ -1,5 +1,5 @@
 //! The Python packages with which tests and benches write the scenes of the comparison with other renderers. They go
-//! into a folder of the checkout, `third_party/python`, so that nothing of the machine's own is changed.
+//! into a folder of the checkout, `third_party/python`, and change nothing of the machine's own.
 
 use super::{Outcome, has, root, run};
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
-//! What comes from the source: the pages of the book on built-ins, lobes and diagnostics, and the schema of scenes. Written by
-//! `cargo xtask reference`; with `--check` nothing is written, and a stale page fails.
+//! Generates what comes from the source: the pages of the book on built-ins, lobes and diagnostics, and the schema of
+//! scenes. `cargo xtask reference` writes them; with `--check` it writes nothing, and fails if a page is stale.
 //!
-//! Either way every listing of the book and of the README that is marked as plain `c` is compiled, and the
-//! tests in it run: such a listing is a whole file, and laid out as `shade fmt` does. Fragments are marked
-//! `c fragment` and left alone.
+//! Either way it compiles every listing of the book and of the README that is marked as plain `c`, and runs the tests
+//! in it: such a listing is a whole file, formatted as by `shade fmt`. Fragments are marked `c fragment` and left
+//! alone.
 
 mod lobes;
 

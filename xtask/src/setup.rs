@@ -1,5 +1,5 @@
-//! What building and testing need, and whether this machine has it. The build needs Rust and a C linker
-//! alone, and both are the system's business; the libraries of optional features are installed.
+//! What building and testing need, and whether this machine has it. The build needs only Rust and a C linker, which are
+//! the system's business. The libraries of optional features can be installed.
 
 use super::{Outcome, embree, first_line, llvm, python};
 

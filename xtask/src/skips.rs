@@ -1,5 +1,5 @@
 //! What was not tested because something is not installed here: steps of `ci` without their tools, and tests that say
-//! so (`ssl_tests::skip`). It is printed when the chore ends, and fails `ci` unless that was told to allow it.
+//! so (`ssl_tests::skip`). It is printed when the task ends, and fails `ci` unless that was told to allow it.
 
 use super::root;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
-//! Prints what a megabyte of each hostile shape costs: `hostile [--bytes N] [--backend NAME] [--over MS] [WORD…]`,
-//! only the shapes with one of the words in their names, where there are any.
+//! Prints what a megabyte of each hostile shape costs: `hostile [--bytes N] [--backend NAME] [--over MS] [WORD…]`.
+//! Words choose the shapes that have one of them in their names.
 //!
-//! Each shape is compiled by a process of its own, which is ended after a minute; so one that hangs, overflows its
-//! stack or takes all memory is a row of the table like any other. `--over` leaves out what takes less time.
+//! A process of its own compiles each shape and is ended after a minute. So a shape that hangs, overflows its stack or
+//! takes all memory is a row of the table like any other. `--over` leaves out shapes that take less time.
 
 use ssl_benches::process::{peak_megabytes, processor_milliseconds};
 use ssl_compiler::backend::OptLevel;

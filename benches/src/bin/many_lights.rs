@@ -1,5 +1,5 @@
-//! Prints what a sample costs and how noisy pictures are under ten to ten thousand lights, drawn by the tree and by power
-//! alone: the table of docs/src/performance.md.
+//! Prints what a sample costs and how noisy pictures are under ten to ten thousand lights, sampled by the tree and by
+//! power alone: the table of docs/src/performance.md.
 
 use renderer::film::Picture;
 use renderer::render::{RenderOptions, render};

@@ -1,7 +1,7 @@
-//! Prints how far pictures of one sample a pixel are from the mean over their pixels' area, for each filter and mip bias:
-//! the table of docs/src/textures.md.
+//! Prints how far pictures of one sample per pixel are from the mean over the area of their pixels, for each filter and
+//! mip bias: the table of docs/src/textures.md.
 //!
-//! With `--view FILE.png` it writes the false-color view of the scene instead, which stands there too.
+//! With `--view FILE.png` it writes the false-color view of the scene instead, which is on that page, too.
 
 use renderer::film::{self, ImageFormat, ToneCurve};
 use renderer::integrator::View;

@@ -1,7 +1,7 @@
 //! Prints what the neutral scenes cost to render, whole and in parts: see `ssl_tests::neutral` for where they come from.
 //!
-//! `neutral [SCENE…] [--side N] [--samples N] [--stages]`; scenes are s1, s2, s3d and s3 unless named. Paths do not end at
-//! random, as the figures of others were taken so. With `--stages`, which share of its time one thread spends where.
+//! `neutral [SCENE…] [--side N] [--samples N] [--stages]`; without names, the scenes are s1, s2, s3d and s3. Russian
+//! roulette is off, as in the figures of other renderers. `--stages` shows where one thread spends its time.
 
 use renderer::accel::Structure;
 use renderer::integrator::clock::Stage;

@@ -1,7 +1,7 @@
 //! Prints the table of noises of the performance page: run time and code size of each kind and dimension, without
 //! derivatives, with `ddx`, and with `ddx` and `ddy`.
 //!
-//! Each figure is the least of several runs over 1024 points; the three of a row are measured by turns.
+//! Each figure is the least of several runs over 1024 points; the three of a row are measured in turns.
 
 use ssl_benches::{Points, compiled, in_turn_on};
 use ssl_compiler::{Shader, Target};

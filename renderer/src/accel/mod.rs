@@ -1,7 +1,7 @@
-//! Which primitive a ray meets: one interface, behind which the structure may change.
+//! Which primitive a ray hits: one interface, behind which the structure may change.
 //!
-//! The default is a hierarchy of boxes in Rust; with the feature `embree` there is Embree's too. Both find the same
-//! hits, up to the rounding of triangles' distances.
+//! The default is a bounding volume hierarchy in Rust; with the feature `embree` there is Embree's, too. Both find the
+//! same hits, up to the rounding of triangles' distances.
 
 mod bvh;
 #[cfg(feature = "embree")]

@@ -1,9 +1,9 @@
 //! A ray–triangle test without cracks: a ray through a shared edge or vertex meets at least one of the
 //! triangles there (Woop, Benthin and Wald, "Watertight Ray/Triangle Intersection", JCGT 2013).
 //!
-//! A hit counts where it lies past the ray's beginning for certain: further than the rounding of its distance may reach
-//! (Pharr, Jakob and Humphreys, "Physically Based Rendering", 4th edition, 6.8.7). A ray that leaves a large triangle at a
-//! small angle would else meet that very triangle.
+//! A hit counts only if it lies past the ray's origin for certain: further than the rounding of its distance may reach
+//! (Pharr, Jakob and Humphreys, "Physically Based Rendering", 4th edition, 6.8.7). Otherwise a ray that leaves a large
+//! triangle at a small angle would hit that very triangle.
 
 use crate::ray::Ray;
 use glam::{Vec3, Vec4};

@@ -1,10 +1,10 @@
-//! How much light rough surfaces scatter at once, and what makes up for the rest: light that meets several microfacets
-//! before it leaves is not followed, so a lobe of its own darkens with roughness.
+//! How much light rough surfaces scatter once, and the compensation for the rest. A lobe by itself does not follow
+//! light that meets several microfacets before it leaves, so it darkens with roughness.
 //!
-//! What is scattered once is scaled so that a surface that absorbs nothing loses nothing (Turquin, "Practical multiple
-//! scattering compensation for microfacet models", 2019). The scale depends on the outgoing direction alone: samples and
-//! their density stay as they are, but reciprocity is lost. The albedos of one scattering stand in tables, computed when they
-//! are first needed from the lobes' own sampling.
+//! The compensation scales single scattering so that a surface without absorption loses nothing (Turquin, "Practical
+//! multiple scattering compensation for microfacet models", 2019). The scale depends on the outgoing direction alone:
+//! samples and their density stay as they are, but reciprocity is lost. Tables hold the albedos of single scattering;
+//! they are computed from the lobes' own sampling when they are first needed.
 
 use super::ggx::Ggx;
 use super::{albedo, fresnel};

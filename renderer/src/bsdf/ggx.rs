@@ -1,6 +1,6 @@
-//! GGX microfacets with Smith's height-correlated masking (Heitz, JCGT 2014), drawn from the visible normals (Dupuy and
-//! Benyoub, "Sampling Visible GGX Normals with Spherical Caps", 2023), that reflect or refract (Walter et al., EGSR 2007):
-//! what rough lobes have in common. Anisotropic ones are stretched along the first two axes.
+//! GGX microfacets, which rough lobes share. They have Smith's height-correlated masking (Heitz, JCGT 2014), sample the
+//! visible normals (Dupuy and Benyoub, "Sampling Visible GGX Normals with Spherical Caps", 2023), and reflect or
+//! refract (Walter et al., EGSR 2007). Anisotropic ones are stretched along the first two axes.
 //!
 //! Directions are local: z is the shading normal, `o` is above it. Light is scattered once; see [`super::energy`].
 

@@ -1,8 +1,8 @@
-//! What every non-specular lobe must pass: samples distributed as `pdf` says (chi-square) over the sides that it reaches
-//! and nothing on others, a density that integrates to no more than 1, `eval`, `sample` and `pdf` in agreement,
-//! reciprocity, no energy gained, numbers at grazing and degenerate directions. And what every closure must: usable lobes
-//! whatever its parameters. The renderer's own are held to it, and those of hosts can be: the functions here panic, with
-//! the name given, the direction and both numbers, where something is wrong.
+//! What every non-specular lobe must pass: samples distributed as `pdf` says (chi-square) over the sides that it
+//! reaches, and none on others; a density that integrates to no more than 1; `eval`, `sample` and `pdf` in agreement;
+//! reciprocity; no gain of energy; finite numbers at grazing and degenerate directions. Every closure must give usable
+//! lobes whatever its parameters. The renderer's own lobes pass it, and hosts can test theirs: if something is wrong,
+//! the functions here panic with the given name, the direction and both numbers.
 
 use super::albedo::lattice;
 use super::{ClosureKind, Lobe, LobeSample, Lobes, Place, Reach, Refraction, SurfaceClosure};

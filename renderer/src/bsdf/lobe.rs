@@ -1,4 +1,4 @@
-//! A lobe of any kind in a value of one size, so that shading allocates nothing and knows no list of kinds.
+//! A lobe of any kind as a value of one size, so that shading allocates nothing and needs no list of kinds.
 
 use super::{Reach, Scatter};
 use std::fmt;

@@ -1,6 +1,7 @@
-//! Measured BRDFs in the format of MERL (Matusik et al., "A data-driven reflectance model", 2003): isotropic, tabulated over
-//! the angles of the half vector and of the difference to it (Rusinkiewicz, "A new change of variables for efficient BRDF
-//! representation", 1998). Each entry stands for the middle of its cell; between them values are interpolated.
+//! Measured BRDFs in the format of MERL (Matusik et al., "A data-driven reflectance model", 2003): isotropic, tabulated
+//! over the angles of the half vector and of the difference to it (Rusinkiewicz, "A new change of variables for
+//! efficient BRDF representation", 1998). Each entry stands for the middle of its cell; values between are
+//! interpolated.
 //!
 //! Tables stay in memory as long as the process runs, so that lobes may point to them.
 

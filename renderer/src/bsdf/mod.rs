@@ -1,4 +1,4 @@
-//! Lobes, one a file, and their sum at a hit.
+//! Lobes, one in each file, and their sum at a hit.
 
 mod albedo;
 mod anisotropic_conductor;

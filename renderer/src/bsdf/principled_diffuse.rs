@@ -1,5 +1,5 @@
-//! The diffuse part of `Principled`: Burley's diffuse reflection with its grazing retro-reflection, its flat approximation
-//! of light that goes below the surface, and the rim of sheen that is added to them.
+//! The diffuse part of `Principled`: Burley's diffuse reflection with its grazing retro-reflection, its flat
+//! approximation of subsurface scattering, and the rim of sheen.
 
 use super::{LobeSample, Scatter};
 use crate::math::{Frame, cosine_hemisphere};

@@ -1,5 +1,5 @@
-//! Reflection off the rough boundary of a dielectric, by itself: what coats and the gloss of plastics have in common. What
-//! is not reflected is for what lies beneath; how much that is comes from a table.
+//! Reflection off the rough boundary of a dielectric, by itself, which coats and the gloss of plastics share. The light
+//! that is not reflected is for what lies beneath; a table says how much that is.
 //!
 //! [GGX microfacets](super::ggx) with Fresnel's equations. Single scattering only; the table holds just that, so a layer and
 //! a white base reflect everything together.

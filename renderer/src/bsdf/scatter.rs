@@ -1,4 +1,4 @@
-//! What a lobe can do.
+//! What a lobe can do, and the contract that it keeps.
 //!
 //! **The contract.** Directions are of unit length in world space and point away from the surface: `wo` to where the light
 //! goes, `wi` to where it comes from. `eval` is the BSDF times |cos θi|. `pdf` is per steradian of `wi`. `sample` returns

@@ -1,4 +1,4 @@
-//! All ways that smooth surfaces send light, without drawing any.
+//! All directions into which smooth surfaces send light, without random numbers.
 
 use super::{Bsdf, BsdfSample};
 use smallvec::SmallVec;

@@ -1,4 +1,4 @@
-//! Makes what shaders give usable: colors that are numbers, normals of unit length on the viewer's side.
+//! Makes the values of shaders usable: colors that are finite, normals of unit length on the viewer's side.
 
 use glam::Vec3;
 

@@ -1,7 +1,7 @@
 //! Cameras: rays from film positions, with their exact differentials.
 //!
-//! Film x grows to the right and y downwards, in pixels; (0,0) is the upper left corner of the image. Pixels are square,
-//! but for the panorama's, which are angles.
+//! Film x grows to the right and y downwards, in pixels; (0,0) is the upper left corner of the image. Pixels are
+//! square, except those of the panorama, which are angles.
 
 use crate::math::concentric_disk;
 use crate::ray::{Ray, RayDifferential};

@@ -1,8 +1,8 @@
-//! Fibers: many stacks on one thread, so that a wait for storage costs the thread nothing but the switch to another.
+//! Fibers: many stacks on one thread, so that waiting for storage costs the thread only the switch to another fiber.
 //!
-//! Promises: a fiber stays on the thread that started it, and runs to its end; [`run`] returns when all have. What
-//! waits takes a [`Waker`], hands it to whoever will answer, and calls [`suspend`]. Off a fiber there is no waker, and
-//! the caller blocks its thread instead. Leaves to others what is waited for.
+//! Promises: a fiber stays on the thread that started it, and runs to its end; [`run`] returns when all have. Code that
+//! waits takes a [`Waker`], hands it to whatever will answer, and calls [`suspend`]. Outside of a fiber there is no
+//! waker, and the caller blocks its thread instead. What to wait for is left to others.
 
 mod ready;
 

@@ -1,4 +1,4 @@
-//! The fibers of one thread that may go on, in the order in which they were woken.
+//! The fibers of one thread that are ready to run, in the order in which they were woken.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! The sums of all pixels of a window, tile by tile, and the picture that they come to.
+//! The sums of all pixels of a window, tile by tile, and the picture made from them.
 
 use super::layers::{Aov, Rule, shape};
 use super::{Layer, Picture, Shape, TileSums};

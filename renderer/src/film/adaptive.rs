@@ -1,8 +1,8 @@
-//! More samples where a picture is still noisy: which tiles need them, and when that is looked at.
+//! More samples where a picture is still noisy: which tiles need them, and when the renderer judges that.
 //!
-//! A tile's samples depend on nothing but its own earlier ones, counted at fixed numbers of samples a pixel, so that the
-//! picture is the same with any number of threads. As it is the samples themselves that say when there are enough of them,
-//! pixels that happen to miss rare light stop early: the mean is darker than the true one by that.
+//! The samples of a tile depend only on its own earlier ones, counted at fixed numbers of samples per pixel, so the
+//! picture is the same with any number of threads. Since the samples themselves decide when there are enough of them,
+//! pixels that happen to miss rare light stop early: the mean is too dark by that.
 
 use super::{Tile, TileSums};
 

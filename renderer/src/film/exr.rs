@@ -1,5 +1,5 @@
-//! Pictures as OpenEXR: one part in scan lines, the light in `R`, `G` and `B`, each layer in channels such as `normal.X`,
-//! and in the attributes `software`, `ssl.scene`, `ssl.command`, `ssl.seed` and `ssl.samples` how it was made.
+//! Pictures as OpenEXR: one part in scan lines, with the light in `R`, `G` and `B`, and each layer in channels such as
+//! `normal.X`. The attributes `software`, `ssl.scene`, `ssl.command`, `ssl.seed` and `ssl.samples` say how it was made.
 
 use super::provenance::{Metadata, SOFTWARE};
 use super::{Layer, Picture, exr_header};

@@ -1,4 +1,4 @@
-//! The header of an EXR file put in order.
+//! Puts the header of an EXR file in order.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Pixel filters by filter importance sampling (Ernst et al., 2006): a sample's place in the filter is
-//! drawn from the filter itself, so that every sample of a pixel counts the same and belongs to it alone.
+//! Pixel filters by filter importance sampling (Ernst et al., 2006): a sample's place in the filter is drawn from the
+//! filter itself. So every sample of a pixel counts the same and belongs to it alone.
 
 use glam::Vec2;
 use std::f32::consts::TAU;

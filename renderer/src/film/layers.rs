@@ -1,5 +1,5 @@
-//! Further layers of a picture beside its light ("arbitrary output variables"): what each holds, and how the samples of a
-//! pixel make one value of it.
+//! Layers of a picture beside its light ("arbitrary output variables"): what each holds, and how the samples of a pixel
+//! become one value of it.
 
 use super::sums::Shape;
 

@@ -1,4 +1,4 @@
-//! The image while it is made and when it is done.
+//! The image, while it is rendered and when it is done.
 
 mod accumulator;
 mod adaptive;

@@ -1,4 +1,4 @@
-//! Pictures into files: PNG for looking at, EXR for working on. A file appears whole or not at all.
+//! Writes pictures: PNG for looking at, EXR for working on. A file appears whole or not at all.
 
 use super::Picture;
 use super::exr::{self, ExrForm};

@@ -1,5 +1,6 @@
-//! Where a picture comes from, as its file says. Only what decides the picture is in it, so that equal pictures still are
-//! equal files: whether a render was interrupted, how many threads it had or whether it was merged from parts says nothing.
+//! Where a picture comes from, as its file says. The file says only what decides the picture, so that equal pictures
+//! are equal files. It does not say whether a render was interrupted, how many threads it had, or whether it was merged
+//! from parts.
 
 /// What was rendered, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

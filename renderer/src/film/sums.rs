@@ -1,5 +1,5 @@
-//! Sums of a tile's samples as integers, so that they are the same in whatever order they are made: by any number of
-//! threads, and by merging partial renders.
+//! Sums of a tile's samples as integers, so that they are the same in every order: with any number of threads, and when
+//! partial renders are merged.
 
 use glam::Vec3;
 

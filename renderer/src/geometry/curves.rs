@@ -1,4 +1,4 @@
-//! Hair: round tubes about cubic curves, one Bézier piece a primitive.
+//! Hair: round tubes about cubic curves, with one Bézier piece for each primitive.
 //!
 //! The surface is swept by circles about the curve, perpendicular to it, whose radius is a cubic too: all points P for
 //! which `(P − c(s))·c'(s) = 0` and `|P − c(s)| = r(s)`. Tubes are open at their ends. Radii must stay below the

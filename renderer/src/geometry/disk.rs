@@ -1,4 +1,4 @@
-//! The disk, and the ellipse that it becomes when it is stretched.
+//! The disk, and the ellipse that it becomes if it is stretched.
 //!
 //! Texture coordinates are those of the square round it: a texture lies on it as on a rectangle, and nothing is
 //! singular at the center.

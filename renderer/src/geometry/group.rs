@@ -1,7 +1,7 @@
-//! Everything that the rays of a scene can meet: shapes in groups, of which the world is the first.
+//! Everything that the rays of a scene can hit: shapes in groups, of which the world is the first.
 //!
-//! Primitives are numbered in the order in which their shapes are added, whatever the group. A group is complete
-//! once an instance places it, so that none can contain itself.
+//! Primitives are numbered in the order in which their shapes are added, whatever the group. A group is complete once
+//! an instance places it, so none can contain itself.
 
 use super::instance::{self, GroupError, Instance, MAX_DEPTH};
 use super::variables::{Constant, Variables};

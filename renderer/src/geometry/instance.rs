@@ -1,5 +1,5 @@
-//! Groups of shapes that stand in a scene many times, without copies: where each stands, and what a hit there
-//! offers in the world.
+//! Groups of shapes that stand in a scene many times, without copies: where each stands, and the globals of a hit there
+//! in world space.
 //!
 //! An instance places a group in another, to any depth. A *path* names one chain of instances from the world down:
 //! 0 is the world itself, and an instance of a group adds its `base`, before which lie the paths of the instances

@@ -1,4 +1,4 @@
-//! Shapes, the groups that they stand in, and what a hit on them offers to shading.
+//! Shapes, their groups, and what a hit on them offers to shading.
 
 pub mod curves;
 pub mod disk;

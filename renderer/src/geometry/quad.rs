@@ -1,4 +1,4 @@
-//! The parallelogram as one primitive, its texture coordinates running along its edges.
+//! The parallelogram as one primitive; its texture coordinates run along its edges.
 
 use super::partials::{Members, RayPartial};
 use super::{Plane, Surface, Transform};

@@ -1,4 +1,4 @@
-//! What a hit offers: the values of the surface there, and on demand their partials.
+//! What a hit offers: the values of the surface there, and their partials on demand.
 
 use super::partials::{Members, RayPartial, TriangleAttributes, TrianglePartials, Wanted};
 use super::{Geometry, Hit, Primitive, TriangleMesh, instance};

@@ -1,8 +1,9 @@
-//! Primitive variables: named quantities that shapes bring for shaders, beside what every hit has.
+//! Primitive variables: named values that shapes give to shaders, beside the globals of every hit.
 //!
-//! A mesh has a value at each vertex, which is interpolated like texture coordinates; any shape, any instance and the
-//! scene itself have constants. What a hit finds is the innermost: the shape's own, else that of the innermost instance
-//! that has it and so outwards, else the scene's. Values are numbers without a space: placing a shape leaves them alone.
+//! A mesh has a value at each vertex, which is interpolated like texture coordinates. Any shape, any instance and the
+//! scene itself have constants. A hit takes the innermost value: the shape's own, else that of the innermost instance
+//! that has one and so outwards, else the scene's. Values are numbers without a space: placing a shape does not change
+//! them.
 
 use super::{Geometry, Hit, Primitive, instance};
 use glam::DVec2;

@@ -1,4 +1,4 @@
-//! Variables against neighbouring rays that are traced to the triangle's plane in the world, and who goes before whom.
+//! Variables against neighbouring rays that are traced to the triangle's plane in the world, and which value wins.
 
 use super::*;
 use crate::geometry::{Shape, Sphere, TriangleMesh, Wanted, surface};

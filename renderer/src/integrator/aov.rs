@@ -1,5 +1,5 @@
-//! What the layers of the picture keep of each path: of its first hit, whatever that is. Mirrors and glass are not looked
-//! through: dividing the light by the albedo gives what arrives at the surface that is seen.
+//! What the layers of the picture keep of each path: the values of its first hit, whatever that is, mirrors and glass
+//! included. So the light divided by the albedo is the light that arrives at the visible surface.
 
 use crate::bsdf::Bsdf;
 use crate::camera::Projection;

@@ -1,4 +1,4 @@
-//! One shaded hit of a path: its own light, direct light, and the ray that goes on.
+//! One shaded hit of a path: its emission, direct light, and the next ray.
 
 use super::aov::FirstHit;
 use super::direct::{Ledger, scattered};

@@ -1,4 +1,4 @@
-//! Where the time of tracing goes, if somebody asks.
+//! Where the time of tracing goes, for `--stats`.
 
 use crate::fiber;
 use ssl_compiler::runtime::{HostServices, PrintRequest, TextureDouble, TextureRequest};

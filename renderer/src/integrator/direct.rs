@@ -1,5 +1,5 @@
-//! Direct light at a hit: one sample of what emits, one of the environment, one of each disk in the sky, and all of what has
-//! no extent; of many point lights one is drawn in place of a shape that emits.
+//! Direct light at a hit: one sample of shapes that emit, one of the environment, one of each disk in the sky, and all
+//! lights without extent. If there are many point lights, they share the one sample with shapes that emit.
 
 use super::numbers::BounceNumbers;
 use super::path::Path;

@@ -1,5 +1,4 @@
-//! Values that are no numbers, NaN or infinite: whose shader they come from, and where. What is kept does not depend on
-//! threads.
+//! Values that are NaN or infinite: whose shader they come from, and where. What is kept does not depend on threads.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! What shaders said with `printf` while a picture was rendered: every distinct message once, with the
-//! first place where it was said.
+//! What shaders printed with `printf` while a picture was rendered: every distinct message once, with the first place
+//! that printed it.
 //!
-//! Which is the first, and which are kept where there are too many, depends on pixel, sample, bounce and
-//! order alone: not on threads.
+//! Which place is the first, and which messages are kept if there are too many, depends only on pixel, sample, bounce
+//! and order, and not on threads.
 
 use std::collections::HashMap;
 

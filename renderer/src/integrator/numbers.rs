@@ -1,5 +1,5 @@
-//! The random numbers of a bounce. Each kind has a pair of dimensions of its own, whatever else is drawn, and is made where
-//! it is needed.
+//! The random numbers of a bounce. Each kind has a pair of dimensions of its own, whatever else is drawn, and is
+//! computed where it is needed.
 
 use crate::sampler::Sampler;
 use glam::Vec2;

@@ -1,5 +1,5 @@
-//! Ambient occlusion: how much of the sky a point would see if only shapes within a distance stood before it, weighed by
-//! the cosine (Landis, "Production-Ready Global Illumination", SIGGRAPH course 2002).
+//! Ambient occlusion: how much of the sky a point would see if only shapes within a distance could occlude it, weighted
+//! by the cosine (Landis, "Production-Ready Global Illumination", SIGGRAPH course 2002).
 
 use super::direct::Ledger;
 use super::numbers::BounceNumbers;

@@ -1,4 +1,4 @@
-//! Paths in order: small numbers of which there are many, so that looking at each once takes less than comparing them.
+//! Puts paths in order. Their numbers are small and many, so marking each takes less time than comparing them.
 
 /// Memory of these, used over and over.
 #[derive(Default)]

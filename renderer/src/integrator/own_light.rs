@@ -1,4 +1,4 @@
-//! What shines of itself where a path meets it.
+//! What emits where a path meets it.
 
 use super::path::Path;
 use crate::geometry::Hit;

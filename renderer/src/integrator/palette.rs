@@ -1,4 +1,4 @@
-//! False colors. They are given in sRGB, as they are seen, and mixed in linear light.
+//! False colors. They are defined in sRGB, as people see them, and mixed in linear light.
 
 use crate::bsdf::Lobe;
 use crate::math::srgb_to_linear;

@@ -1,5 +1,5 @@
-//! One path, written down: what each of its hits saw, and where its light came from. For whoever asks why a pixel looks as
-//! it does. Lengths are in the scene's units, directions and positions in world space.
+//! A record of one path: what each of its hits saw, and where its light came from. It is for users who ask why a pixel
+//! looks as it does. Lengths are in the scene's units, directions and positions in world space.
 
 use crate::material::{GlobalValue, LobeValues};
 use crate::math::figures;

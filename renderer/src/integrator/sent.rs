@@ -1,5 +1,5 @@
-//! Light that was found for paths, and the rays that ask whether it arrives: for all paths of a wavefront together, as
-//! many rays cost less than one after the other.
+//! Light samples of paths, and the shadow rays that test whether their light arrives: for all paths of a wavefront
+//! together, as many rays at once cost less than one after the other.
 
 use super::clock::Stage;
 use super::path::Workspace;

@@ -1,4 +1,4 @@
-//! A hit of a path: what it adds to the sample, and how the path goes on from it.
+//! A hit of a path: what it adds to the sample, and how the path goes on.
 
 use super::bounce::{Bounce, next_differential};
 use super::direct::{Ledger, Site};

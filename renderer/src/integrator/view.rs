@@ -1,4 +1,4 @@
-//! Views that show, in place of light, what the renderer did: values as they are, or false colors.
+//! Views that show what the renderer did instead of light: values as they are, or false colors.
 
 use super::palette::{emission_color, fault_color, level_color, lobe_color, nothing, number_color};
 use super::path::Path;

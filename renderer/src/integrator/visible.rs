@@ -1,4 +1,4 @@
-//! How much of a light is seen from a hit: all of it, nothing, or what transparent surfaces between let pass.
+//! How much of a light is visible from a hit: all of it, nothing, or what transparent surfaces between let pass.
 
 use super::direct::{Ledger, Site, scattered};
 use super::wavefront::MAX_PASSES;

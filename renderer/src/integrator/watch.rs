@@ -1,4 +1,4 @@
-//! What shaders do while they run, for those who look into a render.
+//! Records what shaders do while they run, for users who look into a render.
 
 use super::probe::LookUp;
 use crate::texture::TextureSystem;

@@ -1,4 +1,4 @@
-//! The order of events for one batch of samples of one tile.
+//! The order of work for one batch of samples of one tile.
 
 use super::bounce;
 use super::clock::{Clock, Stage, Timed, Times};

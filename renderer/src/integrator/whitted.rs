@@ -1,6 +1,6 @@
-//! Whitted's integrator ("An Improved Illumination Model for Shaded Display", CACM 1980): direct light of lights without
-//! extent, and both ways on at every mirror and at smooth glass. It draws no random numbers at hits, so that with the
-//! filter `center` one sample a pixel is the picture, without noise.
+//! Whitted's integrator ("An Improved Illumination Model for Shaded Display", CACM 1980): direct light of lights
+//! without extent, and both branches at every mirror and at smooth glass. It draws no random numbers at hits. So with
+//! the filter `center`, one sample per pixel gives the picture, without noise.
 
 use super::direct::Ledger;
 use super::step::{End, Step};

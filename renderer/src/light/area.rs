@@ -1,5 +1,5 @@
-//! Points on emitting primitives, drawn uniformly by area; a sphere that stands in the world itself is drawn by the cone
-//! that it fills.
+//! Points on emitting primitives, sampled uniformly by area; a sphere in the world itself is sampled by the cone that
+//! it subtends.
 
 use crate::geometry::{Geometry, Hit, Placed, Primitive, Sphere, instance};
 use crate::math::{Frame, concentric_disk, uniform_cone, uniform_triangle};

@@ -1,6 +1,6 @@
-//! What is known of several lights together, and how much they may matter at a point (Conty Estevez and Kulla, "Importance
-//! Sampling of Many Lights with Adaptive Tree Splitting", 2018; Pharr et al., "Physically Based Rendering", 4th edition,
-//! 12.6.3).
+//! Bounds of several lights together, and how much they may contribute at a point (Conty Estevez and Kulla, "Importance
+//! Sampling of Many Lights with Adaptive Tree Splitting", 2018; Pharr et al., "Physically Based Rendering", 4th
+//! edition, 12.6.3).
 
 use super::Receiver;
 use glam::Vec3;

@@ -1,7 +1,7 @@
 //! Lights without extent: from a point, to all sides or in a cone, and from one direction.
 //!
-//! No ray finds them, so only light sampling sees them. A few are all asked at every hit, and what they add has no noise;
-//! many are drawn from.
+//! No ray finds them, so only light sampling sees them. A few are all evaluated at every hit, without noise. Many are
+//! sampled.
 
 use super::bounds::LightBounds;
 use super::profile::Profile;

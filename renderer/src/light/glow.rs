@@ -1,4 +1,4 @@
-//! What the materials of shapes send out: nothing, the same everywhere, or what their shaders say of each point.
+//! What the materials of shapes emit: nothing, the same everywhere, or what their shaders give at each point.
 
 use super::area::Emitter;
 use crate::geometry::{Geometry, Hit, surface};

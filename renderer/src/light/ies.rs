@@ -1,4 +1,4 @@
-//! Photometric files as makers of luminaires publish them: ANSI/IES LM-63 of any year, photometry of type C.
+//! Photometric files as manufacturers of luminaires publish them: ANSI/IES LM-63 of any year, photometry of type C.
 
 use super::profile::Profile;
 use ssl_compiler::input;

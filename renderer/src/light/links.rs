@@ -1,4 +1,5 @@
-//! Which lights light which shapes. Lights may have names, and shapes lists of those that light them, or do not.
+//! Which lights light which shapes. Lights may have names, and shapes have lists of lights that light them, or that do
+//! not.
 
 /// A name of a light, by its number in the scene; 0 for those that have none.
 pub type LightName = u32;

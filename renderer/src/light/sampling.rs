@@ -1,4 +1,4 @@
-//! Who looks for light at a hit: light sampling, the lobes, or both with weights that add up to 1.
+//! Which strategy finds the light at a hit: light sampling, lobe sampling, or both with weights that add up to 1.
 
 /// Which directions find light that both could find. Pictures have the same mean whatever is chosen; their noise differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize)]

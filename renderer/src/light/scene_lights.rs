@@ -1,7 +1,7 @@
-//! All lights of a scene that have a place: what of its shapes emits, and point and spot lights.
+//! All lights of a scene that have a place: shapes that emit, and point and spot lights.
 //!
-//! One of them is drawn for each sample, by a tree. Of few point and spot lights each is asked instead, so that what they
-//! add has no noise. What emits in a group does so wherever the group is placed, each place a light of its own.
+//! A tree draws one of them for each sample. A few point and spot lights are each evaluated instead, without noise. A
+//! shape that emits in a group does so wherever the group is placed, and each place is a light of its own.
 
 use super::area::{Drawn, Emitter};
 use super::bounds::LightBounds;

@@ -1,6 +1,7 @@
-//! Distant lights with an angular size: disks of even radiance in the sky, as the sun is one.
+//! Distant lights with an angular size: disks of even radiance in the sky, like the sun.
 //!
-//! They are seen where rays leave the scene, as the environment is, and drawn from uniformly over their cone.
+//! Rays that leave the scene see them, as they see the environment. Light sampling draws directions uniformly over
+//! their cone.
 
 use super::ParallelLight;
 use crate::math::{Frame, uniform_cone};

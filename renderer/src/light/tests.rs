@@ -1,4 +1,4 @@
-//! Light sampling of emitting shapes against their form factors, and against the hits that it foretells.
+//! Light sampling of emitting shapes against their form factors, and against the hits that it predicts.
 
 use super::{Drawn, LightChoice, LightSample, Links, Receiver, SceneLights, Studio};
 use crate::accel::Accel;

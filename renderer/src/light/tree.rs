@@ -1,4 +1,5 @@
-//! Many lights drawn from by a tree: at each node the side that may bring more to the receiver is the likelier one.
+//! Samples one of many lights by a tree: at each node, the side that may bring more light to the receiver is more
+//! likely.
 
 use super::bounds::{Cluster, LightBounds};
 use super::{LightChoice, Receiver};

@@ -1,4 +1,4 @@
-//! What a scene's shaders may use, and how they are compiled with it.
+//! What the shaders of a scene may use, and how they are compiled with it.
 
 use super::globals::{self, HitGlobals};
 use crate::bsdf::{ClosureKind, closures};

@@ -1,7 +1,7 @@
 //! Materials: compiled shaders with their parameters. The only module that knows of the compiler.
 //!
-//! A material reports which globals its shader reads, is run on blocks of up to 16 hits with just those
-//! filled in, and gives each hit's lobes and emission.
+//! A material reports which globals its shader reads, runs on blocks of up to 16 hits with just those filled in, and
+//! gives the lobes and the emission of each hit.
 
 mod globals;
 mod language;

@@ -1,4 +1,4 @@
-//! The spaces that shaders may name: `object`, that of the shape that was hit, and `camera`.
+//! The spaces that shaders may name: `object`, that of the hit shape, and `camera`.
 
 use crate::geometry::{Placed, Transform};
 use glam::{DMat4, Mat4, Vec3};

@@ -1,4 +1,4 @@
-//! What a shader was given at a hit and what it made of it, by name: for those who look into a render.
+//! What a shader got at a hit and what it made of it, by name: for users who look into a render.
 
 use super::globals::{self, Fill};
 use super::{Material, Scratch, ShadingLanguage, ShadingPoint, Surroundings};

@@ -1,4 +1,4 @@
-//! Drawing an index in proportion to given weights.
+//! Samples an index in proportion to given weights.
 
 /// A discrete distribution by its cumulative sums. Of few, all sums are compared at once; of many, which index a number
 /// belongs to is looked for from a guide on, so that it takes a few steps whatever the weights (Chen and Asau, "On

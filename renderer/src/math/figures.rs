@@ -1,5 +1,5 @@
-//! Numbers in JSON. NaN and the infinities, for which JSON has no numbers, are the texts `NaN`, `Infinity` and
-//! `-Infinity`: Python's `float`, JavaScript's `Number` and Rust's `parse` read all three.
+//! Numbers in JSON. JSON has no NaN and no infinities, so they are the texts `NaN`, `Infinity` and `-Infinity`:
+//! Python's `float`, JavaScript's `Number` and Rust's `parse` read all three.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};

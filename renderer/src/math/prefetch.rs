@@ -1,4 +1,4 @@
-//! A hint to the processor.
+//! A hint to the processor to fetch memory early.
 
 /// Asks for memory that will be read soon. Scenes are larger than the nearest caches, and rays read them anywhere.
 #[inline(always)]

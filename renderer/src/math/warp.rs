@@ -1,4 +1,4 @@
-//! Maps of the unit square onto other domains. Each names the density of what it returns.
+//! Maps of the unit square onto other domains. Each states the density of its result.
 
 use super::{sin_cos_octant, sin_cos_turns};
 use glam::{Vec2, Vec3};

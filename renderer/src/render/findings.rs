@@ -1,4 +1,4 @@
-//! What a render found out about its scene, for whoever made the scene.
+//! What a render found out about its scene, for its author.
 
 use super::Statistics;
 use crate::scene::{Scene, codes};

@@ -1,4 +1,4 @@
-//! One sample of one pixel, followed and written down.
+//! Follows one sample of one pixel and records it.
 
 use super::options::pattern;
 use super::{RenderError, RenderOptions, job::STACK_BYTES, prepare};

@@ -1,4 +1,4 @@
-//! The work of one render: units, each a batch of samples of a tile, that threads take until there are none.
+//! The work of one render: units, each a batch of samples of a tile, which threads take until there are none left.
 
 use super::options::pattern;
 use crate::camera::Camera;

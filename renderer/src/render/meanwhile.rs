@@ -1,4 +1,5 @@
-//! What is done with what a render has so far while it runs, on threads of their own, so that the work does not wait.
+//! What happens to the intermediate result while a render runs, on threads of their own, so that the render does not
+//! wait.
 
 use super::job::Job;
 use crate::film::Film;

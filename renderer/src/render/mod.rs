@@ -1,9 +1,9 @@
 //! Rendering a scene: tiles and batches of samples handed out to threads, until done, cancelled or out of
 //! time.
 //!
-//! The picture does not depend on the number of threads: what a batch holds is a function of the scene,
-//! the seed and the batch's place alone, and batches are summed as integers. So a render may be cut short and gone on
-//! with, or be put together from several, and is the same picture.
+//! The picture does not depend on the number of threads: the samples of a batch are a function of the scene, the seed
+//! and the place of the batch alone, and batches are added as integers. So a render may be interrupted and continued,
+//! or be put together from several, and gives the same picture.
 
 mod findings;
 mod follow;

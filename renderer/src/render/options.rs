@@ -1,4 +1,4 @@
-//! What may differ from what the scene file says, and the picture that comes of both.
+//! Options that may differ from the scene file, and the picture that results from both.
 
 use crate::film::part::Plan;
 use crate::film::{Adaptive, Aov, Provenance, Tile};

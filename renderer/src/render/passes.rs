@@ -1,4 +1,4 @@
-//! The passes of a render: one for all samples, or several, after each of which tiles that are without noise drop out.
+//! The passes of a render: one for all samples, or several, after each of which tiles without noise stop.
 
 use super::job::{Job, Worked};
 use crate::film::Adaptive;

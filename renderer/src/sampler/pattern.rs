@@ -1,11 +1,11 @@
-//! Which sample points the pixels of a picture have, and so how the errors of neighbouring pixels go together.
+//! Which sample points the pixels of a picture have, and so how the errors of neighbouring pixels are related.
 //!
-//! With blue noise, all pixels draw from one sequence, each a piece of it, in the order of a curve through the picture that
-//! stays near where it was (Morton's). As any long enough piece of the sequence is well spread, so are the samples of
-//! neighbouring pixels taken together: errors differ from pixel to pixel and cancel over a few of them, where the eye
-//! sees less of them (Ahmed and Wonka, "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error via Hierarchical
-//! Ordering of Pixels", SIGGRAPH Asia 2020). The shuffling of the sequence's index, which exchanges the halves of each of its
-//! halves at random, is the one that all pairs of dimensions have anyway.
+//! With blue noise, all pixels draw from one sequence. Each takes a piece of it, in the order of a curve through the
+//! picture that keeps neighbours close (Morton's). As any long enough piece of the sequence is well spread, so are the
+//! samples of neighbouring pixels taken together. Errors differ from pixel to pixel and cancel over a few of them,
+//! where the eye sees less of them (Ahmed and Wonka, "Screen-Space Blue-Noise Diffusion of Monte Carlo Sampling Error
+//! via Hierarchical Ordering of Pixels", SIGGRAPH Asia 2020). The shuffling of the sequence's index, which exchanges
+//! the halves of each of its halves at random, is the one that all pairs of dimensions have anyway.
 
 use super::{Sampler, mix};
 

@@ -1,4 +1,4 @@
-//! Names of layers, in scene files and on the command line, into what they stand for in a scene.
+//! Turns the names of layers, from scene files and the command line, into layers of a scene.
 
 use super::codes;
 use super::context::Context;

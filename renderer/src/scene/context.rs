@@ -1,4 +1,4 @@
-//! What building a scene drags along: the files read, the findings made, and checks of numbers.
+//! What all steps of building a scene share: the files read, the findings, and checks of numbers.
 
 use super::tree::quoted::{Unquoted, unquote};
 use super::{codes, nearby};

@@ -1,4 +1,4 @@
-//! Meshes without texture coordinates whose materials read some: the same texel all over, which nobody means.
+//! Meshes without texture coordinates whose materials read some. They show one texel everywhere, which nobody means.
 
 use super::codes;
 use super::context::Context;

@@ -1,7 +1,7 @@
-//! The shapes that a file with several meshes and materials turns into.
+//! The shapes that a file with several meshes and materials becomes.
 //!
-//! What stands once in the file becomes a shape of the group that its table is in; what stands several times becomes a group
-//! of its own, and an instance for each time, so that it takes memory once.
+//! A mesh that stands once in the file becomes a shape of the group that its table is in. A mesh that stands several
+//! times becomes a group of its own, with an instance for each time, so that it takes memory once.
 
 use super::codes;
 use super::context::Context;

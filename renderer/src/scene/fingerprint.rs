@@ -1,6 +1,6 @@
-//! A number that differs where two scenes may differ in their pictures: from the text of the scene, of its shaders and
-//! graphs, from its meshes and measured materials, and from the sizes, beginnings and ends of its images, which may be too
-//! large to be read whole. Names and places of files don't count, so that it is the same on all machines of a farm.
+//! A hash that differs if two scenes may differ in their pictures. It covers the text of the scene, of its shaders and
+//! graphs, its meshes and measured materials, and the sizes, beginnings and ends of its images, which may be too large
+//! to be read whole. Names and places of files do not count, so the hash is the same on all machines of a farm.
 
 use super::LoadOptions;
 use super::context::Context;

@@ -1,5 +1,5 @@
-//! Where converted images are kept: in the folder that is set, and where nothing can be written there, in one for
-//! temporary files. A full disk must not turn a long render magenta.
+//! Where converted images are kept: in the configured folder, or if nothing can be written there, in one for temporary
+//! files. A full disk must not turn a long render magenta.
 
 use super::codes;
 use super::context::Context;

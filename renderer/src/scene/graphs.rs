@@ -1,4 +1,4 @@
-//! Graphs as materials: read, linked, and the images that they bind.
+//! Graphs as materials: reads and links them, and binds their images.
 
 use super::context::Context;
 use super::schema::MaterialTable;

@@ -1,7 +1,7 @@
-//! The schema of scene files as JSON Schema (draft 2020-12), for editors, which complete and check by it.
+//! The schema of scene files as JSON Schema (draft 2020-12). Editors complete and check scenes by it.
 //!
-//! It says of each table which keys there are, of what kind, and what they mean; of shapes, lights and environments by
-//! type, all from the keys that the reader checks by. What takes more than one key to judge is left to the reader.
+//! For each table it lists the keys, their kinds, and what they mean; for shapes, lights and environments by type. All
+//! of it comes from the keys that the reader checks by. Rules about more than one key are left to the reader.
 
 use super::keys::{ALIASES, Holds, Kind, Kind::*, ROOT, TABLES, Table, VARIABLES};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! The keys of scene files: what there is in which table, of what kind, and what it means. The reader's checks, its
+//! The keys of scene files: which keys each table has, of what kind, and what they mean. The reader's checks, its
 //! messages and the published JSON Schema come from here.
 
 /// What stands behind a key.

@@ -1,4 +1,4 @@
-//! Light linking: the names that lights have, and which of them light which shapes.
+//! Light linking: the names of lights, and which of them light which shapes.
 
 use super::codes;
 use super::context::Context;

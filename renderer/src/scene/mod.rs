@@ -1,4 +1,4 @@
-//! Scenes: the files that describe them, and what is built from those.
+//! Scenes: the files that describe them, and the scenes built from these.
 
 pub mod aovs;
 mod camera;

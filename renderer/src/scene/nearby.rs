@@ -1,4 +1,4 @@
-//! Files that are not there: what may have been meant instead.
+//! Files that do not exist: what the author may have meant instead.
 
 use ssl_compiler::diagnostics::closest;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! A scene file's text into its schema.
+//! Reads the text of a scene file into its schema.
 
 use super::context::Context;
 use super::schema::SceneFile;

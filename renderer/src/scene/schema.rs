@@ -1,8 +1,8 @@
 //! The scene file as written: one schema for TOML and JSON. Values that may be refused later keep their
 //! place in the file.
 //!
-//! `at` and `spoiled` are no keys: the check before supplies them. Of a spoiled table something was taken out that could not
-//! be used, which has been said; what it lacks need not be spoken of.
+//! `at` and `spoiled` are no keys; the check supplies them. A spoiled table has lost a value that could not be used.
+//! That was reported, so what the table lacks need not be.
 
 use crate::bsdf::BentNormals;
 use crate::film::{PixelFilter, ToneCurve};

@@ -1,9 +1,9 @@
-//! `--set PATH=VALUE`: keys of a scene that somebody gives beside its file, put into its tree before that is checked. So they
-//! are checked as what stands in the file is, and mistakes in them are shown where they were made.
+//! `--set PATH=VALUE`: keys of a scene from the command line, put into its tree before the check. So they are checked
+//! like those in the file, and mistakes in them are shown where they were made.
 //!
-//! A path names tables, keys and places in lists, with dots between: `film.width`, `shapes.0.radius`, `camera.position.1`. A
-//! shape or a light may be called by its `name`. After a material's name stands one of its keys or one of its shader's
-//! parameters, which may leave out `parameters`. A part with dots in it stands in quotes.
+//! A path names tables, keys and places in lists, with dots between: `film.width`, `shapes.0.radius`,
+//! `camera.position.1`. A shape or a light may go by its `name`. After the name of a material stands one of its keys or
+//! one of its shader's parameters, which may leave out `parameters`. A part with dots in it stands in quotes.
 
 use super::codes;
 use super::context::Context;

@@ -1,5 +1,5 @@
-//! The textures of a scene: images made ready to be read a tile at a time, and files that are so already. The image of
-//! the environment is one of them.
+//! The textures of a scene: images that are converted so that they can be read a tile at a time, and files that already
+//! are so. The image of the environment is one of them.
 
 use super::context::Context;
 use super::folders::Folders;

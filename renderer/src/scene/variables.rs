@@ -1,4 +1,4 @@
-//! The variables that shapes, instances and the scene bring for shaders: read from their tables, and compared with what
+//! The variables that shapes, instances and the scene give to shaders: read from their tables, and compared with what
 //! the shaders of their materials read.
 
 use super::codes;

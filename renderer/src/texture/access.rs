@@ -1,4 +1,4 @@
-//! From places in a texture to tiles: what filters read texels through.
+//! From places in a texture to tiles: filters read texels through this.
 
 use super::cache::{TileKey, TileReader};
 use super::filter::Filtered;

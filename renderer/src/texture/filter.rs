@@ -1,5 +1,5 @@
 //! The filters: one texel, bilinear, trilinear, anisotropic as weighted trilinear probes, and one texel drawn by the
-//! weights of those. Each but those of one texel gives its own exact gradient at a fixed footprint.
+//! weights of those. All but those of one texel give their own exact gradient at a fixed footprint.
 
 use super::access::Texels;
 use super::footprint::{Places, Selections, probes};

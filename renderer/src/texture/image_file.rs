@@ -1,4 +1,4 @@
-//! Image files into linear light.
+//! Reads image files into linear light.
 
 use super::MAX_SIDE;
 use crate::math::srgb_to_linear;

@@ -1,4 +1,4 @@
-//! A mip pyramid held in memory whole, as a source of tiles: for images that are made and not read.
+//! A mip pyramid held whole in memory, as a source of tiles: for images that are computed and not read.
 
 use super::{Alpha, ColorSpace, Layout, Level, Sample, TileSource};
 use glam::Vec4;

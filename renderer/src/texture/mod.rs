@@ -1,8 +1,8 @@
 //! Images as shaders see them: filtered, mipmapped, with their gradients.
 //!
-//! Texture space has (0,0) in the lower left corner and (1,1) in the upper right; texel centers lie at
-//! half-integers. Footprints arrive per pixel of the film and are scaled by 1/√(samples a pixel), because
-//! that many samples share the pixel between them.
+//! Texture space has (0,0) in the lower left corner and (1,1) in the upper right; texel centers lie at half-integers.
+//! Footprints arrive per pixel of the film and are scaled by 1/√(samples per pixel), because the samples share the
+//! pixel between them.
 
 mod access;
 pub mod cache;

@@ -1,4 +1,4 @@
-//! Eight bilinear look-ups: which four texels of a level each lies between, and how far along.
+//! Eight bilinear look-ups: the four texels of a level around each, and the weights between them.
 
 use super::wrap::floor;
 use glam::Vec2;

@@ -1,4 +1,4 @@
-//! Where the bytes of files come from: the file system, or in tests something slow or broken in its place.
+//! Where the bytes of files come from: the file system, or in tests slow or broken storage in its place.
 
 use std::fs::File;
 use std::io;

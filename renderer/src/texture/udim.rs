@@ -1,4 +1,5 @@
-//! UDIM sets as one texture: unit squares of texture space, each with an image of its own, filtered across their borders.
+//! UDIM sets as one texture: unit squares of texture space, each with an image of its own, filtered across their
+//! borders.
 
 use super::access::{Ahead, Texels, Texture, Tiles};
 use super::cache::{TileKey, TileReader};

@@ -1,4 +1,4 @@
-//! What a generated program stores: variables, and the parts of them.
+//! The variables of a generated program, and their parts.
 
 use super::{Generator, Ty};
 

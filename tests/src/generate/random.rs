@@ -1,4 +1,4 @@
-//! Where a generator's choices come from: a seed, or bytes that somebody else varies.
+//! Where a generator's choices come from: a seed, or bytes that a fuzzer varies.
 
 /// A source of choices. The same one gives the same choices.
 pub struct Random {

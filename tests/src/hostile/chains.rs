@@ -1,4 +1,4 @@
-//! Long rows of operators, accesses and values that need each other.
+//! Long rows of operators, accesses and values that depend on each other.
 
 use super::{Shape, body, filled, shape};
 

@@ -1,4 +1,4 @@
-//! Short text that stands for much: what is written in again wherever it is used.
+//! Short text that stands for much: code that is written in again wherever it is used.
 
 use super::{MAIN, Shape, filled, number, shape};
 

@@ -1,4 +1,4 @@
-//! Hostile sources of any length: each shape repeats or nests one thing for as long as the text goes on.
+//! Hostile sources of any length: each shape repeats or nests one construct as long as the text goes on.
 //!
 //! Whoever compiles what strangers send must get an answer in time that is proportional to its length. The table
 //! of the performance page (`hostile`, in the benches) is made from a megabyte of each, `tests/scaling.rs` compiles

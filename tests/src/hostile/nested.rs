@@ -1,4 +1,4 @@
-//! Things in things, as deep as the text is long.
+//! Constructs inside each other, as deep as the text is long.
 
 use super::{MAIN, Shape, number, shape};
 

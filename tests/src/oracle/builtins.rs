@@ -1,4 +1,4 @@
-//! Which built-in a name means for given arguments, the standard library aside.
+//! Which built-in a name means for given arguments, without the standard library.
 
 use super::jet::Jet;
 use super::value::{Ty, Value};

@@ -1,5 +1,5 @@
-//! Where a program's way depends on numbers: each decision is taken only if no rounding could turn it, and goes into
-//! the fingerprint of the way.
+//! Where the path of a program depends on numbers: the evaluator takes a decision only if no rounding could turn it,
+//! and adds it to the fingerprint of the path.
 
 use super::jet::Jet;
 use super::number::Number;

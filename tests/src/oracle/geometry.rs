@@ -1,5 +1,5 @@
-//! Built-ins of whole vectors. How their sums and quotients are grouped is nobody's business, so their values may be
-//! rounded differently.
+//! Built-ins of whole vectors. The reference does not say how their sums and quotients are grouped, so their values may
+//! be rounded differently.
 
 use super::Result;
 use super::decisions::Decisions;

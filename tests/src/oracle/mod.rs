@@ -1,10 +1,10 @@
-//! A second evaluator of the language, to judge the first one by: it walks the syntax tree and computes in f64 with
+//! A second evaluator of the language, to check the first one: it walks the syntax tree and computes in f64 with
 //! truncated Taylor series in x and y, so it knows every derivative of every value without a derivative rule.
 //!
-//! It has its own names, types, overloads, calls, places and built-ins, and shares nothing with what it judges but the
-//! parser, the text of the standard library, the host's texture, and the functions of a math library in f64. What the
-//! reference leaves open (an infinity times zero, a decision that lies within rounding of its boundary) it does not
-//! guess: it stops and says so.
+//! It has its own names, types, overloads, calls, places and built-ins. It shares with what it checks only the parser,
+//! the text of the standard library, the host's texture, and the functions of a math library in f64. What the reference
+//! leaves open (an infinity times zero, a decision that lies within rounding of its boundary) it does not guess: it
+//! stops and says so.
 
 mod arithmetic;
 mod builtins;

@@ -1,4 +1,4 @@
-//! What can be assigned to: a variable, and the way from it to one of its parts.
+//! What can be assigned to: a variable, and the path from it to one of its parts.
 
 use super::jet::Jet;
 use super::value::Value;

@@ -1,4 +1,4 @@
-//! The claim that every back end gives the bits of the f32 interpreter, and counts what it counts.
+//! The claim that every back end gives the bits of the f32 interpreter, and counts the same events.
 
 use super::{Claim, Judged, Tally, refused};
 use crate::generate::{Flavour, ROWS, Random, program};

@@ -1,4 +1,4 @@
-//! From a program of which a claim fails to a small one of which it fails still.
+//! From a program that breaks a claim to a small one that still breaks it.
 
 use super::{Claim, Judged, Tally};
 use crate::generate::Random;

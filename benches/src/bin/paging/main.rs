@@ -1,7 +1,7 @@
-//! Prints what waiting for textures costs: files on slow storage, renders with fibers and without, and renders whose
+//! Prints what waiting for textures costs: files on slow storage, renders with and without fibers, and renders whose
 //! textures are far larger than their memory. Words choose tables: `storage`, `waiting`, `budgets`, `fitting`.
 //!
-//! The files are made up as they are read, so that none of this is on a disk.
+//! The files are made up as they are read, so none of this is on a disk.
 
 mod scene;
 mod storage;

@@ -1,4 +1,4 @@
-//! Renders of a floor up to the horizon, in strips with a texture each, and of a mirror in which they are seen again.
+//! Renders of a floor up to the horizon, in strips with a texture each, and of a mirror that reflects them.
 
 use super::virtual_files::{Virtual, Watch};
 use renderer::render::{RenderOptions, Statistics, render};

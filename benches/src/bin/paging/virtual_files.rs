@@ -1,4 +1,4 @@
-//! Tiled, mip-mapped TIFFs of noise, made up as they are read, on storage that takes its time.
+//! Tiled, mip-mapped TIFFs of noise, made up as they are read, on slow storage.
 
 use renderer::texture::{Storage, StoredFile};
 use std::io;

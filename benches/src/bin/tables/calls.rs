@@ -1,4 +1,5 @@
-//! What the ways of deriving through calls cost: one variant a function, one a signature, or no calls.
+//! What the ways of differentiating through calls cost: one variant for each function, one for each signature, or no
+//! calls.
 
 use crate::measure::{compile, label, milliseconds, natives, totals};
 use ssl_benches::{CallHeavy, Points, call_heavy};

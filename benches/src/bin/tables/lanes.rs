@@ -1,4 +1,4 @@
-//! What running a block's points together is worth, against the same code for one point after the other.
+//! What running the points of a block together is worth, against the same code for one point after the other.
 
 use crate::measure::milliseconds;
 use ssl_benches::{Points, Program, in_turn_on};

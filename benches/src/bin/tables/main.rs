@@ -1,6 +1,6 @@
-//! Prints the tables of the performance page: `tables [NAME…]`, all of them where none is named.
+//! Prints the tables of the performance page: `tables [NAME…]`; without names, all of them.
 //!
-//! Each figure is the least of several runs; what is compared is measured in turn, in one process.
+//! Each figure is the least of several runs; things that are compared run in turns, in one process.
 
 mod calls;
 mod compiling;

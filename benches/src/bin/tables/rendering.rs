@@ -1,4 +1,4 @@
-//! How fast pictures are made.
+//! How long pictures take to render.
 
 use crate::measure::{label, natives};
 use renderer::render::{RenderOptions, render};

@@ -1,8 +1,8 @@
 //! Prints what texture look-ups cost: patterns of access, filters and threads, with tiles in memory and with tiles that
-//! have to be read.
+//! must be read.
 //!
-//! With the path of a tiled, mip-mapped file, of that; else of noise. With a folder of such files, of all of them at
-//! budgets that hold a part. Other words choose rows.
+//! With the path of a tiled, mip-mapped file, it reads this file; otherwise noise. With a folder of such files, it
+//! reads all of them at budgets that hold a part. Other words choose rows.
 //!
 //! The patterns are those of the OpenImageIO harness whose figures docs/src/performance.md quotes.
 

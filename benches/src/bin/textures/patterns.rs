@@ -1,4 +1,4 @@
-//! Patterns of look-ups, asked for sixteen at a time as shaders do.
+//! Patterns of look-ups, sixteen at a time as shaders do them.
 
 use renderer::texture::cache::{CacheOptions, Files};
 use renderer::texture::{MipMode, TextureEntry, TextureOptions, TextureSystem};

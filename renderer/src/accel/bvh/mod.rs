@@ -1,5 +1,5 @@
 //! The default structure, in Rust alone: a tree over each group, whose leaves are triangles, other primitives, and
-//! instances of other groups. A ray goes on into an instance's group in that group's own space.
+//! instances of other groups. In an instance, a ray goes on in the space of its group.
 
 mod boxes;
 mod build;

@@ -1,4 +1,4 @@
-//! What rays meet: one, or many that walk by turns.
+//! What rays hit: one ray alone, or many that take turns.
 
 use super::walk::Walk;
 use super::{Block, Bvh, Group};

@@ -1,4 +1,4 @@
-//! A hierarchy of boxes with eight children a node.
+//! A bounding volume hierarchy with eight children per node.
 
 use super::boxes::{Boxes, WIDTH};
 use glam::Vec3;

@@ -1,12 +1,12 @@
-//! A ray's walk through the tree of a group, in steps of one node or one leaf.
+//! A ray's traversal of the tree of a group, in steps of one node or one leaf.
 //!
-//! The walk is conservative: a box is passed over only where no rounding, neither of its own test nor of the
-//! watertight test at the leaves, could let the ray meet what is inside (after Woop, Benthin and Wald, JCGT 2013,
-//! section 4, and Ize, "Robust BVH Ray Traversal", JCGT 2013). It ends whatever the numbers are: each node has one parent, and
-//! a child that is not there is never met.
+//! The traversal is conservative: it skips a box only if no rounding, neither of its own test nor of the watertight
+//! test at the leaves, could let the ray hit what is inside (after Woop, Benthin and Wald, JCGT 2013, section 4, and
+//! Ize, "Robust BVH Ray Traversal", JCGT 2013). It ends whatever the numbers are: each node has one parent, and a
+//! missing child is never hit.
 //!
-//! A step ends by asking memory for what the next one reads. Whoever has many rays lets several walk by turns, so that
-//! this arrives while others step: scenes are larger than the nearest caches, and a ray alone would wait most of its time.
+//! A step ends by prefetching what the next one reads. A caller with many rays lets several take turns, so that this
+//! arrives while others step: scenes are larger than the nearest caches, and a single ray would wait most of its time.
 
 use super::boxes::{Slabs, WIDTH, of_key};
 use super::tree::{Node, Tree};

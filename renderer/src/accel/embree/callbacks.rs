@@ -1,6 +1,6 @@
-//! What Embree asks us while it traces: the bounds of what it does not know itself, and where a ray meets it. It
-//! does so for primitives that formulas give, which the default structure tests by the same code, and for
-//! instances of groups that hold instances, since the library follows one level alone.
+//! What Embree asks this code while it traces: the bounds of primitives that it does not know, and where a ray hits
+//! them. These are primitives given by formulas, which the default structure tests by the same code, and instances of
+//! groups that hold instances, since the library follows only one level.
 
 use super::library::unpacked;
 use super::{Embree, sys};

@@ -1,15 +1,15 @@
-//! Embree's objects with their lifetimes, and rays in the layout of the library that is really there.
+//! Embree's objects with their lifetimes, and rays in the layout of the installed library.
 //!
-//! Everything goes through embree4-sys: embree4-rs binds a scene to a device of its own, so that no scene could be
-//! instanced in another, keeps its handles private, and passes rays that are too small (below).
+//! Everything goes through embree4-sys. embree4-rs binds a scene to a device of its own, so no scene could be instanced
+//! in another. It also keeps its handles private, and passes rays that are too small (below).
 //!
 //! **Rays are padded.** embree4-sys was made from the headers of Embree 4.2. Since 4.3 a hit has one field more
 //! (`instPrimID`), which the library writes past the end of that crate's `RTCRayHit`. So no ray goes to the library
-//! bare: [`PaddedRayHit`] and [`PaddedRay`] hold it in front of memory that may be written, and the library is
-//! refused unless it is of a version whose layouts are known.
+//! bare: [`PaddedRayHit`] and [`PaddedRay`] hold it in front of memory that may be written, and this code refuses a
+//! library of a version whose layout it does not know.
 //!
-//! **Denormals stay.** Embree sets flush-to-zero while it builds and puts it back after that; what threads do with
-//! denormal numbers stays as it was.
+//! **Denormals stay.** Embree sets flush-to-zero while it builds and resets it afterwards; threads treat denormal
+//! numbers as before.
 
 use embree4_sys as sys;
 use std::ffi::c_void;

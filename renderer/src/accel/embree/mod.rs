@@ -1,8 +1,8 @@
-//! Embree 4 as the structure: a scene for each group. Triangles and instances are the library's own; what formulas
-//! give is tested by our code from within its walk.
+//! Embree 4 as the structure: a scene for each group. Triangles and instances are the library's own. Our code tests the
+//! primitives given by formulas, from within the library's traversal.
 //!
-//! The library follows one level of instances. An instance of a group that holds instances is therefore a geometry
-//! of ours, whose test traces the group's scene: so groups nest to any depth, and paths are counted as elsewhere.
+//! The library follows one level of instances. So an instance of a group that holds instances is a geometry of ours,
+//! whose test traces the group's scene. Groups nest to any depth, and paths are counted as in the default structure.
 
 mod callbacks;
 mod library;

@@ -1,4 +1,4 @@
-//! `shade dump FILE --stage …`: what the compiler made of a shader.
+//! `shade dump FILE --stage …`: what the compiler makes of a shader.
 
 use super::derivatives::DerivativeArguments;
 use super::includes::Includes;

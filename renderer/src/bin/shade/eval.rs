@@ -1,4 +1,4 @@
-//! `shade eval FILE`: runs one shader alone, at one point or over a grid.
+//! `shade eval FILE`: runs one shader without a scene, at one point or over a grid.
 
 use super::code_cache::CodeCacheArgument;
 use super::derivatives::DerivativeArguments;

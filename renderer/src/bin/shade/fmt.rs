@@ -1,4 +1,4 @@
-//! `shade fmt PATH…`: lays out shader files in the one style of the language.
+//! `shade fmt PATH…`: formats shader files in the one style of the language.
 
 use super::check::read;
 use super::outcome::{self, Outcome};

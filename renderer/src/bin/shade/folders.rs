@@ -1,4 +1,4 @@
-//! What there is to check in a folder: shaders, graphs and scenes. Other TOML and JSON files are none of ours.
+//! What there is to check in a folder: shaders, graphs and scenes. Other TOML and JSON files are left alone.
 
 use super::program::is_graph;
 use renderer::scene;

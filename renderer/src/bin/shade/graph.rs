@@ -1,5 +1,4 @@
-//! `shade graph check|show|build`: graphs of shaders, checked, drawn, and written as the shader that they
-//! are.
+//! `shade graph check|show|build`: checks graphs of shaders, draws them, and writes them as shaders.
 
 use super::check::{Found, report};
 use super::includes::Includes;

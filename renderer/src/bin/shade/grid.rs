@@ -1,4 +1,4 @@
-//! `shade eval --grid`: a shader over a unit square, its outputs as the layers of an EXR.
+//! `shade eval --grid`: a shader over a unit square, with its outputs as the layers of an EXR.
 
 use super::outcome::{self, Outcome};
 use super::setup::Setup;

@@ -1,4 +1,4 @@
-//! What `shade eval` is told on the command line: globals with partials, parameters, sizes.
+//! What the command line of `shade eval` sets: globals with partials, parameters, sizes.
 
 use ssl_compiler::runtime::ParameterValue;
 use ssl_compiler::testing::TestPattern;

@@ -1,5 +1,5 @@
-//! Ctrl-C, and the signals that ask a program to end. The first one asks for what there is so far; the second one ends the
-//! program at once, whatever it is doing: reading a slow disk, compiling, writing.
+//! Ctrl-C, and the signals that ask a program to end. The first signal asks the command to stop and keep what there is
+//! so far. The second one ends the program at once, whatever it is doing: reading a slow disk, compiling, writing.
 
 use crate::outcome::INTERRUPTED;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! `--json`: what commands print for other programs. Each prints one object: `version`, what the command found, and
-//! `diagnostics`; where it was refused, those alone.
+//! `diagnostics`. If the command refuses its input, there are only `version` and `diagnostics`.
 
 use super::outcome::{self, Outcome};
 use serde_json::{Map, Value, json};

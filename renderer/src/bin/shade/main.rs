@@ -1,8 +1,8 @@
-//! `shade`: the command line of SSL and its renderer, one subcommand a file.
+//! `shade`: the command line of SSL and its renderer, one subcommand in each file.
 //!
-//! Only this file prints and exits, but for [the second Ctrl-C](interrupt). Exit codes: 0 fine, 1 the input is at fault, 2 wrong usage, 3 finished
-//! with something missing, 4 the environment failed, 130 interrupted with what there was kept. A reader
-//! that goes away (a broken pipe) is success.
+//! Only this file prints and exits, except for [the second Ctrl-C](interrupt). Exit codes: 0 fine, 1 the input is at
+//! fault, 2 wrong usage, 3 finished with something missing, 4 the environment failed, 130 interrupted with the results
+//! kept. If the reader of the output goes away (a broken pipe), that is success.
 
 mod check;
 mod code_cache;

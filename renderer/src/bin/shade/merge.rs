@@ -1,4 +1,4 @@
-//! `shade merge PART… -o FILE`: partial renders to the picture that they are parts of.
+//! `shade merge PART… -o FILE`: adds partial renders up to their picture.
 
 use crate::outcome::{self, Outcome};
 use crate::render::output::{DevelopArguments, ExrArguments, Format, Output};

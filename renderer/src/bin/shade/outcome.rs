@@ -1,4 +1,4 @@
-//! What a subcommand came to, for `main` to print.
+//! The outcome of a subcommand, for `main` to print.
 
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::source::SourceMap;

@@ -1,4 +1,4 @@
-//! What a command is given to work on: a shader file, or a graph as the file that it links to.
+//! The input of a command: a shader file, or a graph as the file that it links to.
 
 use super::check::read;
 use super::describe;

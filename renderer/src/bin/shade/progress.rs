@@ -1,4 +1,4 @@
-//! How far a long piece of work has got, on stderr: a bar with the time left where that is a terminal, else a line every few
+//! The progress of a long piece of work, on stderr: a bar with the time left on a terminal, else a line every few
 //! seconds.
 
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,4 +1,4 @@
-//! `--set`: keys of a scene on the command line.
+//! `--set`: sets keys of a scene on the command line.
 
 use renderer::scene::Setting;
 

@@ -1,4 +1,4 @@
-//! A shader ready to be run from the command line, and its results as JSON.
+//! A shader ready to run from the command line, and its results as JSON.
 
 use super::describe::shaped;
 use renderer::math::figures::number;

@@ -1,4 +1,4 @@
-//! `--backend` and `--opt`: what makes the code of shaders, and how hard it tries.
+//! `--backend`, `--opt` and `--lanes`: what runs shaders, and how hard the compiler tries.
 
 use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::{BackendKind, Target};

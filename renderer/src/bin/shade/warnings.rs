@@ -1,4 +1,4 @@
-//! Which warnings a command shows and which it takes for errors: options that several subcommands share.
+//! Which warnings a command shows and which count as errors: options that several subcommands share.
 
 use super::outcome::{self, Outcome};
 use ssl_compiler::diagnostics::{Diagnostics, Policy};

@@ -1,5 +1,5 @@
-//! A partial render from bytes that may be anything: what is not one, or not whole, is refused, and nothing is taken in
-//! that no render could have written.
+//! Reads a partial render from bytes that may be anything. It refuses what is not one, or not whole, and accepts
+//! nothing that no render could have written.
 
 use super::encode::{COLOR, INTEGER, MAGIC, SUM_BYTES, VERSION};
 use super::{Done, Part, Plan, build};

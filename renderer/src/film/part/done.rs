@@ -1,4 +1,4 @@
-//! Which units of a render are finished: almost a prefix, as they are begun in order.
+//! Which units of a render are finished: almost a prefix, as threads begin them in order.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A partial render into bytes.
+//! Writes a partial render as bytes.
 //!
 //! All numbers little-endian: 8 bytes that name the format, its version (u32), [the build](super::build()) (u64), the plan, the sample ranges, the finished
 //! units where not all are, then for each tile, row by row, each of its pixels: how many samples, the sums, and where

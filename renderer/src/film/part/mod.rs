@@ -1,5 +1,5 @@
-//! Partial renders: the sums of some of a picture's samples, exactly as integers, with what they are sums of. Parts of
-//! one picture with other samples add up to the bytes of a single render, in any order.
+//! Partial renders: the sums of some of a picture's samples, exactly as integers, with a description of the picture.
+//! Parts of one picture with different samples add up to the bytes of a single render, in any order.
 
 mod build;
 mod decode;

@@ -1,4 +1,4 @@
-//! Parts through files and into each other.
+//! Parts through files, and merged with each other.
 
 use super::*;
 use crate::film::{FilmSample, OutputKind, Provenance, TileSums, shape};

@@ -1,4 +1,4 @@
-//! Accessors: numbers in the buffers of a glTF file. All that a file says is checked before memory is taken.
+//! Accessors: numbers in the buffers of a glTF file. Everything that a file says is checked before memory is allocated.
 
 use super::container::Container;
 use super::document::{Accessor, Index};

@@ -1,5 +1,4 @@
-//! glTF files: the JSON and the bytes that it speaks of, which stand behind it in a `.glb`, in the text itself, or in files
-//! beside it.
+//! glTF files: the JSON and its bytes, which stand behind it in a `.glb`, in the text itself, or in files beside it.
 
 use super::document::{Document, Image, Index};
 use base64::Engine as _;

@@ -1,4 +1,5 @@
-//! The JSON of a glTF 2.0 file, as far as pictures need it. Names are those of the specification (Khronos, "glTF 2.0").
+//! The JSON of a glTF 2.0 file, as far as the renderer needs it. Names are those of the specification (Khronos, "glTF
+//! 2.0").
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

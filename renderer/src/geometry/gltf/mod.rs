@@ -1,7 +1,7 @@
-//! glTF 2.0 files: their meshes as triangle meshes, and the document for those who read the rest of it.
+//! glTF 2.0 files: their meshes as triangle meshes, and the document for modules that read the rest of it.
 //!
-//! Read by code of this project and not by a library, since files are not to be trusted: every index, offset and count is
-//! checked before it is used.
+//! Code of this project reads them, and not a library, since files are not to be trusted: it checks every index, offset
+//! and count before it uses it.
 
 mod accessor;
 mod container;

@@ -1,5 +1,5 @@
-//! Normals in classes, for tables of what a surface gets that faces one way or another; and the mean cosine with which
-//! light from a cone arrives there.
+//! Normals in classes, for tables of what a surface receives that faces one way or another; and the mean cosine with
+//! which light from a cone arrives there.
 
 use glam::{Vec2, Vec3};
 use std::f32::consts::FRAC_PI_2;

@@ -1,4 +1,4 @@
-//! Cells in rows and columns, drawn by their weights.
+//! Cells in rows and columns, sampled by their weights.
 
 use crate::math::Distribution;
 use glam::Vec2;

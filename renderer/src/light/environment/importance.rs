@@ -1,16 +1,17 @@
-//! Directions drawn by how much light arrives from them at a surface: the luminance of an image of the whole sphere times
-//! the cosine at a surface that faces one way, and their density.
+//! Directions sampled by how much light arrives from them at a surface, and their density: the luminance of an image of
+//! the whole sphere times the cosine at a surface that faces one way.
 //!
-//! Where lobes look for the same light, light sampling leaves to them what is the same from everywhere: only what stands out
-//! above the mean is drawn, and the less that is of what arrives, the less often anything is (Karlík et al., "MIS
+//! If lobes look for the same light, light sampling leaves to them what is the same from everywhere. It samples only
+//! what stands out above the mean, and the smaller that is, the less often it samples at all (Karlík et al., "MIS
 //! Compensation", 2019, whose tables lose a constant likewise). An even sky costs no shadow rays, and the noise of both
 //! together is less than with tables of all light.
 //!
-//! Cells of equal angles are gathered in some hundred regions. For each class of normals there is a table of what arrives
-//! from each region, so that a wall in the shade does not look for the sun behind it; within a region, cells are drawn
-//! by their luminance alone. (Clarberg et al., "Wavelet importance sampling" (2005), have the product of light and
-//! scattering on every level; here what scatters is a cosine, and two levels suffice.) A hundredth of the draws goes to
-//! all directions alike, so that where anything is drawn, whatever a filter, however wide, spreads light over can be.
+//! Cells of equal angles are gathered in some hundred regions. For each class of normals there is a table of what
+//! arrives from each region, so that a wall in the shade does not look for the sun behind it. Within a region, cells
+//! are sampled by their luminance alone. (Clarberg et al., "Wavelet importance sampling" (2005), have the product of
+//! light and scattering on every level; here the scattering is a cosine, and two levels suffice.) If anything is
+//! sampled, a hundredth of the samples goes to all directions alike. So light can be sampled wherever a filter spreads
+//! it, however wide.
 
 use super::facing::{CLASSES, class, class_of, mean_cosine};
 use super::grid::Grid;

@@ -1,4 +1,4 @@
-//! Look-ups of an image from many directions, as many at a time as a request has lanes.
+//! Look-ups of an image from many directions, as many at once as a request has lanes.
 
 use super::latlong::Place;
 use crate::texture::{Places, TextureSystem};

@@ -1,13 +1,14 @@
 //! Light from infinitely far away: constant, a sky gradient, the sky of a day, or a latitude-longitude image.
 //!
-//! An image is a texture of the scene: read by tiles within the textures' memory, at the level that the footprint of the
-//! direction asks for. **One rule for all who ask:** a ray that meets nothing brings the partials of its own direction;
-//! a direction drawn by light sampling gets those that a sample of the lobes in this direction would have carried. So
-//! both strategies of multiple importance sampling integrate the same function.
+//! An image is a texture of the scene: it is read by tiles within the texture memory, at the level of the direction's
+//! footprint. **One rule for all callers:** a ray that leaves the scene brings the partials of its own direction. A
+//! direction from light sampling gets the partials that a sample of the lobes in this direction would have. So both
+//! strategies of multiple importance sampling integrate the same function.
 //!
-//! What varies is drawn by tables of its luminance times the cosine at the surface. For an image that is a level of it, whose texels are means of all that
-//! is below them: the one that a sample of a diffuse lobe reads, whose footprint is the widest. A finer table would draw a
-//! small sun itself, and leave the rim, over which the footprint spreads it, to chance.
+//! A varying environment is sampled by tables of its luminance times the cosine at the surface. For an image these come
+//! from one of its levels, whose texels are means of everything below them: the level that a sample of a diffuse lobe
+//! reads, whose footprint is the widest. A finer table would sample a small sun itself, and leave the rim, over which
+//! the footprint spreads it, to chance.
 
 mod daylight;
 mod facing;

@@ -1,5 +1,5 @@
-//! What environments show, and where; that sampling, density and filtering fit together; that neither the edge of the
-//! image nor the poles can be seen.
+//! What environments show, and where; sampling, density and filtering agree; and neither the edge of the image nor the
+//! poles are visible.
 
 use super::importance::LEAST_DENSITY;
 use super::*;

@@ -1,9 +1,9 @@
-//! A scene's tree against the keys that there are: says all that is wrong, in one go, and leaves a tree that can be read as
-//! typed data.
+//! Checks a scene's tree against the known keys: it reports everything that is wrong in one run, and leaves a tree that
+//! can be read as typed data.
 //!
-//! What is wrong is mended as well as can be guessed, so that nothing else is said because of it: a key that is nearly
-//! one of the table's counts as that one, and a value that cannot be used is taken out, with its table marked as
-//! *spoiled*. A scene with errors is never rendered, so no guess reaches a picture.
+//! It repairs what is wrong by a guess, so that one mistake makes one message. A key that is nearly one of the table's
+//! counts as that one. A value that cannot be used is removed, and its table is marked as *spoiled*. A scene with
+//! errors is never rendered, so no guess reaches a picture.
 
 mod values;
 

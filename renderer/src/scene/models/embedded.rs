@@ -1,4 +1,4 @@
-//! Images within other files: put into the folder of converted images, so that they are read like any other.
+//! Images within other files: they are put into the folder of converted images, and read like any other.
 
 use crate::texture::make::Partial;
 use std::io::Write;

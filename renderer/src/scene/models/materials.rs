@@ -1,4 +1,4 @@
-//! The materials that files bring, made with the renderer's own shaders.
+//! The materials that files define, made with the renderer's own shaders.
 
 use super::{BuiltIn, ModelMaterial};
 use crate::material::{Compiled, Making, Material, ShadingLanguage};

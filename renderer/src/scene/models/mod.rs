@@ -1,7 +1,7 @@
 //! Files that bring more than a mesh: glTF with its nodes, materials, lights and cameras, OBJ with its materials.
 //!
-//! Each turns into the same [`Model`]. Its materials are shaders of the renderer's own, which map what the files speak of
-//! to the closures that there are; the scene may give any part another material by name.
+//! Each becomes the same [`Model`]. Its materials are shaders of the renderer's own, which map what the files define to
+//! the renderer's closures. The scene may give any part another material by name.
 
 mod embedded;
 pub mod gltf;

@@ -1,4 +1,4 @@
-//! JSON as a tree. A comma that is missing or too many, or a comment, is a fault, and what follows is read all the same.
+//! JSON as a tree. A missing comma, a comma too many or a comment is a fault, and the reader goes on behind it.
 
 use super::quoted::unquote;
 use super::{Data, Entry, Fault, Place, Table, Value};

@@ -1,5 +1,5 @@
-//! A scene file's text as a tree of values, each with its place: one form for TOML and JSON, before anything is known of
-//! what the keys mean.
+//! The text of a scene file as a tree of values, each with its place: one form for TOML and JSON, before the keys get a
+//! meaning.
 
 mod json;
 pub mod quoted;

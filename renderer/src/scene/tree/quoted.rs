@@ -1,4 +1,4 @@
-//! Texts in quotes, as TOML and JSON write them: what they stand for, which byte of the file each byte of that comes from,
+//! Texts in quotes, as TOML and JSON write them: their value, which byte of the file each byte of the value comes from,
 //! and how to write something within such quotes.
 
 use std::ops::Range;

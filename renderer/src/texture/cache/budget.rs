@@ -1,4 +1,4 @@
-//! The bytes that the cache may hold: counted before they are allocated, given back when they are freed.
+//! The bytes that the cache may hold: counted before they are allocated, and returned when they are freed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Tiles that could not be read, for the user: one note each, however often they are asked for.
+//! Tiles that could not be read, for the user: one note for each, however often it is requested.
 
 use super::TileKey;
 use std::collections::BTreeMap;

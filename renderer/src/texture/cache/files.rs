@@ -1,9 +1,9 @@
-//! Textures in files, of which a limited number is open at a time.
+//! Textures in files, of which a limited number is open at once.
 //!
-//! A file is opened when one of its tiles is to be read, and stays open until its handle is needed for another; the one
-//! that was used least lately goes first. The limit is never passed: who needs a handle while all are being read from
-//! waits. The table of tiles of a file lives as long as its handle does, and has its place in the cache's budget: as many
-//! times the largest table as files may be open.
+//! The cache opens a file to read one of its tiles. The file stays open until the cache needs its handle for another;
+//! the least recently used one goes first. The limit is strict: if all handles are in use, a reader that needs one
+//! waits. The table of tiles of a file lives as long as its handle. The cache's budget has room for these tables: as
+//! many times the largest table as files may be open.
 
 use crate::texture::file::{Scratch, TextureFile};
 use crate::texture::{Layout, Storage, StoredFile, TileSource};

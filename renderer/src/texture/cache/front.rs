@@ -1,8 +1,7 @@
-//! Each thread's own small table of tiles that it used lately: finding a tile there takes no lock and no atomic
-//! operation.
+//! Each thread's own small table of recently used tiles: finding a tile there takes no lock and no atomic operation.
 //!
-//! What stands there is held, so it cannot be dropped: a front's size is a fraction of the tiles that the budget holds,
-//! and it is emptied as other tiles come and go. A front belongs to a thread, so the fibers on it share it; it is never
+//! The front holds its tiles, so the cache cannot drop them. Its size is a fraction of the tiles that the budget holds,
+//! and it is emptied as other tiles come and go. A front belongs to a thread, so the fibers on it share it. It is never
 //! borrowed while one of them waits.
 
 use super::TileCache;

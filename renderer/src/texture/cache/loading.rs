@@ -1,4 +1,4 @@
-//! Tiles that are on their way: who waits for them, and the threads that read them.
+//! Tiles that are being read: which fibers and threads wait for them, and the threads that read them.
 
 use super::tile::{Texels, TileKey};
 use crate::fiber::{self, Waker};

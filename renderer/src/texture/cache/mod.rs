@@ -1,16 +1,16 @@
-//! Tiles of textures in a fixed budget of memory.
+//! Tiles of textures in a fixed memory budget.
 //!
-//! A tile is asked for by [`TileReader::with`], which finds it in the thread's own front without a lock, in a shard of
-//! the table behind a short one, or reads it. While it is read, a fiber lets its thread do something else.
+//! [`TileReader::with`] asks for a tile. It finds it in the thread's own front without a lock, or in a shard of the
+//! table behind a short lock, or reads it. While it is read, a fiber lets its thread do something else.
 //!
-//! Promises. The bytes of tiles, of the entries for them, of fronts and of what is kept of each texture never pass the
-//! budget: they are counted before they are allocated. A tile that was waited for stays until whoever waited has read
-//! it. Nobody waits for a tile while holding another, but for a thread's front, whose holds are a fraction of the budget
-//! and none where it is small. So a budget of a few tiles is enough for any number of threads and fibers, and who waits
-//! is answered: the reader of a tile needs room, room is there as soon as answered fibers have read, and those can
-//! always run.
+//! Promises. The bytes of tiles, of the entries for them, of fronts and of what is kept of each texture never exceed
+//! the budget: they are counted before they are allocated. A tile that a fiber waited for stays until the fiber has
+//! used it. No fiber waits for a tile while it holds another; only a thread's front holds tiles meanwhile, and these
+//! are a fraction of the budget, or none if it is small. So a budget of a few tiles is enough for any number of threads
+//! and fibers, and every wait ends: the reader of a tile needs room, there is room as soon as answered fibers have used
+//! their tiles, and those can always run.
 //!
-//! A tile that cannot be read is an empty one, with a note for the user; it is not tried again while it is there.
+//! A tile that cannot be read becomes an empty one, with a note for the user. It is not read again while it is there.
 
 mod budget;
 mod cached;

@@ -1,7 +1,7 @@
 //! One part of the cache's table, behind one lock: which tiles there are, which are being loaded, and which may go.
 //!
-//! Eviction is by clock (Corbató 1968): a hand goes round; a tile that was asked for since the hand last passed is
-//! spared once. A tile that somebody holds is never dropped.
+//! Eviction is by clock (Corbató 1968): a hand goes round and spares a tile once if it was requested since the hand
+//! last passed. A tile that somebody holds is never dropped.
 
 use super::budget::Charge;
 use super::loading::Waiter;

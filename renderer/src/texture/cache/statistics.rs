@@ -1,4 +1,4 @@
-//! What the cache did, in all and texture by texture.
+//! What the cache did, in total and for each texture.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Why a texture file cannot be used, in sentences for those who made it.
+//! Why a texture file cannot be used, in sentences for its author.
 
 use std::fmt;
 use std::io;

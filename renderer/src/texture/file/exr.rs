@@ -1,7 +1,8 @@
-//! Tiled, mip-mapped EXR with one part: half and float channels, packed by none, RLE, ZIPS, ZIP, PIZ or PXR24.
+//! Tiled, mip-mapped EXR with one part: half and float channels, uncompressed or compressed by RLE, ZIPS, ZIP, PIZ or
+//! PXR24.
 //!
-//! Opening is one read where header and table of tiles fit in 64 KiB (or the file in 128), else two. A tile's length
-//! stands in the file beside the tile only; here it follows from where the next one begins, so that a tile is one
+//! Opening takes one read if header and table of tiles fit in 64 KiB (or the file in 128), else two. The length of a
+//! tile stands in the file only beside the tile. Here it follows from where the next one begins, so a tile takes one
 //! read. The data window is the texture.
 
 use super::FileError;

@@ -1,6 +1,6 @@
-//! Texture files: tiled, mip-mapped TIFF and EXR, opened in few reads and read a tile at a time, one read each.
+//! Texture files: tiled, mip-mapped TIFF and EXR, opened in few reads, with one read for each tile.
 //!
-//! Nothing here holds a file open: who calls hands in the storage. Content is never trusted: whatever the bytes are,
+//! Nothing here holds a file open: the caller passes in the storage. Content is never trusted: whatever the bytes are,
 //! the answer is a texture, a tile or an error, and memory stays within what the file's length accounts for.
 
 mod directory;

@@ -1,4 +1,4 @@
-//! Predictors of TIFF: rows are stored as differences, which pack better. Rows are taken one by one, as both
+//! Predictors of TIFF: rows are stored as differences, which compress better. Rows are processed one by one, as both
 //! reading and writing do; each function is the inverse of its neighbour.
 
 /// Sums of neighbours: predictor 2 undone on one row of samples of `bytes` bytes in this machine's order.

@@ -1,5 +1,5 @@
-//! Unpacking of tiles: deflate, LZW, PackBits, the run lengths of EXR. The output's length is known before; anything
-//! else is damage, and nothing is ever written past it.
+//! Decompression of tiles: deflate, LZW, PackBits, the run lengths of EXR. The length of the output is known before.
+//! Anything else is damage, and nothing is ever written past it.
 
 use super::FileError;
 

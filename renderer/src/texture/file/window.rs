@@ -1,5 +1,5 @@
-//! The parts of a file that were read so far, so that parsing costs few reads: each goes for more than was asked,
-//! because what is wanted next usually stands beside it.
+//! The parts of a file that were read so far, so that parsing costs few reads: each reads more than was requested,
+//! because what comes next usually stands beside it.
 
 use super::FileError;
 use crate::texture::StoredFile;

@@ -1,5 +1,5 @@
-//! The conversion: rows from a decoder on a thread of its own, down the chain of levels, into a file that appears when
-//! it is whole.
+//! The conversion: rows go from a decoder on a thread of its own down the chain of levels, into a file that appears
+//! when it is whole.
 
 use super::bands::Bands;
 use super::exr_writer::Exr;

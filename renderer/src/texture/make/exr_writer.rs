@@ -1,4 +1,4 @@
-//! The front and tiles of a tiled, mip-mapped EXR with half or float channels, packed by ZIP or not at all.
+//! The front and tiles of a tiled, mip-mapped EXR with half or float channels, compressed by ZIP or not at all.
 
 use super::light::Stored;
 use super::pack::Packer;

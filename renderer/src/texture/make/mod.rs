@@ -1,8 +1,8 @@
-//! Making textures: any image into a tiled, mip-mapped file, in one pass over its rows.
+//! Makes textures: any image becomes a tiled, mip-mapped file, in one pass over its rows.
 //!
-//! Rows are decoded once and go down a chain of levels, each of which holds only the rows that its filter still needs
-//! and the row of tiles that is being filled. So the memory is that of some rows a level, whatever the image's height;
-//! formats that cannot be decoded by rows are held whole while they are read.
+//! Rows are decoded once and go down a chain of levels. Each level holds only the rows that its filter still needs and
+//! the row of tiles that is being filled. So the memory is that of some rows for each level, whatever the image's
+//! height. Formats that cannot be decoded by rows are held whole while they are read.
 
 mod bands;
 mod convert;

@@ -1,6 +1,6 @@
-//! Normal maps: the average of unit vectors is shorter than one, by as much as they differ. Levels hold the direction
-//! made a unit vector again, and beside it the variance that Toksvig, "Mipmapping Normal Maps" (2005), takes from the
-//! length: σ² = (1 − |N|) / |N|, at most 1. A shader adds it to the roughness of its lobes.
+//! Normal maps: the average of unit vectors is shorter than one, the more they differ. Levels hold the direction as a
+//! unit vector again, and beside it the variance that Toksvig, "Mipmapping Normal Maps" (2005), takes from the length:
+//! σ² = (1 − |N|) / |N|, at most 1. A shader adds it to the roughness of its lobes.
 
 use super::light::{Light, Stored};
 use crate::texture::{Alpha, ColorSpace, Sample};

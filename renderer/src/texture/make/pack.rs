@@ -1,4 +1,4 @@
-//! Packing of tiles, the inverse of what readers unpack.
+//! Compression of tiles, the inverse of what readers decompress.
 
 use super::Compression;
 use crate::texture::Sample;

@@ -1,8 +1,8 @@
-//! One level into the next, by rows in any order: each row is filtered across as it comes and added to the rows below
-//! that it is a part of; a row of the next level leaves when all its parts have come.
+//! Filters one level into the next, by rows in any order. It filters each row across as it comes and adds it to the
+//! rows below that it is a part of. A row of the next level leaves when all its parts have come.
 //!
-//! Rows may come in any order because with wraps the first rows need the last ones: they just leave later. What is
-//! held is the rows that are begun.
+//! Rows may come in any order because with wraps the first rows need the last ones: they just leave later. Only the
+//! rows that are begun are in memory.
 
 use super::kernel::Taps;
 use rayon::prelude::*;

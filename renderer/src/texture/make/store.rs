@@ -1,4 +1,4 @@
-//! The folder of converted images: each image is converted once, whoever asks, and again when it has changed.
+//! The folder of converted images: each image is converted once, whichever program asks, and again when it has changed.
 
 use super::Conversion;
 use super::convert::{MakeError, convert};

@@ -1,5 +1,5 @@
-//! Tiles into a file as they come, and at last its front: the directories and where every tile stands. All of that is
-//! in one block at the beginning, so that opening the file takes one read, or two.
+//! Writes tiles into a file as they come, and at last its front: the directories and where every tile stands. The front
+//! is one block at the beginning, so opening the file takes one read, or two.
 
 use super::pack::Packer;
 use crate::texture::Level;

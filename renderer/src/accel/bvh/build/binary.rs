@@ -1,4 +1,4 @@
-//! Trees with two children a node, over a range of references.
+//! Trees with two children per node, over a range of references.
 
 use super::split::{Extent, Measure, Reference, split};
 use std::ops::Range;

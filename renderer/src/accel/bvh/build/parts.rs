@@ -1,4 +1,5 @@
-//! A tree with eight children a node, and what its leaves hold, from references: made in parts, so that little is held twice.
+//! A tree with eight children per node and its leaves, from references: built in parts, so that little is in memory
+//! twice.
 
 use super::super::boxes::WIDTH;
 use super::super::tree::{Node, Tree};

@@ -1,6 +1,6 @@
-//! Primitives before they stand in leaves, and the cut of a set of them in two, where rays are expected to cost least
-//! (the surface area heuristic, found over bins: Wald, "On fast Construction of SAH-based Bounding Volume Hierarchies",
-//! 2007). What is cut is brought into order in place, so that each part is a range.
+//! Primitives before they stand in leaves, and the split of a set of them where the expected cost of rays is least (the
+//! surface area heuristic, found over bins: Wald, "On fast Construction of SAH-based Bounding Volume Hierarchies",
+//! 2007). A split reorders the set in place, so each part is a range.
 
 use glam::{DVec3, Vec3A};
 

@@ -1,4 +1,4 @@
-//! What every tree must be, whatever it is built over.
+//! What every tree must satisfy, whatever it is built over.
 
 use super::super::boxes::{Boxes, WIDTH};
 use super::super::tree::{Node, Tree};

@@ -1,6 +1,6 @@
-//! From two children a node to eight: which descendants of a node become its children, and which ranges become leaves, such
-//! that rays are expected to cost least (Ylitie, Karras and Laine, "Efficient Incoherent Ray Traversal on GPUs Through
-//! Compressed Wide BVHs", HPG 2017, section 3.1).
+//! From two children per node to eight: chooses which descendants of a node become its children, and which ranges
+//! become leaves, so that the expected cost of rays is least (Ylitie, Karras and Laine, "Efficient Incoherent Ray
+//! Traversal on GPUs Through Compressed Wide BVHs", HPG 2017, section 3.1).
 
 use super::super::boxes::WIDTH;
 use super::binary::Branch;

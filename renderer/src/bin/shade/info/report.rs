@@ -1,4 +1,4 @@
-//! What there is to say of a scene, as data.
+//! What `shade info` says of a scene, as data.
 
 use renderer::camera::Projection;
 use renderer::geometry::Body;

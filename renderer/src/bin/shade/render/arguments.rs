@@ -1,4 +1,4 @@
-//! What `shade render` is told.
+//! The arguments of `shade render`.
 
 use super::command::words;
 use super::output::{DevelopArguments, ExrArguments};

@@ -1,4 +1,5 @@
-//! The checkpoint of a render: a partial render beside the picture, replaced every so often, there until the picture is.
+//! The checkpoint of a render: a partial render beside the picture. It is replaced from time to time, and removed when
+//! the picture is written.
 
 use super::output::{Format, Output};
 use crate::outcome::{self, Outcome};

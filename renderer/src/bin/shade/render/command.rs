@@ -1,5 +1,5 @@
-//! The command that renders a picture anew, for the picture's file: the options that decide what it shows, in one order,
-//! and none of the others.
+//! The command that renders a picture again, for the picture's file: the options that decide what it shows, in one
+//! order, and no others.
 
 use super::arguments::{Arguments, Threshold};
 use renderer::accel::Structure;

@@ -1,4 +1,4 @@
-//! What shaders said with `printf`.
+//! What shaders printed with `printf`.
 
 use renderer::integrator::messages::Message;
 

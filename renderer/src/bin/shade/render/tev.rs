@@ -1,4 +1,4 @@
-//! `--tev HOST:PORT`: the picture in tev while it is made. Whatever tev does, the render goes on.
+//! `--tev HOST:PORT`: shows the picture in tev while it is rendered. Whatever tev does, the render continues.
 
 use crate::outcome::Outcome;
 use renderer::film::{Film, tev};

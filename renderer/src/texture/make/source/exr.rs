@@ -1,5 +1,5 @@
-//! EXR: scanlines or tiles, the finest level, the first layer, a band of blocks at a time. Where bands do not stand in
-//! the file from the top down, those that come too early are held.
+//! EXR: scanlines or tiles, the finest level, the first layer, a band of blocks at a time. If bands do not stand in the
+//! file from the top down, those that come too early are held.
 
 use super::{Picture, Rows};
 use crate::texture::file::choose;

@@ -1,5 +1,5 @@
-//! Images as rows of samples. PNG (not interlaced), TIFF, HDR and EXR are decoded as they are read, and never held whole;
-//! JPEG, TGA, BMP and interlaced PNG are: decoded, in the samples that they have.
+//! Images as rows of samples. PNG (not interlaced), TIFF, HDR and EXR are decoded as they are read, and never held
+//! whole. JPEG, TGA, BMP and interlaced PNG are held whole, in the samples that they have.
 
 mod exr;
 mod hdr;
