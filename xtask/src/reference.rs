@@ -68,20 +68,19 @@ fn keep(path: &Path, text: &str, check_only: bool) -> Result<(), String> {
 
 const BUILTINS: &str = "# Built-ins
 
-`T` stands for `float` or any vector type. The arguments of one call are brought to one `T`: that of the first
-vector among them, a float standing for all components. A function that is not marked *whole* works component
-by component.
+`T` stands for `float` or any vector type. All arguments of a call convert to one `T`, the type of the first vector
+among them; a float stands for all components. A function works component by component unless it is marked *whole*.
 
-Derivatives have no column of their own. A built-in becomes operations of the intermediate code, and each of
-those has its rule ([Derivatives](derivatives.md)).
+Derivatives have no column of their own. A built-in becomes operations of the intermediate code, and each operation
+has its rule ([Derivatives](derivatives.md)).
 
 ";
 
 const LIBRARY_HEAD: &str = "
 ## Functions of the library
 
-Written in SSL, they differentiate like any other function, and are compiled only where they are called. Imported
-from their file, they can be given a [name before them](language.md#several-files).
+These functions are written in SSL. The compiler differentiates them like any other function, and compiles only those
+that a shader calls. If you import their file under a name, [this name](language.md#several-files) stands before theirs.
 
 | function | what | file |
 | --- | --- | --- |
@@ -92,8 +91,8 @@ const FORMS: &str = "
 
 | form | gives | what |
 | --- | --- | --- |
-| `global_value<NAME>` | the global's type | what the host filled in for this point |
-| `texture2d_sample<SLOT>(u, v)` | `color` | the filtered texture, its footprint from the derivatives of `u` and `v` |
+| `global_value<NAME>` | the global's type | the value from the host for this point |
+| `texture2d_sample<SLOT>(u, v)` | `color` | the filtered texture, with the footprint from the derivatives of `u` and `v` |
 | `texture2d_sample_alpha<SLOT>(u, v)` | `float` | its alpha |
 | `texture2d_sample4<SLOT>(u, v)` | `float4` | color and alpha in one look-up |
 | `printf(FORMAT, …)` | nothing | prints, see [Printing](language.md#printing) |
@@ -159,10 +158,10 @@ fn documented(text: &str, names: &[&str]) -> Vec<(String, String)> {
 }
 
 fn globals(layout: &GlobalsLayout) -> String {
-    let mut out = "## Globals of the renderer\n\nWhat each holds is said in [Scenes](scenes.md).\n\n| global | type | partials |\n| --- | --- | --- |\n".to_owned();
+    let mut out = "## Globals of the renderer\n\n[Scenes](scenes.md#what-shaders-can-use) says what each holds.\n\n| global | type | partials |\n| --- | --- | --- |\n".to_owned();
     for f in layout.fields() {
         let partials = match f.orders {
-            Orders::Value => "none: whatever is computed from it alone has zero derivatives",
+            Orders::Value => "none: values computed from it alone have zero derivatives",
             Orders::First => "∂/∂x, ∂/∂y",
             Orders::Second => "first and second",
         };
@@ -173,7 +172,7 @@ fn globals(layout: &GlobalsLayout) -> String {
 
 fn closures(registry: &ClosureRegistry) -> String {
     let mut out =
-        "\n## Closures of the renderer\n\nEach is described in [Lobes](lobes.md). Parameters with a default, and closures in brackets, may be left out.\n\n| closure |\n| --- |\n".to_owned();
+        "\n## Closures of the renderer\n\n[Lobes](lobes.md) describes each of them. You may leave out parameters with a default, and closures in brackets.\n\n| closure |\n| --- |\n".to_owned();
     for c in registry.types() {
         let parameters: Vec<String> = c.parameters.iter().map(closure_parameter).collect();
         let _ = writeln!(out, "| `make_closure<{}>({})` |", c.name, parameters.join(", "));
