@@ -539,3 +539,88 @@ fn square_footprints_give_the_mean_over_their_area() {
         }
     }
 }
+
+/// Asks for a level at 16 places.
+fn at_level(image: &TextureSystem, at: &[Vec2; 16], level: f32, scattered: u32) -> [Vec4; 16] {
+    let mut request = request(at, [Vec2::ZERO; 2]);
+    (request.level, request.has_level) = (Row::splat(level), 1);
+    image.scattered(scattered).texture(&mut request);
+    std::array::from_fn(|lane| Vec4::from_array(std::array::from_fn(|c| request.result[c].0[lane])))
+}
+
+/// In the middle of a texel of a level, filters give that texel, which is the mean of what it covers in the image. Neither
+/// the bias nor the number of samples shifts what was named.
+#[test]
+fn a_level_that_is_named_is_read() {
+    const SIDES: [u32; 2] = [32, 16];
+    let texel = |x: u32, y: u32| {
+        let mut random = Random(u64::from(y * SIDES[0] + x));
+        Vec4::new(random.next(), random.next(), random.next(), random.next())
+    };
+    let mut image = noise(SIDES[0], SIDES[1], Wrap::Repeat);
+    for mode in FILTERS.into_iter().chain([MipMode::Auto]) {
+        for (bias, samples) in [(0.0, 1), (1.5, 1), (0.0, 64)] {
+            image.configure(TextureOptions { mode, bias, samples });
+            for level in 0..5_u32 {
+                let [w, h] = SIDES.map(|side| side >> level);
+                let texels: [[u32; 2]; 16] = std::array::from_fn(|i| [i as u32 % w, i as u32 * 7 % h]);
+                let at = texels.map(|[x, y]| Vec2::new((x as f32 + 0.5) / w as f32, 1.0 - (y as f32 + 0.5) / h as f32));
+                let found = at_level(&image, &at, level as f32, 0);
+                for ([x, y], found) in texels.into_iter().zip(found) {
+                    let side = 1 << level;
+                    let covered = (0..side * side).map(|i| texel(x * side + i % side, y * side + i / side));
+                    let mean = covered.sum::<Vec4>() / (side * side) as f32;
+                    // One texel drawn is that of the middle or a neighbour's: only its level can be told.
+                    let close = (found - mean).abs().max_element() < 1e-4;
+                    assert!(close || mode == MipMode::Stochastic, "{mode:?} {level} {bias}: {found} is not {mean}");
+                }
+            }
+        }
+    }
+    let at: [Vec2; 16] = std::array::from_fn(|i| Vec2::new(0.37 * i as f32, 0.61 * i as f32));
+    for mode in [MipMode::Nearest, MipMode::Bilinear, MipMode::Trilinear, MipMode::Aniso, MipMode::Auto] {
+        image.configure(TextureOptions { mode, ..TextureOptions::default() });
+        let of = |level: f32| at_level(&image, &at, level, 0);
+        let same = |a: f32, b: f32| assert_eq!(of(a), of(b), "{mode:?}: level {a} is level {b}");
+        same(-3.0, 0.0);
+        same(f32::NEG_INFINITY, 0.0);
+        same(f32::NAN, 0.0);
+        same(99.0, 5.0);
+        same(f32::INFINITY, 5.0);
+        if !matches!(mode, MipMode::Nearest | MipMode::Bilinear) {
+            let (fine, coarse, between) = (of(1.0), of(2.0), of(1.25));
+            for i in 0..16 {
+                let mixture = fine[i].lerp(coarse[i], 0.25);
+                assert!((between[i] - mixture).abs().max_element() < 1e-5, "{mode:?}");
+            }
+        }
+    }
+}
+
+/// Of paths that were scattered, one of both levels is drawn, in the mean as often as it counts.
+#[test]
+fn scattered_paths_read_a_named_level_on_average() {
+    let mut image = noise(32, 32, Wrap::Repeat);
+    image.configure(TextureOptions::default());
+    let (center, mut random) = (Vec2::new(0.4, 0.3), Random(5));
+    let whole = at_level(&image, &[center; 16], 1.5, 0)[0];
+    const N: usize = 4_000;
+    let mut mean = Vec4::ZERO;
+    for _ in 0..N {
+        let at: [Vec2; 16] = std::array::from_fn(|_| center + random.next_2d() * 1e-4);
+        mean += at_level(&image, &at, 1.5, 0xffff).into_iter().sum::<Vec4>() / (16 * N) as f32;
+    }
+    // Five standard errors of values between 0 and 1.
+    let error = 5.0 * 0.5 / ((16 * N) as f32).sqrt();
+    assert!((mean - whole).abs().max_element() < error, "{mean} {whole}");
+}
+
+#[test]
+fn a_texture_says_how_many_texels_it_has() {
+    let image = noise(48, 20, Wrap::Repeat);
+    assert_eq!(image.texture_size(0), [48, 20]);
+    assert_eq!(image.scattered(1).texture_size(0), [48, 20]);
+    assert!(!image.missed());
+    assert_eq!(image.texture_size(1), [1, 1]);
+    assert!(image.missed(), "a size of what is not there is missed");
+}

@@ -121,6 +121,10 @@ impl HostServices for Timed<'_> {
         self.nanoseconds.fetch_add((busy() - begin).as_nanos() as u64, Ordering::Relaxed);
     }
 
+    fn texture_size(&self, texture: u32) -> [u32; 2] {
+        self.host.texture_size(texture)
+    }
+
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {
         self.host.texture_double(texture, u, v)
     }

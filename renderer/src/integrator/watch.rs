@@ -45,8 +45,13 @@ impl HostServices for Watch<'_> {
             let at = |row: &Row| row.0[lane];
             let (ddx, ddy) = ([at(&r.dudx), at(&r.dvdx)], [at(&r.dudy), at(&r.dvdy)]);
             let duv = [ddx, ddy].map(Vec2::from);
-            let level = self.textures.level(r.texture, duv);
-            let footprint = self.textures.footprint(r.texture, duv).map(|f| f.x.length().max(f.y.length()));
+            let (level, footprint) = if r.has_level != 0 {
+                let level = self.textures.level_within(r.texture, at(&r.level));
+                (level, level.map(f32::exp2))
+            } else {
+                let footprint = self.textures.footprint(r.texture, duv);
+                (self.textures.level(r.texture, duv), footprint.map(|f| f.x.length().max(f.y.length())))
+            };
             let longest = &mut seen.footprint[lane];
             *longest = longest.map_or(footprint, |k| Some(footprint.map_or(k, |f| f.max(k))));
             let (uv, result) = ([at(&r.u), at(&r.v)], [0, 1, 2, 3].map(|c| at(&r.result[c])));
@@ -54,6 +59,10 @@ impl HostServices for Watch<'_> {
             *known = known.map_or(level, |k| Some(level.map_or(k, |l| l.min(k))));
             seen.look_ups.push((lane, LookUp { texture: r.texture, uv, ddx, ddy, level, result }));
         }
+    }
+
+    fn texture_size(&self, texture: u32) -> [u32; 2] {
+        self.host.texture_size(texture)
     }
 
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {

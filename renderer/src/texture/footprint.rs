@@ -134,6 +134,8 @@ fn smaller(a: f32, b: f32) -> f32 {
 /// Where the lanes of a request look: u, v, and how far film steps go, ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
 pub struct Places {
     pub rows: [[f32; LANES]; 6],
+    /// The levels to read, where the look-up names them: how far film steps go is of no meaning then.
+    pub levels: Option<[f32; LANES]>,
     /// Lanes whose path was scattered on its way, a bit each: see [`MipMode::Auto`].
     pub scattered: u32,
     /// For those, the number of the look-up among all that the lane's shader makes: each draws for itself.
@@ -141,7 +143,7 @@ pub struct Places {
 }
 
 impl Places {
-    pub const EMPTY: Places = Places { rows: [[0.0; LANES]; 6], scattered: 0, turn: [0; LANES] };
+    pub const EMPTY: Places = Places { rows: [[0.0; LANES]; 6], levels: None, scattered: 0, turn: [0; LANES] };
 
     /// One look-up, in lane 0.
     pub fn one(uv: Vec2, duv: [Vec2; 2]) -> Places {
@@ -164,6 +166,9 @@ impl Places {
     /// What to read in the lanes of `mask` of a texture whose level 0 has `size` texels; film steps are shortened to
     /// `scale` of their length.
     pub fn select(&self, mask: u32, size: Vec2, scale: f32, mode: MipMode, bias: f32) -> Selections {
+        if let Some(levels) = &self.levels {
+            return Selections::named(levels, mode);
+        }
         // A loop each, without choices in it.
         match mode {
             MipMode::Nearest => self.each(mask, size, scale, |f| f.select(MipMode::Nearest, bias)),
@@ -208,6 +213,18 @@ pub struct Selections {
 }
 
 impl Selections {
+    /// Those of look-ups that name their levels, which neither the bias nor the samples of a pixel change.
+    fn named(levels: &[f32; LANES], mode: MipMode) -> Selections {
+        // Past all levels that there are, and without what is no number.
+        let clean = |level: f32| if level.is_nan() { 0.0 } else { level.clamp(-64.0, 64.0) };
+        let level = levels.map(|level| match mode {
+            MipMode::Nearest => floor(clean(level)).0 as f32,
+            MipMode::Bilinear => floor(clean(level) + 0.5).0 as f32,
+            _ => clean(level),
+        });
+        Selections { level, probes: [1; LANES], spread: [[0.0; LANES]; 2] }
+    }
+
     pub fn spread(&self, lane: usize) -> Vec2 {
         Vec2::new(self.spread[0][lane], self.spread[1][lane])
     }

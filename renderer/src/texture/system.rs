@@ -175,6 +175,12 @@ impl TextureSystem {
         Some(level.clamp(0.0, (levels - 1) as f32))
     }
 
+    /// The same of a look-up that names its level.
+    pub fn level_within(&self, texture: u32, level: f32) -> Option<f32> {
+        let levels = self.cache.layout(self.textures.get(texture as usize)?.as_ref()?.number()).levels.len();
+        Some(level.clamp(0.0, (levels - 1) as f32))
+    }
+
     /// What such a look-up covers, of a set as above.
     pub fn footprint(&self, texture: u32, duv: [Vec2; 2]) -> Option<Footprint> {
         let look = self.textures.get(texture as usize)?.as_ref()?;
@@ -260,7 +266,8 @@ impl TextureSystem {
         };
         let r = &*request;
         let rows = [r.u.0, r.v.0, r.dudx.0, r.dvdx.0, r.dudy.0, r.dvdy.0];
-        let mut places = Places { rows, scattered, turn: [0; LANES] };
+        let levels = (r.has_level != 0).then_some(r.level.0);
+        let mut places = Places { rows, levels, scattered, turn: [0; LANES] };
         if scattered != 0 {
             r.lanes().for_each(|lane| places.turn[lane] = turn(lane));
         }
@@ -279,6 +286,11 @@ impl HostServices for TextureSystem {
     fn texture(&self, request: &mut TextureRequest) {
         self.answer(request, 0, |_| 0);
     }
+
+    fn texture_size(&self, texture: u32) -> [u32; 2] {
+        let level = self.look(texture).and_then(|look| self.cache.layout(look.number()).levels.first());
+        level.map_or([1, 1], |level| [level.width, level.height])
+    }
 }
 
 /// Textures as the shaders of one block see them, some of whose paths were scattered.
@@ -292,5 +304,9 @@ pub struct Scattered<'a> {
 impl HostServices for Scattered<'_> {
     fn texture(&self, request: &mut TextureRequest) {
         self.textures.answer(request, self.scattered, |lane| self.turns[lane].fetch_add(1, Ordering::Relaxed));
+    }
+
+    fn texture_size(&self, texture: u32) -> [u32; 2] {
+        self.textures.texture_size(texture)
     }
 }

@@ -58,7 +58,7 @@ impl UdimSet {
         found: &mut [Filtered; LANES],
     ) {
         let squares: [_; LANES] = std::array::from_fn(|lane| self.find(mask, lane, places.uv(lane)));
-        let mut local = Places { rows: places.rows, scattered: places.scattered, turn: places.turn };
+        let mut local = Places { ..*places };
         for (lane, square) in squares.iter().enumerate() {
             if let Some((_, uv)) = square {
                 (local.rows[0][lane], local.rows[1][lane]) = (uv.x, uv.y);

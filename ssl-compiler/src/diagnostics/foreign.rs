@@ -106,27 +106,33 @@ const CLOSURES: Table = &[
 
 const PHRASES: Table = &[
     (
-        &[
-            "texture",
-            "texture2D",
-            "tex2D",
-            "tex2Dlod",
-            "tex2Dgrad",
-            "textureLod",
-            "textureGrad",
-            "texelFetch",
-            "tex",
-            "sample",
-            "Sample",
-        ],
+        &["texture", "texture2D", "tex2D", "tex", "sample", "Sample"],
         "declare the texture at file level, `texture2d map;`, and sample it: `texture2d_sample<map>(u, v)`",
+    ),
+    (
+        &["tex2Dlod", "textureLod", "SampleLevel"],
+        "the slot stands in angle brackets: declare `texture2d map;` and write `texture2d_sample_level<map>(uv, level)`",
+    ),
+    (
+        &["tex2Dgrad", "textureGrad", "SampleGrad"],
+        "the slot stands in angle brackets: declare `texture2d map;` and write `texture2d_sample_grad<map>(uv, duvdx, duvdy)`",
+    ),
+    (
+        &["texelFetch"],
+        "write `texture2d_sample_level<map>(uv, 0)`; texel (x, y) has its middle at `(float2(x, y) + 0.5) / texture2d_size<map>()`",
     ),
     (
         &["texture3d", "environment", "textureCube", "texCUBE"],
         "textures are pictures over (u, v): `texture2d map;` and `texture2d_sample<map>(u, v)`",
     ),
     (
-        &["texture2d_sample", "texture2d_sample_alpha", "texture2d_sample4"],
+        &[
+            "texture2d_sample",
+            "texture2d_sample_alpha",
+            "texture2d_sample4",
+            "texture2d_sample_level",
+            "texture2d_size",
+        ],
         "the slot stands in angle brackets: declare `texture2d map;` and write `texture2d_sample<map>(u, v)`",
     ),
     (&["global_value"], "the name stands in angle brackets: `global_value<normal>`"),
@@ -185,7 +191,7 @@ const PHRASES: Table = &[
     (&["getmatrix"], "write `matrix(\"from\", \"to\")`, which gives the matrix"),
     (
         &["gettextureinfo", "textureSize", "GetDimensions"],
-        "textures do not say what they hold; give what is needed as a parameter",
+        "`texture2d_size<map>()` is how many texels `texture2d map;` has along u and v; what else is needed must be a parameter",
     ),
     (
         &["surfacearea", "Dz", "dPdtime", "dtime", "Ps", "Pl", "Nl"],

@@ -174,6 +174,10 @@ impl<R: Real> Machine<'_, R> {
                 }
                 Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(frame, data),
                 Op::Sample { .. } | Op::Texture { .. } => self.texture(frame, data),
+                Op::TextureSize { word, axis } => {
+                    let size = self.texture_size(word, axis);
+                    frame.set(data.results[0], size);
+                }
                 Op::Print(format) => self.print(frame, data, format),
                 Op::External(id) => self.external(frame, data, id),
                 Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),

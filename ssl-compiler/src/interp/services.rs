@@ -4,7 +4,7 @@
 use super::frame::{Cell, Frame};
 use super::{Machine, from_bits};
 use crate::ir::real::Real;
-use crate::ir::{InstData, Op, Value};
+use crate::ir::{Axis, InstData, Op, Value};
 use crate::runtime::externals::MAX_WORDS;
 use crate::runtime::{PrintRequest, Row, TextureRequest};
 use crate::types::Scalar;
@@ -14,8 +14,8 @@ impl<R: Real> Machine<'_, R> {
         let lane = self.inputs.lane();
         let mut request = TextureRequest { mask: 1 << lane, ..TextureRequest::new() };
         let word = match data.op {
-            Op::Texture { word, gradient } => {
-                request.wants_gradient = u32::from(gradient);
+            Op::Texture { word, gradient, level } => {
+                (request.wants_gradient, request.has_level) = (u32::from(gradient), u32::from(level));
                 word
             }
             Op::Sample { word } => word,
@@ -26,15 +26,10 @@ impl<R: Real> Machine<'_, R> {
             return;
         }
         self.path.single = true;
-        let mut rows = [
-            &mut request.u,
-            &mut request.v,
-            &mut request.dudx,
-            &mut request.dudy,
-            &mut request.dvdx,
-            &mut request.dvdy,
-        ];
-        for (row, &v) in rows.iter_mut().zip(&data.args[1..]) {
+        let TextureRequest { u, v, dudx, dudy, dvdx, dvdy, level, has_level, .. } = &mut request;
+        let partials = [dudx, dudy, dvdx, dvdy];
+        let extent = if *has_level != 0 { vec![level] } else { partials.into() };
+        for (row, &v) in [u, v].into_iter().chain(extent).zip(&data.args[1..]) {
             row.0[lane] = frame.float(v).to_f32();
         }
         self.host.texture(&mut request);
@@ -43,6 +38,11 @@ impl<R: Real> Machine<'_, R> {
         for (&r, row) in data.results[1..].iter().zip(rows) {
             frame.set(r, Cell::Float(R::from_f32(row.0[lane])));
         }
+    }
+
+    pub(super) fn texture_size(&mut self, word: u32, axis: Axis) -> Cell<R> {
+        let size = self.host.texture_size(self.inputs.parameter(word as usize));
+        Cell::Float(R::from_f32(size[axis as usize] as f32))
     }
 
     /// Asks the host for a texture in f64, if it can.

@@ -58,6 +58,7 @@ impl Op {
             // A filtered look-up in a texture whose tiles are there takes some hundred nanoseconds.
             Op::Sample { .. } | Op::Texture { .. } => row(Reach::Host, 256),
             Op::External(_) => row(Reach::PureHost, 64),
+            Op::TextureSize { .. } => row(Reach::PureHost, 16),
             // A formatted text.
             Op::Print(_) => row(Reach::Host, 1024),
             Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => row(Reach::Token, 1),
@@ -120,7 +121,7 @@ mod tests {
     /// A row says that the token orders the operation exactly where the operation takes one.
     #[test]
     fn what_speaks_to_the_host_in_order_takes_a_token() {
-        for op in [Op::Texture { word: 0, gradient: false }, Op::Sample { word: 0 }, Op::Print(0)] {
+        for op in [Op::Texture { word: 0, gradient: false, level: false }, Op::Sample { word: 0 }, Op::Print(0)] {
             assert_eq!(op.facts().reach, Reach::Host, "{op:?}");
             assert!(!op.is_pure(), "{op:?}");
         }

@@ -27,7 +27,7 @@ mod verify_ops;
 use crate::runtime::{ExternalRegistry, GlobalField, Texts};
 use crate::source::Span;
 use crate::types::Scalar;
-pub use ops::{Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
+pub use ops::{Axis, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
 pub use real::Precision;
 use smallvec::SmallVec;
 
@@ -250,10 +250,10 @@ impl Module {
         found
     }
 
-    /// Whether a texture is looked up anywhere.
-    pub fn samples_textures(&self) -> bool {
+    /// Whether a texture is looked up, or asked for its size, anywhere.
+    pub fn asks_for_textures(&self) -> bool {
         let mut found = false;
-        let samples = |op: Op| matches!(op, Op::Texture { .. } | Op::Sample { .. });
+        let samples = |op: Op| matches!(op, Op::Texture { .. } | Op::Sample { .. } | Op::TextureSize { .. });
         self.functions.iter().for_each(|f| f.walk(|_, data| found |= samples(data.op)));
         found
     }

@@ -106,6 +106,11 @@ names! {
     Direction { X = "ddx", Y = "ddy", }
 }
 
+names! {
+    /// An axis of a texture.
+    Axis { U = "u", V = "v", }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     Const(Const),
@@ -163,10 +168,16 @@ pub enum Op {
         word: u32,
     },
     /// token, u, v, ∂u/∂x, ∂u/∂y, ∂v/∂x, ∂v/∂y → token, r, g, b, a, and with `gradient` ∂/∂u and
-    /// ∂/∂v of the four.
+    /// ∂/∂v of the four. With `level` a mip level takes the place of the partials.
     Texture {
         word: u32,
         gradient: bool,
+        level: bool,
+    },
+    /// nothing → how many texels the texture has along an axis.
+    TextureSize {
+        word: u32,
+        axis: Axis,
     },
     /// token → token, whether the lane may go on. Takes fuel.
     Burn(u32),

@@ -299,8 +299,12 @@ impl Parser {
             "parameter" => Op::Parameter { word: cursor.number()?, scalar: scalar(cursor.word()?)? },
             "global" => self.global(cursor.word()?)?,
             "sample" => Op::Sample { word: cursor.number()? },
-            "texture" => Op::Texture { word: cursor.number()?, gradient: false },
-            "texture.gradient" => Op::Texture { word: cursor.number()?, gradient: true },
+            "texture" => Op::Texture { word: cursor.number()?, gradient: false, level: false },
+            "texture.gradient" => Op::Texture { word: cursor.number()?, gradient: true, level: false },
+            "texture.level" => Op::Texture { word: cursor.number()?, gradient: false, level: true },
+            "texture.level.gradient" => Op::Texture { word: cursor.number()?, gradient: true, level: true },
+            "texture_size.u" => Op::TextureSize { word: cursor.number()?, axis: Axis::U },
+            "texture_size.v" => Op::TextureSize { word: cursor.number()?, axis: Axis::V },
             "clamp_index" => Op::ClampIndex(cursor.number()?),
             "external" => {
                 let name = cursor.word()?;

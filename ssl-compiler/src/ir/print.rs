@@ -196,9 +196,11 @@ impl Printer<'_> {
             Op::IntCompare(op) => format!("icmp.{}", op.name()),
             Op::Derivative(d) => d.name().to_owned(),
             Op::Sample { word } => format!("sample {word}"),
-            Op::Texture { word, gradient } => {
-                format!("{} {word}", if gradient { "texture.gradient" } else { "texture" })
+            Op::Texture { word, gradient, level } => {
+                let (level, gradient) = (if level { ".level" } else { "" }, if gradient { ".gradient" } else { "" });
+                format!("texture{level}{gradient} {word}")
             }
+            Op::TextureSize { word, axis } => format!("texture_size.{} {word}", axis.name()),
             Op::Burn(n) => format!("burn {n}"),
             Op::ClampIndex(n) => format!("clamp_index {n}"),
             Op::Probe(n) => format!("probe {n}"),

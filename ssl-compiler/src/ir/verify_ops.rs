@@ -83,9 +83,13 @@ impl Verifier<'_> {
                 self.parameter(word, None)?;
                 (token_and(float(2)), token_and(float(4)))
             }
-            Op::Texture { word, gradient } => {
+            Op::TextureSize { word, .. } => {
                 self.parameter(word, None)?;
-                (token_and(float(6)), token_and(float(if gradient { 12 } else { 4 })))
+                (Vec::new(), float(1))
+            }
+            Op::Texture { word, gradient, level } => {
+                self.parameter(word, None)?;
+                (token_and(float(if level { 3 } else { 6 })), token_and(float(if gradient { 12 } else { 4 })))
             }
             Op::Burn(_) | Op::Enter => (vec![Ty::Token], vec![Ty::Token, BOOL]),
             Op::Leave => (vec![Ty::Token], vec![Ty::Token]),

@@ -31,7 +31,7 @@ impl Shader {
     ) -> Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
-        let (calls_externals, samples) = (module.calls_externals(), module.samples_textures());
+        let (calls_externals, samples) = (module.calls_externals(), module.asks_for_textures());
         let warnings = Diagnostics::new();
         Shader { interface, code, module, timings, needed_rows, calls_externals, samples, warnings }
     }

@@ -92,6 +92,7 @@ impl Writer<'_, '_> {
             ExprKind::Sample(kind, texture, footprint, list) => {
                 self.sample((*kind, *texture), *footprint, list, e.span)
             }
+            ExprKind::TextureSize(texture) => self.texture_size(*texture),
             ExprKind::Closure(id, arguments) => self.make_closure(*id, arguments),
             ExprKind::Comma(a, b) => {
                 self.expr(a);

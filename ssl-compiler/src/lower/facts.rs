@@ -181,7 +181,11 @@ pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
         }
     };
     match &e.kind {
-        ExprKind::Constant(_) | ExprKind::Global(_) | ExprKind::Texture(_) | ExprKind::Error => {}
+        ExprKind::Constant(_)
+        | ExprKind::Global(_)
+        | ExprKind::Texture(_)
+        | ExprKind::TextureSize(_)
+        | ExprKind::Error => {}
         ExprKind::Place(p) | ExprKind::Step { place: p, .. } => place(p, visit),
         ExprKind::Unary(_, a) | ExprKind::Convert(_, a) | ExprKind::Swizzle(a, _) | ExprKind::Member(a, _) => visit(a),
         ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {

@@ -4,8 +4,8 @@
 use super::Writer;
 use super::exprs::derivative;
 use super::state::{LeafState, State};
-use crate::ir::{Compare, Direction, FLOAT, Op, Ty, Value, Values};
-use crate::sema::hir::{Expr, Footprint, SampleKind, TextureRef};
+use crate::ir::{Axis, Compare, Direction, FLOAT, Op, Ty, Value, Values};
+use crate::sema::hir::{Expr, Extent, Footprint, SampleKind, TextureRef};
 use crate::source::Span;
 
 /// ∂u/∂x, ∂u/∂y, ∂v/∂x, ∂v/∂y
@@ -25,32 +25,30 @@ impl Writer<'_, '_> {
             numbers.extend(self.parts(&state));
         }
         let (u, v) = (numbers[0], numbers[1]);
-        if !footprint.explicit {
+        let follows = footprint.extent == Extent::Coordinates;
+        if follows {
             [u, v].into_iter().for_each(|x| self.probe(x));
         }
         self.b.span = span;
-        if !footprint.explicit {
+        if follows {
             // It speaks, and so takes the token before the look-up does.
             self.watch_footprint(u, v);
         }
-        let word = self.texture_word(texture);
-        let partials = self.footprint(footprint, &numbers);
+        let word = self.used_texture(texture);
+        let extent = self.footprint(footprint, &numbers);
         let token = self.token();
         let types = [Ty::Token, FLOAT, FLOAT, FLOAT, FLOAT];
-        let (op, mut args) = (Op::Texture { word, gradient: false }, Values::from_slice(&[token, u, v]));
-        let op = match partials {
-            Some(partials) => {
-                args.extend(partials);
-                op
+        let mut args = Values::from_slice(&[token, u, v]);
+        let op = match extent {
+            Some(numbers) => {
+                args.extend(numbers);
+                Op::Texture { word, gradient: false, level: footprint.extent == Extent::Level }
             }
             None => Op::Sample { word },
         };
         let inst = self.b.push(op, args, &types, &[]);
         let results = Values::from_slice(self.b.results(inst));
         self.set(super::TOKEN, State::from_elem(LeafState::Value(results[0]), 1));
-        if let Some(t) = self.cx.interface.textures.iter_mut().find(|t| t.word == word as usize) {
-            t.used = true;
-        }
         Self::from_parts(match kind {
             SampleKind::Color => results[1..4].iter().copied(),
             SampleKind::Alpha => results[4..5].iter().copied(),
@@ -58,14 +56,33 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// What a look-up says of its footprint, in texture coordinates; `None` where it says nothing.
-    fn footprint(&mut self, footprint: Footprint, numbers: &[Value]) -> Option<Partials> {
+    /// How many texels a texture has along u and along v.
+    pub(super) fn texture_size(&mut self, texture: TextureRef) -> State {
+        let word = self.used_texture(texture);
+        Self::from_parts([Axis::U, Axis::V].map(|axis| self.b.emit(Op::TextureSize { word, axis }, &[], FLOAT)))
+    }
+
+    /// The word of a slot that the shader needs.
+    fn used_texture(&mut self, texture: TextureRef) -> u32 {
+        let word = self.texture_word(texture);
+        if let Some(t) = self.cx.interface.textures.iter_mut().find(|t| t.word == word as usize) {
+            t.used = true;
+        }
+        word
+    }
+
+    /// What a look-up says of its footprint, in texture coordinates, or its level; `None` where it says nothing.
+    fn footprint(&mut self, footprint: Footprint, numbers: &[Value]) -> Option<Values> {
         if footprint == Footprint::default() {
             return None;
         }
-        let mut options = numbers[if footprint.explicit { 6 } else { 2 }..].iter().copied();
+        if footprint.extent == Extent::Level {
+            return Some(Values::from_slice(&numbers[2..3]));
+        }
+        let explicit = footprint.extent == Extent::Partials;
+        let mut options = numbers[if explicit { 6 } else { 2 }..].iter().copied();
         let mut partials = match *numbers {
-            [_, _, dudx, dvdx, dudy, dvdy, ..] if footprint.explicit => [dudx, dudy, dvdx, dvdy],
+            [_, _, dudx, dvdx, dudy, dvdy, ..] if explicit => [dudx, dudy, dvdx, dvdy],
             _ => {
                 let all = [(0, Direction::X), (0, Direction::Y), (1, Direction::X), (1, Direction::Y)];
                 all.map(|(i, d)| derivative(&mut self.b, d, numbers[i]))
@@ -81,7 +98,7 @@ impl Writer<'_, '_> {
         {
             partials = self.blurred(partials, blur);
         }
-        Some(partials)
+        Some(Values::from_slice(&partials))
     }
 
     /// The ellipse whose covariance is that of the footprint plus blur² in every direction: J Jᵀ + blur² 1 = L Lᵀ,

@@ -168,3 +168,17 @@ pub unsafe extern "C" fn texture_service(context: *mut BlockContext) {
         std::process::abort();
     }
 }
+
+/// Called by compiled code to learn how large a texture is: `context.texture` holds the request, whose first two rows of
+/// results get the answer in lane 0.
+///
+/// # Safety
+/// As for [`texture_service`].
+pub unsafe extern "C" fn texture_size_service(context: *mut BlockContext) {
+    // SAFETY: as above.
+    let (host, request) = unsafe { (*(*context).host.cast::<&dyn HostServices>(), &mut *(*context).texture) };
+    // A panic must not unwind into compiled code, which has no unwind tables.
+    let asked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| host.texture_size(request.texture)));
+    let Ok(size) = asked else { std::process::abort() };
+    request.result.iter_mut().zip(size).for_each(|(row, texels)| row.0[0] = texels as f32);
+}

@@ -22,6 +22,9 @@ pub struct TextureRequest {
     pub dvdx: Row,
     /// ∂v/∂y.
     pub dvdy: Row,
+    /// Where `has_level` is not 0, the mip level to read, which may lie between two and outside those that there are. It
+    /// takes the place of the partials, which are 0 then.
+    pub level: Row,
     /// Red, green, blue, alpha of the filtered texture.
     pub result: [Row; 4],
     /// ∂/∂u of red, green, blue, alpha, then ∂/∂v, of the filtered texture at a fixed footprint.
@@ -33,6 +36,8 @@ pub struct TextureRequest {
     pub mask: u32,
     /// Not 0 where the host must fill `gradient`.
     pub wants_gradient: u32,
+    /// Not 0 where `level` says how blurred the result is, in place of the partials.
+    pub has_level: u32,
 }
 
 impl TextureRequest {
@@ -48,11 +53,13 @@ impl TextureRequest {
             dudy: Row::ZERO,
             dvdx: Row::ZERO,
             dvdy: Row::ZERO,
+            level: Row::ZERO,
             result: [Row::ZERO; 4],
             gradient: [Row::ZERO; 8],
             texture: Self::UNBOUND,
             mask: 0,
             wants_gradient: 0,
+            has_level: 0,
         }
     }
 
@@ -85,6 +92,10 @@ pub trait HostServices: Sync {
     /// caller's fiber); it must not panic. Lanes outside the mask are left alone.
     fn texture(&self, request: &mut TextureRequest);
 
+    /// How many texels level 0 of a texture has along u and along v; `texture` is what the parameter block holds for the
+    /// slot. Always the same for one texture, at least 1, and known without waiting. It must not panic.
+    fn texture_size(&self, texture: u32) -> [u32; 2];
+
     /// The texture `texture`, which is what the parameter block holds for the slot, at (u, v) in f64.
     /// `None` where the host knows it in f32 only.
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {
@@ -98,7 +109,7 @@ pub trait HostServices: Sync {
     }
 }
 
-/// A host without textures: every look-up is black and flat.
+/// A host without textures: every look-up is black and flat, as of one texel.
 pub struct NoTextures;
 
 impl HostServices for NoTextures {
@@ -106,5 +117,9 @@ impl HostServices for NoTextures {
         for lane in request.lanes() {
             request.result.iter_mut().chain(&mut request.gradient).for_each(|row| row.0[lane] = 0.0);
         }
+    }
+
+    fn texture_size(&self, _: u32) -> [u32; 2] {
+        [1, 1]
     }
 }

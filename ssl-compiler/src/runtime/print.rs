@@ -77,6 +77,10 @@ impl HostServices for Listener<'_> {
         self.host.texture(request);
     }
 
+    fn texture_size(&self, texture: u32) -> [u32; 2] {
+        self.host.texture_size(texture)
+    }
+
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<super::TextureDouble> {
         self.host.texture_double(texture, u, v)
     }

@@ -214,6 +214,7 @@ impl Checker<'_> {
                 Expr::error(span)
             }
             ("make_closure", Some(arguments)) => self.closure(argument, arguments, span),
+            ("texture2d_size", Some(arguments)) => self.texture_size(argument, arguments, span),
             (_, Some(arguments)) => self.sample(name, argument, arguments, span),
         }
     }

@@ -158,11 +158,22 @@ pub enum SampleKind {
     All,
 }
 
+/// What a look-up's footprint is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// The partials of the coordinates.
+    #[default]
+    Coordinates,
+    /// ∂u/∂x, ∂v/∂x, ∂u/∂y and ∂v/∂y are given.
+    Partials,
+    /// The mip level is given.
+    Level,
+}
+
 /// What says how blurred a look-up is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// ∂u/∂x, ∂v/∂x, ∂u/∂y and ∂v/∂y are given; else they are those of the coordinates.
-    pub explicit: bool,
+    pub extent: Extent,
     /// A factor is given.
     pub width: bool,
     /// What is added in every direction is given.
@@ -218,6 +229,8 @@ pub enum ExprKind {
     Print(u32, Vec<Expr>),
     /// A look-up: the coordinates, and what the footprint takes, in this order. Each a float, or two in a `float2`.
     Sample(SampleKind, TextureRef, Footprint, Vec<Expr>),
+    /// How many texels a texture has along u and along v.
+    TextureSize(TextureRef),
     Closure(ClosureId, Vec<Expr>),
     Comma(Box<Expr>, Box<Expr>),
     Error,

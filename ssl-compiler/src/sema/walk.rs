@@ -26,7 +26,11 @@ pub(super) enum Part<'a> {
 /// Visits what an expression consists of, its operands not opened.
 pub(super) fn parts<'a>(e: &'a Expr, visit: &mut dyn FnMut(Part<'a>)) {
     match &e.kind {
-        ExprKind::Constant(_) | ExprKind::Global(_) | ExprKind::Texture(_) | ExprKind::Error => {}
+        ExprKind::Constant(_)
+        | ExprKind::Global(_)
+        | ExprKind::Texture(_)
+        | ExprKind::TextureSize(_)
+        | ExprKind::Error => {}
         ExprKind::Place(place) => touch(place, Touch::Read, visit),
         ExprKind::Unary(_, a) | ExprKind::Convert(_, a) | ExprKind::Swizzle(a, _) | ExprKind::Member(a, _) => {
             visit(Part::Operand(a));

@@ -19,6 +19,10 @@ pub(super) const GENERIC: &[&str] = &[
     "texture2d_sample_grad",
     "texture2d_sample_alpha_grad",
     "texture2d_sample4_grad",
+    "texture2d_sample_level",
+    "texture2d_sample_alpha_level",
+    "texture2d_sample4_level",
+    "texture2d_size",
     "make_closure",
 ];
 

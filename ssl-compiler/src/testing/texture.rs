@@ -20,6 +20,9 @@ impl TestPattern {
     /// What every slot holds that nothing was put into.
     pub const DEFAULT: TestPattern = TestPattern::Waves { frequency: 1.0 };
 
+    /// What every pattern says of how many texels it has along u and along v.
+    pub const SIZE: [u32; 2] = [512, 256];
+
     /// `test_texture`, `test_texture(frequency)` or `flat_texture(value…)`: a gray, red, green and blue, or
     /// those and alpha. `None` where the name or the number of values is another.
     pub fn of(name: &str, values: &[f64]) -> Option<TestPattern> {
@@ -105,6 +108,10 @@ impl HostServices for TestTextures {
         }
     }
 
+    fn texture_size(&self, _: u32) -> [u32; 2] {
+        TestPattern::SIZE
+    }
+
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {
         Some(self.get(texture).at(u, v))
     }
@@ -116,6 +123,10 @@ pub struct TestTexture;
 impl HostServices for TestTexture {
     fn texture(&self, request: &mut TextureRequest) {
         TestTextures::default().texture(request);
+    }
+
+    fn texture_size(&self, texture: u32) -> [u32; 2] {
+        TestTextures::default().texture_size(texture)
     }
 
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {

@@ -95,7 +95,7 @@ fn cut(f: &mut Function) {
                     };
                     insts.push(f.new_inst(none));
                     let data = &mut f.insts[inst.index()];
-                    data.op = Op::Texture { word, gradient: false };
+                    data.op = Op::Texture { word, gradient: false, level: false };
                     data.args.extend([value; 4]);
                 }
                 _ => {}

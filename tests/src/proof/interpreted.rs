@@ -157,6 +157,10 @@ impl HostServices for Listening {
         }
         TestTexture.texture(request);
     }
+
+    fn texture_size(&self, texture: u32) -> [u32; 2] {
+        TestTexture.texture_size(texture)
+    }
 }
 
 /// The texture of tests as a function of two numbers.

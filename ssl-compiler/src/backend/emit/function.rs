@@ -1,6 +1,7 @@
 //! One version of one function: prologue, regions in order, epilogue. The entry wraps its body in a loop over the lanes
 //! of the block, one by one or in groups.
 
+use super::host::Wanted;
 use super::signature::shapes;
 use super::{Assembler, Conversion, Kind, Made, Odds, Service, Shape, Stability, Target, Unit, unexpected};
 use crate::analysis::storage::Storage;
@@ -351,8 +352,9 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             Op::Loop => self.loop_inst(inst, data),
             Op::Call(callee) => self.call(inst, data, callee),
             Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(data),
-            Op::Texture { word, gradient } => self.texture(data, word, gradient),
-            Op::Sample { word } => self.texture(data, word, false),
+            Op::Texture { word, gradient, level } => self.texture(data, word, Wanted { gradient, level }),
+            Op::Sample { word } => self.texture(data, word, Wanted { gradient: false, level: false }),
+            Op::TextureSize { word, axis } => self.texture_size(data, word, axis),
             Op::Print(format) => self.print(data, format),
             Op::External(id) => self.external(data, id),
             Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.token_op(data),

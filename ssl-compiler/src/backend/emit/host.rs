@@ -4,7 +4,7 @@
 
 use super::function::Emitter;
 use super::{Assembler, Conversion, Kind, Made, Service, Shape, Stability, Target};
-use crate::ir::{InstData, Ty, Value};
+use crate::ir::{Axis, InstData, Ty, Value};
 use crate::runtime::externals::ExternalRequest;
 use crate::runtime::{BlockContext, TextureRequest};
 use std::mem::offset_of;
@@ -14,6 +14,12 @@ use std::mem::offset_of;
 struct Request<V> {
     whole: V,
     lanes: V,
+}
+
+/// What a look-up asks for, and what it says.
+pub struct Wanted {
+    pub gradient: bool,
+    pub level: bool,
 }
 
 impl<A: Assembler> Emitter<'_, A> {
@@ -28,25 +34,32 @@ impl<A: Assembler> Emitter<'_, A> {
         self.mask.is_some()
     }
 
-    pub fn texture(&mut self, data: &InstData, word: u32, gradient: bool) -> Made {
-        let request = self.request(offset_of!(BlockContext, texture), size_of::<TextureRequest>())?;
-        let rows = [
-            offset_of!(TextureRequest, u),
-            offset_of!(TextureRequest, v),
+    pub fn texture(&mut self, data: &InstData, word: u32, wanted: Wanted) -> Made {
+        let request = self.texture_request(word)?;
+        let coordinates = [offset_of!(TextureRequest, u), offset_of!(TextureRequest, v)];
+        let partials = [
             offset_of!(TextureRequest, dudx),
             offset_of!(TextureRequest, dudy),
             offset_of!(TextureRequest, dvdx),
             offset_of!(TextureRequest, dvdy),
         ];
-        for (&v, row) in data.args[1..].iter().zip(rows) {
+        let extent = if wanted.level { &[offset_of!(TextureRequest, level)][..] } else { &partials };
+        for (&v, &row) in data.args[1..].iter().zip(coordinates.iter().chain(extent)) {
             let value = self.in_shape(v, self.together())?;
             self.asm.store(value, request.lanes, row)?;
         }
-        let parameters = self.block()?.parameters;
-        let id = self.asm.load(Shape::INT, parameters, 4 * word as usize, Stability::Invariant)?;
-        self.asm.store(id, request.whole, offset_of!(TextureRequest, texture))?;
-        let wants = self.int(i32::from(gradient));
-        self.asm.store(wants, request.whole, offset_of!(TextureRequest, wants_gradient))?;
+        if wanted.level {
+            // Those of the look-up before would stand there.
+            let zero = self.asm.zero(Shape::new(Kind::Float, self.together()));
+            partials.iter().try_for_each(|&row| self.asm.store(zero, request.lanes, row))?;
+        }
+        for (flag, field) in [
+            (wanted.gradient, offset_of!(TextureRequest, wants_gradient)),
+            (wanted.level, offset_of!(TextureRequest, has_level)),
+        ] {
+            let flag = self.int(i32::from(flag));
+            self.asm.store(flag, request.whole, field)?;
+        }
         self.call_host(Service::Texture, request.whole, offset_of!(TextureRequest, mask))?;
         self.pass_token(data)?;
         for (i, &r) in data.results[1..].iter().enumerate() {
@@ -59,6 +72,26 @@ impl<A: Assembler> Emitter<'_, A> {
             let value = self.asm.load(shape, request.lanes, row, Stability::Changing)?;
             self.set(r, value);
         }
+        Ok(())
+    }
+
+    /// A request about the texture of a slot.
+    fn texture_request(&mut self, word: u32) -> Made<Request<A::Value>> {
+        let request = self.request(offset_of!(BlockContext, texture), size_of::<TextureRequest>())?;
+        let parameters = self.block()?.parameters;
+        let id = self.asm.load(Shape::INT, parameters, 4 * word as usize, Stability::Invariant)?;
+        self.asm.store(id, request.whole, offset_of!(TextureRequest, texture))?;
+        Ok(request)
+    }
+
+    /// It is the same for all lanes, so none is meant in particular.
+    pub fn texture_size(&mut self, data: &InstData, word: u32, axis: Axis) -> Made {
+        let request = self.texture_request(word)?;
+        let context = self.block()?.context;
+        self.asm.service(Service::TextureSize, context)?;
+        let row = offset_of!(TextureRequest, result) + 64 * axis as usize;
+        let size = self.asm.load(Shape::new(Kind::Float, false), request.whole, row, Stability::Changing)?;
+        self.set(data.results[0], size);
         Ok(())
     }
 

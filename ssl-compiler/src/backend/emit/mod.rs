@@ -97,6 +97,7 @@ pub enum Odds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     Texture,
+    TextureSize,
     External,
     Print,
 }
@@ -105,6 +106,7 @@ impl Service {
     pub fn symbol(self) -> &'static str {
         match self {
             Service::Texture => "ssl_texture",
+            Service::TextureSize => "ssl_texture_size",
             Service::External => "ssl_external",
             Service::Print => "ssl_print",
         }

@@ -196,11 +196,11 @@ impl Writer<'_, '_> {
                 let footprint = [(1, 0), (1, 1), (2, 0), (2, 1)].map(|(i, d)| self.at_footprint(data.args[i], d));
                 let mut args = self.values(&data.args);
                 args.extend(footprint);
-                self.texture(data, word, args);
+                self.texture(data, Op::Texture { word, gradient: false, level: false }, args);
             }
-            Op::Texture { word, .. } => {
+            Op::Texture { .. } => {
                 let args = self.values(&data.args);
-                self.texture(data, word, args);
+                self.texture(data, data.op, args);
             }
             Op::External(id) => self.external(data, id),
             op if op.is_pure() => self.pure(data, op),
@@ -365,13 +365,19 @@ impl Writer<'_, '_> {
     }
 
     /// Through a texture: its own gradient times the coordinates' shadows.
-    fn texture(&mut self, data: &InstData, word: u32, args: Values) {
+    fn texture(&mut self, data: &InstData, op: Op, args: Values) {
         let channels = &data.results[1..5];
-        let gradient = channels.iter().any(|&c| self.activity.shadows(c).any())
-            || matches!(data.op, Op::Texture { gradient: true, .. });
+        let wanted = channels.iter().any(|&c| self.activity.shadows(c).any());
+        let (op, gradient) = match op {
+            Op::Texture { word, gradient, level } => {
+                let gradient = gradient || wanted;
+                (Op::Texture { word, gradient, level }, gradient)
+            }
+            op => (op, false),
+        };
         let mut types = vec![FLOAT; if gradient { 13 } else { 5 }];
         types[0] = Ty::Token;
-        let inst = self.b.push(Op::Texture { word, gradient }, args, &types, &[]);
+        let inst = self.b.push(op, args, &types, &[]);
         self.bind(&data.results, inst);
         if !gradient {
             return;

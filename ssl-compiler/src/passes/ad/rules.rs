@@ -45,7 +45,7 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         // What was caught became the constant 0. Nothing else differs from its operand.
         Op::Finite => Rule::Where { condition: b.float_compare(Compare::Eq, args[0], result), operand: 0 },
         // Integers, booleans, constants and what only reads memory.
-        Op::Const(_) | Op::Parameter { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
+        Op::Const(_) | Op::Parameter { .. } | Op::TextureSize { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
         | Op::FloatCompare(_) | Op::IntCompare(_) | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt | Op::ClampIndex(_)
         | Op::FloatBits | Op::BitsFloat
         // Their shadows are operations of their own kind, see `forward`.

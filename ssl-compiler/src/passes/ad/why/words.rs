@@ -46,6 +46,7 @@ impl Words {
 /// What a sink is called.
 pub(super) fn sink_name(op: Op) -> String {
     match op {
+        Op::TextureSize { .. } => "texture2d_size".to_owned(),
         Op::Derivative(d) => d.name().to_owned(),
         _ => "texture2d_sample coordinates".to_owned(),
     }
@@ -66,6 +67,7 @@ fn name(module: &Module, op: Op) -> String {
         Op::ArrayGet => "element".to_owned(),
         Op::ArraySet => "element set".to_owned(),
         Op::Sample { .. } | Op::Texture { .. } => "texture2d_sample".to_owned(),
+        Op::TextureSize { .. } => "texture2d_size".to_owned(),
         Op::Derivative(d) => d.name().to_owned(),
         Op::Call(callee) => format!("call of `{}`", module.function(callee).name),
         Op::External(id) => match module.externals.get(id) {
