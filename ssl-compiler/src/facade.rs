@@ -1,4 +1,4 @@
-//! The library's front door: from a file to a shader that runs.
+//! The stages of compilation in order: from a file to a shader that runs.
 
 use crate::analysis::derivatives::Derivatives;
 use crate::analysis::variation;

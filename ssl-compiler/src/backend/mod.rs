@@ -1,5 +1,5 @@
-//! What makes a module run. Back ends take verified IR, know nothing of derivatives or of each other,
-//! and add no semantics of their own.
+//! Back ends, which make a module run. They take verified IR, know nothing of derivatives or of each other, and add no
+//! semantics of their own.
 
 pub mod cache;
 pub mod cranelift;

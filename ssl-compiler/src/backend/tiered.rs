@@ -1,9 +1,9 @@
-//! Two back ends in turn: code from the one that compiles in milliseconds, until a thread behind the scenes has better
-//! code from the other. Both give the same bits, so nobody can tell when the change came.
+//! Two back ends in turn: code from the one that compiles in milliseconds, until a background thread has better code
+//! from the other. Both give the same bits, so nobody can tell when the change happens.
 //!
-//! One thread compiles for all shaders, in the order in which they came. A shader that is gone by its turn is passed
-//! over; one that goes while its turn lasts waits for the end of it, so that no code is being made when a program ends.
-//! Where the better code is kept from an earlier run, it serves from the start.
+//! One thread compiles for all shaders, in the order of their requests. It skips a shader that was dropped before its
+//! turn. Dropping a shader during its turn waits for the end of the turn, so no compilation is running when a program
+//! ends. If the better code is kept from an earlier run, it serves from the start.
 
 use super::{Backend, BackendError, Code, Text};
 use crate::ir::Module;

@@ -1,4 +1,4 @@
-//! A session: what a host offers to shaders, the sources that it gave, and what was made of them.
+//! A session: what a host offers to shaders, the sources that it gave, and the programs compiled from them.
 //!
 //! ```
 //! use ssl_compiler::{Block, Compiler, Row};

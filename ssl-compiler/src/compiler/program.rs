@@ -1,4 +1,4 @@
-//! A file with all that it imports: checked when something first asks, and what was compiled from it.
+//! A file with everything that it imports: checked at the first request, with the shaders compiled from it.
 
 use super::{CompileError, Offer, ShaderRequest};
 use crate::diagnostics::Diagnostics;

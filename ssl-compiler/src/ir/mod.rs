@@ -5,9 +5,9 @@
 //! There are no jumps, no pointers and no names for memory: an array is a value, and setting an
 //! element gives a new one (which every back end does in place where the old one is dead).
 //!
-//! Effects (texture look-ups, fuel, recursion depth) consume a *token* and give a new one, so their
-//! order is a data dependency like any other. What a token is at run time: fuel in the low 32 bits,
-//! open recursive calls above it, bit 63 set once recursion went too deep.
+//! Effects (texture look-ups, fuel, recursion depth) consume a *token* and give a new one, so their order is a data
+//! dependency like any other. At run time a token is the fuel that is left. In modules that recurse it has a second
+//! word: the number of open calls, with the top bit set once recursion went too deep.
 //!
 //! The textual form (`print`, `parse`) is complete: what was printed reads back as the same module.
 

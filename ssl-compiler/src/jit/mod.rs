@@ -1,4 +1,4 @@
-//! A compiled shader: checked calls into what a back end made.
+//! A compiled shader: checked calls into the code that a back end made.
 
 use crate::backend::Code;
 use crate::diagnostics::Diagnostics;

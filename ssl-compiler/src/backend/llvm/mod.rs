@@ -1,12 +1,11 @@
-//! Native code through LLVM: compiles more slowly than Cranelift, for code that runs faster, 16 lanes at a time where
+//! Native code through LLVM. It compiles more slowly than Cranelift, and its code runs faster: 16 lanes at a time if
 //! the processor has such vectors.
 //!
-//! `backend::emit` walks the IR; here are the instructions, and what the optimiser is told. The loop and its loads are described to the optimiser closely enough that it can move
-//! what all lanes share out of the loop; the passes are named one by one; and no flag lets it change a
-//! float's bits (no fast-math, no contraction into FMA).
+//! `backend::emit` walks the IR; this module supplies the instructions and tells the optimiser what it may assume. It
+//! describes the loop and its loads closely enough that the optimiser can move what all lanes share out of the loop. It
+//! names the passes one by one. No flag lets LLVM change a float's bits (no fast-math, no contraction into FMA).
 //!
-//! LLVM is told everything through its C API, and what it answers, even where it would end the process,
-//! becomes a [`BackendError`].
+//! All calls go through LLVM's C API. Every failure becomes a [`BackendError`], even where LLVM would end the process.
 
 mod assembler;
 mod guard;
