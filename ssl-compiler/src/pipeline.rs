@@ -61,13 +61,14 @@ const fn plain(name: &'static str, run: fn(&mut Module), reaches: Option<Stage>)
 }
 
 const PASSES: &[Pass] = &[
-    // First, and always: what a round costs must not depend on how well its code is optimised.
-    Pass { name: "fuel", run: Run::Plain(fuel::run), optional: false, reaches: None },
     Pass { name: "write-out-calls", run: Run::WriteOutCalls, optional: false, reaches: None },
     plain("simplify", simplify::run, None),
     plain("dce", dce::run, Some(Stage::BeforeAd)),
     Pass { name: "differentiate", run: Run::Differentiate, optional: false, reaches: None },
     plain("dce-shadows", dce::run, Some(Stage::Differentiated)),
+    // Always; behind differentiation, whose work is work too, and before calls and loops are written out, which changes
+    // what they cost but not what they are.
+    Pass { name: "fuel", run: Run::Plain(fuel::run), optional: false, reaches: None },
     plain("inline", inline::run, None),
     plain("simplify-inlined", simplify::run, None),
     plain("tables", tables::run, None),

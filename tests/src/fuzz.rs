@@ -124,7 +124,8 @@ pub fn programs(data: &[u8]) {
     let flavour = Flavour { smooth: kind & 1 != 0, nested_derivatives: kind & 2 != 0 };
     let source = program_from(Random::scripted(script), usize::from(size) % 40, flavour);
     let rows: Vec<f32> = input_rows(kind >> 2);
-    let fuel = if fuel == 0 { 100_000 } else { u32::from(fuel) };
+    let ample = fuel == 0;
+    let fuel = if ample { 100_000 } else { u32::from(fuel) };
     let host = Host { globals: GlobalsLayout::new(), ..Host::default() };
     let mut ran: Vec<Ran> = Vec::new();
     for way in WAYS.into_iter().chain([NATIVE_AS_LOWERED]) {
@@ -134,9 +135,12 @@ pub fn programs(data: &[u8]) {
             Err(d) => panic!("{way:?}: {}\n{source}", messages(&d)),
         }
     }
-    assert_eq!(ran[1].status.errors, ran[0].status.errors, "optimised differs in how it ends\n{source}");
+    // A round costs what its work comes to, which is less where it was simplified before it was derived.
+    if ample {
+        assert_eq!(ran[1].status.errors, ran[0].status.errors, "optimised differs in how it ends\n{source}");
+    }
     // A shadow that is known to be 0 is left out, so folding may change the sign of a zero derivative.
-    if !flavour.nested_derivatives {
+    if ample && !flavour.nested_derivatives {
         assert_eq!(ran[1].outputs[..VALUES], ran[0].outputs[..VALUES], "optimised differs\n{source}");
         assert_eq!(ran[1].said, ran[0].said, "optimised says something else\n{source}");
     }

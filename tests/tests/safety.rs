@@ -522,3 +522,22 @@ fn frames_that_would_overflow_the_stack_are_refused() {
     assert!(found.list.iter().any(|d| d.code.id == "E0304"), "{}", messages(&found));
     run_everywhere(&recursive(900), &[], DEFAULT_FUEL);
 }
+
+/// What an iteration computes for the sake of derivatives is work as well.
+#[test]
+fn a_round_with_shadows_costs_more_than_one_without() {
+    let source = |result: &str| {
+        format!(
+            "shader main(out float r) {{
+                 float q = global_value<position>.x;
+                 for (int i = 0; i < 1000; ++i) {{ q = sin(q) * cos(q + 1.0) + exp(-q * q) * sin(3.0 * q); }}
+                 r = {result};
+             }}"
+        )
+    };
+    let (plain, derived) = (source("q"), source("q + ddx(q) + ddy(q)"));
+    let ends = |source: &str, fuel| run_everywhere(source, &[0.3, 1.0, 0.5], fuel).status.first_error();
+    let needs = |source: &str| (1..).map(|n| n * 500).find(|&fuel| ends(source, fuel).is_none());
+    let (without, with) = (needs(&plain), needs(&derived));
+    assert!(without.zip(with).is_some_and(|(a, b)| a < b && b < 8 * a), "{without:?} {with:?}");
+}
