@@ -4,8 +4,8 @@ use crate::diagnostics::{Diagnostics, render};
 use crate::source::SourceMap;
 use std::fmt;
 
-/// Why a file was refused. `Display` shows every finding with its lines of source; [`CompileError::diagnostics`]
-/// are the same as data.
+/// Why the compiler refused a file. `Display` shows every finding with its lines of source;
+/// [`CompileError::diagnostics`] gives the same as data.
 #[derive(Clone)]
 pub struct CompileError {
     diagnostics: Diagnostics,
@@ -39,7 +39,7 @@ impl fmt::Display for CompileError {
     }
 }
 
-/// As `Display`: so a `main` that returns the error, and `unwrap`, show the places.
+/// The same as `Display`, so a `main` that returns the error, and `unwrap`, show the places.
 impl fmt::Debug for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -40,7 +40,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a host offers to shaders, and how it wants them made.
+/// What a host offers to shaders, and how it wants them compiled.
 #[derive(Clone, Default)]
 struct Offer {
     globals: GlobalsLayout,
@@ -55,10 +55,10 @@ struct Offer {
 
 /// Compiles shaders for one host.
 ///
-/// A host says first what its shaders may use: globals, closure types and functions. Then it adds sources, and
-/// compiles them. The session parses and checks a file once, however many of its shaders are compiled, and gives
-/// the same [`Shader`] for the same request. What the host offers may change later: then the session forgets what
-/// it made, and shaders and programs that it gave out go on as they are.
+/// A host first says what its shaders may use: globals, closure types and functions. Then it adds sources and compiles
+/// them. The session parses and checks a file once, however many of its shaders the host compiles, and gives the same
+/// [`Shader`] for the same request. If the host changes its offer later, the session forgets its results; shaders and
+/// programs that it gave out stay as they are.
 #[derive(Clone)]
 pub struct Compiler {
     offer: Arc<Offer>,
@@ -86,7 +86,7 @@ impl Compiler {
         Compiler::default()
     }
 
-    /// A session that goes on with sources that were read elsewhere; [`Compiler::into_sources`] gives them back.
+    /// A session that takes over sources that were read elsewhere; [`Compiler::into_sources`] gives them back.
     pub fn with_sources(self, sources: SourceMap) -> Compiler {
         Compiler { sources, programs: HashMap::new(), ..self }
     }
@@ -96,14 +96,14 @@ impl Compiler {
         Arc::make_mut(&mut self.offer)
     }
 
-    /// The globals of every shader, in place of those so far. [`shader_globals!`](crate::shader_globals) makes the
-    /// layout of a struct that the host fills.
+    /// Replaces the globals of every shader. [`shader_globals!`](crate::shader_globals) makes the layout, from a struct
+    /// that the host fills.
     pub fn set_globals(&mut self, globals: GlobalsLayout) -> &mut Compiler {
         self.offer_mut().globals = globals;
         self
     }
 
-    /// Adds one global behind those so far.
+    /// Adds one global behind the others.
     ///
     /// # Errors
     /// The name is taken, or the type is no scalar, vector or matrix.
@@ -112,15 +112,15 @@ impl Compiler {
         Ok(self)
     }
 
-    /// Offers a global to those files that do not declare one of this name themselves, perhaps in another type.
-    /// A name that [`Compiler::set_globals`] gave stays what it is.
+    /// Offers a global to files that do not declare one of this name themselves, perhaps with another type. A global
+    /// from [`Compiler::set_globals`] keeps its name and type.
     pub fn offer_global(&mut self, name: &str, ty: Type, orders: Orders) -> &mut Compiler {
         self.offer_mut().optional.push((name.to_owned(), ty, orders));
         self
     }
 
-    /// Lets shaders make closures of a type that [`closure_type!`](crate::closure_type) declared. A type of the same
-    /// name is replaced, and keeps its number.
+    /// Lets shaders make closures of a type that [`closure_type!`](crate::closure_type) declared. It replaces a type of
+    /// the same name, and takes its number.
     pub fn register_closure<T: Closure>(&mut self) -> ClosureId {
         self.register_closure_type(T::closure_type())
     }
@@ -130,65 +130,64 @@ impl Compiler {
         self.offer_mut().closures.register(closure)
     }
 
-    /// The closure types of this list, in place of those so far.
+    /// Replaces the closure types.
     pub fn set_closures(&mut self, closures: ClosureRegistry) -> &mut Compiler {
         self.offer_mut().closures = closures;
         self
     }
 
-    /// Lets shaders call a function of the host. A function of the same name is replaced.
+    /// Lets shaders call a function of the host. It replaces a function of the same name.
     pub fn register_external(&mut self, external: External) -> &mut Compiler {
         self.offer_mut().externals.register(external);
         self
     }
 
-    /// Which back end makes the code, and how hard it tries.
+    /// Chooses the back end that makes the code, and how hard it tries.
     pub fn set_target(&mut self, target: impl Into<Target>) -> &mut Compiler {
         self.offer_mut().target = target.into();
         self
     }
 
-    /// Keeps machine code in a folder, so that the next run need not make it again; nothing is kept where this is `None`,
-    /// as it is at first.
+    /// Keeps machine code in a folder, so that the next run need not make it again. `None`, the default, keeps nothing.
     pub fn set_code_cache(&mut self, cache: Option<CodeCache>) -> &mut Compiler {
         self.offer_mut().cache = cache;
         self
     }
 
-    /// How the passes treat derivatives and calls, for whoever compares the ways.
+    /// Sets how the passes treat derivatives and calls, for comparing the ways.
     #[doc(hidden)]
     pub fn set_passes(&mut self, passes: Options) -> &mut Compiler {
         self.offer_mut().passes = passes;
         self
     }
 
-    /// Looks for imported files in this folder too, behind the folder of the importing file.
+    /// Looks for imported files in this folder, too, after the folder of the importing file.
     pub fn include(&mut self, folder: impl Into<PathBuf>) -> &mut Compiler {
         self.programs.clear();
         self.folders.push(folder.into());
         self
     }
 
-    /// Reads files, imported ones too, from here instead of the disk.
+    /// Reads files, also imported ones, from here instead of the disk.
     pub fn set_files(&mut self, files: impl Files + Send + 'static) -> &mut Compiler {
         self.programs.clear();
         self.files = Arc::new(files);
         self
     }
 
-    /// Imports what this search path finds.
+    /// Sets the search path for imports.
     pub fn set_imports(&mut self, imports: &SearchPath<'static>) -> &mut Compiler {
         self.folders.clone_from(&imports.folders);
         self.set_files(imports.files)
     }
 
-    /// Adds a text. The name stands in messages; a text that has no path imports from the library and from the
-    /// [included](Compiler::include) folders only.
+    /// Adds a text. The name appears in messages. A text without a path can import only from the library and from the
+    /// [included](Compiler::include) folders.
     pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         self.sources.add(name, text)
     }
 
-    /// Adds a file, which is read once: the same path gives the same file.
+    /// Adds a file. The session reads it once: the same path gives the same file.
     ///
     /// # Errors
     /// The file cannot be read, or is not UTF-8 text.
@@ -218,7 +217,7 @@ impl Compiler {
         linked.map(|(linked, _)| linked).map_err(|found| CompileError::new(found, &self.sources))
     }
 
-    /// All files of the session, those too that were imported.
+    /// All files of the session, also imported ones.
     pub fn sources(&self) -> &SourceMap {
         &self.sources
     }
@@ -228,8 +227,8 @@ impl Compiler {
         self.sources
     }
 
-    /// Forgets all sources and what was made of them, so that files are read anew. Numbers of files mean nothing
-    /// afterwards.
+    /// Forgets all sources and everything made from them, so that files are read again. A [`FileId`] from before has no
+    /// meaning afterwards.
     pub fn clear(&mut self) {
         self.programs.clear();
         self.sources = SourceMap::new();
@@ -245,7 +244,7 @@ impl Compiler {
         &self.offer.globals
     }
 
-    /// The program that a file and all its imports make. It can be checked and compiled on any thread.
+    /// The program of a file with all its imports. Any thread can check and compile it.
     ///
     /// # Panics
     /// If the file is not one of this session.
@@ -275,8 +274,8 @@ impl Compiler {
         self.program(file).compile(wanted)
     }
 
-    /// Brings one shader as far as [`Compiler::compile`] does, but makes no code: it says what the shader's interface
-    /// is, and finds the mistakes that show only when a shader is put together with what it calls.
+    /// Compiles one shader as [`Compiler::compile`] does, but makes no code. It gives the shader's interface, and finds
+    /// the mistakes that show only when a shader is compiled with the functions that it calls.
     ///
     /// # Errors
     /// As [`Compiler::compile`].
@@ -287,7 +286,7 @@ impl Compiler {
     /// Runs the tests of a file, each on every back end of this build.
     ///
     /// # Errors
-    /// The file has errors, so that nothing ran. A test that failed is no error: it says so in its report.
+    /// The file has errors, so no test ran. A failed test is no error: its report says so.
     pub fn test(&mut self, file: FileId) -> Result<Vec<TestReport>, CompileError> {
         let imports = SearchPath { files: &*self.files, folders: self.folders.clone() };
         let Offer { globals, closures, externals, passes, .. } = &*self.offer;

@@ -11,29 +11,29 @@ use crate::source::{FileId, SourceMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A file with all that it imports, and the host's offer as it was when the file was loaded. Several threads may
-/// compile its shaders at once.
+/// A file with everything that it imports, and the host's offer at the time of loading. Several threads may compile its
+/// shaders at once.
 pub struct Program {
     offer: Arc<Offer>,
     file: FileId,
-    /// Those of the host that this file sees.
+    /// The host's globals that this file sees.
     globals: GlobalsLayout,
     sources: SourceMap,
     modules: Modules,
-    /// What loading found.
+    /// The diagnostics of loading.
     found: Diagnostics,
     front: OnceLock<Front>,
     shaders: Mutex<Vec<(ShaderRequest, Arc<Shader>)>>,
 }
 
-/// What checking made.
+/// The result of checking.
 struct Front {
     checked: Checked,
     found: Diagnostics,
     time: Duration,
 }
 
-/// A shader that was checked and optimised, but for which no code was made.
+/// A checked and optimised shader without code.
 pub struct Lowered {
     /// What a host must know to call the shader.
     pub interface: ShaderInterface,
@@ -65,12 +65,12 @@ impl Program {
         }
     }
 
-    /// The file that was asked for.
+    /// The requested file.
     pub fn file(&self) -> FileId {
         self.file
     }
 
-    /// The files of the program, for showing what was found.
+    /// The files of the program, for showing diagnostics.
     pub fn sources(&self) -> &SourceMap {
         &self.sources
     }
@@ -120,7 +120,7 @@ impl Program {
         Ok(shader)
     }
 
-    /// Brings one shader as far as [`Program::compile`] does, but makes no code.
+    /// Compiles one shader as [`Program::compile`] does, but makes no code.
     ///
     /// # Errors
     /// As [`Program::compile`].

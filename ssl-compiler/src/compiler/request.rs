@@ -2,15 +2,15 @@
 
 use crate::runtime::{ClosureId, ParameterBlock};
 
-/// Which shader of a file a host wants, and how. A name alone will often do: `compiler.compile(file, "main")`.
+/// Which shader of a file a host wants, and how. Often a name is enough: `compiler.compile(file, "main")`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShaderRequest {
-    /// The shader's name. `None` where the file has one shader only.
+    /// The shader's name, or `None` if the file has only one shader.
     pub entry: Option<String>,
     /// Parameter values that become constants of the code. The code does not read these from its block.
     pub bake: Option<ParameterBlock>,
-    /// Only lobes of these types, and no plain outputs; all results where this is `None`. What only other results
-    /// need is left out of the code.
+    /// The types of lobes to compute, without plain outputs; `None` means all results. The code leaves out what only other
+    /// results need.
     pub lobes: Option<Vec<ClosureId>>,
     /// The globals whose partials the host fills. `None` means all that have rows for partials.
     pub seeded: Option<Vec<String>>,

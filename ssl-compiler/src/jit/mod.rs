@@ -8,11 +8,11 @@ use crate::runtime::externals::ExternalRequest;
 use crate::runtime::{Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
 use std::time::Duration;
 
-/// A shader that can be run, from any number of threads at once.
+/// A shader that any number of threads can run at once.
 pub struct Shader {
     interface: ShaderInterface,
     code: Box<dyn Code>,
-    /// What the back end was given.
+    /// The IR from which the back end made the code.
     module: Module,
     timings: Vec<(&'static str, Duration)>,
     /// Rows of globals that a block must have.
@@ -45,7 +45,7 @@ impl Shader {
         self.warnings = warnings;
     }
 
-    /// What a [`Compiler`](crate::Compiler) warned of: of the file first, then of this shader.
+    /// The warnings of a [`Compiler`](crate::Compiler): first those of the file, then those of this shader.
     pub fn warnings(&self) -> &Diagnostics {
         &self.warnings
     }
@@ -66,7 +66,7 @@ impl Shader {
         &self.module
     }
 
-    /// Whether running it may say something.
+    /// Whether the shader may print something.
     pub fn prints(&self) -> bool {
         !self.module.texts.formats.is_empty()
     }
@@ -76,7 +76,7 @@ impl Shader {
         &self.timings
     }
 
-    /// The size of the machine code; 0 where the interpreter runs the shader.
+    /// The size of the machine code; 0 if the interpreter runs the shader.
     pub fn code_bytes(&self) -> usize {
         self.code.code_bytes()
     }
@@ -87,7 +87,7 @@ impl Shader {
     /// recurse need a stack of a few megabytes.
     ///
     /// # Panics
-    /// Where the block has fewer rows or words than the interface says; that is a mistake of the host.
+    /// If the block has fewer rows or words than the interface says, which is a mistake of the host.
     pub fn run(&self, block: &mut Block<'_>) -> BlockStatus {
         assert!(block.globals.len() >= self.needed_rows, "the globals block is too short for this shader");
         assert!(

@@ -12,30 +12,30 @@ pub const MAX_RECURSION: u32 = 256;
 
 /// A call of a shader on a block of points.
 pub struct Block<'a> {
-    /// As many rows as the layout has; those that the shader does not read may hold anything.
+    /// As many rows as the layout has. Rows that the shader does not read may hold anything.
     pub globals: &'a [Row],
     /// A block of this shader's parameters.
     pub parameters: &'a ParameterBlock,
-    /// Who answers texture look-ups and hears `printf`.
+    /// Answers texture look-ups and receives the output of `printf`.
     pub host: &'a dyn HostServices,
     /// At least `output_rows` rows. Lanes outside the mask are left alone.
     pub outputs: &'a mut [Row],
-    /// Bit i is set where lane i takes part.
+    /// Bit i is set if lane i takes part.
     pub mask: u32,
-    /// What each lane may spend, 0 for a shader that neither loops nor recurses: [`DEFAULT_FUEL`] unless a caller wants
-    /// another bound.
+    /// What each lane may spend: [`DEFAULT_FUEL`] unless a caller wants another bound. A shader that neither loops nor
+    /// recurses needs 0.
     pub fuel: u32,
 }
 
 impl<'a> Block<'a> {
-    /// All 16 points, with the usual fuel and no textures; the fields say otherwise:
+    /// A block of all 16 points, with the usual fuel and no textures. Set fields to change this:
     /// `Block { mask: 0b11, ..Block::new(…) }` runs the first two points.
     pub fn new(globals: &'a [Row], parameters: &'a ParameterBlock, outputs: &'a mut [Row]) -> Block<'a> {
         Block { globals, parameters, host: &NoTextures, outputs, mask: (1 << LANES) - 1, fuel: DEFAULT_FUEL }
     }
 }
 
-/// Why a lane was ended early; its outputs are zero then.
+/// Why a lane ended early; its outputs are zero then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneError {
     /// A loop or a chain of calls used up the fuel.
@@ -55,24 +55,24 @@ impl std::fmt::Display for LaneError {
 
 impl std::error::Error for LaneError {}
 
-/// How a call went.
+/// The outcome of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockStatus {
-    /// Why each lane was ended, where it was.
+    /// Why each lane ended early, if it did.
     pub errors: [Option<LaneError>; LANES],
     /// Array accesses whose index was outside the array and was clamped.
     pub clamped_indices: u32,
-    /// Derivatives that were not finite where they were asked for, and became 0.
+    /// Derivatives that were not finite where the shader read them, and became 0.
     pub non_finite_derivatives: u32,
 }
 
 impl BlockStatus {
-    /// Whether no lane was ended early.
+    /// Whether no lane ended early.
     pub fn is_clean(&self) -> bool {
         self.errors.iter().all(Option::is_none)
     }
 
-    /// The error of the lowest lane that was ended early.
+    /// The error of the lowest lane that ended early.
     pub fn first_error(&self) -> Option<LaneError> {
         self.errors.iter().flatten().next().copied()
     }
@@ -90,9 +90,9 @@ pub struct BlockContext {
     pub outputs: *mut Row,
     /// Points to a `&dyn HostServices`.
     pub host: *const c_void,
-    /// Null where the module looks up no texture.
+    /// Null if the module looks up no texture.
     pub texture: *mut TextureRequest,
-    /// Null where the module calls no external function and prints nothing.
+    /// Null if the module calls no external function and prints nothing.
     pub external: *mut ExternalRequest,
     pub mask: u32,
     pub clamped_indices: u32,
@@ -116,7 +116,7 @@ pub const TOO_DEEP: u32 = 1 << 31;
 /// A token: how much a lane may still do, and how deep in recursive calls it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What is left to spend.
+    /// The fuel that is left.
     pub fuel: u32,
     /// Open recursive calls, and [`TOO_DEEP`].
     pub depth: u32,
@@ -133,7 +133,7 @@ impl Token {
         Token { fuel: self.fuel.saturating_sub(cost), ..self }
     }
 
-    /// Opens a recursive call; too deep a one takes all fuel, so that the lane ends.
+    /// Opens a recursive call. A call that is too deep takes all fuel, so that the lane ends.
     pub fn enter(self) -> Token {
         let depth = self.depth.wrapping_add(1);
         let too_deep = depth & !TOO_DEEP > MAX_RECURSION;
@@ -146,7 +146,7 @@ impl Token {
     }
 }
 
-/// What a lane's final token says.
+/// What the final token of a lane means.
 pub fn lane_error(token: Token) -> Option<LaneError> {
     match (token.depth & TOO_DEEP != 0, token.fuel == 0) {
         (true, _) => Some(LaneError::RecursionTooDeep),

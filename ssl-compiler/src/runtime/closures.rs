@@ -14,15 +14,15 @@ pub struct ClosureId(pub u32);
 pub struct ClosureParameter {
     /// Its name in shaders, for named arguments and tests.
     pub name: &'static str,
-    /// A scalar, a vector, a matrix, or `closure` for what lies under a layer.
+    /// A scalar, a vector, a matrix, or `closure` for the base under a layer.
     pub ty: Type,
-    /// What the host can make use of, for each component; it brings other values in.
+    /// The values that the host can use, for each component. It clamps other values.
     pub range: ValueRange,
-    /// What it is where a shader leaves it out; without one it must be given.
+    /// The value if a shader leaves the argument out. Without a default, the argument is required.
     pub default: Option<ClosureDefault>,
 }
 
-/// The values that a parameter of a closure means something for; those of its ends count.
+/// The range of values that are meaningful for a closure's parameter, with both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueRange {
     /// The least value.
@@ -35,7 +35,7 @@ impl ValueRange {
     /// Any value.
     pub const ALL: ValueRange = ValueRange { low: f32::NEG_INFINITY, high: f32::INFINITY };
 
-    /// The values of a range; an end that a range leaves out counts all the same.
+    /// The values of a range. An exclusive end counts as inclusive.
     pub fn of(range: impl RangeBounds<f32>) -> ValueRange {
         let end = |bound, open| match bound {
             Bound::Included(&x) | Bound::Excluded(&x) => x,
@@ -45,7 +45,7 @@ impl ValueRange {
         ValueRange { low: end(range.start_bound(), low), high: end(range.end_bound(), high) }
     }
 
-    /// Whether it allows a value; NaN only where it allows everything.
+    /// Whether the range allows a value. It allows NaN only if it allows everything.
     pub fn contains(self, x: f32) -> bool {
         self == ValueRange::ALL || (self.low <= x && x <= self.high)
     }
@@ -62,7 +62,7 @@ impl fmt::Display for ValueRange {
     }
 }
 
-/// What a closure's parameter is where a shader leaves it out. It converts to the parameter's type as in a shader.
+/// The value of a closure's parameter if a shader leaves it out. It converts to the parameter's type as in a shader.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClosureDefault {
     /// A number.
@@ -73,7 +73,7 @@ pub enum ClosureDefault {
     Bool(bool),
     /// Three components.
     Vector([f32; 3]),
-    /// The global of this name, with its derivatives. Where the host has no such global there is no default.
+    /// The global of this name, with its derivatives. If the host has no such global, there is no default.
     Global(&'static str),
     /// A closure without lobes.
     NoLobes,
@@ -124,7 +124,7 @@ impl ClosureRegistry {
         ClosureRegistry::default()
     }
 
-    /// Registers a type; a second one of the same name replaces the first.
+    /// Registers a type. It replaces a type of the same name.
     pub fn register(&mut self, closure: ClosureType) -> ClosureId {
         let at = self.types.iter().position(|t| t.name == closure.name);
         match at {
@@ -143,7 +143,7 @@ impl ClosureRegistry {
     /// The type of this number.
     ///
     /// # Panics
-    /// If the number is of another registry.
+    /// If the number comes from another registry.
     pub fn get(&self, id: ClosureId) -> &ClosureType {
         &self.types[id.0 as usize]
     }
@@ -163,15 +163,16 @@ pub trait Closure {
     fn read(rows: &[Row], lane: usize) -> Self;
 }
 
-/// Stands for a closure that was given to a layer: it has no rows, its lobes are entries of the table.
+/// Stands for the base of a layer: it has no rows, since its lobes are entries of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beneath;
 
-/// Declares a closure type: the Rust struct of its parameters, its registration, and how a lane's
-/// parameters are read from the output rows. Parameter types are those of the language, a `matrix` being an array of its
-/// rows; `closure` is what lies beneath a layer. Behind a type may stand which values the host makes use of, `in (low..=high)` or `in (low..)`: the
-/// compiler warns of constants outside.
-/// Then `= …` may say the default: a number, `[f32; 3]`, a bool, or a [`ClosureDefault`].
+/// Declares a closure type: the Rust struct of its parameters, its registration, and a method that reads the parameters
+/// of a lane from the output rows.
+///
+/// Parameters have types of the language. A `matrix` is an array of its rows, and `closure` is the base under a layer. A
+/// type may be followed by the range of values that the host can use, `in (low..=high)` or `in (low..)`; the compiler
+/// warns of constants outside. Then `= …` may give the default: a number, `[f32; 3]`, a bool, or a [`ClosureDefault`].
 ///
 /// ```
 /// use ssl_compiler::runtime::{Closure, ClosureDefault, ClosureRegistry, Row};

@@ -16,7 +16,7 @@ use super::{BlockContext, LANES, Row, Texts};
 use crate::types::{Scalar, Type, VectorKind};
 use std::sync::Arc;
 
-/// Components that the arguments, and the result, of one external function may have.
+/// The most components that the arguments, or the result, of one external function may have.
 pub const MAX_WORDS: usize = 16;
 
 /// Up to 16 calls at once. A row is one component of the arguments or of the result.
@@ -25,7 +25,7 @@ pub struct ExternalCall<'a> {
     pub arguments: &'a [Row],
     /// The components of the result, for the function to fill.
     pub results: &'a mut [Row],
-    /// Bit i is set where lane i takes part; others are left alone.
+    /// Bit i is set if lane i takes part. The function leaves others alone.
     pub mask: u32,
 }
 
@@ -161,7 +161,7 @@ host_function!(A B C D E);
 host_function!(A B C D E F);
 
 impl External {
-    /// A Rust function, which is called for one point after the other.
+    /// A Rust function that takes one point after the other.
     ///
     /// # Panics
     /// If the arguments have more than [`MAX_WORDS`] components.
@@ -178,8 +178,8 @@ impl External {
         })
     }
 
-    /// A function that is called for up to 16 points at once. A row holds floats, or the bits of an `int`
-    /// or of a `bool`, 0 or 1. Parameters and result are scalars, vectors and matrices.
+    /// A function that takes up to 16 points at once. A row holds floats, or the bits of an `int` or of a `bool`, 0 or 1.
+    /// Parameters and result are scalars, vectors and matrices.
     ///
     /// # Panics
     /// If a type is none of these, or there are more than [`MAX_WORDS`] components.
@@ -202,21 +202,21 @@ impl External {
         }
     }
 
-    /// The partial of every component of the result by one component of the arguments, counted through all
-    /// of them from 0: another external function of the same parameters and result.
+    /// Names another external function with the same parameters and result, which gives the partial of every component of
+    /// the result by one component of the arguments. Components are counted through all arguments, from 0.
     pub fn derivative(mut self, component: usize, function: &str) -> External {
         self.partials[component] = Partial::By(function.to_owned());
         self
     }
 
-    /// The result does not vary smoothly with this component: its partial is 0.
+    /// States that the result does not vary smoothly with this component: its partial is 0.
     pub fn no_derivative(mut self, component: usize) -> External {
         self.partials[component] = Partial::Zero;
         self
     }
 
-    /// A version in f64, with which derivatives are checked numerically; integers come as floats. Without
-    /// one, the function itself serves.
+    /// A version in f64, for checking derivatives numerically; integers come as floats. Without one, the check calls the
+    /// function itself.
     pub fn double(mut self, function: impl Fn(&[f64], &mut [f64]) + Send + Sync + 'static) -> External {
         self.double = Some(Arc::new(function));
         self
@@ -261,14 +261,14 @@ impl std::fmt::Debug for External {
     }
 }
 
-/// What the derivative of an external function by a component of its arguments is.
+/// The derivative of an external function by a component of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// It is 0 everywhere.
     Zero,
     /// Another function of the registry.
     Function(u32),
-    /// Nobody said.
+    /// No rule is registered.
     Missing,
 }
 
@@ -278,7 +278,7 @@ pub struct ExternalRegistry {
     list: Vec<External>,
 }
 
-/// Of a host without such functions.
+/// The registry of a host without such functions.
 pub static NO_EXTERNALS: ExternalRegistry = ExternalRegistry::new();
 
 impl ExternalRegistry {
@@ -287,7 +287,7 @@ impl ExternalRegistry {
         ExternalRegistry { list: Vec::new() }
     }
 
-    /// Adds a function; one of the same name is replaced.
+    /// Adds a function. It replaces one of the same name.
     pub fn register(&mut self, external: External) {
         match self.list.iter_mut().find(|e| e.name == external.name) {
             Some(known) => *known = external,

@@ -26,7 +26,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// All orders, as a field's rows hold them.
+    /// All orders, in the order of a field's rows.
     pub const ALL: [Order; 6] = [Order::Value, Order::Ddx, Order::Ddy, Order::Dxx, Order::Dxy, Order::Dyy];
 
     /// The name in listings of the intermediate code.
@@ -42,10 +42,10 @@ impl Order {
     }
 }
 
-/// How far a host fills in a global's derivatives.
+/// Which derivatives of a global a host supplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {
-    /// Only the value: the global has no lineage, everything computed from it alone has zero derivatives.
+    /// Only the value. The global has no lineage: everything computed from it alone has zero derivatives.
     Value,
     /// Value, ∂/∂x, ∂/∂y.
     First,
@@ -54,7 +54,7 @@ pub enum Orders {
 }
 
 impl Orders {
-    /// Rows that one component takes.
+    /// The number of rows for one component.
     pub const fn count(self) -> usize {
         match self {
             Orders::Value => 1,
@@ -75,25 +75,25 @@ pub struct GlobalField {
     pub orders: Orders,
     /// The row of the first component's value; the component's partials follow, then the next component.
     pub first_row: usize,
-    /// There are rows for partials, but the host does not fill them.
+    /// Whether there are rows for partials that the host does not fill.
     pub withheld: bool,
 }
 
 impl GlobalField {
-    /// The row of one component's value or partial; `None` where the host keeps no such partial.
+    /// The row of one component's value or partial; `None` if the host supplies no such partial.
     pub fn row(&self, component: usize, order: Order) -> Option<usize> {
         let order = order as usize;
         let given = if self.withheld { 1 } else { self.orders.count() };
         (order < given).then(|| self.first_row + component * self.orders.count() + order)
     }
 
-    /// How many scalars a value has.
+    /// The number of scalars in a value.
     pub fn components(&self) -> usize {
         self.ty.components().unwrap_or(0)
     }
 
-    /// What a component is where nobody gives the global: 0, and a matrix is the identity, so that spaces that nobody
-    /// gives are one and the same.
+    /// The value of a component if nobody sets the global: 0, and for a matrix the identity, so that spaces that nobody
+    /// sets are one and the same.
     pub fn rest(&self, component: usize) -> f32 {
         if self.ty == Type::Matrix && component.is_multiple_of(5) { 1.0 } else { 0.0 }
     }
@@ -115,8 +115,8 @@ impl GlobalsLayout {
 
     /// Appends a field and returns its index.
     ///
-    /// Integers, booleans and strings keep their value only. Fails when the name is taken, or when the type is
-    /// not a scalar or vector.
+    /// Integers, booleans and strings have no partials. It fails if the name is taken, or if the type is no scalar, vector
+    /// or matrix.
     pub fn add(&mut self, name: &str, ty: Type, orders: Orders) -> Result<usize, LayoutError> {
         if self.find(name).is_some() {
             return Err(LayoutError::Duplicate(name.to_owned()));
@@ -149,7 +149,7 @@ impl GlobalsLayout {
         &self.fields
     }
 
-    /// Rows of a whole block.
+    /// The number of rows in a block.
     pub fn rows(&self) -> usize {
         self.rows
     }

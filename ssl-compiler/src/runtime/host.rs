@@ -2,8 +2,8 @@
 
 use super::{LANES, PrintRequest, Row};
 
-/// One texture look-up of up to 16 lanes. The compiled shader fills the upper part for every lane in
-/// `mask`, the host fills `result`, and `gradient` where `wants_gradient` is not 0.
+/// One texture look-up of up to 16 lanes. The compiled shader fills the coordinates and partials of every lane in `mask`.
+/// The host fills `result`, and `gradient` if `wants_gradient` is not 0.
 ///
 /// Coordinates are in texture space: (0,0) the lower left, (1,1) the upper right corner of the image.
 /// Partials are per pixel of the film.
@@ -22,26 +22,26 @@ pub struct TextureRequest {
     pub dvdx: Row,
     /// ∂v/∂y.
     pub dvdy: Row,
-    /// Where `has_level` is not 0, the mip level to read, which may lie between two and outside those that there are. It
-    /// takes the place of the partials, which are 0 then.
+    /// If `has_level` is not 0, the mip level to read, which may lie between two levels or outside the existing ones. It
+    /// replaces the partials, which are 0 then.
     pub level: Row,
     /// Red, green, blue, alpha of the filtered texture.
     pub result: [Row; 4],
     /// ∂/∂u of red, green, blue, alpha, then ∂/∂v, of the filtered texture at a fixed footprint.
     pub gradient: [Row; 8],
-    /// What the parameter block holds for the slot; the host's own number for a texture, or
+    /// The word of the parameter block for the slot: the host's own number for a texture, or
     /// [`TextureRequest::UNBOUND`].
     pub texture: u32,
-    /// Bit i is set where lane i takes part.
+    /// Bit i is set if lane i takes part.
     pub mask: u32,
-    /// Not 0 where the host must fill `gradient`.
+    /// Not 0 if the host must fill `gradient`.
     pub wants_gradient: u32,
-    /// Not 0 where `level` says how blurred the result is, in place of the partials.
+    /// Not 0 if `level` replaces the partials.
     pub has_level: u32,
 }
 
 impl TextureRequest {
-    /// The slot's word while nothing is bound to it.
+    /// The slot's word while no texture is bound to it.
     pub const UNBOUND: u32 = u32::MAX;
 
     /// A request for nothing.
@@ -76,8 +76,8 @@ impl Default for TextureRequest {
     }
 }
 
-/// What a texture is at a point, in f64: for comparing derivatives with finite differences, which f32 is too
-/// coarse for.
+/// The value of a texture at a point, in f64: for comparing derivatives with finite differences, for which f32 is too
+/// coarse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureDouble {
     /// Red, green, blue, alpha.
@@ -88,22 +88,22 @@ pub struct TextureDouble {
 
 /// The host's side of a running shader. One object serves any number of threads.
 pub trait HostServices: Sync {
-    /// Filters a texture for every lane of `request.mask`. It may take its time (and later suspend the
-    /// caller's fiber); it must not panic. Lanes outside the mask are left alone.
+    /// Filters a texture for every lane of `request.mask`, and leaves the other lanes alone. It may take its time (and
+    /// suspend the caller's fiber). It must not panic.
     fn texture(&self, request: &mut TextureRequest);
 
-    /// How many texels level 0 of a texture has along u and along v; `texture` is what the parameter block holds for the
-    /// slot. Always the same for one texture, at least 1, and known without waiting. It must not panic.
+    /// The number of texels of level 0 of a texture along u and along v; `texture` is the word of the parameter block for
+    /// the slot. The answer is always the same for one texture, at least 1, and known without waiting. It must not panic.
     fn texture_size(&self, texture: u32) -> [u32; 2];
 
-    /// The texture `texture`, which is what the parameter block holds for the slot, at (u, v) in f64.
-    /// `None` where the host knows it in f32 only.
+    /// The texture `texture`, which is the word of the parameter block for the slot, at (u, v) in f64. `None` if the host
+    /// knows it only in f32.
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {
         let _ = (texture, u, v);
         None
     }
 
-    /// Hears what `printf` says. It must not panic.
+    /// Receives what `printf` prints. It must not panic.
     fn print(&self, request: &PrintRequest<'_>) {
         let _ = request;
     }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::types::{Scalar, Type};
 
-/// An entry of a shader's or parameter's metadata: what its author has to say to user interfaces.
+/// An entry of a shader's or parameter's metadata, which its author wrote for user interfaces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
     /// The entry's name.
@@ -48,21 +48,21 @@ pub struct ParameterDesc {
     pub scalars: Vec<Scalar>,
     /// The first of its words in the parameter block.
     pub first_word: usize,
-    /// One word a scalar.
+    /// One word for each scalar.
     pub default: Vec<u32>,
-    /// The author gave one; else it is 0.
+    /// Whether the author gave a default; otherwise it is 0.
     pub has_default: bool,
-    /// What its author says of it to user interfaces.
+    /// Metadata from its author, for user interfaces.
     pub metadata: Vec<Metadata>,
 }
 
 impl ParameterDesc {
-    /// Says so if the parameter's metadata do not allow `value`, which is used as it is all the same.
+    /// A finding if the parameter's metadata do not allow `value`. The shader runs with such a value all the same.
     pub fn disallowed(&self, value: &ParameterValue) -> Option<Disallowed> {
         allowed::disallowed(&self.name, &self.metadata, value)
     }
 
-    /// The words of `value` in this parameter's type, or `None` where it does not convert.
+    /// The words of `value` in this parameter's type, or `None` if it does not convert.
     ///
     /// `strings` are those of the shader's program.
     pub fn encode(&self, value: &ParameterValue, strings: &[String]) -> Option<Vec<u32>> {
@@ -100,7 +100,7 @@ pub struct TextureDesc {
     pub used: bool,
     /// Whether it is a parameter of the shader, and not a slot of the file.
     pub parameter: bool,
-    /// Of a parameter; a slot of the file has none.
+    /// Metadata of a parameter; a slot of the file has none.
     pub metadata: Vec<Metadata>,
 }
 
@@ -109,7 +109,7 @@ pub struct TextureDesc {
 pub struct ClosureDesc {
     /// The parameter's name.
     pub name: String,
-    /// What its author says of it to user interfaces.
+    /// Metadata from its author, for user interfaces.
     pub metadata: Vec<Metadata>,
 }
 
@@ -126,7 +126,7 @@ pub struct OutputDesc {
     pub scalars: Vec<Scalar>,
     /// The first of its rows.
     pub first_row: usize,
-    /// What its author says of it to user interfaces.
+    /// Metadata from its author, for user interfaces.
     pub metadata: Vec<Metadata>,
 }
 
@@ -135,22 +135,22 @@ pub struct OutputDesc {
 pub struct Layer {
     /// Index of the layer's own lobe.
     pub lobe: usize,
-    /// Which `closure` parameter of the layer it was given to.
+    /// The `closure` parameter of the layer that it is the argument of.
     pub parameter: usize,
 }
 
 /// One entry of the lobe table. A lane whose weight is zero has no such lobe.
 #[derive(Clone, Debug)]
 pub struct LobeDesc {
-    /// Name of the `out closure` that it is a part of.
+    /// Name of the `out closure` to which it belongs.
     pub output: String,
     /// The type of the closure.
     pub closure: ClosureId,
     /// First of three rows, red, green, blue.
     pub weight_row: usize,
-    /// First row of the parameters, in the order of the closure type, closures left out.
+    /// First row of the parameters, in the order of the closure type without `closure` parameters.
     pub parameter_row: usize,
-    /// What it lies under, if it does.
+    /// The layer that it lies under, if any.
     pub layer: Option<Layer>,
 }
 
@@ -196,37 +196,37 @@ pub struct GlobalRead {
 pub struct ShaderInterface {
     /// The shader's name.
     pub name: String,
-    /// What its author says of it to user interfaces.
+    /// Metadata from its author, for user interfaces.
     pub metadata: Vec<Metadata>,
-    /// Its parameters, textures left out.
+    /// Its parameters without textures.
     pub parameters: Vec<ParameterDesc>,
     /// Its texture slots.
     pub textures: Vec<TextureDesc>,
-    /// Words that a parameter block has.
+    /// The number of words in a parameter block.
     pub parameter_words: usize,
-    /// Its `out` parameters, closures left out.
+    /// Its `out` parameters without closures.
     pub outputs: Vec<OutputDesc>,
     /// Its `out closure` parameters.
     pub closures: Vec<ClosureDesc>,
     /// The lobes that its closures may consist of.
     pub lobes: Vec<LobeDesc>,
-    /// Rows that an output block has.
+    /// The number of rows in an output block.
     pub output_rows: usize,
-    /// Every string that stands in the program: what a number that stands for a string means.
+    /// Every string in the program, for turning the number of a string into its text.
     pub strings: Vec<String>,
-    /// The host's globals, and behind them those that only the files declare: a host fills them too, or refuses the shader.
+    /// The host's globals, then those that only the files declare. A host fills those, too, or refuses the shader.
     pub globals: GlobalsLayout,
-    /// Rows of the globals block that are read, each once, in row order. The host need fill no others.
+    /// The rows of the globals block that the shader reads, each once, in row order. The host need not fill others.
     pub globals_read: Vec<GlobalRead>,
 }
 
 impl ShaderInterface {
-    /// The text for which a number stands; `None` for a string that the host brought.
+    /// The text of a string's number; `None` for a string that came from the host.
     pub fn string(&self, id: i32) -> Option<&str> {
         if id == 0 { Some("") } else { self.strings.iter().map(String::as_str).find(|s| string_id(s) == id) }
     }
 
-    /// The `out` parameter of this name, where it is no closure.
+    /// The `out` parameter of this name, if it is no closure.
     pub fn output(&self, name: &str) -> Option<&OutputDesc> {
         self.outputs.iter().find(|o| o.name == name)
     }

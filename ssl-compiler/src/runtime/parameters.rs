@@ -4,7 +4,7 @@
 
 use super::{TextureRequest, interface::ShaderInterface};
 
-/// A value given to a parameter by a scene, a test or the command line.
+/// A value for a parameter, from a scene, a test or the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterValue {
     /// `true` or `false`.
@@ -24,16 +24,16 @@ pub enum ParameterValue {
 /// The words of one material instance, laid out by the shader's interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterBlock {
-    /// One word a scalar: a float, or the bits of an `int` or `bool`, or the host's number of a texture.
+    /// One word for each scalar: a float, or the bits of an `int` or `bool`, or the host's number of a texture.
     pub words: Vec<u32>,
-    /// The strings that parameters were given: their words are numbers only.
+    /// The texts of string parameters, whose words are only numbers.
     texts: Vec<String>,
 }
 
 /// Why a value does not fit its parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterError {
-    /// The shader has no parameter of that name; the names it has.
+    /// The shader has no parameter of that name. These are its names.
     Unknown(Vec<String>),
     /// The parameter's type as an author writes it.
     Type(String),
@@ -103,8 +103,8 @@ impl ParameterBlock {
         ParameterBlock { words, texts: Vec::new() }
     }
 
-    /// Sets a parameter or binds a texture slot by name. Integers are accepted for floats, one number
-    /// for all components of a vector.
+    /// Sets a parameter or binds a texture slot by name. An integer may stand for a float, and one number for all
+    /// components of a vector.
     pub fn set(
         &mut self,
         interface: &ShaderInterface,
@@ -132,7 +132,7 @@ impl ParameterBlock {
         Ok(())
     }
 
-    /// The strings that were given to parameters so far.
+    /// The strings that parameters have so far.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
