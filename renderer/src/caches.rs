@@ -1,9 +1,9 @@
-//! Where the program keeps what it made for the next run.
+//! The folders in which the program keeps files for the next run.
 
 use std::path::PathBuf;
 
-/// The folder of a kind of such files: what the variable of the environment says, else one of this name in the folder
-/// `ssl` of the user's caches; `None` where the system names no such folder.
+/// The folder for files of one kind: the one that the environment variable names, else the one of this name in `ssl` in the
+/// user's cache folder. `None` if the system has no such folder.
 pub fn folder(variable: &str, kind: &str) -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     if let Some(folder) = set(variable) {

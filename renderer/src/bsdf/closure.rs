@@ -4,42 +4,43 @@ use super::{Scatter, WeightedLobe};
 use glam::Vec3;
 use ssl_compiler::runtime::{Closure, ClosureDefault, ClosureType, Row};
 
-/// What normals of closures are where a shader gives none: the shading normal.
+/// The default for normals of closures: the shading normal.
 pub const SHADING_NORMAL: ClosureDefault = ClosureDefault::Global("normal");
 
-/// What tangents of closures are where a shader gives none.
+/// The default for tangents of closures.
 pub const SHADING_TANGENT: ClosureDefault = ClosureDefault::Global("tangent");
 
-/// Where and from where a surface is seen, as far as lobes need to know.
+/// The surface at a hit and the viewer, as far as lobes need to know them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// Towards the viewer, unit length, world space.
     pub wo: Vec3,
     /// The geometric normal on the side of `wo`, unit length.
     pub gnormal: Vec3,
-    /// `wo` is behind the surface: inside of what is closed.
+    /// Whether `wo` is behind the surface: inside of a closed mesh.
     pub inside: bool,
 }
 
-/// A closure type with the lobes that it stands for. A shader's `make_closure<Name>(…)` becomes one value of it a hit.
+/// A closure type with the lobes that it stands for. At each hit, a shader's `make_closure<Name>(…)` becomes one value of
+/// it.
 pub trait SurfaceClosure: Closure {
-    /// Whether it may send out light of its own, which is then drawn from: see [`Lobes::emit`].
+    /// Whether it may emit light, which light sampling then looks for: see [`Lobes::emit`].
     const EMITS: bool = false;
 
-    /// Whether some of its lobes may let light pass straight on: see [`Scatter::is_straight`].
+    /// Whether some of its lobes may let light pass straight through: see [`Scatter::is_straight`].
     const PASSES: bool = false;
 
     /// Adds its lobes, each with its share of the closure's weight; parameters may be anything, NaN included.
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>);
 
-    /// For a layer: the share of the light of what lies beneath, in its `parameter`th parameter, that passes it towards
-    /// the viewer.
+    /// For a layer: the share of the light from the base in its `parameter`th parameter that passes the layer towards the
+    /// viewer.
     fn beneath(&self, _place: &Place, _parameter: usize) -> Vec3 {
         Vec3::ONE
     }
 }
 
-/// Takes in what the closures of one hit send out.
+/// Collects the lobes and the emission of the closures of one hit.
 pub struct Lobes<'a> {
     list: &'a mut Vec<WeightedLobe>,
     /// Radiance that the surface emits towards the viewer.
@@ -48,7 +49,7 @@ pub struct Lobes<'a> {
 }
 
 impl<'a> Lobes<'a> {
-    /// Lobes are appended to `list`.
+    /// Appends lobes to `list`.
     pub fn new(list: &'a mut Vec<WeightedLobe>) -> Lobes<'a> {
         Lobes { list, emission: Vec3::ZERO, weight: Vec3::ONE }
     }
@@ -58,7 +59,7 @@ impl<'a> Lobes<'a> {
         self.weight = weight;
     }
 
-    /// A lobe with its share of the closure; without one it is left out.
+    /// Adds a lobe with its share of the closure; a lobe without a share is left out.
     #[inline(always)]
     pub fn add(&mut self, share: Vec3, lobe: impl Scatter + Copy + Send + 'static) {
         let weight = self.weight * share;
@@ -67,7 +68,7 @@ impl<'a> Lobes<'a> {
         }
     }
 
-    /// A share of all that another closure stands for.
+    /// Adds a share of everything that another closure stands for.
     pub fn add_closure(&mut self, share: Vec3, closure: &impl SurfaceClosure, place: &Place) {
         let whole = self.weight;
         self.weight = whole * share;
@@ -105,7 +106,7 @@ impl ClosureKind {
     }
 }
 
-/// Every closure type that comes with the renderer.
+/// All closure types of the renderer.
 pub fn closures() -> Vec<ClosureKind> {
     vec![
         ClosureKind::of::<super::AnisotropicConductor>(),

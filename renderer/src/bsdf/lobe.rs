@@ -16,9 +16,9 @@ struct Storage([MaybeUninit<u8>; SIZE]);
 #[derive(Clone, Copy)]
 pub struct Lobe {
     storage: Storage,
-    /// Sees the storage as what was put there.
+    /// Views the storage as the lobe in it.
     view: unsafe fn(&Storage) -> &(dyn Scatter + 'static),
-    /// What all who look through lobes ask of each, asked once.
+    /// Answers that many callers need of each lobe, asked once.
     specular: bool,
     straight: bool,
     diffuse: bool,
@@ -26,7 +26,7 @@ pub struct Lobe {
 }
 
 impl Lobe {
-    /// A lobe that is larger than the storage does not compile.
+    /// Stores a lobe. A lobe that is larger than the storage does not compile.
     #[inline(always)]
     pub fn new<T: Scatter + Copy + Send + 'static>(lobe: T) -> Lobe {
         const { assert!(size_of::<T>() <= SIZE && align_of::<T>() <= align_of::<Storage>()) };

@@ -70,12 +70,12 @@ use crate::math::max_channel;
 use bent_normals::Drawn;
 use glam::{Vec2, Vec3};
 
-/// What a specular lobe did with a direction.
+/// How a specular lobe turned a direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Specular {
     /// The normal, on the side of `wo`, that it was reflected or refracted about.
     pub normal: Vec3,
-    /// It went straight on, as if nothing were there.
+    /// Whether it went straight on, as if nothing were there.
     pub straight: bool,
 }
 
@@ -111,7 +111,7 @@ pub struct Bsdf<'a> {
     pub wo: Vec3,
     /// The geometric normal on the side of `wo`.
     pub gnormal: Vec3,
-    /// What becomes of light that its lobes would send through the surface.
+    /// What happens to light that its lobes would send through the surface.
     pub bent_normals: BentNormals,
 }
 
@@ -123,9 +123,9 @@ pub struct BsdfSample {
     pub weight: Vec3,
     /// Per steradian; 1 for a specular lobe.
     pub pdf: f32,
-    /// Where `wi` is on the other side of the surface.
+    /// Set if `wi` is on the other side of the surface.
     pub refracted: Option<Refraction>,
-    /// Where a specular lobe was chosen.
+    /// Set if a specular lobe was chosen.
     pub specular: Option<Specular>,
 }
 

@@ -16,23 +16,23 @@ pub struct LobeSample {
     /// `eval/pdf`.
     pub weight: Vec3,
     pub pdf: f32,
-    /// Where `wi` is on the other side of the surface.
+    /// Set if `wi` is on the other side of the surface.
     pub refracted: Option<Refraction>,
 }
 
-/// A way through a surface.
+/// A passage through a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refraction {
-    /// The index of refraction where `wi` is over that where `wo` is; 1 through what is thin.
+    /// The index of refraction on the side of `wi` over that on the side of `wo`; 1 through a thin sheet.
     pub eta: f32,
 }
 
 /// The sides of a surface, seen from `wo`, to which a lobe sends light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// To the side of `wo`.
+    /// Only to the side of `wo`.
     Reflects,
-    /// To the other one.
+    /// Only to the other side.
     Transmits,
     Both,
 }
@@ -48,17 +48,17 @@ pub trait Scatter: Debug {
     /// The density of `sample`, per steradian.
     fn pdf(&self, wo: Vec3, wi: Vec3) -> f32;
 
-    /// Both of one direction: what they have in common need be computed once only.
+    /// Both for one direction, so that a lobe can compute their common part once.
     fn eval_and_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         (self.eval(wo, wi), self.pdf(wo, wi))
     }
 
     fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample>;
 
-    /// About how much of the light it scatters: how often it is chosen among others.
+    /// About how much of the light it scatters, which decides how often it is chosen among others.
     fn albedo(&self) -> Vec3;
 
-    /// The shading normal, unit length, on the side of `wo`: what a specular lobe turns directions about.
+    /// The shading normal, unit length, on the side of `wo`. A specular lobe reflects and refracts about it.
     fn normal(&self) -> Vec3;
 
     fn reach(&self) -> Reach {
@@ -71,23 +71,23 @@ pub trait Scatter: Debug {
         false
     }
 
-    /// Whether it sends light to single directions only.
+    /// Whether it sends light only to single directions.
     fn is_specular(&self) -> bool {
         false
     }
 
-    /// Whether it is specular and only lets light through in a straight line, so that what lies behind is seen and lit as
-    /// if the surface were a filter.
+    /// Whether it is specular and only lets light pass in a straight line, so that the scene behind is visible and lit as if
+    /// the surface were a filter.
     fn is_straight(&self) -> bool {
         false
     }
 
-    /// Every direction that a specular lobe may sample, its weight multiplied by how often that is; none of others.
+    /// Every direction that a specular lobe may sample, with its weight times its probability; nothing for other lobes.
     fn specular_directions(&self, _wo: Vec3) -> SmallVec<[LobeSample; 2]> {
         SmallVec::new()
     }
 
-    /// ∫ eval dωi: exact where there is a formula, else the mean of the samples' weights over a fixed lattice, good to
+    /// ∫ eval dωi: exact if there is a formula, else the mean of the samples' weights over a fixed lattice, good to
     /// about 1 %. Refracted light counts as it carries energy, without the scale of radiance in glass.
     fn directional_albedo(&self, wo: Vec3) -> Vec3 {
         super::albedo::mean_weight(|u| self.sample(wo, u))

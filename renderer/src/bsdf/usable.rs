@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 
-/// A lobe's normal made usable: unit length, on the side of the surface that `wo` sees; the geometric
-/// normal where the shader gave none. `gnormal` is on `wo`'s side.
+/// A lobe's normal made usable: unit length, on the side of the surface that `wo` sees. It is the geometric normal if the
+/// shader gave none. `gnormal` is on `wo`'s side.
 pub fn toward_viewer(normal: [f32; 3], gnormal: Vec3) -> Vec3 {
     let n = Vec3::from(normal);
     // Most are of unit length already, to within rounding: that is known sooner than how long they are.
@@ -12,7 +12,7 @@ pub fn toward_viewer(normal: [f32; 3], gnormal: Vec3) -> Vec3 {
     if n.dot(gnormal) < 0.0 { -n } else { n }
 }
 
-/// How far above a normal `wo` is at least, as a cosine.
+/// The least cosine between a normal and `wo`.
 const LEAST_COSINE: f32 = 1e-3;
 
 /// As [`toward_viewer`], and bent so far that `wo` is above it: near a silhouette the interpolated normal may turn away
@@ -39,12 +39,12 @@ pub fn reflecting(normal: [f32; 3], gnormal: Vec3, wo: Vec3) -> Vec3 {
     (wo + wi + gnormal * (LEAST_COSINE - height)).try_normalize().unwrap_or(gnormal)
 }
 
-/// A color parameter without what would poison a render.
+/// A color parameter without values that would poison a render: NaN, infinities, negative numbers.
 pub fn clean(c: [f32; 3]) -> Vec3 {
     Vec3::from(c.map(|x| if x > 0.0 && x < f32::INFINITY { x } else { 0.0 }))
 }
 
-/// A number within bounds; `otherwise` where it is none.
+/// A number clamped to bounds, or `otherwise` if it is NaN.
 pub fn bounded(x: f32, low: f32, high: f32, otherwise: f32) -> f32 {
     if x.is_nan() { otherwise } else { x.clamp(low, high) }
 }

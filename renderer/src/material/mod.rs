@@ -36,14 +36,14 @@ pub struct ShadingPoint {
     pub hit: Hit,
     pub surface: Surface,
     pub partials: Partials,
-    /// From the eye to the surface, unit length.
+    /// From the eye to the surface, of unit length.
     pub incident: Vec3,
     pub time: f32,
     /// 0 for what the camera sees.
     pub ray_depth: u32,
 }
 
-/// What all hits of a scene have in common.
+/// Values that all hits of a scene share.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     pub spaces: &'a Spaces,
@@ -54,7 +54,7 @@ pub struct Surroundings<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableRead {
     pub name: String,
-    /// Numbers that it is to have; `None` for a type that no variable can have.
+    /// The number of its components; `None` for a type that no variable can have.
     pub numbers: Option<usize>,
 }
 
@@ -70,13 +70,13 @@ pub struct Material {
     lobes: Vec<LobeSlot>,
     rows: usize,
     error: OnceLock<LaneError>,
-    /// The same for its emission alone.
+    /// The variant for its emission alone.
     emission: Option<Box<Material>>,
-    /// The same for what passes it straight.
+    /// The variant for light that passes straight through it.
     passage: Option<Box<Material>>,
 }
 
-/// Memory that running a shader needs; one a thread, used over and over.
+/// Memory for running shaders. Each thread has one and reuses it.
 #[derive(Default)]
 pub struct Scratch {
     globals: Vec<Row>,
@@ -85,7 +85,7 @@ pub struct Scratch {
     lobes: Vec<WeightedLobe>,
 }
 
-/// What a shader said of one hit. Its lobes are a range of the list that [`Material::shade`] filled.
+/// The result of a shader at one hit. Its lobes are a range of the list that [`Material::shade`] filled.
 #[derive(Clone, Debug, Default)]
 pub struct Shaded {
     pub emission: Vec3,
@@ -118,7 +118,7 @@ impl Material {
         }
     }
 
-    /// Gives a parameter its value, or a texture slot its texture.
+    /// Sets a parameter, or binds a texture slot.
     pub fn bind(&mut self, name: &str, value: &ParameterValue) -> Result<(), ParameterError> {
         for part in [&mut self.emission, &mut self.passage].into_iter().flatten() {
             part.bind(name, value)?;
@@ -136,7 +136,7 @@ impl Material {
         self.passage.as_deref()
     }
 
-    /// Whether its shader gives the same wherever it runs.
+    /// Whether its shader gives the same result wherever it runs.
     pub fn is_even(&self) -> bool {
         let interface = self.shader.interface();
         // What passes a layer depends on the direction.
@@ -154,7 +154,7 @@ impl Material {
         }
     }
 
-    /// Texture slots that the shader reads and that nothing is bound to.
+    /// Texture slots that the shader reads and that have no texture.
     pub fn unbound_textures(&self) -> Vec<String> {
         let slots = self.shader.interface().textures.iter();
         let unbound = |word: usize| self.parameters.words[word] == ssl_compiler::runtime::TextureRequest::UNBOUND;
@@ -166,7 +166,7 @@ impl Material {
         self.shader.interface().parameters.iter().find(|p| p.name == name)?.disallowed(value)
     }
 
-    /// Names of the parameters that are 0 where nobody gives them a value.
+    /// Names of the parameters without a default, which are 0 unless they are set.
     pub fn parameters_without_default(&self) -> impl Iterator<Item = &String> {
         self.shader.interface().parameters.iter().filter(|p| !p.has_default).map(|p| &p.name)
     }
@@ -196,7 +196,7 @@ impl Material {
         &self.variables
     }
 
-    /// Whether its shader may say something.
+    /// Whether its shader may print something.
     pub fn prints(&self) -> bool {
         self.shader.prints()
     }
@@ -210,8 +210,8 @@ impl Material {
         &self.shader.interface().outputs
     }
 
-    /// The first four components of an `out` parameter, filled up with 0, as [`Material::shade`] has just left them for a
-    /// lane; 0 where the shader has no such.
+    /// The first four components of an `out` parameter, padded with 0, as [`Material::shade`] has just left them for a
+    /// lane. They are 0 if the shader has no such parameter.
     pub fn output(&self, name: &str, scratch: &Scratch, lane: usize) -> [f32; 4] {
         let mut components = [0.0; 4];
         if let Some(output) = self.outputs().iter().find(|o| o.name == name) {
@@ -256,7 +256,7 @@ impl Material {
         }
     }
 
-    /// What the surface sends out of itself at at most 16 points, as [`Material::shade`] would say.
+    /// What the surface emits at up to 16 points, as [`Material::shade`] would give it.
     pub fn emitted(
         &self,
         points: &[ShadingPoint],
@@ -267,7 +267,7 @@ impl Material {
         self.asked_alone(points, around, host, scratch, |emission, _| emission)
     }
 
-    /// The share of light that passes the surface straight at at most 16 points, along `incident` or against it.
+    /// The share of light that passes straight through the surface at up to 16 points, along `incident` or against it.
     pub fn passed(
         &self,
         points: &[ShadingPoint],
@@ -364,7 +364,7 @@ impl Material {
         (lobes.emission, numbers)
     }
 
-    /// The share of an entry's light that passes the layers above it.
+    /// The share of a lobe's light that passes the layers above it.
     fn passing(&self, slot: &LobeSlot, outputs: &[Row], lane: usize, place: &Place) -> Vec3 {
         let Some(Layer { lobe, parameter }) = slot.layer else { return Vec3::ONE };
         let above = &self.lobes[lobe];

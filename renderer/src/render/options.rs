@@ -13,12 +13,12 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Where the samples go.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Sampling {
-    /// Where the scene says.
+    /// As the scene says.
     #[default]
     OfScene,
-    /// Every pixel gets all.
+    /// Every pixel gets all samples.
     Full,
-    /// They are the most that a pixel gets.
+    /// The number of samples is the most that a pixel gets.
     Adaptive(Adaptive),
 }
 
@@ -26,7 +26,7 @@ pub enum Sampling {
 pub struct RenderOptions {
     /// Samples a pixel.
     pub samples: Option<u32>,
-    /// Of them, only these; all if `None`.
+    /// Only these of the samples; all if `None`.
     pub range: Option<Range<u32>>,
     /// Width and height in pixels.
     pub size: Option<(u32, u32)>,
@@ -35,28 +35,28 @@ pub struct RenderOptions {
     /// All cores if `None`.
     pub threads: Option<usize>,
     pub mip: MipMode,
-    /// Levels; positive is blurrier.
+    /// Mip levels to add; positive numbers blur.
     pub mip_bias: f32,
     pub seed: Option<u32>,
     /// Bounces after the first hit, at most.
     pub max_depth: Option<u32>,
     /// Stops, of a PNG.
     pub exposure: Option<f32>,
-    /// Shows this in place of light.
+    /// Shows this instead of light.
     pub view: Option<View>,
     /// Layers beside the light; those of the scene if `None`.
     pub aovs: Option<Vec<Aov>>,
     pub sampling: Sampling,
     /// Whether to measure where threads spend their time, which costs a little of it.
     pub timed: bool,
-    /// Stop, with what there is, after this long. Pictures made so are not reproducible.
+    /// Stops after this long, with the samples so far. Such a picture cannot be reproduced.
     pub time_limit: Option<Duration>,
-    /// What the picture's file says of where it comes from.
+    /// What the picture's file says about its origin.
     pub provenance: Provenance,
 }
 
 impl RenderOptions {
-    /// What is to be rendered. The error is a sentence for the user.
+    /// What to render. The error is a sentence for the user.
     pub fn plan(&self, scene: &Scene) -> Result<Plan, String> {
         let frame = self.size.unwrap_or((scene.film.width, scene.film.height));
         debug_assert!(frame.0.max(frame.1) <= MAX_SIDE);
@@ -104,7 +104,7 @@ impl RenderOptions {
         self.max_depth.unwrap_or(scene.integrator.max_depth)
     }
 
-    /// The samples that are to be made of those planned.
+    /// The samples to render, out of those planned.
     pub fn samples_of(&self, plan: &Plan) -> Range<u32> {
         self.range.clone().unwrap_or(0..plan.samples)
     }

@@ -62,14 +62,14 @@ pub struct Scene {
     pub integrator: IntegratorSettings,
     pub geometry: Geometry,
     pub accel: Accel,
-    /// Those that have a place.
+    /// Lights that have a place.
     pub lights: SceneLights,
     pub parallel: Vec<(ParallelLight, LightName)>,
     pub suns: Vec<(Sun, LightName)>,
     pub environment: Environment,
     pub environment_name: LightName,
     pub materials: Vec<Material>,
-    /// Whether light passes straight through some of them.
+    /// Whether light passes straight through some materials.
     pub has_passages: bool,
     pub spaces: Spaces,
     /// What hits offer by name.
@@ -86,7 +86,7 @@ impl Scene {
     }
 }
 
-/// Where the camera stands; it becomes a camera once the picture's size is known.
+/// Where the camera stands. It becomes a camera once the picture's size is known.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     pub position: Vec3,
@@ -114,7 +114,7 @@ pub struct IntegratorSettings {
     pub kind: IntegratorKind,
     /// A pixel.
     pub samples: u32,
-    /// Where those are only the most that a pixel gets.
+    /// If set, the samples are only the most that a pixel gets.
     pub adaptive: Option<Adaptive>,
     /// Bounces after the first hit, at most.
     pub max_depth: u32,
@@ -125,7 +125,7 @@ pub struct IntegratorSettings {
     pub noise: Noise,
     /// Paths that carry little may end at random.
     pub roulette: bool,
-    /// How far occlusion reaches, in the scene's units; infinite where nobody says.
+    /// How far occlusion reaches, in the scene's units; infinite by default.
     pub distance: f32,
 }
 
@@ -134,7 +134,7 @@ pub const MAX_SIDE: u32 = 1 << 15;
 /// Samples a pixel, at most.
 pub const MAX_SAMPLES: u32 = 1 << 20;
 
-/// What came of reading a scene file.
+/// The result of reading a scene file.
 pub struct Loaded {
     /// `None` if there were errors.
     pub scene: Option<Scene>,
@@ -142,7 +142,7 @@ pub struct Loaded {
     pub sources: SourceMap,
     /// Something is missing that the render can do without, such as a texture.
     pub incomplete: bool,
-    /// There is no scene because the machine failed, a disk being full, say.
+    /// There is no scene because the machine failed, for instance because a disk is full.
     pub machine_failed: bool,
 }
 
@@ -154,9 +154,9 @@ pub struct LoadOptions {
     pub textures: TextureSetup,
     /// What finds the hits of rays.
     pub structure: Structure,
-    /// Closure types of the host's own, which shaders make like those of the renderer.
+    /// Closure types of the host, which shaders make like those of the renderer.
     pub closures: Vec<ClosureKind>,
-    /// Keys that are given beside the file.
+    /// Keys that are set beside the file.
     pub set: Vec<Setting>,
 }
 
@@ -166,7 +166,7 @@ impl<M: Into<Making>> From<M> for LoadOptions {
     }
 }
 
-/// Reads a scene file and all that it names; `imports` is where its shaders look for other files.
+/// Reads a scene file and all files that it names. `imports` is where its shaders look for imported files.
 pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'static>) -> Loaded {
     let mut context = Context::new(path);
     let options = options.into();
@@ -179,7 +179,7 @@ pub fn load(path: &Path, options: impl Into<LoadOptions>, imports: &SearchPath<'
     Loaded { scene, diagnostics, sources, incomplete, machine_failed }
 }
 
-/// `None` where nothing could be made; what is wrong is said either way.
+/// `None` if no scene could be built. The diagnostics say what is wrong either way.
 fn build(
     file: &SceneFile,
     options: &LoadOptions,
