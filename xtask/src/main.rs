@@ -28,40 +28,50 @@ struct Chore {
 }
 
 const CHORES: &[Chore] = &[
-    Chore { name: "setup", takes: "", what: "install what is missing here, or say what is", run: |_| setup::run() },
-    Chore { name: "test", takes: "", what: "run all tests, the documentation's included", run: |_| test() },
+    Chore {
+        name: "setup",
+        takes: "",
+        what: "install what is missing on this machine, or say what is missing",
+        run: |_| setup::run(),
+    },
+    Chore { name: "test", takes: "", what: "run all tests, with those in the documentation", run: |_| test() },
     Chore {
         name: "ci",
         takes: "[--allow-skips]",
-        what: "everything that must hold before a merge, nothing skipped",
+        what: "run everything that must pass before a merge; a skipped step fails",
         run: ci,
     },
     Chore {
         name: "reference",
         takes: "[--check]",
-        what: "write the generated pages, or say whether they are stale",
+        what: "write the generated pages, or check that they are up to date",
         run: reference,
     },
     Chore {
         name: "coverage",
         takes: "",
-        what: "say which rules of the language reference have which tests",
+        what: "show which tests each rule of the language reference has",
         run: |_| coverage(),
     },
     Chore {
         name: "prove",
         takes: "[PROGRAMS|math [STRIDE]]",
-        what: "prove derivatives on 10000 random programs, or so many; or the math library on every 97th f32, or every so many",
+        what: "check derivatives on PROGRAMS (10000) random programs, or the math library on every STRIDEth (97th) f32",
         run: prove,
     },
     Chore {
         name: "fuzz",
         takes: "[TARGET] [--seconds N]",
-        what: "look for inputs that break the compiler; a minute a target",
+        what: "search for inputs that break the compiler, for a minute per target",
         run: fuzz::fuzz,
     },
-    Chore { name: "gallery", takes: "", what: "render the scenes that ship for the book", run: |_| gallery::render() },
-    Chore { name: "ball", takes: "", what: "write the ball that materials are shown on", run: |_| ball::write() },
+    Chore {
+        name: "gallery",
+        takes: "",
+        what: "render the book's gallery from the scenes that ship",
+        run: |_| gallery::render(),
+    },
+    Chore { name: "ball", takes: "", what: "write the mesh of the ball that shows materials", run: |_| ball::write() },
     Chore { name: "tables", takes: "[ARGUMENTS]", what: "measure the tables of docs/src/performance.md", run: tables },
 ];
 

@@ -212,7 +212,7 @@ fn errors() -> String {
                 // A wrong listing is no file that compiles; the tests of the diagnostics try both.
                 let language = if e.language == "c" { "c fragment" } else { e.language };
                 let _ =
-                    write!(out, "\n```{language}\n{}\n```\n\nPut right:\n\n```{language}\n{}\n```\n", e.wrong, e.right);
+                    write!(out, "\n```{language}\n{}\n```\n\nCorrected:\n\n```{language}\n{}\n```\n", e.wrong, e.right);
             }
         }
     };
