@@ -355,3 +355,78 @@ fn a_report_is_written_whole_and_what_cannot_be_written_is_said() {
     assert_eq!(out.status.code(), Some(4));
     assert!(text(&out.stderr).contains("/no/such/folder/report.txt"));
 }
+
+/// The names and back ends of what ran.
+fn ran(report: &Value) -> Vec<(String, String)> {
+    let tests = report["tests"].as_array().expect("a list of tests");
+    let word = |test: &Value, key: &str| test[key].as_str().expect("a text").to_owned();
+    tests.iter().map(|t| (word(t, "name"), word(t, "backend"))).collect()
+}
+
+const NAMED: &str = "shader main(out float r) { r = 1.0; }
+test \"red paint\" { run main(); expect(r, 1.0); }
+test \"green paint\" { run main(); expect(r, 1.0); }
+test \"rust\" { run main(); expect(r, 2.0); }
+test \"rows\" { cases (x) { \"wet paint\": 1.0; \"dry\": 1.0; } run main(); expect(r, x); }
+";
+
+#[test]
+fn a_filter_chooses_tests_by_what_their_names_contain() {
+    let folder = Folder::new("filter");
+    let file = folder.file("named.ssl", NAMED);
+    let chosen = |filter: &str, code: i32| {
+        let out = shade(&["test", &file, "--filter", filter, "--backend", "interp", "--json"]);
+        assert_eq!(out.status.code(), Some(code), "{filter}: {}", text(&out.stderr));
+        let report: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        ran(&report).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(chosen("red", 0), ["red paint"]);
+    assert_eq!(chosen("green paint", 0), ["green paint"]);
+    // Those that would fail are not among them.
+    let paint = chosen("paint", 0);
+    assert!(paint.iter().all(|name| name.contains("paint")) && paint.len() == 3, "{paint:?}");
+    assert_eq!(chosen("", 1).len(), 5, "everything, and what fails fails");
+    assert_eq!(chosen("rust", 1), ["rust"]);
+}
+
+#[test]
+fn a_filter_that_chooses_nothing_is_told() {
+    let folder = Folder::new("filter-nothing");
+    let file = folder.file("named.ssl", NAMED);
+    for form in [&[][..], &["--json"], &["--format", "junit"]] {
+        let out = shade(&[&["test", file.as_str(), "--filter", "Paint"], form].concat());
+        // Capitals count.
+        assert_eq!(out.status.code(), Some(1), "{form:?}");
+        assert!(text(&out.stderr).contains("no test has `Paint` in its name"), "{}", text(&out.stderr));
+    }
+}
+
+#[test]
+fn tests_run_on_the_back_ends_that_are_named() {
+    let folder = Folder::new("backends");
+    let file = folder.file("named.ssl", NAMED);
+    let on = |arguments: &[&str]| {
+        let out = shade(&[&["test", file.as_str(), "--filter", "red", "--json"], arguments].concat());
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+        let report: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        ran(&report).into_iter().map(|(_, backend)| backend).collect::<Vec<_>>()
+    };
+    assert_eq!(on(&["--backend", "interp"]), ["interp"]);
+    assert_eq!(on(&["--backend", "cranelift"]), ["cranelift"]);
+    assert_eq!(on(&["--backend", "cranelift", "--backend", "interp"]), ["cranelift", "interp"]);
+    let all = if cfg!(feature = "llvm") { &["interp", "cranelift", "llvm"][..] } else { &["interp", "cranelift"] };
+    assert_eq!(on(&[]), all, "all that there are, without the option");
+    let refused = |backend: &str, why: &str| {
+        let out = shade(&["test", &file, "--backend", backend]);
+        assert_eq!(out.status.code(), Some(2), "{backend}");
+        assert!(text(&out.stderr).contains(why), "{}", text(&out.stderr));
+        assert_eq!(text(&out.stdout), "", "nothing ran");
+    };
+    let all = format!("there is {}\n", all.join(", "));
+    refused("gpu", &all);
+    refused("", &all);
+    refused("auto", "name those to run on");
+    if !cfg!(feature = "llvm") {
+        refused("llvm", "llvm");
+    }
+}

@@ -42,20 +42,21 @@ impl TargetArguments {
 
 /// A back end by its name, for what runs on each by itself: `auto` is none.
 pub fn one_backend(text: &str) -> Result<BackendKind, String> {
-    match backend(text)? {
-        BackendKind::Auto => Err("`auto` chooses among back ends; name those to run on".to_owned()),
-        found => Ok(found),
+    match text == BackendKind::Auto.name() {
+        true => Err("`auto` chooses among back ends; name those to run on".to_owned()),
+        false => named(text, &BackendKind::ALL),
     }
 }
 
 fn backend(text: &str) -> Result<BackendKind, String> {
-    match BackendKind::ALL.iter().chain(&[BackendKind::Auto]).find(|b| b.name() == text) {
+    named(text, &[&BackendKind::ALL[..], &[BackendKind::Auto]].concat())
+}
+
+fn named(text: &str, offered: &[BackendKind]) -> Result<BackendKind, String> {
+    match offered.iter().find(|b| b.name() == text) {
         Some(&found) => Ok(found),
         None if text == "llvm" => Err(NO_LLVM.to_owned()),
-        None => {
-            let names: Vec<&str> = BackendKind::ALL.iter().chain(&[BackendKind::Auto]).map(|b| b.name()).collect();
-            Err(format!("there is {}", names.join(", ")))
-        }
+        None => Err(format!("there is {}", offered.iter().map(|b| b.name()).collect::<Vec<_>>().join(", "))),
     }
 }
 
