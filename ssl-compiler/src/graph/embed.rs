@@ -58,7 +58,8 @@ fn declared(item: &Item) -> Vec<&str> {
     match item {
         Item::Function(f) => vec![&f.name.text],
         Item::Struct(s) => vec![&s.name.text],
-        Item::Variable(d) => d.declarators.iter().map(|d| d.name.text.as_str()).collect(),
+        Item::Enum(e) => e.members.iter().map(|m| &m.name).chain(&e.name).map(|n| n.text.as_str()).collect(),
+        Item::Typedef(d) | Item::Variable(d) => d.declarators.iter().map(|d| d.name.text.as_str()).collect(),
         Item::Import(i) => i.alias.iter().map(|a| a.text.as_str()).collect(),
         Item::Globals(_) | Item::Test(_) => Vec::new(),
     }

@@ -25,7 +25,7 @@ enum Target {
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        if Type::from_name(&name.text).is_some() || self.scope.structs.contains_key(&name.text) {
+        if Type::from_name(&name.text).is_some() || self.scope.types.contains_key(&name.text) {
             return self.construct(name, arguments, span);
         }
         if name.text == "printf" && !self.scope.functions.contains_key("printf") {
@@ -326,7 +326,11 @@ impl Checker<'_> {
         }
         let Some(wanted) = ty.components() else {
             let message = format!("{} has no constructor", self.name_of(&ty));
-            self.error(&codes::UNKNOWN_FUNCTION, name.span, message, "closures are made by `make_closure<Name>(…)`");
+            let hint = match ty {
+                Type::Array(..) => "an array is a list: give a variable the value `{…}`",
+                _ => "closures are made by `make_closure<Name>(…)`",
+            };
+            self.error(&codes::UNKNOWN_FUNCTION, name.span, message, hint);
             return Expr::error(span);
         };
         if values.len() == 1 && values[0].ty.components() == Some(1) {

@@ -50,8 +50,8 @@ impl Known {
 }
 
 impl Checker<'_> {
-    /// The value of a constant integer expression; anything else is reported.
-    pub(super) fn constant_int(&mut self, e: &ast::Expr) -> Option<i32> {
+    /// The value of a constant integer expression, which is that of `what`; anything else is reported.
+    pub(super) fn constant_int(&mut self, e: &ast::Expr, what: &str) -> Option<i32> {
         let checked = self.expr(e);
         if checked.ty == Type::Error {
             return None;
@@ -61,7 +61,7 @@ impl Checker<'_> {
             self.error(
                 &codes::NOT_CONSTANT,
                 e.span,
-                "the size of an array must be a constant integer",
+                format!("{what} must be a constant integer"),
                 "use a literal or a `const int` with a constant value",
             );
         }

@@ -42,6 +42,11 @@ impl Checker<'_> {
                 "return what it samples",
             );
         }
+        if let Type::Array(..) = result {
+            let hint = "return a struct that holds it, or hand it out by an `out` parameter";
+            let span = decl.result.name.span;
+            self.error(&codes::BAD_DECLARATION, span, "a function cannot return an array", hint);
+        }
         for p in &decl.parameters {
             self.parameter(&mut function, p);
         }

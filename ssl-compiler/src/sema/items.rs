@@ -20,7 +20,14 @@ fn names_of(file: &ast::File) -> HashMap<String, Span> {
             ast::Item::Variable(d) => d.declarators.iter().for_each(|d| {
                 names.entry(d.name.text.clone()).or_insert(d.name.span);
             }),
-            ast::Item::Struct(_) | ast::Item::Globals(_) | ast::Item::Test(_) | ast::Item::Import(_) => {}
+            ast::Item::Enum(e) => e.members.iter().for_each(|m| {
+                names.entry(m.name.text.clone()).or_insert(m.name.span);
+            }),
+            ast::Item::Struct(_)
+            | ast::Item::Typedef(_)
+            | ast::Item::Globals(_)
+            | ast::Item::Test(_)
+            | ast::Item::Import(_) => {}
         }
     }
     names
@@ -70,6 +77,8 @@ impl<'m> Checker<'m> {
         for item in &module.tree.items {
             match item {
                 ast::Item::Struct(s) => self.structure(s),
+                ast::Item::Typedef(d) => self.typedef(d),
+                ast::Item::Enum(e) => self.enumeration(e),
                 ast::Item::Globals(list) => list.iter().for_each(|d| self.globals(d)),
                 ast::Item::Variable(d) => self.file_variable(d, &module.prefix),
                 ast::Item::Function(f) => {

@@ -3,6 +3,7 @@
 //! Every mistake is reported where it is made. The type `Error` stands for something that was already reported, so one
 //! mistake makes one message. The typed tree may be lowered only if there was no error.
 
+mod aliases;
 mod arguments;
 mod calls;
 mod candidates;

@@ -194,7 +194,7 @@ impl Checker<'_> {
     fn type_names<'n>(&'n self) -> impl Iterator<Item = &'n str> {
         let vectors = VectorKind::ALL.into_iter().map(|kind| -> &'n str { kind.name() });
         let scalars = SCALARS.iter().map(|name| -> &'n str { name });
-        scalars.chain(vectors).chain(self.scope.structs.keys().map(String::as_str))
+        scalars.chain(vectors).chain(self.scope.types.keys().map(String::as_str))
     }
 
     pub(super) fn advise_type(&self, name: &str) -> Advice {

@@ -9,7 +9,7 @@ use crate::builtins::library::LibraryFile;
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::modules::{Import, Module};
 use crate::source::Span;
-use crate::types::{StructId, Type};
+use crate::types::Type;
 use std::collections::{BTreeMap, HashSet};
 
 /// What a name means, types and functions aside.
@@ -29,7 +29,8 @@ pub(super) struct Declared<T> {
 
 #[derive(Default)]
 pub(super) struct Scope {
-    pub structs: BTreeMap<String, Declared<StructId>>,
+    /// Structs, and names that stand for types.
+    pub types: BTreeMap<String, Declared<Type>>,
     pub functions: BTreeMap<String, Vec<FunctionId>>,
     pub names: BTreeMap<String, Declared<Meaning>>,
     aliases: BTreeMap<String, Span>,
@@ -63,8 +64,8 @@ impl Checker<'_> {
         let from = std::mem::take(&mut self.scopes[import.module]);
         let prefix = import.alias.as_ref().map_or(String::new(), |a| format!("{}::", a.text));
         let mut clashes = Vec::new();
-        for (name, s) in from.structs.iter().filter(|(n, _)| is_exported(n)) {
-            let known = self.scope.structs.entry(format!("{prefix}{name}")).or_insert_with(|| s.clone());
+        for (name, s) in from.types.iter().filter(|(n, _)| is_exported(n)) {
+            let known = self.scope.types.entry(format!("{prefix}{name}")).or_insert_with(|| s.clone());
             clashes.extend((known.span != s.span).then(|| (name.clone(), known.span, s.span)));
         }
         for (name, n) in from.names.iter().filter(|(n, _)| is_exported(n)) {
@@ -133,7 +134,7 @@ impl Checker<'_> {
     /// Why a name that another file may have cannot be used here, if that is so.
     pub(super) fn out_of_reach(&self, name: &str) -> Option<String> {
         let all = |s: &Scope| -> Vec<String> {
-            s.structs.keys().chain(s.functions.keys()).chain(s.names.keys()).cloned().collect()
+            s.types.keys().chain(s.functions.keys()).chain(s.names.keys()).cloned().collect()
         };
         let Some((alias, _)) = name.split_once("::") else {
             let hidden = name.starts_with('_') && self.scopes.iter().any(|s| all(s).iter().any(|n| n == name));

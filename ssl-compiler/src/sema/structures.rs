@@ -2,7 +2,6 @@
 
 use super::Checker;
 use super::hir::Expr;
-use super::scope::Declared;
 use crate::diagnostics::codes;
 use crate::syntax::ast;
 use crate::types::{StructField, StructId, StructType, Type};
@@ -73,11 +72,7 @@ impl Checker<'_> {
         if has_starts {
             self.starts.insert(id, starts);
         }
-        let declared = Declared { meaning: id, span: decl.name.span };
-        if let Some(first) = self.scope.structs.insert(decl.name.text.clone(), declared) {
-            let what = format!("the struct `{}`", decl.name.text);
-            self.declared_twice(&what, decl.name.span, first.span);
-        }
+        self.declare_type(&decl.name, Type::Struct(id));
     }
 
     /// Whether something in a value of a type starts with a default.

@@ -13,6 +13,14 @@ const MAX_ELEMENTS: u64 = 1 << 20;
 /// Scalars and closures that an array with closures in it may have; each is taken apart.
 const MAX_CLOSURES: u64 = 1024;
 
+/// Elements of an array, all dimensions together; a name may stand for one.
+fn elements_of(ty: &Type) -> u64 {
+    match ty {
+        Type::Array(element, n) => u64::from(*n).saturating_mul(elements_of(element)),
+        _ => 1,
+    }
+}
+
 /// Bytes of one element: an element that is an array itself is read and written part by part.
 const MAX_ELEMENT_BYTES: u64 = 16 << 10;
 
@@ -46,12 +54,12 @@ impl Checker<'_> {
     }
 
     fn named_type(&mut self, name: &ast::Ident) -> Type {
-        match (Type::from_name(&name.text), self.scope.structs.get(&name.text)) {
+        match (Type::from_name(&name.text), self.scope.types.get(&name.text)) {
             (Some(ty), _) => return ty,
-            (None, Some(s)) => {
-                let (id, declared) = (s.meaning, s.span);
+            (None, Some(t)) => {
+                let (ty, declared) = (t.meaning.clone(), t.span);
                 self.speak_of(&name.text, name.span, declared);
-                return Type::Struct(id);
+                return ty;
             }
             (None, None) => {}
         }
@@ -74,9 +82,9 @@ impl Checker<'_> {
     /// An array of a type, with the dimensions as written: the last one is the innermost.
     fn array_type(&mut self, element: Type, dims: &[ast::Expr]) -> Type {
         let mut resolved = element;
-        let mut elements = 1u64;
+        let mut elements = elements_of(&resolved);
         for dim in dims.iter().rev() {
-            let n = self.constant_int(dim);
+            let n = self.constant_int(dim, "the size of an array");
             let Some(n) = n else { return Type::Error };
             elements = elements.saturating_mul(u64::try_from(n).unwrap_or(0));
             if n < 1 || elements > MAX_ELEMENTS {

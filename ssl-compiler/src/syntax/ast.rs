@@ -27,6 +27,9 @@ pub enum Item {
     Import(Import),
     Function(FunctionDecl),
     Struct(StructDecl),
+    /// `typedef float Weight, Pair[2];`
+    Typedef(Declaration),
+    Enum(EnumDecl),
     /// A texture slot or a constant at file level.
     Variable(Declaration),
     Globals(Vec<Declaration>),
@@ -93,6 +96,20 @@ pub struct TypeName {
 pub struct StructDecl {
     pub name: Ident,
     pub fields: Vec<Declaration>,
+}
+
+/// `enum Mode { MATTE, BRIGHT = 4 };`
+#[derive(Clone, Debug)]
+pub struct EnumDecl {
+    pub name: Option<Ident>,
+    pub members: Vec<EnumMember>,
+}
+
+#[derive(Clone, Debug)]
+pub struct EnumMember {
+    pub name: Ident,
+    /// One more than the member before, if it is not given; the first is 0.
+    pub value: Option<Expr>,
 }
 
 /// `const float a[2] = {1, 2}, b;`

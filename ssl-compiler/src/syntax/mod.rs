@@ -14,6 +14,7 @@ mod parser_mistakes;
 mod parser_strings;
 mod parser_switch;
 mod parser_tests;
+mod parser_types;
 pub mod print;
 
 pub use format::format;

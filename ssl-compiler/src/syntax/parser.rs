@@ -67,7 +67,7 @@ pub(super) struct Parser<'a> {
     pub depth: usize,
     /// The rest of the file is skipped, and nothing more is said about it.
     pub gave_up: bool,
-    /// Names of the structs declared so far.
+    /// Names of the types declared so far.
     pub types: HashSet<String>,
     /// Names whose declarations were not understood.
     pub broken: HashSet<String>,
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
     }
 
     pub fn type_name(&mut self) -> Parsed<TypeName> {
-        self.skip_struct_word();
+        self.skip_type_word();
         let token = self.peek();
         if token.kind == TokenKind::Name {
             let text = self.slice(token.span);
@@ -389,9 +389,9 @@ impl<'a> Parser<'a> {
                 self.expect(";", "after `return`")?;
                 Ok(StmtKind::Return(value))
             }
-            Some("struct") if self.declares_struct() => {
+            Some(word @ ("struct" | "enum" | "typedef")) if word == "typedef" || self.declares_type() => {
                 let span = self.peek().span;
-                self.error(span, "a struct inside a function", "declare it above, outside of all braces")
+                self.error(span, format!("`{word}` inside a function"), "declare it above, outside of all braces")
             }
             Some("import") => {
                 let span = self.peek().span;
@@ -466,7 +466,7 @@ impl<'a> Parser<'a> {
     pub fn starts_declaration(&self) -> bool {
         match self.word_at(0) {
             Some("const") => true,
-            Some("struct") => !self.declares_struct(),
+            Some("struct" | "enum") => !self.declares_type(),
             Some(word) if foreign::is_compound(word) => self.word_at(self.type_length(0)).is_some(),
             Some(word) if self.is_type(word) => {
                 matches!(self.peek_at(1).kind, TokenKind::Name) || self.starts_pointer()
@@ -564,6 +564,8 @@ pub(crate) fn is_reserved(word: &str) -> bool {
             | "out"
             | "inout"
             | "struct"
+            | "enum"
+            | "typedef"
             | "shader"
             | "true"
             | "false"

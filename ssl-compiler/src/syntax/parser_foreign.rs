@@ -32,14 +32,19 @@ impl Parser<'_> {
         self.report(Diagnostic::error(&codes::FOREIGN_FORM, span, message, hint));
     }
 
-    /// Whether `struct` starts a declaration of one, and does not stand before its name as C allows.
-    pub(super) fn declares_struct(&self) -> bool {
-        self.is_word("struct") && (self.peek_at(1).kind != TokenKind::Name || self.peek_at(2).kind != TokenKind::Name)
+    /// Whether `struct` or `enum` stands here.
+    pub(super) fn is_type_word(&self) -> bool {
+        self.is_word("struct") || self.is_word("enum")
     }
 
-    /// C's `struct Name` in front of what is of that type.
-    pub(super) fn skip_struct_word(&mut self) {
-        if self.is_word("struct") && !self.declares_struct() {
+    /// Whether `struct` or `enum` starts a declaration of one, and does not stand before its name as C allows.
+    pub(super) fn declares_type(&self) -> bool {
+        self.is_type_word() && (self.peek_at(1).kind != TokenKind::Name || self.peek_at(2).kind != TokenKind::Name)
+    }
+
+    /// C's `struct Name` or `enum Name` in front of what is of that type.
+    pub(super) fn skip_type_word(&mut self) {
+        if self.is_type_word() && !self.declares_type() {
             self.advance();
         }
     }

@@ -68,7 +68,9 @@ impl Parser<'_> {
         }
         match self.word_at(0) {
             Some("import") => Ok(Some(Item::Import(self.import()?))),
-            Some("struct") if self.declares_struct() => Ok(Some(Item::Struct(self.struct_declaration()?))),
+            Some("struct") if self.declares_type() => Ok(Some(Item::Struct(self.struct_declaration()?))),
+            Some("enum") if self.declares_type() => Ok(Some(Item::Enum(self.enum_declaration()?))),
+            Some("typedef") => Ok(Some(Item::Typedef(self.typedef()?))),
             Some("shader") => Ok(Some(Item::Function(self.function(true)?))),
             Some("globals") if is_block => Ok(Some(Item::Globals(self.globals()?))),
             Some("test") if self.peek_at(1).kind == TokenKind::Str => Ok(Some(Item::Test(self.test()?))),
@@ -94,7 +96,8 @@ impl Parser<'_> {
 
     /// A type, a name, and what starts a list of parameters.
     fn starts_function(&self) -> bool {
-        let name = usize::from(self.is_word("struct")) + self.type_length(usize::from(self.is_word("struct")));
+        let tag = usize::from(self.is_type_word());
+        let name = tag + self.type_length(tag);
         self.peek_at(name).kind == TokenKind::Name && self.is_at(name + 1, "(")
     }
 

@@ -46,6 +46,14 @@ impl Printer {
             Item::Struct(s) => {
                 self.node(format!("struct {}", s.name.text), |p| s.fields.iter().for_each(|d| p.declaration(d)))
             }
+            Item::Typedef(d) => self.node("typedef", |p| p.declaration(d)),
+            Item::Enum(e) => {
+                self.node(format!("enum {}", e.name.as_ref().map_or("", |n| &n.text)).trim_end(), |p| {
+                    for m in &e.members {
+                        p.node(&m.name.text, |p| m.value.iter().for_each(|e| p.expr(e)));
+                    }
+                });
+            }
             Item::Variable(d) => self.declaration(d),
             Item::Globals(list) => self.node("globals", |p| list.iter().for_each(|d| p.declaration(d))),
             Item::Test(t) => self.node(format!("test \"{}\"", t.name), |p| t.body.iter().for_each(|s| p.test(s))),

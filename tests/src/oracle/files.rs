@@ -65,7 +65,8 @@ impl Files {
                 Item::Function(f) if f.body.is_some() => {
                     scope.functions.entry(f.name.text.clone()).or_default().push(Rc::new(f.clone()));
                 }
-                Item::Function(_) | Item::Test(_) => {}
+                // No generated program has these, and the library does without.
+                Item::Function(_) | Item::Test(_) | Item::Typedef(_) | Item::Enum(_) => {}
                 Item::Struct(s) => {
                     scope.structs.insert(s.name.text.clone(), Rc::new(s.clone()));
                 }

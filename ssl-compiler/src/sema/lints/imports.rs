@@ -46,7 +46,7 @@ impl Checker<'_> {
         let alias = import.alias.as_ref().map(|a| a.text.clone());
         let spoken = |span: &Span| self.spoken_of.contains(&(alias.clone(), *span));
         let from = &self.scopes[import.module];
-        from.structs.iter().any(|(name, s)| spoken(&s.span) || in_tests(name))
+        from.types.iter().any(|(name, s)| spoken(&s.span) || in_tests(name))
             || from.names.iter().any(|(name, n)| spoken(&n.span) || in_tests(name))
             || from
                 .functions

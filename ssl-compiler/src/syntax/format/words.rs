@@ -79,7 +79,8 @@ impl<'a> Words<'a> {
                 TokenKind::Punct(_) => Kind::Punct,
                 _ => Kind::Number,
             };
-            if list.last().is_some_and(|w| w.text == "struct") {
+            let behind = |n: usize, word: &str| list.iter().rev().nth(n).is_some_and(|w| w.text == word);
+            if behind(0, "struct") || behind(0, "enum") || behind(1, "typedef") {
                 types.insert(&text[start..end]);
             }
             list.push(Word {
