@@ -77,6 +77,8 @@ pub mod source;
 #[doc(hidden)]
 pub mod syntax;
 pub mod testing;
+#[doc(hidden)]
+pub mod tree;
 pub mod types;
 
 mod defaults;

@@ -93,12 +93,24 @@ type Case = (&'static str, (&'static str, usize, &'static str), &'static str);
 const CASES: &[Case] = &[
     ("o = \n", ("E0901", 10, ""), ""),
     ("o = \"b.y\"\n[units.c]\nfiel = \"x\"\n", ("E0901", 12, "fiel"), "did you mean `file`"),
-    ("o = \"b.y\"\n[unit.c]\n", ("E0901", 11, ""), "did you mean `units`"),
-    ("o = 3\n", ("E0901", 10, "3"), "string"),
+    ("o = \"b.y\"\n[unit.c]\nfile = \"units/unit.ssl\"\n", ("E0901", 11, "unit"), "did you mean `units`"),
+    ("o = 3\n", ("E0901", 10, "3"), "the output `o` takes a text, and this is a number"),
+    ("o = \"b.y\"\n[units]\nc = 3\n", ("E0901", 12, "3"), "the unit `c` is a table, and this is a number"),
+    ("o = \"b.y\"\n[units.c]\nfile = 3\n", ("E0901", 12, "3"), "`file` of the unit `c` takes a text"),
+    (
+        "o = \"b.y\"\n[arguments.k]\nparameter = \"b.tint\"\nmin = \"0\"\n",
+        ("E0901", 13, "\"0\""),
+        "`min` of the argument `k` takes a number, and this is a text",
+    ),
+    (
+        "o = \"b.y\"\n[units.c]\nfile = \"units/unit.ssl\"\n[units.c.textures.t]\nraw = true\n",
+        ("E0901", 13, ""),
+        "has no `file`",
+    ),
     (
         "o = \"b.y\"\n[units.c]\nfile = \"units/unit.ssl\"\nset = { x = {} }\n",
         ("E0901", 13, "{}"),
-        "a value is a number",
+        "`x` in `set` of the unit `c` takes a number",
     ),
     ("o = \"b.y\"\n[units.c]\n", ("E0902", 11, "c"), "no shader"),
     ("o = \"b.y\"\n[units.c]\nfile = \"a\"\ngraph = \"b\"\n", ("E0902", 11, "c"), "several"),
@@ -183,6 +195,46 @@ fn every_mistake_has_its_place() {
         assert!(marked.is_empty() || found_text == marked, "{text}\n`{found_text}`\n{rendered}");
         assert!(rendered.contains(said), "{text}\n{rendered}");
     }
+}
+
+/// One run says all that is wrong with the form of a file and of the graphs that it nests.
+#[test]
+fn all_mistakes_are_said_in_one_run() {
+    let outer = "[grph]\nnam = \"x\"\n[units.a]\nfil = \"u.ssl\"\nset = { k = 1979-01-01, m = {}, n = [1, \"2\"] }\n\
+                 inputs = { x = 3 }\ncolour = 1\n[units.b]\ngraph = \"inner.toml\"\n[arguments.q]\nparametre = \"a.k\"\nmin = \"0\"\n\
+                 parameters = [\"a.x\", 4]\n[outputs]\nresult = 5\n";
+    let inner = "[units.u]\nfile = 1\n[outputs]\ny = { }\n";
+    let folder = Folder::new("many", &[("g.toml", outer), ("inner.toml", inner)]);
+    let (sources, found, _) = folder.link("g.toml");
+    let place = |d: &Diagnostic| {
+        let span = d.span.expect("each has a place");
+        let file = sources.get(span.file);
+        assert_eq!(d.code.id, "E0901");
+        (file.name.ends_with("inner.toml"), file.line_column(span.start).0, file.text[span.range()].to_owned())
+    };
+    let places: Vec<(bool, usize, String)> = found.list.iter().map(place).collect();
+    let places: Vec<(bool, usize, &str)> =
+        places.iter().map(|(inner, line, text)| (*inner, *line, &text[..])).collect();
+    let expected = [
+        (false, 1, "grph"),
+        (false, 2, "nam"),
+        (false, 4, "fil"),
+        (false, 5, "1979-01-01"),
+        (false, 5, "{}"),
+        (false, 5, "[1, \"2\"]"),
+        (false, 6, "3"),
+        (false, 7, "colour"),
+        (false, 11, "parametre"),
+        (false, 12, "\"0\""),
+        (false, 13, "4"),
+        (false, 15, "5"),
+        (true, 2, "1"),
+        (true, 4, "{ }"),
+    ];
+    assert_eq!(places, expected, "{}", explain(&sources, &found));
+    let folder = Folder::new("forms", &[("g.toml", "[units.a\nfile = \n[units.a]\nx = 1\nx = 2\n")]);
+    let (sources, found, _) = folder.link("g.toml");
+    assert!(found.list.len() >= 3, "{}", explain(&sources, &found));
 }
 
 #[test]

@@ -118,6 +118,53 @@ fn arguments_feed_several_inputs_and_nest() {
     }
 }
 
+const CHOOSE: &str = "shader choose(string way = \"twice\", float x = 1.0, out float y) {
+    switch (way) { case \"once\": y = x; break; case \"twice\": y = 2.0 * x; break; default: y = 0.0; } }";
+
+/// By a value that is set, by the default of an argument, by the shader's own default, and by that of a nested group.
+#[test]
+fn strings_are_given_like_all_other_values() {
+    let mut inner = ShaderGroup::new("inner");
+    inner.unit("start", text(START));
+    inner.unit("c", text(CHOOSE)).connect("x", "start.x");
+    inner.expose("way", "c.way");
+    inner.output("y", "c.y");
+    let mut group = ShaderGroup::new("outer");
+    group.unit("start", text(START));
+    group.unit("set", text(CHOOSE)).connect("x", "start.x").set("way", "once");
+    group.unit("fed", text(CHOOSE)).connect("x", "start.x");
+    group.unit("own", text(CHOOSE)).connect("x", "start.x");
+    group.unit("nested", UnitSource::group(inner)).set("way", "none \"of\" these\n");
+    group.expose("fed_way", "fed.way").default_value("once");
+    group.expose("own_way", "own.way");
+    for (output, from) in [("a", "set.y"), ("b", "fed.y"), ("c", "own.y"), ("d", "nested.y")] {
+        group.output(output, from);
+    }
+    for way in BACKENDS {
+        assert_eq!(run_at(&group, 3.0, way), [3.0, 3.0, 6.0, 0.0]);
+    }
+    group.unit("wrong", text(CHOOSE)).set("way", 1);
+    group.output("e", "wrong.y");
+    let (shader, said) = (build(&group, WAYS[1]), "`way` cannot be given a number");
+    assert!(shader.is_err_and(|e| e.contains(said)), "{said}");
+}
+
+/// Connections name units; what they are called in the linked text is the linker's affair.
+#[test]
+fn units_may_be_named_like_types_and_words_of_the_language() {
+    let mut group = ShaderGroup::new("g");
+    group.unit("float", text(START));
+    group.unit("color", text(SCALE)).connect("x", "float.x");
+    group.unit("for", text(SCALE)).connect("x", "color.y");
+    group.unit("sin", text(SCALE));
+    group.expose("factor", "color.factor");
+    group.expose("x", "sin.x").default_value(5.0);
+    group.output("y", "for.y").output("z", "sin.y");
+    for way in BACKENDS {
+        assert_eq!(run_at(&group, 3.0, way), [12.0, 10.0]);
+    }
+}
+
 #[test]
 fn constants_decide_branches_of_other_units() {
     let mut group = ShaderGroup::new("g");
@@ -241,7 +288,10 @@ fn mistakes_are_named() {
             g.unit("two words", text(SCALE));
         }),
         ("E0912", |g| {
-            g.unit("float", text(SCALE));
+            g.unit("global", text(SCALE));
+        }),
+        ("E0912", |g| {
+            g.expose("float", "b.factor");
         }),
         ("E0912", |g| {
             g.expose("all", "b.factor");

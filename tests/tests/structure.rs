@@ -10,6 +10,7 @@ type Layers = &'static [&'static [&'static str]];
 
 const COMPILER: Layers = &[
     &["input"],
+    &["tree"],
     &["source"],
     &["diagnostics"],
     &["types"],

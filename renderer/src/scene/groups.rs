@@ -1,12 +1,12 @@
 //! The groups of a scene, the world among them: their shapes, and the instances that place groups in groups.
 
-use super::codes;
 use super::context::Context;
 use super::folders::Folders;
 use super::linking::Linking;
 use super::schema::{SceneFile, ShapeTable};
 use super::shapes::{self, All, Brought, Loaded, Piece};
 use super::variables;
+use super::{codes, keys};
 use crate::geometry::instance::MAX_DEPTH;
 use crate::geometry::{Body, Geometry, GroupError, Shape};
 use crate::material::Space;
@@ -188,7 +188,7 @@ impl Builder<'_, '_> {
         }
         let hint = match closest(name, self.names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("add a table [[groups.{name}.shapes]]"),
+            None => format!("add a table [[groups.{}.shapes]]", keys::quoted(name)),
         };
         self.context.error(&codes::UNKNOWN_NAME, group.span(), format!("there is no group `{name}`"), hint);
         None

@@ -110,6 +110,17 @@ pub fn table(name: &str) -> &'static Table {
 pub const ALIASES: &[(&str, &str, &str)] =
     &[("integrator", "spp", "samples"), ("integrator", "min_spp", "min_samples")];
 
+/// Whether there are tables of this kind by names: `[materials.NAME]`.
+pub fn is_named(table: &str) -> bool {
+    ROOT.iter().any(|(_, holds)| matches!(holds, Holds::Named(name) if *name == table))
+}
+
+/// A name as TOML writes it in the head of a table.
+pub fn quoted(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { format!("{name:?}") }
+}
+
 /// A key of a table by any of its spellings.
 pub fn spelled<'a>(table: &str, key: &'a str) -> &'a str {
     ALIASES.iter().find(|(t, other, _)| *t == table && *other == key).map_or(key, |(.., ours)| ours)

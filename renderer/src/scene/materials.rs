@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::graphs::{Graphs, LinkedGraph};
 use super::schema::{MaterialTable, SceneFile, ValueText};
-use super::{codes, nearby};
+use super::{codes, keys, nearby};
 use crate::bsdf::load_measured;
 use crate::material::{Making, Material, ShadingLanguage};
 use rayon::prelude::*;
@@ -121,7 +121,7 @@ fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], conte
         let Some(number) = textures.iter().position(|t| t == name.get_ref()) else {
             let hint = match closest(name.get_ref(), textures.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("add a table [textures.{}]", name.get_ref()),
+                None => format!("add a table [textures.{}]", keys::quoted(name.get_ref())),
             };
             let message = format!("there is no texture `{}`", name.get_ref());
             context.error(&codes::UNKNOWN_NAME, name.span(), message, hint);

@@ -10,7 +10,7 @@ use super::models::{self, Model};
 use super::schema::ShapeTable;
 use super::strands;
 use super::variables;
-use super::{codes, nearby};
+use super::{codes, keys, nearby};
 use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, obj};
 use crate::material::Space;
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
@@ -181,7 +181,7 @@ pub fn material_named(named: &Spanned<String>, materials: &[String], context: &m
     }
     let hint = match closest(name, materials.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("add a table [materials.{name}]"),
+        None => format!("add a table [materials.{}]", keys::quoted(name)),
     };
     context.error(&codes::UNKNOWN_NAME, named.span(), format!("there is no material `{name}`"), hint);
     None

@@ -62,6 +62,7 @@ fn a_mistake_does_not_lead_to_others() {
         ("[materials]\nred = 3\n[[shapes]]\ntype = \"sphere\"\nmaterial = \"red\"\n", 7),
         ("[textures.t]\nraw = true\n", 6),
         ("[textures.t]\nfile = 3\n", 7),
+        ("[textures.oak.dark]\nfile = \"oak.png\"\n", 6),
         ("[[lights]]\ntype = \"spot\"\nposition = 3\nlook_at = [0, 0, 0]\n", 8),
         ("[[lights]]\ntype = \"distant\"\ndirection = \"down\"\n", 8),
         ("[environment]\ntype = \"image\"\nfile = 3\n", 8),

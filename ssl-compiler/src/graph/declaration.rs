@@ -3,7 +3,7 @@
 use super::group::{Argument, Literal, ShaderGroup};
 use super::interface::Port;
 use super::text::Text;
-use super::values::literal;
+use super::values::{literal, quoted};
 
 /// A parameter of the linked shader.
 pub fn declaration(group: &ShaderGroup, port: &Port, default: Option<&Literal>) -> Text {
@@ -29,19 +29,4 @@ fn metadata(argument: &Argument) -> String {
     let list: Vec<String> =
         label.into_iter().chain(bound("min", argument.min)).chain(bound("max", argument.max)).collect();
     if list.is_empty() { String::new() } else { format!(" <<< {} >>>", list.join(", ")) }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -8,6 +8,7 @@ mod declaration;
 #[doc(hidden)]
 pub mod draw;
 mod embed;
+mod form;
 pub mod group;
 mod interface;
 mod link;

@@ -1,9 +1,10 @@
 //! Graph files: TOML into a [`ShaderGroup`], with the files of nested graphs.
 
-use super::group::{Argument, Given, Input, Output, ShaderGroup, TextureImage, Unit, UnitSource};
+use super::form;
+use super::group::{Argument, Given, Input, Output, ShaderGroup, Unit, UnitSource};
 use super::resolve::error_at;
-use super::schema::{ArgumentTable, GraphFile, Header, Image, Table, UnitTable};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, closest, codes};
+use super::schema::{ArgumentTable, Header, UnitTable};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::input;
 use crate::source::{FileId, SourceMap, Span};
 use std::collections::HashMap;
@@ -100,15 +101,7 @@ impl Reader<'_> {
     }
 
     fn parse(&mut self, path: &Path, file: FileId, text: &str) -> Option<ShaderGroup> {
-        let parsed: GraphFile = match toml::from_str(text) {
-            Ok(parsed) => parsed,
-            Err(e) => {
-                let span = Span::new(file, e.span().unwrap_or(0..0));
-                let hint = misspelt(e.message()).unwrap_or_else(|| HINT.to_owned());
-                self.diagnostics.push(Diagnostic::error(&codes::GRAPH_SYNTAX, span, e.message(), hint));
-                return None;
-            }
-        };
+        let parsed = form::read(file, text, &mut self.diagnostics)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let stem = path.file_stem().map_or(String::new(), |s| s.to_string_lossy().replace(['-', ' ', '.'], "_"));
         let Header { name, description } = parsed.graph;
@@ -116,40 +109,20 @@ impl Reader<'_> {
         let name = name.map_or(stem, Spanned::into_inner);
         let mut group = ShaderGroup { name, description, folder, at, ..ShaderGroup::default() };
         let mut part = File { file, text, reader: self };
-        for (name, table) in in_order(parsed.units) {
+        for (name, table) in parsed.units {
             let unit = part.unit(&name, table, &group.folder);
             group.units.extend(unit);
         }
-        for (name, table) in in_order(parsed.arguments) {
+        for (name, table) in parsed.arguments {
             let argument = part.argument(&name, table);
             group.arguments.push(argument);
         }
-        for (name, from) in in_order(parsed.outputs) {
+        for (name, from) in parsed.outputs {
             let at = Some(part.span(name.span().start..from.span().end));
             group.outputs.push(Output { name: name.into_inner(), from: from.into_inner(), at });
         }
         Some(group)
     }
-}
-
-const HINT: &str = "a graph has the tables graph, units, arguments and outputs";
-
-/// For an unknown key in the reader's words: the one that was probably meant.
-fn misspelt(message: &str) -> Option<String> {
-    let rest = message.strip_prefix("unknown field ")?;
-    let mut words = rest.split('`').skip(1).step_by(2);
-    let wanted = words.next()?;
-    Some(match closest(wanted, words) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "remove it, or check where it belongs".to_owned(),
-    })
-}
-
-/// The entries as they follow in the file.
-fn in_order<T>(table: Table<T>) -> Vec<(Spanned<String>, T)> {
-    let mut list: Vec<_> = table.into_iter().collect();
-    list.sort_by_key(|(name, _)| name.span().start);
-    list
 }
 
 /// A graph file being turned into a group.
@@ -195,6 +168,7 @@ impl File<'_, '_> {
                 let at = Some(self.span(graph.span()));
                 self.reader.file(&folder.join(graph.get_ref()), at).map(UnitSource::Group)
             }
+            (None, None, None) if table.spoiled => None,
             (None, None, None) => {
                 let message = format!("the unit `{}` has no shader", name.get_ref());
                 let hint = "add `file = \"….ssl\"`, `source = '''…'''` or `graph = \"….toml\"`";
@@ -227,19 +201,16 @@ impl File<'_, '_> {
         };
         for (name, value) in std::mem::take(&mut table.set) {
             let range = value.span();
-            add(name, Given::Value(value.into_inner().into()), range);
+            add(name, Given::Value(value.into_inner()), range);
         }
         for (name, from) in std::mem::take(&mut table.inputs) {
             let range = from.span();
             add(name, Given::Connection(from.into_inner()), range);
         }
         for (name, image) in std::mem::take(&mut table.textures) {
-            let range = image.span();
-            let image = match image.into_inner() {
-                Image::File(file) => TextureImage { file, raw: false, wrap: None },
-                Image::Table(t) => TextureImage { file: t.file, raw: t.raw, wrap: t.wrap },
-            };
-            add(name, Given::Texture(image), range);
+            // A table may have a head of its own, in which its name stands.
+            let range = if image.span().start < name.span().end { name.span() } else { image.span() };
+            add(name, Given::Texture(image.into_inner()), range);
         }
         list.sort_by_key(|i| i.at.map(|s| s.start));
         list
@@ -251,7 +222,7 @@ impl File<'_, '_> {
         Argument {
             name: name.get_ref().clone(),
             parameters: parameters.into_iter().map(|p| (p.get_ref().clone(), Some(self.span(p.span())))).collect(),
-            default: table.default.map(|d| (d.get_ref().clone().into(), Some(self.span(d.span())))),
+            default: table.default.map(|d| (d.get_ref().clone(), Some(self.span(d.span())))),
             label: table.label,
             min: table.min,
             max: table.max,

@@ -3,7 +3,7 @@
 
 use super::group::{Argument, Given, Input, Literal, Place, ShaderGroup, TextureImage, Unit};
 use super::interface::{Interface, Port};
-use super::text::is_name;
+use super::text::{is_name, is_word};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, closest, codes};
 use crate::source::Span;
 use std::cmp::Reverse;
@@ -145,7 +145,7 @@ impl<'g> Resolver<'g, '_> {
             self.bad_name("graph", &group.name, group.at);
         }
         for (i, unit) in group.units.iter().enumerate() {
-            if unit.name == GLOBAL || !is_name(&unit.name) {
+            if unit.name == GLOBAL || !is_word(&unit.name) {
                 self.bad_name("unit", &unit.name, unit.at);
             }
             if let Some(first) = self.names.insert(&unit.name, i) {
@@ -167,8 +167,13 @@ impl<'g> Resolver<'g, '_> {
 
     fn bad_name(&mut self, what: &str, name: &str, at: Place) {
         let message = format!("the {what} cannot be called `{name}`");
-        let hint =
-            "names are made of letters, digits and `_`, do not begin with a digit, and are no words of the language";
+        let hint = match what {
+            "unit" if name == GLOBAL => "`global` stands for the globals of the host",
+            "unit" => "names of units are made of letters, digits and `_`, and do not begin with a digit",
+            _ => {
+                "names are made of letters, digits and `_`, do not begin with a digit, and are no words of the language"
+            }
+        };
         self.error(&codes::GRAPH_NAME, at, message, hint);
     }
 

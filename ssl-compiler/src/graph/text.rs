@@ -88,12 +88,16 @@ fn is_builtin(name: &str) -> bool {
     crate::builtins::overloads(name).next().is_some()
 }
 
-/// Whether a graph may give something this name.
+/// Whether a name may stand in the linked text as it is: that of a shader or of its parameter.
 pub fn is_name(text: &str) -> bool {
+    is_word(text) && !is_reserved(text)
+}
+
+/// Whether connections can name it. In the linked text it may be called otherwise.
+pub fn is_word(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !is_reserved(text)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::lower::{self, Request};
 use crate::modules;
 use crate::sema::hir::{Function, FunctionId};
 use crate::source::{FileId, SourceMap, Span};
-use crate::types::Scalar;
+use crate::types::{Scalar, Type};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -156,6 +156,10 @@ impl Loaded {
         // What is wrong with the shader was said, or will be when the whole is compiled.
         let (_, interface) = lower::lower(&request, &mut Diagnostics::new())?;
         let p = interface.parameters.iter().find(|p| p.name == parameter)?;
+        if p.ty == Type::String {
+            let id = *p.default.first()? as i32;
+            return interface.string(id).map(|text| Literal::Text(text.to_owned()));
+        }
         let number = |(word, scalar): (&u32, &Scalar)| match scalar {
             Scalar::Float => shortest(f32::from_bits(*word)),
             Scalar::Int | Scalar::Bool => f64::from(*word as i32),

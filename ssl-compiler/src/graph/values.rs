@@ -13,6 +13,10 @@ pub fn literal(value: &Literal, ty: &Type, type_name: &str) -> Result<String, (S
             Err(("a value".to_owned(), hint.to_owned()))
         }
         (_, Type::Closure) => Err(("a value".to_owned(), "connect a closure that another unit makes".to_owned())),
+        (Literal::Text(text), Type::String) => Ok(quoted(text)),
+        (Literal::Bool(_), Type::String) => Err(("`true` or `false`".to_owned(), wanted())),
+        (Literal::Int(_), Type::String) => Err(("a number".to_owned(), wanted())),
+        (Literal::Float(x), Type::String) if x.is_finite() => Err(("a number".to_owned(), wanted())),
         (Literal::Bool(b), _) => Ok(b.to_string()),
         (Literal::Int(i), Type::Int | Type::Bool) => Ok(i.to_string()),
         (Literal::Int(i), _) => Ok(format!("{:?}", f64::from(*i))),
@@ -25,6 +29,22 @@ pub fn literal(value: &Literal, ty: &Type, type_name: &str) -> Result<String, (S
         (Literal::List(_), _) => Err(("a list of numbers".to_owned(), wanted())),
         (Literal::Text(_), _) => Err(("a text".to_owned(), wanted())),
     }
+}
+
+/// A text as the language writes it.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 /// The type of an output of type `ty`, or of the components that `access` (`.x.y`) takes of it.

@@ -190,7 +190,7 @@ impl Check<'_> {
         };
         let known: Vec<&str> = table.keys_of(one).map(|k| k.name).collect();
         let is_known = |key: &str| table.key(key).is_some() || key == "type" && table.has_types();
-        self.meant(entries, &Unknown { subject: &subject, table: name, known: known.clone() }, is_known);
+        spoiled |= self.meant(entries, &Unknown { subject: &subject, table: name, known: known.clone() }, is_known);
         entries.entries.retain_mut(|Entry { key: name_of, key_at, value }| {
             let Some(key) = table.key(name_of) else { return true };
             if let Some(one) = one.filter(|one| !key.of.is_empty() && !key.of.contains(one)) {
@@ -255,8 +255,10 @@ impl Check<'_> {
         types.iter().find(|t| Some(**t) == near).copied()
     }
 
-    /// Says which keys there are not. One that was meant for another takes its name; others are gone.
-    fn meant(&mut self, table: &mut Table, unknown: &Unknown<'_>, is_known: impl Fn(&str) -> bool) {
+    /// Says which keys there are not. One that was meant for another takes its name; others are gone. Returns whether one
+    /// of those was a table, which may have been meant as this one.
+    fn meant(&mut self, table: &mut Table, unknown: &Unknown<'_>, is_known: impl Fn(&str) -> bool) -> bool {
+        let mut tables = false;
         let given: Vec<String> = table.keys().map(str::to_owned).collect();
         let Unknown { subject, table: name, known } = unknown;
         table.entries.retain_mut(|entry| {
@@ -285,7 +287,14 @@ impl Check<'_> {
                 }
                 None => {
                     let message = format!("{subject} has no key `{}`", entry.key);
-                    let hint = elsewhere(&entry.key, name, known);
+                    let inner = matches!(entry.value.data, Data::Table(_)) && keys::is_named(name);
+                    tables |= inner;
+                    let hint = match elsewhere(&entry.key, name, known) {
+                        hint if inner => {
+                            format!("{hint}; a name with a dot in it stands in quotes: `[{name}s.\"a.b\"]`")
+                        }
+                        hint => hint,
+                    };
                     self.context.error(&codes::SYNTAX, entry.key_at.clone(), message, hint);
                     false
                 }
@@ -304,6 +313,7 @@ impl Check<'_> {
             }
         }
         table.entries = list;
+        tables
     }
 
     /// Says that a key was meant for another, whose name it takes.

@@ -1,4 +1,4 @@
-//! A tree as typed data, by serde. The checks of `scene::check` come before, so nothing is left to refuse here.
+//! A tree as typed data, by serde. The reader checks the tree before, so nothing is left to refuse here.
 
 use super::{Data, Entry, Value};
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer};

@@ -1,4 +1,4 @@
-//! The text of a scene file as a tree of values, each with its place: one form for TOML and JSON, before the keys get a
+//! The text of a file as a tree of values, each with its place: one form for TOML and JSON, before the keys get a
 //! meaning.
 
 mod json;
@@ -52,9 +52,22 @@ pub struct Fault {
     pub hint: &'static str,
 }
 
+/// What hints say of files of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Wording {
+    /// What a file is, such as "scene".
+    pub what: &'static str,
+    /// How a file begins in JSON.
+    pub json: &'static str,
+    /// How its tables begin in TOML.
+    pub heads: &'static str,
+    /// What to do where a key or a table stands twice in TOML.
+    pub twice: &'static str,
+}
+
 /// The tree of a text in JSON or TOML, or all that is wrong with its form.
-pub fn parse(text: &str, json: bool) -> Result<Table, Vec<Fault>> {
-    if json { json::parse(text) } else { toml_text::parse(text) }
+pub fn parse(text: &str, json: bool, wording: &Wording) -> Result<Table, Vec<Fault>> {
+    if json { json::parse(text, wording) } else { toml_text::parse(text, wording) }
 }
 
 impl Table {
@@ -98,4 +111,11 @@ impl Data {
             _ => None,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wording;
+
+    pub const WORDING: Wording = Wording { what: "scene", json: "{", heads: "[camera]", twice: "[camera] stands once" };
 }

@@ -1,23 +1,24 @@
 //! JSON as a tree. A missing comma, a comma too many or a comment is a fault, and the reader goes on behind it.
 
 use super::quoted::unquote;
-use super::{Data, Entry, Fault, Place, Table, Value};
+use super::{Data, Entry, Fault, Place, Table, Value, Wording};
 
 /// Lists and tables within one another, at most.
 const MAX_DEPTH: u32 = 100;
 
-pub fn parse(text: &str) -> Result<Table, Vec<Fault>> {
+pub fn parse(text: &str, wording: &Wording) -> Result<Table, Vec<Fault>> {
     let mut parser = Parser { text, at: text.len() - text.trim_start_matches('\u{feff}').len(), faults: Vec::new() };
     let root = parser.value(0);
     parser.blank();
     if root.is_some() && parser.at < text.len() {
-        parser.fault("something follows behind the scene", "a file is one table, `{ … }`");
+        let what = format!("something follows behind the {}", wording.what);
+        parser.fault(&what, "a file is one table, `{ … }`");
     }
     match root.map(|v| v.data) {
         Some(Data::Table(table)) if parser.faults.is_empty() => Ok(table),
         Some(_) if parser.faults.is_empty() => {
-            let hint = "it begins `{ \"camera\": { …";
-            Err(vec![Fault { at: 0..1.min(text.len()), message: "a scene is a table".to_owned(), hint }])
+            let message = format!("a {} is a table", wording.what);
+            Err(vec![Fault { at: 0..1.min(text.len()), message, hint: wording.json }])
         }
         _ => Err(parser.faults),
     }
@@ -70,7 +71,7 @@ impl<'a> Parser<'a> {
         self.blank();
         let start = self.at;
         if depth > MAX_DEPTH {
-            self.fault("lists and tables are nested too deeply", "a scene needs a few levels");
+            self.fault("lists and tables are nested too deeply", "a few levels are enough");
             return None;
         }
         let data = match self.next() {
@@ -202,8 +203,12 @@ impl<'a> Parser<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::WORDING;
     use super::super::{Data, Table, Value};
-    use super::parse;
+
+    fn parse(text: &str) -> Result<Table, Vec<super::Fault>> {
+        super::parse(text, &WORDING)
+    }
 
     fn plain(value: &Value) -> serde_json::Value {
         match &value.data {

@@ -1,26 +1,26 @@
 //! TOML as a tree.
 
-use super::{Data, Entry, Fault, Place, Table, Value};
+use super::{Data, Entry, Fault, Place, Table, Value, Wording};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub fn parse(text: &str) -> Result<Table, Vec<Fault>> {
+pub fn parse(text: &str, wording: &Wording) -> Result<Table, Vec<Fault>> {
     let (root, errors) = DeTable::parse_recoverable(text);
-    let mut faults: Vec<Fault> = errors.iter().map(|e| fault(e, text)).collect();
+    let mut faults: Vec<Fault> = errors.iter().map(|e| fault(e, text, wording)).collect();
     let table = table(root.into_inner(), &mut faults);
     if faults.is_empty() { Ok(table) } else { Err(faults) }
 }
 
-fn fault(error: &toml::de::Error, text: &str) -> Fault {
+fn fault(error: &toml::de::Error, text: &str, wording: &Wording) -> Fault {
     let at = error.span().unwrap_or(0..0);
     let said = error.message();
     let line = text.get(..at.start).map_or("", |before| before.rsplit('\n').next().unwrap_or(""));
     let hint = if said.contains("duplicate key") {
-        "each key stands once in its table, and each table has one head; shapes and lights are lists, `[[shapes]]`"
+        wording.twice
     } else if said.contains("quoted") {
-        "texts stand in quotes: `type = \"sphere\"`"
+        "texts stand in quotes: `name = \"text\"`"
     } else if line.trim_start().starts_with('[') {
-        "a table begins with `[camera]` or `[materials.red]`, one of a list with `[[shapes]]`"
+        wording.heads
     } else {
         "a line is `key = value`: texts stand in quotes, lists in `[ ]` with commas between"
     };
@@ -62,12 +62,13 @@ fn value(value: Spanned<DeValue<'_>>, faults: &mut Vec<Fault>) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::WORDING;
     use super::super::{Data, parse};
 
     #[test]
     fn values_and_keys_have_their_places() {
         let text = "[camera]\nfov = 40\n[[shapes]]\ntype = 'sphere'\n[materials.red]\nsource = '''x'''\n";
-        let tree = parse(text, false).expect("it is well-formed");
+        let tree = parse(text, false, &WORDING).expect("it is well-formed");
         let said: Vec<&str> = tree.entries.iter().map(|e| &text[e.key_at.clone()]).collect();
         assert_eq!(said, ["camera", "shapes", "materials"]);
         let Some(Data::Table(materials)) = tree.get("materials").map(|v| &v.data) else { panic!("a table") };
@@ -78,7 +79,8 @@ mod tests {
 
     #[test]
     fn every_fault_is_found() {
-        let faults = parse("[camera]\nfov = \nname = sphere\nfar = 99999999999999999999\n", false).expect_err("three");
+        let faults =
+            parse("[camera]\nfov = \nname = sphere\nfar = 99999999999999999999\n", false, &WORDING).expect_err("three");
         let lines: Vec<usize> = faults.iter().map(|f| f.at.start).collect();
         assert!(faults.len() >= 3, "{faults:?} {lines:?}");
     }
