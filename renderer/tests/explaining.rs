@@ -1,37 +1,10 @@
 //! `shade dump --why`: why variables carry derivatives, or why not. And the switches that change which there are.
 
+mod shade;
+
 use serde_json::Value;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn shade(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A file of its own for a test, removed when done.
-struct File(PathBuf);
-
-impl File {
-    fn new(name: &str, source: &str) -> File {
-        let path = std::env::temp_dir().join(format!("shade-explaining-{}-{name}", std::process::id()));
-        std::fs::write(&path, source).expect("the temporary folder can be written");
-        File(path)
-    }
-
-    fn path(&self) -> String {
-        self.0.display().to_string()
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
+use shade::{shade, text};
+use ssl_tests::temporary::File;
 
 const BUMP: &str = "texture2d height;
 float half(float t) {

@@ -1,44 +1,13 @@
 //! Graphs as a user of the command line and of scene files meets them.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod shade;
 
-fn shade(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use shade::{shade, text};
+use ssl_tests::temporary::Folder;
+use std::path::Path;
 
 fn shipped(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes").join(name).display().to_string()
-}
-
-/// A folder for one test, removed when done.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("shade-graphs-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).expect("the temporary folder can be written");
-        self.path(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 const GRAPHS: [&str; 3] = ["graphs/grain.toml", "graphs/lacquer.toml", "graphs/inlay.toml"];
@@ -71,7 +40,7 @@ fn what_is_wrong_is_said_as_json_too() {
         assert_eq!(shade(&[arguments, &[&wrong[..]]].concat()).status.code(), Some(1), "{arguments:?}");
     }
     // A graph is no scene, and says so.
-    let out = shade(&["render", &fine, "-o", &folder.path("x.png")]);
+    let out = shade(&["render", &fine, "-o", &folder.file("x.png")]);
     assert!(out.status.code() == Some(1) && text(&out.stderr).contains("this is a graph"), "{}", text(&out.stderr));
 }
 
@@ -79,7 +48,7 @@ fn what_is_wrong_is_said_as_json_too() {
 fn graphs_are_drawn_as_svg_and_as_dot() {
     let folder = Folder::new("drawn");
     for graph in GRAPHS {
-        let svg = folder.path("x.svg");
+        let svg = folder.file("x.svg");
         let out = shade(&["graph", "show", &shipped(graph), "-o", &svg]);
         assert!(out.status.success(), "{}", text(&out.stderr));
         let drawn = std::fs::read_to_string(&svg).expect("it was written");
@@ -88,7 +57,7 @@ fn graphs_are_drawn_as_svg_and_as_dot() {
         let out = shade(&["graph", "show", &shipped(graph)]);
         assert!(text(&out.stdout).starts_with("digraph "));
     }
-    assert_eq!(shade(&["graph", "show", &shipped(GRAPHS[0]), "-o", &folder.path("x.png")]).status.code(), Some(2));
+    assert_eq!(shade(&["graph", "show", &shipped(GRAPHS[0]), "-o", &folder.file("x.png")]).status.code(), Some(2));
 }
 
 #[test]
@@ -121,7 +90,7 @@ fn the_shader_that_a_graph_becomes_gives_the_same_picture() {
             "build",
             &shipped(&format!("graphs/{name}.toml")),
             "-o",
-            &folder.path(&format!("{name}.ssl")),
+            &folder.file(&format!("{name}.ssl")),
         ]);
         assert!(out.status.success(), "{}", text(&out.stderr));
     }
@@ -137,7 +106,7 @@ fn the_shader_that_a_graph_becomes_gives_the_same_picture() {
         shipped("textures/tiles.png")
     ));
     let picture = |name: &str, scene: &str| {
-        let (scene, picture) = (folder.write(&format!("{name}.toml"), scene), folder.path(&format!("{name}.exr")));
+        let (scene, picture) = (folder.write(&format!("{name}.toml"), scene), folder.file(&format!("{name}.exr")));
         let out = shade(&["render", &scene, "--size", "48x32", "--spp", "4", "-o", &picture]);
         assert!(out.status.success() && out.stderr.is_empty(), "{}", text(&out.stderr));
         // Not what it says of how it was made.

@@ -1,36 +1,9 @@
 //! What commands print where JSON is asked for.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod shade;
 
-fn shade(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A file of its own for a test, removed when done.
-struct File(PathBuf);
-
-impl File {
-    fn new(name: &str, source: &str) -> File {
-        let path = std::env::temp_dir().join(format!("shade-json-{}-{name}", std::process::id()));
-        std::fs::write(&path, source).expect("the temporary folder can be written");
-        File(path)
-    }
-
-    fn path(&self) -> String {
-        self.0.display().to_string()
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
+use shade::{shade, text};
+use ssl_tests::temporary::File;
 
 /// The object that a command prints where it is asked for JSON.
 fn object(arguments: &[&str], code: i32) -> serde_json::Value {

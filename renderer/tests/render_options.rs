@@ -1,46 +1,12 @@
 //! Options of `shade render` and what they leave in files, as a user meets them.
 
+mod shade;
+
 use exr::prelude::{AttributeValue, MetaData, Text};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// A folder of its own for a test, removed when done.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("shade-options-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        Folder(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).expect("the temporary folder can be written");
-        self.file(name)
-    }
-
-    fn bytes(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn shade(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
-}
+use shade::{shade, text};
+use ssl_tests::temporary::Folder;
+use std::path::Path;
+use std::process::Command;
 
 /// What a command that goes well says.
 #[track_caller]
@@ -191,7 +157,7 @@ fn an_exr_says_how_it_was_made() {
     let render = |name: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_shade"));
         let arguments = ["render", "my scene.toml", "-o", name, "--spp", "6", "--seed", "4000000000"];
-        let out = command.current_dir(&folder.0).args(arguments).args(more).output().expect("built for this test");
+        let out = command.current_dir(folder.path()).args(arguments).args(more).output().expect("built for this test");
         assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     };
     let options = ["--max-depth", "2", "--size", "12x8", "--aov", "depth,samples", "--mip", "aniso"];
@@ -218,7 +184,7 @@ fn an_exr_says_how_it_was_made() {
     {
         let script = format!("shade() {{ \"$0\" \"$@\"; }}; {command} -o c.exr");
         let mut shell = Command::new("sh");
-        let out = shell.args(["-c", &script, env!("CARGO_BIN_EXE_shade")]).current_dir(&folder.0).output();
+        let out = shell.args(["-c", &script, env!("CARGO_BIN_EXE_shade")]).current_dir(folder.path()).output();
         let out = out.expect("every Unix has sh");
         assert!(out.status.success(), "{}", text(&out.stderr));
         assert!(folder.bytes("a.exr") == folder.bytes("c.exr"));

@@ -1,40 +1,15 @@
 //! `--set` and `shade info`, as a user meets them.
 
+#[path = "shade/mod.rs"]
+mod program;
+
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::process::Command;
-
-/// A folder of its own for a test, removed when done.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("shade-settings-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder can be written");
-        Folder(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).expect("the temporary folder can be written");
-        self.file(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use ssl_tests::temporary::Folder;
 
 /// The exit code and what is said on stdout and stderr.
 fn shade(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let out = Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("built for this test");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (out.status.code(), text(&out.stdout), text(&out.stderr))
+    let out = program::shade(arguments);
+    (out.status.code(), program::text(&out.stdout), program::text(&out.stderr))
 }
 
 const SCENE: &str = r#"

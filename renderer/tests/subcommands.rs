@@ -1,8 +1,11 @@
 //! `check`, `eval`, `test`, `dump` and `explain` as a user meets them.
 
+mod shade;
+
+use shade::{shade, text};
 use ssl_compiler::BackendKind;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use ssl_tests::temporary::File;
+use std::path::Path;
 
 const PRACTICAL: &str = "
 float eval_practical(float x1, float x2)
@@ -17,35 +20,6 @@ shader main(out float value, out float slope, out closure result)
     result = make_closure<Lambert>(color(0.5, 0.25, 0.125), global_value<normal>);
 }
 ";
-
-fn shade(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("the program was built for this test")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A file of its own for a test, removed when done.
-struct File(PathBuf);
-
-impl File {
-    fn new(name: &str, source: &str) -> File {
-        let path = std::env::temp_dir().join(format!("shade-subcommands-{}-{name}", std::process::id()));
-        std::fs::write(&path, source).expect("the temporary folder can be written");
-        File(path)
-    }
-
-    fn path(&self) -> String {
-        self.0.display().to_string()
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 #[test]
 fn eval_declares_globals_and_gives_values_on_both_back_ends() {
@@ -79,7 +53,7 @@ fn a_grid_has_exact_partials() {
         "grid.ssl",
         "shader main(out float dx, out float dy, out color c)\n{\n    dx = ddx(global_value<uvw>.x); dy = ddy(global_value<position>.y); c = color(global_value<uvw>.y);\n}\n",
     );
-    let picture = file.0.with_extension("exr");
+    let picture = Path::new(&file.path()).with_extension("exr");
     let out = shade(&["eval", &file.path(), "--grid", "8x4", "-o", &picture.display().to_string()]);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let image = exr::prelude::read_all_flat_layers_from_file(&picture).expect("a whole picture");
@@ -102,7 +76,7 @@ fn a_grid_says_at_which_pixels_it_prints() {
         "said.ssl",
         "shader main(out float r)\n{\n    const float3 p = global_value<uvw>;\n    r = p.x;\n    if (p.y > 0.5) printf(\"%g over %g\\n\", p.y, r);\n}\n",
     );
-    let picture = file.0.with_extension("exr").display().to_string();
+    let picture = Path::new(&file.path()).with_extension("exr").display().to_string();
     let said = |size: &str| {
         let out = shade(&["eval", &file.path(), "--grid", size, "-o", &picture]);
         assert!(out.status.success(), "{}", text(&out.stderr));

@@ -11,6 +11,7 @@ pub mod oracle;
 pub mod proof;
 pub mod rust_source;
 mod skips;
+pub mod temporary;
 
 pub use skips::skip;
 use ssl_compiler::backend::{Lanes, OptLevel};

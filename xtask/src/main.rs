@@ -144,7 +144,7 @@ fn prove_math(arguments: &[String]) -> Outcome {
     run(command)
 }
 
-/// The same for both proofs, which then share a build.
+/// The same for the proofs and the pictures, which then share builds.
 fn proof_features() -> &'static [&'static str] {
     if llvm::version().is_some() { &["--features", "llvm"] } else { &[] }
 }
@@ -162,6 +162,12 @@ fn prove(arguments: &[String]) -> Outcome {
     let mut command = cargo_command(&[&test, proof_features(), &["--", "--nocapture", "--test-threads", "1"]].concat());
     command.env("SSL_PROOF_PROGRAMS", programs.to_string());
     run(command)
+}
+
+/// Every scene that ships makes the same bytes whatever runs its shaders.
+fn equal_pictures() -> Outcome {
+    let test = ["test", "--release", "-p", "renderer", "--test", "equal_pictures"];
+    run(cargo_command(&[&test, proof_features(), &["--", "--ignored"]].concat()))
 }
 
 /// One thing that must hold, with the name under which it is reported.
@@ -183,6 +189,7 @@ const STEPS: &[Step] = &[
     ("warnings", warnings),
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
+    ("pictures", equal_pictures),
     ("proof", || prove(&[])),
     ("proof, math", || prove_math(&[])),
 ];

@@ -257,7 +257,7 @@ codes! {
     NO_OUTPUTS = "E0911", "graph without outputs",
         "The outputs of a graph stand under `[outputs]`. Without any there is nothing to compute.";
     GRAPH_NAME = "E0912", "name that cannot be used",
-        "Names of units, arguments and outputs become names in a shader. They consist of letters, digits and `_`, do not begin with a digit, and are no keywords. Each name may occur only once.";
+        "Names consist of letters, digits and `_`, and do not begin with a digit. The names of the graph, its arguments and its outputs become names in a shader, so they are no keywords. A unit may have any name but `global`. Each name may occur only once.";
     BAD_CONNECTION = "E0913", "connection that leads nowhere",
         "A connection is written `unit.output`. Components may follow: `noise.result.x`. `global.NAME` reads a global of the host.";
     GRAPH_VALUE = "E0914", "value that does not fit its input",

@@ -217,12 +217,13 @@ macro_rules! shader_globals {
         }
         const _: () = {
             // Says only where each field begins. Globals are named as shaders name them, `I` for one.
-            #[allow(dead_code, non_snake_case)]
+            #[allow(non_snake_case)]
             #[repr(C)]
             struct Rows {
                 $($field: [[$crate::runtime::Row; $crate::shader_globals!(@orders $orders).count()];
                     $crate::shader_globals!(@components $ty)],)*
             }
+            // A host need not call the method of each global: it may fill the rows of some by others.
             #[allow(dead_code, non_snake_case)]
             impl $name {
                 /// The layout that a compiler needs to read this struct.
