@@ -10,14 +10,14 @@ const LIMIT: u64 = 256 << 20;
 
 #[derive(Clone, clap::Args)]
 pub struct CodeCacheArgument {
-    /// Where compiled code is kept for the next run, or `off`. Without this, the variable SSL_CODE_CACHE says it, or it is
-    /// `ssl/code` in your folder of caches
+    /// The folder that keeps compiled code for the next run, or `off`. The default is what the environment variable
+    /// SSL_CODE_CACHE names, or else `ssl/code` in your cache folder
     #[arg(long, help_heading = COMPILER, value_name = "FOLDER")]
     code_cache: Option<PathBuf>,
 }
 
 impl CodeCacheArgument {
-    /// The cache; and what there is to say where a folder cannot serve. Code is then made anew.
+    /// The cache, and a note if the folder cannot be used. Every run then compiles anew.
     pub fn open(&self) -> (Option<CodeCache>, String) {
         let chosen = self.code_cache.clone().or_else(|| caches::folder("SSL_CODE_CACHE", "code"));
         let Some(folder) = chosen.filter(|folder| folder.as_os_str() != "off") else {

@@ -28,6 +28,7 @@ pub struct Arguments {
 enum Command {
     /// Report what is wrong with graphs
     Check {
+        /// The graph files
         #[arg(required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
@@ -42,6 +43,7 @@ enum Command {
     },
     /// Draw a graph. Units that carry derivatives are green, units that fold to constants are grey
     Show {
+        /// The graph file
         file: PathBuf,
         /// Where to write the drawing, `.svg` or `.dot`. Without this option, DOT goes to stdout
         #[arg(short, long, value_name = "FILE")]
@@ -51,6 +53,7 @@ enum Command {
     },
     /// Write a graph as one shader
     Build {
+        /// The graph file
         file: PathBuf,
         /// Where to write the shader. Without this option, it goes to stdout
         #[arg(short, long, value_name = "FILE")]

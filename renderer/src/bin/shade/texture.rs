@@ -65,6 +65,7 @@ struct Make {
 
 #[derive(clap::Args)]
 struct Info {
+    /// Tiled textures: TIFF or EXR
     #[arg(required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
