@@ -1,4 +1,4 @@
-//! Files and folders of a test's own, removed when it is done with them.
+//! Files and folders of a test, removed when the test has finished with them.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

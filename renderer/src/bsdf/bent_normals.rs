@@ -1,4 +1,4 @@
-//! What becomes of the light that a lobe about a bent normal would send through the surface.
+//! What happens to light that a lobe about a bent normal would send through the surface.
 //!
 //! An interpolated or bumped normal n is not the geometric one g, so part of what a lobe scatters would go below the
 //! surface. Dropping that part darkens the facets of a coarse mesh. Two rules keep the energy:

@@ -1,8 +1,9 @@
-//! Machine code from run to run: a folder with a file for each module that was compiled.
+//! Keeps machine code from run to run: a folder with a file for each compiled module.
 //!
-//! The name of a file is a hash of all that decided its content, so files never change: they are written whole under
-//! another name, and renamed. Any number of processes may share the folder. A file that is damaged is removed, and its
-//! code made anew. The folder belongs to one user, since who can write to it decides what shaders do.
+//! The name of a file is a hash of everything that decides its content, so files never change. They are written whole
+//! under another name, and then renamed. Any number of processes may share the folder. A damaged file is removed, and
+//! its code is compiled again. The folder belongs to one user, since anybody who can write to it decides what shaders
+//! do.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

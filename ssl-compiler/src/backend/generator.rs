@@ -1,5 +1,4 @@
-//! What stands between a back end that makes machine code and those who want code of it: code that was made before is
-//! taken from the cache.
+//! Stands between a back end that makes machine code and its callers: it takes code from the cache if that has it.
 
 use super::cache::{CodeCache, Key};
 use super::native::BlockFunction;

@@ -1,5 +1,5 @@
-//! A graph file's text as its tables: says all that is wrong with their form, in one go. What cannot be used is left out,
-//! and a key that is nearly one of its table counts as that one.
+//! From a graph file's text to its tables: reports everything that is wrong with their form in one run. It leaves out
+//! what cannot be used, and takes a key that is nearly one of its table for that one.
 
 use super::group::{Literal, TextureImage};
 use super::schema::{ArgumentTable, GraphFile, Header, Named, UnitTable};

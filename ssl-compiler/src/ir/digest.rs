@@ -1,4 +1,4 @@
-//! A number by which code that was made of a module is found again.
+//! A hash of a module, by which the cache finds the code compiled from it.
 
 use super::{Function, Module, Region, Value};
 use crate::runtime::GlobalField;

@@ -1,4 +1,4 @@
-//! Names for types and numbers, as in C: `typedef` and `enum`. Nothing behind the checker knows of them.
+//! Names for types and numbers, as in C: `typedef` and `enum`. No stage after the checker knows of them.
 
 use super::Checker;
 use super::hir::{Constant, Expr};

@@ -1,7 +1,8 @@
 //! Functions with parameters such as `float list[]`, which take arrays of any length.
 //!
-//! Each length that calls give makes a version of the function, in which all types are known; so nothing behind the
-//! checker knows of such parameters. What the body says is checked for each version, and told once.
+//! The checker makes a version of the function for each length that calls give. All types are known in a version, so no
+//! stage after the checker knows of such parameters. It checks the body for each version, and reports each mistake
+//! once.
 
 use super::Checker;
 use super::hir::{Constant, Expr, Function, FunctionId, Place};

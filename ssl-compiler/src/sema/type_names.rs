@@ -1,4 +1,4 @@
-//! Types as they are written: a name, and the dimensions of an array behind what is declared.
+//! Types as authors write them: a name, and the dimensions of an array behind the declared name.
 
 use super::Checker;
 use crate::diagnostics::codes;

@@ -1,4 +1,4 @@
-//! `--code-cache`: where machine code is kept from run to run.
+//! `--code-cache`: the folder that keeps machine code from run to run.
 
 use super::target::COMPILER;
 use renderer::caches;

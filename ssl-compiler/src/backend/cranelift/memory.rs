@@ -1,4 +1,4 @@
-//! A module of Cranelift's whose memory is freed with its owner.
+//! A Cranelift module whose memory is freed with its owner.
 
 use cranelift_jit::JITModule;
 use std::mem::ManuallyDrop;

@@ -1,4 +1,4 @@
-//! The functions of a module as Cranelift leaves them, and what is to be filled in where they come to lie: as bytes
+//! The functions of a module as Cranelift compiles them, with the relocations to apply where they are loaded: as bytes
 //! and back.
 
 use super::error;
