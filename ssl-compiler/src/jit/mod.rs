@@ -111,7 +111,8 @@ impl Shader {
             non_finite_derivatives: 0,
             // A token without fuel has run out, so one that spent just what it was given must keep a unit.
             fuel: block.fuel.saturating_add(1),
-            left: Words::default(),
+            // Lanes that are not meant never run out.
+            left: Words([1; LANES]),
             depth: Words::default(),
             kept: Words::default(),
         };
@@ -122,13 +123,21 @@ impl Shader {
             non_finite_derivatives: context.non_finite_derivatives,
             ..BlockStatus::default()
         };
-        let ended = (0..LANES).filter(|&lane| context.left.0[lane] == 0 || context.depth.0[lane] != 0);
-        for lane in ended.filter(|lane| context.mask >> lane & 1 != 0) {
-            status.errors[lane] = lane_error(Token { fuel: context.left.0[lane], depth: context.depth.0[lane] });
-            if status.errors[lane].is_some() {
-                block.outputs[..self.interface.output_rows].iter_mut().for_each(|row| row.0[lane] = 0.0);
-            }
+        // Seldom so; and blocks of small shaders take no longer than looking at lanes one by one.
+        let ended = context.left.0.iter().zip(&context.depth.0).fold(false, |any, (l, d)| any | (*l == 0) | (*d != 0));
+        if ended {
+            self.end(&context, block.outputs, &mut status);
         }
         status
+    }
+
+    /// Clears the outputs of lanes that ended early, and says why they did.
+    fn end(&self, context: &BlockContext, outputs: &mut [Row], status: &mut BlockStatus) {
+        for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
+            status.errors[lane] = lane_error(Token { fuel: context.left.0[lane], depth: context.depth.0[lane] });
+            if status.errors[lane].is_some() {
+                outputs[..self.interface.output_rows].iter_mut().for_each(|row| row.0[lane] = 0.0);
+            }
+        }
     }
 }
