@@ -97,7 +97,7 @@ fn each(look_up: &str, expected: impl Fn(usize, Asked)) {
     }
 }
 
-fn near(found: [f32; 4], expected: [f64; 4]) {
+fn assert_near(found: [f32; 4], expected: [f64; 4]) {
     for (found, expected) in found.iter().zip(expected) {
         let error = (f64::from(*found) - expected).abs();
         assert!(error <= 1e-5 * expected.abs().max(1e-3), "{found} is not {expected}");
@@ -118,7 +118,7 @@ fn at(lane: usize) -> [f32; 2] {
 fn the_footprint_of_a_plain_look_up_is_that_of_its_coordinates() {
     each("texture2d_sample<t>(p)", |lane, a| {
         assert_eq!((a.uv, a.level), (at(lane), None));
-        near(a.partials, partials(lane));
+        assert_near(a.partials, partials(lane));
     });
 }
 
@@ -129,7 +129,7 @@ fn a_footprint_that_is_given_reaches_the_host_as_it_is() {
     let expected = |lane: usize, a: Asked| {
         assert_eq!((a.uv, a.level), (at(lane), None));
         // Given by pixel, asked by coordinate: ∂u/∂x, ∂v/∂x, ∂u/∂y, ∂v/∂y.
-        near(a.partials, [0.125 * k(lane), 0.5, 0.25, k(lane)]);
+        assert_near(a.partials, [0.125 * k(lane), 0.5, 0.25, k(lane)]);
     };
     each("texture2d_sample_grad<t>(p.x, p.y, 0.125 * k, 0.25, 0.5, k)", expected);
     each("texture2d_sample_grad<t>(p, float2(0.125 * k, 0.25), float2(0.5, k))", expected);
@@ -141,9 +141,9 @@ fn a_footprint_that_is_given_reaches_the_host_as_it_is() {
 #[test]
 fn a_width_multiplies_the_footprint() {
     let k = |lane: usize| f64::from(globals(lane)[2][0]);
-    each("texture2d_sample<t>(p, width = k)", |lane, a| near(a.partials, partials(lane).map(|d| d * k(lane))));
+    each("texture2d_sample<t>(p, width = k)", |lane, a| assert_near(a.partials, partials(lane).map(|d| d * k(lane))));
     each("texture2d_sample_grad<t>(p, float2(0.5, 0.25), float2(0.125, 1.0), width = k)", |lane, a| {
-        near(a.partials, [0.5, 0.125, 0.25, 1.0].map(|d| d * k(lane)));
+        assert_near(a.partials, [0.5, 0.125, 0.25, 1.0].map(|d| d * k(lane)));
     });
     each("texture2d_sample<t>(p, width = 0.0)", |_, a| assert_eq!(a.partials, [0.0; 4]));
 }
@@ -192,7 +192,7 @@ fn a_level_reaches_the_host_in_place_of_a_footprint() {
     for way in WAYS {
         let (_, asked) = run(source, way);
         for look_ups in asked.chunks(3) {
-            near(look_ups[0].partials, partials(look_ups[0].lane));
+            assert_near(look_ups[0].partials, partials(look_ups[0].lane));
             assert_eq!((look_ups[1].partials, look_ups[1].level), ([0.0; 4], Some(1.5)), "{way:?}");
             assert_eq!(look_ups[2], look_ups[0], "{way:?}");
         }
@@ -212,7 +212,7 @@ fn derivatives_go_through_the_coordinates_of_a_level_and_not_through_the_level()
             // The slopes are 2 by u and 3 by v.
             let [ux, uy, vx, vy] = partials(lane);
             let expected = [2.0 * ux + 3.0 * vx, 2.0 * uy + 3.0 * vy, 640.0 * 1.5, 0.0];
-            near([outputs[0].0[lane], outputs[1].0[lane], outputs[2].0[lane], 0.0], expected);
+            assert_near([outputs[0].0[lane], outputs[1].0[lane], outputs[2].0[lane], 0.0], expected);
         }
     }
 }
