@@ -200,6 +200,8 @@ codes! {
         "The test passes whatever the shader does. State what you expect: `expect(output, value, tolerance);`.";
     NOTHING_DECLARED = "W0426", "file that declares nothing",
         "The file is empty, or contains only comments. It may be the wrong file, or one that was not saved.";
+    EMPTY_CLOSURE = "W0427", "closure output that stays empty",
+        "Closures decide what a surface looks like. All that the shader assigns to this output is the empty closure, `0`, so a surface with it is black. Assign a closure, `make_closure<Name>(…)`. If black is meant, `make_closure<Lambert>(color(0.0))` says so.";
     FLAT_LOOK_UP = "W0450", "texture read at one place",
         "The coordinates of this look-up are the same at every point: they depend only on constants, parameters and globals that do not vary over a surface. So the shader reads one texel everywhere, and the texture is only a color. Use coordinates that vary, such as those of `global_value<uvw>`, or take a color parameter instead of the texture.";
     PARAMETER_RANGE = "W0451", "value that a parameter's metadata do not allow",

@@ -3,6 +3,7 @@
 //! The lints run only if there was no error, so no warning follows from an error. Warnings about single expressions are
 //! in `suspicious`.
 
+mod closures;
 mod flow;
 mod imports;
 mod loops;
@@ -28,6 +29,7 @@ impl Checker<'_> {
                 unused::variables(function, body, &self.names_used, &mut found);
                 flow::check(&self.program.types, function, body, &mut found);
                 loops::check(function, body, &mut found);
+                closures::check(function, body, &mut found);
             }
         }
         found.into_iter().for_each(|d| self.diagnostics.push(d));
@@ -40,7 +42,7 @@ fn silent(name: &str) -> bool {
 }
 
 /// Visits a statement and all inside it, outermost first.
-fn each_stmt<'a>(list: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt)) {
+pub(super) fn each_stmt<'a>(list: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt)) {
     for stmt in list {
         visit(stmt);
         match &stmt.kind {
@@ -60,7 +62,7 @@ fn each_stmt<'a>(list: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt)) {
 }
 
 /// Visits the expressions that a statement has of its own; whether the value of one is used.
-fn each_expr<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a super::hir::Expr, bool)) {
+pub(super) fn each_expr<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a super::hir::Expr, bool)) {
     match &stmt.kind {
         StmtKind::Block(_) | StmtKind::Break | StmtKind::Continue => {}
         StmtKind::Let(_, value) | StmtKind::Return(value) => value.iter().for_each(|e| visit(e, true)),
