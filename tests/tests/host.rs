@@ -1,6 +1,7 @@
 //! What a host sees of a running shader: texture requests with exact footprints, the globals it must
 //! fill, parameters from the block or written into the code, and lobes.
 
+use ssl_compiler::runtime::allowed::disallowed;
 use ssl_compiler::runtime::{Block, Closure, HostServices, ParameterBlock, ParameterValue, Row, TextureRequest, read3};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::{CompileOptions, Shader, compile};
@@ -78,6 +79,27 @@ fn the_designs_shader_asks_for_its_texture_with_exact_footprints() {
         let read = Lambert::read(&outputs[lobe.parameter_row..], 2);
         assert_eq!(read, Lambert { albedo: [0.25, 0.5, 0.75], normal: [0.0, 1.0, 0.0] });
     }
+}
+
+// rule: library.passed_names accept
+#[test]
+fn names_that_the_library_knows_become_options() {
+    let source = "color both(string name) { return metal_eta(name) + metal_k(name); } \
+        shader plate(string metal = \"gold\", string own = \"a\", string listed = \"gold\" <<< options = {\"gold\"} >>>, out color r) { \
+        r = both(metal) + both(own == \"a\" ? \"gold\" : own) + both(listed); }";
+    let host = Host::default();
+    assert_eq!(messages(&host.diagnose(source)), "");
+    let shader = shader(&host, source, "plate", BACKENDS[0]);
+    let warned = |name: &str, text: &str| {
+        let parameter = shader.interface().parameters.iter().find(|p| p.name == name).expect("it is there");
+        disallowed(name, &parameter.metadata, &ParameterValue::String(text.to_owned())).map(|d| d.hint)
+    };
+    assert_eq!(warned("metal", "silver"), None);
+    assert_eq!(warned("metal", "silber").as_deref(), Some("did you mean \"silver\"?"));
+    assert!(warned("metal", "a").is_some_and(|hint| hint.contains("\"vanadium\"")));
+    // Its author may know more names, or fewer.
+    assert_eq!(warned("own", "silber"), None);
+    assert!(warned("listed", "silver").is_some());
 }
 
 // rule: demand.reported accept

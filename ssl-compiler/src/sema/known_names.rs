@@ -56,7 +56,7 @@ impl Checker<'_> {
 }
 
 /// The cases of the `switch`es by a parameter that are statements of the function itself.
-fn labels(function: &Function, parameter: usize) -> Vec<i32> {
+pub(super) fn labels(function: &Function, parameter: usize) -> Vec<i32> {
     let Some(parameter) = function.parameters.get(parameter) else { return Vec::new() };
     let chosen_by = |stmt: &Stmt| match &stmt.kind {
         StmtKind::Switch { value, sections } if is_variable(value, parameter.variable) => {

@@ -25,6 +25,7 @@ mod names;
 mod noise;
 mod numbers;
 mod operators;
+mod passed_names;
 mod places;
 mod print;
 pub mod reach;
@@ -97,6 +98,7 @@ pub fn check<'a>(
     let tests = checker.files(modules);
     checker.bind_externals(externals);
     checker.check_names();
+    checker.infer_options();
     if !checker.diagnostics.has_errors() {
         checker.lint(modules);
     }
