@@ -44,12 +44,12 @@ impl TargetArguments {
 pub fn one_backend(text: &str) -> Result<BackendKind, String> {
     match text == BackendKind::Auto.name() {
         true => Err("`auto` chooses among back ends; name those to run on".to_owned()),
-        false => named(text, &BackendKind::ALL),
+        false => named(text, BackendKind::ALL),
     }
 }
 
 fn backend(text: &str) -> Result<BackendKind, String> {
-    named(text, &[&BackendKind::ALL[..], &[BackendKind::Auto]].concat())
+    named(text, &[BackendKind::ALL, &[BackendKind::Auto]].concat())
 }
 
 fn named(text: &str, offered: &[BackendKind]) -> Result<BackendKind, String> {
