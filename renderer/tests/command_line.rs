@@ -189,3 +189,32 @@ fn code_is_kept_where_it_is_to_be_and_pictures_stay_the_same() {
     assert!(said.contains("compiled code is not kept") && said.contains("--code-cache"), "{said}");
     std::fs::remove_dir_all(&folder).expect("as above");
 }
+
+/// A number that is out of range is told of as one, not taken for an option.
+#[test]
+fn hostile_numbers_are_told_of_as_what_they_are() {
+    let folder = folder("numbers");
+    let shader = folder.join("k.ssl");
+    std::fs::write(&shader, "shader k(float k = 1.0, out float o) { o = k; }").expect("the folder can be written");
+    let shader = shader.display().to_string();
+    let (scene, missing) = (tiny(), folder.join("gone.toml").display().to_string());
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["render", &scene, "--spp", "-1"], 2, "'-1' for '--spp <N>'"),
+        (&["render", &scene, "--time-limit", "-1"], 2, "a time limit is a positive number"),
+        (&["render", &scene, "--threads", "-2"], 2, "'-2' for '--threads <N>'"),
+        (&["eval", &shader, "--param", "k=1e400"], 2, "`1e400` is too large for a float"),
+        (&["eval", &shader, "--param", "k=1e39"], 2, "`1e39` is too large for a float"),
+        (&["eval", &shader, "--param", "k=inf"], 0, ""),
+    ];
+    for (arguments, expected, said) in cases {
+        let out = shade(arguments);
+        let stderr = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(code(&out), expected, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+    }
+    // The path of a scene is taken from where the program runs.
+    let out = shade(&["render", &missing]);
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    std::fs::remove_dir_all(&folder).expect("it was made");
+    assert!(code(&out) == 1 && !stderr.contains("the folder of the scene"), "{stderr}");
+}

@@ -154,6 +154,11 @@ const CASES: &[Case] = &[
         "it is a float",
     ),
     ("o = \"c.y\"\n[units.c]\nfile = \"units/unit.ssl\"\nset = { x = nan }\n", ("E0914", 13, "x = nan"), "finite"),
+    (
+        "o = \"c.y\"\n[units.c]\nsource = 'shader c(int n, out float y) { y = n; }'\nset = { n = 99999999999 }\n",
+        ("E0914", 13, "n = 99999999999"),
+        "a whole number from -2147483648 to 2147483647",
+    ),
     ("o = \"b.y\"\n[arguments.k]\nparameter = \"b.tint\"\ndefault = \"red\"\n", ("E0914", 13, "\"red\""), "float3"),
     (
         "o = \"c.y\"\n[units.c]\nfile = \"units/unit.ssl\"\nset = { x = 1, tint = [1, 2] }\n",

@@ -10,6 +10,9 @@ const MAX_ENTRIES: usize = 10_000;
 /// Names that are listed where none resembles.
 const MAX_LISTED: usize = 5;
 
+/// How the scene names files.
+const FOLDER: &str = "paths are taken from the folder of the scene file";
+
 /// Why a file cannot be read, in a sentence.
 pub fn why(path: &Path, error: &Error) -> String {
     match error.kind() {
@@ -22,6 +25,12 @@ pub fn why(path: &Path, error: &Error) -> String {
 /// What to do about a file that cannot be used: the nearest name where it is missing, else what `otherwise` says.
 pub fn hint(path: &Path, otherwise: &str) -> String {
     meant(path).unwrap_or_else(|| otherwise.to_owned())
+}
+
+/// Likewise of the scene file itself, whose path is taken from where the program runs.
+pub fn hint_of_scene(path: &Path, otherwise: &str) -> String {
+    let rule = format!("; {FOLDER}");
+    meant(path).map_or_else(|| otherwise.to_owned(), |meant| meant.replace(&rule, ""))
 }
 
 /// Likewise with what becomes of it.
@@ -59,10 +68,7 @@ pub fn meant(path: &Path) -> Option<String> {
     let alike: Vec<String> =
         names.iter().filter(|n| is_folder || Path::new(n).extension() == extension).cloned().collect();
     if alike.is_empty() {
-        return Some(format!(
-            "`{}` has no such {what}; paths are taken from the folder of the scene file",
-            folder.display()
-        ));
+        return Some(format!("`{}` has no such {what}; {FOLDER}", folder.display()));
     }
     let listed: Vec<String> = alike.iter().take(MAX_LISTED).map(|n| format!("`{n}`")).collect();
     let more = if alike.len() > MAX_LISTED { " and more" } else { "" };

@@ -31,7 +31,8 @@ pub fn read(path: &Path, set: &[Setting], context: &mut Context) -> Option<Scene
     let text = match input::named_text(path) {
         Ok(text) => text,
         Err(e) => {
-            let (message, hint) = (nearby::why(path, &e), nearby::hint(path, "a scene is a text in TOML or JSON"));
+            let (message, hint) =
+                (nearby::why(path, &e), nearby::hint_of_scene(path, "a scene is a text in TOML or JSON"));
             context.diagnostics.push(Diagnostic::without_place(&codes::UNREADABLE, message, hint));
             return None;
         }

@@ -102,6 +102,11 @@ fn values_of_another_kind_are_told_in_our_words() {
         ("[film]\naovs = \"depth\"\n", "write it as a list: [\"depth\"]"),
         ("[integrator]\nroulette = 1\n", "write `true`"),
         ("[materials.b]\nsource = 'x'\nparameters = { a = { b = 1 } }\n", "has an entry `a` that takes a number"),
+        (
+            "[materials.b]\nsource = 'x'\nparameters = { a = 1e400 }\n",
+            "has an entry `a` that takes numbers that are finite",
+        ),
+        ("[materials.b]\nsource = 'x'\nparameters = { a = [1, nan] }\n", "the largest float is about 3.4e38"),
         ("[[shapes]]\ntype = \"disk\"\nmaterial = \"matte\"\nlights = { only = [\"a\"] }\n", "`include` or `exclude`"),
         ("[[shapes]]\ntype = \"disk\"\nmaterial = \"matte\"\nvariables = { a = \"b\" }\n", "a list of up to four"),
     ];

@@ -20,6 +20,11 @@ pub fn literal(value: &Literal, ty: &Type, type_name: &str) -> Result<String, (S
         (Literal::Bool(b), _) => Ok(b.to_string()),
         (Literal::Int(i), Type::Int | Type::Bool) => Ok(i.to_string()),
         (Literal::Int(i), _) => Ok(format!("{:?}", f64::from(*i))),
+        // Whole numbers within 32 bits are ints.
+        (Literal::Float(x), Type::Int) if x.is_finite() => {
+            let hint = format!("{}: a whole number from {} to {}", wanted(), i32::MIN, i32::MAX);
+            Err((format!("the number {x}"), hint))
+        }
         (Literal::Float(x), _) if x.is_finite() => Ok(format!("{x:?}")),
         (Literal::List(list), Type::Vector(_)) if list.iter().all(|x| x.is_finite()) => {
             let parts: Vec<String> = list.iter().map(|x| format!("{x:?}")).collect();

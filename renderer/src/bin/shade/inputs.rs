@@ -75,7 +75,11 @@ fn number(text: &str) -> Result<f64, String> {
     match text.trim() {
         "true" => Ok(1.0),
         "false" => Ok(0.0),
-        t => t.parse().map_err(|_| format!("`{t}` is no number")),
+        t => {
+            let x: f64 = t.parse().map_err(|_| format!("`{t}` is no number"))?;
+            let infinite = (x as f32).is_infinite() && !t.to_ascii_lowercase().contains("inf");
+            if infinite { Err(format!("`{t}` is too large for a float; `inf` is infinity")) } else { Ok(x) }
+        }
     }
 }
 

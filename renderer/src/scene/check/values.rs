@@ -216,8 +216,21 @@ fn several(data: &Data) -> &'static str {
 }
 
 fn fit_parameter(value: &mut Value, wrong: &mut Vec<Wrong>) -> bool {
-    matches!(value.data, Data::Bool(_) | Data::Text(_))
-        || fit_numbers(value, wrong, "a number, a list of numbers, a text, or `true` or `false`")
+    if matches!(value.data, Data::Bool(_) | Data::Text(_)) {
+        return true;
+    }
+    if !fit_numbers(value, wrong, "a number, a list of numbers, a text, or `true` or `false`") {
+        return false;
+    }
+    // A float of the language has 32 bits.
+    let finite = |data: &Data| data.number().is_none_or(|x| (x as f32).is_finite());
+    let fits = finite(&value.data) && !matches!(&value.data, Data::List(list) if !list.iter().all(|v| finite(&v.data)));
+    if !fits {
+        let message = "takes numbers that are finite as floats".to_owned();
+        let hint = Some("the largest float is about 3.4e38".to_owned());
+        wrong.push(Wrong { code: &codes::BAD_NUMBER, at: value.at.clone(), message, hint, fix: None });
+    }
+    fits
 }
 
 fn fit_links(value: &mut Value, wrong: &mut Vec<Wrong>) -> bool {

@@ -34,21 +34,21 @@ pub struct Arguments {
     #[command(flatten)]
     pub(super) set: SetArguments,
     /// Samples per pixel. The default is what the scene says
-    #[arg(long, visible_alias = "samples", value_name = "N", help_heading = SAMPLES,
+    #[arg(long, visible_alias = "samples", value_name = "N", allow_negative_numbers = true, help_heading = SAMPLES,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SAMPLES)))]
     pub(super) spp: Option<u32>,
     /// Seed of the random numbers. The default is what the scene says
-    #[arg(long, value_name = "N", help_heading = SAMPLES)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SAMPLES)]
     pub(super) seed: Option<u32>,
     /// Most bounces of a path after the first hit. The default is what the scene says
-    #[arg(long, value_name = "N", help_heading = SAMPLES, value_parser = clap::value_parser!(u32).range(0..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = SAMPLES, value_parser = clap::value_parser!(u32).range(0..=1024))]
     pub(super) max_depth: Option<u32>,
     /// Sample a tile only until its noise is below THRESHOLD, a number between 0 and 1; 0.01 leaves little noise. No pixel
     /// gets more samples than `--spp`. `off` turns this off where the scene turns it on
-    #[arg(long, value_name = "THRESHOLD", help_heading = SAMPLES, value_parser = threshold)]
+    #[arg(long, value_name = "THRESHOLD", allow_negative_numbers = true, help_heading = SAMPLES, value_parser = threshold)]
     pub(super) adaptive: Option<Threshold>,
     /// With `--adaptive`, the fewest samples that a pixel gets
-    #[arg(long, visible_alias = "min-samples", value_name = "N", default_value = "16", requires = "adaptive",
+    #[arg(long, visible_alias = "min-samples", value_name = "N", allow_negative_numbers = true, default_value = "16", requires = "adaptive",
         help_heading = SAMPLES, value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_SAMPLES)))]
     pub(super) min_spp: u32,
     /// Render only some of the samples of each pixel, to be merged with others: from number FIRST up to, but not including,
@@ -56,7 +56,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FIRST..LAST", help_heading = SAMPLES, value_parser = sample_range)]
     pub(super) sample_range: Option<Range<u32>>,
     /// Stop after this many seconds and write what there is. Such a picture cannot be reproduced
-    #[arg(long, value_name = "SECONDS", help_heading = SAMPLES, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, help_heading = SAMPLES, value_parser = seconds)]
     pub(super) time_limit: Option<Duration>,
     /// Width and height of the picture in pixels. The default is what the scene says
     #[arg(long, value_name = "WxH", help_heading = PICTURE, value_parser = size)]
@@ -81,7 +81,7 @@ pub struct Arguments {
         allow_negative_numbers = true)]
     pub(super) mip_bias: f32,
     /// Most memory that textures may take, in megabytes. The picture does not depend on it
-    #[arg(long, value_name = "MB", default_value = "1024", help_heading = TEXTURES,
+    #[arg(long, value_name = "MB", allow_negative_numbers = true, default_value = "1024", help_heading = TEXTURES,
         value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub(super) texture_memory: u32,
     /// Continue from the checkpoint beside the picture: that of an interrupted render, or with a larger `--spp` that of a
@@ -92,13 +92,13 @@ pub struct Arguments {
     #[arg(long, help_heading = RUN)]
     pub(super) keep_checkpoint: bool,
     /// Seconds between two checkpoints. 0 writes none while the picture is rendered
-    #[arg(long, value_name = "SECONDS", default_value = "60", help_heading = RUN, value_parser = interval)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "60", help_heading = RUN, value_parser = interval)]
     pub(super) checkpoint_every: Duration,
     /// Number of threads, from 1 to 1024. The default is one for each core
-    #[arg(long, value_name = "N", help_heading = RUN, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = RUN, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
     /// Seconds between two lines of progress on stderr, where stderr is not a terminal. 0 shows no progress at all
-    #[arg(long, value_name = "SECONDS", default_value = "5", help_heading = RUN, value_parser = interval)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "5", help_heading = RUN, value_parser = interval)]
     pub(super) progress: Duration,
     /// Show the picture in tev while it is rendered
     #[arg(long, value_name = "HOST:PORT", help_heading = RUN, value_parser = super::tev::address)]
@@ -118,7 +118,7 @@ pub struct Arguments {
     #[arg(long, value_name = "X,Y", help_heading = LOOK, value_parser = pixel)]
     pub(super) pixel: Option<(u32, u32)>,
     /// With `--pixel`, the number of the sample to follow, from 0
-    #[arg(long, value_name = "N", default_value = "0", requires = "pixel", help_heading = LOOK)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "0", requires = "pixel", help_heading = LOOK)]
     pub(super) sample: u32,
     /// With `--pixel`, print the path as JSON
     #[arg(long, requires = "pixel", help_heading = LOOK)]
