@@ -7,8 +7,9 @@ mod call_heavy;
 pub mod mip_scene;
 pub mod process;
 
-pub use call_heavy::{CallHeavy, call_heavy};
+pub use call_heavy::{CallHeavy, call_heavy, materials};
 use renderer::material::ShadingLanguage;
+use ssl_compiler::pipeline::Options;
 use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{Block, LANES, NoTextures, Order, ParameterBlock, Row};
 use ssl_compiler::source::SourceMap;
@@ -84,21 +85,26 @@ impl Program {
 
     /// Compiles the form without derivatives, or the one with them.
     pub fn compile(&self, derived: bool, target: Target) -> Result<Shader, String> {
+        self.compile_with(derived, target, Options::default())
+    }
+
+    /// Likewise, with passes of one's own.
+    pub fn compile_with(&self, derived: bool, target: Target, passes: Options) -> Result<Shader, String> {
         let text = if derived { &self.derived } else { &self.plain };
-        compiled_entry(text, self.entries.map(|e| e[usize::from(derived)]), target)
+        compiled_entry(text, self.entries.map(|e| e[usize::from(derived)]), target, passes)
     }
 }
 
 /// Compiles a source as the renderer would.
 pub fn compiled(text: &str, target: Target) -> Result<Shader, String> {
-    compiled_entry(text, None, target)
+    compiled_entry(text, None, target, Options::default())
 }
 
-fn compiled_entry(text: &str, entry: Option<&str>, target: Target) -> Result<Shader, String> {
+fn compiled_entry(text: &str, entry: Option<&str>, target: Target, passes: Options) -> Result<Shader, String> {
     let language = ShadingLanguage::new();
     let mut sources = SourceMap::new();
     let file = sources.add("bench.ssl", text);
-    let options = CompileOptions { target, ..CompileOptions::new(language.globals(), language.closures()) };
+    let options = CompileOptions { target, passes, ..CompileOptions::new(language.globals(), language.closures()) };
     match compile(&mut sources, file, entry, &options) {
         Ok((shader, _)) => Ok(shader),
         Err(d) => Err(ssl_compiler::diagnostics::render::text(&d, &sources, false)),

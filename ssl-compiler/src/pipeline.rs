@@ -4,7 +4,8 @@
 use crate::analysis::derivatives::Derivatives;
 use crate::ir::{Module, Precision, verify};
 use crate::passes::ad::CallPolicy;
-use crate::passes::{ad, dce, fuel, inline, simplify, tables};
+use crate::passes::remarks::Remarks;
+use crate::passes::{ad, dce, dead_parameters, fuel, hoist, inline, simplify, tables, unroll};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +15,44 @@ pub struct Options {
     pub derivatives: Derivatives,
     /// Without it, differentiation is all that happens; for comparing the two.
     pub optimise: bool,
+    /// What optimising leaves out, to see what it is worth.
+    pub without: Option<Optimisation>,
     /// What the code is for.
     pub precision: Precision,
+}
+
+/// What only makes code faster, and can be left out by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Optimisation {
+    DeadParameters,
+    Inline,
+    Identities,
+    Unroll,
+    Hoist,
+    Tables,
+}
+
+impl Optimisation {
+    pub const ALL: [Optimisation; 6] = [
+        Optimisation::DeadParameters,
+        Optimisation::Inline,
+        Optimisation::Identities,
+        Optimisation::Unroll,
+        Optimisation::Hoist,
+        Optimisation::Tables,
+    ];
+
+    /// As remarks and tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Optimisation::DeadParameters => "dead-parameters",
+            Optimisation::Inline => "inline",
+            Optimisation::Identities => "identities",
+            Optimisation::Unroll => "unroll",
+            Optimisation::Hoist => "hoist",
+            Optimisation::Tables => "tables",
+        }
+    }
 }
 
 impl Default for Options {
@@ -24,6 +61,7 @@ impl Default for Options {
             call_policy: CallPolicy::default(),
             derivatives: Derivatives::default(),
             optimise: true,
+            without: None,
             precision: Precision::default(),
         }
     }
@@ -42,37 +80,64 @@ pub enum Stage {
 
 enum Run {
     Plain(fn(&mut Module)),
+    /// Says what it does to those who ask.
+    Remarking(fn(&mut Module, &mut Remarks)),
     /// Writes calls out, where that is how derivatives are to cross them.
     WriteOutCalls,
     Differentiate,
 }
 
+/// When a pass runs.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Always,
+    Optimising,
+    /// Where optimising does not leave this out.
+    With(Optimisation),
+    /// In place of this, where optimising leaves it out.
+    Without(Optimisation),
+}
+
 struct Pass {
     name: &'static str,
     run: Run,
-    /// Left out when not optimising.
-    optional: bool,
+    wanted: Wanted,
     /// The stage that the module has reached behind it.
     reaches: Option<Stage>,
 }
 
-const fn plain(name: &'static str, run: fn(&mut Module), reaches: Option<Stage>) -> Pass {
-    Pass { name, run: Run::Plain(run), optional: true, reaches }
+const fn pass(name: &'static str, wanted: Wanted, run: Run) -> Pass {
+    Pass { name, run, wanted, reaches: None }
+}
+
+impl Pass {
+    const fn reaching(self, stage: Stage) -> Pass {
+        Pass { reaches: Some(stage), ..self }
+    }
+}
+
+/// A pass that [`Optimisation`] names.
+const fn optional(what: Optimisation, name: &'static str, run: fn(&mut Module, &mut Remarks)) -> Pass {
+    pass(name, Wanted::With(what), Run::Remarking(run))
 }
 
 const PASSES: &[Pass] = &[
-    Pass { name: "write-out-calls", run: Run::WriteOutCalls, optional: false, reaches: None },
-    plain("simplify", simplify::run, None),
-    plain("dce", dce::run, Some(Stage::BeforeAd)),
-    Pass { name: "differentiate", run: Run::Differentiate, optional: false, reaches: None },
-    plain("dce-shadows", dce::run, Some(Stage::Differentiated)),
+    pass("write-out-calls", Wanted::Always, Run::WriteOutCalls),
+    pass("simplify", Wanted::Optimising, Run::Plain(simplify::run)),
+    pass("dce", Wanted::Optimising, Run::Plain(dce::run)).reaching(Stage::BeforeAd),
+    pass("differentiate", Wanted::Always, Run::Differentiate),
+    pass("dce-shadows", Wanted::Optimising, Run::Plain(dce::run)).reaching(Stage::Differentiated),
     // Always; behind differentiation, whose work is work too, and before calls and loops are written out, which changes
     // what they cost but not what they are.
-    Pass { name: "fuel", run: Run::Plain(fuel::run), optional: false, reaches: None },
-    plain("inline", inline::run, None),
-    plain("simplify-inlined", simplify::run, None),
-    plain("tables", tables::run, None),
-    plain("dce-inlined", dce::run, Some(Stage::Optimised)),
+    pass("fuel", Wanted::Always, Run::Plain(fuel::run)),
+    optional(Optimisation::DeadParameters, "dead-parameters", dead_parameters::run),
+    optional(Optimisation::Inline, "inline", inline::run),
+    optional(Optimisation::Identities, "simplify-inlined", simplify::with_identities),
+    pass("simplify-inlined", Wanted::Without(Optimisation::Identities), Run::Plain(simplify::run)),
+    optional(Optimisation::Unroll, "unroll", unroll::run),
+    optional(Optimisation::Hoist, "hoist", hoist::run),
+    pass("tables", Wanted::With(Optimisation::Tables), Run::Plain(tables::run)),
+    pass("dce-inlined", Wanted::Optimising, Run::Plain(dce::run)).reaching(Stage::Optimised),
 ];
 
 /// Why a module could not be brought to its end.
@@ -89,18 +154,25 @@ pub type Timings = Vec<(&'static str, Duration)>;
 
 /// Runs all passes; `look` sees the module at each stage.
 pub fn run(module: &mut Module, options: Options, look: &mut dyn FnMut(Stage, &Module)) -> Result<Timings, Failure> {
+    run_remarking(module, options, look, &mut Remarks::unheard())
+}
+
+/// Likewise; the passes that optimise say what they do.
+pub fn run_remarking(
+    module: &mut Module,
+    options: Options,
+    look: &mut dyn FnMut(Stage, &Module),
+    remarks: &mut Remarks,
+) -> Result<Timings, Failure> {
     let mut timings = Timings::new();
     check("lower", module)?;
     look(Stage::Lowered, module);
     for pass in PASSES {
-        let wanted = match pass.run {
-            Run::WriteOutCalls => options.call_policy == CallPolicy::Inline,
-            _ => options.optimise || !pass.optional,
-        };
-        if wanted {
+        if is_wanted(pass, options) {
             let start = Instant::now();
             match pass.run {
                 Run::Plain(run) => run(module),
+                Run::Remarking(run) => run(module, remarks),
                 Run::WriteOutCalls => inline::everything(module),
                 Run::Differentiate => {
                     ad::run_as(module, options.call_policy, options.derivatives).map_err(Failure::Refused)?;
@@ -114,6 +186,18 @@ pub fn run(module: &mut Module, options: Options, look: &mut dyn FnMut(Stage, &M
         }
     }
     Ok(timings)
+}
+
+fn is_wanted(pass: &Pass, options: Options) -> bool {
+    if let Run::WriteOutCalls = pass.run {
+        return options.call_policy == CallPolicy::Inline;
+    }
+    match pass.wanted {
+        Wanted::Always => true,
+        Wanted::Optimising => options.optimise,
+        Wanted::With(what) => options.optimise && options.without != Some(what),
+        Wanted::Without(what) => options.optimise && options.without == Some(what),
+    }
 }
 
 fn check(pass: &'static str, module: &Module) -> Result<(), Failure> {

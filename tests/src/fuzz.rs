@@ -10,7 +10,8 @@ use ssl_compiler::backend::OptLevel;
 use ssl_compiler::diagnostics::{Diagnostics, codes};
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
-use ssl_compiler::passes::{ad, dce, expand_math, inline, simplify};
+use ssl_compiler::passes::remarks::Remarks;
+use ssl_compiler::passes::{ad, dce, dead_parameters, expand_math, hoist, inline, simplify, tables, unroll};
 use ssl_compiler::runtime::GlobalsLayout;
 use ssl_compiler::source::{SourceMap, Span};
 use ssl_compiler::{BackendKind, check, compile, graph, on_large_stack, syntax};
@@ -168,10 +169,21 @@ pub fn ir(data: &[u8]) {
     on_large_stack(|| {
         let Ok(module) = parse::parse(&text) else { return };
         reads_back(&module);
-        let passes: [fn(&mut Module); 5] = [simplify::run, dce::run, inline::run, expand_math::run, |m| {
-            // A derivative of unbounded order is refused.
-            let _ = ad::run(m, CallPolicy::BySignature);
-        }];
+        let passes: [fn(&mut Module); 10] = [
+            simplify::run,
+            dce::run,
+            |m| dead_parameters::run(m, &mut Remarks::unheard()),
+            |m| inline::run(m, &mut Remarks::unheard()),
+            |m| simplify::with_identities(m, &mut Remarks::unheard()),
+            |m| unroll::run(m, &mut Remarks::unheard()),
+            |m| hoist::run(m, &mut Remarks::unheard()),
+            tables::run,
+            expand_math::run,
+            |m| {
+                // A derivative of unbounded order is refused.
+                let _ = ad::run(m, CallPolicy::BySignature);
+            },
+        ];
         for pass in passes {
             let mut module = module.clone();
             pass(&mut module);

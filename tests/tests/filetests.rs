@@ -1,12 +1,14 @@
 //! Passes and derivatives on files: input, and behind the line `; expect:` what must come out.
 //!
-//! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `dce`, `inline`,
-//! `inline-everything`, `expand-math`, `differentiate`, `round-trip` or `verify-fails`. On SSL (`.ssl`): `// test: before-ad`,
+//! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `identities`, `dce`,
+//! `dead-parameters`, `inline`, `inline-everything`, `unroll`, `hoist`, `tables`, `expand-math`, `differentiate`,
+//! `round-trip` or `verify-fails`. What a pass says of what it did comes first, as comments. On SSL (`.ssl`): `// test: before-ad`,
 //! `differentiated`, `optimised` or `format`. `UPDATE_EXPECT=1` writes what came out into the file; read it.
 
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
-use ssl_compiler::passes::{ad, dce, expand_math, inline, simplify, tables};
+use ssl_compiler::passes::remarks::Remarks;
+use ssl_compiler::passes::{ad, dce, dead_parameters, expand_math, hoist, inline, simplify, tables, unroll};
 use ssl_compiler::pipeline::Stage;
 use ssl_compiler::source::SourceMap;
 use ssl_tests::{Host, explain, files, folder, on_large_stack};
@@ -82,23 +84,29 @@ fn from_ir(what: &str, text: &str) -> Result<String, String> {
         };
     }
     let mut module = parse::parse(text)?;
-    let run: fn(&mut Module) = match what {
-        "simplify" => simplify::run,
-        "dce" => dce::run,
-        "tables" => tables::run,
-        "expand-math" => expand_math::run,
+    let mut remarks = Remarks::heard();
+    let run: fn(&mut Module, &mut Remarks) = match what {
+        "simplify" => |m, _| simplify::run(m),
+        "identities" => simplify::with_identities,
+        "dce" => |m, _| dce::run(m),
+        "dead-parameters" => dead_parameters::run,
+        "unroll" => unroll::run,
+        "hoist" => hoist::run,
+        "tables" => |m, _| tables::run(m),
+        "expand-math" => |m, _| expand_math::run(m),
         "inline" => inline::run,
-        "inline-everything" => inline::everything,
-        "differentiate" => |m| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("{u:?}")),
-        "round-trip" => |_| {},
+        "inline-everything" => |m, _| inline::everything(m),
+        "differentiate" => |m, _| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("{u:?}")),
+        "round-trip" => |_, _| {},
         other => return Err(format!("there is no test `{other}` of IR")),
     };
-    run(&mut module);
+    run(&mut module, &mut remarks);
     verify::verify(&module).map_err(|errors| errors.join("\n"))?;
     let found = module.to_string();
     let again = parse::parse(&found)?.to_string();
     if again != found {
         return Err(format!("printed\n{found}\nand read back\n{again}"));
     }
-    Ok(found)
+    let remarks: String = remarks.list.iter().map(|r| format!("; {r}\n")).collect();
+    Ok(remarks + &found)
 }

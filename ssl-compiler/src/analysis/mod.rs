@@ -7,6 +7,7 @@ pub mod derivatives;
 pub mod flow;
 pub mod lineage;
 pub mod loops;
+pub mod pure_functions;
 pub mod stack;
 pub mod storage;
 pub mod uniformity;

@@ -250,6 +250,13 @@ impl Module {
         found
     }
 
+    /// Whether anything is printed, anywhere.
+    pub fn prints(&self) -> bool {
+        let mut found = false;
+        self.functions.iter().for_each(|f| f.walk(|_, data| found |= matches!(data.op, Op::Print(_))));
+        found
+    }
+
     /// Whether a texture is looked up, or asked for its size, anywhere.
     pub fn asks_for_textures(&self) -> bool {
         let mut found = false;

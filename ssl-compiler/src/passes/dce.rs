@@ -8,11 +8,14 @@ use crate::ir::*;
 /// Removes dead code from all functions, then functions that nobody calls.
 pub fn run(module: &mut Module) {
     for f in &mut module.functions {
-        let Liveness { live, kept, .. } = Liveness::of(f);
-        prune_region(f, f.body, &Needs { live, kept });
+        let needs = Needs::of(f, &f.region(f.body).results, None);
+        needs.prune(f);
     }
     drop_functions(module);
 }
+
+/// Which of its arguments each function needs.
+pub(super) type NeededParams = Vec<Vec<bool>>;
 
 #[derive(Clone, Copy)]
 enum Definition {
@@ -23,6 +26,8 @@ enum Definition {
 
 struct Liveness<'a> {
     f: &'a Function,
+    /// Where it is known, what calls need of their arguments.
+    callees: Option<&'a NeededParams>,
     definitions: Vec<Definition>,
     /// The instruction that a region belongs to, and which of its regions it is.
     owners: Vec<Option<(Inst, usize)>>,
@@ -33,15 +38,30 @@ struct Liveness<'a> {
 }
 
 /// What must stay.
-struct Needs {
-    live: Vec<bool>,
+pub(super) struct Needs {
+    /// By value.
+    pub live: Vec<bool>,
     kept: Vec<bool>,
 }
 
+impl Needs {
+    /// What a function needs for these of its results.
+    pub fn of(f: &Function, results: &[Value], callees: Option<&NeededParams>) -> Needs {
+        let Liveness { live, kept, .. } = Liveness::of(f, results, callees);
+        Needs { live, kept }
+    }
+
+    /// Removes all else.
+    pub fn prune(&self, f: &mut Function) {
+        prune_region(f, f.body, self);
+    }
+}
+
 impl<'a> Liveness<'a> {
-    fn of(f: &'a Function) -> Liveness<'a> {
+    fn of(f: &'a Function, results: &[Value], callees: Option<&'a NeededParams>) -> Liveness<'a> {
         let mut l = Liveness {
             f,
+            callees,
             definitions: vec![Definition::None; f.types.len()],
             owners: vec![None; f.regions.len()],
             live: vec![false; f.types.len()],
@@ -60,7 +80,7 @@ impl<'a> Liveness<'a> {
             }
         });
         l.keeps(f.body);
-        l.mark(&f.region(f.body).results);
+        l.mark(results);
         while let Some(v) = l.work.pop() {
             l.needs(v);
         }
@@ -108,6 +128,13 @@ impl<'a> Liveness<'a> {
                         data.regions.iter().for_each(|&r| self.mark(&[f.region(r).results[i]]));
                     }
                     Op::Loop => self.tested(inst, i),
+                    Op::Call(callee) => match self.callees.and_then(|all| all.get(callee.index())) {
+                        Some(needed) => {
+                            let args = data.args.iter().zip(needed).filter(|(_, needed)| **needed);
+                            self.mark(&args.map(|(&v, _)| v).collect::<Values>());
+                        }
+                        None => self.mark(&data.args),
+                    },
                     _ => self.mark(&data.args),
                 }
             }
@@ -181,7 +208,7 @@ fn prune_loop(f: &mut Function, inst: Inst, live: &[bool]) {
     retain(&mut data.results, &entering);
 }
 
-fn retain<A: smallvec::Array<Item = Value>>(list: &mut smallvec::SmallVec<A>, keep: &[bool]) {
+pub(super) fn retain<A: smallvec::Array<Item = Value>>(list: &mut smallvec::SmallVec<A>, keep: &[bool]) {
     let mut i = 0;
     list.retain(|_| {
         i += 1;

@@ -2,9 +2,13 @@
 
 pub mod ad;
 pub mod dce;
+pub mod dead_parameters;
 pub mod expand_math;
 pub mod fuel;
+pub mod hoist;
 pub mod inline;
 pub mod poison;
+pub mod remarks;
 pub mod simplify;
 pub mod tables;
+pub mod unroll;

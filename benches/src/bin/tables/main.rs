@@ -6,6 +6,7 @@ mod calls;
 mod compiling;
 mod lanes;
 mod measure;
+mod passes;
 mod rendering;
 mod shaders;
 
@@ -19,6 +20,7 @@ const TABLES: &[Table] = &[
     ("levels", compiling::levels),
     ("lengths", compiling::lengths),
     ("calls", calls::policies),
+    ("passes", passes::worth),
     ("sieve", shaders::sieve),
     ("render", rendering::first_light),
 ];

@@ -1,7 +1,6 @@
 //! Decided branches, branches that cost less than a jump, and results that both branches have in common.
 
 use super::Simplifier;
-use crate::ir::fold::{Folded, fold};
 use crate::ir::*;
 
 /// Operations that both branches of an `if` may have together to run unconditionally instead.
@@ -67,22 +66,8 @@ impl Simplifier<'_> {
         self.span = data.span;
         for (i, &r) in data.results.iter().enumerate() {
             let [a, b] = [0, 1].map(|n| self.resolve(self.f.region(data.regions[n]).results[i]));
-            let args = Values::from_slice(&[data.args[0], a, b]);
-            let selected = match fold(Op::Select, &args, self.f.precision, |v| self.known[v.index()]) {
-                Some(Folded::Value(v)) => v,
-                Some(Folded::Const(c)) => self.constant(c, out),
-                None => match self.table.get(&(Op::Select, args.clone())) {
-                    Some(&v) => v,
-                    None => {
-                        let ty = self.f.ty(r);
-                        let v = self.append(Op::Select, args.clone(), ty, out);
-                        self.table.insert((Op::Select, args.clone()), v);
-                        self.note(Op::Select, args);
-                        v
-                    }
-                },
-            };
-            self.alias[r.index()] = selected;
+            let ty = self.f.ty(r);
+            self.alias[r.index()] = self.value_of(Op::Select, &[data.args[0], a, b], ty, out);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Folds constants, merges equal computations, removes branches with a known condition and trivial ones.
 //!
 //! Each idea has a file: equal computations (`common`), reads of known elements (`array_reads`), branches (`branches`),
-//! and values that no round of a loop changes (`carried`). They share one walk because each makes work for the others.
+//! values that no round of a loop changes (`carried`), and identities of arithmetic (`identities`). They share one walk
+//! because each makes work for the others.
 //!
 //! One walk in program order. An alias table maps each value to what it turned out to be, and the walk reads every
 //! operand through it. It finds equal pure operations in a table that is scoped like the regions.
@@ -10,19 +11,47 @@ mod array_reads;
 mod branches;
 mod carried;
 mod common;
+mod identities;
 
+use super::remarks::Remarks;
+use crate::analysis::pure_functions::{self, Pure};
 use crate::ir::fold::Folded;
 use crate::ir::*;
 use std::collections::HashMap;
 
+/// Without identities: for code that is yet to be differentiated.
 pub fn run(module: &mut Module) {
-    for f in &mut module.functions {
-        Simplifier::new(f).run();
+    let all = vec![true; module.functions.len()];
+    simplify(module, &all, false, &mut Remarks::unheard());
+}
+
+/// With identities.
+pub fn with_identities(module: &mut Module, remarks: &mut Remarks) {
+    let all = vec![true; module.functions.len()];
+    some_with_identities(module, &all, remarks);
+}
+
+/// With identities, the functions that are marked.
+pub(super) fn some_with_identities(module: &mut Module, wanted: &[bool], remarks: &mut Remarks) {
+    simplify(module, wanted, true, remarks);
+}
+
+fn simplify(module: &mut Module, wanted: &[bool], with_identities: bool, remarks: &mut Remarks) {
+    if !wanted.contains(&true) {
+        return;
+    }
+    let pure = pure_functions::of(module);
+    for (f, _) in module.functions.iter_mut().zip(wanted).filter(|(_, wanted)| **wanted) {
+        Simplifier::new(f, &pure, with_identities, remarks).run();
     }
 }
 
 struct Simplifier<'a> {
     f: &'a mut Function,
+    /// Functions of which equal calls are one.
+    pure: &'a [Option<Pure>],
+    with_identities: bool,
+    remarks: &'a mut Remarks,
     alias: Vec<Value>,
     known: Vec<Option<Const>>,
     /// The instruction that defines each value.
@@ -35,7 +64,12 @@ struct Simplifier<'a> {
 }
 
 impl<'a> Simplifier<'a> {
-    fn new(f: &'a mut Function) -> Simplifier<'a> {
+    fn new(
+        f: &'a mut Function,
+        pure: &'a [Option<Pure>],
+        with_identities: bool,
+        remarks: &'a mut Remarks,
+    ) -> Simplifier<'a> {
         let n = f.types.len();
         let mut definitions = vec![None; n];
         f.walk(|inst, data| data.results.iter().for_each(|r| definitions[r.index()] = Some(inst)));
@@ -47,6 +81,9 @@ impl<'a> Simplifier<'a> {
             added: Vec::new(),
             span: crate::source::Span::default(),
             f,
+            pure,
+            with_identities,
+            remarks,
         }
     }
 
@@ -88,7 +125,8 @@ impl<'a> Simplifier<'a> {
         match self.f.inst(inst).op {
             Op::If => self.if_inst(inst, out),
             Op::Loop => self.loop_inst(inst, out),
-            op @ Op::External(_) => self.external(inst, op, out),
+            op @ Op::External(_) => self.pure_call(inst, op, out),
+            op @ Op::Call(_) if pure_functions::called(self.pure, op).is_some() => self.pure_call(inst, op, out),
             op if op.is_pure() => self.pure(inst, op, out),
             _ => out.push(inst),
         }

@@ -1,27 +1,34 @@
-//! Replaces calls by the bodies of functions: for small functions and those with a single call, or for all of them.
+//! Replaces calls by the bodies of functions: where that costs less than the call, or all of them.
+//!
+//! What a function comes to is estimated for each call, with the constants that the call gives (`cost`). It is held
+//! against what the call itself comes to: arguments and results that change places, and values that are saved over it.
+//! Functions that call themselves stay, as every call of them counts its depth.
 
+mod cost;
+
+use super::remarks::Remarks;
 use crate::analysis::call_graph::CallGraph;
 use crate::ir::*;
 
-/// Instructions up to which a function is copied to every call.
-const SMALL: usize = 24;
-/// Instructions up to which a function with one call moves there. Larger ones stay: in one huge function the
-/// register allocator spills more than the call would cost.
+/// Instructions that a call comes to beside its arguments and results, values that are saved over it above all.
+const CALL: usize = 24;
+/// The same for a function with a single call, of which no code is left behind. Larger ones stay: in one huge function
+/// the register allocator spills more than the call would cost.
 const SINGLE: usize = 100;
 /// Instructions up to which a function may grow by this.
 const MAX_GROWN: usize = 20_000;
 
 /// Writes out the calls that cost more than the body.
-pub fn run(module: &mut Module) {
-    write_out(module, false);
+pub fn run(module: &mut Module, remarks: &mut Remarks) {
+    write_out(module, false, remarks);
 }
 
 /// Writes out every call but those of functions that call themselves, as far as functions may grow.
 pub fn everything(module: &mut Module) {
-    write_out(module, true);
+    write_out(module, true, &mut Remarks::unheard());
 }
 
-fn write_out(module: &mut Module, all: bool) {
+fn write_out(module: &mut Module, all: bool, remarks: &mut Remarks) {
     let graph = CallGraph::of(module);
     let mut calls = vec![0usize; module.functions.len()];
     graph.callees.iter().flatten().for_each(|f| calls[f.index()] += 1);
@@ -31,24 +38,41 @@ fn write_out(module: &mut Module, all: bool) {
         if graph.callees[id.index()].is_empty() {
             continue;
         }
-        let wanted = |callee: FuncId, grown: usize| {
-            let size = sizes[callee.index()];
-            let fits = all || size <= SMALL || (calls[callee.index()] == 1 && size <= SINGLE);
-            fits && !graph.recursive[callee.index()] && grown + size <= MAX_GROWN
-        };
-        let mut inliner = Inliner { module, target: id, alias: Vec::new(), grown: sizes[id.index()] };
-        inliner.run(&wanted);
+        let policy = Policy { all, recursive: &graph.recursive, calls: &calls, sizes: &sizes };
+        let (alias, constants, grown) = (Vec::new(), module.function(id).constants(), sizes[id.index()]);
+        let mut inliner = Inliner { module, policy, target: id, alias, constants, grown, remarks };
+        inliner.run();
         sizes[id.index()] = module.function(id).size();
     }
     // What now stands elsewhere must not be simplified once more.
     super::dce::drop_functions(module);
 }
 
+/// Which calls are written out.
+struct Policy<'a> {
+    all: bool,
+    recursive: &'a [bool],
+    /// How many calls of each function there are.
+    calls: &'a [usize],
+    /// Instructions of each function.
+    sizes: &'a [usize],
+}
+
+/// Why a call is written out.
+enum Reason {
+    All,
+    Cheaper { remaining: usize, call: usize },
+}
+
 struct Inliner<'a> {
     module: &'a mut Module,
+    policy: Policy<'a>,
     target: FuncId,
     alias: Vec<Value>,
+    /// The constants of the target as it was.
+    constants: Vec<Option<Const>>,
     grown: usize,
+    remarks: &'a mut Remarks,
 }
 
 impl Inliner<'_> {
@@ -56,28 +80,30 @@ impl Inliner<'_> {
         &mut self.module.functions[self.target.index()]
     }
 
-    fn run(&mut self, wanted: &dyn Fn(FuncId, usize) -> bool) {
+    fn run(&mut self) {
         let values = self.f().types.len() as u32;
         self.alias = (0..values).map(Value).collect();
         let body = self.f().body;
-        self.region(body, wanted);
+        self.region(body);
         let mut bindings = std::mem::take(&mut self.f().bindings);
         bindings.iter_mut().for_each(|b| b.value = self.alias[b.value.index()]);
         self.f().bindings = bindings;
     }
 
-    fn region(&mut self, region: Region, wanted: &dyn Fn(FuncId, usize) -> bool) {
+    fn region(&mut self, region: Region) {
         let insts = std::mem::take(&mut self.f().regions[region.index()].insts);
         let mut out = Vec::with_capacity(insts.len());
         for inst in insts {
             let args = self.resolve_all(&self.module.function(self.target).inst(inst).args);
             self.f().insts[inst.index()].args = args;
-            let (op, grown) = (self.f().inst(inst).op, self.grown);
-            match op {
-                Op::Call(callee) if wanted(callee, grown) => self.expand(inst, callee, &mut out),
+            match (self.f().inst(inst).op, self.reason(inst)) {
+                (Op::Call(callee), Some(reason)) => {
+                    self.explain(inst, callee, &reason);
+                    self.expand(inst, callee, &mut out);
+                }
                 _ => {
                     for inner in self.f().inst(inst).regions.clone() {
-                        self.region(inner, wanted);
+                        self.region(inner);
                     }
                     out.push(inst);
                 }
@@ -87,6 +113,35 @@ impl Inliner<'_> {
         let data = &mut self.f().regions[region.index()];
         data.results = results;
         data.insts = out;
+    }
+
+    /// Why an instruction is a call to write out; `None` where it is none.
+    fn reason(&self, inst: Inst) -> Option<Reason> {
+        let data = self.module.function(self.target).inst(inst);
+        let Op::Call(callee) = data.op else { return None };
+        let fits = self.grown + self.policy.sizes[callee.index()] <= MAX_GROWN;
+        if self.policy.recursive[callee.index()] || !fits {
+            return None;
+        }
+        if self.policy.all {
+            return Some(Reason::All);
+        }
+        let fixed = if self.policy.calls[callee.index()] == 1 { SINGLE } else { CALL };
+        let call = fixed + data.args.len() + data.results.len();
+        let constant = |v: &Value| self.constants.get(v.index()).copied().flatten();
+        let arguments: Vec<Option<Const>> = data.args.iter().map(constant).collect();
+        let remaining = cost::remaining(self.module.function(callee), &arguments, call);
+        (remaining <= call).then_some(Reason::Cheaper { remaining, call })
+    }
+
+    fn explain(&mut self, inst: Inst, callee: FuncId, reason: &Reason) {
+        let (caller, name) = (self.module.function(self.target), &self.module.function(callee).name);
+        self.remarks.say("inline", caller, caller.inst(inst).span, || match reason {
+            Reason::All => format!("@{name} is written out, as every call is to be"),
+            Reason::Cheaper { remaining, call } => {
+                format!("@{name} is written out: {remaining} instructions remain of it here, and the call counts as {call}")
+            }
+        });
     }
 
     fn resolve_all(&self, values: &[Value]) -> Values {
