@@ -73,6 +73,7 @@ impl Program {
             ("branches", include_str!("../shaders/branches.ssl")),
             ("calls", include_str!("../shaders/calls.ssl")),
             ("textures", include_str!("../shaders/textures.ssl")),
+            ("loops", include_str!("../shaders/loops.ssl")),
         ];
         all.extend(own.map(|(name, text)| Program {
             name,

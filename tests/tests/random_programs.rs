@@ -8,7 +8,7 @@ use ssl_compiler::analysis::derivatives::Derivatives;
 use ssl_compiler::diagnostics::codes;
 use ssl_compiler::ir::{parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
-use ssl_compiler::pipeline::Options;
+use ssl_compiler::pipeline::{Optimisation, Options};
 use ssl_compiler::runtime::{GlobalsLayout, Order};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::{Failure, Session, run_file};
@@ -89,6 +89,41 @@ fn every_way_of_running_a_program_gives_the_same_bits() {
                 // Back ends change nothing at all, down to what is counted.
                 for (way, shader) in WAYS.iter().zip(&shaders).skip(2) {
                     prop_assert_eq!(&run(shader, &globals, fuel), &optimised, "{:?} {}", way, context());
+                }
+            }
+            Ok(())
+        });
+    });
+}
+
+#[test]
+fn leaving_out_a_pass_changes_no_bits() {
+    let host = host();
+    on_large_stack(|| {
+        for_programs(60, |seed, size| {
+            let source = program(seed, size, Flavour { smooth: false, nested_derivatives: false });
+            let mut sources = SourceMap::new();
+            let file = sources.add("test.ssl", source.as_str());
+            let mut shaders = Vec::new();
+            for without in std::iter::once(None).chain(Optimisation::ALL.map(Some)) {
+                let mut options = host.options(WAYS[1]);
+                options.passes = Options { without, ..options.passes };
+                match compile(&mut sources, file, None, &options) {
+                    Ok((shader, _)) => shaders.push((without, shader)),
+                    Err(d) if d.list.iter().all(|d| d.code == &codes::UNBOUNDED_ORDER) => return Ok(()),
+                    Err(d) => return Err(TestCaseError::fail(format!("{without:?}: {}\n{source}", messages(&d)))),
+                }
+            }
+            let mut random = Random::new(seed ^ 3);
+            for _ in 0..6 {
+                let (globals, fuel) = (inputs(&mut random), [100_000, 1 + random.below(60) as u32][random.below(2)]);
+                let all = run(&shaders[0].1, &globals, fuel);
+                for (without, shader) in &shaders[1..] {
+                    let found = run(shader, &globals, fuel);
+                    let context = || format!("without {without:?}, with {globals:?} and fuel {fuel}\n{source}");
+                    prop_assert_eq!(&found.status.errors, &all.status.errors, "{}", context());
+                    prop_assert_eq!(&found.outputs, &all.outputs, "{}", context());
+                    prop_assert_eq!(&found.said, &all.said, "{}", context());
                 }
             }
             Ok(())

@@ -29,7 +29,8 @@ pub fn run(module: &mut Module, remarks: &mut Remarks) {
         for data in &mut f.insts {
             // Those that went name functions all the same.
             if let Op::Call(callee) = data.op
-                && let Some((params, results)) = needed.params.get(callee.index()).zip(needed.results.get(callee.index()))
+                && let Some((params, results)) =
+                    needed.params.get(callee.index()).zip(needed.results.get(callee.index()))
                 && (data.args.len(), data.results.len()) == (params.len(), results.len())
             {
                 retain(&mut data.args, params);
@@ -109,8 +110,7 @@ enum Given {
 
 /// Replaces parameters for which every call gives the same constant.
 fn write_constants(module: &mut Module, remarks: &mut Remarks) {
-    let mut given: Vec<Vec<Given>> =
-        module.functions.iter().map(|f| vec![Given::Nothing; f.params().len()]).collect();
+    let mut given: Vec<Vec<Given>> = module.functions.iter().map(|f| vec![Given::Nothing; f.params().len()]).collect();
     given[module.entry.index()].fill(Given::Various);
     for (id, f) in module.functions.iter().enumerate() {
         let constants = f.constants();

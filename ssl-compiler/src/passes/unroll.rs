@@ -1,15 +1,15 @@
 //! Writes out the rounds of short loops whose number is known.
 //!
-//! Requires simplified code; keeps what it computes, and what it takes of the fuel: one operation takes what all rounds
+//! Requires verified code; keeps what it computes, and what it takes of the fuel: one operation takes what all rounds
 //! took. A point whose fuel ends in the middle ends with zeros either way, and since a loop that is written out does
 //! nothing but compute, nobody sees that it computed on. So a loop that prints, looks textures up, calls what takes
 //! fuel, or holds another loop stays; and in a module that prints or tells the interpreter what reaches a sink, all stay,
 //! since what comes behind the loop could tell.
 //!
-//! The rounds are counted by running the test and what it needs on constants, as `ir::fold` defines them.
+//! The rounds are counted by running the test and what it needs on constants, as `ir::fold` defines them. What is written
+//! out is left to `simplify`.
 
 use super::remarks::Remarks;
-use super::simplify;
 use crate::ir::fold::{Folded, fold};
 use crate::ir::{Const, Function, Inst, InstData, Module, Op, Region, RegionData, Ty, Value, Values};
 use std::collections::HashMap;
@@ -24,21 +24,17 @@ pub fn run(module: &mut Module, remarks: &mut Remarks) {
     if module.prints() || module.has_probes() {
         return;
     }
-    let mut changed = vec![false; module.functions.len()];
-    for (f, changed) in module.functions.iter_mut().zip(&mut changed) {
+    for f in &mut module.functions {
         let body = f.body;
-        let mut unroller = Unroller { known: f.constants(), f, remarks, changed: false };
-        unroller.region(body);
-        *changed = unroller.changed;
+        Unroller { known: f.constants(), f, remarks }.region(body);
     }
-    simplify::some_with_identities(module, &changed, remarks);
 }
 
 struct Unroller<'a> {
     f: &'a mut Function,
+    /// By value: the constant that it is, where that is known so far.
     known: Vec<Option<Const>>,
     remarks: &'a mut Remarks,
-    changed: bool,
 }
 
 /// A loop that can be written out.
@@ -71,8 +67,15 @@ impl Unroller<'_> {
                 self.region(inner);
             }
             match self.plan(inst) {
-                Some(plan) => self.write_out(inst, &plan, &mut out, &mut replaced),
-                None => out.push(inst),
+                Some(plan) => {
+                    let first = out.len();
+                    self.write_out(inst, &plan, &mut out, &mut replaced);
+                    out[first..].iter().for_each(|&inst| self.learn(inst));
+                }
+                None => {
+                    out.push(inst);
+                    self.learn(inst);
+                }
             }
         }
         let data = &mut self.f.regions[region.index()];
@@ -153,32 +156,45 @@ impl Unroller<'_> {
         known.get(&v).copied().or(self.known[v.index()])
     }
 
+    /// Notes the constants that an instruction gives whatever the way to it.
+    fn learn(&mut self, inst: Inst) {
+        let data = self.f.inst(inst);
+        if matches!(data.op, Op::Burn(_) | Op::Loop) {
+            return;
+        }
+        let mut found = HashMap::new();
+        self.evaluate_one(data, &mut found);
+        found.into_iter().for_each(|(v, c)| self.known[v.index()] = Some(c));
+    }
+
     /// Computes what constants decide, as long as there is fuel.
     fn evaluate(&self, region: Region, known: &mut HashMap<Value, Const>) {
-        for &inst in &self.f.region(region).insts {
-            let data = self.f.inst(inst);
-            match data.op {
-                Op::Burn(_) => {
-                    known.insert(data.results[1], Const::Bool(true));
-                }
-                Op::If => {
-                    let Some(Const::Bool(taken)) = self.constant(data.args[0], known) else { continue };
-                    let side = data.regions[usize::from(!taken)];
-                    self.evaluate(side, known);
-                    for (&r, &given) in data.results.iter().zip(&self.f.region(side).results) {
-                        known.extend(self.constant(given, known).map(|c| (r, c)));
-                    }
-                }
-                op if op.is_pure() && data.results.len() == 1 => {
-                    let found = match fold(op, &data.args, self.f.precision, |v| self.constant(v, known)) {
-                        Some(Folded::Const(c)) => Some(c),
-                        Some(Folded::Value(v)) => self.constant(v, known),
-                        None => None,
-                    };
-                    known.extend(found.map(|c| (data.results[0], c)));
-                }
-                _ => {}
+        self.f.region(region).insts.iter().for_each(|&inst| self.evaluate_one(self.f.inst(inst), known));
+    }
+
+    fn evaluate_one(&self, data: &InstData, known: &mut HashMap<Value, Const>) {
+        match data.op {
+            Op::Burn(_) => {
+                known.insert(data.results[1], Const::Bool(true));
             }
+            Op::If => {
+                let Some(Const::Bool(taken)) = self.constant(data.args[0], known) else { return };
+                let side = data.regions[usize::from(!taken)];
+                self.evaluate(side, known);
+                for (&r, &given) in data.results.iter().zip(&self.f.region(side).results) {
+                    let given = self.constant(given, known);
+                    known.extend(given.map(|c| (r, c)));
+                }
+            }
+            op if op.is_pure() && data.results.len() == 1 => {
+                let found = match fold(op, &data.args, self.f.precision, |v| self.constant(v, known)) {
+                    Some(Folded::Const(c)) => Some(c),
+                    Some(Folded::Value(v)) => self.constant(v, known),
+                    None => None,
+                };
+                known.extend(found.map(|c| (data.results[0], c)));
+            }
+            _ => {}
         }
     }
 
@@ -188,7 +204,6 @@ impl Unroller<'_> {
         self.remarks.say("unroll", self.f, data.span, || {
             format!("the loop is written out: it goes {rounds} rounds, which come to at most {MAX_SIZE} instructions")
         });
-        self.changed = true;
         let (token, alive) = (self.f.new_value(Ty::Token), self.f.new_value(crate::ir::BOOL));
         out.push(self.append(Op::Burn(plan.price), &[data.args[plan.token]], &[token, alive], &data));
         let constant = self.f.new_value(crate::ir::BOOL);

@@ -1,12 +1,11 @@
 //! What the ways of differentiating through calls cost: one variant for each function, one for each signature, or no
 //! calls.
 
-use crate::measure::{compile, label, milliseconds, natives, totals};
+use crate::measure::{by_short_turns, compile, label, milliseconds, natives, totals};
 use ssl_benches::{CallHeavy, Points, call_heavy};
 use ssl_compiler::backend::OptLevel;
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::pipeline::Options;
-use ssl_compiler::runtime::LANES;
 use ssl_compiler::{Shader, Target};
 use std::time::{Duration, Instant};
 
@@ -17,8 +16,6 @@ const POLICIES: [(CallPolicy, &str); 3] =
 const COMPILING: Duration = Duration::from_secs(2);
 /// How often each shader is run, by turns.
 const TURNS: usize = 1000;
-/// A turn: short, so that some of them meet no other work on the machine.
-const TURN: Duration = Duration::from_micros(200);
 
 /// Compile time, code size and run time of each policy, on each program and back end.
 pub fn policies() -> Result<(), String> {
@@ -35,7 +32,9 @@ pub fn policies() -> Result<(), String> {
                 shaders.push(shader);
             }
             let sizes: Vec<String> = shaders.iter().map(|s| s.code_bytes().to_string()).collect();
-            let run: Vec<String> = by_short_turns(&shaders).iter().map(|ns| format!("{ns:.1}")).collect();
+            let mut points: Vec<Vec<Points>> = shaders.iter().map(|s| vec![Points::new(s)]).collect();
+            let run: Vec<String> =
+                by_short_turns(&shaders, &mut points, TURNS).iter().map(|ns| format!("{ns:.1}")).collect();
             let cells = [times.join(", "), sizes.join(", "), run.join(", ")].join(" | ");
             println!("| {} | {} | {cells} |", program.name, label(target));
         }
@@ -50,23 +49,4 @@ fn compiled(program: &CallHeavy, target: Target, passes: Options) -> Result<(Dur
     let rounds = (COMPILING.as_secs_f64() / start.elapsed().as_secs_f64()).clamp(8.0, 500.0);
     let (shader, stages) = compile(rounds as usize, || program.compile_with(target, passes))?;
     Ok((totals(&stages).0, shader))
-}
-
-/// Nanoseconds a point of each shader: the least of many short turns.
-fn by_short_turns(shaders: &[Shader]) -> Vec<f64> {
-    let mut points: Vec<Points> = shaders.iter().map(Points::new).collect();
-    let mut best = vec![f64::MAX; shaders.len()];
-    let mut runs = vec![1u32; shaders.len()];
-    for turn in 0..TURNS {
-        for (i, shader) in shaders.iter().enumerate() {
-            let start = Instant::now();
-            (0..runs[i]).for_each(|_| points[i].run(shader));
-            let block = start.elapsed().as_secs_f64() / f64::from(runs[i]);
-            best[i] = best[i].min(block * 1e9 / LANES as f64);
-            if turn < 10 {
-                runs[i] = (TURN.as_secs_f64() / (best[i] * 1e-9 * LANES as f64)).clamp(1.0, 100_000.0) as u32;
-            }
-        }
-    }
-    best
 }

@@ -1,16 +1,18 @@
 //! What each pass that optimises is worth: every program with all of them, and with one left out.
 
-use crate::measure::{compile, label, totals};
-use ssl_benches::{CallHeavy, Points, Program, call_heavy, in_turn_on, materials};
+use crate::measure::{Stages, by_short_turns, label, least_stages, totals};
+use ssl_benches::{CallHeavy, Points, Program, call_heavy, materials};
 use ssl_compiler::backend::OptLevel;
 use ssl_compiler::pipeline::{Optimisation, Options};
 use ssl_compiler::{BackendKind, Shader, Target};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Compilations of each program, of which the quickest counts.
-const COMPILATIONS: usize = 5;
+/// How long the compilations of each program are repeated; the least time of each stage counts.
+const COMPILING: Duration = Duration::from_secs(2);
 /// Blocks of strewn points that each program runs over.
-const BLOCKS: u32 = 16;
+const BLOCKS: u32 = 4;
+/// How often it does, by turns with the others.
+const TURNS: usize = 400;
 
 /// Run time and compile time without a pass, divided by those with all passes; `=` where the code is the same.
 pub fn worth() -> Result<(), String> {
@@ -62,19 +64,20 @@ struct Found {
 
 fn measure((_, make): &(String, Compile), target: Target) -> Result<Found, String> {
     let without = |without| Options { without, ..Options::default() };
-    let mut times: Vec<Duration> = Vec::new();
-    let mut shaders: Vec<Shader> = Vec::new();
-    let mut texts: Vec<String> = Vec::new();
-    for left_out in std::iter::once(None).chain(Optimisation::ALL.map(Some)) {
-        let (shader, stages) = compile(COMPILATIONS, || make(target, without(left_out)))?;
-        times.push(totals(&stages).0);
-        texts.push(shader.module().to_string());
-        shaders.push(shader);
+    let ways: Vec<Options> = std::iter::once(None).chain(Optimisation::ALL.map(Some)).map(without).collect();
+    let shaders: Vec<Shader> = ways.iter().map(|&options| make(target, options)).collect::<Result<_, _>>()?;
+    let texts: Vec<String> = shaders.iter().map(|s| s.module().to_string()).collect();
+    let mut stages: Vec<Stages> = shaders.iter().map(|s| s.timings().to_vec()).collect();
+    let start = Instant::now();
+    while start.elapsed() < COMPILING {
+        for (stages, &options) in stages.iter_mut().zip(&ways) {
+            least_stages(stages, make(target, options)?.timings());
+        }
     }
+    let times: Vec<Duration> = stages.iter().map(|s| totals(s).0).collect();
     let blocks = |s: &Shader| (1..=BLOCKS).map(|seed| Points::strewn(s, seed)).collect();
     let mut points: Vec<Vec<Points>> = shaders.iter().map(blocks).collect();
-    let mut points: Vec<&mut [Points]> = points.iter_mut().map(Vec::as_mut_slice).collect();
-    let run = in_turn_on(&shaders, &mut points);
+    let run = by_short_turns(&shaders, &mut points, TURNS);
     let ratio = |i: usize| {
         let compiling = times[i].as_secs_f64() / times[0].as_secs_f64();
         (texts[i] != texts[0]).then_some((run[i] / run[0], compiling))

@@ -14,8 +14,9 @@ use ssl_compiler::ir::print::print_function;
 use ssl_compiler::ir::{Module, Value};
 use ssl_compiler::passes::ad::{Variant, variants_as};
 use ssl_compiler::passes::expand_math;
-use ssl_compiler::pipeline::Options;
+use ssl_compiler::passes::remarks::Remarks;
 use ssl_compiler::pipeline::Stage as Reached;
+use ssl_compiler::pipeline::{Options, run_remarking};
 use ssl_compiler::source::{FileId, SourceFile, SourceMap};
 use ssl_compiler::{BackendKind, CompileOptions, Target, lower_checked, syntax};
 use std::path::PathBuf;
@@ -58,6 +59,8 @@ enum Stage {
     Ad,
     /// The optimised intermediate code, which all back ends start from
     Opt,
+    /// What the passes that optimise did, and why
+    Remarks,
     /// How the code runs over the points of a block together: branches, masks and calls, with the reasons
     Simd,
     /// The same with mathematical functions expanded, which the back ends that make machine code translate
@@ -155,7 +158,7 @@ fn dump(
         return Err(diagnostics);
     }
     let wanted = match arguments.stage {
-        Stage::Ir => Reached::Lowered,
+        Stage::Ir | Stage::Remarks => Reached::Lowered,
         Stage::Lineage | Stage::Demand => Reached::BeforeAd,
         Stage::Ad => Reached::Differentiated,
         _ => Reached::Optimised,
@@ -183,6 +186,7 @@ fn dump(
         });
     }
     Ok(Ok(Dump::Text(match arguments.stage {
+        Stage::Remarks => remarks(module, options.passes, sources),
         Stage::Lineage | Stage::Demand => {
             marked(&module, options.passes, (sources.get(file), file), arguments.stage == Stage::Demand)
         }
@@ -193,6 +197,15 @@ fn dump(
         }
         _ => module.to_string(),
     })))
+}
+
+/// What the passes say of a module as it was lowered, a line each.
+fn remarks(mut module: Module, passes: Options, sources: &SourceMap) -> String {
+    let mut remarks = Remarks::heard();
+    // It went through the same passes before.
+    let ran = ssl_compiler::on_large_stack(|| run_remarking(&mut module, passes, &mut |_, _| {}, &mut remarks));
+    debug_assert!(ran.is_ok(), "{ran:?}");
+    remarks.list.iter().map(|r| format!("{}: {r}\n", sources.place(r.span))).collect()
 }
 
 /// The source with a mark before each line, then each variant's code with notes.

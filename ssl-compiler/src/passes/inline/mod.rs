@@ -139,7 +139,9 @@ impl Inliner<'_> {
         self.remarks.say("inline", caller, caller.inst(inst).span, || match reason {
             Reason::All => format!("@{name} is written out, as every call is to be"),
             Reason::Cheaper { remaining, call } => {
-                format!("@{name} is written out: {remaining} instructions remain of it here, and the call counts as {call}")
+                format!(
+                    "@{name} is written out: {remaining} instructions remain of it here, and the call counts as {call}"
+                )
             }
         });
     }

@@ -21,27 +21,17 @@ use std::collections::HashMap;
 
 /// Without identities: for code that is yet to be differentiated.
 pub fn run(module: &mut Module) {
-    let all = vec![true; module.functions.len()];
-    simplify(module, &all, false, &mut Remarks::unheard());
+    simplify(module, false, &mut Remarks::unheard());
 }
 
 /// With identities.
 pub fn with_identities(module: &mut Module, remarks: &mut Remarks) {
-    let all = vec![true; module.functions.len()];
-    some_with_identities(module, &all, remarks);
+    simplify(module, true, remarks);
 }
 
-/// With identities, the functions that are marked.
-pub(super) fn some_with_identities(module: &mut Module, wanted: &[bool], remarks: &mut Remarks) {
-    simplify(module, wanted, true, remarks);
-}
-
-fn simplify(module: &mut Module, wanted: &[bool], with_identities: bool, remarks: &mut Remarks) {
-    if !wanted.contains(&true) {
-        return;
-    }
+fn simplify(module: &mut Module, with_identities: bool, remarks: &mut Remarks) {
     let pure = pure_functions::of(module);
-    for (f, _) in module.functions.iter_mut().zip(wanted).filter(|(_, wanted)| **wanted) {
+    for f in &mut module.functions {
         Simplifier::new(f, &pure, with_identities, remarks).run();
     }
 }
