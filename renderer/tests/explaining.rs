@@ -196,6 +196,34 @@ fn switches_change_derivatives_and_nothing_else() {
     assert!(!demand("--no-derivatives").contains("; shadow"));
 }
 
+#[test]
+fn remarks_say_what_passes_did_where_and_why() {
+    let file = File::new(
+        "turns.ssl",
+        "globals { float a; }\n\
+         float half(float x) { return x / 2.0; }\n\
+         shader main(out float r, int n = 3)\n\
+         {\n\
+         r = half(global_value<a>);\n\
+         for (int i = 0; i < n; ++i) r += sin(global_value<a>);\n\
+         for (int i = 0; i < 2; ++i) r *= r;\n\
+         }\n",
+    );
+    let out = shade(&["dump", "--stage", "remarks", &file.path()]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let remarks = text(&out.stdout);
+    let said = |line: usize, pass: &str, what: &str| {
+        let place = format!("turns.ssl:{line}:");
+        let pass = format!(": {pass} in @main: ");
+        let found = remarks.lines().any(|l| l.contains(&place) && l.contains(&pass) && l.contains(what));
+        assert!(found, "{line}, {pass}, {what}:\n{remarks}");
+    };
+    said(5, "inline", "@half is written out");
+    said(2, "identities", "a division by a power of two is a multiplication");
+    said(6, "hoist", "`sin` moves in front of the loop");
+    said(7, "unroll", "it goes 2 rounds");
+}
+
 const FLAT: &str = "texture2d map;
 shader flat(float k = 0.5, out closure c)
 {

@@ -512,11 +512,15 @@ fn frames_that_would_overflow_the_stack_are_refused() {
             sum(n)
         )
     };
-    // 1,024 scalars that go in and come out, on 257 levels. 900 that stay inside still fit, and run.
+    // 1,024 scalars that go in, come out and are all needed, on 257 levels. 900 that stay inside still fit, and run.
     let host = Host::default();
     let wide = "struct A { float4 a; float4 b; float4 c; float4 d; }; struct B { A a; A b; A c; A d; };
         struct C { B a; B b; B c; B d; }; struct D { C a; C b; C c; C d; };
-        float r(inout D s, int n) { if (n <= 0) return s.a.a.a.a.x; float t = r(s, n - 1); s.a.b.c.d.x += t; return t + s.d.d.d.d.w; }
+        float sum(A v) { return dot(v.a + v.b, v.c + v.d); }
+        float sum(B v) { return sum(v.a) + sum(v.b) + sum(v.c) + sum(v.d); }
+        float sum(C v) { return sum(v.a) + sum(v.b) + sum(v.c) + sum(v.d); }
+        float sum(D v) { return sum(v.a) + sum(v.b) + sum(v.c) + sum(v.d); }
+        float r(inout D s, int n) { if (n <= 0) return sum(s); float t = r(s, n - 1); s.a.b.c.d.x += t; return t + sum(s); }
         shader main(out float o) { D d; d.d.d.d.d.w = 1.5; o = r(d, 250); }";
     let Err(found) = host.compile(wide, BACKENDS[0]) else { panic!("17 MiB of frames are accepted") };
     assert!(found.list.iter().any(|d| d.code.id == "E0304"), "{}", messages(&found));

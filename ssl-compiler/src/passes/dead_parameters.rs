@@ -61,7 +61,13 @@ impl Needed {
         let graph = CallGraph::of(module);
         let order: Vec<FuncId> = graph.components.iter().flatten().copied().collect();
         // What is needed of results travels from callers to callees, of parameters the other way.
-        while order.iter().rev().chain(&order).fold(false, |changed, &id| needed.function(module, id) || changed) {}
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &id in order.iter().rev().chain(&order) {
+                changed |= needed.function(module, id);
+            }
+        }
         needed
     }
 

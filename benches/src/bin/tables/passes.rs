@@ -87,7 +87,10 @@ fn measure((_, make): &(String, Compile), target: Target) -> Result<Found, Strin
 
 /// Geometric means over the programs that a pass changes, by back end.
 #[derive(Default)]
-struct Sums(Vec<(&'static str, Vec<(u32, f64, f64)>)>);
+struct Sums(Vec<(&'static str, Vec<Sum>)>);
+
+/// How many programs there are, and the sums of the logarithms of their ratios.
+type Sum = (u32, f64, f64);
 
 impl Sums {
     fn add(&mut self, backend: &'static str, ratios: &[Option<Ratio>]) {
@@ -105,7 +108,7 @@ impl Sums {
 
     fn print(&self) {
         for (backend, sums) in &self.0 {
-            let mean = |&(n, run, compiling): &(u32, f64, f64)| match n {
+            let mean = |&(n, run, compiling): &Sum| match n {
                 0 => "=".to_owned(),
                 n => format!("{} of {n}", cell(((run / f64::from(n)).exp(), (compiling / f64::from(n)).exp()))),
             };
