@@ -23,6 +23,8 @@ pub trait Float:
     fn constant(self, x: f32) -> Self;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
+    /// Its product with `factor`, and `summand` added, rounded once.
+    fn fused(self, factor: Self, summand: Self) -> Self;
     fn trunc(self) -> Self;
     fn bits(self) -> Self::Int;
     fn lt(self, other: Self) -> Self::Bool;
@@ -75,13 +77,18 @@ pub trait Float:
         (self.bits() ^ sign).float()
     }
 
+    /// Its product with a constant, and `summand` added, rounded once.
+    fn fused_with(self, factor: f32, summand: Self) -> Self {
+        self.fused(self.constant(factor), summand)
+    }
+
     /// c₀ + c₁ x + c₂ x² + …
     fn polynomial(self, coefficients: &[f32]) -> Self {
         match coefficients {
             [] => self.constant(0.0),
             [last] => self.constant(*last),
-            [before, last] => self * *last + *before,
-            [first, rest @ ..] => self * self.polynomial(rest) + *first,
+            [before, last] => self.fused(self.constant(*last), self.constant(*before)),
+            [first, rest @ ..] => self.fused(self.polynomial(rest), self.constant(*first)),
         }
     }
 }
@@ -160,9 +167,8 @@ pub fn fast_two_difference<F: Float>(a: F, b: F) -> (F, F) {
     (difference, (a - difference) - b)
 }
 
-/// x² and what its rounding left out, by Dekker's product.
-pub fn square<F: Float>(x: F) -> (F, F) {
-    let (product, head) = (x * x, x.head());
-    let tail = x - head;
-    (product, (head * head - product) + (head * tail) * 2.0 + tail * tail)
+/// A product and what its rounding left out.
+pub fn two_product<F: Float>(a: F, b: F) -> (F, F) {
+    let product = a * b;
+    (product, a.fused(b, -product))
 }

@@ -95,6 +95,10 @@ impl<'a> Float for FloatValue<'a> {
     fn sqrt(self) -> FloatValue<'a> {
         self.one(Float1::Sqrt)
     }
+    fn fused(self, factor: FloatValue<'a>, summand: FloatValue<'a>) -> FloatValue<'a> {
+        let args = [self.value, factor.value, summand.value];
+        self.writer.float(self.writer.emit(Op::Fma, &args, FLOAT))
+    }
     fn trunc(self) -> FloatValue<'a> {
         self.one(Float1::Trunc)
     }

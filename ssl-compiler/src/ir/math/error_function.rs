@@ -1,6 +1,6 @@
 //! erf and erfc.
 
-use super::arithmetic::{Bool, Float, fast_two_sum, square, two_sum};
+use super::arithmetic::{Bool, Float, fast_two_sum, two_product, two_sum};
 use super::exponential::{exp_halved, exp_times};
 
 /// erf x / x − 1 in x², to 0.84.
@@ -24,7 +24,7 @@ const ERFC: [f32; 10] = [
 
 /// For |x| to 0.84.
 fn near<F: Float>(x: F) -> F {
-    x * (x * x).polynomial(&ERF) + x
+    x.fused((x * x).polynomial(&ERF), x)
 }
 
 pub fn erf<F: Float>(x: F) -> F {
@@ -36,18 +36,14 @@ pub fn erf<F: Float>(x: F) -> F {
 
 pub fn erfc<F: Float>(x: F) -> F {
     let size = x.abs().clamped(0.0, 10.5);
-    let (head, tail) = square(size);
+    let (head, tail) = two_product(size, size);
     let t = (size - 2.0) / (size + 2.0);
     let [first, rest @ ..] = ERFC;
     let (numerator, lost) = fast_two_sum(t.constant(first), t * t.polynomial(&rest));
     // The quotient by 1 + 2x, and what its rounding left out.
     let (divisor, divisor_lost) = two_sum(t.constant(1.0), size * 2.0);
     let quotient = numerator / divisor;
-    let (quotient_head, divisor_head) = (quotient.head(), divisor.head());
-    let (quotient_tail, divisor_tail) = (quotient - quotient_head, divisor - divisor_head);
-    let remainder =
-        ((numerator - quotient_head * divisor_head) - quotient_head * divisor_tail - quotient_tail * divisor_head)
-            - quotient_tail * divisor_tail;
+    let remainder = (-quotient).fused(divisor, numerator);
     let correction = (remainder + lost - quotient * divisor_lost) / divisor;
     let far = exp_times(-head, -tail, (quotient, correction));
     let beyond = x.below(0.0).choose(-far + 2.0, far);

@@ -27,34 +27,30 @@ fn scaled<F: Float>(x: F, magic: F) -> F {
 
 /// [`MAGIC`] + n, and r with what its rounding left out.
 fn reduced<F: Float>(x: F) -> (F, F, F) {
-    let magic = x * LOG2_E + MAGIC;
+    let magic = x.fused_with(LOG2_E, x.constant(MAGIC));
     let n = magic - MAGIC;
-    let near = x - n * LN2[0];
+    let near = n.fused_with(-LN2[0], x);
     let (r, rest) = fast_two_difference(near, n * LN2[1]);
     (magic, r, rest)
 }
 
 /// eˣ 2^−`halvings`.
 pub fn exp_halved<F: Float>(x: F, halvings: f32) -> F {
-    let magic = x * LOG2_E + MAGIC;
+    let magic = x.fused_with(LOG2_E, x.constant(MAGIC));
     let n = magic - MAGIC;
-    let r = (x - n * LN2[0]) - n * LN2[1];
-    let grown = (r * r * r.polynomial(&EXP) + r) + 1.0;
+    let r = n.fused_with(-LN2[1], n.fused_with(-LN2[0], x));
+    let grown = (r * r).fused(r.polynomial(&EXP), r) + 1.0;
     scaled(grown, if halvings == 0.0 { magic } else { magic - halvings })
 }
 
 /// e^(x + rest) times a factor in two parts.
 pub fn exp_times<F: Float>(x: F, rest: F, factor: (F, F)) -> F {
-    let magic = x * LOG2_E + MAGIC;
+    let magic = x.fused_with(LOG2_E, x.constant(MAGIC));
     let n = magic - MAGIC;
-    let near = x - n * LN2[0];
-    let r = near - (n * LN2[1] - rest);
-    let (grown, lost) = fast_two_sum(r.constant(1.0), r * r * r.polynomial(&EXP) + r);
-    let (head, factor_head) = (grown.head(), factor.0.head());
-    let (tail, factor_tail) = ((grown - head) + lost, (factor.0 - factor_head) + factor.1);
-    // The product of the heads is exact.
-    let product = head * factor_head + (head * factor_tail + tail * factor.0);
-    scaled(product, magic)
+    let near = n.fused_with(-LN2[0], x);
+    let r = near - n.fused_with(LN2[1], -rest);
+    let (grown, lost) = fast_two_sum(r.constant(1.0), (r * r).fused(r.polynomial(&EXP), r));
+    scaled(grown.fused(factor.0, grown.fused(factor.1, lost * factor.0)), magic)
 }
 
 pub fn exp<F: Float>(x: F) -> F {
@@ -70,7 +66,7 @@ pub fn exp2<F: Float>(x: F) -> F {
 pub fn exp2_of_sum<F: Float>(x: F, rest: F) -> F {
     let magic = (x + rest) + MAGIC;
     let r = (x - (magic - MAGIC)) + rest;
-    scaled(r * r.polynomial(&EXP2) + 1.0, magic)
+    scaled(r.fused(r.polynomial(&EXP2), r.constant(1.0)), magic)
 }
 
 /// 2ⁿ (eʳ − 1 + (1 − 2⁻ⁿ)), where 1 − 2⁻ⁿ is exact or does not matter.
@@ -81,7 +77,7 @@ pub fn expm1<F: Float>(x: F) -> F {
     let n = (magic - MAGIC).clamped(-30.0, 30.0);
     let inverse = (-n + (MAGIC + 127.0)).bits().up(23).float();
     let step = -inverse + 1.0;
-    let grown = r * r * r.polynomial(&EXP) + (rest + r * rest);
+    let grown = (r * r).fused(r.polynomial(&EXP), r.fused(rest, rest));
     let (sum, lost) = two_sum(step, r);
     let result = scaled(sum + (lost + grown), magic);
     // Keeps −0, and numbers whose square vanishes.

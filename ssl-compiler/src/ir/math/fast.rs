@@ -61,10 +61,10 @@ pub fn sin_cos<F: Float>(x: F) -> [F; 2] {
 fn reduced<F: Float>(x: F) -> [F; 2] {
     let size = x.abs();
     let near = || {
-        let magic = size * TWO_OVER_PI + MAGIC;
+        let magic = size.fused_with(TWO_OVER_PI, size.constant(MAGIC));
         let n = magic - MAGIC;
-        let first = (size - n * HALF_PI[0]) - n * HALF_PI[1];
-        [(first - n * HALF_PI[2]) - n * HALF_PI[3], magic]
+        let parts = HALF_PI.iter().fold(size, |rest, &part| n.fused_with(-part, rest));
+        [parts, magic]
     };
     F::branch(size.below(NEAR), near, || {
         let [r, _, magic] = far(size);
@@ -79,17 +79,17 @@ fn scaled<F: Float>(x: F, magic: F) -> F {
 
 fn exp<F: Float>(x: F) -> F {
     let x = x.clamped(-88.0, 88.7);
-    let magic = x * std::f32::consts::LOG2_E + MAGIC;
+    let magic = x.fused_with(std::f32::consts::LOG2_E, x.constant(MAGIC));
     let n = magic - MAGIC;
-    let r = (x - n * LN2[0]) - n * LN2[1];
-    scaled((r * r * r.polynomial(&EXP) + r) + 1.0, magic)
+    let r = n.fused_with(-LN2[1], n.fused_with(-LN2[0], x));
+    scaled((r * r).fused(r.polynomial(&EXP), r) + 1.0, magic)
 }
 
 fn exp2<F: Float>(x: F) -> F {
     let x = x.clamped(-127.0, 128.0);
     let magic = x + MAGIC;
     let r = x - (magic - MAGIC);
-    scaled(r * r.polynomial(&EXP2) + 1.0, magic)
+    scaled(r.fused(r.polynomial(&EXP2), r.constant(1.0)), magic)
 }
 
 /// A logarithm: e times a constant in two parts, and log m times another.
@@ -98,8 +98,8 @@ fn logarithm_of_positive<F: Float>(x: F, [whole, rest, factor]: [f32; 3]) -> F {
     let exponent = (bits - SQRT_HALF).down(23);
     let (e, f) = (exponent.to_float(), (bits - exponent.up(23)).float() - 1.0);
     let square = f * f;
-    let curve = square * f * f.polynomial(&LOG) - square * 0.5;
-    e * whole + (f * factor + (curve * factor + e * rest))
+    let curve = (square * f).fused(f.polynomial(&LOG), square * -0.5);
+    e.fused_with(whole, f.fused_with(factor, curve.fused_with(factor, e * rest)))
 }
 
 fn logarithm<F: Float>(x: F, constants: [f32; 3]) -> F {

@@ -12,7 +12,7 @@ const TANH: [f32; 5] = [-0.333_332_8, 0.133_314_07, -0.053_736_787, 0.020_629_52
 pub fn sinh<F: Float>(x: F) -> F {
     let size = x.abs();
     let square = x * x;
-    let near = x * square * square.polynomial(&SINH) + x;
+    let near = (x * square).fused(square.polynomial(&SINH), x);
     let half = exp_halved(size.clamped(0.0, 91.0), 1.0);
     let far = (half - half.constant(0.25) / half).flipped(x.sign());
     size.below(1.0).choose(near, far)
@@ -26,7 +26,7 @@ pub fn cosh<F: Float>(x: F) -> F {
 pub fn tanh<F: Float>(x: F) -> F {
     let size = x.abs();
     let square = x * x;
-    let near = x * square * square.polynomial(&TANH) + x;
+    let near = (x * square).fused(square.polynomial(&TANH), x);
     let grown = exp_halved((size * 2.0).clamped(0.0, 20.0), 0.0);
     let far = (-(grown.constant(2.0) / (grown + 1.0)) + 1.0).flipped(x.sign());
     size.below(0.625).choose(near, far)
@@ -66,10 +66,8 @@ pub fn atanh<F: Float>(x: F) -> F {
     let twice = size * 2.0;
     let quotient = twice / below;
     // What the quotient lacks.
-    let (head, below_head) = (quotient.head(), below.head());
-    let (tail, below_tail) = (quotient - head, below - below_head);
-    let remainder = ((twice - head * below_head) - head * below_tail - tail * below_head) - tail * below_tail;
-    let correction = (remainder - quotient * below_lost) / below;
+    let remainder = (-quotient).fused(below, twice);
+    let correction = (-quotient).fused(below_lost, remainder) / below;
     let (u, c) = two_sum(quotient.constant(1.0), quotient);
     let result = log_of_sum(u, c + correction) * 0.5;
     let inside =

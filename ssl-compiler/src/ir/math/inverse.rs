@@ -21,7 +21,7 @@ const ASIN: [f32; 5] = [0.166_667_55, 0.074_951_92, 0.045_483_76, 0.024_112_9, 0
 /// atan t − t for t from 0 to 1.
 fn arc<F: Float>(t: F) -> F {
     let square = t * t;
-    t * square * square.polynomial(&ATAN)
+    (t * square) * square.polynomial(&ATAN)
 }
 
 pub fn atan<F: Float>(x: F) -> F {
@@ -56,10 +56,10 @@ fn half_angle<F: Float>(size: F, wide: F::Bool) -> (F, F) {
     let root = half.sqrt();
     let s = wide.choose(root, size);
     // What the root lacks; at 0 it lacks nothing.
-    let (product, lost) = arithmetic::square(root);
+    let (product, lost) = arithmetic::two_product(root, root);
     let lacks = ((half - product) - lost) / (root + root);
     let lacks = wide.choose(root.above(0.0).choose(lacks, root), s.constant(0.0));
-    (s, s * square * square.polynomial(&ASIN) + lacks)
+    (s, (s * square).fused(square.polynomial(&ASIN), lacks))
 }
 
 pub fn asin<F: Float>(x: F) -> F {

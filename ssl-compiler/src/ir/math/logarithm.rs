@@ -1,6 +1,6 @@
 //! Logarithms: x = 2ᵉ m with m from √½ to √2, and log m by a polynomial in f = m − 1, which is exact.
 
-use super::arithmetic::{Bool, Float, Int, two_sum};
+use super::arithmetic::{Bool, Float, Int, two_product, two_sum};
 use super::exponential::LN2;
 
 /// The bits of √½.
@@ -31,7 +31,7 @@ fn split_normal<F: Float>(x: F) -> (F, F) {
 /// log(1 + f) − f.
 fn curve<F: Float>(f: F) -> F {
     let square = f * f;
-    square * f * f.polynomial(&LOG) - square * 0.5
+    (square * f).fused(f.polynomial(&LOG), square * -0.5)
 }
 
 /// What logarithms give where the argument is not a positive number.
@@ -44,15 +44,15 @@ pub fn guarded<F: Float>(x: F, result: F) -> F {
 pub fn log<F: Float>(x: F) -> F {
     let (e, m) = split(x);
     let f = m - 1.0;
-    guarded(x, e * LN2[0] + (f + (e * LN2[1] + curve(f))))
+    guarded(x, e.fused_with(LN2[0], f + e.fused_with(LN2[1], curve(f))))
 }
 
-/// log(m) times a constant in two parts: an exact product, and the rest.
+/// log(m) times a constant in two parts: a product, and the rest with what the product's rounding left out.
 fn times<F: Float>(m: F, constant: [f32; 2]) -> (F, F) {
     let f = m - 1.0;
-    let head = f.head();
-    let rest = (f - head) * constant[0] + (f * constant[1] + curve(f) * (constant[0] + constant[1]));
-    (head * constant[0], rest)
+    let (product, lost) = two_product(f, f.constant(constant[0]));
+    let rest = f.fused_with(constant[1], curve(f) * (constant[0] + constant[1]));
+    (product, lost + rest)
 }
 
 pub fn log2<F: Float>(x: F) -> F {
@@ -75,7 +75,7 @@ pub fn log_of_sum<F: Float>(u: F, c: F) -> F {
     let f = m - 1.0;
     let correction = c / u;
     let (sum, lost) = two_sum(e * LN2[0], f);
-    sum + (lost + (correction + (e * LN2[1] + curve(f))))
+    sum + (lost + (correction + e.fused_with(LN2[1], curve(f))))
 }
 
 pub fn log1p<F: Float>(x: F) -> F {

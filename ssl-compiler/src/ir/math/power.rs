@@ -20,18 +20,18 @@ fn log2_in_parts<F: Float>(x: F) -> (F, F) {
     let inverse = below.constant(1.0) / below;
     let s = f * inverse;
     let head = s.head();
-    let tail = ((f - head * below_head) - head * below_tail) * inverse;
+    let tail = (-head).fused(below_tail, (-head).fused(below_head, f)) * inverse;
     let square = s * s;
     let (square_head, square_tail) = (head * head, tail * (s + head));
-    let series = square * square * square.polynomial(&SERIES) + square_tail;
+    let series = (square * square).fused(square.polynomial(&SERIES), square_tail);
     let sum_head = ((square_head + 3.0) + series).head();
     let sum_tail = series - ((sum_head - 3.0) - square_head);
     // s times the sum.
-    let (product, rest) = (head * sum_head, tail * sum_head + sum_tail * s);
+    let (product, rest) = (head * sum_head, tail.fused(sum_head, sum_tail * s));
     let product_head = (product + rest).head();
     let product_tail = rest - (product_head - product);
     let scaled = product_head * FACTOR[0];
-    let scaled_rest = product_head * FACTOR[1] + product_tail * (FACTOR[0] + FACTOR[1]);
+    let scaled_rest = product_head.fused_with(FACTOR[1], product_tail * (FACTOR[0] + FACTOR[1]));
     let total = ((scaled + scaled_rest) + e).head();
     (total, scaled_rest - ((total - e) - scaled))
 }
@@ -43,7 +43,7 @@ fn magnitude<F: Float>(t: F, e: F) -> F {
     let e = e.clamped(-1e12, 1e12);
     let head = e.head();
     let exponent = head * log;
-    let rest = (e - head) * log + e * log_rest;
+    let rest = (e - head).fused(log, e * log_rest);
     let inside = exponent.abs().below(200.0);
     exp2_of_sum(exponent.clamped(-160.0, 160.0), inside.choose(rest, rest.constant(0.0)))
 }

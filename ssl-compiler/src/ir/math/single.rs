@@ -16,6 +16,9 @@ impl Float for f32 {
     fn sqrt(self) -> f32 {
         self.sqrt()
     }
+    fn fused(self, factor: f32, summand: f32) -> f32 {
+        self.mul_add(factor, summand)
+    }
     fn trunc(self) -> f32 {
         self.trunc()
     }

@@ -21,23 +21,24 @@ fn reduced<F: Float>(x: F) -> [F; 3] {
 }
 
 fn near<F: Float>(x: F) -> [F; 3] {
-    let magic = x * TWO_OVER_PI + MAGIC;
+    let magic = x.fused_with(TWO_OVER_PI, x.constant(MAGIC));
     let n = magic - MAGIC;
     // The first difference is exact.
-    let (first, lost) = fast_two_difference(x - n * HALF_PI[0], n * HALF_PI[1]);
+    let (first, lost) = fast_two_difference(n.fused_with(-HALF_PI[0], x), n * HALF_PI[1]);
     let (second, more) = fast_two_difference(first, n * HALF_PI[2]);
-    let (r, rest) = fast_two_difference(second, n * HALF_PI[3] - (lost + more));
+    let (r, rest) = fast_two_difference(second, n.fused_with(HALF_PI[3], -(lost + more)));
     [r, rest, magic]
 }
 
 pub fn sine<F: Float>(r: F, rest: F) -> F {
     let square = r * r;
-    (r * square * square.polynomial(&SIN) + rest) + r
+    (r * square).fused(square.polynomial(&SIN), rest) + r
 }
 
 pub fn cosine<F: Float>(r: F, rest: F) -> F {
     let square = r * r;
-    ((square * square * square.polynomial(&COS) - r * rest) - square * 0.5) + 1.0
+    let small = (square * square).fused(square.polynomial(&COS), -(r * rest));
+    square.fused_with(-0.5, small) + 1.0
 }
 
 /// The sine of n quarter turns and r.
@@ -68,13 +69,12 @@ pub fn sin_cos<F: Float>(x: F) -> [F; 2] {
 pub fn tan<F: Float>(x: F) -> F {
     let [r, rest, magic] = reduced(x);
     let square = r * r;
-    let (tangent, lost) = fast_two_sum(r, r * square * square.polynomial(&TAN) + (square * rest + rest));
+    let more = (r * square).fused(square.polynomial(&TAN), square.fused(rest, rest));
+    let (tangent, lost) = fast_two_sum(r, more);
     let odd = (magic.bits() & 1).eq(magic.bits().constant(1));
     // −1 / (t + lost): the quotient, and what it lacks.
     let inverse = r.constant(-1.0) / tangent;
-    let (head, tangent_head) = (inverse.head(), tangent.head());
-    let tail = tangent - tangent_head + lost;
-    let lacks = (head * tangent_head + 1.0) + head * tail;
-    let inverse = head + inverse * lacks;
+    let lacks = inverse.fused(lost, inverse.fused(tangent, r.constant(1.0)));
+    let inverse = inverse.fused(lacks, inverse);
     (F::Int::choose(odd, inverse.bits(), tangent.bits()) ^ x.sign()).float()
 }
