@@ -18,6 +18,11 @@ pub unsafe extern "C" fn fill_words(target: *mut u32, word: u32, length: usize) 
     unsafe { std::slice::from_raw_parts_mut(target, length) }.fill(word);
 }
 
+/// What `Op::Fma` calls where the processor has no instruction for it.
+pub extern "C" fn fused(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
+}
+
 /// What `Op::CubicRoot` calls.
 pub const CUBIC_ROOT: (&str, extern "C" fn(f32, f32, f32, f32, f32) -> f32) = ("ssl_cubic_root", math::ssl_cubic_root);
 

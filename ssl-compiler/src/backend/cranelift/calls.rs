@@ -14,6 +14,8 @@ use std::collections::HashMap;
 /// Tells the linker where everything lies that compiled code calls.
 pub(super) fn register(builder: &mut JITBuilder) {
     builder.symbol(native::CUBIC_ROOT.0, native::CUBIC_ROOT.1 as *const u8);
+    // Cranelift's name for what some processors have no instruction for.
+    builder.symbol("fmaf", native::fused as *const u8);
     builder.symbol("ssl_copy", native::copy_words as *const u8);
     builder.symbol("ssl_fill", native::fill_words as *const u8);
     builder.symbol(Service::Texture.symbol(), texture_service as *const u8);

@@ -156,14 +156,10 @@ fn runtime_symbols() -> Vec<(&'static str, usize)> {
     list.push(("ssl_external", external_service as *const () as usize));
     list.push(("ssl_print", print_service as *const () as usize));
     // LLVM's name for what some processors have no instruction for.
-    list.push(("fmaf", fused as *const () as usize));
+    list.push(("fmaf", native::fused as *const () as usize));
     list.push(("memcpy", memcpy as *const () as usize));
     list.push(("memset", memset as *const () as usize));
     list
-}
-
-extern "C" fn fused(a: f32, b: f32, c: f32) -> f32 {
-    a.mul_add(b, c)
 }
 
 /// Sizes of the sections that hold code.
