@@ -8,9 +8,9 @@ const SQRT_HALF: i32 = 0x3f35_04f3;
 /// (log(1 + f) − f + f²/2) / f³.
 const LOG: [f32; 8] =
     [0.333_333_3, -0.250_008_23, 0.200_012_5, -0.166_233_15, 0.142_012_73, -0.131_601_9, 0.127_647_62, -0.076_381_85];
-/// 1 / log 2 and 1 / log 10 in two parts, the first of twelve bits.
-const LOG2_E: [f32; 2] = [1.442_871_1, -0.000_176_052_85];
-const LOG10_E: [f32; 2] = [0.434_326_17, -3.168_997e-5];
+/// 1 / log 2 and 1 / log 10 in two parts.
+const LOG2_E: [f32; 2] = [std::f32::consts::LOG2_E, 1.925_963e-8];
+const LOG10_E: [f32; 2] = [std::f32::consts::LOG10_E, -1.010_305e-8];
 /// log₁₀ 2 in two parts; the first has 14 bits.
 const LOG10_2: [f32; 2] = [0.301_025_4, 4.605_039e-6];
 
@@ -51,7 +51,7 @@ pub fn log<F: Float>(x: F) -> F {
 fn times<F: Float>(m: F, constant: [f32; 2]) -> (F, F) {
     let f = m - 1.0;
     let (product, lost) = two_product(f, f.constant(constant[0]));
-    let rest = f.fused_with(constant[1], curve(f) * (constant[0] + constant[1]));
+    let rest = f.fused_with(constant[1], curve(f) * constant[0]);
     (product, lost + rest)
 }
 

@@ -1,39 +1,35 @@
 //! pow, cbrt and hypot.
 
-use super::arithmetic::{Bool, Float, Int};
+use super::arithmetic::{Bool, Float, Int, fast_two_sum, two_product, two_sum};
 use super::exponential::exp2_of_sum;
 use super::logarithm::split;
 
 /// 3/2 (log((1 + s) / (1 − s)) / s − 2 − 2 s²/3) / s⁴ in s².
 const SERIES: [f32; 3] = [0.600_002_3, 0.428_206_18, 0.351_302_1];
-/// 2 / (3 log 2) in two parts, the first of twelve bits.
-const FACTOR: [f32; 2] = [0.961_914_06, -0.000_117_368_574];
+/// 2 / (3 log 2) in two parts.
+const FACTOR: [f32; 2] = [0.961_796_7, -7.028_462e-9];
 
-/// log₂ of a positive number in two parts, good to some 36 bits, the first of twelve bits.
+/// log₂ of a positive number in two parts, good to some 36 bits.
 ///
 /// With s = (m − 1) / (m + 1), log m = 2/3 s (3 + s² + s⁴ …): all factors are kept in two parts.
 fn log2_in_parts<F: Float>(x: F) -> (F, F) {
     let (e, m) = split(x);
     let (f, below) = (m - 1.0, m + 1.0);
-    let below_head = below.head();
-    let below_tail = (below - below_head) + (m - (below - 1.0));
+    let below_tail = m - (below - 1.0);
     let inverse = below.constant(1.0) / below;
     let s = f * inverse;
-    let head = s.head();
-    let tail = (-head).fused(below_tail, (-head).fused(below_head, f)) * inverse;
-    let square = s * s;
-    let (square_head, square_tail) = (head * head, tail * (s + head));
+    let tail = (-s).fused(below_tail, (-s).fused(below, f)) * inverse;
+    let (square, lost) = two_product(s, s);
+    let square_tail = (s + s).fused(tail, lost);
     let series = (square * square).fused(square.polynomial(&SERIES), square_tail);
-    let sum_head = ((square_head + 3.0) + series).head();
-    let sum_tail = series - ((sum_head - 3.0) - square_head);
-    // s times the sum.
-    let (product, rest) = (head * sum_head, tail.fused(sum_head, sum_tail * s));
-    let product_head = (product + rest).head();
-    let product_tail = rest - (product_head - product);
-    let scaled = product_head * FACTOR[0];
-    let scaled_rest = product_head.fused_with(FACTOR[1], product_tail * (FACTOR[0] + FACTOR[1]));
-    let total = ((scaled + scaled_rest) + e).head();
-    (total, scaled_rest - ((total - e) - scaled))
+    let (sum, lost) = fast_two_sum(s.constant(3.0), square);
+    let (sum, sum_tail) = fast_two_sum(sum, lost + series);
+    let (product, lost) = two_product(s, sum);
+    let product_tail = s.fused(sum_tail, tail.fused(sum, lost));
+    let (scaled, lost) = two_product(product, product.constant(FACTOR[0]));
+    let scaled_tail = product.fused_with(FACTOR[1], product_tail.fused_with(FACTOR[0], lost));
+    let (total, lost) = two_sum(e, scaled);
+    (total, lost + scaled_tail)
 }
 
 /// |t|^e for finite t other than 0.
@@ -41,9 +37,8 @@ fn magnitude<F: Float>(t: F, e: F) -> F {
     let (log, log_rest) = log2_in_parts(t);
     // Beyond this, everything but 1 is 0 or infinite.
     let e = e.clamped(-1e12, 1e12);
-    let head = e.head();
-    let exponent = head * log;
-    let rest = (e - head).fused(log, e * log_rest);
+    let (exponent, lost) = two_product(e, log);
+    let rest = e.fused(log_rest, lost);
     let inside = exponent.abs().below(200.0);
     exp2_of_sum(exponent.clamped(-160.0, 160.0), inside.choose(rest, rest.constant(0.0)))
 }
