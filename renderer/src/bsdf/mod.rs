@@ -131,7 +131,8 @@ pub struct BsdfSample {
 
 impl Bsdf<'_> {
     /// The BSDF times |cos θi| and the density with which `sample` draws `wi`. A lobe counts only on sides of the geometric
-    /// surface that it reaches: no light leaks through. What its own normal would let through [comes back](bent_normals).
+    /// surface that it reaches: no light leaks through. [`BentNormals`] says what becomes of what its own
+    /// normal would let through.
     pub fn eval(&self, wi: Vec3) -> (Vec3, f32) {
         let height = wi.dot(self.gnormal);
         if height == 0.0 {
