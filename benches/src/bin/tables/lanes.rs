@@ -25,8 +25,12 @@ pub fn together() -> Result<(), String> {
             for (i, lanes) in widths.iter().enumerate() {
                 let (plain, derived) = (2 * i, 2 * i + 1);
                 let compile: std::time::Duration = shaders[derived].timings().iter().map(|(_, d)| *d).sum();
+                let lanes = match lanes {
+                    Lanes::Auto => "auto".to_owned(),
+                    Lanes::AtMost(n) => n.to_string(),
+                };
                 println!(
-                    "| {} | {} | {lanes:?} | {:.2} → {:.2} | {:.1}, {:.1} | {:.1} |",
+                    "| {} | {} | {lanes} | {:.2} → {:.2} | {:.1}, {:.1} | {:.1} |",
                     program.name,
                     backend.name(),
                     run[plain],
