@@ -60,34 +60,41 @@ impl Needed {
         };
         let graph = CallGraph::of(module);
         let order: Vec<FuncId> = graph.components.iter().flatten().copied().collect();
+        let mut callers = vec![Vec::new(); module.functions.len()];
+        for (id, callees) in graph.callees.iter().enumerate() {
+            callees.iter().for_each(|callee| callers[callee.index()].push(id));
+        }
+        let mut stale = vec![true; module.functions.len()];
         // What is needed of results travels from callers to callees, of parameters the other way.
-        let mut changed = true;
-        while changed {
-            changed = false;
+        while stale.contains(&true) {
             for &id in order.iter().rev().chain(&order) {
-                changed |= needed.function(module, id);
+                if std::mem::take(&mut stale[id.index()]) && needed.function(module, id, &mut stale) {
+                    callers[id.index()].iter().for_each(|&caller| stale[caller] = true);
+                }
             }
         }
         needed
     }
 
-    /// Looks at a function once more; says whether more is needed than before.
-    fn function(&mut self, module: &Module, id: FuncId) -> bool {
+    /// Looks at a function once more; says whether more of its parameters is needed than before. Callees of whose results
+    /// more is needed become stale.
+    fn function(&mut self, module: &Module, id: FuncId, stale: &mut [bool]) -> bool {
         let f = module.function(id);
         let results = f.region(f.body).results.iter().zip(&self.results[id.index()]);
         let results: Values = results.filter(|(_, needed)| **needed).map(|(&v, _)| v).collect();
         let needs = Needs::of(f, &results, Some(&self.params));
-        let mut changed = false;
-        let mut mark = |flags: &mut [bool], values: &[Value]| {
+        let mark = |flags: &mut [bool], values: &[Value]| {
+            let mut changed = false;
             for (flag, v) in flags.iter_mut().zip(values) {
                 changed |= needs.live[v.index()] && !*flag;
                 *flag |= needs.live[v.index()];
             }
+            changed
         };
-        mark(&mut self.params[id.index()], f.params());
+        let changed = mark(&mut self.params[id.index()], f.params());
         f.walk(|_, data| {
             if let Op::Call(callee) = data.op {
-                mark(&mut self.results[callee.index()], &data.results);
+                stale[callee.index()] |= mark(&mut self.results[callee.index()], &data.results);
             }
         });
         self.values[id.index()] = needs;
