@@ -112,6 +112,10 @@ impl std::str::FromStr for ParameterArgument {
                 let inside = v[1..].strip_suffix('"').ok_or("a string ends with a quote")?;
                 ParameterValue::String(inside.to_owned())
             }
+            // Shells take the quotes away.
+            v if v.starts_with(|c: char| c.is_alphabetic()) && v.parse::<f64>().is_err() => {
+                ParameterValue::String(v.to_owned())
+            }
             v => match v.parse::<i32>() {
                 Ok(i) => ParameterValue::Int(i),
                 Err(_) => match tuples(v)?.as_slice() {
@@ -161,6 +165,18 @@ mod tests {
         for bad in ["x", "x=(1,2),3", "x=\"a", "map=test_texture(", "map=flat_texture(1,2)"] {
             assert!(bad.parse::<ParameterArgument>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn reads_strings_with_quotes_and_without() {
+        let value = |text: &str| match text.parse::<ParameterArgument>().expect("well-formed").value {
+            Given::Value(value) => value,
+            Given::Texture(_) => panic!("{text} is no texture"),
+        };
+        assert_eq!(value("metal=\"gold\""), ParameterValue::String("gold".to_owned()));
+        assert_eq!(value("metal=gold"), ParameterValue::String("gold".to_owned()));
+        assert_eq!(value("on=true"), ParameterValue::Bool(true));
+        assert_eq!(value("far=inf"), ParameterValue::Float(f32::INFINITY));
     }
 
     #[test]
