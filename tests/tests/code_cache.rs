@@ -3,29 +3,12 @@
 use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::{BackendKind, CacheCounts, CodeCache, CompileOptions, Shader, SourceMap, Target, compile};
 use ssl_tests::generate::{Flavour, ROWS, Random, program};
+use ssl_tests::temporary::Folder;
 use ssl_tests::{Host, WAYS, Way, messages, on_large_stack, run};
-use std::path::PathBuf;
 
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn new(name: &str) -> Temporary {
-        let path = std::env::temp_dir().join(format!("ssl-kept-{}-{name}", std::process::id()));
-        // Of an earlier process of this number.
-        let _ = std::fs::remove_dir_all(&path);
-        Temporary(path)
-    }
-
-    /// As another process would open it.
-    fn cache(&self) -> CodeCache {
-        CodeCache::open(&self.0, 64 << 20).expect("the temporary folder can be written")
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// As another process would open it.
+fn opened(folder: &Folder) -> CodeCache {
+    CodeCache::open(folder.file("code"), 64 << 20).expect("the temporary folder can be written")
 }
 
 fn made(host: &Host, source: &str, way: Way, cache: Option<&CodeCache>) -> Shader {
@@ -68,10 +51,10 @@ const EVERYTHING: &str = r#"
 
 #[test]
 fn kept_code_runs_as_new_code_does() {
-    let (host, folder) = (Host::default(), Temporary::new("same"));
+    let (host, folder) = (Host::default(), Folder::new("same"));
     for way in native() {
         let fresh = made(&host, EVERYTHING, way, None);
-        let (first, second) = (folder.cache(), folder.cache());
+        let (first, second) = (opened(&folder), opened(&folder));
         let (stored, kept) = (made(&host, EVERYTHING, way, Some(&first)), made(&host, EVERYTHING, way, Some(&second)));
         assert_eq!(first.counts(), CacheCounts { found: 0, missed: 1, faults: 0 }, "{way:?}");
         assert_eq!(second.counts(), CacheCounts { found: 1, missed: 0, faults: 0 }, "{way:?}");
@@ -87,14 +70,14 @@ fn kept_code_runs_as_new_code_does() {
 
 #[test]
 fn random_programs_run_as_new_from_the_folder() {
-    let (host, folder) = (Host::default(), Temporary::new("random"));
+    let (host, folder) = (Host::default(), Folder::new("random"));
     on_large_stack(|| {
         let mut random = Random::new(7);
         for seed in 0..12 {
             let source = program(seed, 20, Flavour { smooth: false, nested_derivatives: seed % 2 == 0 });
             let way = native().nth(random.below(native().count())).expect("it is below the count");
-            let stored = made(&host, &source, way, Some(&folder.cache()));
-            let kept = made(&host, &source, way, Some(&folder.cache()));
+            let stored = made(&host, &source, way, Some(&opened(&folder)));
+            let kept = made(&host, &source, way, Some(&opened(&folder)));
             assert!(is_kept(&kept), "{way:?}\n{source}");
             for _ in 0..8 {
                 let rows: Vec<f32> = (0..ROWS).map(|_| (random.below(4001) as f32 - 2000.0) / 500.0).collect();
@@ -106,8 +89,8 @@ fn random_programs_run_as_new_from_the_folder() {
 
 #[test]
 fn whatever_decides_the_code_decides_what_is_found() {
-    let (host, folder) = (Host::default(), Temporary::new("keys"));
-    let cache = folder.cache();
+    let (host, folder) = (Host::default(), Folder::new("keys"));
+    let cache = opened(&folder);
     let plain = "shader main(out float y) { y = global_value<uvw>.x * 2.0; }";
     let misses = |source: &str, target: Target| {
         let before = cache.counts().missed;
@@ -134,8 +117,8 @@ fn whatever_decides_the_code_decides_what_is_found() {
 
 #[test]
 fn the_same_shader_can_be_loaded_many_times_and_dropped_in_any_order() {
-    let (host, folder) = (Host::default(), Temporary::new("many"));
-    let cache = folder.cache();
+    let (host, folder) = (Host::default(), Folder::new("many"));
+    let cache = opened(&folder);
     for way in native() {
         let mut shaders: Vec<Shader> = (0..6).map(|_| made(&host, EVERYTHING, way, Some(&cache))).collect();
         let expected = run(&shaders[0], &[0.75, 1.0, 0.5], 100_000);
@@ -149,11 +132,11 @@ fn the_same_shader_can_be_loaded_many_times_and_dropped_in_any_order() {
 #[cfg(feature = "llvm")]
 #[test]
 fn the_better_tier_serves_from_the_start_once_it_is_kept() {
-    let (host, folder) = (Host::default(), Temporary::new("tiers"));
+    let (host, folder) = (Host::default(), Folder::new("tiers"));
     let way = |backend: BackendKind| Way { target: backend.into(), optimise: true };
     let expected =
-        run(&made(&host, EVERYTHING, way(BackendKind::Llvm), Some(&folder.cache())), &[0.75, 1.0, 0.5], 100_000);
-    let cache = folder.cache();
+        run(&made(&host, EVERYTHING, way(BackendKind::Llvm), Some(&opened(&folder))), &[0.75, 1.0, 0.5], 100_000);
+    let cache = opened(&folder);
     let auto = made(&host, EVERYTHING, way(BackendKind::Auto), Some(&cache));
     assert_eq!((cache.counts().found, is_kept(&auto)), (1, true));
     assert_eq!(run(&auto, &[0.75, 1.0, 0.5], 100_000), expected);
