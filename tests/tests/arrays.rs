@@ -25,7 +25,7 @@ fn region(f: &Function, storage: &Storage, at: Region, in_loop: bool, count: &mu
         match data.op {
             Op::ArraySet => add(differ(&data.args[..1], &data.results), in_loop),
             Op::If => data.regions.iter().for_each(|&r| add(differ(&f.region(r).results, &data.results), in_loop)),
-            Op::Loop => {
+            Op::Loop(_) => {
                 let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
                 add(differ(&data.args, &condition.params), in_loop);
                 add(differ(&condition.results[1..], &data.results), in_loop);
@@ -36,7 +36,7 @@ fn region(f: &Function, storage: &Storage, at: Region, in_loop: bool, count: &mu
     }
     for &inst in &f.region(at).insts {
         let data = f.inst(inst);
-        data.regions.iter().for_each(|&r| region(f, storage, r, in_loop || data.op == Op::Loop, count));
+        data.regions.iter().for_each(|&r| region(f, storage, r, in_loop || data.op.is_loop(), count));
     }
 }
 

@@ -1,6 +1,6 @@
-//! Which functions call which: an order in which callees come first, and the functions that can call themselves.
+//! Which functions call which, custom derivatives counted as calls: an order in which callees come first, and the functions that can call themselves.
 
-use crate::ir::{FuncId, Module, Op};
+use crate::ir::{FuncId, Module};
 
 pub struct CallGraph {
     /// Callees of each function, with repetitions.
@@ -17,11 +17,8 @@ impl CallGraph {
             .iter()
             .map(|f| {
                 let mut list = Vec::new();
-                f.walk(|_, data| {
-                    if let Op::Call(callee) = data.op {
-                        list.push(callee);
-                    }
-                });
+                f.walk(|_, data| list.extend(data.op.callee()));
+                list.extend(f.custom.functions());
                 list
             })
             .collect();

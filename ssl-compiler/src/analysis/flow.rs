@@ -46,7 +46,7 @@ impl Flow {
                         flow.pairs(f, &f.region(region).results, &data.results);
                     }
                 }
-                Op::Loop => {
+                Op::Loop(_) => {
                     let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
                     flow.pairs(f, args, &condition.params);
                     flow.pairs(f, &body.results, &condition.params);

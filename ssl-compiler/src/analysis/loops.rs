@@ -3,7 +3,7 @@
 //! For long functions, back ends use a register allocator that visits at each block all values that are alive there.
 //! Loops keep values alive, so its time grows with the square of their number.
 
-use crate::ir::{Function, Module, Op};
+use crate::ir::{Function, Module};
 
 /// Loops of one function, with those of functions that were written into it.
 pub const MAX_LOOPS: usize = 2048;
@@ -18,6 +18,6 @@ pub fn check(module: &Module) -> Result<(), String> {
 
 fn count(f: &Function) -> usize {
     let mut n = 0;
-    f.walk(|_, data| n += usize::from(data.op == Op::Loop));
+    f.walk(|_, data| n += usize::from(data.op.is_loop()));
     n
 }

@@ -39,7 +39,7 @@ fn judge(f: &Function, callees: &[Option<Pure>]) -> Option<Pure> {
                 Some(callee) => (callee.work + 1, callee.counts),
                 None => return pure = None,
             },
-            Op::Loop => return pure = None,
+            Op::Loop(_) => return pure = None,
             op => match op.facts().reach {
                 Reach::Host | Reach::Token | Reach::Stays => return pure = None,
                 _ => (u64::from(op.facts().price), op.counts()),

@@ -113,13 +113,13 @@ impl Pressure<'_> {
             let data = f.inst(inst);
             self.position += 1;
             self.use_all(&data.args);
-            if data.op == Op::Loop {
+            if data.op.is_loop() {
                 self.position += 1;
                 self.loops.push((self.position, Vec::new()));
             }
             data.regions.iter().for_each(|&r| self.region(r));
             self.position += 1;
-            if data.op == Op::Loop
+            if data.op.is_loop()
                 && let Some((_, outer)) = self.loops.pop()
             {
                 for v in outer {

@@ -138,7 +138,7 @@ impl Coalescer<'_> {
             let data = f.inst(inst);
             match data.op {
                 Op::If => self.if_inst(data, live),
-                Op::Loop => self.loop_inst(data, live),
+                Op::Loop(_) => self.loop_inst(data, live),
                 op => {
                     self.define(&data.results, live);
                     if op == Op::ArraySet {

@@ -164,7 +164,7 @@ impl Search<'_> {
         let any = data.args.iter().any(|&v| self.varies(id, v));
         match data.op {
             Op::If => self.if_inst(id, inst, data, divergent),
-            Op::Loop => self.loop_inst(id, inst, data, divergent),
+            Op::Loop(_) => self.loop_inst(id, inst, data, divergent),
             Op::Call(callee) => self.call(id, inst, data, callee, divergent),
             Op::Global { .. } => self.set(id, data.results[0], true),
             Op::Texture { .. } | Op::Sample { .. } => {

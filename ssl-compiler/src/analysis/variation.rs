@@ -119,7 +119,7 @@ fn edges(f: &Function) -> Vec<(Value, Value)> {
                 results(region).iter().zip(&data.results).for_each(|(&a, &b)| all(&[a], &[b]));
             }
         }
-        Op::Loop => {
+        Op::Loop(_) => {
             let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
             let test = &condition.results[..1];
             [&condition.params[..], &body.params, &data.results].into_iter().for_each(|to| all(test, to));

@@ -144,7 +144,7 @@ impl Plan {
                 let mut needs = FuncId(i as u32) == module.entry || f.results.iter().any(|ty| ty.is_array());
                 f.walk(|inst, data| {
                     needs |= match data.op {
-                        Op::If | Op::Loop => plan.treatment(inst) == Treatment::Masked,
+                        Op::If | Op::Loop(_) => plan.treatment(inst) == Treatment::Masked,
                         Op::Call(callee) => {
                             let made_once = plan.is_made_once(inst);
                             !made_once && self.wide[callee.index()].as_ref().is_some_and(|p| p.takes_mask)
@@ -210,7 +210,7 @@ fn treatments(f: &Function, facts: &Facts) -> HashMap<Inst, Treatment> {
                 let cost: Option<usize> = data.regions.iter().map(|&r| cost(f, r)).sum();
                 if cost.is_some_and(|c| c <= MAX_SELECTED) { Treatment::Select } else { Treatment::Masked }
             }
-            Op::Loop if facts.diverges(inst) => Treatment::Masked,
+            Op::Loop(_) if facts.diverges(inst) => Treatment::Masked,
             _ => return,
         };
         out.insert(inst, treatment);
@@ -249,8 +249,8 @@ impl FunctionPlan {
                 (Op::If, Treatment::Together) => "a branch: all lanes agree on the condition",
                 (Op::If, Treatment::Select) => "selects: the condition varies, and both sides cost little",
                 (Op::If, _) => "masked: the condition varies, and a side costs much or does more than compute",
-                (Op::Loop, Treatment::Together) => "a plain loop: all lanes go through the same rounds",
-                (Op::Loop, _) => "masked: lanes leave in different rounds",
+                (Op::Loop(_), Treatment::Together) => "a plain loop: all lanes go through the same rounds",
+                (Op::Loop(_), _) => "masked: lanes leave in different rounds",
                 (Op::Call(_), _) if self.is_made_once(inst) => "once for all lanes: its arguments do not vary",
                 (Op::Call(_), _) => "by all lanes together",
                 (Op::Texture { .. } | Op::Sample { .. }, _) => "one request for all lanes",
@@ -259,7 +259,7 @@ impl FunctionPlan {
             let name = match data.op {
                 Op::Call(callee) => format!("call @{}", module.function(callee).name),
                 Op::If => "if".to_owned(),
-                Op::Loop => "loop".to_owned(),
+                Op::Loop(_) => "loop".to_owned(),
                 _ => "look-up".to_owned(),
             };
             let _ = writeln!(out, "  {name}{place}: {why}");

@@ -154,7 +154,7 @@ impl<R: Real> Machine<'_, R> {
                     self.region(frame, taken);
                     frame.assign(&f.region(taken).results, &data.results);
                 }
-                Op::Loop => self.run_loop(frame, data),
+                Op::Loop(_) => self.run_loop(frame, data),
                 Op::Call(callee) => {
                     let argument = |&v: &Value| match frame.get(v) {
                         Cell::Array => Argument::Array(frame.arrays[frame.slot(v)].clone()),

@@ -61,10 +61,10 @@ impl Op {
             Op::TextureSize { .. } => row(Reach::PureHost, 16),
             // A formatted text.
             Op::Print(_) => row(Reach::Host, 1024),
-            Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => row(Reach::Token, 1),
+            Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Push(_) | Op::Pop(_) => row(Reach::Token, 1),
             Op::Keep => row(Reach::Stays, 1),
-            Op::Derivative(_) => row(Reach::Temporary, 1),
-            Op::Call(_) | Op::If | Op::Loop => row(Reach::Inside, 1),
+            Op::Derivative(_) | Op::Detach => row(Reach::Temporary, 1),
+            Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::If | Op::Loop(_) => row(Reach::Inside, 1),
         }
     }
 

@@ -27,7 +27,7 @@ mod verify_ops;
 use crate::runtime::{ExternalRegistry, GlobalField, Texts};
 use crate::source::Span;
 use crate::types::Scalar;
-pub use ops::{Axis, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
+pub use ops::{Axis, Checkpoint, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
 pub use real::Precision;
 use smallvec::SmallVec;
 
@@ -108,6 +108,34 @@ pub struct Function {
     pub bindings: Vec<Binding>,
     /// What its constants may be folded in.
     pub precision: Precision,
+    /// What stands for its derivatives, if not what its body says.
+    pub custom: Custom,
+    /// What callers in a reverse sweep had better do.
+    pub prefer: Prefer,
+}
+
+/// Functions that give another's derivatives: `forward` takes and gives what [`Op::Jvp`] of the function does, `backward`
+/// what [`Op::Vjp`] does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Custom {
+    pub forward: Option<FuncId>,
+    pub backward: Option<FuncId>,
+}
+
+impl Custom {
+    pub fn functions(self) -> impl Iterator<Item = FuncId> {
+        [self.forward, self.backward].into_iter().flatten()
+    }
+}
+
+/// Whether a reverse sweep through a call keeps what it needs from inside or runs the call again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Prefer {
+    /// Decided by what it costs.
+    #[default]
+    Free,
+    Recompute,
+    Checkpoint,
 }
 
 /// A part of a variable, and the value that it was given at a place. Passes follow the value.
@@ -132,6 +160,8 @@ impl Function {
             types: Vec::new(),
             bindings: Vec::new(),
             precision: Precision::default(),
+            custom: Custom::default(),
+            prefer: Prefer::default(),
         };
         function.body = function.new_region(params);
         function

@@ -191,6 +191,27 @@ pub enum Op {
     /// that are there to be measured.
     Keep,
     Call(super::FuncId),
+    /// The callee's parameters, then a tangent for each differentiable one → the callee's results, then a tangent for
+    /// each differentiable one. The last `screen` parameters are screen-space shadows of others. Exists until
+    /// differentiation.
+    Jvp {
+        function: super::FuncId,
+        screen: u32,
+    },
+    /// The callee's parameters, then a cotangent for each differentiable result → the callee's results, then a
+    /// cotangent for each differentiable parameter; the token comes from behind the reverse sweep. Exists until
+    /// differentiation.
+    Vjp {
+        function: super::FuncId,
+        screen: u32,
+    },
+    /// float → float: its value, without the derivative of `jvp` and `vjp`; exists until differentiation.
+    Detach,
+    /// token, values → token. Puts the values on the lane's tape, or ends the lane if it is full. The number says which
+    /// [`Op::Pop`]s take them off.
+    Push(u32),
+    /// token → token, values: those that were put on the tape last, in the order in which they were given.
+    Pop(u32),
     /// Scalars → scalars, by a function of the host's that does nothing else.
     External(u32),
     /// token, scalars → token. Says something, by a format of the module's.
@@ -198,5 +219,67 @@ pub enum Op {
     /// condition → results of the region taken.
     If,
     /// initial values → what the condition region hands out when it says stop.
-    Loop,
+    Loop(Checkpoint),
+}
+
+/// How the reverse sweep through a loop comes by the values of its rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Checkpoint {
+    /// As the function says, or else by what it costs.
+    #[default]
+    Free,
+    /// All that the sweep reads goes on the tape.
+    Keep,
+    /// The state goes on the tape every so many rounds, and the rounds between run again.
+    Every(u32),
+    /// O(log n) states are held at once, and each round runs O(log n) times (Griewank's revolve).
+    Log,
+    /// Updates are taken back; the state goes on the tape every so many rounds, 0 for as many as keep the drift small.
+    Undo(u32),
+}
+
+impl Checkpoint {
+    /// As text has it, behind `loop`.
+    pub fn name(self) -> String {
+        match self {
+            Checkpoint::Free => String::new(),
+            Checkpoint::Keep => ".keep".to_owned(),
+            Checkpoint::Every(n) => format!(".every{n}"),
+            Checkpoint::Log => ".log".to_owned(),
+            Checkpoint::Undo(n) => format!(".undo{n}"),
+        }
+    }
+
+    /// Reads what [`Checkpoint::name`] writes.
+    pub fn from_name(text: &str) -> Option<Checkpoint> {
+        let number = |prefix: &str| text.strip_prefix(prefix).and_then(|n| n.parse().ok());
+        match text {
+            "" => Some(Checkpoint::Free),
+            ".keep" => Some(Checkpoint::Keep),
+            ".log" => Some(Checkpoint::Log),
+            _ => number(".every").map(Checkpoint::Every).or_else(|| number(".undo").map(Checkpoint::Undo)),
+        }
+    }
+}
+
+impl Op {
+    /// The function that it calls, or a derivative of which it calls.
+    pub fn callee(self) -> Option<super::FuncId> {
+        match self {
+            Op::Call(function) | Op::Jvp { function, .. } | Op::Vjp { function, .. } => Some(function),
+            _ => None,
+        }
+    }
+
+    /// Likewise, to be replaced.
+    pub fn callee_mut(&mut self) -> Option<&mut super::FuncId> {
+        match self {
+            Op::Call(function) | Op::Jvp { function, .. } | Op::Vjp { function, .. } => Some(function),
+            _ => None,
+        }
+    }
+
+    pub fn is_loop(self) -> bool {
+        matches!(self, Op::Loop(_))
+    }
 }

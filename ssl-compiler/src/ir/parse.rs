@@ -65,6 +65,7 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
             texts,
         },
         calls: Vec::new(),
+        customs: Vec::new(),
     };
     let mut entry = None;
     while !cursor.at_end() {
@@ -106,6 +107,8 @@ struct Parser {
     module: Module,
     /// Function, instruction and callee of calls, resolved at the end.
     calls: Vec<(usize, Inst, String)>,
+    /// Function, and what it calls its derivatives.
+    customs: Vec<(usize, [Option<String>; 2])>,
 }
 
 /// One function being read.
@@ -175,6 +178,19 @@ impl Parser {
             body.function.results.push(ty);
             cursor.eat(",");
         }
+        let mut custom = [None, None];
+        for (word, name) in ["forward ", "backward "].into_iter().zip(&mut custom) {
+            if cursor.eat(word) {
+                cursor.expect("@")?;
+                *name = Some(cursor.word()?.to_owned());
+            }
+        }
+        self.customs.push((self.module.functions.len(), custom));
+        for (word, prefer) in [("recompute ", Prefer::Recompute), ("checkpoint ", Prefer::Checkpoint)] {
+            if cursor.eat(word) {
+                body.function.prefer = prefer;
+            }
+        }
         cursor.expect("{")?;
         self.region(cursor, &mut body, region, "return")?;
         Ok(body.function)
@@ -208,14 +224,24 @@ impl Parser {
             span: Span::default(),
         };
         let mut callee = None;
-        match cursor.word()? {
+        let word = cursor.word()?;
+        match word {
             "if" => self.if_inst(cursor, body, &mut data)?,
-            "loop" => self.loop_inst(cursor, body, &mut data)?,
-            "call" => {
+            "call" | "jvp" | "vjp" => {
+                let function = FuncId(0);
+                data.op = match word {
+                    "jvp" => Op::Jvp { function, screen: cursor.number()? },
+                    "vjp" => Op::Vjp { function, screen: cursor.number()? },
+                    _ => Op::Call(function),
+                };
                 cursor.expect("@")?;
                 callee = Some(cursor.word()?.to_owned());
-                data.op = Op::Call(FuncId(0));
                 data.args = body.values(cursor)?;
+            }
+            word if word == "loop" || word.starts_with("loop.") => {
+                let checkpoint = Checkpoint::from_name(&word["loop".len()..]);
+                data.op = Op::Loop(checkpoint.ok_or_else(|| format!("unknown operation `{word}`"))?);
+                self.loop_inst(cursor, body, &mut data)?;
             }
             word => {
                 data.op = self.op(word, cursor)?;
@@ -249,7 +275,6 @@ impl Parser {
     }
 
     fn loop_inst(&mut self, cursor: &mut Cursor<'_>, body: &mut Body, data: &mut InstData) -> Parsed<()> {
-        data.op = Op::Loop;
         let (condition, inner) = (body.function.new_region(&[]), body.function.new_region(&[]));
         data.regions = SmallVec::from_slice(&[condition, inner]);
         cursor.expect("(")?;
@@ -311,6 +336,8 @@ impl Parser {
                 let found = self.module.externals.find(name);
                 Op::External(found.ok_or_else(|| format!("the host has no function `{name}`"))?.0)
             }
+            "push" => Op::Push(cursor.number()?),
+            "pop" => Op::Pop(cursor.number()?),
             "burn" => Op::Burn(cursor.number()?),
             "print" => Op::Print(cursor.number()?),
             "probe" => Op::Probe(cursor.number()?),
@@ -331,12 +358,24 @@ impl Parser {
     }
 
     fn resolve_calls(&mut self) -> Parsed<()> {
-        let ids: HashMap<&str, u32> =
-            self.module.functions.iter().enumerate().map(|(i, f)| (f.name.as_str(), i as u32)).collect();
-        let targets: Vec<Option<u32>> = self.calls.iter().map(|(.., name)| ids.get(name.as_str()).copied()).collect();
+        let ids: HashMap<String, u32> =
+            self.module.functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i as u32)).collect();
+        let targets: Vec<Option<u32>> = self.calls.iter().map(|(.., name)| ids.get(name).copied()).collect();
         for ((function, inst, name), target) in self.calls.drain(..).zip(targets) {
             let target = target.ok_or_else(|| format!("the function @{name} does not exist"))?;
-            self.module.functions[function].insts[inst.index()].op = Op::Call(FuncId(target));
+            if let Some(callee) = self.module.functions[function].insts[inst.index()].op.callee_mut() {
+                *callee = FuncId(target);
+            }
+        }
+        for (function, [forward, backward]) in self.customs.drain(..) {
+            let find = |name: Option<String>| match name {
+                None => Ok(None),
+                Some(name) => match ids.get(&name) {
+                    Some(&id) => Ok(Some(FuncId(id))),
+                    None => Err(format!("the function @{name} does not exist")),
+                },
+            };
+            self.module.functions[function].custom = Custom { forward: find(forward)?, backward: find(backward)? };
         }
         Ok(())
     }

@@ -86,9 +86,31 @@ impl Printer<'_> {
         let params = self.definitions(self.function.params());
         let results: Vec<String> = self.function.results.iter().map(Ty::to_string).collect();
         let notes = self.notes(self.function.params());
-        self.line(0, &format!("fn @{}({params}) -> ({}) {{{notes}", self.function.name, results.join(", ")));
+        let (name, facts) = (&self.function.name, self.facts());
+        self.line(0, &format!("fn @{name}({params}) -> ({}) {facts}{{{notes}", results.join(", ")));
         self.region(body, 1, "return");
         self.line(0, "}");
+    }
+
+    /// What the function says about its derivatives.
+    fn facts(&self) -> String {
+        let Custom { forward, backward } = self.function.custom;
+        let mut text = String::new();
+        for (word, id) in [("forward", forward), ("backward", backward)] {
+            if let Some(id) = id {
+                text += &format!("{word} @{} ", self.name(id));
+            }
+        }
+        match self.function.prefer {
+            Prefer::Free => {}
+            Prefer::Recompute => text += "recompute ",
+            Prefer::Checkpoint => text += "checkpoint ",
+        }
+        text
+    }
+
+    fn name(&self, id: FuncId) -> &str {
+        self.module.functions.get(id.index()).map_or("?", |f| &f.name)
     }
 
     fn line(&mut self, depth: usize, text: &str) {
@@ -141,7 +163,7 @@ impl Printer<'_> {
                 self.line(depth, "}");
                 self.prefix(at, depth, &data.results);
             }
-            Op::Loop => {
+            Op::Loop(checkpoint) => {
                 let (condition, body) = (data.regions[0], data.regions[1]);
                 let inits: Vec<String> = data.args.iter().map(|v| self.uses(&[*v])).collect();
                 let at = self.out.len();
@@ -154,7 +176,7 @@ impl Printer<'_> {
                     .zip(&inits)
                     .map(|(p, init)| format!("{} = {init}", self.definitions(&[p])))
                     .collect();
-                self.line(depth, &format!("loop ({}) while {{", params.join(", ")));
+                self.line(depth, &format!("loop{} ({}) while {{", checkpoint.name(), params.join(", ")));
                 self.region(condition, depth + 1, "test");
                 let params = self.definitions(&self.function.region(body).params);
                 self.line(depth, &format!("}} do ({params}) {{"));
@@ -204,7 +226,11 @@ impl Printer<'_> {
             Op::Burn(n) => format!("burn {n}"),
             Op::ClampIndex(n) => format!("clamp_index {n}"),
             Op::Probe(n) => format!("probe {n}"),
-            Op::Call(f) => format!("call @{}", self.module.functions.get(f.index()).map_or("?", |f| &f.name)),
+            Op::Call(f) => format!("call @{}", self.name(f)),
+            Op::Jvp { function, screen } => format!("jvp {screen} @{}", self.name(function)),
+            Op::Vjp { function, screen } => format!("vjp {screen} @{}", self.name(function)),
+            Op::Push(site) => format!("push {site}"),
+            Op::Pop(site) => format!("pop {site}"),
             Op::External(id) => format!("external {}", self.module.externals.get(id).map_or("?", |e| &e.name)),
             Op::Print(n) => format!("print {n}"),
             simple => simple_name(simple).to_owned(),
@@ -231,6 +257,7 @@ pub(super) const SIMPLE: &[(Op, &str)] = &[
     (Op::ArrayGet, "array.get"),
     (Op::ArraySet, "array.set"),
     (Op::Finite, "finite"),
+    (Op::Detach, "detach"),
     (Op::Keep, "keep"),
     (Op::Enter, "enter"),
     (Op::Leave, "leave"),

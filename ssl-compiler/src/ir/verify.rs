@@ -9,9 +9,11 @@
 //! 6. A token is consumed at most once on any way through the function.
 //! 7. Arrays have at least one element. Globals, parameter words and texture slots exist.
 //! 8. The entry takes one token and gives back a token first.
+//! 9. All pushes and pops of one number agree in their types, and whatever is popped is pushed somewhere.
+//! 10. Custom derivatives take and give what `jvp` and `vjp` of their function do.
 
 use super::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// All violations, each naming its function.
 pub fn verify(module: &Module) -> Result<(), Vec<String>> {
@@ -26,6 +28,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<String>> {
         verifier.function();
         errors.extend(verifier.errors.into_iter().map(|e| format!("@{}: {e}", function.name)));
     }
+    tape(module, &mut errors);
     match module.functions.get(module.entry.index()) {
         None => errors.push("the entry does not exist".to_owned()),
         Some(f) => {
@@ -36,6 +39,29 @@ pub fn verify(module: &Module) -> Result<(), Vec<String>> {
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Whether what comes off the tape is what went on it.
+fn tape(module: &Module, errors: &mut Vec<String>) {
+    let mut pushed: HashMap<u32, Vec<Ty>> = HashMap::new();
+    for pops in [false, true] {
+        for f in &module.functions {
+            f.walk(|_, data| {
+                let values = match data.op {
+                    Op::Push(_) if !pops => data.args.get(1..),
+                    Op::Pop(_) if pops => data.results.get(1..),
+                    _ => return,
+                };
+                let (Op::Push(site) | Op::Pop(site)) = data.op else { return };
+                let types: Vec<Ty> = values.into_iter().flatten().map(|&v| f.ty(v)).collect();
+                let known = if pops { pushed.get(&site) } else { Some(&*pushed.entry(site).or_insert(types.clone())) };
+                if known != Some(&types) {
+                    let what = if pops { "pop" } else { "push" };
+                    errors.push(format!("@{}: {what} {site} has {}, unlike its pushes", f.name, list(&types)));
+                }
+            });
+        }
+    }
 }
 
 pub(super) struct Verifier<'a> {
@@ -56,10 +82,25 @@ impl Verifier<'_> {
         if results != self.function.results {
             self.error(format!("returns {} but says {}", list(&results), list(&self.function.results)));
         }
+        let function = self.function;
+        let own: Vec<Ty> = function.params().iter().map(|&v| function.ty(v)).collect();
+        let Custom { forward, backward } = function.custom;
+        for (id, takes_more, gives_more) in [(forward, &own, &results), (backward, &results, &own)] {
+            let Some(id) = id else { continue };
+            let types =
+                self.module.functions.get(id.index()).map(|g| (self.types_in(g, g.params()), g.results.clone()));
+            if types != Some(super::verify_ops::derived(&own, &results, takes_more, gives_more)) {
+                self.error("a custom derivative takes or gives something else than the derivative does");
+            }
+        }
     }
 
     pub fn error(&mut self, text: impl Into<String>) {
         self.errors.push(text.into());
+    }
+
+    fn types_in(&self, function: &Function, values: &[Value]) -> Vec<Ty> {
+        values.iter().map(|&v| function.ty(v)).collect()
     }
 
     pub fn types(&self, values: &[Value]) -> Vec<Ty> {
@@ -106,8 +147,8 @@ impl Verifier<'_> {
     fn inst(&mut self, inst: &InstData) {
         match (inst.op, inst.regions.as_slice()) {
             (Op::If, &[then, otherwise]) => self.if_inst(inst, then, otherwise),
-            (Op::Loop, &[condition, body]) => self.loop_inst(inst, condition, body),
-            (Op::If | Op::Loop, _) => self.error("an `if` or `loop` without its two regions"),
+            (Op::Loop(_), &[condition, body]) => self.loop_inst(inst, condition, body),
+            (Op::If | Op::Loop(_), _) => self.error("an `if` or `loop` without its two regions"),
             _ => self.operation(inst),
         }
     }

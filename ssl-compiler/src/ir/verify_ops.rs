@@ -45,7 +45,7 @@ impl Verifier<'_> {
                 }
                 (vec![], vec![Ty::Scalar(scalar)])
             }
-            Op::Float1(_) | Op::Derivative(_) | Op::Finite => (float(1), float(1)),
+            Op::Float1(_) | Op::Derivative(_) | Op::Finite | Op::Detach => (float(1), float(1)),
             Op::Float2(_) => (float(2), float(1)),
             Op::ClampIndex(0) => return Err("clamps into nothing".to_owned()),
             Op::Int1(_) | Op::ClampIndex(_) => (vec![INT], vec![INT]),
@@ -99,6 +99,17 @@ impl Verifier<'_> {
                 let f = self.module.functions.get(callee.index()).ok_or("the callee does not exist")?;
                 (f.params().iter().map(|&v| f.ty(v)).collect(), f.results.clone())
             }
+            Op::Jvp { function, .. } | Op::Vjp { function, .. } => {
+                let f = self.module.functions.get(function.index()).ok_or("the callee does not exist")?;
+                let params: Vec<Ty> = f.params().iter().map(|&v| f.ty(v)).collect();
+                match op {
+                    Op::Jvp { .. } => derived(&params, &f.results, &params, &f.results),
+                    _ => derived(&params, &f.results, &f.results, &params),
+                }
+            }
+            // Anything but tokens; the module's pushes and pops are compared elsewhere.
+            Op::Push(_) => (token_and(data(args.get(1..))?), vec![Ty::Token]),
+            Op::Pop(_) => (vec![Ty::Token], token_and(data(results.get(1..))?)),
             Op::External(id) => {
                 let external = self.module.externals.get(id).ok_or("the external function does not exist")?;
                 let types = |list: Vec<Scalar>| list.into_iter().map(Ty::Scalar).collect();
@@ -112,7 +123,7 @@ impl Verifier<'_> {
                 });
                 (token_and(words.collect()), vec![Ty::Token])
             }
-            Op::If | Op::Loop => return Err("is checked elsewhere".to_owned()),
+            Op::If | Op::Loop(_) => return Err("is checked elsewhere".to_owned()),
         })
     }
 
@@ -122,4 +133,18 @@ impl Verifier<'_> {
             _ => Err(format!("parameter word {word} does not exist or has another type")),
         }
     }
+}
+
+/// The types without tokens that a tape operation carries.
+fn data(types: Option<&[Ty]>) -> Result<Vec<Ty>, String> {
+    let types = types.unwrap_or_default().to_vec();
+    if types.contains(&Ty::Token) { Err("no token goes on the tape".to_owned()) } else { Ok(types) }
+}
+
+/// What a derivative takes and gives: what the function does, and behind it the differentiable ones of two lists.
+pub(super) fn derived(params: &[Ty], results: &[Ty], takes: &[Ty], gives: &[Ty]) -> (Vec<Ty>, Vec<Ty>) {
+    let with = |first: &[Ty], more: &[Ty]| {
+        first.iter().copied().chain(more.iter().copied().filter(|ty| ty.is_differentiable())).collect()
+    };
+    (with(params, takes), with(results, gives))
 }

@@ -4,7 +4,7 @@ use super::facts::each_child;
 use super::state::{LeafState, State, one};
 use super::{LoopSlots, TOKEN, Writer};
 use crate::diagnostics::codes;
-use crate::ir::{Const, Op, Ty, Value, Values};
+use crate::ir::{Checkpoint, Const, Op, Ty, Value, Values};
 use crate::sema::hir::*;
 use crate::types::Type;
 use std::collections::BTreeSet;
@@ -103,7 +103,7 @@ impl Writer<'_, '_> {
             }
         }
         self.b.span = span;
-        let inst = self.b.push(Op::Loop, args, &types, &[condition, body]);
+        let inst = self.b.push(Op::Loop(Checkpoint::Free), args, &types, &[condition, body]);
         let results = Values::from_slice(self.b.results(inst));
         self.rebind(carried, &initial, &results);
     }

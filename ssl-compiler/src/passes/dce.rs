@@ -105,7 +105,7 @@ impl<'a> Liveness<'a> {
             if holds {
                 self.kept[inst.index()] = true;
                 match data.op {
-                    Op::Loop => self.mark(&f.region(data.regions[0]).results[..1]),
+                    Op::Loop(_) => self.mark(&f.region(data.regions[0]).results[..1]),
                     _ => self.mark(&data.args),
                 }
             }
@@ -127,7 +127,7 @@ impl<'a> Liveness<'a> {
                         self.mark(&data.args);
                         data.regions.iter().for_each(|&r| self.mark(&[f.region(r).results[i]]));
                     }
-                    Op::Loop => self.tested(inst, i),
+                    Op::Loop(_) => self.tested(inst, i),
                     Op::Call(callee) => match self.callees.and_then(|all| all.get(callee.index())) {
                         Some(needed) => {
                             let args = data.args.iter().zip(needed).filter(|(_, needed)| **needed);
@@ -166,7 +166,7 @@ fn prune_region(f: &mut Function, region: Region, needs: &Needs) {
         }
         match f.inst(inst).op {
             Op::If => prune_if(f, inst, &needs.live),
-            Op::Loop => prune_loop(f, inst, &needs.live),
+            Op::Loop(_) => prune_loop(f, inst, &needs.live),
             _ => {}
         }
         for inner in f.inst(inst).regions.clone() {
@@ -180,7 +180,7 @@ fn prune_region(f: &mut Function, region: Region, needs: &Needs) {
 fn needed(f: &Function, inst: Inst, needs: &Needs) -> bool {
     let data = f.inst(inst);
     let any = |values: &[Value]| values.iter().any(|v| needs.live[v.index()]);
-    needs.kept[inst.index()] || any(&data.results) || (data.op == Op::Loop && any(&f.region(data.regions[1]).params))
+    needs.kept[inst.index()] || any(&data.results) || (data.op.is_loop() && any(&f.region(data.regions[1]).params))
 }
 
 fn prune_if(f: &mut Function, inst: Inst, live: &[bool]) {
@@ -236,9 +236,12 @@ pub(super) fn drop_functions(module: &mut Module) {
     module.functions.retain(|_| keep.next().copied().unwrap_or(true));
     module.entry = ids[module.entry.index()];
     for f in &mut module.functions {
+        for id in [&mut f.custom.forward, &mut f.custom.backward].into_iter().flatten() {
+            *id = ids[id.index()];
+        }
         for data in &mut f.insts {
             // Instructions removed by an earlier run still name functions removed with them.
-            if let Op::Call(callee) = &mut data.op
+            if let Some(callee) = data.op.callee_mut()
                 && let Some(&id) = ids.get(callee.index())
             {
                 *callee = id;

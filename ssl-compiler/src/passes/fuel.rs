@@ -68,7 +68,7 @@ impl Meter<'_> {
                     data.regions.iter().map(|&r| self.copies(&f.region(r).results, &data.results)).sum::<u64>();
                 inside.saturating_add(copies)
             }
-            Op::Loop => {
+            Op::Loop(_) => {
                 let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
                 let round = self
                     .region(data.regions[0])

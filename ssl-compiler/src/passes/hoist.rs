@@ -49,13 +49,13 @@ impl Hoister<'_> {
         for inst in insts {
             let data = self.f.inst(inst);
             let (op, regions) = (data.op, data.regions.clone());
-            let inside = level + u32::from(op == Op::Loop);
+            let inside = level + u32::from(op.is_loop());
             for &inner in &regions {
                 let params = self.f.region(inner).params.clone();
                 self.define(&params, inside);
                 self.region(inner, inside);
             }
-            if op == Op::Loop {
+            if op.is_loop() {
                 // The test runs at least once.
                 for (which, &inner) in regions.iter().enumerate() {
                     out.extend(self.leaving(inner, level, which == 0));

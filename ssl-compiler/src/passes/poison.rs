@@ -123,7 +123,7 @@ impl Net {
                     edges.extend(all.iter().copied());
                     data_edges.extend(all);
                 }
-                Op::If | Op::Loop => {}
+                Op::If | Op::Loop(_) => {}
                 Op::Global { field, .. } => {
                     globals.insert(at(id, data.results[0]).0, (field, data.span));
                 }

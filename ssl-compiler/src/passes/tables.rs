@@ -101,7 +101,7 @@ fn in_loops(f: &Function, region: Region, inside: bool, visit: &mut dyn FnMut(In
             visit(inst, data);
         }
         for &inner in &data.regions {
-            in_loops(f, inner, inside || data.op == Op::Loop, visit);
+            in_loops(f, inner, inside || data.op.is_loop(), visit);
         }
     }
 }

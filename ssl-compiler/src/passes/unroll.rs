@@ -101,7 +101,7 @@ impl Unroller<'_> {
 
     fn plan(&self, inst: Inst) -> Option<Plan> {
         let data = self.f.inst(inst);
-        let (Op::Loop, &[condition, body]) = (data.op, data.regions.as_slice()) else { return None };
+        let (Op::Loop(_), &[condition, body]) = (data.op, data.regions.as_slice()) else { return None };
         let token = data.args.iter().position(|&v| self.f.ty(v) == Ty::Token)?;
         let (tested, done) = (self.cost(condition)?, self.cost(body)?);
         let size = |rounds: usize| (rounds + 1) * tested.size + rounds * done.size;
@@ -122,7 +122,7 @@ impl Unroller<'_> {
                 Op::Const(_) => {}
                 // What takes fuel on one side of an `if` only makes the `if` give a token.
                 Op::Burn(price) => sum.fuel = sum.fuel.saturating_add(price),
-                Op::Loop | Op::Keep => cost = None,
+                Op::Loop(_) | Op::Keep => cost = None,
                 _ if has_token => cost = None,
                 _ => sum.size += 1,
             }
@@ -159,7 +159,7 @@ impl Unroller<'_> {
     /// Notes the constants that an instruction gives whatever the way to it.
     fn learn(&mut self, inst: Inst) {
         let data = self.f.inst(inst);
-        if matches!(data.op, Op::Burn(_) | Op::Loop) {
+        if matches!(data.op, Op::Burn(_) | Op::Loop(_)) {
             return;
         }
         let mut found = HashMap::new();

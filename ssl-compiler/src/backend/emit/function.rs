@@ -349,7 +349,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         let data = self.f.inst(inst);
         match data.op {
             Op::If => self.if_inst(inst, data),
-            Op::Loop => self.loop_inst(inst, data),
+            Op::Loop(_) => self.loop_inst(inst, data),
             Op::Call(callee) => self.call(inst, data, callee),
             Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(data),
             Op::Texture { word, gradient, level } => self.texture(data, word, Wanted { gradient, level }),

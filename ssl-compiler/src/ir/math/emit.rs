@@ -2,7 +2,7 @@
 
 use super::arithmetic::{Bool, Float, Int};
 use crate::ir::builder::Builder;
-use crate::ir::{BOOL, Compare, FLOAT, Float1, Float2, Function, INT, Int2, Op, Ty, Value, Values};
+use crate::ir::{BOOL, Checkpoint, Compare, FLOAT, Float1, Float2, Function, INT, Int2, Op, Ty, Value, Values};
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Sub};
 
@@ -131,7 +131,7 @@ impl<'a> Float for FloatValue<'a> {
         let state = |params: &[Value]| std::array::from_fn(|i| writer.float(params[i]));
         let condition = writer.region(N, |params| (Some(test(state(params)).value), state(params)));
         let body = writer.region(N, |params| (None, step(state(params))));
-        writer.structured(Op::Loop, start.iter().map(|v| v.value).collect(), [condition, body])
+        writer.structured(Op::Loop(Checkpoint::Free), start.iter().map(|v| v.value).collect(), [condition, body])
     }
 }
 

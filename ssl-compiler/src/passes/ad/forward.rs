@@ -186,7 +186,7 @@ impl Writer<'_, '_> {
     fn inst(&mut self, data: &InstData) {
         match data.op {
             Op::If => self.if_inst(data),
-            Op::Loop => self.loop_inst(data),
+            Op::Loop(_) => self.loop_inst(data),
             Op::Call(callee) => self.call(data, callee),
             Op::Derivative(d) if !self.activity.postponed(data) => {
                 let shadow = self.at_derivative(data.args[0], d as usize);

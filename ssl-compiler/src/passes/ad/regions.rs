@@ -89,7 +89,7 @@ impl Writer<'_, '_> {
 
         let types = self.types_with(&data.results, &leaving);
         self.b.span = data.span;
-        let inst = self.b.push(Op::Loop, args, &types, &[new_condition, new_body]);
+        let inst = self.b.push(data.op, args, &types, &[new_condition, new_body]);
         self.bind_with(&data.results, &leaving, inst);
     }
 }

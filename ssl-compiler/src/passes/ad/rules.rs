@@ -44,13 +44,15 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         Op::CubicRoot => cubic_root(b, args, result, active),
         // What was caught became the constant 0. Nothing else differs from its operand.
         Op::Finite => Rule::Where { condition: b.float_compare(Compare::Eq, args[0], result), operand: 0 },
+        Op::Detach => Rule::Sum(smallvec![(0, One)]),
         // Integers, booleans, constants and what only reads memory.
         Op::Const(_) | Op::Parameter { .. } | Op::TextureSize { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
         | Op::FloatCompare(_) | Op::IntCompare(_) | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt | Op::ClampIndex(_)
         | Op::FloatBits | Op::BitsFloat
         // Their shadows are operations of their own kind, see `forward`.
         | Op::Global { .. } | Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet | Op::Derivative(_) | Op::Sample { .. }
-        | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::External(_) | Op::If | Op::Loop => Rule::Zero,
+        | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::Push(_) | Op::Pop(_) | Op::External(_) | Op::If
+        | Op::Loop(_) => Rule::Zero,
     }
 }
 

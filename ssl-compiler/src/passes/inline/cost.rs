@@ -52,7 +52,7 @@ impl Estimate<'_> {
                     self.size += 1 + data.results.len();
                 }
             },
-            Op::Loop => {
+            Op::Loop(_) => {
                 data.regions.iter().for_each(|&r| self.region(r));
                 self.size += 1 + data.results.len();
             }

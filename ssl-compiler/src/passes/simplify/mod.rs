@@ -114,7 +114,7 @@ impl<'a> Simplifier<'a> {
         self.span = self.f.inst(inst).span;
         match self.f.inst(inst).op {
             Op::If => self.if_inst(inst, out),
-            Op::Loop => self.loop_inst(inst, out),
+            Op::Loop(_) => self.loop_inst(inst, out),
             op @ Op::External(_) => self.pure_call(inst, op, out),
             op @ Op::Call(_) if pure_functions::called(self.pure, op).is_some() => self.pure_call(inst, op, out),
             op if op.is_pure() => self.pure(inst, op, out),

@@ -62,7 +62,7 @@ fn name(module: &Module, op: Op) -> String {
         Op::FloatCompare(op) => compare(op).to_owned(),
         Op::Select => "?:".to_owned(),
         Op::If => "if".to_owned(),
-        Op::Loop => "loop".to_owned(),
+        Op::Loop(_) => "loop".to_owned(),
         Op::ArrayNew | Op::ArrayFill => "array".to_owned(),
         Op::ArrayGet => "element".to_owned(),
         Op::ArraySet => "element set".to_owned(),
