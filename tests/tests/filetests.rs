@@ -2,13 +2,13 @@
 //!
 //! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `identities`, `dce`,
 //! `dead-parameters`, `inline`, `inline-everything`, `unroll`, `hoist`, `tables`, `expand-math`, `differentiate`,
-//! `round-trip` or `verify-fails`. What a pass says of what it did comes first, as comments. On SSL (`.ssl`): `// test: before-ad`,
+//! `gradients`, `round-trip` or `verify-fails`. What a pass says of what it did comes first, as comments. On SSL (`.ssl`): `// test: before-ad`,
 //! `differentiated`, `optimised` or `format`. `UPDATE_EXPECT=1` writes what came out into the file; read it.
 
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::passes::remarks::Remarks;
-use ssl_compiler::passes::{ad, dce, dead_parameters, expand_math, hoist, inline, simplify, tables, unroll};
+use ssl_compiler::passes::{ad, dce, dead_parameters, expand_math, gradients, hoist, inline, simplify, tables, unroll};
 use ssl_compiler::pipeline::Stage;
 use ssl_compiler::source::SourceMap;
 use ssl_tests::{Host, explain, files, folder, on_large_stack};
@@ -97,6 +97,9 @@ fn from_ir(what: &str, text: &str) -> Result<String, String> {
         "inline" => inline::run,
         "inline-everything" => |m, _| inline::everything(m),
         "differentiate" => |m, _| ad::run(m, CallPolicy::BySignature).unwrap_or_else(|u| panic!("{u:?}")),
+        "gradients" => |m, _| {
+            gradients::run(m);
+        },
         "round-trip" => |_, _| {},
         other => return Err(format!("there is no test `{other}` of IR")),
     };

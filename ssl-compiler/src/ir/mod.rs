@@ -15,6 +15,7 @@ pub mod builder;
 pub mod digest;
 pub mod facts;
 pub mod fold;
+pub mod gradients;
 pub mod math;
 pub mod ops;
 pub mod parse;
@@ -27,6 +28,7 @@ mod verify_ops;
 use crate::runtime::{ExternalRegistry, GlobalField, Texts};
 use crate::source::Span;
 use crate::types::Scalar;
+pub use gradients::Gradients;
 pub use ops::{Axis, Checkpoint, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
 pub use real::Precision;
 use smallvec::SmallVec;
@@ -257,6 +259,12 @@ pub struct Module {
     pub externals: ExternalRegistry,
     /// What `print` operations say.
     pub texts: Texts,
+    /// What a host wants differentiated, until it is.
+    pub gradients: Gradients,
+    /// Words of texture slots whose texels' gradients go to the host.
+    pub gradient_textures: Vec<u32>,
+    /// The inputs to which the entry's last results are the gradient.
+    pub gradient_rows: Vec<gradients::Input>,
 }
 
 impl Module {
@@ -269,6 +277,9 @@ impl Module {
             parameters: self.parameters.clone(),
             externals: self.externals.clone(),
             texts: self.texts.clone(),
+            gradients: self.gradients.clone(),
+            gradient_textures: self.gradient_textures.clone(),
+            gradient_rows: self.gradient_rows.clone(),
         }
     }
 

@@ -63,10 +63,16 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
             parameters,
             externals: externals.clone(),
             texts,
+            gradients: Gradients::default(),
+            gradient_textures: Vec::new(),
+            gradient_rows: Vec::new(),
         },
         calls: Vec::new(),
         customs: Vec::new(),
     };
+    while cursor.eat("gradient ") {
+        gradient(cursor, &mut parser.module)?;
+    }
     let mut entry = None;
     while !cursor.at_end() {
         if cursor.eat("entry ") {
@@ -78,6 +84,29 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
     parser.module.entry = entry.ok_or("no function is marked `entry`")?;
     parser.resolve_calls()?;
     Ok(parser.module)
+}
+
+/// One part of what a host wants differentiated.
+fn gradient(cursor: &mut Cursor<'_>, module: &mut Module) -> Parsed<()> {
+    let global = |name: &str| {
+        let found = module.globals.iter().position(|g| g.name == name);
+        found.map(|field| field as u32).ok_or_else(|| format!("no such global: `{name}`"))
+    };
+    match cursor.word()? {
+        "result" => {
+            let result = cursor.number()?;
+            let field = global(cursor.word()?)?;
+            module.gradients.of.push((result, field));
+        }
+        "parameter" => module.gradients.words.push(cursor.number()?),
+        "global" => {
+            let field = global(cursor.word()?)?;
+            module.gradients.globals.push(field);
+        }
+        "texture" => module.gradient_textures.push(cursor.number()?),
+        other => return Err(format!("no gradient is of or by `{other}`")),
+    }
+    Ok(())
 }
 
 fn scalar(word: &str) -> Parsed<Scalar> {

@@ -49,6 +49,18 @@ impl fmt::Display for Module {
         for string in self.texts.strings.iter().filter(|_| !self.texts.formats.is_empty()) {
             writeln!(f, "string {string:?}")?;
         }
+        for (result, field) in &self.gradients.of {
+            writeln!(f, "gradient result {result} {}", self.globals[*field as usize].name)?;
+        }
+        for word in &self.gradients.words {
+            writeln!(f, "gradient parameter {word}")?;
+        }
+        for field in &self.gradients.globals {
+            writeln!(f, "gradient global {}", self.globals[*field as usize].name)?;
+        }
+        for word in &self.gradient_textures {
+            writeln!(f, "gradient texture {word}")?;
+        }
         if !self.globals.is_empty() || !self.parameters.is_empty() || !self.texts.formats.is_empty() {
             writeln!(f)?;
         }

@@ -25,7 +25,7 @@ mod watch;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
-use crate::ir::{self, Const, FuncId, Module, ParameterWord, Precision, Ty, Values};
+use crate::ir::{self, Const, FuncId, Gradients, Module, ParameterWord, Precision, Ty, Values};
 use crate::runtime::interface::Metadata;
 use crate::runtime::{
     ClosureId, ClosureRegistry, ExternalRegistry, ParameterBlock, ShaderInterface, Texts, TextureDesc,
@@ -116,8 +116,17 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
     let globals = request.checked.layout.fields().to_vec();
     let formats = program.formats.iter().cloned().chain(watches).collect();
     let texts = Texts { formats, strings: program.strings.clone() };
-    let module =
-        Module { functions, entry: FuncId(0), globals, parameters: words, externals: request.externals.clone(), texts };
+    let module = Module {
+        functions,
+        entry: FuncId(0),
+        globals,
+        parameters: words,
+        externals: request.externals.clone(),
+        texts,
+        gradients: Gradients::default(),
+        gradient_textures: Vec::new(),
+        gradient_rows: Vec::new(),
+    };
     Some((module, interface))
 }
 
