@@ -10,8 +10,7 @@ pub mod process;
 pub use call_heavy::{CallHeavy, call_heavy, materials};
 use renderer::material::ShadingLanguage;
 use ssl_compiler::pipeline::Options;
-use ssl_compiler::runtime::block::DEFAULT_FUEL;
-use ssl_compiler::runtime::{Block, LANES, NoTextures, Order, ParameterBlock, Row};
+use ssl_compiler::runtime::{Block, LANES, Order, ParameterBlock, Row};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::{CompileOptions, Shader, Target, compile};
 use std::path::{Path, PathBuf};
@@ -194,14 +193,7 @@ impl Points {
 
     /// Runs the shader on all lanes.
     pub fn run(&mut self, shader: &Shader) {
-        let status = shader.run(&mut Block {
-            globals: &self.rows,
-            parameters: &self.parameters,
-            host: &NoTextures,
-            outputs: &mut self.outputs,
-            mask: (1 << LANES) - 1,
-            fuel: DEFAULT_FUEL,
-        });
+        let status = shader.run(&mut Block { ..Block::new(&self.rows, &self.parameters, &mut self.outputs) });
         std::hint::black_box(status);
     }
 }

@@ -5,7 +5,7 @@ use crate::analysis::variation;
 use crate::backend::cache::CodeCache;
 use crate::backend::cranelift::Cranelift;
 use crate::backend::generator::Native;
-use crate::backend::{Backend, Lanes, OptLevel, interpreter::Interpreter};
+use crate::backend::{Backend, BackendError, Lanes, OptLevel, interpreter::Interpreter};
 use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
 use crate::ir::{Module, Op, verify};
 use crate::jit::Shader;
@@ -486,6 +486,20 @@ fn compile_here(
             Err(Diagnostic::error(&codes::BACKEND, span, e.0, "please report this with the shader").into())
         }
     }
+}
+
+/// A shader of intermediate code as it stands: its outputs and the words of its parameters have no names. Where the code
+/// comes from the text, its globals have their rows in order.
+#[doc(hidden)]
+pub fn compile_module(module: Module, target: Target) -> Result<Shader, BackendError> {
+    let interface = ShaderInterface {
+        parameter_words: module.parameters.len(),
+        output_rows: module.entry().results.len() - 1,
+        globals_read: globals_read(&module),
+        ..ShaderInterface::default()
+    };
+    let code = target.suiting(&module, None).compile(&module)?;
+    Ok(Shader::new(interface, code, module, Vec::new()))
 }
 
 /// The rows that a module reads.

@@ -107,6 +107,6 @@ pub use types::Type;
 /// The stages one by one, for this workspace's tools and tests, which keep their own sources and look between them.
 #[doc(hidden)]
 pub use facade::{
-    Checked, CompileOptions, Roots, check, compile, compile_checked, load, lower_and_warn, lower_checked,
-    on_large_stack,
+    Checked, CompileOptions, Roots, check, compile, compile_checked, compile_module, load, lower_and_warn,
+    lower_checked, on_large_stack,
 };

@@ -11,6 +11,7 @@ pub mod oracle;
 pub mod proof;
 pub mod rust_source;
 mod skips;
+pub mod tape_programs;
 pub mod temporary;
 
 pub use skips::skip;
@@ -252,14 +253,8 @@ pub fn run(shader: &Shader, globals: &[f32], fuel: u32) -> Ran {
     let parameters = ParameterBlock::new(shader.interface());
     let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
     let listener = Listener::new(&TestTexture, &parameters);
-    let status = shader.run(&mut Block {
-        globals: &rows,
-        parameters: &parameters,
-        host: &listener,
-        outputs: &mut outputs,
-        mask: 1,
-        fuel,
-    });
+    let status =
+        shader.run(&mut Block { host: &listener, mask: 1, fuel, ..Block::new(&rows, &parameters, &mut outputs) });
     let is_whole = |row: usize| {
         let mut plain = shader.interface().outputs.iter();
         plain.any(|o| row >= o.first_row && o.scalars.get(row - o.first_row).is_some_and(|s| *s != Scalar::Float))
@@ -291,14 +286,7 @@ pub fn run_block(shader: &Shader, globals: &[Vec<f32>; LANES], mask: u32, fuel: 
     let parameters = ParameterBlock::new(shader.interface());
     let mut outputs = vec![Row::splat(UNTOUCHED); shader.interface().output_rows];
     let listener = Listener::new(&TestTexture, &parameters);
-    let status = shader.run(&mut Block {
-        globals: &rows,
-        parameters: &parameters,
-        host: &listener,
-        outputs: &mut outputs,
-        mask,
-        fuel,
-    });
+    let status = shader.run(&mut Block { host: &listener, mask, fuel, ..Block::new(&rows, &parameters, &mut outputs) });
     let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
     let mut ran = RanBlock { outputs: Vec::new(), status, said: listener.messages() };
     for lane in 0..LANES {

@@ -90,14 +90,7 @@ fn looked_up(shader: &Shader, globals: &[f32]) -> (Vec<f32>, Vec<([f32; 4], bool
     let rows: Vec<Row> = globals.iter().map(|x| Row::splat(*x)).collect();
     let parameters = ParameterBlock::new(shader.interface());
     let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
-    let block = &mut Block {
-        globals: &rows,
-        parameters: &parameters,
-        host: &recorder,
-        outputs: &mut outputs,
-        mask: 1,
-        fuel: 1000,
-    };
+    let block = &mut Block { host: &recorder, mask: 1, fuel: 1000, ..Block::new(&rows, &parameters, &mut outputs) };
     shader.run(block);
     let requests = recorder.0.into_inner().expect("no panic before");
     (outputs.iter().map(|row| row.0[0]).collect(), requests)

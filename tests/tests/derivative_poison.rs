@@ -2,7 +2,6 @@
 
 use ssl_compiler::analysis::derivatives::Derivatives;
 use ssl_compiler::pipeline::Options;
-use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{Block, GlobalsLayout, Listener, ParameterBlock, Row};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::TestTexture;
@@ -26,14 +25,7 @@ fn run(source: &str, way: Way, derivatives: Derivatives, seeded: &[&str], global
     let parameters = ParameterBlock::new(shader.interface());
     let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
     let listener = Listener::new(&TestTexture, &parameters);
-    shader.run(&mut Block {
-        globals: &rows,
-        parameters: &parameters,
-        host: &listener,
-        outputs: &mut outputs,
-        mask: 1,
-        fuel: DEFAULT_FUEL,
-    });
+    shader.run(&mut Block { host: &listener, mask: 1, ..Block::new(&rows, &parameters, &mut outputs) });
     let said = listener.messages().into_iter().map(|(_, text)| text).collect();
     (outputs.iter().map(|row| row.0[0]).collect(), said)
 }

@@ -2,8 +2,7 @@
 
 use ssl_compiler::ir::{Op, parse};
 use ssl_compiler::pipeline::Stage;
-use ssl_compiler::runtime::block::DEFAULT_FUEL;
-use ssl_compiler::runtime::{Block, External, ExternalRegistry, LANES, NoTextures, ParameterBlock, Row};
+use ssl_compiler::runtime::{Block, External, ExternalRegistry, LANES, ParameterBlock, Row};
 use ssl_compiler::types::Type;
 use ssl_tests::{Host, WAYS, messages};
 use std::sync::Arc;
@@ -29,14 +28,7 @@ fn every_lane_gets_its_own_result_and_others_are_left_alone() {
         let parameters = ParameterBlock::new(shader.interface());
         let mut outputs = vec![Row::splat(-1.0); shader.interface().output_rows];
         let mask = 0b1010_0110_0000_1111;
-        let status = shader.run(&mut Block {
-            globals: &globals,
-            parameters: &parameters,
-            host: &NoTextures,
-            outputs: &mut outputs,
-            mask,
-            fuel: DEFAULT_FUEL,
-        });
+        let status = shader.run(&mut Block { mask, ..Block::new(&globals, &parameters, &mut outputs) });
         assert!(status.is_clean());
         for lane in 0..LANES {
             let x = lane as f32;

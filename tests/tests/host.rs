@@ -59,14 +59,7 @@ fn the_designs_shader_asks_for_its_texture_with_exact_footprints() {
         assert_eq!(parameters.set(shader.interface(), "g_albedo", &ParameterValue::Texture(7)), Ok(()));
         let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
         let recorder = Recorder::default();
-        let mut block = Block {
-            globals: &rows,
-            parameters: &parameters,
-            host: &recorder,
-            outputs: &mut outputs,
-            mask: 4,
-            fuel: 1000,
-        };
+        let mut block = Block { host: &recorder, mask: 4, fuel: 1000, ..Block::new(&rows, &parameters, &mut outputs) };
         assert!(shader.run(&mut block).is_clean());
         let asked = recorder.0.into_inner().expect("nobody panicked");
         let [(7, 2, found)] = asked[..] else { panic!("{asked:?}") };
@@ -139,14 +132,8 @@ fn parameters_written_into_the_code_give_what_the_block_gives() {
         // (4 + 2) times the tint; a shader with its values inside takes none from the block.
         assert_eq!(run_with_default_fuel(&baked, &[]).floats(), [6.0, 3.0, 1.5]);
         let mut outputs = vec![Row::ZERO; 3];
-        let mut run = Block {
-            globals: &[],
-            parameters: &block,
-            host: &Recorder::default(),
-            outputs: &mut outputs,
-            mask: 1,
-            fuel: 1000,
-        };
+        let mut run =
+            Block { host: &Recorder::default(), mask: 1, fuel: 1000, ..Block::new(&[], &block, &mut outputs) };
         assert!(plain.run(&mut run).is_clean());
         assert_eq!(read3(&outputs, 0, 0), [6.0, 3.0, 1.5]);
     }

@@ -61,14 +61,7 @@ fn run(source: &str, way: Way) -> (Vec<Row>, Vec<Asked>) {
     assert_eq!(parameters.set(shader.interface(), "t", &ParameterValue::Texture(7)), Ok(()));
     let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
     let recorder = Recorder::default();
-    let block = &mut Block {
-        globals: &rows,
-        parameters: &parameters,
-        host: &recorder,
-        outputs: &mut outputs,
-        mask: MASK,
-        fuel: 1000,
-    };
+    let block = &mut Block { host: &recorder, mask: MASK, fuel: 1000, ..Block::new(&rows, &parameters, &mut outputs) };
     assert!(shader.run(block).is_clean());
     let mut asked = recorder.0.into_inner().expect("no panic before");
     asked.sort_by_key(|a| a.lane);

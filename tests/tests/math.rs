@@ -351,12 +351,9 @@ fn block(shader: &Shader, arguments: &[(f32, f32)]) -> Vec<Row> {
     let parameters = ParameterBlock::new(shader.interface());
     let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
     shader.run(&mut Block {
-        globals: &globals,
-        parameters: &parameters,
         host: &TestTexture,
-        outputs: &mut outputs,
         mask: (1 << arguments.len()) - 1,
-        fuel: DEFAULT_FUEL,
+        ..Block::new(&globals, &parameters, &mut outputs)
     });
     outputs
 }

@@ -2,7 +2,6 @@
 
 use ssl_compiler::ir::parse;
 use ssl_compiler::pipeline::Stage;
-use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{Block, LANES, Listener, NoTextures, ParameterBlock, ParameterValue, Row};
 use ssl_tests::{Host, WAYS, messages};
 
@@ -28,14 +27,7 @@ fn says_with(source: &str, given: &[(&str, &str)], mask: u32, expected: &[(usize
             parameters.set(shader.interface(), name, &value).expect("the shader has the parameter");
         }
         let listener = Listener::new(&NoTextures, &parameters);
-        shader.run(&mut Block {
-            globals: &globals,
-            parameters: &parameters,
-            host: &listener,
-            outputs: &mut outputs,
-            mask,
-            fuel: DEFAULT_FUEL,
-        });
+        shader.run(&mut Block { host: &listener, mask, ..Block::new(&globals, &parameters, &mut outputs) });
         let said = listener.messages();
         let said: Vec<(usize, &str)> = said.iter().map(|(lane, text)| (*lane, text.as_str())).collect();
         assert_eq!(said, expected, "{way:?}");

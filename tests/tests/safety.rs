@@ -207,12 +207,10 @@ fn lanes_end_alone() {
         let mut outputs = vec![Row::splat(-1.0); 1];
         let parameters = ParameterBlock::new(shader.interface());
         let mut block = Block {
-            globals: &rows,
-            parameters: &parameters,
             host: &ssl_compiler::testing::TestTexture,
-            outputs: &mut outputs,
             mask: 0b101011,
             fuel: 100,
+            ..Block::new(&rows, &parameters, &mut outputs)
         };
         let status = shader.run(&mut block);
         // Lane 4 and those from 6 on take no part and keep what they had.

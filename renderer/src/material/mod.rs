@@ -18,7 +18,6 @@ pub use language::{Compiled, Making, ShadingLanguage};
 use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
 use ssl_compiler::Shader;
-use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
     Block, BlockStatus, Disallowed, GlobalField, HostServices, LANES, LaneError, Layer, OutputDesc, ParameterBlock,
@@ -324,12 +323,9 @@ impl Material {
         globals::fill(&self.fills, points, around, &mut scratch.globals);
         let mask = ((1_u64 << points.len()) - 1) as u32;
         self.shader.run(&mut Block {
-            globals: &scratch.globals,
-            parameters: &self.parameters,
             host,
-            outputs: &mut scratch.outputs[..output_rows],
             mask,
-            fuel: DEFAULT_FUEL,
+            ..Block::new(&scratch.globals, &self.parameters, &mut scratch.outputs[..output_rows])
         })
     }
 

@@ -41,7 +41,7 @@ fn judge(f: &Function, callees: &[Option<Pure>]) -> Option<Pure> {
             },
             Op::Loop(_) => return pure = None,
             op => match op.facts().reach {
-                Reach::Host | Reach::Token | Reach::Stays => return pure = None,
+                Reach::Host | Reach::Token | Reach::Tape | Reach::Stays => return pure = None,
                 _ => (u64::from(op.facts().price), op.counts()),
             },
         };

@@ -7,17 +7,20 @@
 //! such a loop, since all lanes that are still in it have gone through the same iterations. Only its last value varies,
 //! since each lane leaves at its own time.
 //!
+//! What comes off the tape is the same in all lanes if all pushes of that number put it there so, and the token does not
+//! vary: such a token has come the same way in all lanes, so the row was pushed for all of them together.
+//!
 //! Arrays are judged by their slot of `analysis::storage`: one copy serves all lanes only if everything that is
 //! written to the slot is uniform and written by all lanes together, or if the slot has a single definition.
 //!
 //! It over-estimates: a function has one summary for all its calls (so `f(1.0)` and `f(x)` make `f`'s parameter vary
-//! in both), and an array with one varying element varies whole.
+//! in both), an array with one varying element varies whole, and so does every array that comes off the tape.
 
 use super::call_graph::CallGraph;
 use super::storage::Storage;
 use crate::ir::facts::Reach;
 use crate::ir::{FuncId, Function, Inst, InstData, Module, Op, Region, Ty, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The facts about one function, as it is called by lanes together.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +69,7 @@ pub fn of(module: &Module, storage: &[Storage]) -> Vec<Facts> {
         same_for_all: same_for_all(module, &graph),
         values_in_slot: storage.iter().zip(&module.functions).map(|(s, f)| values_in_slots(f, s)).collect(),
         facts: facts.collect(),
+        pushed: HashMap::new(),
         changed: true,
     };
     search.facts[module.entry.index()].reached = true;
@@ -114,6 +118,8 @@ struct Search<'a> {
     same_for_all: Vec<bool>,
     values_in_slot: Vec<Vec<u32>>,
     facts: Vec<Facts>,
+    /// By number of a push and place among its values: those that vary.
+    pushed: HashMap<u32, Vec<bool>>,
     changed: bool,
 }
 
@@ -172,6 +178,20 @@ impl Search<'_> {
                 self.set(id, data.results[0], token);
                 data.results[1..].iter().for_each(|&r| self.set(id, r, true));
             }
+            Op::Push(site) => {
+                let token = self.varies(id, data.args[0]);
+                self.set(id, data.results[0], token);
+                self.note_pushed(id, site, &data.args[1..]);
+            }
+            Op::Pop(site) => {
+                let token = self.varies(id, data.args[0]);
+                self.set(id, data.results[0], token);
+                for (i, &r) in data.results[1..].iter().enumerate() {
+                    let is_array = self.module.function(id).ty(r).is_array();
+                    let pushed = self.pushed.get(&site).is_some_and(|list| list.get(i) == Some(&true));
+                    self.set(id, r, token || pushed || is_array);
+                }
+            }
             Op::Print(_) | Op::Probe(_) => {
                 let token = self.varies(id, data.args[0]);
                 self.set(id, data.results[0], token);
@@ -226,6 +246,15 @@ impl Search<'_> {
         self.flow(id, &condition.results[1..], &data.results, false);
         // Lanes take these out in different rounds.
         data.results.iter().for_each(|&r| self.set(id, r, diverges));
+    }
+
+    fn note_pushed(&mut self, id: FuncId, site: u32, values: &[Value]) {
+        let varying: Vec<bool> = values.iter().map(|&v| self.varies(id, v)).collect();
+        let known = self.pushed.entry(site).or_insert_with(|| vec![false; varying.len()]);
+        for (known, varies) in known.iter_mut().zip(varying) {
+            self.changed |= varies && !*known;
+            *known |= varies;
+        }
     }
 
     fn note_divergent(&mut self, id: FuncId, inst: Inst, diverges: bool) {

@@ -66,13 +66,15 @@ impl Code for Interpreted {
                 Lane { program: &self.program, globals: context.globals, parameters: context.parameters, lane };
             // SAFETY: the caller promises a live host behind the pointer.
             let host = unsafe { *context.host.cast::<&dyn HostServices>() };
-            let outcome = self.program.run::<f32>(&inputs, host, context.fuel);
+            let outcome = self.program.run_with_tape::<f32>(&inputs, host, context.fuel, context.tape_rows);
             for (row, cell) in outcome.results.iter().enumerate() {
                 // SAFETY: the caller promises a row for each of the entry's results.
                 unsafe { (*context.outputs.add(row)).0[lane] = f32::from_bits(cell.bits()) };
             }
             context.left.0[lane] = outcome.token.fuel;
             context.depth.0[lane] = outcome.token.depth;
+            context.rows.0[lane] = outcome.token.rows;
+            context.most_rows = context.most_rows.max(outcome.tape_rows);
             context.clamped_indices = context.clamped_indices.wrapping_add(outcome.clamped_indices);
             context.non_finite_derivatives =
                 context.non_finite_derivatives.wrapping_add(outcome.non_finite_derivatives);

@@ -169,13 +169,19 @@ mod tests {
             host: std::ptr::null(),
             texture: std::ptr::null_mut(),
             external: std::ptr::null_mut(),
+            tape: std::ptr::null_mut(),
             mask: 1,
             clamped_indices: 0,
             non_finite_derivatives: 0,
             fuel: 1,
+            tape_rows: 0,
+            most_rows: 0,
             left: Words::default(),
             depth: Words::default(),
+            rows: Words::default(),
+            most_rows_apart: Words::default(),
             kept: Words::default(),
+            scratch: Words::default(),
         };
         // SAFETY: `Marked` asks for one row.
         unsafe { code.run(&mut context) };

@@ -7,17 +7,19 @@
 mod frame;
 mod path;
 mod services;
+mod tape;
 
 use crate::analysis::storage::Storage;
 use crate::ir::real::Real;
 use crate::ir::{fold, *};
-use crate::runtime::block::Token;
+use crate::runtime::block::{DEFAULT_TAPE_ROWS, Token};
 use crate::runtime::{HostServices, Order};
 use crate::source::Span;
 use crate::types::Scalar;
 pub use frame::Cell;
 use frame::{Argument, Frame};
 use path::Path;
+use tape::Tape;
 
 /// What the lane reads: a number for each component and order of a global, and the parameter words.
 pub trait Inputs<R> {
@@ -54,6 +56,11 @@ pub struct Outcome<R> {
     pub token: Token,
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
+    /// The most rows that the lane had on its tape at once.
+    pub tape_rows: u32,
+    /// Pops that found something else on the tape than what was pushed for them, though the lane had not ended: the
+    /// code is wrong.
+    pub unmatched_pops: u32,
     pub probes: Vec<Probe<R>>,
     /// In f64, a fingerprint of every decision on the way: runs of equal paths met no branch, kink or
     /// step between them.
@@ -72,14 +79,26 @@ impl Program {
         &self.module
     }
 
-    /// Runs the entry for one lane. Needs a stack of a few megabytes where shaders recurse.
+    /// Runs the entry for one lane, with the usual tape. Needs a stack of a few megabytes where shaders recurse.
     pub fn run<R: Real>(&self, inputs: &dyn Inputs<R>, host: &dyn HostServices, fuel: u32) -> Outcome<R> {
+        self.run_with_tape(inputs, host, fuel, DEFAULT_TAPE_ROWS)
+    }
+
+    /// The same with a tape of so many rows.
+    pub fn run_with_tape<R: Real>(
+        &self,
+        inputs: &dyn Inputs<R>,
+        host: &dyn HostServices,
+        fuel: u32,
+        tape_rows: u32,
+    ) -> Outcome<R> {
         let mut machine = Machine {
             program: self,
             inputs,
             host,
             clamped_indices: 0,
             non_finite_derivatives: 0,
+            tape: Tape::new(tape_rows),
             probes: Vec::new(),
             path: Path::default(),
         };
@@ -97,6 +116,8 @@ impl Program {
             token,
             clamped_indices: machine.clamped_indices,
             non_finite_derivatives: machine.non_finite_derivatives,
+            tape_rows: machine.tape.most,
+            unmatched_pops: machine.tape.unmatched,
             probes: machine.probes,
             path: machine.path.fingerprint(),
             single: machine.path.single,
@@ -110,6 +131,7 @@ struct Machine<'a, R> {
     host: &'a dyn HostServices,
     clamped_indices: u32,
     non_finite_derivatives: u32,
+    tape: Tape<R>,
     probes: Vec<Probe<R>>,
     path: Path,
 }
@@ -181,6 +203,8 @@ impl<R: Real> Machine<'_, R> {
                 Op::Print(format) => self.print(frame, data, format),
                 Op::External(id) => self.external(frame, data, id),
                 Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),
+                Op::Push(site) => self.tape.push(site, frame, data),
+                Op::Pop(site) => self.tape.pop(site, frame, data),
                 Op::Keep => {}
                 _ => {
                     let cell = self.scalar(frame, data);
@@ -317,6 +341,7 @@ impl<R: Real> Machine<'_, R> {
                 self.non_finite_derivatives = self.non_finite_derivatives.wrapping_add(u32::from(!finite));
                 Cell::Float(if finite { x } else { R::ZERO })
             }
+            Op::Detach => frame.get(args[0]),
             // Before differentiation nothing has a shadow yet.
             Op::Derivative(_) => Cell::Float(R::ZERO),
             op => unreachable!("{op:?} has a place of its own"),

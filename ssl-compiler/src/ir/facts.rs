@@ -21,6 +21,8 @@ pub enum Reach {
     Host,
     /// Takes from the allowance that a token carries, or tells the interpreter something.
     Token,
+    /// Writes or reads the lane's tape, in an order that a token keeps.
+    Tape,
     /// Must stay where it is though nothing uses it.
     Stays,
     /// Whatever the regions or the function inside do.
@@ -61,7 +63,9 @@ impl Op {
             Op::TextureSize { .. } => row(Reach::PureHost, 16),
             // A formatted text.
             Op::Print(_) => row(Reach::Host, 1024),
-            Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Push(_) | Op::Pop(_) => row(Reach::Token, 1),
+            Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => row(Reach::Token, 1),
+            // A comparison and what tokens become; a row for each value comes on top.
+            Op::Push(_) | Op::Pop(_) => row(Reach::Tape, 4),
             Op::Keep => row(Reach::Stays, 1),
             Op::Derivative(_) | Op::Detach => row(Reach::Temporary, 1),
             Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::If | Op::Loop(_) => row(Reach::Inside, 1),
@@ -81,8 +85,8 @@ impl Op {
 
     /// Whether machine code needs the block for it.
     pub fn needs_block(self) -> bool {
-        use Reach::{Block, Counter, Host, PureHost, Stays};
-        matches!(self.facts().reach, Block | Counter | Host | PureHost | Stays)
+        use Reach::{Block, Counter, Host, PureHost, Stays, Tape};
+        matches!(self.facts().reach, Block | Counter | Host | PureHost | Stays | Tape)
     }
 
     /// Whether it asks the host for anything: what was filled in, or a call.
@@ -128,5 +132,6 @@ mod tests {
         assert!(Op::External(0).is_pure(), "calls of the host's functions may be merged");
         assert!(Op::Finite.is_pure() && Op::Finite.counts());
         assert!(!Op::Burn(1).is_pure() && !Op::Burn(1).needs_block());
+        assert!([Op::Push(0), Op::Pop(0)].iter().all(|op| !op.is_pure() && op.needs_block()));
     }
 }

@@ -6,8 +6,12 @@
 //! element gives a new one (which every back end does in place where the old one is dead).
 //!
 //! Effects (texture look-ups, fuel, recursion depth) consume a *token* and give a new one, so their order is a data
-//! dependency like any other. At run time a token is the fuel that is left. In modules that recurse it has a second
-//! word: the number of open calls, with the top bit set once recursion went too deep.
+//! dependency like any other. At run time a token is the fuel that is left. In modules that recurse it has another
+//! word: the number of open calls, with the top bit set once recursion went too deep. In modules that push it has one
+//! more: the number of rows on the lane's tape, with the top bit set once the tape was full. A scalar takes one row, an
+//! array one for each element.
+//!
+//! A lane without fuel has ended: what it computes from there on nobody sees, and what it pops is zeros.
 //!
 //! The textual form (`print`, `parse`) is complete: what was printed reads back as the same module.
 
@@ -74,6 +78,15 @@ impl Ty {
 
     pub fn is_array(self) -> bool {
         matches!(self, Ty::Array(..))
+    }
+
+    /// Rows that a value takes on the tape.
+    pub fn rows(self) -> u32 {
+        match self {
+            Ty::Scalar(_) => 1,
+            Ty::Array(_, n) => n,
+            Ty::Token => 0,
+        }
     }
 }
 
@@ -296,6 +309,20 @@ impl Module {
         let mut found = false;
         self.functions.iter().for_each(|f| f.walk(|_, data| found |= matches!(data.op, Op::Print(_))));
         found
+    }
+
+    /// The most rows that go on a tape or come off it at once; `None` where there is no tape.
+    pub fn tape(&self) -> Option<u32> {
+        let mut most = None;
+        for f in &self.functions {
+            f.walk(|_, data| {
+                if let Op::Push(_) | Op::Pop(_) = data.op {
+                    let rows = data.args.iter().chain(&data.results).map(|&v| f.ty(v).rows()).sum();
+                    most = most.max(Some(rows));
+                }
+            });
+        }
+        most
     }
 
     /// Whether a texture is looked up, or asked for its size, anywhere.

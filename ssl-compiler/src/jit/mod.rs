@@ -5,6 +5,7 @@ use crate::diagnostics::Diagnostics;
 use crate::ir::Module;
 use crate::runtime::block::{BlockContext, Token, Words, lane_error};
 use crate::runtime::externals::ExternalRequest;
+use crate::runtime::tape::Arena;
 use crate::runtime::{Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ pub struct Shader {
     needed_rows: usize,
     calls_externals: bool,
     samples: bool,
+    /// The most rows that go on a tape at once, if the shader has one.
+    tape: Option<u32>,
     warnings: Diagnostics,
 }
 
@@ -32,8 +35,8 @@ impl Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
         let (calls_externals, samples) = (module.calls_externals(), module.asks_for_textures());
-        let warnings = Diagnostics::new();
-        Shader { interface, code, module, timings, needed_rows, calls_externals, samples, warnings }
+        let (tape, warnings) = (module.tape(), Diagnostics::new());
+        Shader { interface, code, module, timings, needed_rows, calls_externals, samples, tape, warnings }
     }
 
     /// What a host must know to call the shader.
@@ -99,6 +102,8 @@ impl Shader {
         let mut external =
             self.calls_externals.then(|| ExternalRequest::new(&self.module.externals, &self.module.texts));
         let host = block.host;
+        // The call keeps it until it ends: the host may suspend the call and run another one on this thread.
+        let mut tape = self.tape.map(|least| Arena::take(block.tape_rows, least));
         let mut context = BlockContext {
             globals: block.globals.as_ptr(),
             parameters: block.parameters.words.as_ptr(),
@@ -106,15 +111,21 @@ impl Shader {
             host: (&raw const host).cast(),
             texture: request.as_mut().map_or(std::ptr::null_mut(), |r| &raw mut *r),
             external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut *e),
+            tape: tape.as_mut().map_or(std::ptr::null_mut(), Arena::as_mut_ptr),
             mask: block.mask & ((1 << LANES) - 1),
             clamped_indices: 0,
             non_finite_derivatives: 0,
             // A token without fuel has run out, so one that spent just what it was given must keep a unit.
             fuel: block.fuel.saturating_add(1),
             // Lanes that are not meant never run out.
+            tape_rows: tape.as_ref().map_or(0, Arena::rows),
+            most_rows: 0,
             left: Words([1; LANES]),
             depth: Words::default(),
+            rows: Words::default(),
+            most_rows_apart: Words::default(),
             kept: Words::default(),
+            scratch: Words::default(),
         };
         // SAFETY: the pointers come from live references, and the lengths were checked above.
         unsafe { self.code.run(&mut context) };
@@ -123,6 +134,10 @@ impl Shader {
             non_finite_derivatives: context.non_finite_derivatives,
             ..BlockStatus::default()
         };
+        if let Some(tape) = &mut tape {
+            status.tape_rows = context.most_rows_apart.0.into_iter().fold(context.most_rows, u32::max);
+            tape.touched(status.tape_rows);
+        }
         // Seldom so; and blocks of small shaders take no longer than looking at lanes one by one.
         let ended = context.left.0.iter().zip(&context.depth.0).fold(false, |any, (l, d)| any | (*l == 0) | (*d != 0));
         if ended {
@@ -134,7 +149,8 @@ impl Shader {
     /// Clears the outputs of lanes that ended early, and says why they did.
     fn end(&self, context: &BlockContext, outputs: &mut [Row], status: &mut BlockStatus) {
         for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
-            status.errors[lane] = lane_error(Token { fuel: context.left.0[lane], depth: context.depth.0[lane] });
+            let [fuel, depth, rows] = [&context.left, &context.depth, &context.rows].map(|words| words.0[lane]);
+            status.errors[lane] = lane_error(Token { fuel, depth, rows });
             if status.errors[lane].is_some() {
                 outputs[..self.interface.output_rows].iter_mut().for_each(|row| row.0[lane] = 0.0);
             }

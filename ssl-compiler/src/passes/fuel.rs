@@ -84,6 +84,10 @@ impl Meter<'_> {
             }
             Op::ArrayFill | Op::ArrayNew => self.words(data.results[0]),
             Op::ArraySet => 1 + self.copies(&data.args[..1], &data.results),
+            op @ (Op::Push(_) | Op::Pop(_)) => {
+                let values = data.args.iter().chain(&data.results);
+                values.map(|&v| u64::from(f.ty(v).rows())).sum::<u64>() + u64::from(op.facts().price)
+            }
             op => u64::from(op.facts().price),
         }
     }

@@ -10,6 +10,12 @@ pub const DEFAULT_FUEL: u32 = 1 << 22;
 /// Calls of recursive functions that may be open at once.
 pub const MAX_RECURSION: u32 = 256;
 
+/// Rows that one lane may have on its tape at once. A row takes 64 bytes for the 16 lanes of a block, so this is 64 MiB.
+pub const DEFAULT_TAPE_ROWS: u32 = 1 << 20;
+
+/// The most rows that a caller can ask for.
+pub const MAX_TAPE_ROWS: u32 = 1 << 27;
+
 /// A call of a shader on a block of points.
 pub struct Block<'a> {
     /// As many rows as the layout has. Rows that the shader does not read may hold anything.
@@ -25,13 +31,25 @@ pub struct Block<'a> {
     /// What each lane may spend: [`DEFAULT_FUEL`] unless a caller wants another bound. A shader that neither loops nor
     /// recurses needs 0.
     pub fuel: u32,
+    /// How many rows each lane may have on its tape at once, up to [`MAX_TAPE_ROWS`]: [`DEFAULT_TAPE_ROWS`] unless a
+    /// caller wants another bound. A scalar takes one row, an array one for each element. Only shaders that keep values
+    /// for the reverse sweep of a gradient have a tape; for others no memory is taken.
+    pub tape_rows: u32,
 }
 
 impl<'a> Block<'a> {
     /// A block of all 16 points, with the usual fuel and no textures. Set fields to change this:
     /// `Block { mask: 0b11, ..Block::new(…) }` runs the first two points.
     pub fn new(globals: &'a [Row], parameters: &'a ParameterBlock, outputs: &'a mut [Row]) -> Block<'a> {
-        Block { globals, parameters, host: &NoTextures, outputs, mask: (1 << LANES) - 1, fuel: DEFAULT_FUEL }
+        Block {
+            globals,
+            parameters,
+            host: &NoTextures,
+            outputs,
+            mask: (1 << LANES) - 1,
+            fuel: DEFAULT_FUEL,
+            tape_rows: DEFAULT_TAPE_ROWS,
+        }
     }
 }
 
@@ -42,6 +60,8 @@ pub enum LaneError {
     OutOfFuel,
     /// Too many calls of recursive functions were open at once.
     RecursionTooDeep,
+    /// More had to be kept for the reverse sweep of a gradient than the tape has room for.
+    TapeFull,
 }
 
 impl std::fmt::Display for LaneError {
@@ -49,6 +69,7 @@ impl std::fmt::Display for LaneError {
         f.write_str(match self {
             LaneError::OutOfFuel => "a loop or call chain did not end within its allowance",
             LaneError::RecursionTooDeep => "a function called itself more than 256 levels deep",
+            LaneError::TapeFull => "the reverse sweep of a gradient needs more values than the tape has room for",
         })
     }
 }
@@ -64,6 +85,8 @@ pub struct BlockStatus {
     pub clamped_indices: u32,
     /// Derivatives that were not finite where the shader read them, and became 0.
     pub non_finite_derivatives: u32,
+    /// The most rows that any lane had on its tape at once.
+    pub tape_rows: u32,
 }
 
 impl BlockStatus {
@@ -80,8 +103,9 @@ impl BlockStatus {
 
 /// The C face of a [`Block`], which compiled code gets as its only argument.
 ///
-/// Compiled code leaves each lane's final [token](crate::ir) in two rows: in `left` its fuel, in `depth` the number of
-/// open recursive calls with [`TOO_DEEP`] as a flag, which code without recursion leaves alone.
+/// Compiled code leaves each lane's final [token](crate::ir) in three rows: in `left` its fuel, in `depth` the number of
+/// open recursive calls with [`TOO_DEEP`] as a flag, in `rows` the number of rows on its tape with [`TAPE_FULL`] as a
+/// flag. Code without recursion leaves `depth` alone, code without a tape `rows`.
 #[doc(hidden)]
 #[repr(C)]
 pub struct BlockContext {
@@ -94,15 +118,25 @@ pub struct BlockContext {
     pub texture: *mut TextureRequest,
     /// Null if the module calls no external function and prints nothing.
     pub external: *mut ExternalRequest,
+    /// `tape_rows` rows that belong to this call, each with a word for each lane. Null if the module pushes nothing.
+    pub tape: *mut Row,
     pub mask: u32,
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
     /// One unit more than a lane may spend.
     pub fuel: u32,
+    pub tape_rows: u32,
+    /// The most rows that lanes had on their tapes when they all had equally many.
+    pub most_rows: u32,
     pub left: Words,
     pub depth: Words,
+    pub rows: Words,
+    /// The most rows that each lane had on its tape when lanes differed.
+    pub most_rows_apart: Words,
     /// Where `keep` operations write; nobody reads it.
     pub kept: Words,
+    /// Where code puts a wide value down to read one lane of it.
+    pub scratch: Words,
 }
 
 /// A word of every lane.
@@ -113,19 +147,24 @@ pub struct Words(pub [u32; LANES]);
 /// Bit of a depth that is set when recursion went too deep.
 pub const TOO_DEEP: u32 = 1 << 31;
 
-/// A token: how much a lane may still do, and how deep in recursive calls it is.
+/// Bit of a number of rows that is set when the tape was full.
+pub const TAPE_FULL: u32 = 1 << 31;
+
+/// A token: how much a lane may still do, how deep in recursive calls it is, and how much it has on its tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The fuel that is left.
     pub fuel: u32,
     /// Open recursive calls, and [`TOO_DEEP`].
     pub depth: u32,
+    /// Rows on the tape, and [`TAPE_FULL`].
+    pub rows: u32,
 }
 
 impl Token {
-    /// A token with this fuel, and no open calls.
+    /// A token with this fuel, no open calls, and nothing on the tape.
     pub fn new(fuel: u32) -> Token {
-        Token { fuel, depth: 0 }
+        Token { fuel, depth: 0, rows: 0 }
     }
 
     /// Takes fuel, down to none.
@@ -137,7 +176,26 @@ impl Token {
     pub fn enter(self) -> Token {
         let depth = self.depth.wrapping_add(1);
         let too_deep = depth & !TOO_DEEP > MAX_RECURSION;
-        if too_deep { Token { fuel: 0, depth: depth | TOO_DEEP } } else { Token { depth, ..self } }
+        if too_deep { Token { fuel: 0, depth: depth | TOO_DEEP, ..self } } else { Token { depth, ..self } }
+    }
+
+    /// Puts so many rows on a tape of `capacity` rows; gives the first of them. A push that does not fit takes all fuel,
+    /// so that the lane ends.
+    pub fn push(self, rows: u32, capacity: u32) -> (Token, Option<u32>) {
+        let next = self.rows.wrapping_add(rows);
+        match (next > capacity, self.fuel) {
+            (false, _) => (Token { rows: next, ..self }, Some(self.rows)),
+            (true, 0) => (self, None),
+            (true, _) => (Token { fuel: 0, rows: self.rows | TAPE_FULL, ..self }, None),
+        }
+    }
+
+    /// Takes so many rows off the tape; gives the first of them. A lane that has ended takes nothing off, and neither
+    /// does one that has too little on its tape.
+    pub fn pop(self, rows: u32, capacity: u32) -> (Token, Option<u32>) {
+        // Too little wraps round, and a flag is above all capacities.
+        let next = self.rows.wrapping_sub(rows);
+        if self.fuel != 0 && next < capacity { (Token { rows: next, ..self }, Some(next)) } else { (self, None) }
     }
 
     /// Closes a recursive call.
@@ -148,9 +206,10 @@ impl Token {
 
 /// What the final token of a lane means.
 pub fn lane_error(token: Token) -> Option<LaneError> {
-    match (token.depth & TOO_DEEP != 0, token.fuel == 0) {
-        (true, _) => Some(LaneError::RecursionTooDeep),
-        (false, true) => Some(LaneError::OutOfFuel),
+    match token {
+        Token { depth, .. } if depth & TOO_DEEP != 0 => Some(LaneError::RecursionTooDeep),
+        Token { rows, .. } if rows & TAPE_FULL != 0 => Some(LaneError::TapeFull),
+        Token { fuel: 0, .. } => Some(LaneError::OutOfFuel),
         _ => None,
     }
 }

@@ -21,6 +21,7 @@ pub mod math;
 pub mod parameters;
 pub mod print;
 pub mod strings;
+pub(crate) mod tape;
 
 pub use allowed::{Disallowed, disallowed};
 pub use block::{Block, BlockContext, BlockStatus, LaneError};

@@ -10,7 +10,6 @@ use super::texture::TestTextures;
 use super::values::{Numbers, constant, numbers, setting, texture};
 use crate::diagnostics::codes;
 use crate::facade::BackendKind;
-use crate::runtime::block::DEFAULT_FUEL;
 use crate::runtime::{Block, GlobalsLayout, Listener, Order, ParameterBlock, ParameterValue, Row};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestDecl, TestStmt, TestStmtKind};
@@ -248,14 +247,8 @@ impl<'a, 'c> Run<'a, 'c> {
         }
         let mut outputs = vec![Row::ZERO; shader.interface().output_rows];
         let listener = Listener::new(&textures, &parameters);
-        let status = shader.run(&mut Block {
-            globals: &rows,
-            parameters: &parameters,
-            host: &listener,
-            outputs: &mut outputs,
-            mask: 1,
-            fuel: DEFAULT_FUEL,
-        });
+        let status =
+            shader.run(&mut Block { host: &listener, mask: 1, ..Block::new(&rows, &parameters, &mut outputs) });
         let room = MAX_MESSAGES.saturating_sub(self.attempt.messages.len());
         self.attempt.messages.extend(listener.messages().into_iter().map(|(_, text)| text).take(room));
         self.last = Some(Ran { shader: name.text.clone(), parameters, textures, given, outputs });

@@ -3,7 +3,6 @@
 use super::describe::shaped;
 use renderer::math::figures::number;
 use serde_json::{Value, json};
-use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{
     Block, BlockStatus, ClosureRegistry, GlobalsLayout, HostServices, LANES, Listener, ParameterBlock, Row,
     ShaderInterface, host_string_id,
@@ -38,7 +37,7 @@ impl Setup<'_> {
     }
 
     fn run_with(&self, rows: &[Row], outputs: &mut [Row], mask: u32, host: &dyn HostServices) -> BlockStatus {
-        let mut block = Block { globals: rows, parameters: &self.parameters, host, outputs, mask, fuel: DEFAULT_FUEL };
+        let mut block = Block { host, mask, ..Block::new(rows, &self.parameters, outputs) };
         self.shader.run(&mut block)
     }
 

@@ -19,17 +19,17 @@ impl<A: Assembler> Emitter<'_, A> {
         }
     }
 
-    fn slot_of(&self, v: Value) -> Made<u32> {
+    pub fn slot_of(&self, v: Value) -> Made<u32> {
         self.storage.slot(v).map_or_else(unexpected, Ok)
     }
 
     /// Bytes from one element of a slot to the next.
-    fn stride(&self, slot: u32) -> u32 {
+    pub fn stride(&self, slot: u32) -> u32 {
         if self.plan.slot_is_wide(slot) { 4 * self.asm.lanes() } else { 4 }
     }
 
     /// What the elements of a slot are in memory.
-    fn word(&self, slot: u32) -> Shape {
+    pub fn word(&self, slot: u32) -> Shape {
         let is_float = self.storage.list[slot as usize].scalar == crate::types::Scalar::Float;
         Shape::new(if is_float { Kind::Float } else { Kind::Int }, self.plan.slot_is_wide(slot))
     }
@@ -71,20 +71,24 @@ impl<A: Assembler> Emitter<'_, A> {
         })
     }
 
-    /// Writes a wide word, or the lanes of it that are meant.
     fn write(&mut self, value: A::Value, to: A::Value, kind: Kind, masked: bool) -> Made {
+        self.write_at(value, (to, 0), kind, masked)
+    }
+
+    /// Writes a wide word, or the lanes of it that are meant, so many bytes behind an address.
+    pub fn write_at(&mut self, value: A::Value, (to, offset): (A::Value, usize), kind: Kind, masked: bool) -> Made {
         let value = match self.mask {
             Some(mask) if masked => {
-                let old = self.asm.load(Shape::new(kind, true), to, 0, Stability::Changing)?;
+                let old = self.asm.load(Shape::new(kind, true), to, offset, Stability::Changing)?;
                 self.asm.select(mask, value, old)?
             }
             _ => value,
         };
-        self.asm.store(value, to, 0)
+        self.asm.store(value, to, offset)
     }
 
     /// Does something for the number of every element.
-    fn each_element(&mut self, length: u32, mut work: impl FnMut(&mut Self, A::Value) -> Made) -> Made {
+    pub fn each_element(&mut self, length: u32, mut work: impl FnMut(&mut Self, A::Value) -> Made) -> Made {
         if length <= MAX_UNROLLED {
             return (0..length).try_for_each(|i| {
                 let i = self.int(i as i32);
@@ -168,8 +172,13 @@ impl<A: Assembler> Emitter<'_, A> {
 
     /// The word of each lane in the row of its element.
     fn own_word(&mut self, index: A::Value) -> Made<A::Value> {
+        self.own_word_of(index, self.asm.lanes())
+    }
+
+    /// The same in rows of so many words, of which the lanes have the first ones.
+    pub fn own_word_of(&mut self, index: A::Value, words: u32) -> Made<A::Value> {
         let lanes = self.asm.lanes();
-        let shift = self.int(lanes.trailing_zeros() as i32);
+        let shift = self.int(words.trailing_zeros() as i32);
         let row = self.asm.shift(Int2::Shl, index, shift)?.map_or_else(unexpected, Ok)?;
         let mut own = self.asm.zero(Shape::new(Kind::Int, true));
         for lane in 1..lanes {

@@ -1,7 +1,7 @@
 //! `if`, `loop`, calls, and the operations on tokens: as branches where all lanes agree, else under masks.
 
 use super::function::Emitter;
-use super::{Assembler, Kind, Logic, Made, Odds, Shape, unexpected};
+use super::{Assembler, Beside, Kind, Logic, Made, Odds, Shape, unexpected};
 use crate::backend::plan::{Treatment, Version};
 use crate::ir::{Compare, Const, FuncId, Inst, InstData, Int2, Op, Region, Value};
 use crate::runtime::block::{MAX_RECURSION, TOO_DEEP};
@@ -287,9 +287,11 @@ impl<A: Assembler> Emitter<'_, A> {
             };
             let value = next(self)?;
             self.set(r, value);
-            if self.f.ty(r) == crate::ir::Ty::Token && unit.recursive {
-                let depth = next(self)?;
-                self.set_depth(r, depth);
+            if self.f.ty(r) == crate::ir::Ty::Token {
+                for what in unit.beside.iter() {
+                    let carried = next(self)?;
+                    self.set_beside(r, *what, carried);
+                }
             }
         }
         Ok(())
@@ -297,7 +299,7 @@ impl<A: Assembler> Emitter<'_, A> {
 
     pub fn token_op(&mut self, data: &InstData) -> Made {
         let (token, result) = (data.args[0], data.results[0]);
-        let (mut fuel, mut depth) = (self.get(token)?, self.depth(token));
+        let (mut fuel, mut depth) = (self.get(token)?, self.beside(token, Beside::Depth));
         let wide = self.plan.is_wide(token);
         match data.op {
             Op::Leave => depth = self.deeper(depth, wide, -1)?,
@@ -314,8 +316,9 @@ impl<A: Assembler> Emitter<'_, A> {
             }
         }
         self.set(result, fuel);
+        self.pass_beside(token, result);
         if let Some(depth) = depth {
-            self.set_depth(result, depth);
+            self.set_beside(result, Beside::Depth, depth);
         }
         if let Some(&alive) = data.results.get(1) {
             let none = self.number(0, wide)?;
@@ -325,7 +328,7 @@ impl<A: Assembler> Emitter<'_, A> {
         Ok(())
     }
 
-    fn number(&mut self, x: i32, wide: bool) -> Made<A::Value> {
+    pub fn number(&mut self, x: i32, wide: bool) -> Made<A::Value> {
         let x = self.asm.constant(Const::Int(x));
         if wide { self.asm.splat(Kind::Int, x) } else { Ok(x) }
     }
@@ -337,7 +340,7 @@ impl<A: Assembler> Emitter<'_, A> {
         self.arithmetic(Int2::Sub, fuel, taken)
     }
 
-    fn arithmetic(&mut self, op: Int2, a: A::Value, b: A::Value) -> Made<A::Value> {
+    pub fn arithmetic(&mut self, op: Int2, a: A::Value, b: A::Value) -> Made<A::Value> {
         self.asm.int2(op, a, b)?.map_or_else(unexpected, Ok)
     }
 

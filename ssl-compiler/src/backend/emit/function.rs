@@ -3,7 +3,7 @@
 
 use super::host::Wanted;
 use super::signature::shapes;
-use super::{Assembler, Conversion, Kind, Made, Odds, Service, Shape, Stability, Target, Unit, unexpected};
+use super::{Assembler, Beside, Conversion, Kind, Made, Odds, Service, Shape, Stability, Target, Unit, unexpected};
 use crate::analysis::storage::Storage;
 use crate::backend::plan::{FunctionPlan, Version};
 use crate::ir::{Compare, Const, FuncId, Function, Inst, Int1, Int2, Op, Region, Ty, Value};
@@ -50,8 +50,8 @@ pub(super) struct Emitter<'a, A: Assembler> {
     pub plan: &'a FunctionPlan,
     pub version: Version,
     values: Vec<Option<A::Value>>,
-    /// Of tokens: the open calls, where they are counted.
-    depths: Vec<Option<A::Value>>,
+    /// Of tokens: what they carry beside their fuel.
+    beside: Vec<[Option<A::Value>; 2]>,
     /// The constants that values are.
     constants: Vec<Option<Const>>,
     pub places: Vec<Option<Place<A::Value, A::Slot>>>,
@@ -60,6 +60,8 @@ pub(super) struct Emitter<'a, A: Assembler> {
     pub mask: Option<A::Value>,
     /// Whether the mask is narrower than the one that the function was given.
     pub diverged: bool,
+    /// Whether this is the function that the host calls, which is given all lanes that take part.
+    pub is_entry: bool,
 }
 
 impl<'a, A: Assembler> Emitter<'a, A> {
@@ -74,12 +76,13 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             plan: unit.plan.of(id, version),
             version,
             values: vec![None; f.types.len()],
-            depths: if unit.recursive { vec![None; f.types.len()] } else { Vec::new() },
+            beside: if unit.beside.is_empty() { Vec::new() } else { vec![[None; 2]; f.types.len()] },
             constants: f.constants(),
             places: vec![None; storage.list.len()],
             block: None,
             mask: None,
             diverged: false,
+            is_entry: false,
         }
     }
 
@@ -91,13 +94,21 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         self.values[v.index()] = Some(value);
     }
 
-    pub fn depth(&self, token: Value) -> Option<A::Value> {
-        self.depths.get(token.index()).copied().flatten()
+    /// What a token carries beside its fuel, if tokens do.
+    pub fn beside(&self, token: Value, what: Beside) -> Option<A::Value> {
+        self.beside.get(token.index())?[what as usize]
     }
 
-    pub fn set_depth(&mut self, token: Value, depth: A::Value) {
-        if let Some(place) = self.depths.get_mut(token.index()) {
-            *place = Some(depth);
+    pub fn set_beside(&mut self, token: Value, what: Beside, value: A::Value) {
+        if let Some(of_token) = self.beside.get_mut(token.index()) {
+            of_token[what as usize] = Some(value);
+        }
+    }
+
+    /// Gives a token what another carries beside its fuel.
+    pub fn pass_beside(&mut self, from: Value, to: Value) {
+        if let Some(&carried) = self.beside.get(from.index()) {
+            self.beside[to.index()] = carried;
         }
     }
 
@@ -139,11 +150,12 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         let mut out = Vec::new();
         for (i, &v) in values.iter().enumerate().filter(|(_, v)| !self.f.ty(**v).is_array()) {
             out.push(self.in_shape(v, like(i))?);
-            if self.f.ty(v) == Ty::Token
-                && let Some(depth) = self.depth(v)
-            {
+            if self.f.ty(v) == Ty::Token {
                 let widen = like(i) && !self.plan.is_wide(v);
-                out.push(if widen { self.asm.splat(Kind::Int, depth)? } else { depth });
+                for what in self.unit.beside.iter() {
+                    let carried = self.beside(v, *what).map_or_else(unexpected, Ok)?;
+                    out.push(if widen { self.asm.splat(Kind::Int, carried)? } else { carried });
+                }
             }
         }
         Ok(out)
@@ -155,9 +167,11 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         for &v in values.iter().filter(|v| !self.f.ty(**v).is_array()) {
             let Some(value) = machine.next() else { return unexpected() };
             self.set(v, value);
-            if self.f.ty(v) == Ty::Token && self.unit.recursive {
-                let Some(depth) = machine.next() else { return unexpected() };
-                self.set_depth(v, depth);
+            if self.f.ty(v) == Ty::Token {
+                for what in self.unit.beside.iter() {
+                    let Some(carried) = machine.next() else { return unexpected() };
+                    self.set_beside(v, *what, carried);
+                }
             }
         }
         Ok(())
@@ -165,8 +179,8 @@ impl<'a, A: Assembler> Emitter<'a, A> {
 
     /// The shapes of a block's parameters for values.
     pub fn shapes(&self, values: &[Value]) -> Vec<Shape> {
-        let recursive = self.unit.recursive;
-        values.iter().flat_map(|&v| shapes(self.f.ty(v), self.plan.is_wide(v), recursive)).collect()
+        let beside = self.unit.beside.len();
+        values.iter().flat_map(|&v| shapes(self.f.ty(v), self.plan.is_wide(v), beside)).collect()
     }
 
     fn pointers(&mut self, context: A::Value, lane: A::Value) -> Made<BlockPointers<A::Value>> {
@@ -207,9 +221,11 @@ impl<'a, A: Assembler> Emitter<'a, A> {
                 Some(slot) => self.places[slot as usize] = Some(Place::Given(value)),
                 None => self.set(p, value),
             }
-            if self.f.ty(p) == Ty::Token && self.unit.recursive {
-                let Some(depth) = arguments.next() else { return unexpected() };
-                self.set_depth(p, depth);
+            if self.f.ty(p) == Ty::Token {
+                for what in self.unit.beside.iter() {
+                    let Some(carried) = arguments.next() else { return unexpected() };
+                    self.set_beside(p, *what, carried);
+                }
             }
         }
         self.region(self.f.body)?;
@@ -227,6 +243,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
     /// The block function.
     fn entry(mut self) -> Made {
         let Some(&context) = self.asm.arguments().first() else { return unexpected() };
+        self.is_entry = true;
         self.make_slots()?;
         let mask = self.asm.load(Shape::INT, context, offset_of!(BlockContext, mask), Stability::Invariant)?;
         let fuel = self.asm.load(Shape::INT, context, offset_of!(BlockContext, fuel), Stability::Invariant)?;
@@ -234,9 +251,9 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         let outputs = self.asm.pointer(context, offset_of!(BlockContext, outputs), rows)?;
         let Some(&token) = self.f.params().first() else { return unexpected() };
         self.set(token, fuel);
-        if self.unit.recursive {
+        for what in self.unit.beside.iter() {
             let none = self.int(0);
-            self.set_depth(token, none);
+            self.set_beside(token, *what, none);
         }
         match self.version {
             Version::Lane => self.each_lane(context, outputs, mask),
@@ -313,10 +330,14 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         let control = self.asm.element(context, lane, 4)?;
         let fuel = self.in_shape(token, wide)?;
         self.asm.store(fuel, control, offset_of!(BlockContext, left))?;
-        if let Some(depth) = self.depth(token) {
-            let widen = wide && !self.plan.is_wide(token);
-            let depth = if widen { self.asm.splat(Kind::Int, depth)? } else { depth };
-            self.asm.store(depth, control, offset_of!(BlockContext, depth))?;
+        for (what, row) in
+            [(Beside::Depth, offset_of!(BlockContext, depth)), (Beside::Rows, offset_of!(BlockContext, rows))]
+        {
+            if let Some(carried) = self.beside(token, what) {
+                let widen = wide && !self.plan.is_wide(token);
+                let carried = if widen { self.asm.splat(Kind::Int, carried)? } else { carried };
+                self.asm.store(carried, control, row)?;
+            }
         }
         let outputs = self.asm.element(outputs, lane, 4)?;
         for (row, &v) in values.iter().enumerate() {
@@ -358,6 +379,8 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             Op::Print(format) => self.print(data, format),
             Op::External(id) => self.external(data, id),
             Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.token_op(data),
+            Op::Push(_) => self.push(data),
+            Op::Pop(_) => self.pop(data),
             Op::Keep => self.keep(data.args[0]),
             _ => {
                 let value = self.scalar(data)?;

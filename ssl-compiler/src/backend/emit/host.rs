@@ -101,9 +101,7 @@ impl<A: Assembler> Emitter<'_, A> {
         debug_assert_eq!(self.f.ty(token), Ty::Token, "effects come with a token");
         let fuel = self.get(token)?;
         self.set(result, fuel);
-        if let Some(depth) = self.depth(token) {
-            self.set_depth(result, depth);
-        }
+        self.pass_beside(token, result);
         Ok(())
     }
 
@@ -125,8 +123,8 @@ impl<A: Assembler> Emitter<'_, A> {
         Ok(())
     }
 
-    /// The word of the first lane that is meant.
-    fn first_meant(&mut self, lanes: A::Value, row: usize, kind: Kind) -> Made<A::Value> {
+    /// The word of the first lane that is meant, in a row behind the lanes' first word of something.
+    pub fn first_meant(&mut self, lanes: A::Value, row: usize, kind: Kind) -> Made<A::Value> {
         let Some(mask) = self.mask else { return super::unexpected() };
         let bits = self.asm.bits(mask)?;
         let first = self.asm.int1(crate::ir::Int1::Ctz, bits)?.map_or_else(super::unexpected, Ok)?;

@@ -5,7 +5,8 @@
 //! block through hidden parameters: the context, and the number of its lane (in wide code, of the first of its lanes).
 //! The entry walks over the block's lanes, or groups of them.
 //!
-//! A token is its fuel and, in modules that recurse, beside it the number of open calls.
+//! A token is its fuel, and beside it the number of open calls in modules that recurse, and the number of rows on the
+//! tape in modules that push.
 
 mod arrays;
 mod control;
@@ -13,6 +14,7 @@ mod function;
 mod host;
 mod scalars;
 mod signature;
+mod tape;
 
 pub use function::{emit, emit_entry};
 pub use signature::{Param, Signature};
@@ -113,6 +115,15 @@ impl Service {
     }
 }
 
+/// What a token carries beside its fuel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Open recursive calls.
+    Depth,
+    /// Rows on the tape.
+    Rows,
+}
+
 /// What a load of a pointer in the context may promise of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
@@ -205,8 +216,8 @@ pub struct Unit<'a> {
     pub storage: Vec<Storage>,
     /// Functions that take the context and the lane.
     pub reads_block: Vec<bool>,
-    /// Whether tokens carry a depth.
-    pub recursive: bool,
+    /// What tokens carry beside their fuel, in order.
+    pub beside: Vec<Beside>,
     /// Rows of globals that the module reads.
     pub rows: usize,
 }
@@ -218,12 +229,13 @@ impl<'a> Unit<'a> {
         let wide = if lanes > 1 { Plan::wide(module, &storage, lanes) } else { None };
         let mut recursive = false;
         module.functions.iter().for_each(|f| f.walk(|_, data| recursive |= data.op == Op::Enter));
+        let counts = [(Beside::Depth, recursive), (Beside::Rows, module.tape().is_some())];
         Unit {
             module,
             plan: wide.unwrap_or_else(|| Plan::scalar(module)),
             storage,
             reads_block: native::block_readers(module),
-            recursive,
+            beside: counts.into_iter().filter(|(_, is_counted)| *is_counted).map(|(what, _)| what).collect(),
             rows: rows(module),
         }
     }

@@ -38,13 +38,13 @@ pub struct Signature {
     pub results: Vec<Shape>,
 }
 
-/// The machine values of a value that is no array.
-pub(super) fn shapes(ty: Ty, wide: bool, recursive: bool) -> impl Iterator<Item = Shape> {
+/// The machine values of a value that is no array; `beside` is how many a token has beside its fuel.
+pub(super) fn shapes(ty: Ty, wide: bool, beside: usize) -> impl Iterator<Item = Shape> {
     let (kind, n) = match ty {
         Ty::Scalar(Scalar::Bool) => (Kind::Bool, 1),
         Ty::Scalar(Scalar::Int) => (Kind::Int, 1),
         Ty::Scalar(Scalar::Float) => (Kind::Float, 1),
-        Ty::Token => (Kind::Int, 1 + usize::from(recursive)),
+        Ty::Token => (Kind::Int, 1 + beside),
         Ty::Array(..) => (Kind::Pointer, 0),
     };
     std::iter::repeat_n(Shape { kind, wide }, n)
@@ -64,7 +64,7 @@ impl Unit<'_> {
         for &p in f.params() {
             match f.ty(p) {
                 Ty::Array(..) => signature.params.push(Param::ArrayIn(self.array_bytes(id, version, p))),
-                ty => signature.params.extend(shapes(ty, plan.is_wide(p), self.recursive).map(Param::Plain)),
+                ty => signature.params.extend(shapes(ty, plan.is_wide(p), self.beside.len()).map(Param::Plain)),
             }
         }
         for &r in &f.region(f.body).results {
@@ -74,7 +74,7 @@ impl Unit<'_> {
                     let lanes = if version == Version::Wide { self.plan.lanes } else { 1 };
                     signature.params.push(Param::ArrayOut(4 * n * lanes));
                 }
-                ty => signature.results.extend(shapes(ty, plan.is_wide(r), self.recursive)),
+                ty => signature.results.extend(shapes(ty, plan.is_wide(r), self.beside.len())),
             }
         }
         signature
