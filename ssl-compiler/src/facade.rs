@@ -462,6 +462,10 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
             let hint = "it is asked for by `ddx`, `ddy` or a texture; let the host register one, or say that it is 0";
             Diagnostic::error(&codes::NO_DERIVATIVE, span, message, hint)
         }
+        Failure::Refused(Refused::NoTape(span)) => {
+            let message = "the rounds of this loop cannot be remembered for a reverse sweep";
+            Diagnostic::error(&codes::BACKEND, span, message, "please report this with the shader")
+        }
         Failure::Broken { pass, errors } => {
             let message = format!("the pass `{pass}` broke the program: {}", errors.join("; "));
             Diagnostic::error(&codes::BACKEND, shader, message, "please report this with the shader")

@@ -11,6 +11,7 @@
 mod externals;
 mod forward;
 mod regions;
+mod reverse;
 pub mod rules;
 mod variants;
 pub mod why;
@@ -47,6 +48,8 @@ pub enum Refused {
     Unbounded(Span),
     /// A function of the host's whose derivative by a component of its arguments nobody gave.
     NoRule { span: Span, function: String, component: usize },
+    /// A loop through which no token passes, but whose rounds a reverse sweep must know.
+    NoTape(Span),
     /// More than may be written.
     TooLarge,
 }
@@ -59,6 +62,7 @@ pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Refused> {
 /// Resolves all derivatives of a module, as a mode wants them. What is forced are first derivatives.
 pub fn run_as(module: &mut Module, policy: CallPolicy, derivatives: Derivatives) -> Result<(), Refused> {
     for round in 0..MAX_ROUNDS {
+        reverse::resolve(module, &|_| true)?;
         let derivatives = in_round(derivatives, round);
         if unresolved(module).is_none() && derivatives != Derivatives::Forced {
             return Ok(());

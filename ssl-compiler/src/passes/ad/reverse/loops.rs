@@ -1,0 +1,213 @@
+//! Loops: forwards they count their rounds, and put on the tape what the sweep reads of each; the sweep runs as many
+//! rounds back.
+
+use super::keep::{Boundary, Counted, decide_with};
+use super::linearise::{Lineariser, Rounds, Side, Step};
+use super::transpose::Sweep;
+use crate::ir::*;
+
+impl<'m> Lineariser<'_, 'm> {
+    pub(super) fn loop_inst(&mut self, inst: Inst, data: &'m InstData, checkpoint: Checkpoint) -> Option<Step> {
+        let source = self.source;
+        let (condition, body) = (source.region(data.regions[0]), source.region(data.regions[1]));
+        let types = |values: &[Value]| values.iter().map(|&v| source.ty(v)).chain([INT]).collect::<Vec<Ty>>();
+
+        let new_condition = self.b.open(&types(&condition.params));
+        let entering = self.b.params(new_condition);
+        self.bind(&condition.params, &entering);
+        let test_steps = self.region(data.regions[0]);
+        let mut tested = self.values(&condition.results);
+        tested.push(entering[condition.params.len()]);
+        self.b.close(tested);
+
+        let new_body = self.b.open(&types(&body.params));
+        let leaving = self.b.params(new_body);
+        self.bind(&body.params, &leaving);
+        let body_steps = self.region(data.regions[1]);
+        let mut next = self.values(&body.results);
+        let one = self.b.int(1);
+        next.push(self.b.int2(Int2::Add, leaving[body.params.len()], one));
+        self.b.close(next);
+
+        let zero = self.b.int(0);
+        let mut args = self.values(&data.args);
+        args.push(zero);
+        let touched = [&data.results[..], &condition.params, &body.params];
+        let idle = test_steps.is_empty() && body_steps.is_empty();
+        let idle = idle && !touched.into_iter().flatten().any(|&v| self.active[v.index()]);
+        let sides = (!idle).then(|| {
+            let (tests, rounds) = self.counters(&args, new_condition, new_body);
+            let prefer = if checkpoint == Checkpoint::Keep { Prefer::Checkpoint } else { self.prefer };
+            let test = self.side(new_condition, test_steps, prefer, &tests, data);
+            (test, self.side(new_body, body_steps, prefer, &rounds, data))
+        });
+        self.b.span = data.span;
+        let regions = [new_condition, new_body];
+        let new = self.b.push(Op::Loop(Checkpoint::Free), args, &types(&data.results), &regions);
+        let results = Values::from_slice(self.b.results(new));
+        self.bind(&data.results, &results);
+        let count = results[data.results.len()];
+        sides.map(|(test, body)| Step::Loop(Box::new(Rounds { inst, count, test, body })))
+    }
+
+    /// Decides what the sweep gets from one of the regions, and puts it on the tape at the region's end.
+    fn side(
+        &mut self,
+        region: Region,
+        steps: Vec<Step>,
+        prefer: Prefer,
+        counters: &[Counted],
+        data: &InstData,
+    ) -> Side {
+        let kept = decide_with(&self.b.function, region, &steps, Boundary::rounds(prefer), counters);
+        let site = (!kept.leaves.is_empty()).then(|| self.output.new_site());
+        if let Some(site) = site {
+            let mut results = self.b.function.region(region).results.clone();
+            let Some(token) = results.iter_mut().find(|v| self.b.function.ty(**v) == Ty::Token) else {
+                self.output.refuse(super::Refused::NoTape(data.span));
+                return Side { steps, kept, site: None };
+            };
+            self.b.reopen(region);
+            let values = [*token].into_iter().chain(kept.leaves.iter().copied()).collect();
+            let inst = self.b.push(Op::Push(site), values, &[Ty::Token], &[]);
+            *token = self.b.results(inst)[0];
+            self.b.close(results);
+        }
+        Side { steps, kept, site }
+    }
+
+    /// The carried values that go up by a constant each round, in the condition and in the body.
+    fn counters(&self, args: &[Value], condition: Region, body: Region) -> (Vec<Counted>, Vec<Counted>) {
+        let f = &self.b.function;
+        let (condition, body) = (f.region(condition), f.region(body));
+        let (mut tests, mut rounds) = (Vec::new(), Vec::new());
+        for (q, &param) in body.params.iter().enumerate() {
+            let handed = condition.results[1 + q];
+            let Some(j) = condition.params.iter().position(|&p| p == handed) else { continue };
+            let adds = |inst: &&Inst| f.inst(**inst).results.first() == Some(&body.results[j]);
+            let Some(&inst) = body.insts.iter().find(adds) else { continue };
+            let data = f.inst(inst);
+            if let (Op::Int2(Int2::Add), true) = (data.op, data.args[0] == param)
+                && let Some(Const::Int(step)) = self.b.constant_of(data.args[1])
+            {
+                tests.push(Counted { value: handed, first: args[j], step });
+                rounds.push(Counted { value: param, first: args[j], step });
+            }
+        }
+        (tests, rounds)
+    }
+}
+
+impl Sweep<'_, '_> {
+    pub(super) fn loop_step(&mut self, rounds: &Rounds) {
+        let source = self.source;
+        let data = source.inst(rounds.inst);
+        let (condition, body) = (source.region(data.regions[0]), source.region(data.regions[1]));
+        let count = self.known(rounds.count);
+
+        // The last test, behind which the loop was left.
+        for (&r, &handed) in data.results.iter().zip(&condition.results[1..]) {
+            if let Some(cotangent) = self.take(r) {
+                self.add(handed, cotangent);
+            }
+        }
+        self.side_step(&rounds.test, count);
+
+        let carried: Vec<Value> = condition.params.iter().copied().filter(|&p| self.is_active(p)).collect();
+        let outer = self.captured(&data.regions);
+        let accumulated: Vec<Value> = carried.iter().chain(&outer).copied().collect();
+        let mut args = Values::from_slice(&[count]);
+        args.extend(self.token);
+        for &v in &accumulated {
+            let cotangent = self.take(v);
+            args.push(cotangent.unwrap_or_else(|| self.b.zero(source.ty(v))));
+        }
+        let before = std::mem::take(&mut self.cotangents);
+        let types: Vec<Ty> = args.iter().map(|&v| self.b.ty(v)).collect();
+
+        let test = self.b.open(&types);
+        let mut params = self.b.params(test);
+        let zero = self.b.int(0);
+        let mut more = self.b.int_compare(Compare::Gt, params[0], zero);
+        if self.token.is_some() {
+            let inst = self.b.push(Op::Burn(1), Values::from_slice(&[params[1]]), &[Ty::Token, BOOL], &[]);
+            let alive = self.b.results(inst)[1];
+            params[1] = self.b.results(inst)[0];
+            more = self.b.and(alive, more);
+        }
+        params.insert(0, more);
+        self.b.close(params);
+
+        let round = self.b.open(&types);
+        let params = self.b.params(round);
+        let first = self.enter(&params, &accumulated);
+        let one = self.b.int(1);
+        let index = self.b.int2(Int2::Sub, params[0], one);
+        debug_assert_eq!(first + accumulated.len(), params.len());
+        // What this round gave to the next one.
+        for (&p, &next) in condition.params.iter().zip(&body.results) {
+            if let Some(cotangent) = self.take(p) {
+                self.add(next, cotangent);
+            }
+        }
+        self.side_step(&rounds.body, index);
+        for (&p, &handed) in body.params.iter().zip(&condition.results[1..]) {
+            if let Some(cotangent) = self.take(p) {
+                self.add(handed, cotangent);
+            }
+        }
+        self.side_step(&rounds.test, index);
+        let mut next = Values::from_slice(&[index]);
+        next.extend(self.token);
+        for &v in &accumulated {
+            let cotangent = self.take(v);
+            next.push(cotangent.unwrap_or_else(|| self.b.zero(source.ty(v))));
+        }
+        self.b.close(next);
+
+        let inst = self.b.push(Op::Loop(Checkpoint::Free), args, &types, &[test, round]);
+        let results = Values::from_slice(self.b.results(inst));
+        self.cotangents = before;
+        self.enter(&results, &accumulated);
+        for (&p, &start) in condition.params.iter().zip(&data.args) {
+            if let Some(cotangent) = self.take(p) {
+                self.add(start, cotangent);
+            }
+        }
+    }
+
+    /// Takes the token and the accumulators from what a region or a loop gives; says where the accumulators begin.
+    fn enter(&mut self, values: &[Value], accumulated: &[Value]) -> usize {
+        let first = 1 + usize::from(self.token.is_some());
+        if let Some(token) = &mut self.token {
+            *token = values[1];
+        }
+        self.cotangents.extend(accumulated.iter().copied().zip(values[first..].iter().copied()));
+        first
+    }
+
+    fn side_step(&mut self, side: &Side, index: Value) {
+        let leaves = match side.site {
+            Some(site) => self.pop(site, &side.kept.leaves),
+            None => Values::new(),
+        };
+        self.begin(&side.kept, &leaves, Some(index));
+        self.steps(&side.steps);
+    }
+
+    /// Takes what forward code put on the tape.
+    pub(super) fn pop(&mut self, site: u32, like: &[Value]) -> Values {
+        let mut types = vec![Ty::Token];
+        types.extend(like.iter().map(|&v| self.forwards.ty(v)));
+        self.pop_types(site, &types)
+    }
+
+    pub(super) fn pop_types(&mut self, site: u32, types: &[Ty]) -> Values {
+        // Who pushes has a token, and so has who pops.
+        let Some(token) = self.token else { return types[1..].iter().map(|&ty| self.b.zero(ty)).collect() };
+        let inst = self.b.push(Op::Pop(site), Values::from_slice(&[token]), types, &[]);
+        let results = Values::from_slice(self.b.results(inst));
+        self.token = Some(results[0]);
+        Values::from_slice(&results[1..])
+    }
+}

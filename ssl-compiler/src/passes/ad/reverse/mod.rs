@@ -1,0 +1,253 @@
+//! Reverse differentiation: `vjp` operations become calls of functions that run forwards, then sweep back.
+//!
+//! Design. A function is first written again with the local partials of everything that matters (`linearise`); what
+//! was written is remembered as a list of linear steps, one a rule row. The sweep (`transpose`) then walks that list
+//! backwards. The rows are linear already, so nothing has to be separated afterwards. Rejected: to differentiate
+//! forwards and transpose the code of that, which would have to find out again what the rows say.
+//!
+//! The sweep reads partials, conditions, indices and counts. Where the code that it runs in cannot see them (a branch
+//! that was left, an earlier round, another function), `keep` decides which are handed over, as results of the `if`,
+//! on the tape, or as results of the function, and which are computed again.
+//!
+//! A function with a `vjp` of its own is written *jointly*, both sweeps in one. A function that is called inside comes
+//! apart, into one that runs forwards and hands over what the other one, which sweeps back, is to know. Functions
+//! that recurse hand it over on the tape.
+
+mod arrays;
+mod calls;
+mod keep;
+mod linearise;
+mod loops;
+mod root;
+mod transpose;
+
+use super::Refused;
+use crate::analysis::call_graph::CallGraph;
+use crate::analysis::derivatives::Derivatives;
+use crate::analysis::lineage::Lineage;
+use crate::ir::*;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// Past so many signatures, a function is differentiated for all of its parameters and results.
+const MAX_VARIANTS: usize = 8;
+
+/// Which cotangents cross a call: those of results that are given, those of parameters that are wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Signature {
+    pub params: Vec<bool>,
+    pub results: Vec<bool>,
+}
+
+/// How a function that comes apart hands over what the sweep reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handed {
+    /// It is this parameter.
+    Param(usize),
+    /// It is this result of `save`.
+    Result(usize),
+}
+
+/// A function that came apart.
+#[derive(Clone, Debug)]
+pub(super) struct Split {
+    /// Takes what the function takes; gives its results, then what the sweep reads.
+    pub save: FuncId,
+    /// Takes a token if the function does, what was handed over, and cotangents of results. Gives a token likewise, and
+    /// cotangents of parameters.
+    pub back: FuncId,
+    pub handed: Vec<Handed>,
+    /// The types of what `save` gives behind the function's results.
+    pub exports: Vec<Ty>,
+}
+
+/// Turns every `vjp` whose function holds nothing to be differentiated first into calls.
+pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Result<(), Refused> {
+    let calls = CallGraph::of(module);
+    let lineage = Lineage::of(module, &calls, Derivatives::None);
+    let mut output = Output {
+        module,
+        calls: &calls,
+        lineage: &lineage,
+        functions: Vec::new(),
+        joint: HashMap::new(),
+        split: HashMap::new(),
+        variants: HashMap::new(),
+        sites: first_free_site(module),
+        names: module.functions.iter().map(|f| f.name.clone()).collect(),
+        mirrored: HashMap::new(),
+        uses_tape: uses_tape(module, &calls),
+        refused: None,
+    };
+    let mut written = Vec::new();
+    for (i, f) in module.functions.iter().enumerate() {
+        let mut any = false;
+        f.walk(|_, data| any |= matches!(data.op, Op::Vjp { function, .. } if ready(function)));
+        if any {
+            written.push((i, root::rewrite(&mut output, FuncId(i as u32), ready)));
+        }
+    }
+    let (functions, refused) = (output.functions, output.refused);
+    if let Some(refused) = refused {
+        return Err(refused);
+    }
+    for (i, f) in written {
+        module.functions[i] = f;
+    }
+    // Every id that was given out was written.
+    module.functions.extend(functions.into_iter().flatten());
+    Ok(())
+}
+
+fn uses_tape(module: &Module, calls: &CallGraph) -> Vec<bool> {
+    let mut uses: Vec<bool> = module.functions.iter().map(|_| false).collect();
+    for (f, uses) in module.functions.iter().zip(&mut uses) {
+        f.walk(|_, data| *uses |= matches!(data.op, Op::Push(_) | Op::Pop(_)));
+    }
+    for component in &calls.components {
+        let any = component.iter().flat_map(|f| calls.callees[f.index()].iter().chain([f])).any(|f| uses[f.index()]);
+        component.iter().for_each(|f| uses[f.index()] = any);
+    }
+    uses
+}
+
+fn first_free_site(module: &Module) -> u32 {
+    let mut next = 0;
+    for f in &module.functions {
+        f.walk(|_, data| {
+            if let Op::Push(site) | Op::Pop(site) = data.op {
+                next = next.max(site + 1);
+            }
+        });
+    }
+    next
+}
+
+/// The functions that are being added to a module.
+pub(super) struct Output<'m> {
+    pub module: &'m Module,
+    pub calls: &'m CallGraph,
+    pub lineage: &'m Lineage,
+    functions: Vec<Option<Function>>,
+    joint: HashMap<(FuncId, Signature), FuncId>,
+    split: HashMap<(FuncId, Signature), Rc<Split>>,
+    variants: HashMap<FuncId, HashSet<Signature>>,
+    sites: u32,
+    names: HashSet<String>,
+    /// The sites at which cotangents of values with a site of their own travel.
+    mirrored: HashMap<u32, u32>,
+    /// By function of the module, whether it or what it calls pushes or pops: then the sweep must, too.
+    pub uses_tape: Vec<bool>,
+    pub refused: Option<Refused>,
+}
+
+impl Output<'_> {
+    pub fn refuse(&mut self, refused: Refused) {
+        self.refused.get_or_insert(refused);
+    }
+
+    pub fn new_site(&mut self) -> u32 {
+        self.sites += 1;
+        self.sites - 1
+    }
+
+    pub fn mirror(&mut self, site: u32) -> u32 {
+        if let Some(&known) = self.mirrored.get(&site) {
+            return known;
+        }
+        let new = self.new_site();
+        self.mirrored.insert(site, new);
+        new
+    }
+
+    fn reserve(&mut self) -> FuncId {
+        self.functions.push(None);
+        FuncId((self.module.functions.len() + self.functions.len() - 1) as u32)
+    }
+
+    fn fill(&mut self, id: FuncId, function: Function) {
+        let first = self.module.functions.len();
+        self.functions[id.index() - first] = Some(function);
+    }
+
+    /// A name that no function has.
+    fn name(&mut self, base: &str, ending: &str) -> String {
+        let mut name = format!("{base}.{ending}");
+        let mut count = 1;
+        while !self.names.insert(name.clone()) {
+            count += 1;
+            name = format!("{base}.{ending}{count}");
+        }
+        name
+    }
+
+    /// What a call wants of its callee, as far as variants go.
+    pub fn serving(&mut self, callee: FuncId, wanted: Signature) -> Signature {
+        let known = self.variants.entry(callee).or_default();
+        if !self.calls.recursive[callee.index()] && (known.contains(&wanted) || known.len() < MAX_VARIANTS) {
+            known.insert(wanted.clone());
+            return wanted;
+        }
+        let f = self.module.function(callee);
+        Signature {
+            params: f.params().iter().map(|&p| f.ty(p).is_differentiable()).collect(),
+            results: f.results.iter().map(|ty| ty.is_differentiable()).collect(),
+        }
+    }
+
+    /// A function that takes what the callee takes and cotangents of results, and gives its results and cotangents of
+    /// parameters, those of the signature.
+    pub fn joint(&mut self, callee: FuncId, signature: &Signature) -> FuncId {
+        let key = (callee, signature.clone());
+        if let Some(&id) = self.joint.get(&key) {
+            return id;
+        }
+        let id = self.reserve();
+        self.joint.insert(key, id);
+        let function = calls::write_joint(self, callee, signature);
+        self.fill(id, function);
+        id
+    }
+
+    /// The two halves of a function.
+    pub fn split(&mut self, callee: FuncId, signature: &Signature) -> Rc<Split> {
+        let key = (callee, signature.clone());
+        if let Some(known) = self.split.get(&key) {
+            return known.clone();
+        }
+        let [save, back] = [self.reserve(), self.reserve()];
+        if self.calls.recursive[callee.index()] {
+            // Whoever is met on the way finds it here: nothing is handed over but on the tape.
+            let split = Split { save, back, handed: Vec::new(), exports: Vec::new() };
+            self.split.insert(key.clone(), Rc::new(split));
+        }
+        let (saving, sweeping, split) = calls::write_split(self, callee, signature, [save, back]);
+        self.fill(save, saving);
+        self.fill(back, sweeping);
+        let split = Rc::new(split);
+        self.split.insert(key, split.clone());
+        split
+    }
+}
+
+/// Whether each value lies on a way from a parameter whose cotangent is wanted to a result whose cotangent is given.
+pub(super) fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> Vec<bool> {
+    let f = output.module.function(id);
+    let graph = &output.lineage.graphs[id.index()];
+    let (mut varied, mut useful) = (vec![false; f.types.len()], vec![false; f.types.len()]);
+    for (&p, _) in f.params().iter().zip(&signature.params).filter(|(_, wanted)| **wanted) {
+        varied[p.index()] = true;
+    }
+    for (&r, _) in f.region(f.body).results.iter().zip(&signature.results).filter(|(_, given)| **given) {
+        useful[r.index()] = true;
+    }
+    graph.forward.spread(&mut varied);
+    graph.backward.spread(&mut useful);
+    let both = varied.iter().zip(&useful).zip(&f.types);
+    both.map(|((v, u), ty)| *v && *u && ty.is_differentiable()).collect()
+}
+
+/// Where a function has a token among values; there is one at most, and it comes first.
+pub(super) fn token_of(f: &Function, values: &[Value]) -> Option<Value> {
+    values.first().copied().filter(|&v| f.ty(v) == Ty::Token)
+}

@@ -1,0 +1,278 @@
+//! The sweep: walks the linear steps backwards, from the cotangents of results to those of parameters.
+//!
+//! Cotangents go by the values of the function as it was; a value without an entry has the cotangent 0.
+
+use super::Output;
+use super::keep::Kept;
+use super::linearise::{Branch, Step};
+use crate::ir::builder::Builder;
+use crate::ir::*;
+use crate::passes::ad::rules::{Coefficient, Rule};
+use std::collections::{HashMap, HashSet};
+
+pub(super) struct Sweep<'a, 'm> {
+    pub output: &'a mut Output<'m>,
+    pub b: Builder,
+    pub source: &'m Function,
+    pub active: &'a [bool],
+    /// What ran forwards.
+    pub forwards: &'a Function,
+    /// The sweep is written behind it, and sees its values.
+    pub joint: bool,
+    /// What else is known of the way forwards.
+    pub environment: HashMap<Value, Value>,
+    pub cotangents: HashMap<Value, Value>,
+    pub token: Option<Value>,
+}
+
+impl<'m> Sweep<'_, 'm> {
+    pub fn is_active(&self, old: Value) -> bool {
+        self.active[old.index()]
+    }
+
+    /// A value of the way forwards.
+    pub fn known(&self, v: Value) -> Value {
+        match self.environment.get(&v) {
+            Some(&known) => known,
+            None => {
+                debug_assert!(self.joint, "what the sweep reads was handed over");
+                v
+            }
+        }
+    }
+
+    pub fn take(&mut self, old: Value) -> Option<Value> {
+        self.cotangents.remove(&old)
+    }
+
+    pub fn take_or_zero(&mut self, old: Value) -> Value {
+        let ty = self.source.ty(old);
+        self.take(old).unwrap_or_else(|| self.b.zero(ty))
+    }
+
+    /// Adds to the cotangent of a value, if that matters.
+    pub fn add(&mut self, old: Value, cotangent: Value) {
+        if !self.is_active(old) {
+            return;
+        }
+        let sum = match self.cotangents.get(&old) {
+            None => cotangent,
+            Some(&so_far) if self.source.ty(old).is_array() => self.add_arrays(so_far, cotangent),
+            Some(&so_far) => self.b.add(so_far, cotangent),
+        };
+        self.cotangents.insert(old, sum);
+    }
+
+    /// Makes known what a region keeps.
+    pub fn begin(&mut self, kept: &Kept, leaves: &[Value], round: Option<Value>) {
+        self.environment.extend(kept.leaves.iter().copied().zip(leaves.iter().copied()));
+        for counted in &kept.counted {
+            let (first, step) = (self.known(counted.first), self.b.int(counted.step));
+            let Some(round) = round else { continue };
+            let gone = self.b.int2(Int2::Mul, round, step);
+            let value = self.b.int2(Int2::Add, first, gone);
+            self.environment.insert(counted.value, value);
+        }
+        for &inst in &kept.again {
+            let data = self.forwards.inst(inst);
+            let args: Values = data.args.iter().map(|&v| self.known(v)).collect();
+            let value = self.b.emit(data.op, &args, self.forwards.ty(data.results[0]));
+            self.environment.insert(data.results[0], value);
+        }
+    }
+
+    pub fn steps(&mut self, steps: &[Step]) {
+        for step in steps.iter().rev() {
+            self.step(step);
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        let source = self.source;
+        let at = |inst: &Inst| source.inst(*inst);
+        match step {
+            Step::Rule { inst, rule } => {
+                self.b.span = at(inst).span;
+                if let Some(cotangent) = self.take(at(inst).results[0]) {
+                    self.rule(rule, &at(inst).args, cotangent);
+                }
+            }
+            Step::Array { inst, index } => {
+                self.b.span = at(inst).span;
+                self.array(at(inst), *index);
+            }
+            Step::If { inst, condition, branches } => {
+                self.b.span = at(inst).span;
+                self.if_step(at(inst), *condition, branches);
+            }
+            Step::Loop(rounds) => {
+                self.b.span = at(&rounds.inst).span;
+                self.loop_step(rounds);
+            }
+            Step::Call { inst, callee, handed } => {
+                self.b.span = at(inst).span;
+                self.call(at(inst), callee, handed);
+            }
+            Step::Texture { inst, gradients } => {
+                self.b.span = at(inst).span;
+                self.texture(at(inst), gradients);
+            }
+            Step::External { inst, partials } => {
+                self.b.span = at(inst).span;
+                self.external(at(inst), partials);
+            }
+            Step::Push { inst, site } => self.undo_push(at(inst), *site),
+            Step::Pop { inst, site } => self.undo_pop(at(inst), *site),
+        }
+    }
+
+    fn rule(&mut self, rule: &Rule, args: &[Value], cotangent: Value) {
+        match *rule {
+            Rule::Zero => {}
+            Rule::Sum(ref terms) => {
+                for &(i, coefficient) in terms {
+                    let term = match coefficient {
+                        Coefficient::One => cotangent,
+                        Coefficient::MinusOne => self.b.neg(cotangent),
+                        Coefficient::Times(c) => {
+                            let c = self.known(c);
+                            self.b.mul(c, cotangent)
+                        }
+                    };
+                    self.add(args[i], term);
+                }
+            }
+            Rule::Choose { condition, then, otherwise } => {
+                let (condition, zero) = (self.known(condition), self.b.float(0.0));
+                let (a, b) = (self.b.select(condition, cotangent, zero), self.b.select(condition, zero, cotangent));
+                self.add(args[then], a);
+                self.add(args[otherwise], b);
+            }
+            Rule::Where { condition, operand } => {
+                let (condition, zero) = (self.known(condition), self.b.float(0.0));
+                let term = self.b.select(condition, cotangent, zero);
+                self.add(args[operand], term);
+            }
+            Rule::Quotient { result, divisor } => {
+                let (result, divisor) = (self.known(result), self.known(divisor));
+                let term = self.b.div(cotangent, divisor);
+                self.add(args[0], term);
+                if self.is_active(args[1]) {
+                    let scaled = self.b.mul(result, term);
+                    let opposite = self.b.neg(scaled);
+                    self.add(args[1], opposite);
+                }
+            }
+        }
+    }
+
+    /// Values from outside of regions whose cotangents the steps inside may add to.
+    pub fn captured(&self, regions: &[Region]) -> Vec<Value> {
+        let f = self.source;
+        let (mut inside, mut used, mut found) = (HashSet::new(), Vec::new(), HashSet::new());
+        for &region in regions {
+            inside.extend(f.region(region).params.iter().copied());
+            used.extend(f.region(region).results.iter().copied());
+            f.walk_region(region, &mut |_, data| {
+                inside.extend(data.results.iter().copied());
+                used.extend(data.args.iter().copied());
+                for &inner in &data.regions {
+                    inside.extend(f.region(inner).params.iter().copied());
+                    used.extend(f.region(inner).results.iter().copied());
+                }
+            });
+        }
+        used.retain(|v| self.is_active(*v) && !inside.contains(v) && found.insert(*v));
+        used
+    }
+
+    fn if_step(&mut self, data: &InstData, condition: Value, branches: &[Branch; 2]) {
+        let source = self.source;
+        let given: Vec<Option<Value>> = data.results.iter().map(|&r| self.take(r)).collect();
+        let touched = self.captured(&data.regions);
+        let condition = self.known(condition);
+        let (before, token) = (self.cotangents.clone(), self.token);
+        // Where nothing is added, nothing is to come out.
+        let zeros: Vec<Value> =
+            touched.iter().map(|v| before.get(v).copied().unwrap_or_else(|| self.b.zero(source.ty(*v)))).collect();
+        let (mut regions, mut changed) = (Vec::new(), vec![false; touched.len()]);
+        for (&region, branch) in data.regions.iter().zip(branches) {
+            let new = self.b.open(&[]);
+            (self.cotangents, self.token) = (before.clone(), token);
+            let slots: Values = branch.slots.iter().map(|&v| self.known(v)).collect();
+            self.begin(&branch.kept, &slots, None);
+            for (&inner, cotangent) in source.region(region).results.iter().zip(&given) {
+                if let Some(cotangent) = *cotangent {
+                    self.add(inner, cotangent);
+                }
+            }
+            self.steps(&branch.steps);
+            let mut results: Values = self.token.into_iter().collect();
+            for ((v, zero), changed) in touched.iter().zip(&zeros).zip(&mut changed) {
+                let cotangent = self.cotangents.get(v).copied();
+                *changed |= cotangent != before.get(v).copied();
+                results.push(cotangent.unwrap_or(*zero));
+            }
+            self.b.close(results);
+            regions.push(new);
+        }
+        let keep: Vec<bool> = token.iter().map(|_| true).chain(changed.iter().copied()).collect();
+        for region in &regions {
+            crate::passes::dce::retain(&mut self.b.function.regions[region.index()].results, &keep);
+        }
+        let touched: Vec<Value> = touched.into_iter().zip(&changed).filter(|(_, c)| **c).map(|(v, _)| v).collect();
+        let types: Vec<Ty> = token.iter().map(|_| Ty::Token).chain(touched.iter().map(|&v| source.ty(v))).collect();
+        let inst = self.b.push(Op::If, Values::from_slice(&[condition]), &types, &regions);
+        let results = Values::from_slice(self.b.results(inst));
+        (self.cotangents, self.token) = (before, token.map(|_| results[0]));
+        let first = usize::from(token.is_some());
+        self.cotangents.extend(touched.into_iter().zip(results[first..].iter().copied()));
+    }
+
+    /// The gradient times the cotangents of the channels. The footprint counts as constant.
+    fn texture(&mut self, data: &InstData, gradients: &[Value]) {
+        for (channel, &result) in data.results[1..5].iter().enumerate() {
+            let Some(cotangent) = self.take(result) else { continue };
+            let _ = result;
+            for axis in 0..2 {
+                let gradient = self.known(gradients[4 * axis + channel]);
+                let term = self.b.mul(gradient, cotangent);
+                self.add(data.args[1 + axis], term);
+            }
+        }
+    }
+
+    fn external(&mut self, data: &InstData, partials: &[(usize, Values)]) {
+        let given: Vec<Option<Value>> = data.results.iter().map(|&r| self.take(r)).collect();
+        for (component, values) in partials {
+            for (&partial, cotangent) in values.iter().zip(&given) {
+                let Some(cotangent) = *cotangent else { continue };
+                let partial = self.known(partial);
+                let term = self.b.mul(partial, cotangent);
+                self.add(data.args[*component], term);
+            }
+        }
+    }
+
+    /// What was taken off the tape gives its cotangents onto it, where the sweep meets them at the push.
+    fn undo_pop(&mut self, data: &InstData, site: u32) {
+        let Some(token) = self.token else { return };
+        let mut args = Values::from_slice(&[token]);
+        for &r in data.results[1..].iter().filter(|r| self.source.ty(**r).is_differentiable()) {
+            args.push(self.take_or_zero(r));
+        }
+        let inst = self.b.push(Op::Push(site), args, &[Ty::Token], &[]);
+        self.token = Some(self.b.results(inst)[0]);
+    }
+
+    fn undo_push(&mut self, data: &InstData, site: u32) {
+        let differentiable: Values =
+            data.args[1..].iter().copied().filter(|v| self.source.ty(*v).is_differentiable()).collect();
+        let mut types = vec![Ty::Token];
+        types.extend(differentiable.iter().map(|&v| self.source.ty(v)));
+        let cotangents = self.pop_types(site, &types);
+        for (v, cotangent) in differentiable.into_iter().zip(cotangents) {
+            self.add(v, cotangent);
+        }
+    }
+}
