@@ -158,7 +158,6 @@ pub(super) fn write_joint(output: &mut Output<'_>, id: FuncId, signature: &Signa
     let mut results = std::mem::take(&mut both.regions[body.index()].results);
     let token = token_of(&both, &results);
     let mut sweep = Sweep {
-        output,
         b: Builder::new(both),
         source,
         active: &active,
@@ -257,7 +256,6 @@ fn write_back<'m>(output: &mut Output<'m>, back: Back<'_, 'm>, steps: &[Step]) -
     let params = Values::from_slice(b.function.params());
     let first = usize::from(token.is_some());
     let mut sweep = Sweep {
-        output,
         b,
         source,
         active,

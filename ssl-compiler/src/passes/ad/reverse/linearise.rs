@@ -1,7 +1,7 @@
 //! Writes a function again with the partials of its values, and remembers the linear steps.
 
 use super::keep::{Boundary, Kept, decide};
-use super::{Output, Signature, Split, token_of};
+use super::{Output, Signature, Split};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use crate::passes::ad::rules::{Rule, rule};
@@ -315,11 +315,6 @@ impl<'m> Lineariser<'_, 'm> {
             }
         }
         Some(Step::External { inst, partials })
-    }
-
-    /// The token among new values.
-    pub fn token(&self, values: &[Value]) -> Option<Value> {
-        token_of(&self.b.function, values)
     }
 }
 

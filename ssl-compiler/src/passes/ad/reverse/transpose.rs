@@ -2,7 +2,6 @@
 //!
 //! Cotangents go by the values of the function as it was; a value without an entry has the cotangent 0.
 
-use super::Output;
 use super::keep::Kept;
 use super::linearise::{Branch, Step};
 use crate::ir::builder::Builder;
@@ -11,7 +10,6 @@ use crate::passes::ad::rules::{Coefficient, Rule};
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Sweep<'a, 'm> {
-    pub output: &'a mut Output<'m>,
     pub b: Builder,
     pub source: &'m Function,
     pub active: &'a [bool],

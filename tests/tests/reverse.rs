@@ -1,0 +1,185 @@
+//! Reverse differentiation of functions, against differences in f64: each function is called with numbers, and its
+//! gradient by `vjp` compared with central differences of it.
+
+use ssl_compiler::interp::{Cell, Inputs, Program};
+use ssl_compiler::ir::builder::Builder;
+use ssl_compiler::ir::{Function, Module, Op, Ty, Values};
+use ssl_compiler::pipeline::{self, Options, Stage};
+use ssl_compiler::runtime::block::DEFAULT_FUEL;
+use ssl_compiler::runtime::{GlobalsLayout, NoTextures, Order, Orders};
+use ssl_compiler::types::Type;
+use ssl_tests::Host;
+
+/// The numbers that an entry reads, one a global.
+struct Numbers(Vec<f64>);
+
+impl Inputs<f64> for Numbers {
+    fn global(&self, field: usize, _: usize, _: Order) -> f64 {
+        self.0[field]
+    }
+    fn global_bits(&self, _: usize, _: usize) -> u32 {
+        0
+    }
+    fn parameter(&self, _: usize) -> u32 {
+        0
+    }
+}
+
+/// A module whose entry hands globals to the last function of that name, or to its `vjp` with cotangents behind them.
+fn entry(source: &str, name: &str, op: impl Fn(ssl_compiler::ir::FuncId) -> Op, more: bool) -> Module {
+    let mut module = Host::default().stage(source, Stage::Lowered);
+    let id = module.functions.iter().position(|f| f.name == name).expect("the function is called");
+    let id = ssl_compiler::ir::FuncId(id as u32);
+    let f = module.function(id);
+    let own: Vec<Ty> = f.params().iter().map(|&p| f.ty(p)).collect();
+    let mut takes = own.clone();
+    let mut gives = f.results.clone();
+    let floats = |list: &[Ty]| list.iter().copied().filter(|ty| ty.is_differentiable()).collect::<Vec<Ty>>();
+    if more {
+        takes.extend(floats(&f.results));
+        gives.extend(floats(&own));
+    }
+    let mut layout = GlobalsLayout::new();
+    let mut b = Builder::new(Function::new("test", &[Ty::Token], &[]).with_precision(f.precision));
+    let mut args = Values::new();
+    let mut token = b.function.params()[0];
+    for (i, &ty) in takes.iter().enumerate() {
+        if ty == Ty::Token {
+            args.push(token);
+            continue;
+        }
+        let field = layout.fields().len() as u32;
+        layout.add(&format!("g{i}"), Type::Float, Orders::Value).expect("a new name");
+        let read = b.emit(Op::Global { field, component: 0, order: Order::Value }, &[], ssl_compiler::ir::FLOAT);
+        args.push(match ty {
+            Ty::Scalar(ssl_compiler::types::Scalar::Int) => b.emit(Op::FloatToInt, &[read], ty),
+            _ => read,
+        });
+    }
+    let inst = b.push(op(id), args, &gives, &[]);
+    let mut results = Values::from_slice(b.results(inst));
+    if gives.first() == Some(&Ty::Token) {
+        token = results.remove(0);
+    }
+    results.insert(0, token);
+    let mut function = b.finish(results.clone());
+    function.results = results.iter().map(|&v| function.ty(v)).collect();
+    module.globals = layout.fields().to_vec();
+    module.functions.push(function);
+    module.entry = ssl_compiler::ir::FuncId(module.functions.len() as u32 - 1);
+    module
+}
+
+fn run(module: Module, numbers: &[f64], show: bool) -> Vec<f64> {
+    let mut module = module;
+    let options = Options { precision: ssl_compiler::ir::Precision::Double, ..Options::default() };
+    let before = module.to_string();
+    let outcome = pipeline::run(&mut module, options, &mut |stage, m| {
+        if show && std::env::var_os("SHOW").is_some() && stage == Stage::Differentiated {
+            println!("{m}");
+        }
+    });
+    if let Err(e) = outcome {
+        panic!("{e:?}\n{before}");
+    }
+    let outcome = Program::new(module).run(&Numbers(numbers.to_vec()), &NoTextures, DEFAULT_FUEL);
+    assert_eq!(outcome.unmatched_pops, 0, "{before}");
+    let number = |cell: &Cell<f64>| match cell {
+        Cell::Float(x) => *x,
+        Cell::Int(i) => f64::from(*i),
+        _ => 0.0,
+    };
+    outcome.results.iter().map(number).collect()
+}
+
+/// Compares the gradient of a function with one float result with differences.
+fn check(name: &str, source: &str, at: &[f64]) {
+    let call = entry(source, name, Op::Call, false);
+    let value = |x: &[f64]| run(call.clone(), x, false)[0];
+    let vjp = entry(source, name, |function| Op::Vjp { function, screen: 0 }, true);
+    let numbers: Vec<f64> = at.iter().copied().chain([1.5]).collect();
+    let found = run(vjp, &numbers, true);
+    assert_eq!(found[0], value(at), "the value of {name}");
+    let floats = found.len() - 1;
+    let first = at.len() - floats;
+    for i in 0..floats {
+        let h = 1e-5;
+        let moved = |d: f64| {
+            let mut x = at.to_vec();
+            x[first + i] += d;
+            value(&x)
+        };
+        let expected = 1.5 * (moved(h) - moved(-h)) / (2.0 * h);
+        let error = (found[1 + i] - expected).abs() / expected.abs().max(1.0);
+        assert!(error < 1e-7, "{name}: ∂/∂{i} is {} and should be {expected}", found[1 + i]);
+    }
+}
+
+#[test]
+fn straight_lines() {
+    let source = "float f(float x, float y) { float u = x * y / (x + 1.0); return (sin(u) + log(1.0 + u) - exp(y)) * (u - tanh(y)); }\n\
+         shader main(out float o) { o = f(1.0, 2.0); }";
+    check("f", source, &[0.7, 1.3]);
+}
+
+#[test]
+fn branches() {
+    let source = "float f(float x, float y) { float u = x * y; float v = 0.0; if (u > 0.5) { v = sin(x) * exp(u); if (y > 1.0) v *= u / y; } else v = cos(y) * x; return v * u; }\n\
+         shader main(out float o) { o = f(1.0, 2.0); }";
+    check("f", source, &[0.7, 1.3]);
+    check("f", source, &[0.9, 0.7]);
+    check("f", source, &[0.2, 0.7]);
+}
+
+#[test]
+fn loops() {
+    let source = "float f(int n, float x, float y) { float s = x; for (int i = 0; i < n; ++i) { s = s * y + sin(s) / (1.0 + float(i)); if (s > 3.0) break; } return s * x; }\n\
+         shader main(out float o) { o = f(3, 1.0, 2.0); }";
+    for n in [0.0, 1.0, 2.0, 7.0] {
+        check("f", source, &[n, 0.7, 0.8]);
+        check("f", source, &[n, 1.7, 1.3]);
+    }
+}
+
+#[test]
+fn nested_loops_of_any_kind() {
+    let source = "float f(int n, float x, float y) { float s = x; int i = 0; do { float t = s; while (t > 0.3) { t *= 0.5 * y; s += t * t; if (s > 2.0) continue; s *= 1.01; } ++i; if (i == 3) return s * y; } while (i < n); return s; }\n\
+         shader main(out float o) { o = f(3, 1.0, 2.0); }";
+    for n in [0.0, 1.0, 2.0, 7.0] {
+        check("f", source, &[n, 0.7, 0.8]);
+        check("f", source, &[n, 1.7, 1.3]);
+    }
+}
+
+#[test]
+fn calls_and_recursion() {
+    let source = "float g(float a, float b) { if (a > b) return a * sin(b); return a / b; }\n\
+         float r(int n, float x) { if (n <= 0) return x; float t = r(n - 1, x * x); if (n > 3) t += r(n - 2, sin(x)); return t * cos(x); }\n\
+         float f(int n, float x, float y) { float s = g(x, y); for (int i = 0; i < n; ++i) s += g(s, y) * r(i, s * 0.5); return s + r(n, y); }\n\
+         shader main(out float o) { o = f(3, 1.0, 2.0); }";
+    for n in [0.0, 1.0, 2.0, 5.0] {
+        check("f", source, &[n, 0.7, 0.8]);
+        check("f", source, &[n, 0.9, 0.3]);
+    }
+}
+
+#[test]
+fn arrays() {
+    let source = "float f(int n, float x, float y) { float a[20]; for (int i = 0; i < 20; ++i) a[i] = x * float(i) + y; \
+         for (int i = 1; i < n; ++i) { a[i] = a[i - 1] * a[i] * 0.1; a[(i * 7) % 20] += sin(a[i]); } float s = 0.0; for (int i = 0; i < 20; ++i) s += a[i] * a[i]; return s; }\n\
+         shader main(out float o) { o = f(3, 1.0, 2.0); }";
+    for n in [0.0, 1.0, 2.0, 25.0] {
+        check("f", source, &[n, 0.07, 0.8]);
+    }
+}
+
+#[test]
+fn switches_and_swizzles() {
+    let source = "struct S { float3 v; float w[3]; int k; };\n\
+         float h(S s, float2 q) { float t = 0.0; switch (s.k) { case 0: t = s.v.x; case 1: t += dot(s.v, s.v.zyx); break; default: t = length(s.v) * s.w[1]; } return t * q.y + s.w[s.k] * q.x; }\n\
+         float f(int k, float x, float y, float z) { S s; s.k = k; s.v = float3(x, y, z); s.v.xz *= y; for (int i = 0; i < 3; ++i) s.w[i] = x * y + float(i) * z; return h(s, float2(x * z, y)); }\n\
+         shader main(out float o) { o = f(3, 1.0, 2.0, 3.0); }";
+    for k in [0.0, 1.0, 2.0] {
+        check("f", source, &[k, 0.7, 0.8, 0.4]);
+    }
+}
