@@ -49,6 +49,7 @@ fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
         is_shader: true,
         result: Type::Void,
         parameters: vec![hir::Parameter {
+            no_diff: false,
             given: None,
             variable: id,
             direction: Direction::Out,
@@ -60,6 +61,8 @@ fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
         variables: vec![Variable { name: variable.name.clone(), ty, span, constant: false, dynamic: false }],
         body: Some(vec![Stmt { kind: StmtKind::Expr(assignment), span }]),
         external: None,
+        derived: None,
+        attributes: hir::Attributes::default(),
         span,
     });
     Checked { program, layout: checked.layout.clone(), tests: Vec::new(), sources: checked.sources.clone() }

@@ -2,8 +2,9 @@
 //!
 //! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `identities`, `dce`,
 //! `dead-parameters`, `inline`, `inline-everything`, `unroll`, `hoist`, `tables`, `expand-math`, `differentiate`,
-//! `gradients`, `round-trip` or `verify-fails`. What a pass says of what it did comes first, as comments. On SSL (`.ssl`): `// test: before-ad`,
-//! `differentiated`, `optimised` or `format`. `UPDATE_EXPECT=1` writes what came out into the file; read it.
+//! `gradients`, `round-trip` or `verify-fails`. What a pass says of what it did comes first, as comments. On SSL
+//! (`.ssl`): `// test: lowered`, `before-ad`, `differentiated`, `optimised` or `format`. `UPDATE_EXPECT=1` writes what
+//! came out into the file; read it.
 
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
@@ -57,6 +58,7 @@ fn check(path: &Path) -> Result<(), String> {
 fn from_ssl(what: &str, source: &str) -> Result<String, String> {
     let stage = match what {
         "format" => return formatted(source),
+        "lowered" => Stage::Lowered,
         "before-ad" => Stage::BeforeAd,
         "differentiated" => Stage::Differentiated,
         "optimised" => Stage::Optimised,

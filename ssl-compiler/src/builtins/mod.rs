@@ -155,7 +155,7 @@ impl Builtin {
 }
 
 /// Functions that have no row, since no signature says what they take.
-pub const FORMS: &[&str] = &["printf", "transformc", "arraylength"];
+pub const FORMS: &[&str] = &["printf", "transformc", "arraylength", "detach", "diffPair"];
 
 /// The rows of a name, in table order.
 pub fn overloads(name: &str) -> impl Iterator<Item = (BuiltinId, &'static Builtin)> {

@@ -110,6 +110,16 @@ codes! {
         "No parameter has the name in front of the argument. Names are case-sensitive. Constructors of vectors and some built-ins take their arguments without names. `name = value` among arguments always names a parameter. Put an assignment in parentheses: `f((x = 1.0))`.";
     MISSING_ARGUMENT = "E0242", "missing argument",
         "Every call must give a parameter that has no default. The same holds for the inputs of shaders that are called. Textures and closures have no defaults.";
+    UNKNOWN_ATTRIBUTE = "E0250", "unknown attribute",
+        "Attributes stand in brackets before functions, such as `[Differentiable]`, and before loops, such as `[Checkpoint(log)]`. There is none of this name.";
+    ATTRIBUTE = "E0251", "attribute out of place, or with other arguments",
+        "The attribute does not belong before this, or takes other arguments. The message says which.";
+    DERIVED_FUNCTION = "E0252", "this function cannot be differentiated",
+        "`fwd_diff` and `bwd_diff` take a function of the file, of an imported file or of the library. They do not take built-ins, shaders, and functions with closures. Derivatives of derivatives go up to the sixth order.";
+    NO_DIFFERENTIAL = "E0253", "type without a differential",
+        "Floats, vectors, colors and matrices can be differentiated, and structs and arrays that hold some of these. `int`, `bool`, strings, textures and closures cannot.";
+    CUSTOM_SIGNATURE = "E0254", "custom derivative with another signature",
+        "What stands for a derivative of a function must take and give what `fwd_diff` or `bwd_diff` of the function does. A primal substitute takes and gives what the function does. The hint shows the signature.";
     COMPARISON_CHAIN = "E0260", "comparisons in a chain",
         "`a < b < c` compares the result of `a < b`, which is true or false, with `c`. Write `a < b && b < c`.";
     ARRAY_SIZE = "E0261", "impossible size of an array",

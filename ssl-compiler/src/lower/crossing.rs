@@ -4,7 +4,7 @@
 use super::state::{LeafState, State};
 use super::{Lowering, Writer};
 use crate::ir::{Ty, Value, Values};
-use crate::types::{Leaf, LeafKind, Type};
+use crate::types::{Leaf, LeafKind, Scalar, Type};
 
 /// Elements up to which an array crosses a call one by one; a matrix has as many.
 const MAX_APART: usize = 16;
@@ -28,13 +28,26 @@ impl Lowering<'_> {
         }
         types
     }
+
+    /// The leaves of a type's differential, as they are in the type.
+    pub(super) fn differentiable_leaves(&self, ty: &Type) -> Vec<Leaf> {
+        let mut leaves = self.leaves(ty);
+        leaves.retain(|leaf| leaf.kind == LeafKind::Scalar(Scalar::Float));
+        leaves
+    }
 }
 
 impl Writer<'_, '_> {
     /// The IR values of a state, as [`Lowering::ir_types`] wants them.
     pub(super) fn hand_over(&mut self, state: &State, ty: &Type, memory: bool) -> Values {
+        let leaves = self.cx.leaves(ty);
+        self.hand_over_leaves(state, &leaves, memory)
+    }
+
+    /// Likewise, of a state with these leaves.
+    pub(super) fn hand_over_leaves(&mut self, state: &State, leaves: &[Leaf], memory: bool) -> Values {
         let mut values = Values::new();
-        for (leaf, state) in self.cx.leaves(ty).iter().zip(state) {
+        for (leaf, state) in leaves.iter().zip(state) {
             match state {
                 LeafState::Value(v) if !leaf.dims.is_empty() && apart(leaf, memory) => {
                     values.extend(self.scatter(*v, leaf.count()));
@@ -51,6 +64,16 @@ impl Writer<'_, '_> {
     /// The state that such values are.
     pub(super) fn take(&mut self, ty: &Type, memory: bool, values: &mut impl Iterator<Item = Value>) -> State {
         let leaves = self.cx.leaves(ty);
+        self.take_leaves(&leaves, memory, values)
+    }
+
+    /// Likewise, for these leaves.
+    pub(super) fn take_leaves(
+        &mut self,
+        leaves: &[Leaf],
+        memory: bool,
+        values: &mut impl Iterator<Item = Value>,
+    ) -> State {
         let scalars = leaves.iter().filter(|leaf| matches!(leaf.kind, LeafKind::Scalar(_)));
         scalars
             .filter_map(|leaf| match leaf.dims.is_empty() || !apart(leaf, memory) {

@@ -98,8 +98,35 @@ impl Writer<'_, '_> {
                 self.expr(a);
                 self.expr(b)
             }
+            ExprKind::Detach(a) => {
+                let state = self.expr(a);
+                self.b.span = e.span;
+                state.into_iter().map(|leaf| self.detached(leaf)).collect()
+            }
             // Programs with errors are not lowered, and textures go where they are named.
             ExprKind::Texture(_) | ExprKind::Error => State::new(),
+        }
+    }
+
+    /// The floats of a part without their derivatives.
+    fn detached(&mut self, leaf: LeafState) -> LeafState {
+        let cut = |w: &mut Self, list: Vec<Value>| -> Vec<Value> {
+            list.into_iter().map(|v| w.b.emit(Op::Detach, &[v], FLOAT)).collect()
+        };
+        match leaf {
+            LeafState::Value(v) => match self.b.ty(v) {
+                FLOAT => LeafState::Value(self.b.emit(Op::Detach, &[v], FLOAT)),
+                Ty::Array(Scalar::Float, n) => {
+                    let elements = self.scatter(v, n as usize);
+                    let elements = cut(self, elements);
+                    LeafState::Value(self.gather(&elements))
+                }
+                _ => LeafState::Value(v),
+            },
+            LeafState::Exploded(list) if list.first().is_some_and(|&v| self.b.ty(v) == FLOAT) => {
+                LeafState::Exploded(cut(self, list))
+            }
+            other => other,
         }
     }
 

@@ -88,7 +88,9 @@ pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnos
         let calls = || component.iter().flat_map(|&i| &scans[i].calls);
         let total =
             calls().filter(|(id, _)| !inside(*id)).fold(1u32, |sum, (id, _)| sum.saturating_add(work[id.0 as usize]));
-        let pays = recursive || total > FREE_CALLS;
+        // A derivative has no body of its own that could take fuel; its callers pay for it.
+        let derived = component.iter().any(|&i| program.functions[i].derived.is_some());
+        let pays = recursive || total > FREE_CALLS && !derived;
         // A probe is an effect, and may stand anywhere.
         let effects = probes
             || pays
@@ -111,13 +113,16 @@ fn check(program: &Program, id: FunctionId, facts: &FunctionFacts, scan: &Scan, 
     let function = program.function(id);
     for (callee, span) in &scan.calls {
         let callee = program.function(*callee);
-        if callee.body.is_none() && callee.external.is_none() {
+        if callee.body.is_none() && callee.external.is_none() && callee.derived.is_none() {
             let message = format!("`{}` has no body", callee.name);
             let hint = "write its body in the same file; the host has no function of this name either";
             diagnostics.push(
                 Diagnostic::error(&codes::NO_BODY, *span, message, hint).with_label(callee.span, "declared here"),
             );
         }
+    }
+    if let Some(derived) = &function.derived {
+        return check_derived(program, derived, facts, diagnostics);
     }
     if facts.recursive && facts.shader {
         let message = format!("the shader `{}` calls itself", function.name);
@@ -130,9 +135,31 @@ fn check(program: &Program, id: FunctionId, facts: &FunctionFacts, scan: &Scan, 
     }
 }
 
+/// Functions with closures are written into their callers, so there is none to differentiate; and none that is
+/// its own derivative has an end.
+fn check_derived(program: &Program, derived: &Derived, facts: &FunctionFacts, diagnostics: &mut Diagnostics) {
+    let function = program.function(derived.of);
+    let closures = std::iter::once(&function.result)
+        .chain(function.variables.iter().map(|v| &v.ty))
+        .any(|t| program.types.holds_closures(t));
+    let d = if facts.recursive {
+        let message = format!("`{}` comes to its own derivative", function.name);
+        let hint = "a function cannot differentiate itself, nor one that calls it: there is no end to it";
+        Diagnostic::error(&codes::UNBOUNDED_ORDER, derived.place, message, hint)
+    } else if closures {
+        let message = format!("`{}` touches closures, which have no derivatives", function.name);
+        let hint = "move what is to be differentiated into a function of its own, without closures";
+        Diagnostic::error(&codes::DERIVED_FUNCTION, derived.place, message, hint)
+    } else {
+        return;
+    };
+    diagnostics.push(d.with_label(function.span, "declared here"));
+}
+
 fn scan(function: &Function) -> Scan {
     let mut scan = Scan::default();
     function.body.iter().flatten().for_each(|s| scan.stmt(s));
+    scan.calls.extend(function.derived.iter().map(|d| (d.of, d.place)));
     scan
 }
 
@@ -187,7 +214,11 @@ pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
         | ExprKind::TextureSize(_)
         | ExprKind::Error => {}
         ExprKind::Place(p) | ExprKind::Step { place: p, .. } => place(p, visit),
-        ExprKind::Unary(_, a) | ExprKind::Convert(_, a) | ExprKind::Swizzle(a, _) | ExprKind::Member(a, _) => visit(a),
+        ExprKind::Unary(_, a)
+        | ExprKind::Convert(_, a)
+        | ExprKind::Swizzle(a, _)
+        | ExprKind::Member(a, _)
+        | ExprKind::Detach(a) => visit(a),
         ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {
             visit(a);
             visit(b);

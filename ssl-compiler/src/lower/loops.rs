@@ -3,16 +3,30 @@
 use super::facts::each_child;
 use super::state::{LeafState, State, one};
 use super::{LoopSlots, TOKEN, Writer};
-use crate::diagnostics::codes;
-use crate::ir::{Checkpoint, Const, Op, Ty, Value, Values};
+use crate::diagnostics::{Code, codes};
+use crate::ir::{Const, Op, Ty, Value, Values};
 use crate::sema::hir::*;
 use crate::types::Type;
 use std::collections::BTreeSet;
 
-/// Rounds that a loop with closures may have.
-const MAX_UNROLLED: usize = 64;
-/// Rounds that all loops with closures may have together, those of inner loops counted each time.
-const MAX_ALL_UNROLLED: usize = 512;
+/// Why the rounds of a loop are written one after the other, and how many may be.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// What is said to be in such a loop.
+    what: &'static str,
+    code: &'static Code,
+    /// Of one loop.
+    rounds: usize,
+    /// Of all loops together, those of inner loops counted each time.
+    all: usize,
+}
+
+/// Loops that make closures.
+const CLOSURES: Limits = Limits { what: "a closure is made in", code: &codes::CLOSURE_FLATTEN, rounds: 64, all: 512 };
+
+/// `[ForceUnroll]`
+const FORCED: Limits =
+    Limits { what: "`[ForceUnroll]` stands before", code: &codes::ATTRIBUTE, rounds: 256, all: 4096 };
 
 /// The pieces of a loop statement.
 #[derive(Clone, Copy)]
@@ -21,21 +35,30 @@ struct Parts<'s> {
     step: Option<&'s Expr>,
     body: &'s Stmt,
     body_first: bool,
+    attributes: LoopAttributes,
 }
 
 impl Writer<'_, '_> {
     pub(super) fn loop_stmt(&mut self, stmt: &Stmt) {
-        let StmtKind::Loop { init, condition, step, body, body_first } = &stmt.kind else { return };
+        let StmtKind::Loop { init, condition, step, body, body_first, attributes } = &stmt.kind else { return };
         init.iter().for_each(|s| self.stmt(s, 0));
-        let parts = Parts { condition: condition.as_ref(), step: step.as_ref(), body, body_first: *body_first };
+        let parts = Parts {
+            condition: condition.as_ref(),
+            step: step.as_ref(),
+            body,
+            body_first: *body_first,
+            attributes: *attributes,
+        };
         let outer = self.frame.loops;
         let slots = LoopSlots { broken: self.new_slot(), continued: self.new_slot() };
         self.lower_flag(slots.broken);
         self.lower_flag(slots.continued);
         self.frame.loops = Some(slots);
         let assigned = self.assigned(parts);
-        if assigned.iter().any(|&slot| self.holds_closure(slot)) {
-            self.unroll(parts, stmt, 0);
+        let closures = assigned.iter().any(|&slot| self.holds_closure(slot));
+        if closures || attributes.unroll.is_some() {
+            let limits = if closures { CLOSURES } else { FORCED };
+            self.unroll(parts, stmt, limits, 0);
         } else {
             self.carried_loop(parts, slots, &assigned);
         }
@@ -103,7 +126,7 @@ impl Writer<'_, '_> {
             }
         }
         self.b.span = span;
-        let inst = self.b.push(Op::Loop(Checkpoint::Free), args, &types, &[condition, body]);
+        let inst = self.b.push(Op::Loop(parts.attributes.checkpoint), args, &types, &[condition, body]);
         let results = Values::from_slice(self.b.results(inst));
         self.rebind(carried, &initial, &results);
     }
@@ -161,7 +184,7 @@ impl Writer<'_, '_> {
     }
 
     /// Writes the rounds of a loop one after the other. The condition must turn out constant.
-    fn unroll(&mut self, parts: Parts<'_>, stmt: &Stmt, round: usize) {
+    fn unroll(&mut self, parts: Parts<'_>, stmt: &Stmt, limits: Limits, round: usize) {
         let Some(slots) = self.frame.loops else { return };
         let body_only = Parts { step: None, ..parts };
         if parts.body_first {
@@ -175,35 +198,35 @@ impl Writer<'_, '_> {
                 if let Some(step) = parts.step.filter(|_| round > 0) {
                     w.expr(step);
                 }
-                w.next_round(parts, slots, stmt, round);
+                w.next_round(parts, slots, stmt, limits, round);
             },
             |_| {},
         );
     }
 
-    fn next_round(&mut self, parts: Parts<'_>, slots: LoopSlots, stmt: &Stmt, round: usize) {
+    fn next_round(&mut self, parts: Parts<'_>, slots: LoopSlots, stmt: &Stmt, limits: Limits, round: usize) {
         let test = parts.condition.map(|e| (self.scalar(e), e.span));
         match test.map(|(value, _)| self.b.constant_of(value)) {
             Some(Some(Const::Bool(false))) => return,
-            Some(Some(_)) if round < MAX_UNROLLED && self.unrolled < MAX_ALL_UNROLLED => self.unrolled += 1,
+            Some(Some(_)) if round < limits.rounds && self.unrolled < limits.all => self.unrolled += 1,
             Some(Some(_)) => {
-                let message = "a closure is made in a loop with too many rounds";
-                let hint = format!("one loop may have {MAX_UNROLLED}, all together {MAX_ALL_UNROLLED}");
-                return self.cx.error(&codes::CLOSURE_FLATTEN, stmt.span, message, hint);
+                let message = format!("{} a loop with too many rounds", limits.what);
+                let hint = format!("one loop may have {}, all together {}", limits.rounds, limits.all);
+                return self.cx.error(limits.code, stmt.span, message, hint);
             }
             _ => {
                 let span = test.map_or(stmt.span, |(_, span)| span);
-                let message = "a closure is made in a loop whose number of rounds is not known beforehand";
+                let message = format!("{} a loop whose number of rounds is not known beforehand", limits.what);
                 let hint =
-                    format!("use a loop such as `for (int i = 0; i < 4; ++i)` with at most {MAX_UNROLLED} rounds");
-                return self.cx.error(&codes::CLOSURE_FLATTEN, span, message, hint);
+                    format!("use a loop such as `for (int i = 0; i < 4; ++i)` with at most {} rounds", limits.rounds);
+                return self.cx.error(limits.code, span, message, hint);
             }
         }
         if !parts.body_first {
             self.round(Parts { step: None, ..parts }, slots);
         }
         if !self.cx.diagnostics.has_errors() {
-            self.unroll(parts, stmt, round + 1);
+            self.unroll(parts, stmt, limits, round + 1);
         }
     }
 }

@@ -11,6 +11,7 @@ mod calls;
 mod closures;
 mod construct;
 mod crossing;
+mod derived;
 mod entry;
 mod exprs;
 mod facts;
@@ -243,8 +244,10 @@ impl<'a> Lowering<'a> {
             }
         }
         let id = FuncId(self.functions.len() as u32);
-        let name = self.unique_name(&function.name);
-        let head = ir::Function::new(name, &params, &results).with_precision(self.request.precision);
+        // `fwd_diff(f)` is `fwd_diff.f`.
+        let name = self.unique_name(&function.name.replace('(', ".").replace(')', ""));
+        let mut head = ir::Function::new(name, &params, &results).with_precision(self.request.precision);
+        head.prefer = function.attributes.prefer;
         self.functions.push(head);
         self.instances.insert(instance.clone(), id);
         self.size += FUNCTION;
@@ -271,6 +274,12 @@ impl<'a> Lowering<'a> {
 
     fn instance(&mut self, id: FuncId, instance: &Instance) {
         let function = self.program.function(instance.function);
+        if let Some(derived) = &function.derived {
+            return self.derived(id, instance, derived);
+        }
+        if let Some(external) = function.external {
+            return self.external_body(id, external);
+        }
         let facts = *self.facts.of(instance.function);
         let head = self.functions[id.index()].clone();
         let params: Values = Values::from_slice(head.params());
@@ -315,6 +324,20 @@ impl<'a> Lowering<'a> {
         let (size, written) = (w.b.size, w.b.finish(results));
         self.size += size;
         self.functions[id.index()] = written;
+    }
+
+    /// A function of the host's as one of the module, to be differentiated.
+    fn external_body(&mut self, id: FuncId, external: u32) {
+        let head = self.functions[id.index()].clone();
+        let (types, params) = (head.results.clone(), Values::from_slice(head.params()));
+        let mut b = Builder::new(head);
+        let plain = |types: &[Ty]| usize::from(types.first() == Some(&Ty::Token));
+        let (first, args) = (plain(&types), params.iter().copied().skip(plain(&types)).collect());
+        let inst = b.push(ir::Op::External(external), args, &types[first..], &[]);
+        let mut results = Values::from_slice(&params[..first]);
+        results.extend(b.results(inst).iter().copied());
+        self.size += b.size;
+        self.functions[id.index()] = b.finish(results);
     }
 
     /// The shader itself: parameters become loads, results become the rows of the output block.

@@ -43,6 +43,12 @@ impl Checker<'_> {
             self.speak_of(&name.text, span, self.program.function(shader).span);
             return self.shader_call(shader, arguments, span);
         }
+        if named.is_empty() && name.text == "diffPair" {
+            return self.differential_pair(arguments, span);
+        }
+        if named.is_empty() && name.text == "detach" {
+            return self.detach(arguments, span);
+        }
         if named.is_empty() && name.text == "arraylength" {
             return self.array_length(arguments, span);
         }
@@ -104,8 +110,14 @@ impl Checker<'_> {
 
     /// The arguments of a function, of which none is checked against its parameter yet.
     fn given(&mut self, name: &Ident, arguments: &[ast::Expr]) -> Option<Given> {
+        let ids = self.scope.functions.get(&name.text).cloned().unwrap_or_default();
+        self.given_for(&ids, arguments)
+    }
+
+    /// Likewise, where one of these functions is called.
+    pub(super) fn given_for(&mut self, ids: &[FunctionId], arguments: &[ast::Expr]) -> Option<Given> {
         let names = self.argument_names(arguments);
-        let wanted = self.only_signature(&name.text, arguments, names.as_deref().unwrap_or(&[]));
+        let wanted = self.only_signature(ids, arguments, names.as_deref().unwrap_or(&[]));
         let value = |(i, e): (usize, &ast::Expr)| {
             let e = value_of(e);
             match (&e.kind, wanted.get(i)) {
@@ -128,11 +140,10 @@ impl Checker<'_> {
 
     /// What the parameters are where only one function can be meant: a `{…}` list has no type by which to
     /// choose among several.
-    fn only_signature(&self, name: &str, arguments: &[ast::Expr], names: &[Ident]) -> Vec<Type> {
+    fn only_signature(&self, ids: &[FunctionId], arguments: &[ast::Expr], names: &[Ident]) -> Vec<Type> {
         if !arguments.iter().any(|e| matches!(value_of(e).kind, ast::ExprKind::List(_))) {
             return Vec::new();
         }
-        let ids = self.scope.functions.get(name).map_or(&[][..], Vec::as_slice);
         let order = |id: &FunctionId| Some((*id, self.slots_of(*id, arguments.len(), names).ok()?));
         let fitting: Vec<(FunctionId, Vec<Option<usize>>)> = ids.iter().filter_map(order).collect();
         let [(id, order)] = fitting.as_slice() else { return Vec::new() };
@@ -167,6 +178,23 @@ impl Checker<'_> {
 
     pub(super) fn library_functions(&self, name: &str) -> &[FunctionId] {
         self.library.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Calls one of the derivatives of a function, the one that fits best.
+    pub(super) fn call_among(&mut self, ids: &[FunctionId], name: &Ident, given: Given, span: Span) -> Expr {
+        let candidates = self.candidates_among(ids, &given);
+        match best(&candidates) {
+            Choice::One(Target::Function(id)) => self.function_call(id, given, span),
+            Choice::Ambiguous => {
+                let tied: Vec<_> = candidates.iter().map(|c| self.described(c.target)).collect();
+                self.ambiguous(name, &tied, span);
+                Expr::error(span)
+            }
+            _ => {
+                self.none_fits(name, ids, &given, span);
+                Expr::error(span)
+            }
+        }
     }
 
     /// Calls the library's function that fits best; the mistake is that of `name` where none does.
@@ -299,11 +327,11 @@ impl Checker<'_> {
     }
 
     fn construct(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        let ty = self.resolve(&ast::TypeName { name: name.clone() }, &[]);
+        let ty = self.resolve(&ast::TypeName::plain(name.clone()), &[]);
         self.construct_type(ty, name, arguments, span)
     }
 
-    fn construct_type(&mut self, ty: Type, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
+    pub(super) fn construct_type(&mut self, ty: Type, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
         if let Type::Struct(id) = ty {
             return self.construct_struct(id, arguments, span);
         }

@@ -42,7 +42,18 @@ impl Checker<'_> {
         if derivative && !self.scope.functions.contains_key(&name.text) {
             return self.not_differentiable(&values[0], span);
         }
-        let mut rejected = self.rejected(&name.text, given, span);
+        let rejected = self.rejected(&name.text, given, span);
+        self.say_rejected(name, rejected, given, span);
+    }
+
+    /// Of some functions of the author's none fits.
+    pub(super) fn none_fits(&mut self, name: &Ident, ids: &[FunctionId], given: &Given, span: Span) {
+        let rejected = ids.iter().map(|id| self.rejected_function(*id, given, span)).collect();
+        self.say_rejected(name, rejected, given, span);
+    }
+
+    fn say_rejected(&mut self, name: &Ident, mut rejected: Vec<Rejected>, given: &Given, span: Span) {
+        let values = given.values.as_slice();
         rejected.sort_by_key(|r| r.faults);
         let types: Vec<String> = values.iter().map(|e| self.name_of(&e.ty)).collect();
         let counted = given.names.is_empty() && rejected.iter().all(|r| r.argument.is_none());
@@ -130,12 +141,16 @@ impl Checker<'_> {
             instead: None,
             faults: 0,
         };
+        let least = f.parameters.iter().filter(|p| p.default.is_none()).count();
+        let count = wrong_count(least, f.parameters.len(), values.len());
         let slots = match self.slots_of(id, values.len(), &given.names) {
-            Err(misfit) if !given.names.is_empty() => return self.rejected_names(id, given, &misfit, span, base),
+            // Behind a parameter with a default may stand one without, in a derivative.
+            Err(misfit) if !given.names.is_empty() || count.is_none() => {
+                return self.rejected_names(id, given, &misfit, span, base);
+            }
             slots => slots.unwrap_or_default(),
         };
-        let least = f.parameters.iter().filter(|p| p.default.is_none()).count();
-        if let Some(count) = wrong_count(least, f.parameters.len(), values.len()) {
+        if let Some(count) = count {
             return Rejected { reason: count.0, faults: WRONG_COUNT + count.1, ..base };
         }
         let pairs = f.parameters.iter().zip(slots).filter_map(|(p, i)| Some((i?, p)));

@@ -40,6 +40,20 @@ impl Checker<'_> {
                 let e = self.expr(e);
                 Expr { span, ..self.explicit(e, &to) }
             }
+            ast::ExprKind::Construct(ty, arguments) => {
+                let name = Ident { text: ty.to_string(), span: ty.name.span };
+                let ty = self.resolve(ty, &[]);
+                if ty == Type::Error {
+                    arguments.iter().for_each(|e| drop(self.expr(super::arguments::value_of(e))));
+                    return Expr::error(span);
+                }
+                self.construct_type(ty, &name, arguments, span)
+            }
+            ast::ExprKind::Derived { modes, name, arguments } => self.derived_call(modes, name, arguments, span),
+            ast::ExprKind::NoDiff(inner) => {
+                let e = self.expr(inner);
+                self.detached(e, span)
+            }
             ast::ExprKind::Member(base, member) => self.member(base, member, span),
             ast::ExprKind::Index(base, index) => self.index(base, index, span),
             ast::ExprKind::Named(name, value) => {

@@ -1,6 +1,6 @@
 //! Functions and shaders: their heads, then their bodies.
 
-use super::hir::{Expr, ExprKind, Function, FunctionId, Parameter, Place, Stmt, StmtKind, VarId, Variable};
+use super::hir::{Attributes, Expr, ExprKind, Function, FunctionId, Parameter, Place, Stmt, StmtKind, VarId, Variable};
 use super::{Checker, Local};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -15,6 +15,15 @@ const MAX_PARAMETERS: usize = 1024;
 impl Checker<'_> {
     /// Declares a function; `None` where it only repeats a prototype.
     pub(super) fn function_head(&mut self, decl: &ast::FunctionDecl) -> Option<FunctionId> {
+        let (id, new) = self.declare_function(decl)?;
+        if !decl.attributes.is_empty() {
+            self.attributed.push((id, decl.attributes.clone()));
+        }
+        new.then_some(id)
+    }
+
+    /// Declares a function, unless it only repeats a prototype; `None` after a mistake.
+    fn declare_function(&mut self, decl: &ast::FunctionDecl) -> Option<(FunctionId, bool)> {
         if decl.parameters.len() > MAX_PARAMETERS {
             let message = format!("`{}` has {} parameters", decl.name.text, decl.parameters.len());
             let hint = format!("at most {MAX_PARAMETERS} are possible; put what belongs together into a struct");
@@ -32,6 +41,8 @@ impl Checker<'_> {
             // Filled once all heads are known; that there is one counts from here on.
             body: decl.body.as_ref().map(|_| Vec::new()),
             external: None,
+            derived: None,
+            attributes: Attributes::default(),
             span: decl.name.span,
         };
         if result == Type::Texture2d {
@@ -65,13 +76,18 @@ impl Checker<'_> {
         let id = FunctionId(self.program.functions.len() as u32);
         self.program.functions.push(function);
         self.scope.functions.entry(decl.name.text.clone()).or_default().push(id);
-        Some(id)
+        Some((id, true))
     }
 
     /// A second declaration with the same parameters: a prototype and its body in either order.
-    fn redeclare(&mut self, id: FunctionId, function: Function, decl: &ast::FunctionDecl) -> Option<FunctionId> {
+    fn redeclare(
+        &mut self,
+        id: FunctionId,
+        function: Function,
+        decl: &ast::FunctionDecl,
+    ) -> Option<(FunctionId, bool)> {
         let known = &self.program.functions[id.0 as usize];
-        let directions = |f: &Function| f.parameters.iter().map(|p| p.direction).collect::<Vec<_>>();
+        let directions = |f: &Function| f.parameters.iter().map(|p| (p.direction, p.no_diff)).collect::<Vec<_>>();
         let alike = known.result == function.result && known.is_shader == function.is_shader;
         let (first, fits) = (known.span, alike && directions(known) == directions(&function));
         let foreign = known.span.file != decl.name.span.file;
@@ -87,7 +103,9 @@ impl Checker<'_> {
             self.diagnostics.push(diagnostic.with_label(first, "the other one"));
             return None;
         }
-        decl.body.as_ref()?;
+        if decl.body.is_none() {
+            return Some((id, false));
+        }
         let mut function = function;
         let old = &self.program.functions[id.0 as usize];
         for (new, old) in function.parameters.iter_mut().zip(&old.parameters) {
@@ -95,7 +113,7 @@ impl Checker<'_> {
             new.given = new.given.take().or_else(|| old.given.clone());
         }
         self.program.functions[id.0 as usize] = function;
-        Some(id)
+        Some((id, true))
     }
 
     fn parameter(&mut self, function: &mut Function, p: &ast::Parameter) {
@@ -151,7 +169,15 @@ impl Checker<'_> {
         if let Some(default) = &default {
             self.inspect_given(&p.name.text, &metadata, default);
         }
-        function.parameters.push(Parameter { given, variable, direction: p.direction, default, start, metadata });
+        function.parameters.push(Parameter {
+            no_diff: p.no_diff,
+            given,
+            variable,
+            direction: p.direction,
+            default,
+            start,
+            metadata,
+        });
     }
 
     pub(super) fn function_body(&mut self, id: FunctionId, body: &[ast::Stmt]) {

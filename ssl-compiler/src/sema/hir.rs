@@ -1,10 +1,11 @@
 //! The typed tree, which lowering reads: names resolved, overloads chosen, conversions explicit.
 
 use crate::builtins::BuiltinId;
+use crate::ir::{Checkpoint, Prefer};
 use crate::runtime::ClosureId;
 use crate::runtime::interface::Metadata;
 use crate::source::{FileId, Span};
-use crate::syntax::ast::{BinaryOp, Direction, UnaryOp};
+use crate::syntax::ast::{BinaryOp, Direction, Mode, UnaryOp};
 use crate::types::{Type, TypeTable};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,7 +53,67 @@ pub struct Function {
     pub body: Option<Vec<Stmt>>,
     /// Which of the host's functions stands behind a prototype.
     pub external: Option<u32>,
+    /// It is the derivative of another function, and has no body.
+    pub derived: Option<Derived>,
+    pub attributes: Attributes,
     pub span: Span,
+}
+
+/// What the author says of a function's derivatives.
+#[derive(Clone, Debug, Default)]
+pub struct Attributes {
+    /// No derivative may get lost inside.
+    pub differentiable: bool,
+    pub prefer: Prefer,
+    /// Stands for the derivative of forward mode.
+    pub forward: Option<FunctionId>,
+    pub backward: Option<FunctionId>,
+    /// Is differentiated in its place.
+    pub primal: Option<FunctionId>,
+    /// Takes a step of its state back.
+    pub undo: Option<FunctionId>,
+}
+
+impl Attributes {
+    /// The functions that stand for the function in derivatives.
+    pub fn functions(&self) -> impl Iterator<Item = FunctionId> {
+        [self.forward, self.backward, self.primal, self.undo].into_iter().flatten()
+    }
+}
+
+/// What the author asks of a loop.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoopAttributes {
+    pub checkpoint: Checkpoint,
+    /// Where `[ForceUnroll]` stands.
+    pub unroll: Option<Span>,
+}
+
+/// `fwd_diff(f)` or `bwd_diff(f)`.
+#[derive(Clone, Debug)]
+pub struct Derived {
+    pub mode: Mode,
+    pub of: FunctionId,
+    /// What became of the parameters of `of`, in their order.
+    pub roles: Vec<Role>,
+    /// What became of its result.
+    pub result: Role,
+    /// Where it was first asked for.
+    pub place: Span,
+}
+
+/// What a parameter or the result of a function is in its derivative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// As it is, without a derivative.
+    Plain,
+    /// A pair of the value and its derivative.
+    Pair,
+    /// The cotangent alone, handed in.
+    Cotangent,
+    /// Handed in only: what comes out is dropped.
+    In,
+    Dropped,
 }
 
 impl Function {
@@ -64,6 +125,8 @@ impl Function {
 
 #[derive(Clone, Debug)]
 pub struct Parameter {
+    /// No derivative goes through it.
+    pub no_diff: bool,
     /// What the author gives an `out` parameter to start with: the body begins by assigning it.
     pub given: Option<Expr>,
     pub variable: VarId,
@@ -108,6 +171,7 @@ pub enum StmtKind {
         step: Option<Expr>,
         body: Box<Stmt>,
         body_first: bool,
+        attributes: LoopAttributes,
     },
     /// Sections in order; one whose body is left at its end falls into the next.
     Switch {
@@ -233,6 +297,8 @@ pub enum ExprKind {
     TextureSize(TextureRef),
     Closure(ClosureId, Vec<Expr>),
     Comma(Box<Expr>, Box<Expr>),
+    /// The value without its derivatives.
+    Detach(Box<Expr>),
     Error,
 }
 

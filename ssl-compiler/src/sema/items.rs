@@ -40,10 +40,19 @@ impl<'m> Checker<'m> {
     /// Checks everything and returns the tests, which are checked when they run.
     pub(super) fn files(&mut self, modules: &'m Modules) -> Vec<ast::TestDecl> {
         let mut bodies: Vec<Vec<Body<'_>>> = modules.files.iter().map(|_| Vec::new()).collect();
+        let mut attributed: Vec<Vec<_>> = modules.files.iter().map(|_| Vec::new()).collect();
         for &index in &modules.order {
             self.import_all(&modules.files[index]);
             bodies[index] = self.declarations(index, &modules.files[index]);
+            attributed[index] = std::mem::take(&mut self.attributed);
             self.leave(index, modules.files[index].library);
+        }
+        for &index in &modules.order {
+            if !attributed[index].is_empty() {
+                self.within(index, modules, |checker| {
+                    attributed[index].iter().for_each(|(id, list)| checker.function_attributes(*id, list));
+                });
+            }
         }
         // Parts of the standard library may call each other, so all heads come before all bodies.
         for &index in &modules.order {

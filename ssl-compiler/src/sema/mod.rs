@@ -5,12 +5,15 @@
 
 mod aliases;
 mod arguments;
+mod attributes;
 mod calls;
 mod candidates;
 mod closures;
 mod color_spaces;
 mod constants;
 mod convert;
+mod derived;
+mod differentials;
 mod exprs;
 mod externals;
 mod functions;
@@ -90,6 +93,9 @@ pub fn check<'a>(
         broken: HashSet::new(),
         later: HashMap::new(),
         starts: HashMap::new(),
+        differentials: differentials::Differentials::default(),
+        attributed: Vec::new(),
+        derived: HashMap::new(),
         any_length: AnyLength::default(),
         expressions: 0,
         numbers: Numbers::default(),
@@ -132,6 +138,11 @@ struct Checker<'a> {
     spoken_of: HashSet<(Option<String>, Span)>,
     /// The defaults of the members of those structs that have some, or have members that do.
     starts: HashMap<StructId, Vec<Option<hir::Expr>>>,
+    differentials: differentials::Differentials,
+    /// Functions of the current file with attributes, which are yet to be checked.
+    attributed: Vec<(FunctionId, Vec<ast::Attribute>)>,
+    /// Derivatives of functions that were asked for.
+    derived: HashMap<(ast::Mode, FunctionId), FunctionId>,
     /// Functions that take arrays of any length.
     any_length: AnyLength<'a>,
     /// How many expressions were checked or written in.

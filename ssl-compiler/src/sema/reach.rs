@@ -35,6 +35,9 @@ impl Reach {
         let mut reach = Reach { found: Vec::new(), calls: Vec::new(), open: vec![from], seen: BTreeSet::from([from]) };
         while let Some(id) = reach.open.pop() {
             program.function(id).body.iter().flatten().for_each(|s| reach.statement(s));
+            if let Some(derived) = &program.function(id).derived {
+                reach.call(derived.of, derived.place);
+            }
         }
         reach
     }
@@ -68,13 +71,15 @@ impl Reach {
         }
         parts(e, &mut |part| match part {
             Part::Operand(inner) => self.expression(inner),
-            Part::Call(id) => {
-                self.calls.push((id, e.span));
-                if self.seen.insert(id) {
-                    self.open.push(id);
-                }
-            }
+            Part::Call(id) => self.call(id, e.span),
             Part::Touch(..) => {}
         });
+    }
+
+    fn call(&mut self, id: FunctionId, place: Span) {
+        self.calls.push((id, place));
+        if self.seen.insert(id) {
+            self.open.push(id);
+        }
     }
 }

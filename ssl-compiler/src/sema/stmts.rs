@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Checker;
-use super::hir::{Constant, ExprKind, Stmt, StmtKind, VarId, Variable};
+use super::hir::{Constant, ExprKind, LoopAttributes, Stmt, StmtKind, VarId, Variable};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 use crate::syntax::ast::{self, Ident};
@@ -85,6 +85,7 @@ impl Checker<'_> {
                 step: None,
                 body: self.loop_body(body),
                 body_first: false,
+                attributes: LoopAttributes::default(),
             },
             ast::StmtKind::DoWhile { body, condition } => StmtKind::Loop {
                 init: None,
@@ -92,6 +93,7 @@ impl Checker<'_> {
                 condition: Some(self.loop_condition(condition)),
                 step: None,
                 body_first: true,
+                attributes: LoopAttributes::default(),
             },
             ast::StmtKind::For { init, condition, step, body } => self.scoped(|c| StmtKind::Loop {
                 init: c.stmt(init).map(Box::new),
@@ -99,6 +101,7 @@ impl Checker<'_> {
                 step: step.as_ref().map(|e| c.expr(e)),
                 body: c.loop_body(body),
                 body_first: false,
+                attributes: LoopAttributes::default(),
             }),
             ast::StmtKind::Switch { value, sections } => self.switch(value, sections),
             ast::StmtKind::Break => {
@@ -108,6 +111,14 @@ impl Checker<'_> {
             ast::StmtKind::Continue => {
                 let inside = self.local.loops > 0;
                 self.jump(StmtKind::Continue, inside, "`continue` outside a loop", stmt.span)
+            }
+            ast::StmtKind::Attributed(attributes, inner) => {
+                let asked = self.loop_attributes(attributes, inner);
+                let mut checked = self.stmt(inner)?;
+                if let StmtKind::Loop { attributes, .. } = &mut checked.kind {
+                    *attributes = asked;
+                }
+                return Some(checked);
             }
             ast::StmtKind::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
         };

@@ -56,10 +56,19 @@ impl Checker<'_> {
 
     fn add_structure(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>, starts: Vec<Option<Expr>>) {
         let has_starts = starts.iter().any(Option::is_some) || fields.iter().any(|f| self.has_start(&f.ty));
+        let id = self.push_structure(decl.name.text.clone(), fields);
+        if has_starts {
+            self.starts.insert(id, starts);
+        }
+        self.declare_type(&decl.name, Type::Struct(id));
+    }
+
+    /// Puts a struct into the table.
+    pub(super) fn push_structure(&mut self, name: String, fields: Vec<StructField>) -> StructId {
         let types = &mut self.program.types;
         let of = |count: &dyn Fn(&Type) -> usize| fields.iter().map(|f| count(&f.ty)).sum::<usize>();
         let structure = StructType {
-            name: decl.name.text.clone(),
+            name,
             leaves: of(&|ty| types.leaf_count(ty)),
             members: of(&|ty| types.member_count(ty)).max(1),
             depth: 1 + fields.iter().map(|f| types.depth(&f.ty)).max().unwrap_or(0),
@@ -69,14 +78,18 @@ impl Checker<'_> {
         };
         let id = StructId(types.structs.len() as u32);
         types.structs.push(structure);
-        if has_starts {
-            self.starts.insert(id, starts);
-        }
-        self.declare_type(&decl.name, Type::Struct(id));
+        id
+    }
+
+    /// Whether members of these types fit into one struct.
+    pub(super) fn fits_into_struct(&self, members: &[&Type]) -> bool {
+        let types = &self.program.types;
+        members.iter().map(|ty| types.member_count(ty)).sum::<usize>() <= MAX_MEMBERS
+            && members.iter().all(|ty| types.depth(ty) < MAX_STRUCT_DEPTH)
     }
 
     /// Whether something in a value of a type starts with a default.
-    fn has_start(&self, ty: &Type) -> bool {
+    pub(super) fn has_start(&self, ty: &Type) -> bool {
         match ty {
             Type::Struct(id) => self.starts.contains_key(id),
             Type::Array(element, _) => self.has_start(element),

@@ -28,7 +28,7 @@ impl Checker<'_> {
     /// Resolves a type and the dimensions behind the declared name.
     pub(super) fn resolve(&mut self, ty: &ast::TypeName, dims: &[ast::Expr]) -> Type {
         let name = &ty.name;
-        let resolved = self.named_type(name);
+        let resolved = self.written_type(ty);
         if resolved == Type::Texture2d && !dims.is_empty() {
             self.error(
                 &codes::TEXTURE_USE,
@@ -51,6 +51,21 @@ impl Checker<'_> {
             return Type::Error;
         }
         array
+    }
+
+    /// The type as it stands there, dimensions behind the declared name aside.
+    fn written_type(&mut self, ty: &ast::TypeName) -> Type {
+        let resolved = match &ty.argument {
+            None => self.named_type(&ty.name),
+            Some(argument) => {
+                let value = self.resolve(&argument.ty, &argument.dims);
+                self.pair_of(&value, ty.name.span)
+            }
+        };
+        match ty.differential {
+            true => self.differential_of(&resolved, ty.name.span),
+            false => resolved,
+        }
     }
 
     fn named_type(&mut self, name: &ast::Ident) -> Type {

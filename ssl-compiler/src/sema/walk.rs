@@ -32,7 +32,11 @@ pub(super) fn parts<'a>(e: &'a Expr, visit: &mut dyn FnMut(Part<'a>)) {
         | ExprKind::TextureSize(_)
         | ExprKind::Error => {}
         ExprKind::Place(place) => touch(place, Touch::Read, visit),
-        ExprKind::Unary(_, a) | ExprKind::Convert(_, a) | ExprKind::Swizzle(a, _) | ExprKind::Member(a, _) => {
+        ExprKind::Unary(_, a)
+        | ExprKind::Convert(_, a)
+        | ExprKind::Swizzle(a, _)
+        | ExprKind::Member(a, _)
+        | ExprKind::Detach(a) => {
             visit(Part::Operand(a));
         }
         ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {

@@ -2,6 +2,7 @@
 
 use crate::source::Span;
 use std::collections::{BTreeSet, HashSet};
+use std::fmt;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ident {
@@ -47,6 +48,7 @@ pub struct Import {
 
 #[derive(Clone, Debug)]
 pub struct FunctionDecl {
+    pub attributes: Vec<Attribute>,
     pub is_shader: bool,
     pub result: TypeName,
     pub name: Ident,
@@ -59,6 +61,38 @@ pub struct FunctionDecl {
     pub span: Span,
 }
 
+/// `[Differentiable]`, `[Checkpoint(every = 8)]`: before a function or a loop.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    pub name: Ident,
+    pub arguments: Vec<Expr>,
+    /// Without the brackets.
+    pub span: Span,
+}
+
+/// How a function is differentiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Tangents go from what comes in to what comes out.
+    Forward,
+    /// Cotangents go from what comes out to what comes in.
+    Backward,
+}
+
+impl Mode {
+    /// The word that stands for it in front of a function.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Forward => "fwd_diff",
+            Mode::Backward => "bwd_diff",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Mode> {
+        [Mode::Forward, Mode::Backward].into_iter().find(|mode| mode.word() == word)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     In,
@@ -69,6 +103,8 @@ pub enum Direction {
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub direction: Direction,
+    /// No derivative goes through it.
+    pub no_diff: bool,
     pub is_const: bool,
     pub ty: TypeName,
     pub name: Ident,
@@ -87,9 +123,50 @@ pub struct Metadata {
     pub value: Expr,
 }
 
+/// `float`, `DifferentialPair<Surface>`, `Surface.Differential`.
 #[derive(Clone, Debug)]
 pub struct TypeName {
     pub name: Ident,
+    /// What stands between `<` and `>`.
+    pub argument: Option<Box<TypeArgument>>,
+    /// `.Differential` stands behind it.
+    pub differential: bool,
+}
+
+/// A type between angle brackets: `float[3]`.
+#[derive(Clone, Debug)]
+pub struct TypeArgument {
+    pub ty: TypeName,
+    pub dims: Vec<Expr>,
+}
+
+impl TypeName {
+    /// A name that stands alone.
+    pub fn plain(name: Ident) -> TypeName {
+        TypeName { name, argument: None, differential: false }
+    }
+
+    /// Whether it is nothing but a name.
+    pub fn is_plain(&self) -> bool {
+        self.argument.is_none() && !self.differential
+    }
+}
+
+impl fmt::Display for TypeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name.text)?;
+        if let Some(argument) = &self.argument {
+            write!(f, "<{}", argument.ty)?;
+            for dim in &argument.dims {
+                match &dim.kind {
+                    ExprKind::Int(n) => write!(f, "[{n}]")?,
+                    _ => f.write_str("[…]")?,
+                }
+            }
+            f.write_str(">")?;
+        }
+        f.write_str(if self.differential { ".Differential" } else { "" })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -140,14 +217,34 @@ pub enum StmtKind {
     Block(Vec<Stmt>),
     Declaration(Declaration),
     Expr(Expr),
-    If { condition: Expr, then: Box<Stmt>, otherwise: Option<Box<Stmt>> },
-    While { condition: Expr, body: Box<Stmt> },
-    DoWhile { body: Box<Stmt>, condition: Expr },
-    For { init: Box<Stmt>, condition: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
-    Switch { value: Expr, sections: Vec<SwitchSection> },
+    If {
+        condition: Expr,
+        then: Box<Stmt>,
+        otherwise: Option<Box<Stmt>>,
+    },
+    While {
+        condition: Expr,
+        body: Box<Stmt>,
+    },
+    DoWhile {
+        body: Box<Stmt>,
+        condition: Expr,
+    },
+    For {
+        init: Box<Stmt>,
+        condition: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    Switch {
+        value: Expr,
+        sections: Vec<SwitchSection>,
+    },
     Break,
     Continue,
     Return(Option<Expr>),
+    /// A loop, and what is asked for it.
+    Attributed(Vec<Attribute>, Box<Stmt>),
 }
 
 /// Labels of a `switch`, and the statements up to the next label.
@@ -200,6 +297,16 @@ pub enum ExprKind {
         arguments: Option<Vec<Expr>>,
     },
     Cast(TypeName, Box<Expr>),
+    /// `DifferentialPair<float>(…)`, of a type that is more than a name.
+    Construct(TypeName, Vec<Expr>),
+    /// `fwd_diff(bwd_diff(f))(…)`: the modes from outside to inside, the function, its arguments.
+    Derived {
+        modes: Vec<Mode>,
+        name: Ident,
+        arguments: Vec<Expr>,
+    },
+    /// `no_diff e`: the value without its derivatives.
+    NoDiff(Box<Expr>),
     Member(Box<Expr>, Ident),
     Index(Box<Expr>, Box<Expr>),
     /// `name = value` among arguments; an assignment there stands in parentheses.

@@ -4,6 +4,7 @@
 use super::ast::*;
 use super::foreign;
 use super::lexer::{Token, TokenKind, lex};
+use super::parser_derivatives::PAIR;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes};
 use crate::source::{FileId, SourceMap, Span};
 use crate::types::Type;
@@ -200,7 +201,7 @@ impl<'a> Parser<'a> {
 
     /// Whether `word` names a type here.
     pub fn is_type(&self, word: &str) -> bool {
-        Type::from_name(word).is_some() || self.types.contains(word)
+        Type::from_name(word).is_some() || word == PAIR || self.types.contains(word)
     }
 
     pub fn type_name(&mut self) -> Parsed<TypeName> {
@@ -209,7 +210,8 @@ impl<'a> Parser<'a> {
         if token.kind == TokenKind::Name {
             let text = self.slice(token.span);
             if self.is_type(text) || !is_reserved(text) {
-                return Ok(TypeName { name: self.type_words() });
+                let name = self.type_words();
+                return self.type_behind(name);
             }
         }
         let found = self.describe();
@@ -343,6 +345,10 @@ impl<'a> Parser<'a> {
 
     fn statement_kind(&mut self) -> Parsed<StmtKind> {
         self.skip_qualifiers();
+        if self.is("[") && !self.at_osl_metadata() {
+            let attributes = self.attributes()?;
+            return Ok(StmtKind::Attributed(attributes, self.boxed_statement()?));
+        }
         if self.eat(";") {
             return Ok(StmtKind::Empty);
         }
@@ -468,8 +474,8 @@ impl<'a> Parser<'a> {
             Some("const") => true,
             Some("struct" | "enum") => !self.declares_type(),
             Some(word) if foreign::is_compound(word) => self.word_at(self.type_length(0)).is_some(),
-            Some(word) if self.is_type(word) => {
-                matches!(self.peek_at(1).kind, TokenKind::Name) || self.starts_pointer()
+            Some(word) if self.is_type(word) || self.type_end(0) > 1 => {
+                matches!(self.peek_at(self.type_end(0)).kind, TokenKind::Name) || self.starts_pointer()
             }
             // Two names in a row can only be a declaration with a type that was not declared.
             Some(word) => !is_reserved(word) && self.word_at(1).is_some_and(|w| !is_reserved(w)),
@@ -570,5 +576,9 @@ pub(crate) fn is_reserved(word: &str) -> bool {
             | "true"
             | "false"
             | "import"
+            | "fwd_diff"
+            | "bwd_diff"
+            | "no_diff"
+            | PAIR
     ) || Type::from_name(word).is_some()
 }

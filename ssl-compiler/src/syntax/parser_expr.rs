@@ -198,6 +198,11 @@ impl Parser<'_> {
 
     fn unary(&mut self) -> Parsed<Expr> {
         let start = self.peek().span;
+        if self.eat_word("no_diff") {
+            let e = self.nested(Self::unary)?;
+            let span = start.to(e.span);
+            return Ok(Expr { kind: ExprKind::NoDiff(Box::new(e)), span });
+        }
         let TokenKind::Punct(p) = self.peek().kind else { return self.postfix() };
         let op = match p {
             "-" => UnaryOp::Neg,
@@ -230,7 +235,7 @@ impl Parser<'_> {
     /// `(type)`, the type being one of another language only where a value follows for sure: `(half) - 1`
     /// may be about a variable.
     fn starts_cast(&self) -> bool {
-        let end = 1 + self.type_length(1);
+        let end = self.type_end(1);
         let value =
             |kind| matches!(kind, TokenKind::Name | TokenKind::Int(_) | TokenKind::Float(_) | TokenKind::Punct("("));
         self.is_at(end, ")")
@@ -327,6 +332,13 @@ impl Parser<'_> {
         } {
             self.advance();
             return Ok(Expr { kind: ExprKind::Bool(value), span });
+        }
+        if Mode::from_word(text).is_some() {
+            return self.derived_call();
+        }
+        let end = self.type_end(0);
+        if end > self.type_length(0) && (self.is_type(text) || self.is_at(end, "(")) {
+            return self.construct_derived();
         }
         if is_reserved(text) && !self.is_type(text) {
             return self.error(

@@ -57,9 +57,12 @@ impl Parser<'_> {
         }
     }
 
-    fn item(&mut self) -> Parsed<Option<Item>> {
+    pub(super) fn item(&mut self) -> Parsed<Option<Item>> {
         if self.eat(";") {
             return Ok(None);
+        }
+        if self.is("[") && !self.at_osl_metadata() {
+            return self.attributed_item();
         }
         self.skip_qualifiers();
         let is_block = self.is_at(1, "{");
@@ -97,7 +100,7 @@ impl Parser<'_> {
     /// A type, a name, and what starts a list of parameters.
     fn starts_function(&self) -> bool {
         let tag = usize::from(self.is_type_word());
-        let name = tag + self.type_length(tag);
+        let name = self.type_end(tag);
         self.peek_at(name).kind == TokenKind::Name && self.is_at(name + 1, "(")
     }
 
@@ -179,7 +182,7 @@ impl Parser<'_> {
         let start = self.peek().span;
         let result = if is_shader {
             let span = self.advance().span;
-            TypeName { name: Ident { text: "void".to_owned(), span } }
+            TypeName::plain(Ident { text: "void".to_owned(), span })
         } else {
             self.type_name()?
         };
@@ -223,12 +226,12 @@ impl Parser<'_> {
             self.gave_up = quiet || self.peek().kind == TokenKind::End;
             Some(body?)
         };
-        Ok(FunctionDecl { is_shader, result, name, parameters, metadata, body, span })
+        Ok(FunctionDecl { attributes: Vec::new(), is_shader, result, name, parameters, metadata, body, span })
     }
 
     fn parameter(&mut self) -> Parsed<Parameter> {
         let start = self.peek().span;
-        let (mut direction, mut is_const) = (Direction::In, false);
+        let (mut direction, mut is_const, mut no_diff) = (Direction::In, false, false);
         loop {
             match self.word_at(0) {
                 Some("in") => direction = Direction::In,
@@ -242,6 +245,7 @@ impl Parser<'_> {
                     direction = Direction::Out;
                 }
                 Some("const") => is_const = true,
+                Some("no_diff") => no_diff = true,
                 _ => break,
             }
             self.advance();
@@ -258,6 +262,6 @@ impl Parser<'_> {
         let default = if self.eat("=") { Some(self.initialiser()?) } else { None };
         let span = start.to(self.previous());
         self.metadata(&mut metadata)?;
-        Ok(Parameter { direction, is_const, ty, name, any_length, dims, default, metadata, span })
+        Ok(Parameter { direction, no_diff, is_const, ty, name, any_length, dims, default, metadata, span })
     }
 }

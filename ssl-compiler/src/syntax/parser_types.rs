@@ -20,7 +20,7 @@ impl Parser<'_> {
                 self.advance();
                 self.eat(";");
             }
-            let ty = TypeName { name: Ident { text: "void".to_owned(), span } };
+            let ty = TypeName::plain(Ident { text: "void".to_owned(), span });
             return Ok(Declaration { is_const: false, ty, declarators: Vec::new(), span });
         }
         let ty = self.type_name()?;

@@ -37,7 +37,8 @@ impl Printer {
             Item::Function(f) => {
                 let kind = if f.is_shader { "shader" } else { "function" };
                 let prototype = if f.body.is_none() { " (prototype)" } else { "" };
-                self.node(format!("{kind} {}: {}{prototype}", f.name.text, f.result.name.text), |p| {
+                self.node(format!("{kind} {}: {}{prototype}", f.name.text, f.result), |p| {
+                    p.attributes(&f.attributes);
                     p.metadata(&f.metadata);
                     f.parameters.iter().for_each(|q| p.parameter(q));
                     f.body.iter().flatten().for_each(|s| p.stmt(s));
@@ -63,7 +64,8 @@ impl Printer {
     fn parameter(&mut self, q: &Parameter) {
         let direction = format!("{:?}", q.direction).to_lowercase();
         let constant = if q.is_const { "const " } else { "" };
-        self.node(format!("parameter {}: {constant}{direction} {}", q.name.text, q.ty.name.text), |p| {
+        let no_diff = if q.no_diff { "no_diff " } else { "" };
+        self.node(format!("parameter {}: {constant}{no_diff}{direction} {}", q.name.text, q.ty), |p| {
             if q.any_length {
                 p.line("size of the argument");
             }
@@ -77,10 +79,14 @@ impl Printer {
         list.iter().for_each(|m| self.labelled(&format!("<<< {} >>>", m.name.text), &m.value));
     }
 
+    fn attributes(&mut self, list: &[Attribute]) {
+        list.iter().for_each(|a| self.list(format!("[{}]", a.name.text), &a.arguments.iter().collect::<Vec<_>>()));
+    }
+
     fn declaration(&mut self, d: &Declaration) {
         let constant = if d.is_const { "const " } else { "" };
         for v in &d.declarators {
-            self.node(format!("declare {}: {constant}{}", v.name.text, d.ty.name.text), |p| {
+            self.node(format!("declare {}: {constant}{}", v.name.text, d.ty), |p| {
                 v.dims.iter().for_each(|e| p.labelled("size", e));
                 v.init.iter().for_each(|e| p.expr(e));
             });
@@ -146,6 +152,10 @@ impl Printer {
             }),
             StmtKind::Break => self.line("break"),
             StmtKind::Continue => self.line("continue"),
+            StmtKind::Attributed(list, stmt) => {
+                self.attributes(list);
+                self.stmt(stmt);
+            }
             StmtKind::Return(e) => self.node("return", |p| e.iter().for_each(|e| p.expr(e))),
         }
     }
@@ -184,7 +194,13 @@ impl Printer {
                 let list: Vec<&Expr> = arguments.iter().flatten().collect();
                 self.list(format!("{}<{}>", name.text, argument.text), &list);
             }
-            ExprKind::Cast(ty, a) => self.list(format!("({})", ty.name.text), &[a]),
+            ExprKind::Cast(ty, a) => self.list(format!("({ty})"), &[a]),
+            ExprKind::Construct(ty, list) => self.list(format!("{ty}()"), &list.iter().collect::<Vec<_>>()),
+            ExprKind::Derived { modes, name, arguments } => {
+                let callee = modes.iter().rev().fold(name.text.clone(), |f, mode| format!("{}({f})", mode.word()));
+                self.list(format!("{callee}()"), &arguments.iter().collect::<Vec<_>>());
+            }
+            ExprKind::NoDiff(a) => self.list("no_diff", &[a]),
             ExprKind::Member(a, member) => self.list(format!(".{}", member.text), &[a]),
             ExprKind::Index(a, i) => self.list("[]", &[a, i]),
             ExprKind::Named(name, value) => self.list(format!("{} =", name.text), &[value]),

@@ -52,6 +52,10 @@ impl Machine<'_> {
                 let value = self.eval(inner)?;
                 self.construct(&ty.name.text, vec![value])?.ok_or_else(|| Stop::unknown("a cast"))?
             }
+            ExprKind::Construct(..) | ExprKind::Derived { .. } => {
+                return Err(Stop::unknown("a derivative of a function"));
+            }
+            ExprKind::NoDiff(inner) => self.eval(inner)?,
             ExprKind::Member(base, name) => {
                 let base = self.eval(base)?;
                 base.part(&base.member(&name.text)?)?

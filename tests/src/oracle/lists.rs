@@ -25,6 +25,9 @@ pub fn plain_type(name: &str) -> Option<Ty> {
 
 impl Machine<'_> {
     pub fn declared(&mut self, name: &TypeName, dims: &[Expr]) -> Result<Ty> {
+        if !name.is_plain() {
+            return Err(Stop::unknown("a type of derivatives"));
+        }
         let mut ty = self.named_type(&name.name.text)?;
         for dim in dims.iter().rev() {
             let n = self.eval(dim)?.int()?;

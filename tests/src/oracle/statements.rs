@@ -69,6 +69,7 @@ impl Machine<'_> {
                 m.rounds(true, condition.as_ref(), step.as_ref(), body)
             })?,
             StmtKind::Switch { value, sections } => self.switch(value, sections)?,
+            StmtKind::Attributed(_, inner) => self.statement(inner)?,
             StmtKind::Break => Flow::Break,
             StmtKind::Continue => Flow::Continue,
             StmtKind::Return(value) => {

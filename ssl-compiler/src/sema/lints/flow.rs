@@ -116,7 +116,7 @@ impl Flow<'_> {
             }
             StmtKind::Expr(e) => self.expr(e),
             StmtKind::If { condition, then, otherwise } => self.choice(condition, then, otherwise.as_deref()),
-            StmtKind::Loop { init, condition, step, body, body_first } => {
+            StmtKind::Loop { init, condition, step, body, body_first, .. } => {
                 init.iter().for_each(|s| self.stmt(s));
                 self.rounds(stmt, condition.as_ref(), step.as_ref(), body, *body_first);
             }

@@ -113,6 +113,8 @@ impl Checker<'_> {
             };
             defaults.for_each(&mut scan);
             each_stmt(function.body.as_deref().unwrap_or_default(), &mut |s| each_expr(s, &mut |e, _| scan(e)));
+            called.extend(function.derived.as_ref().map(|d| d.of));
+            called.extend(function.attributes.functions());
         }
         for (i, function) in self.program.functions.iter().enumerate() {
             let id = FunctionId(i as u32);

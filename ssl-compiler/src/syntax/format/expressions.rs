@@ -36,7 +36,7 @@ fn level(operator: &str) -> Option<Level> {
 
 /// Words that a value stands behind.
 fn takes_value(word: &str) -> bool {
-    matches!(word, "return" | "case" | "else" | "do" | "in" | "out" | "inout" | "const")
+    matches!(word, "return" | "case" | "else" | "do" | "in" | "out" | "inout" | "const" | "no_diff")
 }
 
 impl Writer<'_, '_> {
@@ -85,7 +85,7 @@ impl Writer<'_, '_> {
             (Kind::Number | Kind::Str, _) => true,
             (_, ")") => !(i >= from + 2 && self.is_cast(from, i - 2)),
             (_, "]" | "}" | ">>>") => true,
-            (_, ">") => self.words.opens_generic(i.saturating_sub(2)),
+            (_, ">") => self.words.get(i).closes_generic,
             (_, "++" | "--") => !self.is_prefix(from, i),
             _ => false,
         }

@@ -29,6 +29,7 @@ impl Writer<'_, '_> {
 
     /// The statement that starts at word `i`; gives the word behind it.
     fn statement(&mut self, i: usize, end: usize, at_file_level: bool) -> usize {
+        let i = self.attributes(i, end, at_file_level);
         let has_head = self.words.is(i + 1, "(") && self.words.kind(i) == Kind::Name;
         let mut breaks = Breaks::default();
         self.begin();
@@ -44,6 +45,24 @@ impl Writer<'_, '_> {
             self.harden(&breaks);
         }
         next
+    }
+
+    /// `[Name(…)]` before a function or a loop: on a line of its own at file level, elsewhere where the author wrote so.
+    /// Gives the first word behind.
+    fn attributes(&mut self, mut i: usize, end: usize, at_file_level: bool) -> usize {
+        while self.words.is(i, "[") && self.words.past(i) < end {
+            let next = self.words.past(i);
+            self.word(i);
+            self.expression(i + 1, next - 1);
+            self.word(next - 1);
+            if at_file_level || self.words.get(next).before.newline {
+                self.hard_before(next, false);
+            } else {
+                self.space();
+            }
+            i = next;
+        }
+        i
     }
 
     /// A declaration, an expression, a function, a struct: up to its `;`, or the end of its body.

@@ -2,6 +2,7 @@
 //! joined, and with the partner of every bracket.
 
 use crate::syntax::lexer::{Token, TokenKind};
+use crate::syntax::parser_derivatives::PAIR;
 use crate::syntax::parser_expr::GENERIC;
 use crate::types::Type;
 use std::collections::HashSet;
@@ -52,6 +53,8 @@ pub(super) struct Word<'a> {
     pub line: usize,
     /// An opening bracket's partner.
     pub close: Option<usize>,
+    /// It is the `>` of a form in angle brackets.
+    pub closes_generic: bool,
 }
 
 pub(super) struct Words<'a> {
@@ -66,8 +69,9 @@ impl<'a> Words<'a> {
         let mut types = HashSet::new();
         let (mut at, mut line, mut next) = (0, 0, 0);
         let mut column = Column::default();
+        let pairs = pair_closers(text, tokens);
         while next < tokens.len() {
-            let count = joined(text, tokens, next);
+            let count = if pairs.contains(&next) { 1 } else { joined(text, tokens, next) };
             let start = tokens[next].span.start as usize;
             let end = tokens[next + count - 1].span.end as usize;
             let gap = &text[at..start];
@@ -89,6 +93,7 @@ impl<'a> Words<'a> {
                 before: between(text, at, start, &mut column),
                 line,
                 close: None,
+                closes_generic: false,
             });
             (at, next) = (end, next + count);
         }
@@ -132,13 +137,36 @@ impl<'a> Words<'a> {
         self.kind(i) == Kind::Name && (Type::from_name(text).is_some() || self.types.contains(text))
     }
 
-    /// `name<argument>`
+    /// Whether `name<argument>` opens its angle bracket here.
     pub fn opens_generic(&self, i: usize) -> bool {
-        i > 0
-            && self.is(i, "<")
-            && GENERIC.contains(&self.text(i - 1))
-            && self.kind(i + 1) == Kind::Name
-            && self.text(i + 2).starts_with('>')
+        self.generic_close(i).is_some()
+    }
+
+    /// The `>` that belongs to the `<` of `name<argument>` or `DifferentialPair<type>`.
+    fn generic_close(&self, i: usize) -> Option<usize> {
+        if i == 0 || !self.is(i, "<") {
+            return None;
+        }
+        if GENERIC.contains(&self.text(i - 1)) {
+            let closes = self.kind(i + 1) == Kind::Name && self.text(i + 2).starts_with('>');
+            return closes.then_some(i + 2);
+        }
+        if !self.is(i - 1, PAIR) {
+            return None;
+        }
+        let mut open = 0usize;
+        for at in i..self.len() {
+            match self.text(at) {
+                "<" => open += 1,
+                ">" => open -= 1,
+                ";" | "{" | "}" => return None,
+                _ => {}
+            }
+            if open == 0 {
+                return Some(at);
+            }
+        }
+        None
     }
 
     fn pair_brackets(&mut self) -> bool {
@@ -147,8 +175,9 @@ impl<'a> Words<'a> {
             let text = self.text(i);
             if self.kind(i) == Kind::Punct && matches!(text, "(" | "[" | "{" | "<<<") {
                 open.push(i);
-            } else if self.opens_generic(i) {
-                self.list[i].close = Some(i + 2);
+            } else if let Some(close) = self.generic_close(i) {
+                self.list[i].close = Some(close);
+                self.list[close].closes_generic = true;
             } else if self.kind(i) == Kind::Punct && matches!(text, ")" | "]" | "}" | ">>>") {
                 let Some(start) = open.pop() else { return false };
                 let wanted = match self.text(start) {
@@ -165,6 +194,24 @@ impl<'a> Words<'a> {
         }
         open.is_empty()
     }
+}
+
+/// The tokens `>` that end a `DifferentialPair<…>`; two of them in a row are no operator.
+fn pair_closers(text: &str, tokens: &[Token]) -> HashSet<usize> {
+    let slice = |i: usize| &text[tokens[i].span.range()];
+    let (mut closers, mut open) = (HashSet::new(), 0usize);
+    for i in 1..tokens.len() {
+        match slice(i) {
+            "<" if slice(i - 1) == PAIR => open += 1,
+            ">" if open > 0 => {
+                closers.insert(i);
+                open -= 1;
+            }
+            ";" | "{" | "}" => open = 0,
+            _ => {}
+        }
+    }
+    closers
 }
 
 /// Of how many tokens the word at `at` is made.
