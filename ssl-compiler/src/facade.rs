@@ -456,6 +456,17 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
                 "derive less often, or in a smaller shader: each nested `ddx` or `ddy` derives all that came before";
             Diagnostic::error(&codes::TOO_LARGE, shader, message, hint)
         }
+        Failure::Refused(Refused::ThroughScreen(span)) => {
+            let message = "this gradient would have to go on through a derivative along the screen";
+            let hint = "the gradient treats what `ddx`, `ddy` give inside the function as values of their own; pass them \
+                        as parameters, so that it gives their gradient too, or `detach` what they derive";
+            Diagnostic::error(&codes::THROUGH_SCREEN, span, message, hint)
+        }
+        Failure::Refused(Refused::CustomOfSeeds { span, function }) => {
+            let message = format!("`{function}` has a custom derivative, but varies by itself over the screen, too");
+            let hint = "pass the globals that it reads as parameters, so that its derivative knows of them";
+            Diagnostic::error(&codes::CUSTOM_OF_SEEDS, span, message, hint)
+        }
         Failure::Refused(Refused::NoRule { span, function, component }) => {
             let message =
                 format!("the host gives no derivative of `{function}` by component {component} of its arguments");

@@ -27,7 +27,7 @@ fn carried(source: &str, policy: CallPolicy) -> BTreeSet<String> {
             for b in &module.function(v.function).bindings {
                 let shadows = v.activity.shadows(b.value);
                 if shadows.any() {
-                    let (x, y) = (if shadows.x { "x" } else { "" }, if shadows.y { "y" } else { "" });
+                    let (x, y) = (if shadows.get(0) { "x" } else { "" }, if shadows.get(1) { "y" } else { "" });
                     let line = sources.get(b.span.file).line_column(b.span.start).0;
                     found.insert(format!("{}.{}:{line} {x}{y}", b.function, b.part));
                 }

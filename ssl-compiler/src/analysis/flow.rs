@@ -1,86 +1,154 @@
-//! Along which edges derivatives flow inside a function: from a value to those whose derivative
-//! depends on its own. Conditions, indices and comparisons have no edge.
+//! The edges of a function: from a value to those that depend on it, in one of the ways to depend. All analyses of
+//! dependence build their graphs from these.
 
-use crate::ir::{Direction, Float1, Function, Inst, Op, Value};
+use super::axes::{Axes, Shadows};
+use crate::ir::{Float1, Function, Inst, InstData, Op, Ty, Value};
 use crate::runtime::ExternalRegistry;
 use crate::runtime::externals::Rule;
+
+/// What makes one value depend on another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// Its derivative depends on that of the other. Conditions, indices and comparisons have no edge.
+    Derivatives(Axes),
+    /// It is computed from the other.
+    Data,
+    /// Likewise, or the other decides which value it is.
+    Influence,
+}
 
 /// A place where a shadow is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Sink {
     pub value: Value,
     pub inst: Inst,
-    pub x: bool,
-    pub y: bool,
+    pub axes: Shadows,
 }
 
-/// The edges of one function in both directions, without those through calls, and what lies at
-/// their ends.
+/// The edges of one function, without those through calls, and what lies at their ends.
 #[derive(Default)]
 pub struct Flow {
     pub edges: Vec<(Value, Value)>,
+    /// Along derivatives only.
     pub sinks: Vec<Sink>,
     pub calls: Vec<Inst>,
+    /// `jvp` and `vjp`. No derivative flows through them before they are resolved.
+    pub derivatives: Vec<Inst>,
+    /// What goes on the tape, and what comes off it.
+    pub tape: Vec<Inst>,
 }
 
 impl Flow {
-    pub fn of(f: &Function, externals: &ExternalRegistry) -> Flow {
-        let mut flow = Flow::default();
-        f.walk(|inst, data| {
-            let args = &data.args;
-            match data.op {
-                Op::Derivative(d) => {
-                    flow.sinks.push(Sink { value: args[0], inst, x: d == Direction::X, y: d == Direction::Y });
+    pub fn of(f: &Function, externals: &ExternalRegistry, along: Along) -> Flow {
+        let mut edges = Edges { f, externals, along, flow: Flow::default() };
+        f.walk(|inst, data| edges.inst(inst, data));
+        edges.flow
+    }
+}
+
+struct Edges<'a> {
+    f: &'a Function,
+    externals: &'a ExternalRegistry,
+    along: Along,
+    flow: Flow,
+}
+
+impl Edges<'_> {
+    fn inst(&mut self, inst: Inst, data: &InstData) {
+        let f = self.f;
+        match data.op {
+            Op::Call(_) => self.flow.calls.push(inst),
+            Op::If => {
+                self.decides(data.args[0], &data.results);
+                for &region in &data.regions {
+                    self.pairs(&f.region(region).results, &data.results);
                 }
-                Op::Sample { .. } => {
-                    for &coordinate in &args[1..3] {
-                        flow.sinks.push(Sink { value: coordinate, inst, x: true, y: true });
-                        flow.fan_out(coordinate, &data.results[1..5]);
-                    }
+            }
+            Op::Loop(_) => {
+                let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
+                for decided in [&condition.params[..], &body.params, &data.results] {
+                    self.decides(condition.results[0], decided);
                 }
-                // The footprint is taken as constant, and so is the gradient.
-                Op::Texture { .. } => args[1..3].iter().for_each(|&c| flow.fan_out(c, &data.results[1..5])),
-                Op::Call(_) => flow.calls.push(inst),
-                Op::If => {
-                    for &region in &data.regions {
-                        flow.pairs(f, &f.region(region).results, &data.results);
-                    }
+                self.pairs(&data.args, &condition.params);
+                self.pairs(&body.results, &condition.params);
+                self.pairs(&condition.results[1..], &body.params);
+                self.pairs(&condition.results[1..], &data.results);
+            }
+            op => {
+                match op {
+                    Op::Jvp { .. } | Op::Vjp { .. } => self.flow.derivatives.push(inst),
+                    Op::Push(_) | Op::Pop(_) => self.flow.tape.push(inst),
+                    _ => {}
                 }
-                Op::Loop(_) => {
-                    let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
-                    flow.pairs(f, args, &condition.params);
-                    flow.pairs(f, &body.results, &condition.params);
-                    flow.pairs(f, &condition.results[1..], &body.params);
-                    flow.pairs(f, &condition.results[1..], &data.results);
+                match self.along {
+                    Along::Derivatives(axes) => self.derivative(inst, data, axes),
+                    Along::Data | Along::Influence => data.args.iter().for_each(|&a| self.fan_out(a, &data.results)),
                 }
-                Op::External(id) => {
-                    let results: Vec<Value> =
-                        data.results.iter().copied().filter(|r| f.ty(*r).is_differentiable()).collect();
-                    for (i, &arg) in args.iter().enumerate() {
-                        if f.ty(arg).is_differentiable() && externals.rule(id, i) != Rule::Zero {
-                            flow.fan_out(arg, &results);
-                        }
-                    }
+            }
+        }
+    }
+
+    fn derivative(&mut self, inst: Inst, data: &InstData, axes: Axes) {
+        let args = &data.args;
+        match data.op {
+            Op::Derivative(d) if axes == Axes::Screen => self.sink(args[0], inst, [d as usize].into_iter().collect()),
+            Op::Sample { .. } if axes == Axes::Screen => {
+                for &coordinate in &args[1..3] {
+                    self.sink(coordinate, inst, axes.all());
+                    self.fan_out(coordinate, &data.results[1..5]);
                 }
-                op => {
-                    for (i, &arg) in args.iter().enumerate() {
-                        if carries(op, i) && f.ty(arg).is_differentiable() {
-                            flow.fan_out(arg, &data.results);
-                        }
+            }
+            // The footprint is taken as constant, and so is the gradient.
+            Op::Texture { .. } => args[1..3].iter().for_each(|&c| self.fan_out(c, &data.results[1..5])),
+            Op::Detach if axes == Axes::Screen => self.fan_out(args[0], &data.results),
+            Op::External(id) => {
+                for (i, &arg) in args.iter().enumerate() {
+                    if self.counts(arg) && self.externals.rule(id, i) != Rule::Zero {
+                        self.fan_out(arg, &data.results);
                     }
                 }
             }
-        });
-        flow
+            op => {
+                for (i, &arg) in args.iter().enumerate() {
+                    if carries(op, i) {
+                        self.fan_out(arg, &data.results);
+                    }
+                }
+            }
+        }
+    }
+
+    fn sink(&mut self, value: Value, inst: Inst, axes: Shadows) {
+        self.flow.sinks.push(Sink { value, inst, axes });
+    }
+
+    /// Whether a value can be at the end of an edge.
+    fn counts(&self, v: Value) -> bool {
+        match self.along {
+            Along::Derivatives(_) => self.f.ty(v).is_differentiable(),
+            // Running out of fuel is no dependence.
+            Along::Data | Along::Influence => self.f.ty(v) != Ty::Token,
+        }
     }
 
     fn fan_out(&mut self, from: Value, to: &[Value]) {
-        self.edges.extend(to.iter().map(|&t| (from, t)));
+        for &t in to {
+            if self.counts(from) && self.counts(t) {
+                self.flow.edges.push((from, t));
+            }
+        }
     }
 
-    fn pairs(&mut self, f: &Function, from: &[Value], to: &[Value]) {
-        let pairs = from.iter().zip(to).filter(|(v, _)| f.ty(**v).is_differentiable());
-        self.edges.extend(pairs.map(|(&a, &b)| (a, b)));
+    fn pairs(&mut self, from: &[Value], to: &[Value]) {
+        for (&a, &b) in from.iter().zip(to) {
+            self.fan_out(a, &[b]);
+        }
+    }
+
+    fn decides(&mut self, condition: Value, decided: &[Value]) {
+        if self.along == Along::Influence {
+            self.fan_out(condition, decided);
+        }
     }
 }
 
@@ -93,58 +161,5 @@ fn carries(op: Op, argument: usize) -> bool {
         Op::ArrayGet => argument == 0,
         Op::ArraySet => argument != 1,
         _ => false,
-    }
-}
-
-/// Neighbours of each value, in one array.
-pub struct Neighbours {
-    starts: Vec<u32>,
-    list: Vec<Value>,
-}
-
-impl Neighbours {
-    pub fn new(values: usize, edges: impl Iterator<Item = (Value, Value)> + Clone) -> Neighbours {
-        let mut starts = vec![0u32; values + 1];
-        edges.clone().for_each(|(from, _)| starts[from.index() + 1] += 1);
-        for i in 0..values {
-            starts[i + 1] += starts[i];
-        }
-        let mut fill = starts.clone();
-        let mut list = vec![Value(0); *starts.last().unwrap_or(&0) as usize];
-        for (from, to) in edges {
-            list[fill[from.index()] as usize] = to;
-            fill[from.index()] += 1;
-        }
-        Neighbours { starts, list }
-    }
-
-    pub fn of(&self, value: Value) -> &[Value] {
-        &self.list[self.starts[value.index()] as usize..self.starts[value.index() + 1] as usize]
-    }
-
-    /// Brings the set of each value, as bits, to everything that can be reached from it.
-    pub fn spread_sets(&self, sets: &mut [u64]) {
-        let mut work: Vec<Value> = (0..sets.len()).filter(|&i| sets[i] != 0).map(|i| Value(i as u32)).collect();
-        while let Some(v) = work.pop() {
-            let set = sets[v.index()];
-            for &next in self.of(v) {
-                if set & !sets[next.index()] != 0 {
-                    sets[next.index()] |= set;
-                    work.push(next);
-                }
-            }
-        }
-    }
-
-    /// Marks everything that can be reached from the marked values.
-    pub fn spread(&self, marked: &mut [bool]) {
-        let mut work: Vec<Value> = (0..marked.len()).filter(|&i| marked[i]).map(|i| Value(i as u32)).collect();
-        while let Some(v) = work.pop() {
-            for &next in self.of(v) {
-                if !std::mem::replace(&mut marked[next.index()], true) {
-                    work.push(next);
-                }
-            }
-        }
     }
 }

@@ -6,10 +6,10 @@
 //! goes down from the entry: a function's value varies if it does in some call. Tokens do not count: running out of
 //! fuel is no variation.
 
-use super::bits::BitSet;
 use super::call_graph::CallGraph;
-use super::flow::Neighbours;
-use crate::ir::{Function, Module, Op, Region, Ty, Value};
+use super::flow::{Along, Flow};
+use super::relational::{self, Relation, Summary};
+use crate::ir::{Function, InstData, Module, Op, Ty, Value};
 use crate::runtime::Order;
 use crate::source::Span;
 
@@ -18,35 +18,30 @@ pub struct Variation {
     varies: Vec<Vec<bool>>,
 }
 
-/// What a result depends on.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Dependence {
-    varies: bool,
-    parameters: BitSet,
+/// What varies by itself: globals with partials.
+struct Given;
+
+impl Relation for Given {
+    type Fact = bool;
+
+    fn origin(&self, module: &Module, _: &Function, data: &InstData, _: usize) -> bool {
+        let Op::Global { field, component, .. } = data.op else { return false };
+        module.globals[field as usize].row(component as usize, Order::Ddx).is_some()
+    }
+
+    fn follows(&self, ty: Ty) -> bool {
+        ty != Ty::Token
+    }
 }
 
 impl Variation {
     pub fn of(module: &Module, calls: &CallGraph) -> Variation {
-        let edges: Vec<Vec<(Value, Value)>> = module.functions.iter().map(edges).collect();
-        let mut summaries: Vec<Vec<Dependence>> =
-            module.functions.iter().map(|f| vec![Dependence::default(); f.results.len()]).collect();
-        for component in &calls.components {
-            loop {
-                let mut changed = false;
-                for id in component.iter().map(|id| id.index()) {
-                    let f = &module.functions[id];
-                    let summary = summarise(module, f, &graph(f, &edges[id], &summaries), &summaries);
-                    changed |= summary != summaries[id];
-                    summaries[id] = summary;
-                }
-                if !changed || !calls.recursive[component[0].index()] {
-                    break;
-                }
-            }
-        }
+        let flow = |f: &Function| Flow::of(f, &module.externals, Along::Influence);
+        let flows = module.functions.iter().map(flow).collect();
+        let (summaries, graphs) = relational::summarise(module, calls, flows, &Given);
         let mut variation = Variation { varies: module.functions.iter().map(|f| vec![false; f.types.len()]).collect() };
         for component in calls.components.iter().rev() {
-            while component.iter().any(|id| variation.enter(module, id.index(), &edges[id.index()], &summaries))
+            while component.iter().any(|id| variation.enter(module, id.index(), &graphs[id.index()], &summaries))
                 && calls.recursive[component[0].index()]
             {}
         }
@@ -54,21 +49,20 @@ impl Variation {
     }
 
     /// Spreads what varies in a function and hands it to what it calls; whether a function of its cycle learnt more.
-    fn enter(&mut self, module: &Module, id: usize, edges: &[(Value, Value)], summaries: &[Vec<Dependence>]) -> bool {
+    fn enter(&mut self, module: &Module, id: usize, graph: &relational::Graph, summaries: &[Summary<bool>]) -> bool {
         let f = &module.functions[id];
-        let mut marks = sources(module, f, summaries);
+        let mut marks = relational::origins(module, f, summaries, &Given);
         marks.iter_mut().zip(&self.varies[id]).for_each(|(new, old)| *new |= old);
-        graph(f, edges, summaries).spread(&mut marks);
+        graph.forward.spread(&mut marks);
         let mut learnt = false;
-        f.walk(|_, data| {
-            if let Op::Call(callee) = data.op {
-                for (&param, arg) in module.function(callee).params().iter().zip(&data.args) {
-                    let known = &mut self.varies[callee.index()][param.index()];
-                    learnt |= marks[arg.index()] && !*known;
-                    *known |= marks[arg.index()];
-                }
+        for data in graph.flow.calls.iter().chain(&graph.flow.derivatives).map(|&inst| f.inst(inst)) {
+            let Some(callee) = data.op.callee() else { continue };
+            for (&param, arg) in module.function(callee).params().iter().zip(&data.args) {
+                let known = &mut self.varies[callee.index()][param.index()];
+                learnt |= marks[arg.index()] && !*known;
+                *known |= marks[arg.index()];
             }
-        });
+        }
         // A function that calls itself has just learnt about its own parameters.
         self.varies[id].iter_mut().zip(marks).for_each(|(known, new)| *known |= new);
         learnt
@@ -99,85 +93,4 @@ pub fn flat_look_ups(module: &Module) -> Vec<Span> {
     found.sort_by_key(|(span, varies)| (span.file, span.start, span.end, !varies));
     found.dedup_by_key(|(span, _)| *span);
     found.into_iter().filter(|(_, varies)| !varies).map(|(span, _)| span).collect()
-}
-
-/// From each value to those that depend on it, calls aside.
-fn edges(f: &Function) -> Vec<(Value, Value)> {
-    let mut edges = Vec::new();
-    let mut all = |from: &[Value], to: &[Value]| {
-        let counts = |v: &&Value| f.ty(**v) != Ty::Token;
-        for &a in from.iter().filter(counts) {
-            edges.extend(to.iter().filter(counts).map(|&b| (a, b)));
-        }
-    };
-    let results = |r: Region| &f.region(r).results;
-    f.walk(|_, data| match data.op {
-        Op::Call(_) => {}
-        Op::If => {
-            all(&data.args, &data.results);
-            for &region in &data.regions {
-                results(region).iter().zip(&data.results).for_each(|(&a, &b)| all(&[a], &[b]));
-            }
-        }
-        Op::Loop(_) => {
-            let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
-            let test = &condition.results[..1];
-            [&condition.params[..], &body.params, &data.results].into_iter().for_each(|to| all(test, to));
-            data.args.iter().zip(&condition.params).for_each(|(&a, &b)| all(&[a], &[b]));
-            body.results.iter().zip(&condition.params).for_each(|(&a, &b)| all(&[a], &[b]));
-            condition.results[1..].iter().zip(&body.params).for_each(|(&a, &b)| all(&[a], &[b]));
-            condition.results[1..].iter().zip(&data.results).for_each(|(&a, &b)| all(&[a], &[b]));
-        }
-        _ => all(&data.args, &data.results),
-    });
-    edges
-}
-
-fn graph(f: &Function, edges: &[(Value, Value)], summaries: &[Vec<Dependence>]) -> Neighbours {
-    let mut through: Vec<(Value, Value)> = edges.to_vec();
-    f.walk(|_, data| {
-        if let Op::Call(callee) = data.op {
-            for (dependence, &result) in summaries[callee.index()].iter().zip(&data.results) {
-                through.extend(dependence.parameters.iter().map(|p| (data.args[p], result)));
-            }
-        }
-    });
-    Neighbours::new(f.types.len(), through.iter().copied())
-}
-
-/// What varies by itself: globals with partials, and results of calls that bring some along.
-fn sources(module: &Module, f: &Function, summaries: &[Vec<Dependence>]) -> Vec<bool> {
-    let mut marks = vec![false; f.types.len()];
-    f.walk(|_, data| match data.op {
-        Op::Global { field, component, .. } => {
-            let given = module.globals[field as usize].row(component as usize, Order::Ddx).is_some();
-            marks[data.results[0].index()] = given;
-        }
-        Op::Call(callee) => {
-            for (dependence, result) in summaries[callee.index()].iter().zip(&data.results) {
-                marks[result.index()] |= dependence.varies;
-            }
-        }
-        _ => {}
-    });
-    marks
-}
-
-fn summarise(module: &Module, f: &Function, graph: &Neighbours, summaries: &[Vec<Dependence>]) -> Vec<Dependence> {
-    let mut marks = sources(module, f, summaries);
-    graph.spread(&mut marks);
-    let results = &f.region(f.body).results;
-    let mut out: Vec<Dependence> =
-        results.iter().map(|r| Dependence { varies: marks[r.index()], ..Dependence::default() }).collect();
-    for (p, &param) in f.params().iter().enumerate().filter(|(_, p)| f.ty(**p) != Ty::Token) {
-        let mut reached = vec![false; f.types.len()];
-        reached[param.index()] = true;
-        graph.spread(&mut reached);
-        for (dependence, r) in out.iter_mut().zip(results) {
-            if reached[r.index()] {
-                dependence.parameters.insert(p);
-            }
-        }
-    }
-    out
 }

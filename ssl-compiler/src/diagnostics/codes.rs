@@ -244,6 +244,10 @@ codes! {
         "A prototype without a body stands for a function that the host has registered under this name. Its parameters and result must have the types of the host's function: scalars, vectors and matrices, without `out`. Vector types of one length count as the same.";
     NO_DERIVATIVE = "E0802", "derivative that the host does not give",
         "The shader asks by `ddx`, `ddy` or a texture's footprint for a derivative of something that a function of the host computes, but the host has registered no rule for this argument. Components are counted through all arguments, from 0.";
+    THROUGH_SCREEN = "E0803", "gradient through a derivative along the screen",
+        "`bwd_diff` is asked for the gradient by a value whose `ddx`, `ddy` or texture footprint the function looks at. That derivative depends on the neighbouring points, too, so its gradient is not a matter of one point, and the compiler refuses to leave it out. Take the derivative outside and pass it as a parameter, which gets a gradient of its own, or `detach` what is derived. `fwd_diff` has no such limit.";
+    CUSTOM_OF_SEEDS = "E0804", "custom derivative of a function that varies by itself",
+        "The function has a custom derivative by its parameters, reads globals that vary over the screen, and looks at `ddx`, `ddy` or a texture's footprint of its parameters. The compiler cannot tell which part of its derivative along the screen the custom derivative stands for. Pass the globals as parameters.";
     FORMAT = "E0811", "format that does not fit",
         "`printf` takes a constant format and one value for each of its conversions: `%d %i %u %x %X %o %c` print an int or bool, `%f %F %e %E %g %G` a float, an int, or every component of a vector, `%s` a string, and `%%` is a percent sign. Flags, width and precision are as in C. Sizes such as `%ld` and widths from an argument (`%*d`) do not exist.";
     GRAPH_SYNTAX = "E0901", "graph file that cannot be understood",

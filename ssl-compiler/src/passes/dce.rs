@@ -217,7 +217,7 @@ pub(super) fn retain<A: smallvec::Array<Item = Value>>(list: &mut smallvec::Smal
 }
 
 /// Drops functions that the entry does not reach, and renumbers the rest.
-pub(super) fn drop_functions(module: &mut Module) {
+pub(crate) fn drop_functions(module: &mut Module) {
     let calls = crate::analysis::call_graph::CallGraph::of(module);
     let mut reached = vec![false; module.functions.len()];
     let mut work = vec![module.entry];

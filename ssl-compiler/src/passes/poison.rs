@@ -6,8 +6,11 @@
 //! the way. A global is poison if the host does not give derivatives of that order. All calls of a function count
 //! alike, and so do both branches of an `if`, so a watch may name a global besides the guilty one.
 
-use crate::analysis::flow::{Flow, Neighbours};
-use crate::ir::{Compare, FuncId, Module, Op, Ty, Value};
+use crate::analysis::axes::Axes;
+use crate::analysis::flow::{Along, Flow};
+use crate::analysis::graph::Neighbours;
+use crate::analysis::net::Net;
+use crate::ir::{Compare, Module, Op, Value};
 use crate::runtime::{GlobalField, Order};
 use crate::source::Span;
 use std::collections::{BTreeMap, HashSet};
@@ -17,7 +20,7 @@ const MAX_ORDER: usize = 7;
 
 /// Finishes the watches, whose formats begin at `first`; `place` says where a span is.
 pub fn run(module: &mut Module, first: usize, place: &dyn Fn(Span) -> String) {
-    let net = Net::of(module);
+    let search = Search::of(module);
     let mut texts: Vec<(usize, Option<String>)> = Vec::new();
     for (id, f) in module.functions.iter().enumerate() {
         // What an `if` asks: whether a value differs from itself.
@@ -33,7 +36,7 @@ pub fn run(module: &mut Module, first: usize, place: &dyn Fn(Span) -> String) {
                 let Op::Print(format) = f.inst(inst).op else { continue };
                 let format = format as usize;
                 if format >= first {
-                    let about = net.poison(module, id, watched);
+                    let about = search.poison(module, id, watched);
                     let what = &module.texts.formats[format];
                     texts.push((format, sentence(module, &about, what, &place(f.inst(inst).span), place)));
                 }
@@ -85,10 +88,10 @@ fn silence(module: &mut Module, format: u32) {
     }
 }
 
-/// The values of all functions as one graph, backwards.
-struct Net {
-    /// Where a function's values begin.
-    bases: Vec<u32>,
+/// The values of all functions as graphs, backwards.
+struct Search {
+    /// Data and derivatives have the same nodes.
+    net: Net,
     data: Neighbours,
     derivatives: Neighbours,
     /// What each `ddx` or `ddy` derives.
@@ -96,63 +99,33 @@ struct Net {
     globals: BTreeMap<u32, (u32, Span)>,
 }
 
-impl Net {
-    fn of(module: &Module) -> Net {
-        let mut bases = Vec::new();
-        let mut count = 0;
-        for f in &module.functions {
-            bases.push(count);
-            count += f.types.len() as u32;
-        }
-        let at = |id: usize, v: Value| Value(bases[id] + v.0);
-        let (mut data_edges, mut edges) = (Vec::new(), Vec::new());
+impl Search {
+    fn of(module: &Module) -> Search {
+        let along = |along: Along| -> Net {
+            let flows: Vec<Flow> = module.functions.iter().map(|f| Flow::of(f, &module.externals, along)).collect();
+            Net::of(module, &flows)
+        };
+        let net = along(Along::Data);
         let (mut derived, mut globals) = (BTreeMap::new(), BTreeMap::new());
         for (id, f) in module.functions.iter().enumerate() {
-            let flow = Flow::of(f, &module.externals);
-            edges.extend(flow.edges.iter().map(|&(a, b)| (at(id, b), at(id, a))));
-            data_edges.extend(flow.edges.iter().map(|&(a, b)| (at(id, b), at(id, a))));
-            let through = |FuncId(callee): FuncId, from: &[Value], to: &[Value]| -> Vec<(Value, Value)> {
-                let g = &module.functions[callee as usize];
-                let inside = g.params().iter().zip(from).map(|(&p, &a)| (at(callee as usize, p), at(id, a)));
-                let out = &g.region(g.body).results;
-                inside.chain(out.iter().zip(to).map(|(&r, &b)| (at(id, b), at(callee as usize, r)))).collect()
-            };
             f.walk(|_, data| match data.op {
-                Op::Call(callee) => {
-                    let all = through(callee, &data.args, &data.results);
-                    edges.extend(all.iter().copied());
-                    data_edges.extend(all);
-                }
-                Op::If | Op::Loop(_) => {}
                 Op::Global { field, .. } => {
-                    globals.insert(at(id, data.results[0]).0, (field, data.span));
+                    globals.insert(net.at(id, data.results[0]).0, (field, data.span));
                 }
                 Op::Derivative(_) => {
-                    derived.insert(at(id, data.results[0]).0, at(id, data.args[0]).0);
+                    derived.insert(net.at(id, data.results[0]).0, net.at(id, data.args[0]).0);
                 }
-                _ => {
-                    let args = data.args.iter().filter(|v| f.ty(**v) != Ty::Token);
-                    for &a in args {
-                        let to = data.results.iter().filter(|v| f.ty(**v) != Ty::Token);
-                        data_edges.extend(to.map(|&b| (at(id, b), at(id, a))));
-                    }
-                }
+                _ => {}
             });
         }
-        let n = count as usize;
-        Net {
-            data: Neighbours::new(n, data_edges.iter().copied()),
-            derivatives: Neighbours::new(n, edges.iter().copied()),
-            bases,
-            derived,
-            globals,
-        }
+        let derivatives = along(Along::Derivatives(Axes::Screen)).backward();
+        Search { data: net.backward(), derivatives, net, derived, globals }
     }
 
     /// The globals of which a value needs partials that the host does not give, the orders of these, and where each
     /// is read.
     fn poison(&self, module: &Module, function: usize, watched: Value) -> BTreeMap<(u32, usize), Span> {
-        let start = (self.bases[function] + watched.0, 0);
+        let start = (self.net.at(function, watched).0, 0);
         let mut seen: HashSet<(u32, usize)> = HashSet::from([start]);
         let mut work = vec![start];
         let mut found = BTreeMap::new();

@@ -214,7 +214,7 @@ fn marked(module: &Module, passes: Options, (source, file): (&SourceFile, FileId
     let mark = |v: &Variant, value: Value| -> String {
         let shadows = if demand { v.activity.shadows(value) } else { Default::default() };
         match demand {
-            true => [(shadows.x, "x"), (shadows.y, "y")].iter().filter(|(on, _)| *on).map(|(_, s)| *s).collect(),
+            true => shadows.on_screen(),
             false if v.activity.is_varied(value) => "v".to_owned(),
             false => String::new(),
         }

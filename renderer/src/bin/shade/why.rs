@@ -29,7 +29,7 @@ pub fn text(answers: &[Answer], sources: &SourceMap) -> String {
 }
 
 fn said(a: &Answer) -> String {
-    let directions = match (a.shadows.x, a.shadows.y) {
+    let directions = match (a.shadows.get(0), a.shadows.get(1)) {
         (true, true) => "x and y",
         (true, false) => "x",
         _ => "y",
@@ -83,7 +83,8 @@ pub fn json(query: &str, answers: &[Answer], sources: &SourceMap) -> Value {
     let list: Vec<Value> = answers
         .iter()
         .map(|a| {
-            let carries = [(a.shadows.x, "x"), (a.shadows.y, "y")].into_iter().filter(|(on, _)| *on).map(|(_, d)| d);
+            let carries =
+                [(a.shadows.get(0), "x"), (a.shadows.get(1), "y")].into_iter().filter(|(on, _)| *on).map(|(_, d)| d);
             json!({
                 "function": a.function, "parts": a.parts, "place": place(a.span), "order": a.order,
                 "verdict": a.verdict.name(), "carries": carries.collect::<Vec<_>>(),

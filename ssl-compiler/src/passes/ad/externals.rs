@@ -14,10 +14,10 @@ impl Writer<'_, '_> {
         let types: Vec<Ty> = data.results.iter().map(|&r| self.source.ty(r)).collect();
         let inst = self.b.push(Op::External(id), args.clone(), &types, &[]);
         self.bind(&data.results, inst);
-        if !data.results.iter().any(|&r| self.activity.shadows(r).any()) {
+        if !data.results.iter().any(|&r| self.variant.activity.shadows(r).any()) {
             return;
         }
-        let operands: Vec<super::forward::Pair> = data.args.iter().map(|v| self.shadows[v.index()]).collect();
+        let operands = self.operands(data);
         let mut partials: Vec<(usize, Values)> = Vec::new();
         for component in (0..operands.len()).filter(|&i| operands[i].iter().any(Option::is_some)) {
             match self.externals().rule(id, component) {
@@ -27,7 +27,7 @@ impl Writer<'_, '_> {
                     partials.push((component, Values::from_slice(self.b.results(inst))));
                 }
                 // What is only forced needs no rule.
-                externals::Rule::Missing if !data.results.iter().any(|&r| self.activity.demand(r).any()) => {}
+                externals::Rule::Missing if !data.results.iter().any(|&r| self.variant.activity.demand(r).any()) => {}
                 externals::Rule::Missing => {
                     let function = self.externals().get(id).map_or(String::new(), |e| e.name.clone());
                     self.refuse(Refused::NoRule { span: data.span, function, component });
@@ -35,12 +35,12 @@ impl Writer<'_, '_> {
             }
         }
         for (i, &r) in data.results.iter().enumerate() {
-            let wanted = self.activity.shadows(r);
+            let wanted = self.variant.activity.shadows(r);
             let terms: SmallVec<[(usize, Coefficient); 2]> =
                 partials.iter().map(|(component, values)| (*component, Coefficient::Times(values[i]))).collect();
             let sum = Rule::Sum(terms);
-            for d in (0..2).filter(|&d| wanted.get(d)) {
-                self.shadows[r.index()][d] = self.apply(&sum, &operands, d);
+            for axis in wanted.iter() {
+                self.shadows[r.index()][axis] = self.apply(&sum, &operands, axis);
             }
         }
     }

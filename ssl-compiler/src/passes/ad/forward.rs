@@ -1,89 +1,127 @@
 //! Writes the differentiated functions: every instruction again, followed by the shadows of its results where they
 //! exist.
 
-use super::Refused;
+use super::round::Round;
 use super::rules::{Coefficient, Rule, rule};
-use super::variants::{Variants, plain, wanted};
-use crate::analysis::activity::{Activity, Shadows, Signature};
+use super::variants::Variants;
+use super::{Refused, Variant};
+use crate::analysis::activity::{Activity, Signature};
+use crate::analysis::axes::{Axes, Shadows};
 use crate::analysis::derivatives::Derivatives;
-use crate::analysis::lineage::{Graph, Lineage, partials};
+use crate::analysis::lineage::{Graph, partials};
 use crate::ir::builder::Builder;
 use crate::ir::*;
+use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 
-/// A value's shadows in x and y; `None` is zero.
-pub(super) type Pair = [Option<Value>; 2];
+/// A value's shadow along each axis; `None` is zero.
+pub(super) type ByAxis = SmallVec<[Option<Value>; 2]>;
 
-pub(super) fn rewrite(module: &Module, lineage: &Lineage, variants: &Variants) -> Result<Module, Refused> {
-    let mut output = Output {
-        ids: HashMap::new(),
-        heads: Vec::new(),
-        queue: Vec::new(),
-        names: HashMap::new(),
-        taken: HashSet::new(),
-        module,
-        refused: None,
-    };
-    let entry = output.id(module.entry, plain(module, module.entry));
-    let mut functions: Vec<Option<Function>> = Vec::new();
+pub(super) fn rewrite(round: &Round<'_>, variants: &Variants) -> Result<Module, Refused> {
+    let module = round.module;
+    let mut output = Output::new(round, variants);
+    let entry = output.id(module.entry, Signature::plain(module.entry()));
     while let Some((new, old, signature)) = output.queue.pop() {
-        let activity = Activity::of(module, lineage, old, &signature);
+        let activity = Activity::of(module, &round.lineage, old, &signature);
         let source = module.function(old);
-        let types: Vec<Ty> = source.params().iter().map(|&v| source.ty(v)).collect();
-        let head = output.heads[new.index()].clone();
+        let axes = round.lineage.axes.count();
         let mut writer = Writer {
-            b: Builder::new(head),
+            b: Builder::new(output.heads[new.index()].clone()),
             source,
-            lineage,
-            graph: &lineage.graphs[old.index()],
-            variants,
-            activity,
+            round,
+            graph: &round.lineage.graphs[old.index()],
+            variant: Variant { function: old, signature, activity },
             output: &mut output,
             primal: vec![None; source.types.len()],
-            shadows: vec![[None; 2]; source.types.len()],
+            shadows: vec![smallvec::smallvec![None; axes]; source.types.len()],
         };
-        let written = writer.function(&signature, &types);
-        functions.resize(functions.len().max(new.index() + 1), None);
-        functions[new.index()] = Some(written);
+        let written = writer.function();
+        output.written(new, written);
     }
+    let Output { functions, refused, .. } = output;
     // Every id that was given out was queued, and so written.
     let functions = functions.into_iter().flatten().collect();
-    match output.refused {
+    match refused {
         Some(refused) => Err(refused),
         None => Ok(Module { functions, entry, ..module.emptied() }),
     }
 }
 
 /// The functions of the new module.
-struct Output<'a> {
+pub(super) struct Output<'a> {
     ids: HashMap<(FuncId, Signature), FuncId>,
-    heads: Vec<Function>,
+    pub heads: Vec<Function>,
+    functions: Vec<Option<Function>>,
     queue: Vec<(FuncId, FuncId, Signature)>,
     names: HashMap<String, usize>,
     taken: HashSet<String>,
-    module: &'a Module,
+    pub round: &'a Round<'a>,
+    variants: &'a Variants,
+    /// The first number of a site that the module does not use.
+    pub sites: u32,
     /// The first thing that has no derivative.
-    pub refused: Option<Refused>,
+    refused: Option<Refused>,
 }
 
-impl Output<'_> {
+impl<'a> Output<'a> {
+    fn new(round: &'a Round<'a>, variants: &'a Variants) -> Output<'a> {
+        let mut sites = 0;
+        for (f, graph) in round.module.functions.iter().zip(&round.lineage.graphs) {
+            for &inst in &graph.flow.tape {
+                if let Op::Push(site) | Op::Pop(site) = f.inst(inst).op {
+                    sites = sites.max(site + 1);
+                }
+            }
+        }
+        Output {
+            ids: HashMap::new(),
+            heads: Vec::new(),
+            functions: Vec::new(),
+            queue: Vec::new(),
+            names: HashMap::new(),
+            taken: HashSet::new(),
+            round,
+            variants,
+            sites,
+            refused: None,
+        }
+    }
+
+    /// The function that serves who wants this of a function, to be written if it is new.
+    pub fn serving(&mut self, old: FuncId, wanted: &Signature) -> (FuncId, Signature) {
+        let signature = self.variants.serving(old, wanted).clone();
+        (self.id(old, signature.clone()), signature)
+    }
+
     fn id(&mut self, old: FuncId, signature: Signature) -> FuncId {
         if let Some(&id) = self.ids.get(&(old, signature.clone())) {
             return id;
         }
-        let source = self.module.function(old);
+        let source = self.round.module.function(old);
+        let axes = self.round.lineage.axes;
         let mut params: Vec<Ty> = source.params().iter().map(|&v| source.ty(v)).collect();
         let mut results = source.results.clone();
-        for direction in 0..2 {
-            for (i, carried) in signature.params.iter().enumerate().filter(|(_, c)| c.shadows.get(direction)) {
-                debug_assert!(carried.shadows.any());
+        for axis in 0..axes.count() {
+            for (i, _) in signature.params.iter().enumerate().filter(|(_, c)| c.shadows.get(axis)) {
                 params.push(params[i]);
             }
-            results.extend(
-                signature.results.iter().enumerate().filter(|(_, r)| r.get(direction)).map(|(i, _)| source.results[i]),
-            );
+            let shadowed = signature.results.iter().enumerate().filter(|(_, r)| r.get(axis));
+            results.extend(shadowed.map(|(i, _)| source.results[i]));
         }
-        let base = if signature.is_plain() { source.name.clone() } else { format!("{}.d", source.name) };
+        let base = match axes {
+            _ if signature.is_plain() => source.name.clone(),
+            Axes::Screen => format!("{}.d", source.name),
+            Axes::Tangent => format!("{}.jvp", source.name),
+        };
+        let head = Function::new(self.name(base), &params, &results).with_precision(source.precision);
+        let id = self.declare(Function { prefer: source.prefer, ..head });
+        self.ids.insert((old, signature.clone()), id);
+        self.queue.push((id, old, signature.clone()));
+        self.customs(id, old, &signature);
+        id
+    }
+
+    fn name(&mut self, base: String) -> String {
         let count = self.names.entry(base.clone()).or_insert(0);
         *count += 1;
         let mut name = if *count == 1 { base } else { format!("{base}{count}") };
@@ -91,52 +129,73 @@ impl Output<'_> {
         while !self.taken.insert(name.clone()) {
             name.push('_');
         }
-        let id = FuncId(self.heads.len() as u32);
-        let head = Function::new(name, &params, &results).with_precision(source.precision);
-        self.heads.push(head);
-        self.ids.insert((old, signature.clone()), id);
-        self.queue.push((id, old, signature));
+        name
+    }
+
+    /// Notes a function that is written by itself, under a name of its own.
+    pub fn add(&mut self, base: String, function: Function) -> FuncId {
+        let named = Function { name: self.name(base), ..function };
+        let id = self.declare(named.clone());
+        self.written(id, named);
         id
+    }
+
+    fn declare(&mut self, head: Function) -> FuncId {
+        self.heads.push(head);
+        self.functions.push(None);
+        FuncId(self.heads.len() as u32 - 1)
+    }
+
+    fn written(&mut self, id: FuncId, function: Function) {
+        self.functions[id.index()] = Some(Function { custom: self.heads[id.index()].custom, ..function });
+    }
+
+    /// Gives a variant the function's custom derivatives.
+    fn customs(&mut self, id: FuncId, old: FuncId, signature: &Signature) {
+        let customs = self.round.customs(old, signature);
+        let [forward, backward] = customs.map(|custom| custom.map(|(of, wanted)| self.kept(of, &wanted)));
+        let carried: usize = (0..self.round.lineage.axes.count())
+            .map(|axis| signature.params.iter().filter(|p| p.shadows.get(axis)).count())
+            .sum();
+        let forward = forward.map(|of| self.custom_for(old, id, carried, of, true));
+        let backward = backward.map(|of| self.custom_for(old, id, carried, of, false));
+        self.heads[id.index()].custom = Custom { forward, backward };
+    }
+
+    pub fn refuse(&mut self, refused: Refused) {
+        self.refused.get_or_insert(refused);
     }
 }
 
 pub(super) struct Writer<'a, 'm> {
     pub b: Builder,
-    pub source: &'a Function,
-    lineage: &'a Lineage,
-    graph: &'a Graph,
-    variants: &'a Variants,
-    pub activity: Activity,
-    output: &'a mut Output<'m>,
+    pub source: &'m Function,
+    pub round: &'m Round<'m>,
+    pub graph: &'m Graph,
+    pub variant: Variant,
+    pub output: &'a mut Output<'m>,
     /// The new value of each old one.
     pub primal: Vec<Option<Value>>,
-    pub shadows: Vec<Pair>,
+    pub shadows: Vec<ByAxis>,
 }
 
 impl Writer<'_, '_> {
-    fn function(&mut self, signature: &Signature, types: &[Ty]) -> Function {
-        let params = Values::from_slice(self.b.function.params());
-        let mut rest = params[types.len()..].iter().copied();
-        for (&old, &new) in self.source.params().iter().zip(&params) {
-            self.primal[old.index()] = Some(new);
-        }
-        for direction in 0..2 {
-            for (&old, carried) in self.source.params().iter().zip(&signature.params) {
-                if carried.shadows.get(direction) {
-                    self.shadows[old.index()][direction] = rest.next();
-                }
-            }
-        }
+    /// How many axes there are.
+    pub fn axes(&self) -> usize {
+        self.round.lineage.axes.count()
+    }
+
+    fn function(&mut self) -> Function {
         let source = self.source;
+        let params = Values::from_slice(self.b.function.params());
+        let signature = self.variant.signature.clone();
+        let carried = self.carried(|i| signature.params[i].shadows, source.params().len());
+        self.bind_values(source.params(), &carried, &params);
         self.keep(source.params());
         self.insts(source.body);
         let old = &source.region(source.body).results;
-        let mut results: Values = old.iter().map(|&v| self.value(v)).collect();
-        for direction in 0..2 {
-            for (&v, _) in old.iter().zip(&signature.results).filter(|(_, r)| r.get(direction)) {
-                results.push(self.shadow_or_zero(v, direction));
-            }
-        }
+        let carried = self.carried(|i| signature.results[i], old.len());
+        let results = self.with_shadows(old, &carried);
         let bindings = source.bindings.iter();
         let bindings = bindings.filter_map(|b| Some(Binding { value: self.primal[b.value.index()]?, ..b.clone() }));
         self.b.function.bindings = bindings.collect();
@@ -153,8 +212,8 @@ impl Writer<'_, '_> {
         old.iter().map(|&v| self.value(v)).collect()
     }
 
-    pub fn shadow_or_zero(&mut self, old: Value, direction: usize) -> Value {
-        match self.shadows[old.index()][direction] {
+    pub fn shadow_or_zero(&mut self, old: Value, axis: usize) -> Value {
+        match self.shadows[old.index()][axis] {
             Some(v) => v,
             None => {
                 let ty = self.source.ty(old);
@@ -176,8 +235,8 @@ impl Writer<'_, '_> {
     /// Keeps the shadows that exist for being forced to, and that nothing reads. (An array that nothing reads is dead.)
     pub fn keep(&mut self, values: &[Value]) {
         for &v in values.iter().filter(|v| !self.source.ty(**v).is_array()) {
-            let idle = self.activity.idle(self.graph, v);
-            for shadow in (0..2).filter(|&d| idle.get(d)).filter_map(|d| self.shadows[v.index()][d]) {
+            let idle = self.variant.activity.idle(self.graph, v);
+            for shadow in idle.iter().filter_map(|axis| self.shadows[v.index()][axis]) {
                 self.b.push(Op::Keep, Values::from_slice(&[shadow]), &[], &[]);
             }
         }
@@ -188,11 +247,15 @@ impl Writer<'_, '_> {
             Op::If => self.if_inst(data),
             Op::Loop(_) => self.loop_inst(data),
             Op::Call(callee) => self.call(data, callee),
-            Op::Derivative(d) if !self.activity.postponed(data) => {
+            Op::Jvp { function, .. } if self.round.resolves(data.op) => self.jvp(data, function),
+            Op::Jvp { function, screen } | Op::Vjp { function, screen } => self.waiting(data, function, screen),
+            Op::Push(site) => self.push(data, site),
+            Op::Pop(site) => self.pop(data, site),
+            Op::Derivative(d) if !self.variant.activity.postponed(data) => {
                 let shadow = self.at_derivative(data.args[0], d as usize);
                 self.primal[data.results[0].index()] = Some(shadow);
             }
-            Op::Sample { word } if !self.activity.postponed(data) => {
+            Op::Sample { word } if !self.variant.activity.postponed(data) => {
                 let footprint = [(1, 0), (1, 1), (2, 0), (2, 1)].map(|(i, d)| self.at_footprint(data.args[i], d));
                 let mut args = self.values(&data.args);
                 args.extend(footprint);
@@ -220,8 +283,8 @@ impl Writer<'_, '_> {
     }
 
     /// The shadow that a look-up reads: hosts never see poison.
-    fn at_footprint(&mut self, old: Value, direction: usize) -> Value {
-        let shadow = self.at_sink(old, direction);
+    fn at_footprint(&mut self, old: Value, axis: usize) -> Value {
+        let shadow = self.at_sink(old, axis);
         match self.b.constant_of(shadow) {
             Some(Const::Float(bits)) if f32::from_bits(bits).is_nan() => self.b.float(0.0),
             _ => shadow,
@@ -229,9 +292,9 @@ impl Writer<'_, '_> {
     }
 
     /// The shadow that `ddx` and `ddy` give, which is poisoned where something in it is.
-    fn at_derivative(&mut self, old: Value, direction: usize) -> Value {
-        let shadow = self.shadow_or_zero(old, direction);
-        let finite = self.at_sink(old, direction);
+    fn at_derivative(&mut self, old: Value, axis: usize) -> Value {
+        let shadow = self.shadow_or_zero(old, axis);
+        let finite = self.at_sink(old, axis);
         if !self.poisoned() || finite == shadow {
             return finite;
         }
@@ -241,8 +304,8 @@ impl Writer<'_, '_> {
 
     /// The shadow that a sink reads: finite, and zero where there is none. A host's own partials are
     /// taken as they are.
-    fn at_sink(&mut self, old: Value, direction: usize) -> Value {
-        let shadow = self.shadow_or_zero(old, direction);
+    fn at_sink(&mut self, old: Value, axis: usize) -> Value {
+        let shadow = self.shadow_or_zero(old, axis);
         match self.b.operation_of(shadow) {
             Some(Op::Const(_) | Op::Global { .. }) => shadow,
             _ => self.b.emit(Op::Finite, &[shadow], FLOAT),
@@ -254,33 +317,44 @@ impl Writer<'_, '_> {
         let (old, ty) = (data.results[0], self.source.ty(data.results[0]));
         let new = self.b.emit(op, &args, ty);
         self.primal[old.index()] = Some(new);
-        let wanted = self.activity.shadows(old);
+        let wanted = self.variant.activity.shadows(old);
         if !wanted.any() {
             return;
         }
-        let operands: Vec<Pair> = data.args.iter().map(|v| self.shadows[v.index()]).collect();
-        let pair = match op {
+        let operands = self.operands(data);
+        let shadows = match op {
             Op::Global { field, component, order } => self.global(field, component, order, wanted),
             Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(data, op, &args, ty),
+            // The derivative along the screen of what is constant to `jvp` and `vjp` is constant to them, too.
+            Op::Detach => {
+                let detached = |v: Option<Value>| v.map(|v| self.b.emit(Op::Detach, &[v], FLOAT));
+                operands[0].iter().copied().map(detached).collect()
+            }
             _ => {
                 let active: Vec<bool> = operands.iter().map(|p| p.iter().any(Option::is_some)).collect();
                 let rule = rule(&mut self.b, op, &args, new, &active);
-                [0, 1].map(|d| self.apply(&rule, &operands, d))
+                (0..self.axes()).map(|axis| self.apply(&rule, &operands, axis)).collect::<ByAxis>()
             }
         };
-        self.shadows[old.index()] = [0, 1].map(|d| pair[d].filter(|_| wanted.get(d)));
+        self.shadows[old.index()] =
+            shadows.into_iter().enumerate().map(|(axis, v)| v.filter(|_| wanted.get(axis))).collect();
+    }
+
+    /// The shadows of an operation's arguments.
+    pub fn operands(&self, data: &InstData) -> Vec<ByAxis> {
+        data.args.iter().map(|v| self.shadows[v.index()].clone()).collect()
     }
 
     pub fn externals(&self) -> &crate::runtime::ExternalRegistry {
-        &self.output.module.externals
+        &self.round.module.externals
     }
 
     pub fn refuse(&mut self, refused: Refused) {
-        self.output.refused.get_or_insert(refused);
+        self.output.refuse(refused);
     }
 
-    pub fn apply(&mut self, rule: &Rule, operands: &[Pair], direction: usize) -> Option<Value> {
-        let shadow = |i: usize| operands[i][direction];
+    pub fn apply(&mut self, rule: &Rule, operands: &[ByAxis], axis: usize) -> Option<Value> {
+        let shadow = |i: usize| operands[i][axis];
         match *rule {
             Rule::Zero => None,
             Rule::Sum(ref terms) => {
@@ -328,26 +402,29 @@ impl Writer<'_, '_> {
 
     /// Whether partials that the host does not give are NaN.
     fn poisoned(&self) -> bool {
-        self.lineage.derivatives == Derivatives::Poisoned
+        self.round.lineage.derivatives == Derivatives::Poisoned
     }
 
-    fn global(&mut self, field: u32, component: u32, order: crate::runtime::Order, wanted: Shadows) -> Pair {
+    fn global(&mut self, field: u32, component: u32, order: crate::runtime::Order, wanted: Shadows) -> ByAxis {
         let orders = partials(order);
-        let global = &self.output.module.globals[field as usize];
-        [0, 1].map(|d| {
-            if !wanted.get(d) {
+        let global = &self.round.module.globals[field as usize];
+        let axes = 0..self.axes();
+        let shadow = |axis: usize| {
+            if !wanted.get(axis) {
                 return None;
             }
-            match orders.get(d).filter(|o| global.row(component as usize, **o).is_some()) {
+            match orders.get(axis).filter(|o| global.row(component as usize, **o).is_some()) {
                 Some(&order) => Some(self.b.emit(Op::Global { field, component, order }, &[], FLOAT)),
                 None => self.poisoned().then(|| self.b.float(f32::NAN)),
             }
-        })
+        };
+        axes.map(shadow).collect()
     }
 
     /// An array's shadow is an array of shadows, indexed alike.
-    fn array(&mut self, data: &InstData, op: Op, args: &Values, ty: Ty) -> Pair {
-        [0, 1].map(|d| {
+    fn array(&mut self, data: &InstData, op: Op, args: &Values, ty: Ty) -> ByAxis {
+        let axes = 0..self.axes();
+        let shadow = |d: usize| {
             let value = |i: usize| data.args[i];
             if data.args.iter().all(|v| self.shadows[v.index()][d].is_none()) {
                 return None;
@@ -361,13 +438,14 @@ impl Writer<'_, '_> {
                 _ => data.args.iter().map(|&v| self.shadow_or_zero(v, d)).collect(),
             };
             Some(self.b.emit(op, &shadows, ty))
-        })
+        };
+        axes.map(shadow).collect()
     }
 
     /// Through a texture: its own gradient times the coordinates' shadows.
     fn texture(&mut self, data: &InstData, op: Op, args: Values) {
         let channels = &data.results[1..5];
-        let wanted = channels.iter().any(|&c| self.activity.shadows(c).any());
+        let wanted = channels.iter().any(|&c| self.variant.activity.shadows(c).any());
         let (op, gradient) = match op {
             Op::Texture { word, gradient, level } => {
                 let gradient = gradient || wanted;
@@ -383,36 +461,15 @@ impl Writer<'_, '_> {
             return;
         }
         let results = Values::from_slice(self.b.results(inst));
-        let coordinates = [self.shadows[data.args[1].index()], self.shadows[data.args[2].index()]];
+        let coordinates = [1, 2].map(|i| self.shadows[data.args[i].index()].clone());
         for (i, &channel) in channels.iter().enumerate() {
-            let wanted = self.activity.shadows(channel);
+            let wanted = self.variant.activity.shadows(channel);
             let sum = Rule::Sum(smallvec::smallvec![
                 (0, Coefficient::Times(results[5 + i])),
                 (1, Coefficient::Times(results[9 + i]))
             ]);
-            for d in (0..2).filter(|&d| wanted.get(d)) {
-                self.shadows[channel.index()][d] = self.apply(&sum, &coordinates, d);
-            }
-        }
-    }
-
-    fn call(&mut self, data: &InstData, callee: FuncId) {
-        let wanted = wanted(self.lineage, &self.activity, data, callee);
-        let signature = self.variants.serving(callee, &wanted).clone();
-        let mut args = self.values(&data.args);
-        for d in 0..2 {
-            for (&arg, _) in data.args.iter().zip(&signature.params).filter(|(_, p)| p.shadows.get(d)) {
-                args.push(self.shadow_or_zero(arg, d));
-            }
-        }
-        let id = self.output.id(callee, signature.clone());
-        let types = self.output.heads[id.index()].results.clone();
-        let inst = self.b.push(Op::Call(id), args, &types, &[]);
-        self.bind(&data.results, inst);
-        let mut rest = self.b.results(inst)[data.results.len()..].iter().copied();
-        for d in 0..2 {
-            for (&r, _) in data.results.iter().zip(&signature.results).filter(|(_, s)| s.get(d)) {
-                self.shadows[r.index()][d] = rest.next();
+            for axis in wanted.iter() {
+                self.shadows[channel.index()][axis] = self.apply(&sum, &coordinates, axis);
             }
         }
     }

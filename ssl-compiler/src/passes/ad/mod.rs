@@ -1,17 +1,28 @@
-//! Forward differentiation: a module with `ddx`, `ddy` and `sample` operations becomes one that
-//! computes the shadows these ask for, and no others.
+//! Differentiation: a module with `ddx`, `ddy`, `sample`, `jvp` and `vjp` operations becomes one that computes the
+//! derivatives these ask for, and no others.
 //!
-//! Design. The pass rewrites a function once for each *signature* under which it is called: which parameters come with
-//! shadows, and which results' shadows are needed. It first discovers the signatures (`variants`), then writes the
-//! functions (`forward`); the local rules stand apart (`rules`). It carries both screen directions at once, so that
-//! they share each local partial. Higher orders come from rounds: a `ddx` of something that itself contains a `ddx`
-//! stays for the next round, which differentiates the code that this one wrote. Rejected: dual numbers as a type of the
-//! IR, which would carry both shadows of everything or need the same analyses to undo it.
+//! Design. A round of forward mode rewrites a function once for each *signature* under which it is called: which
+//! parameters come with shadows, and which results' shadows are needed. It first discovers the signatures (`variants`),
+//! then writes the functions (`forward`); the local rules stand apart (`rules`). It carries all *axes* at once, so that
+//! they share each local partial: the two directions of the screen, or the one of `jvp`. Reverse mode is a pass of its
+//! own over the same rules (`reverse`).
+//!
+//! Rounds go innermost first. A `jvp` or `vjp` is resolved once the function and all that it calls are free of
+//! derivatives; until then a round along the screen gives it the shadows that sinks inside ask for as parameters. A
+//! `ddx` of something that itself contains a derivative stays for a later round, which differentiates the code that this
+//! one wrote. Rejected: dual numbers as a type of the IR, which would carry the shadows of everything or need the same
+//! analyses to undo it.
 
+mod calls;
+mod customs;
+mod elements;
 mod externals;
+mod finish;
 mod forward;
+mod pending;
 mod regions;
 mod reverse;
+mod round;
 pub mod rules;
 mod variants;
 pub mod why;
@@ -19,12 +30,17 @@ pub mod why;
 use crate::analysis::activity::{Activity, Signature};
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::derivatives::Derivatives;
-use crate::analysis::lineage::Lineage;
-use crate::ir::{FuncId, Module, Op};
+use crate::ir::{FuncId, Module};
 use crate::source::Span;
+pub use pending::Pending;
+use round::Round;
 
-/// Orders of differentiation that may be nested.
+/// Orders of differentiation along the screen that may be nested.
 const MAX_ROUNDS: usize = 6;
+
+/// Rounds of all kinds: each order along the screen may hold as many derivatives of functions, which take a round each,
+/// and another one where a custom derivative is transposed.
+const MAX_ALL_ROUNDS: usize = 2 * MAX_ROUNDS * MAX_ROUNDS;
 
 /// How derivatives cross calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,6 +66,11 @@ pub enum Refused {
     NoRule { span: Span, function: String, component: usize },
     /// A loop through which no token passes, but whose rounds a reverse sweep must know.
     NoTape(Span),
+    /// A gradient through a derivative along the screen.
+    ThroughScreen(Span),
+    /// A derivative along the screen of a function with a custom derivative that reads varying globals and looks at
+    /// derivatives of its parameters: how they add up cannot be told.
+    CustomOfSeeds { span: Span, function: String },
     /// More than may be written.
     TooLarge,
 }
@@ -61,35 +82,85 @@ pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Refused> {
 
 /// Resolves all derivatives of a module, as a mode wants them. What is forced are first derivatives.
 pub fn run_as(module: &mut Module, policy: CallPolicy, derivatives: Derivatives) -> Result<(), Refused> {
-    for round in 0..MAX_ROUNDS {
-        reverse::resolve(module, &|_| true)?;
-        let derivatives = in_round(derivatives, round);
-        if unresolved(module).is_none() && derivatives != Derivatives::Forced {
-            return Ok(());
+    let mut rounds = Rounds::new(derivatives);
+    while let Some(next) = rounds.next(module)? {
+        rounds.run(module, policy, next)?;
+    }
+    finish::run(module, rounds.all > rounds.screen);
+    Ok(())
+}
+
+/// What is to be done next.
+enum Next {
+    Tangents(Vec<bool>),
+    Cotangents(Vec<bool>),
+    Screen(Derivatives),
+}
+
+/// How far differentiation has come.
+struct Rounds {
+    derivatives: Derivatives,
+    /// Rounds along the screen so far, and all.
+    screen: usize,
+    all: usize,
+}
+
+impl Rounds {
+    fn new(derivatives: Derivatives) -> Rounds {
+        Rounds { derivatives, screen: 0, all: 0 }
+    }
+
+    fn next(&mut self, module: &mut Module) -> Result<Option<Next>, Refused> {
+        customs::resolve(module);
+        let pending = Pending::of(module);
+        let forced = self.derivatives == Derivatives::Forced && self.screen == 0;
+        let first = pending.function.or(pending.screen).filter(|_| self.all >= MAX_ALL_ROUNDS);
+        if let Some(span) = first {
+            return Err(Refused::Unbounded(span));
         }
-        let calls = CallGraph::of(module);
-        let lineage = Lineage::of(module, &calls, derivatives);
-        let variants = variants::discover(module, &calls, &lineage, policy);
-        if variants.too_many() {
-            return Err(Refused::TooLarge);
+        if pending.jvp {
+            return Ok(Some(Next::Tangents(pending.into_ready())));
         }
-        *module = forward::rewrite(module, &lineage, &variants)?;
-        if module.size() > MAX_SIZE {
-            return Err(Refused::TooLarge);
+        if pending.vjp {
+            pending.check_screen(module)?;
+            return Ok(Some(Next::Cotangents(pending.into_ready())));
+        }
+        match (pending.screen, pending.function) {
+            (Some(span), _) if self.screen >= MAX_ROUNDS => Err(Refused::Unbounded(span)),
+            (None, Some(span)) => Err(Refused::Unbounded(span)),
+            (None, None) if !forced => Ok(None),
+            // What is forced are first derivatives.
+            _ if forced => Ok(Some(Next::Screen(Derivatives::Forced))),
+            _ if self.derivatives == Derivatives::Forced => Ok(Some(Next::Screen(Derivatives::Asked))),
+            _ => Ok(Some(Next::Screen(self.derivatives))),
         }
     }
-    match unresolved(module) {
-        None => Ok(()),
-        Some(span) => Err(Refused::Unbounded(span)),
+
+    fn run(&mut self, module: &mut Module, policy: CallPolicy, next: Next) -> Result<(), Refused> {
+        self.all += 1;
+        match next {
+            Next::Cotangents(ready) => reverse::resolve(module, &|id| ready[id.index()])?,
+            Next::Tangents(ready) => {
+                let calls = CallGraph::of(module);
+                *module = forward_round(&Round::tangents(module, &calls, policy, ready))?;
+            }
+            Next::Screen(derivatives) => {
+                self.screen += 1;
+                let calls = CallGraph::of(module);
+                *module = forward_round(&Round::screen(module, &calls, policy, derivatives))?;
+            }
+        }
+        if module.size() > MAX_SIZE { Err(Refused::TooLarge) } else { Ok(()) }
     }
 }
 
-/// What a mode is in one of the rounds: only the first one is forced.
-fn in_round(derivatives: Derivatives, round: usize) -> Derivatives {
-    match derivatives {
-        Derivatives::Forced if round > 0 => Derivatives::Asked,
-        other => other,
+/// A round of forward mode.
+fn forward_round(round: &Round<'_>) -> Result<Module, Refused> {
+    let variants = variants::discover(round);
+    if variants.too_many() {
+        return Err(Refused::TooLarge);
     }
+    forward::rewrite(round, &variants)
 }
 
 /// One way in which a function is called, and what that means for its values.
@@ -99,7 +170,7 @@ pub struct Variant {
     pub activity: Activity,
 }
 
-/// The variants that the next round of differentiation would write.
+/// The variants that the next round of differentiation along the screen would write.
 pub fn variants(module: &Module, policy: CallPolicy) -> Vec<Variant> {
     variants_as(module, policy, Derivatives::Asked)
 }
@@ -107,24 +178,10 @@ pub fn variants(module: &Module, policy: CallPolicy) -> Vec<Variant> {
 /// Likewise, as a mode wants them.
 pub fn variants_as(module: &Module, policy: CallPolicy, derivatives: Derivatives) -> Vec<Variant> {
     let calls = CallGraph::of(module);
-    let lineage = Lineage::of(module, &calls, derivatives);
-    let found = variants::discover(module, &calls, &lineage, policy);
+    let round = Round::screen(module, &calls, policy, derivatives);
     let one = |(function, signature): (FuncId, Signature)| {
-        let activity = Activity::of(module, &lineage, function, &signature);
+        let activity = Activity::of(module, &round.lineage, function, &signature);
         Variant { function, signature, activity }
     };
-    found.list(module).into_iter().map(one).collect()
-}
-
-/// Where the first operation is that differentiation should have removed.
-fn unresolved(module: &Module) -> Option<Span> {
-    let mut found = None;
-    for f in &module.functions {
-        f.walk(|_, data| {
-            if matches!(data.op, Op::Derivative(_) | Op::Sample { .. }) {
-                found = found.or(Some(data.span));
-            }
-        });
-    }
-    found
+    variants::discover(&round).list(module).into_iter().map(one).collect()
 }

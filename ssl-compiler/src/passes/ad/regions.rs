@@ -1,17 +1,18 @@
 //! Shadows across region boundaries: what `if` and `loop` pass in and out besides the values.
 
 use super::forward::Writer;
-use crate::analysis::activity::Shadows;
+use crate::analysis::axes::Shadows;
 use crate::ir::*;
 
 impl Writer<'_, '_> {
-    /// Shadows that a list of values carries through a region boundary, with their directions.
-    fn carried(&self, shadowed: impl Fn(usize) -> Shadows, count: usize) -> Vec<(usize, usize)> {
-        (0..2).flat_map(|d| (0..count).map(move |i| (i, d))).filter(|&(i, d)| shadowed(i).get(d)).collect()
+    /// Shadows that a list of values carries through a boundary, with their axes.
+    pub fn carried(&self, shadowed: impl Fn(usize) -> Shadows, count: usize) -> Vec<(usize, usize)> {
+        let all = (0..self.axes()).flat_map(|axis| (0..count).map(move |i| (i, axis)));
+        all.filter(|&(i, axis)| shadowed(i).get(axis)).collect()
     }
 
     pub fn if_inst(&mut self, data: &InstData) {
-        let carried = self.carried(|i| self.activity.shadows(data.results[i]), data.results.len());
+        let carried = self.carried(|i| self.variant.activity.shadows(data.results[i]), data.results.len());
         let condition = self.value(data.args[0]);
         let mut regions = Vec::new();
         for &region in &data.regions {
@@ -31,17 +32,17 @@ impl Writer<'_, '_> {
         self.bind_with(&data.results, &carried, inst);
     }
 
-    fn types_with(&self, values: &[Value], carried: &[(usize, usize)]) -> Vec<Ty> {
+    pub fn types_with(&self, values: &[Value], carried: &[(usize, usize)]) -> Vec<Ty> {
         let ty = |v: &Value| self.source.ty(*v);
         values.iter().map(ty).chain(carried.iter().map(|&(i, _)| ty(&values[i]))).collect()
     }
 
-    fn bind_with(&mut self, old: &[Value], carried: &[(usize, usize)], inst: Inst) {
+    pub fn bind_with(&mut self, old: &[Value], carried: &[(usize, usize)], inst: Inst) {
         let new = Values::from_slice(self.b.results(inst));
         self.bind_values(old, carried, &new);
     }
 
-    fn bind_values(&mut self, old: &[Value], carried: &[(usize, usize)], new: &[Value]) {
+    pub fn bind_values(&mut self, old: &[Value], carried: &[(usize, usize)], new: &[Value]) {
         for (&o, &n) in old.iter().zip(new) {
             self.primal[o.index()] = Some(n);
         }
@@ -50,7 +51,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn with_shadows(&mut self, old: &[Value], carried: &[(usize, usize)]) -> Values {
+    pub fn with_shadows(&mut self, old: &[Value], carried: &[(usize, usize)]) -> Values {
         let mut values = self.values(old);
         for &(i, d) in carried {
             values.push(self.shadow_or_zero(old[i], d));
@@ -61,10 +62,10 @@ impl Writer<'_, '_> {
     pub fn loop_inst(&mut self, data: &InstData) {
         let source = self.source;
         let (condition, body) = (source.region(data.regions[0]), source.region(data.regions[1]));
-        let entering = self.carried(|i| self.activity.shadows(condition.params[i]), condition.params.len());
+        let entering = self.carried(|i| self.variant.activity.shadows(condition.params[i]), condition.params.len());
         // What the test hands out goes to the body and to the loop's results.
         let leaving = self.carried(
-            |i| self.activity.shadows(body.params[i]).or(self.activity.shadows(data.results[i])),
+            |i| self.variant.activity.shadows(body.params[i]).or(self.variant.activity.shadows(data.results[i])),
             body.params.len(),
         );
         let args = self.with_shadows(&data.args, &entering);

@@ -120,7 +120,9 @@ impl Inliner<'_> {
         let data = self.module.function(self.target).inst(inst);
         let Op::Call(callee) = data.op else { return None };
         let fits = self.grown + self.policy.sizes[callee.index()] <= MAX_GROWN;
-        if self.policy.recursive[callee.index()] || !fits {
+        // What a custom derivative stands for is told from its calls.
+        let is_custom = self.module.function(callee).custom != Custom::default();
+        if self.policy.recursive[callee.index()] || !fits || is_custom {
             return None;
         }
         if self.policy.all {

@@ -23,7 +23,6 @@ mod transpose;
 
 use super::Refused;
 use crate::analysis::call_graph::CallGraph;
-use crate::analysis::derivatives::Derivatives;
 use crate::analysis::lineage::Lineage;
 use crate::ir::*;
 use std::collections::{HashMap, HashSet};
@@ -64,7 +63,7 @@ pub(super) struct Split {
 /// Turns every `vjp` whose function holds nothing to be differentiated first into calls.
 pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Result<(), Refused> {
     let calls = CallGraph::of(module);
-    let lineage = Lineage::of(module, &calls, Derivatives::None);
+    let lineage = Lineage::of_tangents(module, &calls);
     let mut output = Output {
         module,
         calls: &calls,

@@ -9,11 +9,11 @@ mod net;
 mod query;
 mod words;
 
-use super::{CallPolicy, forward, unresolved, variants};
-use crate::analysis::activity::Shadows;
+use super::round::Round;
+use super::{CallPolicy, Next, Rounds, forward, variants};
+use crate::analysis::axes::Shadows;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::derivatives::Derivatives;
-use crate::analysis::lineage::Lineage;
 use crate::ir::{Function, Module, Value};
 use crate::source::{SourceMap, Span};
 use net::{Net, Occurrence};
@@ -68,7 +68,7 @@ pub struct Answer {
     pub order: usize,
     pub shadows: Shadows,
     pub verdict: Verdict,
-    /// From a place that asks down to the value: the nearest one for each direction.
+    /// From a place that asks down to the value: the nearest one for each axis.
     pub demand: Vec<Chain>,
     /// Further places that ask.
     pub further: usize,
@@ -90,26 +90,36 @@ pub fn why(
     let mut answers: Vec<Answer> = Vec::new();
     let mut open: Vec<(Subject, Option<Found>)> = subjects.into_iter().map(|s| (s, None)).collect();
     let mut module = module.clone();
-    for round in 0..super::MAX_ROUNDS {
-        let derivatives = super::in_round(derivatives, round);
+    let mut rounds = Rounds::new(derivatives);
+    loop {
+        let next = rounds.next(&mut module);
+        // What is refused is refused when the shader is compiled; the rounds so far are explained.
+        if let Ok(Some(inner @ (Next::Tangents(_) | Next::Cotangents(_)))) = next {
+            if rounds.run(&mut module, policy, inner).is_ok() {
+                continue;
+            }
+            break;
+        }
+        if next.is_err() && rounds.screen > 0 {
+            break;
+        }
         let calls = CallGraph::of(&module);
-        let lineage = Lineage::of(&module, &calls, derivatives);
-        let found = variants::discover(&module, &calls, &lineage, policy);
-        let net = Net::new(&module, &lineage, &found);
+        let mode = if let Ok(Some(Next::Screen(mode))) = next { mode } else { derivatives };
+        let round = Round::screen(&module, &calls, policy, mode);
+        let found = variants::discover(&round);
+        let net = Net::new(&round, &found);
         for (subject, last) in &mut open {
-            let found = explain(&net, subject, round);
+            let found = explain(&net, subject, rounds.screen);
             if found.answer.verdict == Verdict::Carries {
                 answers.push(found.answer);
             } else if last.as_ref().is_none_or(|l| l.derived) {
                 *last = Some(found);
             }
         }
-        if unresolved(&module).is_none() {
-            break;
-        }
-        // What is refused is refused when the shader is compiled; the rounds so far are explained.
-        let Ok(next) = forward::rewrite(&module, &lineage, &found) else { break };
-        module = next;
+        let Ok(Some(_)) = next else { break };
+        let Ok(written) = forward::rewrite(&round, &found) else { break };
+        module = written;
+        rounds.screen += 1;
     }
     let said = |s: &Subject| answers.iter().any(|a| s.is(&a.function, &a.parts[0], a.span));
     let silent: Vec<Answer> =
@@ -145,15 +155,15 @@ fn explain(net: &Net<'_>, subject: &Subject, round: usize) -> Found {
     let speaking = if carrying.is_empty() { &occurrences } else { &carrying };
     let mut sinks = Vec::new();
     for &o in speaking {
-        for direction in 0..2 {
-            let wanted = carrying.is_empty() || net.shadows(o).get(direction);
-            for (sink, chain) in if wanted { net.demand(o, direction) } else { Vec::new() } {
+        for axis in net.axes().iter() {
+            let wanted = carrying.is_empty() || net.shadows(o).get(axis);
+            for (sink, chain) in if wanted { net.demand(o, axis) } else { Vec::new() } {
                 // The first is the nearest; one of a place is enough.
-                if !sinks.contains(&(sink, direction)) {
-                    if sinks.iter().all(|(_, d)| *d != direction) && !answer.demand.contains(&chain) {
+                if !sinks.contains(&(sink, axis)) {
+                    if sinks.iter().all(|(_, other)| *other != axis) && !answer.demand.contains(&chain) {
                         answer.demand.push(chain);
                     }
-                    sinks.push((sink, direction));
+                    sinks.push((sink, axis));
                 }
             }
         }

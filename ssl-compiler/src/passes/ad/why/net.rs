@@ -3,10 +3,13 @@
 use super::query::Subject;
 use super::words::{Words, sink_name};
 use super::{Chain, Step, defined};
-use crate::analysis::activity::{Activity, Shadows, Signature};
+use crate::analysis::activity::Activity;
+use crate::analysis::axes::Shadows;
 use crate::analysis::lineage::{Lineage, partials};
 use crate::ir::{FuncId, Function, Inst, Module, Op, Value};
-use crate::passes::ad::variants::{Variants, wanted};
+use crate::passes::ad;
+use crate::passes::ad::round::Round;
+use crate::passes::ad::variants::Variants;
 use crate::source::Span;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -44,38 +47,44 @@ pub(super) struct Net<'m> {
 }
 
 impl<'m> Net<'m> {
-    pub fn new(module: &'m Module, lineage: &'m Lineage, found: &Variants) -> Net<'m> {
-        let list: Vec<(FuncId, Signature)> = found.list(module);
-        let index: HashMap<&(FuncId, Signature), usize> = list.iter().enumerate().map(|(i, key)| (key, i)).collect();
-        let mut variants: Vec<Variant> = list
-            .iter()
-            .map(|(function, signature)| Variant {
-                function: *function,
-                activity: Activity::of(module, lineage, *function, signature),
-                calls: Vec::new(),
-                callers: Vec::new(),
+    pub fn new(round: &'m Round<'m>, found: &Variants) -> Net<'m> {
+        let Round { module, lineage, .. } = round;
+        let list: Vec<ad::Variant> = found
+            .list(module)
+            .into_iter()
+            .map(|(function, signature)| {
+                let activity = Activity::of(module, lineage, function, &signature);
+                ad::Variant { function, signature, activity }
             })
             .collect();
-        for i in 0..variants.len() {
-            let f = module.function(variants[i].function);
-            for &inst in &lineage.graphs[variants[i].function.index()].flow.calls {
-                let data = f.inst(inst);
-                let Op::Call(callee) = data.op else { continue };
-                let asked = wanted(lineage, &variants[i].activity, data, callee);
-                let key = (callee, found.serving(callee, &asked).clone());
-                if let Some(&j) = index.get(&key) {
-                    variants[i].calls.push((inst, j));
-                    variants[j].callers.push((i, inst));
+        let index: HashMap<_, usize> = list.iter().enumerate().map(|(i, v)| ((v.function, &v.signature), i)).collect();
+        let (mut calls, mut callers) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
+        for (i, variant) in list.iter().enumerate() {
+            let flow = &lineage.graphs[variant.function.index()].flow;
+            let insts = flow.calls.iter().chain(&flow.derivatives).copied();
+            for (inst, (callee, asked)) in insts.zip(round.served(variant)) {
+                if let Some(&j) = index.get(&(callee, found.serving(callee, &asked))) {
+                    calls[i].push((inst, j));
+                    callers[j].push((i, inst));
                 }
             }
         }
+        let variants = list.into_iter().zip(calls.into_iter().zip(callers));
+        let variants = variants.map(|(v, (calls, callers))| {
+            let ad::Variant { function, activity, .. } = v;
+            Variant { function, activity, calls, callers }
+        });
         Net {
             module,
             lineage,
-            variants,
+            variants: variants.collect(),
             words: module.functions.iter().map(|f| Words::of(module, f)).collect(),
             defined: module.functions.iter().map(defined).collect(),
         }
+    }
+
+    pub fn axes(&self) -> Shadows {
+        self.lineage.axes.all()
     }
 
     /// Where the values of a subject stand; those that passes removed are left out.
@@ -101,14 +110,14 @@ impl<'m> Net<'m> {
         self.module.function(self.variants[o.variant].function)
     }
 
-    /// The places that ask for a value's shadow in a direction, nearest first, with the ways down from each.
-    pub fn demand(&self, from: Occurrence, direction: usize) -> Vec<(Span, Chain)> {
+    /// The places that ask for a value's shadow along an axis, nearest first, with the ways down from each.
+    pub fn demand(&self, from: Occurrence, axis: usize) -> Vec<(Span, Chain)> {
         let mut found: Vec<(Span, Chain)> = Vec::new();
         self.search(from, |net, node, way| {
             let graph = &net.lineage.graphs[net.variants[node.at.variant].function.index()];
             let f = net.function(node.at);
             let sinks = graph.flow.sinks.iter();
-            for sink in sinks.filter(|s| s.value == node.at.value && [s.x, s.y][direction]) {
+            for sink in sinks.filter(|s| s.value == node.at.value && s.axes.get(axis)) {
                 let data = f.inst(sink.inst);
                 if found.iter().all(|(span, _)| *span != data.span) {
                     let mut chain = vec![Step { span: data.span, operation: sink_name(data.op) }];
@@ -119,7 +128,7 @@ impl<'m> Net<'m> {
                     found.push((data.span, chain));
                 }
             }
-            net.forward(node, direction)
+            net.forward(node, axis)
         });
         found
     }
@@ -164,7 +173,7 @@ impl<'m> Net<'m> {
     }
 
     /// To where a value's derivative goes.
-    fn forward(&self, node: Node, direction: usize) -> Vec<Node> {
+    fn forward(&self, node: Node, axis: usize) -> Vec<Node> {
         let Occurrence { variant, value } = node.at;
         let v = &self.variants[variant];
         let f = self.module.function(v.function);
@@ -173,16 +182,20 @@ impl<'m> Net<'m> {
         for &(inst, callee) in &v.calls {
             let data = f.inst(inst);
             let id = self.variants[callee].function;
-            let sinks = &self.lineage.summaries[id.index()].sinks[direction];
+            let sinks = &self.lineage.summaries[id.index()].sinks;
             let params = self.module.function(id).params();
-            for p in (0..data.args.len()).filter(|&p| data.args[p] == value && sinks.contains(p)) {
+            for p in (0..sinks.len()).filter(|&p| data.args[p] == value && sinks[p].get(axis)) {
                 next.push(Node { at: Occurrence { variant: callee, value: params[p] }, inside: true });
             }
         }
         if !node.inside {
             for (r, _) in f.region(f.body).results.iter().enumerate().filter(|(_, r)| **r == value) {
                 for &(caller, inst) in &v.callers {
-                    let value = self.module.function(self.variants[caller].function).inst(inst).results[r];
+                    let data = self.module.function(self.variants[caller].function).inst(inst);
+                    if !matches!(data.op, Op::Call(_)) {
+                        continue;
+                    }
+                    let value = data.results[r];
                     next.push(Node { at: Occurrence { variant: caller, value }, inside: false });
                 }
             }
@@ -198,9 +211,14 @@ impl<'m> Net<'m> {
         let graph = &self.lineage.graphs[v.function.index()];
         let mut next: Vec<Node> = graph.backward.of(value).iter().map(|&w| here(node, w)).collect();
         for &(inst, callee) in &v.calls {
-            let Some(r) = f.inst(inst).results.iter().position(|&r| r == value) else { continue };
+            let data = f.inst(inst);
+            let Some(r) = data.results.iter().position(|&r| r == value) else { continue };
+            // What a derivative of a function gives waits for a later round.
+            if !matches!(data.op, Op::Call(_)) {
+                continue;
+            }
             let id = self.variants[callee].function;
-            if self.lineage.summaries[id.index()].results[r].origin.seeded {
+            if self.lineage.summaries[id.index()].results[r].origin.seeded.any() {
                 let g = self.module.function(id);
                 let value = g.region(g.body).results[r];
                 next.push(Node { at: Occurrence { variant: callee, value }, inside: true });

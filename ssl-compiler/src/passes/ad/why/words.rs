@@ -48,6 +48,7 @@ pub(super) fn sink_name(op: Op) -> String {
     match op {
         Op::TextureSize { .. } => "texture2d_size".to_owned(),
         Op::Derivative(d) => d.name().to_owned(),
+        Op::Push(_) => "kept for a gradient".to_owned(),
         _ => "texture2d_sample coordinates".to_owned(),
     }
 }
@@ -79,6 +80,10 @@ fn name(module: &Module, op: Op) -> String {
             Some(p) => format!("parameter `{}`", p.name),
             None => "parameter".to_owned(),
         },
+        Op::Jvp { function, .. } => format!("derivative of `{}` along tangents", module.function(function).name),
+        Op::Vjp { function, .. } => format!("gradient of `{}`", module.function(function).name),
+        Op::Detach => "detach".to_owned(),
+        Op::Push(_) | Op::Pop(_) => "kept for a gradient".to_owned(),
         Op::Fma => "fma".to_owned(),
         Op::CubicRoot => "place on a curve".to_owned(),
         Op::Finite => "made finite".to_owned(),
