@@ -129,6 +129,10 @@ impl HostServices for Timed<'_> {
         self.host.texture_double(texture, u, v)
     }
 
+    fn texture_adjoint(&self, request: &TextureRequest) -> bool {
+        self.host.texture_adjoint(request)
+    }
+
     fn print(&self, request: &PrintRequest<'_>) {
         self.host.print(request);
     }

@@ -17,7 +17,8 @@ pub trait Texels {
     /// Width and height of a level.
     fn size(&self, level: u32) -> (u32, u32);
     fn wrap(&self) -> [Wrap; 2];
-    fn texel(&self, level: u32, x: i32, y: i32) -> Vec4;
+    /// `weight` is how much it counts in the look-up.
+    fn texel(&self, level: u32, x: i32, y: i32, weight: f32) -> Vec4;
     /// Whether a level is the same everywhere, inside and outside.
     fn is_one_texel(&self, level: u32) -> bool;
     /// Filters those of the quads that lie within one tile each, adds what comes out to `found`, and returns the bits of
@@ -35,6 +36,8 @@ pub struct Texture {
     wrap: [Wrap; 2],
     /// In the cache.
     number: u32,
+    /// The number of the gradient by its texels, if one is kept.
+    pub gradient: Option<u32>,
 }
 
 struct LevelAccess {
@@ -95,7 +98,22 @@ impl Texture {
             texel_bytes: layout.texel_bytes(),
             wrap,
             number,
+            gradient: None,
         }
+    }
+
+    pub fn levels(&self) -> u32 {
+        self.levels.len() as u32
+    }
+
+    /// Width and height of a level.
+    pub fn size(&self, level: u32) -> (u32, u32) {
+        let l = &self.levels[level as usize];
+        (l.width, l.height)
+    }
+
+    pub fn wrap(&self) -> [Wrap; 2] {
+        self.wrap
     }
 
     /// Its number in the cache.
@@ -114,14 +132,26 @@ impl Texture {
 
     /// The same for any place; `None` where there is nothing.
     fn locate_wrapped(&self, level: u32, x: i32, y: i32) -> Option<(TileKey, usize)> {
+        let (x, row) = self.wrapped(level, x, y)?;
+        Some(self.locate(level, x, row))
+    }
+
+    /// The column and the row, from the top, of the texel at any place; `None` where there is nothing.
+    fn wrapped(&self, level: u32, x: i32, y: i32) -> Option<(u32, u32)> {
         let l = &self.levels[level as usize];
         let x = self.wrap[0].texel(i64::from(x), l.width)?;
         let y = self.wrap[1].texel(i64::from(y), l.height)?;
-        Some(self.locate(level, x, l.height - 1 - y))
+        Some((x, l.height - 1 - y))
+    }
+
+    /// The number of the texel at any place, by rows from the top; `None` where there is nothing.
+    pub fn place(&self, level: u32, x: i32, y: i32) -> Option<usize> {
+        let (x, row) = self.wrapped(level, x, y)?;
+        Some(row as usize * self.levels[level as usize].width as usize + x as usize)
     }
 
     /// Whether a level looks the same everywhere.
-    fn is_one_texel(&self, level: u32) -> bool {
+    pub fn is_one_texel(&self, level: u32) -> bool {
         let l = &self.levels[level as usize];
         (l.width, l.height) == (1, 1) && !self.wrap.contains(&Wrap::Black)
     }
@@ -187,19 +217,18 @@ pub struct Tiles<'a, 'c> {
 
 impl Texels for Tiles<'_, '_> {
     fn levels(&self) -> u32 {
-        self.texture.levels.len() as u32
+        self.texture.levels()
     }
 
     fn size(&self, level: u32) -> (u32, u32) {
-        let l = &self.texture.levels[level as usize];
-        (l.width, l.height)
+        self.texture.size(level)
     }
 
     fn wrap(&self) -> [Wrap; 2] {
         self.texture.wrap
     }
 
-    fn texel(&self, level: u32, x: i32, y: i32) -> Vec4 {
+    fn texel(&self, level: u32, x: i32, y: i32, _weight: f32) -> Vec4 {
         match self.texture.locate_wrapped(level, x, y) {
             Some((key, at)) => self.reader.with(key, |tile| self.texture.decoder.texel(tile, at)),
             None => Vec4::ZERO,
@@ -302,19 +331,18 @@ impl Ahead<'_> {
 
 impl Texels for Ahead<'_> {
     fn levels(&self) -> u32 {
-        self.texture.levels.len() as u32
+        self.texture.levels()
     }
 
     fn size(&self, level: u32) -> (u32, u32) {
-        let l = &self.texture.levels[level as usize];
-        (l.width, l.height)
+        self.texture.size(level)
     }
 
     fn wrap(&self) -> [Wrap; 2] {
         self.texture.wrap
     }
 
-    fn texel(&self, level: u32, x: i32, y: i32) -> Vec4 {
+    fn texel(&self, level: u32, x: i32, y: i32, _weight: f32) -> Vec4 {
         if let Some((key, _)) = self.texture.locate_wrapped(level, x, y) {
             self.note(key);
         }

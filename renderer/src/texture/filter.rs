@@ -238,14 +238,21 @@ fn one_level<T: Texels, const GRADIENT: bool>(texels: &T, octet: &Octet, found: 
         let i = rest.trailing_zeros() as usize;
         rest &= rest - 1;
         let (level, x, y) = (quads.level[i], quads.left[i], quads.bottom[i]);
-        let texel = |x, y| texels.texel(level, x, y);
+        let (s, t, weight) = (quads.s[i], quads.t[i], quads.weight[i]);
+        let (below, above) = ((1.0 - t) * weight, t * weight);
+        let texel = |x, y, weight| texels.texel(level, x, y, weight);
         // Where all is one texel it need not be found four times.
         let four = match texels.is_one_texel(level) {
-            true => [texel(0, 0); 4],
-            false => [texel(x, y), texel(x + 1, y), texel(x, y + 1), texel(x + 1, y + 1)],
+            true => [texel(0, 0, weight); 4],
+            false => [
+                texel(x, y, (1.0 - s) * below),
+                texel(x + 1, y, s * below),
+                texel(x, y + 1, (1.0 - s) * above),
+                texel(x + 1, y + 1, s * above),
+            ],
         };
         let sum = &mut found[quads.lane[i] as usize % LANES];
-        sum.add_quad::<GRADIENT>(four, (quads.s[i], quads.t[i]), quads.weight[i], quads.size(i));
+        sum.add_quad::<GRADIENT>(four, (s, t), weight, quads.size(i));
     }
 }
 
@@ -260,7 +267,7 @@ fn texel_at<T: Texels>(texels: &T, level: u32, uv: Vec2, by: Vec2) -> Vec4 {
     let (wrap, mut u, mut v) = (texels.wrap(), [uv.x], [uv.y]);
     wrap[0].fold(&mut u);
     wrap[1].fold(&mut v);
-    texels.texel(level, floor(u[0] * w as f32 + by.x).0, floor(v[0] * h as f32 + by.y).0)
+    texels.texel(level, floor(u[0] * w as f32 + by.x).0, floor(v[0] * h as f32 + by.y).0, 1.0)
 }
 
 /// Draws a probe and one of its two levels, and goes on drawing. What is drawn depends on the coordinates, the footprint

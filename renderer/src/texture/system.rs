@@ -4,6 +4,7 @@ use super::access::{Ahead, Texture, Tiles};
 use super::cache::{CacheOptions, CacheStatistics, Failure, Files, TileCache, TileKey};
 use super::filter::{self, Filtered, Filtering, MipMode};
 use super::footprint::{Footprint, Places};
+use super::gradients::Kept;
 use super::texel::MISSING;
 use super::udim::UdimSet;
 use super::{ColorSpace, TileSource, Wrap};
@@ -12,7 +13,7 @@ use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A texture of a scene, and how it is to be seen.
 pub struct TextureEntry {
@@ -33,7 +34,7 @@ pub enum Images {
 }
 
 /// A texture as look-ups see it.
-enum Look {
+pub(super) enum Look {
     One(Texture),
     Set(UdimSet),
 }
@@ -69,10 +70,11 @@ impl Default for TextureOptions {
 /// All textures of a scene. Number i is what parameter blocks hold for the i-th.
 pub struct TextureSystem {
     /// `None` where the file could not be read.
-    textures: Vec<Option<Look>>,
-    cache: TileCache,
-    filtering: Filtering,
+    pub(super) textures: Vec<Option<Look>>,
+    pub(super) cache: TileCache,
+    pub(super) filtering: Filtering,
     missed: AtomicBool,
+    pub(super) gradients: Vec<Kept>,
 }
 
 impl TextureSystem {
@@ -112,7 +114,7 @@ impl TextureSystem {
         let textures = entries.into_iter().map(|entry| entry.map(&mut look)).collect();
         let cache = TileCache::new(cache, sources, files)?;
         let filtering = filtering(&TextureOptions::default());
-        Ok(TextureSystem { textures, cache, filtering, missed: AtomicBool::new(false) })
+        Ok(TextureSystem { textures, cache, filtering, missed: AtomicBool::new(false), gradients: Vec::new() })
     }
 
     /// Sets how look-ups filter.
@@ -254,22 +256,14 @@ fn answer(request: &mut TextureRequest, lane: usize, found: &Filtered) {
 }
 
 impl TextureSystem {
-    /// The host for shaders at hits of which the lanes in `scattered` belong to paths that were scattered on their way.
-    pub fn scattered(&self, scattered: u32) -> Scattered<'_> {
-        Scattered { textures: self, scattered, turns: Default::default() }
-    }
-
     /// `turn` tells a lane's look-ups apart.
-    fn answer(&self, request: &mut TextureRequest, scattered: u32, turn: impl Fn(usize) -> u32) {
+    pub(super) fn answer(&self, request: &mut TextureRequest, scattered: u32, turn: impl Fn(usize) -> u32) {
         let Some(look) = self.look(request.texture) else {
             return request.lanes().for_each(|lane| answer(request, lane, &missing()));
         };
-        let r = &*request;
-        let rows = [r.u.0, r.v.0, r.dudx.0, r.dvdx.0, r.dudy.0, r.dvdy.0];
-        let levels = (r.has_level != 0).then_some(r.level.0);
-        let mut places = Places { rows, levels, scattered, turn: [0; LANES] };
+        let mut places = places(request, scattered);
         if scattered != 0 {
-            r.lanes().for_each(|lane| places.turn[lane] = turn(lane));
+            request.lanes().for_each(|lane| places.turn[lane] = turn(lane));
         }
         let mut found = [Filtered::default(); LANES];
         match request.wants_gradient {
@@ -282,31 +276,25 @@ impl TextureSystem {
     }
 }
 
+/// Where the lanes of a request look.
+pub(super) fn places(request: &TextureRequest, scattered: u32) -> Places {
+    let r = request;
+    let rows = [r.u.0, r.v.0, r.dudx.0, r.dvdx.0, r.dudy.0, r.dvdy.0];
+    let levels = (r.has_level != 0).then_some(r.level.0);
+    Places { rows, levels, scattered, turn: [0; LANES] }
+}
+
 impl HostServices for TextureSystem {
     fn texture(&self, request: &mut TextureRequest) {
         self.answer(request, 0, |_| 0);
     }
 
+    fn texture_adjoint(&self, request: &TextureRequest) -> bool {
+        self.add_adjoint(request, &places(request, 0), request.lanes())
+    }
+
     fn texture_size(&self, texture: u32) -> [u32; 2] {
         let level = self.look(texture).and_then(|look| self.cache.layout(look.number()).levels.first());
         level.map_or([1, 1], |level| [level.width, level.height])
-    }
-}
-
-/// Textures as the shaders of one block see them, some of whose paths were scattered.
-pub struct Scattered<'a> {
-    textures: &'a TextureSystem,
-    scattered: u32,
-    /// How many look-ups each lane has made: which those are does not depend on the other lanes.
-    turns: [AtomicU32; LANES],
-}
-
-impl HostServices for Scattered<'_> {
-    fn texture(&self, request: &mut TextureRequest) {
-        self.textures.answer(request, self.scattered, |lane| self.turns[lane].fetch_add(1, Ordering::Relaxed));
-    }
-
-    fn texture_size(&self, texture: u32) -> [u32; 2] {
-        self.textures.texture_size(texture)
     }
 }

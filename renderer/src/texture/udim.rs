@@ -5,6 +5,7 @@ use super::access::{Ahead, Texels, Texture, Tiles};
 use super::cache::{TileKey, TileReader};
 use super::filter::{self, Filtered, Filtering};
 use super::footprint::Places;
+use super::gradients::{Part, Traced};
 use super::quads::Quads;
 use super::texel::MISSING;
 use super::{Wrap, wrap};
@@ -79,6 +80,13 @@ impl UdimSet {
         }
     }
 
+    /// Its images with their squares, in a fixed order.
+    pub fn images_mut(&mut self) -> Vec<((i32, i32), &mut Texture)> {
+        let mut images: Vec<_> = self.squares.iter_mut().map(|(square, texture)| (*square, texture)).collect();
+        images.sort_by_key(|(square, _)| *square);
+        images
+    }
+
     /// A number in the cache that look-ups of the set are counted under.
     pub fn number(&self) -> u32 {
         self.squares.values().map(Texture::number).min().unwrap_or(0)
@@ -104,6 +112,14 @@ impl<'a> Seen<'a> for &'a RefCell<Vec<TileKey>> {
 
     fn see(&self, texture: &'a Texture) -> Ahead<'a> {
         Ahead { texture, keys: self }
+    }
+}
+
+impl<'a> Seen<'a> for &'a RefCell<Vec<Part>> {
+    type Texels = Traced<'a>;
+
+    fn see(&self, texture: &'a Texture) -> Traced<'a> {
+        Traced { texture, parts: self }
     }
 }
 
@@ -133,17 +149,19 @@ impl<'a, S: Seen<'a>> Texels for Square<'a, S> {
         [Wrap::Clamp; 2]
     }
 
-    fn texel(&self, level: u32, x: i32, y: i32) -> Vec4 {
+    fn texel(&self, level: u32, x: i32, y: i32, weight: f32) -> Vec4 {
         let Some(own) = self.texels(self.square) else { return MISSING };
         let (w, h) = own.size(level);
         let ((dx, x_there), (dy, y_there)) = (step(x, w), step(y, h));
         if (dx, dy) == (0, 0) {
-            return own.texel(level, x, y);
+            return own.texel(level, x, y, weight);
         }
         // A neighbour of the same size goes on where this one ends. One of another size, or none, does not.
         match self.texels((self.square.0 + dx, self.square.1 + dy)) {
-            Some(next) if level < next.levels() && next.size(level) == (w, h) => next.texel(level, x_there, y_there),
-            _ => own.texel(level, x.clamp(0, w as i32 - 1), y.clamp(0, h as i32 - 1)),
+            Some(next) if level < next.levels() && next.size(level) == (w, h) => {
+                next.texel(level, x_there, y_there, weight)
+            }
+            _ => own.texel(level, x.clamp(0, w as i32 - 1), y.clamp(0, h as i32 - 1), weight),
         }
     }
 

@@ -192,7 +192,7 @@ impl Search<'_> {
                     self.set(id, r, token || pushed || is_array);
                 }
             }
-            Op::Print(_) | Op::Probe(_) => {
+            Op::Print(_) | Op::Probe(_) | Op::TextureAdjoint { .. } => {
                 let token = self.varies(id, data.args[0]);
                 self.set(id, data.results[0], token);
             }

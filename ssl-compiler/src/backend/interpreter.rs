@@ -75,6 +75,8 @@ impl Code for Interpreted {
             context.depth.0[lane] = outcome.token.depth;
             context.rows.0[lane] = outcome.token.rows;
             context.most_rows = context.most_rows.max(outcome.tape_rows);
+            context.lost_texture_gradients =
+                context.lost_texture_gradients.wrapping_add(outcome.lost_texture_gradients);
             context.clamped_indices = context.clamped_indices.wrapping_add(outcome.clamped_indices);
             context.non_finite_derivatives =
                 context.non_finite_derivatives.wrapping_add(outcome.non_finite_derivatives);

@@ -150,7 +150,7 @@ impl Plan {
                             !made_once && self.wide[callee.index()].as_ref().is_some_and(|p| p.takes_mask)
                         }
                         Op::Texture { .. } | Op::Sample { .. } | Op::External(_) | Op::Print(_) => true,
-                        Op::Push(_) | Op::Pop(_) => true,
+                        Op::Push(_) | Op::Pop(_) | Op::TextureAdjoint { .. } => true,
                         Op::ArrayNew | Op::ArrayFill => true,
                         op => op.counts(),
                     };
@@ -254,7 +254,7 @@ impl FunctionPlan {
                 (Op::Loop(_), _) => "masked: lanes leave in different rounds",
                 (Op::Call(_), _) if self.is_made_once(inst) => "once for all lanes: its arguments do not vary",
                 (Op::Call(_), _) => "by all lanes together",
-                (Op::Texture { .. } | Op::Sample { .. }, _) => "one request for all lanes",
+                (Op::Texture { .. } | Op::Sample { .. } | Op::TextureAdjoint { .. }, _) => "one request for all lanes",
                 (Op::Push(_) | Op::Pop(_), _) if !self.is_wide(data.args[0]) => {
                     "a row for all lanes: their tapes are equally long"
                 }
@@ -269,6 +269,7 @@ impl FunctionPlan {
                 Op::Loop(_) => "loop".to_owned(),
                 Op::Push(site) => format!("push {site}"),
                 Op::Pop(site) => format!("pop {site}"),
+                Op::TextureAdjoint { .. } => "transposed look-up".to_owned(),
                 _ => "look-up".to_owned(),
             };
             let _ = writeln!(out, "  {name}{place}: {why}");

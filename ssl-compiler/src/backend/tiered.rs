@@ -173,6 +173,7 @@ mod tests {
             mask: 1,
             clamped_indices: 0,
             non_finite_derivatives: 0,
+            lost_texture_gradients: 0,
             fuel: 1,
             tape_rows: 0,
             most_rows: 0,

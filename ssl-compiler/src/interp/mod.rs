@@ -56,6 +56,8 @@ pub struct Outcome<R> {
     pub token: Token,
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
+    /// Transposed look-ups of which the host kept nothing.
+    pub lost_texture_gradients: u32,
     /// The most rows that the lane had on its tape at once.
     pub tape_rows: u32,
     /// Pops that found something else on the tape than what was pushed for them, though the lane had not ended: the
@@ -98,6 +100,7 @@ impl Program {
             host,
             clamped_indices: 0,
             non_finite_derivatives: 0,
+            lost_texture_gradients: 0,
             tape: Tape::new(tape_rows),
             probes: Vec::new(),
             path: Path::default(),
@@ -116,6 +119,7 @@ impl Program {
             token,
             clamped_indices: machine.clamped_indices,
             non_finite_derivatives: machine.non_finite_derivatives,
+            lost_texture_gradients: machine.lost_texture_gradients,
             tape_rows: machine.tape.most,
             unmatched_pops: machine.tape.unmatched,
             probes: machine.probes,
@@ -131,6 +135,7 @@ struct Machine<'a, R> {
     host: &'a dyn HostServices,
     clamped_indices: u32,
     non_finite_derivatives: u32,
+    lost_texture_gradients: u32,
     tape: Tape<R>,
     probes: Vec<Probe<R>>,
     path: Path,
@@ -196,6 +201,7 @@ impl<R: Real> Machine<'_, R> {
                 }
                 Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(frame, data),
                 Op::Sample { .. } | Op::Texture { .. } => self.texture(frame, data),
+                Op::TextureAdjoint { word, level } => self.texture_adjoint(frame, data, word, level),
                 Op::TextureSize { word, axis } => {
                     let size = self.texture_size(word, axis);
                     frame.set(data.results[0], size);

@@ -26,18 +26,32 @@ impl<R: Real> Machine<'_, R> {
             return;
         }
         self.path.single = true;
-        let TextureRequest { u, v, dudx, dudy, dvdx, dvdy, level, has_level, .. } = &mut request;
-        let partials = [dudx, dudy, dvdx, dvdy];
-        let extent = if *has_level != 0 { vec![level] } else { partials.into() };
-        for (row, &v) in [u, v].into_iter().chain(extent).zip(&data.args[1..]) {
-            row.0[lane] = frame.float(v).to_f32();
-        }
+        fill(&mut request, lane, frame, &data.args[1..]);
         self.host.texture(&mut request);
         frame.set(data.results[0], frame.get(data.args[0]));
         let rows = request.result.iter().chain(&request.gradient);
         for (&r, row) in data.results[1..].iter().zip(rows) {
             frame.set(r, Cell::Float(R::from_f32(row.0[lane])));
         }
+    }
+
+    /// The host takes what f32 holds of the cotangents.
+    pub(super) fn texture_adjoint(&mut self, frame: &mut Frame<'_, R>, data: &InstData, word: u32, level: bool) {
+        let (lane, token) = (self.inputs.lane(), frame.token(data.args[0]));
+        frame.set(data.results[0], Cell::Token(token));
+        if token.fuel == 0 {
+            return;
+        }
+        let has_level = u32::from(level);
+        let mut request = TextureRequest { mask: 1 << lane, has_level, ..TextureRequest::new() };
+        request.texture = self.inputs.parameter(word as usize);
+        let (places, cotangents) = data.args[1..].split_at(data.args.len() - 5);
+        fill(&mut request, lane, frame, places);
+        for (row, &v) in request.result.iter_mut().zip(cotangents) {
+            row.0[lane] = frame.float(v).to_f32();
+        }
+        let kept = self.host.texture_adjoint(&request);
+        self.lost_texture_gradients = self.lost_texture_gradients.wrapping_add(u32::from(!kept));
     }
 
     pub(super) fn texture_size(&mut self, word: u32, axis: Axis) -> Cell<R> {
@@ -109,5 +123,15 @@ impl<R: Real> Machine<'_, R> {
                 },
             );
         }
+    }
+}
+
+/// Fills in where a lane looks: coordinates, and partials or a level.
+fn fill<R: Real>(request: &mut TextureRequest, lane: usize, frame: &Frame<'_, R>, places: &[Value]) {
+    let TextureRequest { u, v, dudx, dudy, dvdx, dvdy, level, has_level, .. } = request;
+    let partials = [dudx, dudy, dvdx, dvdy];
+    let extent = if *has_level != 0 { vec![level] } else { partials.into() };
+    for (row, &v) in [u, v].into_iter().chain(extent).zip(places) {
+        row.0[lane] = frame.float(v).to_f32();
     }
 }

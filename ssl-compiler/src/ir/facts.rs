@@ -58,7 +58,7 @@ impl Op {
             Op::ArrayGet | Op::ArraySet => row(Reach::Counter, 1),
             Op::ClampIndex(_) | Op::Finite => row(Reach::Counter, 1),
             // A filtered look-up in a texture whose tiles are there takes some hundred nanoseconds.
-            Op::Sample { .. } | Op::Texture { .. } => row(Reach::Host, 256),
+            Op::Sample { .. } | Op::Texture { .. } | Op::TextureAdjoint { .. } => row(Reach::Host, 256),
             Op::External(_) => row(Reach::PureHost, 64),
             Op::TextureSize { .. } => row(Reach::PureHost, 16),
             // A formatted text.
@@ -125,7 +125,10 @@ mod tests {
     /// A row says that the token orders the operation exactly where the operation takes one.
     #[test]
     fn what_speaks_to_the_host_in_order_takes_a_token() {
-        for op in [Op::Texture { word: 0, gradient: false, level: false }, Op::Sample { word: 0 }, Op::Print(0)] {
+        let adjoint = Op::TextureAdjoint { word: 0, level: false };
+        for op in
+            [Op::Texture { word: 0, gradient: false, level: false }, adjoint, Op::Sample { word: 0 }, Op::Print(0)]
+        {
             assert_eq!(op.facts().reach, Reach::Host, "{op:?}");
             assert!(!op.is_pure(), "{op:?}");
         }

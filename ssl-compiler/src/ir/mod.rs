@@ -325,10 +325,13 @@ impl Module {
         most
     }
 
-    /// Whether a texture is looked up, or asked for its size, anywhere.
+    /// Whether a texture is looked up, given gradients, or asked for its size, anywhere.
     pub fn asks_for_textures(&self) -> bool {
         let mut found = false;
-        let samples = |op: Op| matches!(op, Op::Texture { .. } | Op::Sample { .. } | Op::TextureSize { .. });
+        let samples = |op: Op| {
+            let adjoint = matches!(op, Op::TextureAdjoint { .. });
+            adjoint || matches!(op, Op::Texture { .. } | Op::Sample { .. } | Op::TextureSize { .. })
+        };
         self.functions.iter().for_each(|f| f.walk(|_, data| found |= samples(data.op)));
         found
     }

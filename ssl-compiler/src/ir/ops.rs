@@ -174,6 +174,13 @@ pub enum Op {
         gradient: bool,
         level: bool,
     },
+    /// token, u, v, ∂u/∂x, ∂u/∂y, ∂v/∂x, ∂v/∂y, and a cotangent each for r, g, b, a → token. The transpose of
+    /// [`Op::Texture`]: the host adds to each texel's gradient what the texel's weight in the look-up says. With `level` a
+    /// mip level takes the place of the partials. A lane that has ended adds nothing.
+    TextureAdjoint {
+        word: u32,
+        level: bool,
+    },
     /// nothing → how many texels the texture has along an axis.
     TextureSize {
         word: u32,

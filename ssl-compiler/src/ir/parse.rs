@@ -357,6 +357,8 @@ impl Parser {
             "texture.gradient" => Op::Texture { word: cursor.number()?, gradient: true, level: false },
             "texture.level" => Op::Texture { word: cursor.number()?, gradient: false, level: true },
             "texture.level.gradient" => Op::Texture { word: cursor.number()?, gradient: true, level: true },
+            "texture_adjoint" => Op::TextureAdjoint { word: cursor.number()?, level: false },
+            "texture_adjoint.level" => Op::TextureAdjoint { word: cursor.number()?, level: true },
             "texture_size.u" => Op::TextureSize { word: cursor.number()?, axis: Axis::U },
             "texture_size.v" => Op::TextureSize { word: cursor.number()?, axis: Axis::V },
             "clamp_index" => Op::ClampIndex(cursor.number()?),

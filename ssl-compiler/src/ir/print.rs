@@ -234,6 +234,9 @@ impl Printer<'_> {
                 let (level, gradient) = (if level { ".level" } else { "" }, if gradient { ".gradient" } else { "" });
                 format!("texture{level}{gradient} {word}")
             }
+            Op::TextureAdjoint { word, level } => {
+                format!("texture_adjoint{} {word}", if level { ".level" } else { "" })
+            }
             Op::TextureSize { word, axis } => format!("texture_size.{} {word}", axis.name()),
             Op::Burn(n) => format!("burn {n}"),
             Op::ClampIndex(n) => format!("clamp_index {n}"),

@@ -91,6 +91,10 @@ impl Verifier<'_> {
                 self.parameter(word, None)?;
                 (token_and(float(if level { 3 } else { 6 })), token_and(float(if gradient { 12 } else { 4 })))
             }
+            Op::TextureAdjoint { word, level } => {
+                self.parameter(word, None)?;
+                (token_and(float(if level { 7 } else { 10 })), vec![Ty::Token])
+            }
             Op::Burn(_) | Op::Enter => (vec![Ty::Token], vec![Ty::Token, BOOL]),
             Op::Leave => (vec![Ty::Token], vec![Ty::Token]),
             Op::Probe(_) => (token_and(float(3)), vec![Ty::Token]),

@@ -115,6 +115,7 @@ impl Shader {
             mask: block.mask & ((1 << LANES) - 1),
             clamped_indices: 0,
             non_finite_derivatives: 0,
+            lost_texture_gradients: 0,
             // A token without fuel has run out, so one that spent just what it was given must keep a unit.
             fuel: block.fuel.saturating_add(1),
             // Lanes that are not meant never run out.
@@ -132,6 +133,7 @@ impl Shader {
         let mut status = BlockStatus {
             clamped_indices: context.clamped_indices,
             non_finite_derivatives: context.non_finite_derivatives,
+            lost_texture_gradients: context.lost_texture_gradients,
             ..BlockStatus::default()
         };
         if let Some(tape) = &mut tape {

@@ -87,6 +87,8 @@ pub struct BlockStatus {
     pub non_finite_derivatives: u32,
     /// The most rows that any lane had on its tape at once.
     pub tape_rows: u32,
+    /// Look-ups whose gradients by texels were lost, since the host keeps none for the texture.
+    pub lost_texture_gradients: u32,
 }
 
 impl BlockStatus {
@@ -123,6 +125,7 @@ pub struct BlockContext {
     pub mask: u32,
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
+    pub lost_texture_gradients: u32,
     /// One unit more than a lane may spend.
     pub fuel: u32,
     pub tape_rows: u32,
@@ -240,4 +243,22 @@ pub unsafe extern "C" fn texture_size_service(context: *mut BlockContext) {
     let asked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| host.texture_size(request.texture)));
     let Ok(size) = asked else { std::process::abort() };
     request.result.iter_mut().zip(size).for_each(|(row, texels)| row.0[0] = texels as f32);
+}
+
+/// Called by compiled code to hand cotangents of a look-up to the host: `context.texture` holds the request, whose rows of
+/// results hold the cotangents.
+///
+/// # Safety
+/// As for [`texture_service`].
+pub unsafe extern "C" fn texture_adjoint_service(context: *mut BlockContext) {
+    // SAFETY: as above; the counter is no part of the request.
+    let (host, request) = unsafe { (*(*context).host.cast::<&dyn HostServices>(), &*(*context).texture) };
+    // A panic must not unwind into compiled code, which has no unwind tables.
+    let handed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| host.texture_adjoint(request)));
+    let Ok(kept) = handed else { std::process::abort() };
+    if !kept {
+        // SAFETY: as above.
+        let lost = unsafe { &mut (*context).lost_texture_gradients };
+        *lost = lost.wrapping_add(request.mask.count_ones());
+    }
 }

@@ -103,6 +103,18 @@ pub trait HostServices: Sync {
         None
     }
 
+    /// The transpose of [`HostServices::texture`]: gradients by the texels of a texture. `request` says where lanes looked,
+    /// as for the look-up; its rows of results hold a cotangent each for red, green, blue and alpha. For every lane of
+    /// `request.mask`, the host adds to the gradient of each texel the cotangent times the weight that the texel has in
+    /// that look-up. What is not finite adds nothing.
+    ///
+    /// Says whether the host keeps gradients for this texture; by default, none for any. The shader's status counts what
+    /// is lost. It must not panic.
+    fn texture_adjoint(&self, request: &TextureRequest) -> bool {
+        let _ = request;
+        false
+    }
+
     /// Receives what `printf` prints. It must not panic.
     fn print(&self, request: &PrintRequest<'_>) {
         let _ = request;

@@ -85,6 +85,10 @@ impl HostServices for Listener<'_> {
         self.host.texture_double(texture, u, v)
     }
 
+    fn texture_adjoint(&self, request: &super::TextureRequest) -> bool {
+        self.host.texture_adjoint(request)
+    }
+
     fn print(&self, request: &PrintRequest<'_>) {
         let mut heard = self.heard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // A loop may say the same thing millions of times.

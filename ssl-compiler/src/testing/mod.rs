@@ -22,6 +22,7 @@ mod run;
 mod run_expectations;
 mod runner;
 mod shrink;
+mod texels;
 mod texture;
 mod values;
 mod zero_cost;
@@ -32,6 +33,7 @@ pub use differences::{Differences, Differing, Globals, differences, zero_globals
 pub use junit::junit;
 pub use report::{BrokenFile, Failure, FileReport, TestReport, failed, json};
 pub use runner::run_file;
+pub use texels::{Levels, TestImage, Texel};
 pub use texture::{TestPattern, TestTexture, TestTextures};
 
 use std::path::{Path, PathBuf};

@@ -1,7 +1,10 @@
-//! The textures that tests sample: smooth, known in closed form, with exact gradients in f64.
+//! The textures that tests sample: patterns that are smooth, known in closed form, with exact gradients in f64; and
+//! images.
 
-use crate::runtime::{HostServices, TextureDouble, TextureRequest};
+use super::texels::{Levels, TestImage, Texel};
+use crate::runtime::{HostServices, Row, TextureDouble, TextureRequest};
 use std::f64::consts::TAU;
+use std::sync::{Mutex, PoisonError};
 
 /// What a test puts into a texture slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,39 +84,124 @@ impl std::str::FromStr for TestPattern {
     }
 }
 
-/// A host whose texture slots hold patterns. The word of a slot is an index into the list; every other
+/// A host whose texture slots hold patterns or images. The word of a slot is an index into the list; every other
 /// word, so that of an unbound slot too, means [`TestPattern::DEFAULT`].
-#[derive(Clone, Debug, Default)]
-pub struct TestTextures(Vec<TestPattern>);
+///
+/// It keeps gradients by texels: of images, and of flat patterns, which are one texel.
+#[derive(Debug, Default)]
+pub struct TestTextures(Vec<Slot>);
+
+#[derive(Debug)]
+struct Slot {
+    content: Content,
+    gradient: Mutex<Levels>,
+}
+
+#[derive(Debug)]
+enum Content {
+    Pattern(TestPattern),
+    Image(TestImage),
+}
 
 impl TestTextures {
     /// Adds a texture; gives what stands for it in the parameter block.
     pub fn add(&mut self, pattern: TestPattern) -> u32 {
-        self.0.push(pattern);
+        let gradient = if let TestPattern::Flat(_) = pattern { vec![vec![[0.0; 4]]] } else { Levels::new() };
+        self.put(Content::Pattern(pattern), gradient)
+    }
+
+    /// Likewise for an image.
+    pub fn add_image(&mut self, image: TestImage) -> u32 {
+        let gradient = image.no_gradient();
+        self.put(Content::Image(image), gradient)
+    }
+
+    fn put(&mut self, content: Content, gradient: Levels) -> u32 {
+        self.0.push(Slot { content, gradient: Mutex::new(gradient) });
         (self.0.len() - 1) as u32
     }
 
-    fn get(&self, texture: u32) -> TestPattern {
-        self.0.get(texture as usize).copied().unwrap_or(TestPattern::DEFAULT)
+    /// The gradient by the texels of all levels that has been added up so far; `None` if none is kept.
+    pub fn gradient(&self, texture: u32) -> Option<Levels> {
+        let slot = self.0.get(texture as usize)?;
+        let levels = slot.gradient.lock().unwrap_or_else(PoisonError::into_inner);
+        (!levels.is_empty()).then(|| levels.clone())
     }
+
+    /// The same by the texels of the finest level, from which the others were made.
+    pub fn folded_gradient(&self, texture: u32) -> Option<Vec<Texel>> {
+        let mut levels = self.gradient(texture)?;
+        match &self.0.get(texture as usize)?.content {
+            Content::Image(image) => Some(image.folded(&levels)),
+            Content::Pattern(_) => Some(levels.swap_remove(0)),
+        }
+    }
+
+    fn get(&self, texture: u32) -> &Content {
+        self.0.get(texture as usize).map_or(&Content::Pattern(TestPattern::DEFAULT), |slot| &slot.content)
+    }
+}
+
+/// Where a lane looks: the coordinates, and the level for an image.
+fn place(image: &TestImage, request: &TextureRequest, lane: usize) -> (f64, f64, f64) {
+    let at = |row: &Row| row.0[lane];
+    let level = match request.has_level {
+        0 => image.level([[at(&request.dudx), at(&request.dvdx)], [at(&request.dudy), at(&request.dvdy)]]),
+        _ => at(&request.level).into(),
+    };
+    (at(&request.u).into(), at(&request.v).into(), level)
 }
 
 impl HostServices for TestTextures {
     fn texture(&self, request: &mut TextureRequest) {
-        let pattern = self.get(request.texture);
+        let content = self.get(request.texture);
         for lane in request.lanes() {
-            let sample = pattern.at(request.u.0[lane].into(), request.v.0[lane].into());
+            let sample = match content {
+                Content::Pattern(pattern) => pattern.at(request.u.0[lane].into(), request.v.0[lane].into()),
+                Content::Image(image) => {
+                    let (u, v, level) = place(image, request, lane);
+                    image.at(u, v, level)
+                }
+            };
             request.result.iter_mut().zip(sample.value).for_each(|(row, x)| row.0[lane] = x as f32);
             request.gradient.iter_mut().zip(sample.gradient).for_each(|(row, x)| row.0[lane] = x as f32);
         }
     }
 
-    fn texture_size(&self, _: u32) -> [u32; 2] {
-        TestPattern::SIZE
+    fn texture_size(&self, texture: u32) -> [u32; 2] {
+        match self.get(texture) {
+            Content::Pattern(_) => TestPattern::SIZE,
+            Content::Image(image) => image.size(0),
+        }
     }
 
     fn texture_double(&self, texture: u32, u: f64, v: f64) -> Option<TextureDouble> {
-        Some(self.get(texture).at(u, v))
+        match self.get(texture) {
+            Content::Pattern(pattern) => Some(pattern.at(u, v)),
+            // Which levels it reads depends on more than the coordinates.
+            Content::Image(_) => None,
+        }
+    }
+
+    fn texture_adjoint(&self, request: &TextureRequest) -> bool {
+        let Some(slot) = self.0.get(request.texture as usize) else { return false };
+        let mut gradient = slot.gradient.lock().unwrap_or_else(PoisonError::into_inner);
+        for lane in request.lanes() {
+            let cotangent = std::array::from_fn(|c| request.result[c].0[lane]);
+            match &slot.content {
+                // A wave has no texels.
+                Content::Pattern(TestPattern::Waves { .. }) => return false,
+                Content::Pattern(TestPattern::Flat(_)) => {
+                    let finite = cotangent.map(|x: f32| if x.is_finite() { x } else { 0.0 });
+                    gradient[0][0].iter_mut().zip(finite).for_each(|(sum, x)| *sum += x);
+                }
+                Content::Image(image) => {
+                    let (u, v, level) = place(image, request, lane);
+                    image.add_adjoint(&mut gradient, u, v, level, cotangent);
+                }
+            }
+        }
+        true
     }
 }
 

@@ -19,6 +19,7 @@ mod tiff_writer;
 mod writer;
 
 pub use convert::{MakeError, convert};
+pub(super) use kernel::Taps;
 pub use partial::Partial;
 pub use store::{default_folder, prepared};
 

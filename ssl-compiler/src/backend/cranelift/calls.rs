@@ -3,7 +3,7 @@
 use super::{BackendError, error};
 use crate::backend::emit::Service;
 use crate::backend::native;
-use crate::runtime::block::{texture_service, texture_size_service};
+use crate::runtime::block::{texture_adjoint_service, texture_service, texture_size_service};
 use crate::runtime::externals::external_service;
 use crate::runtime::print::print_service;
 use cranelift_codegen::ir::{self as cl, AbiParam, types};
@@ -19,6 +19,7 @@ pub(super) fn register(builder: &mut JITBuilder) {
     builder.symbol("ssl_copy", native::copy_words as *const u8);
     builder.symbol("ssl_fill", native::fill_words as *const u8);
     builder.symbol(Service::Texture.symbol(), texture_service as *const u8);
+    builder.symbol(Service::TextureAdjoint.symbol(), texture_adjoint_service as *const u8);
     builder.symbol(Service::TextureSize.symbol(), texture_size_service as *const u8);
     builder.symbol(Service::External.symbol(), external_service as *const u8);
     builder.symbol(Service::Print.symbol(), print_service as *const u8);
@@ -30,6 +31,7 @@ pub(super) struct Services {
     pub copy: NativeId,
     pub fill: NativeId,
     texture: NativeId,
+    texture_adjoint: NativeId,
     texture_size: NativeId,
     external: NativeId,
     print: NativeId,
@@ -49,6 +51,7 @@ impl Services {
             copy: import("ssl_copy", &[types::I64, types::I64, types::I64], None)?,
             fill: import("ssl_fill", &[types::I64, types::I32, types::I64], None)?,
             texture: import(Service::Texture.symbol(), &[types::I64], None)?,
+            texture_adjoint: import(Service::TextureAdjoint.symbol(), &[types::I64], None)?,
             texture_size: import(Service::TextureSize.symbol(), &[types::I64], None)?,
             external: import(Service::External.symbol(), &[types::I64], None)?,
             print: import(Service::Print.symbol(), &[types::I64], None)?,
@@ -61,6 +64,7 @@ impl Services {
     pub fn of(&self, service: Service) -> NativeId {
         match service {
             Service::Texture => self.texture,
+            Service::TextureAdjoint => self.texture_adjoint,
             Service::TextureSize => self.texture_size,
             Service::External => self.external,
             Service::Print => self.print,

@@ -375,6 +375,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(data),
             Op::Texture { word, gradient, level } => self.texture(data, word, Wanted { gradient, level }),
             Op::Sample { word } => self.texture(data, word, Wanted { gradient: false, level: false }),
+            Op::TextureAdjoint { word, level } => self.texture_adjoint(data, word, level),
             Op::TextureSize { word, axis } => self.texture_size(data, word, axis),
             Op::Print(format) => self.print(data, format),
             Op::External(id) => self.external(data, id),
@@ -398,11 +399,16 @@ impl<'a, A: Assembler> Emitter<'a, A> {
 
     /// Calls the runtime for the lanes that are meant: `mask` is where the request says which.
     pub fn call_host(&mut self, service: Service, request: A::Value, mask: usize) -> Made {
-        let block = self.block()?;
         let own = match self.mask {
             Some(lanes) => self.asm.bits(lanes)?,
             None => self.int(1),
         };
+        self.call_host_for(own, service, request, mask)
+    }
+
+    /// The same for the lanes of these bits.
+    pub fn call_host_for(&mut self, own: A::Value, service: Service, request: A::Value, mask: usize) -> Made {
+        let block = self.block()?;
         let bits = self.asm.int2(Int2::Shl, own, block.lane)?.map_or_else(unexpected, Ok)?;
         self.asm.store(bits, request, mask)?;
         self.asm.service(service, block.context)

@@ -3,8 +3,8 @@
 //! answer.
 
 use super::function::Emitter;
-use super::{Assembler, Conversion, Kind, Made, Service, Shape, Stability, Target};
-use crate::ir::{Axis, InstData, Ty, Value};
+use super::{Assembler, Conversion, Kind, Logic, Made, Service, Shape, Stability, Target};
+use crate::ir::{Axis, Compare, InstData, Ty, Value};
 use crate::runtime::externals::ExternalRequest;
 use crate::runtime::{BlockContext, TextureRequest};
 use std::mem::offset_of;
@@ -34,7 +34,8 @@ impl<A: Assembler> Emitter<'_, A> {
         self.mask.is_some()
     }
 
-    pub fn texture(&mut self, data: &InstData, word: u32, wanted: Wanted) -> Made {
+    /// A request to look a texture up, or for its transpose, filled with where the lanes look.
+    fn look_up_request(&mut self, word: u32, places: &[Value], level: bool) -> Made<Request<A::Value>> {
         let request = self.texture_request(word)?;
         let coordinates = [offset_of!(TextureRequest, u), offset_of!(TextureRequest, v)];
         let partials = [
@@ -43,23 +44,54 @@ impl<A: Assembler> Emitter<'_, A> {
             offset_of!(TextureRequest, dvdx),
             offset_of!(TextureRequest, dvdy),
         ];
-        let extent = if wanted.level { &[offset_of!(TextureRequest, level)][..] } else { &partials };
-        for (&v, &row) in data.args[1..].iter().zip(coordinates.iter().chain(extent)) {
+        let extent = if level { &[offset_of!(TextureRequest, level)][..] } else { &partials };
+        for (&v, &row) in places.iter().zip(coordinates.iter().chain(extent)) {
             let value = self.in_shape(v, self.together())?;
             self.asm.store(value, request.lanes, row)?;
         }
-        if wanted.level {
+        if level {
             // Those of the look-up before would stand there.
             let zero = self.asm.zero(Shape::new(Kind::Float, self.together()));
             partials.iter().try_for_each(|&row| self.asm.store(zero, request.lanes, row))?;
         }
-        for (flag, field) in [
-            (wanted.gradient, offset_of!(TextureRequest, wants_gradient)),
-            (wanted.level, offset_of!(TextureRequest, has_level)),
-        ] {
-            let flag = self.int(i32::from(flag));
-            self.asm.store(flag, request.whole, field)?;
+        let flag = self.int(i32::from(level));
+        self.asm.store(flag, request.whole, offset_of!(TextureRequest, has_level))?;
+        Ok(request)
+    }
+
+    /// Hands the cotangents of the lanes that have not ended to the host.
+    pub fn texture_adjoint(&mut self, data: &InstData, word: u32, level: bool) -> Made {
+        let (places, cotangents) = data.args[1..].split_at(data.args.len() - 5);
+        let request = self.look_up_request(word, places, level)?;
+        for (i, &v) in cotangents.iter().enumerate() {
+            let value = self.in_shape(v, self.together())?;
+            self.asm.store(value, request.lanes, offset_of!(TextureRequest, result) + 64 * i)?;
         }
+        let (token, wide) = (data.args[0], self.plan.is_wide(data.args[0]));
+        let (fuel, none) = (self.get(token)?, self.number(0, wide)?);
+        let alive = self.asm.compare_ints(Compare::Ne, fuel, none)?;
+        let own = match self.mask {
+            Some(mask) if wide => {
+                let lanes = self.asm.logic(Logic::And, mask, alive)?;
+                self.asm.bits(lanes)?
+            }
+            mask => {
+                let (all, none) = match mask {
+                    Some(mask) => (self.asm.bits(mask)?, self.int(0)),
+                    None => (self.int(1), self.int(0)),
+                };
+                self.asm.select(alive, all, none)?
+            }
+        };
+        let mask = offset_of!(TextureRequest, mask);
+        self.call_host_for(own, Service::TextureAdjoint, request.whole, mask)?;
+        self.pass_token(data)
+    }
+
+    pub fn texture(&mut self, data: &InstData, word: u32, wanted: Wanted) -> Made {
+        let request = self.look_up_request(word, &data.args[1..], wanted.level)?;
+        let flag = self.int(i32::from(wanted.gradient));
+        self.asm.store(flag, request.whole, offset_of!(TextureRequest, wants_gradient))?;
         self.call_host(Service::Texture, request.whole, offset_of!(TextureRequest, mask))?;
         self.pass_token(data)?;
         for (i, &r) in data.results[1..].iter().enumerate() {

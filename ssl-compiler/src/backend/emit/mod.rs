@@ -99,6 +99,7 @@ pub enum Odds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     Texture,
+    TextureAdjoint,
     TextureSize,
     External,
     Print,
@@ -108,6 +109,7 @@ impl Service {
     pub fn symbol(self) -> &'static str {
         match self {
             Service::Texture => "ssl_texture",
+            Service::TextureAdjoint => "ssl_texture_adjoint",
             Service::TextureSize => "ssl_texture_size",
             Service::External => "ssl_external",
             Service::Print => "ssl_print",

@@ -4,7 +4,7 @@
 use super::{BackendError, error};
 use crate::backend::generator::Linked;
 use crate::backend::native::{self, BlockFunction};
-use crate::runtime::block::{texture_service, texture_size_service};
+use crate::runtime::block::{texture_adjoint_service, texture_service, texture_size_service};
 use crate::runtime::externals::external_service;
 use crate::runtime::print::print_service;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
@@ -152,6 +152,7 @@ fn runtime_symbols() -> Vec<(&'static str, usize)> {
     let mut list: Vec<(&str, usize)> = vec![(native::CUBIC_ROOT.0, native::CUBIC_ROOT.1 as usize)];
     list.push(("ssl_fill", native::fill_words as *const () as usize));
     list.push(("ssl_texture", texture_service as *const () as usize));
+    list.push(("ssl_texture_adjoint", texture_adjoint_service as *const () as usize));
     list.push(("ssl_texture_size", texture_size_service as *const () as usize));
     list.push(("ssl_external", external_service as *const () as usize));
     list.push(("ssl_print", print_service as *const () as usize));

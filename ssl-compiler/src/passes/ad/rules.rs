@@ -51,7 +51,7 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         | Op::FloatBits | Op::BitsFloat
         // Their shadows are operations of their own kind, see `forward`.
         | Op::Global { .. } | Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet | Op::Derivative(_) | Op::Sample { .. }
-        | Op::Texture { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::Push(_) | Op::Pop(_) | Op::External(_) | Op::If
+        | Op::Texture { .. } | Op::TextureAdjoint { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::Push(_) | Op::Pop(_) | Op::External(_) | Op::If
         | Op::Loop(_) => Rule::Zero,
     }
 }

@@ -77,7 +77,8 @@ fn size(op: Op) -> usize {
     match op {
         Op::Float1(op) if is_unary(op) => CALL,
         Op::Float2(op) if is_binary(op) => CALL,
-        Op::Call(_) | Op::External(_) | Op::Texture { .. } | Op::Sample { .. } | Op::Print(_) => CALL,
+        Op::Call(_) | Op::External(_) | Op::Print(_) => CALL,
+        Op::Texture { .. } | Op::TextureAdjoint { .. } | Op::Sample { .. } => CALL,
         _ => 1,
     }
 }

@@ -1,0 +1,211 @@
+//! Gradients by texels, as the transpose of look-ups gives them.
+//!
+//! A look-up is a sum of texels with weights. To transpose it, the filter runs as it does for the look-up itself, over
+//! texels that only note who is read with which weight; so the two cannot disagree. Each weight times the cotangent is
+//! then added to that texel's gradient. Texels are what filters see: linear light, color multiplied by alpha.
+
+use super::access::{Texels, Texture};
+use super::filter::{self, Filtered};
+use super::footprint::Places;
+use super::make::{MipFilter, Taps};
+use super::quads::Quads;
+use super::system::{Look, TextureSystem};
+use super::{Layout, Wrap};
+use glam::Vec4;
+use ssl_compiler::runtime::{LANES, TextureRequest};
+use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A gradient by all texels of an image: a level for each of the image's, each with rows from the top.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GradientPyramid {
+    /// Width and height of each level.
+    pub sizes: Vec<[u32; 2]>,
+    pub levels: Vec<Vec<Vec4>>,
+}
+
+impl GradientPyramid {
+    pub(super) fn new(layout: &Layout) -> GradientPyramid {
+        let sizes: Vec<[u32; 2]> = layout.levels.iter().map(|l| [l.width, l.height]).collect();
+        let levels = sizes.iter().map(|[w, h]| vec![Vec4::ZERO; *w as usize * *h as usize]).collect();
+        GradientPyramid { sizes, levels }
+    }
+
+    /// Sets all to zero.
+    pub fn clear(&mut self) {
+        self.levels.iter_mut().for_each(|level| level.fill(Vec4::ZERO));
+    }
+
+    /// The gradient by the texels of the finest level, where the other levels were made from it by this filter with these
+    /// wraps: each level goes back to the one before it by the transpose of the filter. Images that are held whole in
+    /// memory were made by [`MipFilter::Box`].
+    pub fn folded(&self, filter: MipFilter, wrap: [Wrap; 2]) -> Vec<Vec4> {
+        let mut coarse: Option<Vec<Vec4>> = None;
+        for (i, level) in self.levels.iter().enumerate().rev() {
+            let mut fine = level.clone();
+            if let Some(coarse) = coarse {
+                let ([w, h], [smaller_w, smaller_h]) = (self.sizes[i], self.sizes[i + 1]);
+                let columns = Taps::new(filter, wrap[0], w, smaller_w);
+                let rows = Taps::new(filter, wrap[1], h, smaller_h);
+                spread(&coarse, &columns, &rows, w as usize, &mut fine);
+            }
+            coarse = Some(fine);
+        }
+        coarse.unwrap_or_default()
+    }
+}
+
+/// Adds what texels of a smaller level have to those that they were made from.
+fn spread(coarse: &[Vec4], columns: &Taps, rows: &Taps, width: usize, fine: &mut [Vec4]) {
+    for j in 0..rows.count() {
+        for i in 0..columns.count() {
+            let gradient = coarse[j * columns.count() + i];
+            for &(y, down) in rows.of(j) {
+                for &(x, across) in columns.of(i) {
+                    fine[y as usize * width + x as usize] += gradient * (across * down);
+                }
+            }
+        }
+    }
+}
+
+/// A texel's part in a look-up.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The number of the gradient.
+    pub gradient: u32,
+    pub level: u32,
+    /// Its place in the level.
+    pub texel: usize,
+    pub weight: f32,
+}
+
+/// A texture of which only is noted which texels count how much.
+pub struct Traced<'a> {
+    pub texture: &'a Texture,
+    pub parts: &'a RefCell<Vec<Part>>,
+}
+
+impl Texels for Traced<'_> {
+    fn levels(&self) -> u32 {
+        self.texture.levels()
+    }
+
+    fn size(&self, level: u32) -> (u32, u32) {
+        self.texture.size(level)
+    }
+
+    fn wrap(&self) -> [Wrap; 2] {
+        self.texture.wrap()
+    }
+
+    fn texel(&self, level: u32, x: i32, y: i32, weight: f32) -> Vec4 {
+        if let (Some(gradient), Some(texel)) = (self.texture.gradient, self.texture.place(level, x, y)) {
+            self.parts.borrow_mut().push(Part { gradient, level, texel, weight });
+        }
+        Vec4::ZERO
+    }
+
+    fn is_one_texel(&self, level: u32) -> bool {
+        self.texture.is_one_texel(level)
+    }
+
+    /// None: all go texel by texel.
+    fn quads_within_tiles<const GRADIENT: bool>(&self, quads: &Quads, _: &mut [Filtered; LANES]) -> u32 {
+        quads.wanted
+    }
+}
+
+/// The gradient by the texels of one image.
+pub(super) struct Kept {
+    texture: u32,
+    square: (i32, i32),
+    pyramid: Mutex<GradientPyramid>,
+}
+
+/// The gradient by the texels of one image of a texture.
+pub struct KeptGradient {
+    /// The lower left corner of the unit square that the image covers; (0, 0) but in a UDIM set.
+    pub square: (i32, i32),
+    pub pyramid: GradientPyramid,
+}
+
+impl TextureSystem {
+    /// From now on keeps the gradient by the texels of a texture, which takes 16 bytes for each texel of each level. Says
+    /// whether there is such a texture.
+    pub fn keep_gradient(&mut self, texture: u32) -> bool {
+        let Some(Some(look)) = self.textures.get_mut(texture as usize) else { return false };
+        let images = match look {
+            Look::One(image) => vec![((0, 0), image)],
+            Look::Set(set) => set.images_mut(),
+        };
+        for (square, image) in images {
+            if image.gradient.is_none() {
+                image.gradient = Some(self.gradients.len() as u32);
+                let pyramid = Mutex::new(GradientPyramid::new(self.cache.layout(image.number())));
+                self.gradients.push(Kept { texture, square, pyramid });
+            }
+        }
+        true
+    }
+
+    /// What has been added up for a texture, image by image; nothing where no gradient is kept.
+    pub fn gradient(&self, texture: u32) -> Vec<KeptGradient> {
+        let of_texture = self.gradients.iter().filter(|kept| kept.texture == texture);
+        let copy = |kept: &Kept| KeptGradient { square: kept.square, pyramid: lock(&kept.pyramid).clone() };
+        of_texture.map(copy).collect()
+    }
+
+    /// Sets all gradients to zero.
+    pub fn clear_gradients(&self) {
+        self.gradients.iter().for_each(|kept| lock(&kept.pyramid).clear());
+    }
+
+    /// Whether the gradient by the texels of a texture is kept.
+    pub(super) fn keeps_gradient(&self, texture: u32) -> bool {
+        self.gradients.iter().any(|kept| kept.texture == texture)
+    }
+
+    /// The transpose of a look-up at these places: adds the request's cotangents, lane by lane. Says whether the texture's
+    /// gradient is kept.
+    pub(super) fn add_adjoint(
+        &self,
+        request: &TextureRequest,
+        places: &Places,
+        lanes: impl Iterator<Item = usize>,
+    ) -> bool {
+        let look = self.textures.get(request.texture as usize).and_then(Option::as_ref);
+        let Some(look) = look.filter(|_| self.keeps_gradient(request.texture)) else { return false };
+        let parts = RefCell::new(Vec::new());
+        for lane in lanes {
+            let mut none = [Filtered::default(); LANES];
+            match look {
+                Look::One(texture) => {
+                    let texels = Traced { texture, parts: &parts };
+                    filter::sample::<_, false>(&texels, places, 1 << lane, &self.filtering, &mut none);
+                }
+                Look::Set(set) => set.sample::<_, false>(&parts, places, 1 << lane, &self.filtering, &mut none),
+            }
+            let cotangent = Vec4::from([0, 1, 2, 3].map(|c| {
+                let x: f32 = request.result[c].0[lane];
+                if x.is_finite() { x } else { 0.0 }
+            }));
+            self.add_parts(&mut parts.borrow_mut(), cotangent);
+        }
+        true
+    }
+
+    fn add_parts(&self, parts: &mut Vec<Part>, cotangent: Vec4) {
+        for same in parts.chunk_by(|a, b| a.gradient == b.gradient) {
+            let mut pyramid = lock(&self.gradients[same[0].gradient as usize].pyramid);
+            for part in same {
+                pyramid.levels[part.level as usize][part.texel] += cotangent * part.weight;
+            }
+        }
+        parts.clear();
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
