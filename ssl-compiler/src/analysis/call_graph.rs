@@ -1,12 +1,14 @@
-//! Which functions call which, custom derivatives counted as calls: an order in which callees come first, and the functions that can call themselves.
+//! Which functions call which, custom derivatives counted as calls: an order in which callees come first, and the
+//! functions that can call themselves.
 
-use crate::ir::{FuncId, Module};
+use crate::ir::{FuncId, Function, Module};
 
 pub struct CallGraph {
     /// Callees of each function, with repetitions.
     pub callees: Vec<Vec<FuncId>>,
     /// Strongly connected components, callees before callers.
     pub components: Vec<Vec<FuncId>>,
+    /// Which functions can call themselves when they run; that a custom derivative calls its function is no such call.
     pub recursive: Vec<bool>,
 }
 
@@ -23,13 +25,33 @@ impl CallGraph {
             })
             .collect();
         let components = components(&callees);
-        let mut recursive = vec![false; callees.len()];
-        for component in &components {
-            let itself = component.len() > 1 || callees[component[0].index()].contains(&component[0]);
-            component.iter().for_each(|f| recursive[f.index()] = itself);
-        }
+        let recursive = if module.functions.iter().all(|f| f.custom.functions().next().is_none()) {
+            recursive(&callees, &components)
+        } else {
+            let run = |f: &Function| {
+                let mut list = Vec::new();
+                f.walk(|_, data| list.extend(data.op.callee()));
+                list
+            };
+            let run: Vec<Vec<FuncId>> = module.functions.iter().map(run).collect();
+            recursive(&run, &self::components(&run))
+        };
         CallGraph { callees, components, recursive }
     }
+
+    /// Whether a component may need several rounds until what is found of its functions stays.
+    pub fn is_circle(&self, component: &[FuncId]) -> bool {
+        component.len() > 1 || self.recursive[component[0].index()]
+    }
+}
+
+fn recursive(callees: &[Vec<FuncId>], components: &[Vec<FuncId>]) -> Vec<bool> {
+    let mut recursive = vec![false; callees.len()];
+    for component in components {
+        let itself = component.len() > 1 || callees[component[0].index()].contains(&component[0]);
+        component.iter().for_each(|f| recursive[f.index()] = itself);
+    }
+    recursive
 }
 
 /// Tarjan's algorithm with a stack of its own, since call chains may be as long as a program.

@@ -109,6 +109,10 @@ impl Relation for Origins<'_> {
     fn follows(&self, ty: Ty) -> bool {
         ty.is_differentiable()
     }
+
+    fn asks_custom(&self) -> bool {
+        true
+    }
 }
 
 /// Which rows hold the x and y partials of a row.

@@ -14,7 +14,7 @@ use super::bits::BitSet;
 use super::call_graph::CallGraph;
 use super::flow::Flow;
 use super::graph::{Fact, Neighbours};
-use crate::ir::{Function, InstData, Module, Op, Ty, Value};
+use crate::ir::{Custom, Function, InstData, Module, Op, Ty, Value};
 
 /// What a result depends on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,6 +48,11 @@ pub trait Relation {
 
     /// Whether dependence on such a parameter is followed.
     fn follows(&self, ty: Ty) -> bool;
+
+    /// Whether a custom derivative stands for what a function does.
+    fn asks_custom(&self) -> bool {
+        false
+    }
 }
 
 /// Summaries and graphs of all functions, whose edges but those of calls are given.
@@ -77,7 +82,7 @@ pub fn summarise<R: Relation>(
                 summaries[id.index()] = summary;
                 graphs[id.index()] = Some(graph);
             }
-            if !changed || !calls.recursive[component[0].index()] {
+            if !changed || !calls.is_circle(component) {
                 break;
             }
         }
@@ -138,6 +143,7 @@ fn summary<R: Relation>(
     let mut facts = origins(module, f, summaries, relation);
     graph.forward.spread(&mut facts);
     let results = &f.region(f.body).results;
+    let custom = relation.asks_custom() && f.custom != Custom::default();
     let own = results.iter().map(|r| Dependence { origin: facts[r.index()], parameters: BitSet::default() });
     let mut summary = Summary { results: own.collect(), sinks: vec![Shadows::NONE; f.params().len()] };
     let asked = asked(f, graph, summaries);
@@ -160,6 +166,17 @@ fn summary<R: Relation>(
         for (axis, word) in words.into_iter().enumerate() {
             let axis: Shadows = [axis].into_iter().collect();
             members(word).for_each(|p| summary.sinks[p] = summary.sinks[p].or(axis));
+        }
+    }
+    if custom {
+        // Whatever the body says; that it takes all parameters for each result is over-estimated.
+        let mut all = BitSet::default();
+        for p in followed {
+            all.insert(p);
+        }
+        for (dependence, r) in summary.results.iter_mut().zip(results) {
+            let parameters = if relation.follows(f.ty(*r)) { all.clone() } else { BitSet::default() };
+            *dependence = Dependence { origin: R::Fact::default(), parameters };
         }
     }
     summary

@@ -42,7 +42,7 @@ impl Variation {
         let mut variation = Variation { varies: module.functions.iter().map(|f| vec![false; f.types.len()]).collect() };
         for component in calls.components.iter().rev() {
             while component.iter().any(|id| variation.enter(module, id.index(), &graphs[id.index()], &summaries))
-                && calls.recursive[component[0].index()]
+                && calls.is_circle(component)
             {}
         }
         variation

@@ -19,7 +19,8 @@ const MAX_SHADER_CALLS: usize = 4096;
 
 impl Writer<'_, '_> {
     pub(super) fn call(&mut self, id: FunctionId, arguments: &[Argument], span: Span) -> State {
-        if let Some(external) = self.cx.program.function(id).external {
+        let function = self.cx.program.function(id);
+        if let Some(external) = function.external.filter(|_| !function.attributes.is_custom()) {
             self.external(id, external, arguments, span)
         } else if self.cx.facts.of(id).inlined() {
             self.inline(id, arguments, span)

@@ -9,24 +9,34 @@ use crate::syntax::ast::{Direction, Mode};
 use crate::types::Type;
 
 /// What a derivative is handed, and where each of its parameters stands.
-struct Given<'p> {
-    derived: &'p Derived,
+pub(super) struct Given<'p> {
+    pub derived: &'p Derived,
     /// The function that is differentiated.
-    of: &'p Function,
+    pub of: &'p Function,
     /// The derivative's own parameter for each one of the function's.
-    own: Vec<Option<usize>>,
+    pub own: Vec<Option<usize>>,
     /// What was handed in for each parameter of the derivative.
     states: Vec<Option<State>>,
 }
 
 impl<'p> Given<'p> {
+    pub fn of(derived: &'p Derived, of: &'p Function) -> Given<'p> {
+        let mut next = 0;
+        let own = derived.roles.iter().map(|role| {
+            let index = next;
+            next += usize::from(*role != Role::Dropped);
+            (*role != Role::Dropped).then_some(index)
+        });
+        Given { derived, of, own: own.collect(), states: Vec::new() }
+    }
+
     /// The function's parameters of some directions.
-    fn indices(&self, wanted: impl Fn(Direction) -> bool) -> Vec<usize> {
+    pub fn indices(&self, wanted: impl Fn(Direction) -> bool) -> Vec<usize> {
         let parameters = self.of.parameters.iter().enumerate();
         parameters.filter(|(_, p)| wanted(p.direction)).map(|(i, _)| i).collect()
     }
 
-    fn variable(&self, i: usize) -> &'p Variable {
+    pub fn variable(&self, i: usize) -> &'p Variable {
         &self.of.variables[self.of.parameters[i].variable.0 as usize]
     }
 }
@@ -46,13 +56,7 @@ impl Lowering<'_> {
             w.env[TOKEN] = Some(one(token));
         }
         let states = w.taken(function, &mut params);
-        let mut next = 0;
-        let own = derived.roles.iter().map(|role| {
-            let index = next;
-            next += usize::from(*role != Role::Dropped);
-            (*role != Role::Dropped).then_some(index)
-        });
-        let given = Given { derived, of, own: own.collect(), states };
+        let given = Given { states, ..Given::of(derived, of) };
         let results = match derived.mode {
             Mode::Forward => w.forward(&given, function, callee),
             Mode::Backward => w.backward(&given, function, callee),

@@ -3,6 +3,8 @@
 
 use crate::diagnostics::{Diagnostic, Diagnostics, codes};
 use crate::sema::hir::*;
+use crate::source::Span;
+use std::collections::BTreeSet;
 
 /// Calls that a function may make, all that they call included, before they take fuel.
 ///
@@ -16,7 +18,7 @@ const MAX_CIRCLE: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FunctionFacts {
-    /// Threads a token: samples textures, loops, recurses, or calls what does.
+    /// Threads a token: samples textures, loops, recurses, or calls what does, as custom derivatives may.
     pub effects: bool,
     pub recursive: bool,
     /// Has a parameter, result or variable with a closure in it.
@@ -46,14 +48,16 @@ impl Facts {
 
 #[derive(Default)]
 struct Scan {
-    calls: Vec<(FunctionId, crate::source::Span)>,
+    calls: Vec<(FunctionId, Span)>,
     effects: bool,
 }
 
 /// Facts about all functions that `root` can reach; missing bodies and recursion through closures are
 /// reported.
 pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnostics: &mut Diagnostics) -> Facts {
-    let scans: Vec<Scan> = program.functions.iter().map(scan).collect();
+    let mut scans: Vec<Scan> = program.functions.iter().map(scan).collect();
+    let custom: Vec<_> = (0..scans.len()).map(|i| custom_inside(program, &scans, i)).collect();
+    scans.iter_mut().zip(custom).for_each(|(scan, calls)| scan.calls.extend(calls));
     let mut facts: Vec<FunctionFacts> = program
         .functions
         .iter()
@@ -73,6 +77,17 @@ pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnos
         found: Vec::new(),
     };
     order.visit(root.0 as usize);
+    // What the author gives for derivatives is called by none, but written where what it is for is.
+    let mut next = 0;
+    while let Some(component) = order.found.get(next) {
+        let functions = component.iter().flat_map(|&i| program.functions[i].attributes.functions());
+        for id in functions.collect::<Vec<_>>() {
+            if order.state[id.0 as usize].index.is_none() {
+                order.visit(id.0 as usize);
+            }
+        }
+        next += 1;
+    }
     // Callees come before callers.
     let mut work = vec![1u32; scans.len()];
     for component in &order.found {
@@ -94,6 +109,7 @@ pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnos
         // A probe is an effect, and may stand anywhere.
         let effects = probes
             || pays
+            || component.iter().any(|&i| program.functions[i].attributes.is_custom())
             || component.iter().any(|&i| scans[i].effects)
             || calls().any(|(id, _)| facts[id.0 as usize].effects);
         for &i in component {
@@ -133,6 +149,20 @@ fn check(program: &Program, id: FunctionId, facts: &FunctionFacts, scan: &Scan, 
         let hint = "build the closure in a loop with a constant number of rounds, or recurse on its weights";
         diagnostics.push(Diagnostic::error(&codes::CLOSURE_FLATTEN, function.span, message, hint));
     }
+}
+
+/// What a derivative calls in place of derivatives of functions inside.
+fn custom_inside(program: &Program, scans: &[Scan], i: usize) -> Vec<(FunctionId, Span)> {
+    let Some(derived) = &program.functions[i].derived else { return Vec::new() };
+    let (mut open, mut seen) = (vec![derived.of], BTreeSet::from([derived.of]));
+    let mut found = Vec::new();
+    while let Some(id) = open.pop() {
+        let function = program.function(id);
+        found.extend(function.attributes.functions().map(|custom| (custom, derived.place)));
+        let inside = scans[id.0 as usize].calls.iter().map(|(callee, _)| *callee);
+        open.extend(inside.filter(|callee| seen.insert(*callee)));
+    }
+    found
 }
 
 /// Functions with closures are written into their callers, so there is none to differentiate; and none that is

@@ -11,6 +11,7 @@ mod calls;
 mod closures;
 mod construct;
 mod crossing;
+mod custom;
 mod derived;
 mod entry;
 mod exprs;
@@ -106,8 +107,11 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         },
     };
     lowering.entry();
-    while let Some((id, instance)) = lowering.queue.pop() {
-        lowering.instance(id, &instance);
+    while let Some((id, work)) = lowering.queue.pop() {
+        match work {
+            Work::Instance(instance) => lowering.instance(id, &instance),
+            Work::Custom(custom) => lowering.custom(id, &custom),
+        }
     }
     let Lowering { functions, mut interface, words, watches, .. } = lowering;
     if diagnostics.has_errors() {
@@ -138,6 +142,13 @@ struct Instance {
     textures: Vec<u32>,
 }
 
+/// A function of the module that is yet to be written.
+enum Work {
+    Instance(Instance),
+    /// What stands for a derivative of an instance.
+    Custom(custom::Custom),
+}
+
 struct Lowering<'a> {
     request: &'a Request<'a>,
     program: &'a Program,
@@ -145,7 +156,7 @@ struct Lowering<'a> {
     diagnostics: &'a mut Diagnostics,
     instances: HashMap<Instance, FuncId>,
     functions: Vec<ir::Function>,
-    queue: Vec<(FuncId, Instance)>,
+    queue: Vec<(FuncId, Work)>,
     /// How often a name was given to an IR function.
     names: HashMap<String, usize>,
     words: Vec<ParameterWord>,
@@ -251,7 +262,10 @@ impl<'a> Lowering<'a> {
         self.functions.push(head);
         self.instances.insert(instance.clone(), id);
         self.size += FUNCTION;
-        self.queue.push((id, instance));
+        if function.attributes.is_custom() {
+            self.declare_custom(id, &instance);
+        }
+        self.queue.push((id, Work::Instance(instance)));
         id
     }
 

@@ -3,7 +3,7 @@
 use super::{TOKEN, Writer};
 use crate::ir::{BOOL, Op, Region, Ty, Value, Values};
 use crate::runtime::ClosureId;
-use crate::types::{LeafKind, Type};
+use crate::types::{Leaf, LeafKind, Type};
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap};
 
@@ -96,18 +96,19 @@ impl Writer<'_, '_> {
     /// Zeros of a type; `memory` keeps arrays in memory.
     pub(super) fn zero(&mut self, ty: &Type, memory: bool) -> State {
         let leaves = self.cx.leaves(ty);
-        leaves
-            .into_iter()
-            .map(|leaf| match leaf.kind {
-                LeafKind::Closure if !leaf.dims.is_empty() => LeafState::Closures(vec![Vec::new(); leaf.count()]),
-                LeafKind::Closure | LeafKind::Texture2d => LeafState::Lobes(Vec::new()),
-                LeafKind::Scalar(s) if leaf.dims.is_empty() => LeafState::Value(self.b.zero(Ty::Scalar(s))),
-                LeafKind::Scalar(s) if memory || leaf.count() > MAX_EXPLODED => {
-                    LeafState::Value(self.b.zero(Ty::Array(s, leaf.count() as u32)))
-                }
-                LeafKind::Scalar(s) => LeafState::Exploded(vec![self.b.zero(Ty::Scalar(s)); leaf.count()]),
-            })
-            .collect()
+        leaves.iter().map(|leaf| self.zero_part(leaf, memory)).collect()
+    }
+
+    pub(super) fn zero_part(&mut self, leaf: &Leaf, memory: bool) -> LeafState {
+        match leaf.kind {
+            LeafKind::Closure if !leaf.dims.is_empty() => LeafState::Closures(vec![Vec::new(); leaf.count()]),
+            LeafKind::Closure | LeafKind::Texture2d => LeafState::Lobes(Vec::new()),
+            LeafKind::Scalar(s) if leaf.dims.is_empty() => LeafState::Value(self.b.zero(Ty::Scalar(s))),
+            LeafKind::Scalar(s) if memory || leaf.count() > MAX_EXPLODED => {
+                LeafState::Value(self.b.zero(Ty::Array(s, leaf.count() as u32)))
+            }
+            LeafKind::Scalar(s) => LeafState::Exploded(vec![self.b.zero(Ty::Scalar(s)); leaf.count()]),
+        }
     }
 
     /// The IR values of a state, arrays as arrays; closures have none.

@@ -1,7 +1,7 @@
 //! Attributes: what they stand before, what they take, and which functions they name.
 
 use super::Checker;
-use super::hir::{FunctionId, LoopAttributes};
+use super::hir::{Custom, FunctionId, LoopAttributes};
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::ir::{Checkpoint, Prefer};
 use crate::source::Span;
@@ -221,7 +221,7 @@ impl Checker<'_> {
         let Some((name, candidates)) = self.named_functions(a) else { return };
         let Some(wanted) = self.wanted(f, a, stand) else { return };
         match candidates.iter().find(|g| **g != f && self.takes_and_gives_the_same(**g, wanted)) {
-            Some(g) => self.let_stand(f, *g, a, stand),
+            Some(g) => self.let_stand(f, Custom { by: *g, derived: wanted }, a, stand),
             None => self.other_signature(&name, candidates[0], wanted, a),
         }
     }
@@ -233,7 +233,7 @@ impl Checker<'_> {
         for f in candidates {
             let Some(wanted) = self.wanted(f, a, stand) else { return };
             if f != g && self.takes_and_gives_the_same(g, wanted) {
-                return self.let_stand(f, g, a, stand);
+                return self.let_stand(f, Custom { by: g, derived: wanted }, a, stand);
             }
             shown.get_or_insert(wanted);
         }
@@ -275,14 +275,14 @@ impl Checker<'_> {
         self.diagnostics.push(d.with_note(Some(declared), text));
     }
 
-    fn let_stand(&mut self, f: FunctionId, g: FunctionId, a: &Attribute, stand: Stand) {
+    fn let_stand(&mut self, f: FunctionId, custom: Custom, a: &Attribute, stand: Stand) {
+        let g = custom.by;
         let function = &mut self.program.functions[f.0 as usize];
-        let place = match stand {
-            Stand::Derivative(Mode::Forward) => &mut function.attributes.forward,
-            Stand::Derivative(Mode::Backward) => &mut function.attributes.backward,
-            Stand::Primal => &mut function.attributes.primal,
+        let first = match stand {
+            Stand::Derivative(Mode::Forward) => function.attributes.forward.get_or_insert(custom).by,
+            Stand::Derivative(Mode::Backward) => function.attributes.backward.get_or_insert(custom).by,
+            Stand::Primal => *function.attributes.primal.get_or_insert(g),
         };
-        let first = *place.get_or_insert(g);
         let name = function.name.clone();
         let attributes = &function.attributes;
         let custom = attributes.forward.is_some() || attributes.backward.is_some();

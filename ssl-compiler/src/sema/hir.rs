@@ -66,18 +66,32 @@ pub struct Attributes {
     pub differentiable: bool,
     pub prefer: Prefer,
     /// Stands for the derivative of forward mode.
-    pub forward: Option<FunctionId>,
-    pub backward: Option<FunctionId>,
+    pub forward: Option<Custom>,
+    pub backward: Option<Custom>,
     /// Is differentiated in its place.
     pub primal: Option<FunctionId>,
     /// Takes a step of its state back.
     pub undo: Option<FunctionId>,
 }
 
+/// What the author gives for a derivative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Custom {
+    pub by: FunctionId,
+    /// The derivative for which it stands, which has the same signature.
+    pub derived: FunctionId,
+}
+
 impl Attributes {
     /// The functions that stand for the function in derivatives.
-    pub fn functions(&self) -> impl Iterator<Item = FunctionId> {
-        [self.forward, self.backward, self.primal, self.undo].into_iter().flatten()
+    pub fn functions(&self) -> impl Iterator<Item = FunctionId> + use<> {
+        let custom = [self.forward, self.backward].into_iter().flatten().map(|custom| custom.by);
+        custom.chain(self.primal).chain(self.undo)
+    }
+
+    /// Whether something else than the body says what the derivatives are.
+    pub fn is_custom(&self) -> bool {
+        self.forward.is_some() || self.backward.is_some() || self.primal.is_some()
     }
 }
 
