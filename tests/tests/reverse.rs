@@ -70,12 +70,13 @@ fn entry(source: &str, name: &str, op: impl Fn(ssl_compiler::ir::FuncId) -> Op, 
     module
 }
 
-fn run(module: Module, numbers: &[f64], show: bool) -> Vec<f64> {
+/// The results and the rows that the tape came to.
+fn run(module: Module, numbers: &[f64], show: bool) -> (Vec<f64>, u32) {
     let mut module = module;
     let options = Options { precision: ssl_compiler::ir::Precision::Double, ..Options::default() };
     let before = module.to_string();
     let outcome = pipeline::run(&mut module, options, &mut |stage, m| {
-        if show && std::env::var_os("SHOW").is_some() && stage == Stage::Differentiated {
+        if show && std::env::var_os("SHOW").is_some() && stage == Stage::Optimised {
             println!("{m}");
         }
     });
@@ -89,16 +90,16 @@ fn run(module: Module, numbers: &[f64], show: bool) -> Vec<f64> {
         Cell::Int(i) => f64::from(*i),
         _ => 0.0,
     };
-    outcome.results.iter().map(number).collect()
+    (outcome.results.iter().map(number).collect(), outcome.tape_rows)
 }
 
-/// Compares the gradient of a function with one float result with differences.
-fn check(name: &str, source: &str, at: &[f64]) {
+/// Compares the gradient of a function with one float result with differences; gives the rows of the tape.
+fn check(name: &str, source: &str, at: &[f64]) -> u32 {
     let call = entry(source, name, Op::Call, false);
-    let value = |x: &[f64]| run(call.clone(), x, false)[0];
+    let value = |x: &[f64]| run(call.clone(), x, false).0[0];
     let vjp = entry(source, name, |function| Op::Vjp { function, screen: 0 }, true);
     let numbers: Vec<f64> = at.iter().copied().chain([1.5]).collect();
-    let found = run(vjp, &numbers, true);
+    let (found, rows) = run(vjp, &numbers, true);
     assert_eq!(found[0], value(at), "the value of {name}");
     let floats = found.len() - 1;
     let first = at.len() - floats;
@@ -113,6 +114,7 @@ fn check(name: &str, source: &str, at: &[f64]) {
         let error = (found[1 + i] - expected).abs() / expected.abs().max(1.0);
         assert!(error < 1e-7, "{name}: ∂/∂{i} is {} and should be {expected}", found[1 + i]);
     }
+    rows
 }
 
 #[test]
@@ -181,5 +183,15 @@ fn switches_and_swizzles() {
          shader main(out float o) { o = f(3, 1.0, 2.0, 3.0); }";
     for k in [0.0, 1.0, 2.0] {
         check("f", source, &[k, 0.7, 0.8, 0.4]);
+    }
+}
+
+/// The series of the article's 6.2.1: one number a round is needed, the term as it was.
+#[test]
+fn a_loop_keeps_what_its_sweep_reads_and_nothing_else() {
+    let source = "float f(int n, float x) { float mx = -x * x; float term = x; float sum = x; for (int j = 1; j < n; ++j) { float k = float(j); term = term * (mx * (1.0 / (2.0 * k) * (2.0 * k + 1.0))); sum += term; } return sum; }\n\
+         shader main(out float o) { o = f(16, 0.5); }";
+    for n in [0, 1, 2, 16] {
+        assert_eq!(check("f", source, &[f64::from(n), 0.5]), (n - 1).max(0) as u32);
     }
 }

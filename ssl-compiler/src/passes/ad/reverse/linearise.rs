@@ -191,7 +191,10 @@ impl<'m> Lineariser<'_, 'm> {
 
     fn pure(&mut self, inst: Inst, data: &InstData, op: Op) -> Option<Step> {
         let (args, old) = (self.values(&data.args), data.results[0]);
-        let new = self.b.emit(op, &args, self.source.ty(old));
+        let new = match op {
+            Op::Const(c) => self.b.constant(c),
+            op => self.b.emit(op, &args, self.source.ty(old)),
+        };
         self.primal[old.index()] = Some(new);
         if !self.is_active(old) || op == Op::Detach {
             return None;
