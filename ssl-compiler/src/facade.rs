@@ -473,6 +473,12 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
             let hint = "it is asked for by `ddx`, `ddy` or a texture; let the host register one, or say that it is 0";
             Diagnostic::error(&codes::NO_DERIVATIVE, span, message, hint)
         }
+        Failure::Refused(Refused::NoUndo { span, why }) => {
+            let hint = "write the update so that it can be taken back, or keep the rounds: remove `[Undo]`, or write \
+                        `[Checkpoint(every = 64)]`";
+            let message = format!("the rounds of this loop cannot be taken back: {why}");
+            Diagnostic::error(&codes::NO_UNDO, span, message, hint)
+        }
         Failure::Refused(Refused::NoTape(span)) => {
             let message = "the rounds of this loop cannot be remembered for a reverse sweep";
             Diagnostic::error(&codes::BACKEND, span, message, "please report this with the shader")

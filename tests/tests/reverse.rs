@@ -195,3 +195,60 @@ fn a_loop_keeps_what_its_sweep_reads_and_nothing_else() {
         assert_eq!(check("f", source, &[f64::from(n), 0.5]), (n - 1).max(0) as u32);
     }
 }
+
+/// Splats in front of each other: transmittance T and color C.
+fn blend(attribute: &str, body: &str) -> String {
+    format!(
+        "float f(int n, float a, float c) {{ float T = 1.0; float C = 0.0; {attribute} for (int i = 0; i < n; ++i) \
+         {{ float k = float(i); float alpha = a / (1.0 + a + 0.02 * k) * exp(-0.1 * a * k); {body} }} return C * C + T; }}\n\
+         shader main(out float o) {{ o = f(16, 0.5, 0.25); }}"
+    )
+}
+
+#[test]
+fn a_loop_of_blending_is_taken_back_without_a_tape() {
+    let body = "C += alpha * T * sin(c + k); T *= 1.0 - alpha;";
+    for n in [0, 1, 16, 300] {
+        let at = [f64::from(n), 0.3, 0.7];
+        assert_eq!(check("f", &blend("[Undo]", body), &at), 0);
+        // As many rows as there are anchors, each with the only number that the sweep reads.
+        assert_eq!(check("f", &blend("[Undo(anchor = 8)]", body), &at), (n / 8) as u32);
+        assert_eq!(check("f", &blend("", body), &at) > 0, n > 0);
+    }
+}
+
+#[test]
+fn every_update_that_can_be_taken_back_is() {
+    let updates = [
+        ("C += T * a; T = T / (2.0 + k) - a;", "quotients"),
+        ("C = a * k - C; T = -(T * 0.5) + C * C * 0.1;", "signs, and an order that must be found"),
+        ("float t = T; T = C * 0.9 + a; C = t * 0.5 + a * k; C += T * T * c * 0.01;", "a swap"),
+        ("if (i % 2 == 0) T *= 0.9 + 0.1 * a; C += T * T;", "choices"),
+    ];
+    for (body, what) in updates {
+        let source = blend("[Undo]", body);
+        assert_eq!(check("f", &source, &[9.0, 0.3, 0.7]), 0, "{what}");
+    }
+}
+
+/// α = 1 takes T to 0, from where no division leads back.
+#[test]
+fn a_factor_of_zero_keeps_the_state_before_it() {
+    let body = "float b = i == 3 ? 1.0 : alpha; C += b * T * sin(c + k); T = T * (1.0 - b) + 0.01 * a;";
+    assert_eq!(check("f", &blend("[Undo]", body), &[9.0, 0.3, 0.7]), 1);
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_refused() {
+    for (body, why) in [
+        ("T = sin(T * c); C += T * T;", "not changed by"),
+        ("T += T * T * c; C += T;", "depends on the variable itself"),
+        ("C += a; T *= C;", "depends on variables that change"),
+    ] {
+        let source = blend("[Undo]", body);
+        let module = entry(&source, "f", |function| Op::Vjp { function, screen: 0 }, true);
+        let failure = pipeline::run(&mut module.clone(), Options::default(), &mut |_, _| {});
+        let text = format!("{failure:?}");
+        assert!(text.contains("NoUndo") && text.contains(why), "{body}: {text}");
+    }
+}

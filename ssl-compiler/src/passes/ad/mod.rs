@@ -66,6 +66,8 @@ pub enum Refused {
     NoRule { span: Span, function: String, component: usize },
     /// A loop through which no token passes, but whose rounds a reverse sweep must know.
     NoTape(Span),
+    /// A loop whose rounds were to be taken back and cannot be.
+    NoUndo { span: Span, why: &'static str },
     /// A gradient through a derivative along the screen.
     ThroughScreen(Span),
     /// A derivative along the screen of a function with a custom derivative that reads varying globals and looks at

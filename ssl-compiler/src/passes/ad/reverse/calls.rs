@@ -166,6 +166,7 @@ pub(super) fn write_joint(output: &mut Output<'_>, id: FuncId, signature: &Signa
         environment: HashMap::new(),
         cotangents: HashMap::new(),
         token,
+        inside: HashMap::new(),
     };
     let swept = sweep.function(&given, &cotangents, signature, &steps);
     let swept: Values = swept.into_iter().map(|v| sweep.finite(v)).collect();
@@ -264,6 +265,7 @@ fn write_back<'m>(output: &mut Output<'m>, back: Back<'_, 'm>, steps: &[Step]) -
         environment: HashMap::new(),
         cotangents: HashMap::new(),
         token: token.map(|_| params[0]),
+        inside: HashMap::new(),
     };
     let (leaves, cotangents) = params[first..].split_at(handed.len());
     let results = match site {

@@ -28,9 +28,14 @@ impl Boundary {
     fn new(price: u32, prefer: Prefer) -> Boundary {
         match prefer {
             Prefer::Free => Boundary { price, more: 1 },
-            Prefer::Recompute => Boundary { price: u32::MAX, more: usize::MAX },
+            Prefer::Recompute => Boundary::everything(),
             Prefer::Checkpoint => Boundary { price: 0, more: 0 },
         }
+    }
+
+    /// Whatever can be computed again is, calls and branches too.
+    pub fn everything() -> Boundary {
+        Boundary { price: u32::MAX, more: usize::MAX }
     }
 
     pub fn branch(prefer: Prefer) -> Boundary {
@@ -88,6 +93,8 @@ pub(super) fn decide_with(
     let Decision { inside, mut kept, .. } = decision;
     // What is computed again stands in the order in which it was computed.
     kept.again.sort_by_key(|inst| inside[&f.inst(*inst).results[0]].map(|(_, position)| position));
+    // A call may be there for several of its results.
+    kept.again.dedup();
     kept
 }
 
@@ -134,6 +141,7 @@ impl Decision<'_> {
                     let free = matches!(data.op, Op::Const(_) | Op::Parameter { .. } | Op::Global { .. });
                     price = price.saturating_add(if free { 0 } else { data.op.facts().price });
                     work.extend(&data.args);
+                    work.extend(read_inside(self.f, data));
                 }
                 None => more += 1,
             }
@@ -165,10 +173,37 @@ impl Decision<'_> {
     fn operation(&self, v: Value) -> Option<&InstData> {
         let (inst, _) = self.inside.get(&v).copied().flatten()?;
         let data = self.f.inst(inst);
-        let reach = data.op.facts().reach;
-        // What is counted is counted once.
-        let again = matches!(reach, Reach::Nothing | Reach::Block) && data.results.len() == 1;
-        let scalars = data.args.iter().chain(&data.results).all(|&v| !self.f.ty(v).is_array());
-        (again && scalars).then_some(data)
+        can_run_again(self.f, data, self.boundary.price == u32::MAX).then_some(data)
+    }
+}
+
+/// What the regions of an instruction read from outside of them.
+pub(super) fn read_inside(f: &Function, data: &InstData) -> Vec<Value> {
+    let (mut inside, mut read) = (HashSet::new(), Vec::new());
+    for &region in &data.regions {
+        f.walk_region(region, &mut |_, data| {
+            inside.extend(data.results.iter().copied());
+            read.extend(data.args.iter().copied());
+            data.regions.iter().for_each(|&r| read.extend(f.region(r).results.iter().copied()));
+        });
+        read.extend(f.region(region).results.iter().copied());
+    }
+    read.retain(|v| !inside.contains(v));
+    read
+}
+
+/// Whether an instruction can be computed again from what it takes: a scalar operation, or, where it may cost anything,
+/// whatever passes no token. (The latter counts again what it counts.)
+pub(super) fn can_run_again(f: &Function, data: &InstData, at_any_price: bool) -> bool {
+    let scalars = data.args.iter().chain(&data.results).all(|&v| !f.ty(v).is_array());
+    match data.op.facts().reach {
+        Reach::Nothing | Reach::Block => scalars && data.results.len() == 1,
+        Reach::Counter | Reach::PureHost => at_any_price && scalars,
+        Reach::Inside if at_any_price && scalars && !data.op.is_loop() => {
+            let values = data.args.iter().chain(&data.results);
+            let inside = |&region: &Region| f.region(region).insts.iter().all(|&i| can_run_again(f, f.inst(i), true));
+            values.into_iter().all(|&v| f.ty(v) != Ty::Token) && data.regions.iter().all(inside)
+        }
+        _ => false,
     }
 }

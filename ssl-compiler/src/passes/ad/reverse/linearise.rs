@@ -1,6 +1,7 @@
 //! Writes a function again with the partials of its values, and remembers the linear steps.
 
 use super::keep::{Boundary, Kept, decide};
+use super::undo::Undo;
 use super::{Output, Signature, Split};
 use crate::ir::builder::Builder;
 use crate::ir::*;
@@ -81,10 +82,12 @@ pub(super) struct Rounds {
     pub count: Value,
     pub test: Side,
     pub body: Side,
+    pub undo: Option<Undo>,
 }
 
 /// One of a loop's regions.
 pub(super) struct Side {
+    pub region: Region,
     pub steps: Vec<Step>,
     pub kept: Kept,
     /// Under which number it is on the tape, if anything is.
@@ -115,6 +118,7 @@ impl Step {
             }
             Step::Loop(rounds) => {
                 visit(rounds.count);
+                rounds.undo.iter().flat_map(Undo::finals).for_each(|&v| visit(v));
                 [&rounds.test, &rounds.body].into_iter().flat_map(|side| &side.kept.outer).for_each(|&v| visit(v));
             }
             Step::Call { handed, .. } => handed.iter().for_each(|&v| visit(v)),

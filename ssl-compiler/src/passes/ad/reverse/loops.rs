@@ -1,9 +1,11 @@
 //! Loops: forwards they count their rounds, and put on the tape what the sweep reads of each; the sweep runs as many
 //! rounds back.
 
-use super::keep::{Boundary, Counted, decide_with};
+use super::Refused;
+use super::keep::{Boundary, Counted, Kept, decide_with};
 use super::linearise::{Lineariser, Rounds, Side, Step};
 use super::transpose::Sweep;
+use super::undo::{Obstacle, Undo};
 use crate::ir::*;
 
 impl<'m> Lineariser<'_, 'm> {
@@ -37,9 +39,23 @@ impl<'m> Lineariser<'_, 'm> {
         let idle = idle && !touched.into_iter().flatten().any(|&v| self.active[v.index()]);
         let sides = (!idle).then(|| {
             let (tests, rounds) = self.counters(&args, new_condition, new_body);
-            let prefer = if checkpoint == Checkpoint::Keep { Prefer::Checkpoint } else { self.prefer };
-            let test = self.side(new_condition, test_steps, prefer, &tests, data);
-            (test, self.side(new_body, body_steps, prefer, &rounds, data))
+            let boundary = match checkpoint {
+                Checkpoint::Keep => Boundary::rounds(Prefer::Checkpoint),
+                Checkpoint::Undo(_) => Boundary::everything(),
+                _ => Boundary::rounds(self.prefer),
+            };
+            let test = decide_with(&self.b.function, new_condition, &test_steps, boundary, &tests);
+            let body = decide_with(&self.b.function, new_body, &body_steps, boundary, &rounds);
+            let undo = match checkpoint {
+                Checkpoint::Undo(anchor) => self.undo([new_condition, new_body], [&test, &body], &rounds, anchor, data),
+                _ => None,
+            };
+            let test = self.side(new_condition, test_steps, test, data);
+            let body = match &undo {
+                Some(_) => Side { region: new_body, steps: body_steps, kept: body, site: None },
+                None => self.side(new_body, body_steps, body, data),
+            };
+            (test, body, undo)
         });
         self.b.span = data.span;
         let regions = [new_condition, new_body];
@@ -47,25 +63,51 @@ impl<'m> Lineariser<'_, 'm> {
         let results = Values::from_slice(self.b.results(new));
         self.bind(&data.results, &results);
         let count = results[data.results.len()];
-        sides.map(|(test, body)| Step::Loop(Box::new(Rounds { inst, count, test, body })))
+        sides.map(|(test, body, undo)| {
+            let undo = undo.map(|(mut undo, places)| {
+                undo.ends_in(places.into_iter().map(|place: usize| results[place]).collect());
+                undo
+            });
+            Step::Loop(Box::new(Rounds { inst, count, test, body, undo }))
+        })
     }
 
-    /// Decides what the sweep gets from one of the regions, and puts it on the tape at the region's end.
-    fn side(
+    /// Takes the rounds back in place of keeping them, or says why that cannot be.
+    fn undo(
         &mut self,
-        region: Region,
-        steps: Vec<Step>,
-        prefer: Prefer,
+        regions: [Region; 2],
+        [test, body]: [&Kept; 2],
         counters: &[Counted],
+        anchor: u32,
         data: &InstData,
-    ) -> Side {
-        let kept = decide_with(&self.b.function, region, &steps, Boundary::rounds(prefer), counters);
+    ) -> Option<(Undo, Vec<usize>)> {
+        let plan = match test.leaves.is_empty() {
+            true => self.plan_undo(regions, body, counters, anchor),
+            false => Err(Obstacle::Untraceable),
+        };
+        match plan {
+            Ok((undo, places)) => {
+                // The loop's own counter is carried last.
+                let params = self.b.params(regions[1]);
+                let index = params[params.len() - 1];
+                self.push_anchors(regions[1], &undo, index);
+                Some((undo, places))
+            }
+            Err(obstacle) => {
+                self.output.refuse(Refused::NoUndo { span: data.span, why: obstacle.text() });
+                None
+            }
+        }
+    }
+
+    /// Puts on the tape, at a region's end, what the sweep gets from it.
+    fn side(&mut self, region: Region, steps: Vec<Step>, kept: Kept, data: &InstData) -> Side {
         let site = (!kept.leaves.is_empty()).then(|| self.output.new_site());
         if let Some(site) = site {
             let mut results = self.b.function.region(region).results.clone();
             let Some(token) = results.iter_mut().find(|v| self.b.function.ty(**v) == Ty::Token) else {
-                self.output.refuse(super::Refused::NoTape(data.span));
-                return Side { steps, kept, site: None };
+                self.output.refuse(Refused::NoTape(data.span));
+                return Side { region, steps, kept, site: None };
             };
             self.b.reopen(region);
             let values = [*token].into_iter().chain(kept.leaves.iter().copied()).collect();
@@ -73,7 +115,7 @@ impl<'m> Lineariser<'_, 'm> {
             *token = self.b.results(inst)[0];
             self.b.close(results);
         }
-        Side { steps, kept, site }
+        Side { region, steps, kept, site }
     }
 
     /// The carried values that go up by a constant each round, in the condition and in the body.
@@ -118,6 +160,8 @@ impl Sweep<'_, '_> {
         let accumulated: Vec<Value> = carried.iter().chain(&outer).copied().collect();
         let mut args = Values::from_slice(&[count]);
         args.extend(self.token);
+        let states = rounds.undo.as_ref().map_or(&[][..], Undo::finals);
+        args.extend(states.iter().map(|&v| self.known(v)));
         for &v in &accumulated {
             let cotangent = self.take(v);
             args.push(cotangent.unwrap_or_else(|| self.b.zero(source.ty(v))));
@@ -140,7 +184,7 @@ impl Sweep<'_, '_> {
 
         let round = self.b.open(&types);
         let params = self.b.params(round);
-        let first = self.enter(&params, &accumulated);
+        let first = self.enter(&params, states.len(), &accumulated);
         let one = self.b.int(1);
         let index = self.b.int2(Int2::Sub, params[0], one);
         debug_assert_eq!(first + accumulated.len(), params.len());
@@ -149,6 +193,10 @@ impl Sweep<'_, '_> {
             if let Some(cotangent) = self.take(p) {
                 self.add(next, cotangent);
             }
+        }
+        let mut restored = Values::new();
+        if let Some(undo) = &rounds.undo {
+            restored = self.restore(rounds, undo, &params[first - states.len()..first], index);
         }
         self.side_step(&rounds.body, index);
         for (&p, &handed) in body.params.iter().zip(&condition.results[1..]) {
@@ -159,6 +207,7 @@ impl Sweep<'_, '_> {
         self.side_step(&rounds.test, index);
         let mut next = Values::from_slice(&[index]);
         next.extend(self.token);
+        next.extend(restored);
         for &v in &accumulated {
             let cotangent = self.take(v);
             next.push(cotangent.unwrap_or_else(|| self.b.zero(source.ty(v))));
@@ -168,7 +217,7 @@ impl Sweep<'_, '_> {
         let inst = self.b.push(Op::Loop(Checkpoint::Free), args, &types, &[test, round]);
         let results = Values::from_slice(self.b.results(inst));
         self.cotangents = before;
-        self.enter(&results, &accumulated);
+        self.enter(&results, states.len(), &accumulated);
         for (&p, &start) in condition.params.iter().zip(&data.args) {
             if let Some(cotangent) = self.take(p) {
                 self.add(start, cotangent);
@@ -177,8 +226,8 @@ impl Sweep<'_, '_> {
     }
 
     /// Takes the token and the accumulators from what a region or a loop gives; says where the accumulators begin.
-    fn enter(&mut self, values: &[Value], accumulated: &[Value]) -> usize {
-        let first = 1 + usize::from(self.token.is_some());
+    fn enter(&mut self, values: &[Value], states: usize, accumulated: &[Value]) -> usize {
+        let first = 1 + usize::from(self.token.is_some()) + states;
         if let Some(token) = &mut self.token {
             *token = values[1];
         }
@@ -189,7 +238,8 @@ impl Sweep<'_, '_> {
     fn side_step(&mut self, side: &Side, index: Value) {
         let leaves = match side.site {
             Some(site) => self.pop(site, &side.kept.leaves),
-            None => Values::new(),
+            // Restored, if anything.
+            None => side.kept.leaves.iter().map(|&v| self.known(v)).collect(),
         };
         self.begin(&side.kept, &leaves, Some(index));
         self.steps(&side.steps);

@@ -20,6 +20,7 @@ mod linearise;
 mod loops;
 mod root;
 mod transpose;
+mod undo;
 
 use super::Refused;
 use crate::analysis::call_graph::CallGraph;

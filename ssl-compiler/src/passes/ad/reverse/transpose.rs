@@ -21,6 +21,8 @@ pub(super) struct Sweep<'a, 'm> {
     pub environment: HashMap<Value, Value>,
     pub cotangents: HashMap<Value, Value>,
     pub token: Option<Value>,
+    /// What defines the values of the round that is being taken back.
+    pub inside: HashMap<Value, Inst>,
 }
 
 impl<'m> Sweep<'_, 'm> {
@@ -71,12 +73,34 @@ impl<'m> Sweep<'_, 'm> {
             let value = self.b.int2(Int2::Add, first, gone);
             self.environment.insert(counted.value, value);
         }
-        for &inst in &kept.again {
-            let data = self.forwards.inst(inst);
-            let args: Values = data.args.iter().map(|&v| self.known(v)).collect();
-            let value = self.b.emit(data.op, &args, self.forwards.ty(data.results[0]));
+        kept.again.iter().for_each(|&inst| self.run_again(inst));
+    }
+
+    /// Writes an instruction of the way forwards once more, with what its regions hold.
+    pub fn run_again(&mut self, inst: Inst) {
+        let data = self.forwards.inst(inst);
+        let args: Values = data.args.iter().map(|&v| self.known(v)).collect();
+        if data.op.is_pure() && data.results.len() == 1 {
+            let value = match data.op {
+                Op::Const(c) => self.b.constant(c),
+                op => self.b.emit(op, &args, self.forwards.ty(data.results[0])),
+            };
             self.environment.insert(data.results[0], value);
+            return;
         }
+        let mut regions = Vec::new();
+        for &region in &data.regions {
+            let new = self.b.open(&[]);
+            let source = self.forwards.region(region);
+            source.insts.iter().for_each(|&inner| self.run_again(inner));
+            let results = source.results.iter().map(|&v| self.known(v)).collect();
+            self.b.close(results);
+            regions.push(new);
+        }
+        let types: Vec<Ty> = data.results.iter().map(|&r| self.forwards.ty(r)).collect();
+        let new = self.b.push(data.op, args, &types, &regions);
+        let results = Values::from_slice(self.b.results(new));
+        self.environment.extend(data.results.iter().copied().zip(results));
     }
 
     pub fn steps(&mut self, steps: &[Step]) {
