@@ -2,7 +2,7 @@
 
 use super::keep::{Boundary, Kept, decide};
 use super::undo::Undo;
-use super::{Output, Signature, Split};
+use super::{Output, Signature, Split, is_wanted};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use crate::passes::ad::rules::{Rule, rule};
@@ -31,10 +31,11 @@ pub(super) enum Step {
         callee: Callee,
         handed: Vec<Value>,
     },
-    /// A look-up: ∂/∂u and ∂/∂v of its four channels.
+    /// A look-up: ∂/∂u and ∂/∂v of its four channels if the place matters, and where it looked if the texels do.
     Texture {
         inst: Inst,
         gradients: Vec<Value>,
+        texels: Vec<Value>,
     },
     External {
         inst: Inst,
@@ -122,7 +123,7 @@ impl Step {
                 [&rounds.test, &rounds.body].into_iter().flat_map(|side| &side.kept.outer).for_each(|&v| visit(v));
             }
             Step::Call { handed, .. } => handed.iter().for_each(|&v| visit(v)),
-            Step::Texture { gradients, .. } => gradients.iter().for_each(|&v| visit(v)),
+            Step::Texture { gradients, texels, .. } => gradients.iter().chain(texels).for_each(|&v| visit(v)),
             Step::External { partials, .. } => partials.iter().flat_map(|(_, v)| v).for_each(|&v| visit(v)),
             Step::Push { .. } | Step::Pop { .. } => {}
         }
@@ -286,14 +287,19 @@ impl<'m> Lineariser<'_, 'm> {
     fn texture(&mut self, inst: Inst, data: &InstData) -> Option<Step> {
         let active = data.results.iter().any(|&r| self.is_active(r));
         let Op::Texture { word, gradient, level } = data.op else { return None };
-        let op = Op::Texture { word, gradient: gradient || active, level };
-        let mut types = vec![FLOAT; if gradient || active { 13 } else { 5 }];
+        // Its own gradient matters where the place does.
+        let moves = active && data.args[1..3].iter().any(|&v| self.is_active(v));
+        let op = Op::Texture { word, gradient: gradient || moves, level };
+        let mut types = vec![FLOAT; if gradient || moves { 13 } else { 5 }];
         types[0] = Ty::Token;
         let args = self.values(&data.args);
+        let place = args[1..].to_vec();
         let new = self.b.push(op, args, &types, &[]);
         let results = Values::from_slice(self.b.results(new));
         self.bind(&data.results, &results);
-        active.then(|| Step::Texture { inst, gradients: results[5..].to_vec() })
+        let gradients = if moves { results[5..].to_vec() } else { Vec::new() };
+        let texels = is_wanted(self.output.module, op).then_some(place).unwrap_or_default();
+        active.then_some(Step::Texture { inst, gradients, texels })
     }
 
     fn external(&mut self, inst: Inst, data: &InstData, id: u32) -> Option<Step> {

@@ -76,7 +76,8 @@ pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Re
         sites: first_free_site(module),
         names: module.functions.iter().map(|f| f.name.clone()).collect(),
         mirrored: HashMap::new(),
-        uses_tape: uses_tape(module, &calls),
+        uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
+        has_texels: holding(module, &calls, |op| is_wanted(module, op)),
         refused: None,
     };
     let mut written = Vec::new();
@@ -99,16 +100,17 @@ pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Re
     Ok(())
 }
 
-fn uses_tape(module: &Module, calls: &CallGraph) -> Vec<bool> {
-    let mut uses: Vec<bool> = module.functions.iter().map(|_| false).collect();
-    for (f, uses) in module.functions.iter().zip(&mut uses) {
-        f.walk(|_, data| *uses |= matches!(data.op, Op::Push(_) | Op::Pop(_)));
+/// By function, whether it or what it calls holds such an operation.
+fn holding(module: &Module, calls: &CallGraph, wanted: impl Fn(Op) -> bool) -> Vec<bool> {
+    let mut holds: Vec<bool> = module.functions.iter().map(|_| false).collect();
+    for (f, holds) in module.functions.iter().zip(&mut holds) {
+        f.walk(|_, data| *holds |= wanted(data.op));
     }
     for component in &calls.components {
-        let any = component.iter().flat_map(|f| calls.callees[f.index()].iter().chain([f])).any(|f| uses[f.index()]);
-        component.iter().for_each(|f| uses[f.index()] = any);
+        let any = component.iter().flat_map(|f| calls.callees[f.index()].iter().chain([f])).any(|f| holds[f.index()]);
+        component.iter().for_each(|f| holds[f.index()] = any);
     }
-    uses
+    holds
 }
 
 fn first_free_site(module: &Module) -> u32 {
@@ -138,6 +140,8 @@ pub(super) struct Output<'m> {
     mirrored: HashMap<u32, u32>,
     /// By function of the module, whether it or what it calls pushes or pops: then the sweep must, too.
     pub uses_tape: Vec<bool>,
+    /// Likewise, whether it looks at texels whose gradient is wanted.
+    has_texels: Vec<bool>,
     pub refused: Option<Refused>,
 }
 
@@ -230,7 +234,15 @@ impl Output<'_> {
     }
 }
 
-/// Whether each value lies on a way from a parameter whose cotangent is wanted to a result whose cotangent is given.
+/// Whether an operation looks up a texture whose gradient is wanted.
+pub(super) fn is_wanted(module: &Module, op: Op) -> bool {
+    matches!(op, Op::Texture { word, .. } if module.gradient_textures.contains(&word))
+}
+
+/// Whether each value lies on a way from where a gradient is wanted (parameters, texels) to where cotangents are given.
+///
+/// It over-estimates what other functions do with the tape and with texels: all that a function gives that pops or looks
+/// them up is taken to come from there, and all that it takes to go there.
 pub(super) fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> Vec<bool> {
     let f = output.module.function(id);
     let graph = &output.lineage.graphs[id.index()];
@@ -241,6 +253,19 @@ pub(super) fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> 
     for (&r, _) in f.region(f.body).results.iter().zip(&signature.results).filter(|(_, given)| **given) {
         useful[r.index()] = true;
     }
+    f.walk(|_, data| {
+        let (sources, sinks) = match data.op {
+            Op::Pop(_) => (true, false),
+            Op::Push(_) => (false, true),
+            Op::Call(callee) => {
+                let tape = output.uses_tape[callee.index()];
+                (tape || output.has_texels[callee.index()], tape)
+            }
+            op => (is_wanted(output.module, op), false),
+        };
+        data.results.iter().filter(|_| sources).for_each(|r| varied[r.index()] |= f.ty(*r).is_differentiable());
+        data.args.iter().filter(|_| sinks).for_each(|a| useful[a.index()] |= f.ty(*a).is_differentiable());
+    });
     graph.forward.spread(&mut varied);
     graph.backward.spread(&mut useful);
     let both = varied.iter().zip(&useful).zip(&f.types);

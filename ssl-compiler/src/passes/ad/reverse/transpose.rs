@@ -135,9 +135,9 @@ impl<'m> Sweep<'_, 'm> {
                 self.b.span = at(inst).span;
                 self.call(at(inst), callee, handed);
             }
-            Step::Texture { inst, gradients } => {
+            Step::Texture { inst, gradients, texels } => {
                 self.b.span = at(inst).span;
-                self.texture(at(inst), gradients);
+                self.texture(at(inst), gradients, texels);
             }
             Step::External { inst, partials } => {
                 self.b.span = at(inst).span;
@@ -251,16 +251,26 @@ impl<'m> Sweep<'_, 'm> {
         self.cotangents.extend(touched.into_iter().zip(results[first..].iter().copied()));
     }
 
-    /// The gradient times the cotangents of the channels. The footprint counts as constant.
-    fn texture(&mut self, data: &InstData, gradients: &[Value]) {
-        for (channel, &result) in data.results[1..5].iter().enumerate() {
-            let Some(cotangent) = self.take(result) else { continue };
-            let _ = result;
-            for axis in 0..2 {
-                let gradient = self.known(gradients[4 * axis + channel]);
-                let term = self.b.mul(gradient, cotangent);
-                self.add(data.args[1 + axis], term);
-            }
+    /// The gradient times the cotangents of the channels; and the host gets these for the texels. The footprint counts
+    /// as constant.
+    fn texture(&mut self, data: &InstData, gradients: &[Value], texels: &[Value]) {
+        let cotangents: Vec<Option<Value>> = data.results[1..5].iter().map(|&r| self.take(r)).collect();
+        if cotangents.iter().all(Option::is_none) {
+            return;
+        }
+        for (i, &gradient) in gradients.iter().enumerate() {
+            let Some(cotangent) = cotangents[i % 4] else { continue };
+            let gradient = self.known(gradient);
+            let term = self.b.mul(gradient, cotangent);
+            self.add(data.args[1 + i / 4], term);
+        }
+        if let (Op::Texture { word, level, .. }, Some(token), false) = (data.op, self.token, texels.is_empty()) {
+            let zero = self.b.float(0.0);
+            let mut args = Values::from_slice(&[token]);
+            args.extend(texels.iter().map(|&v| self.known(v)));
+            args.extend(cotangents.iter().map(|c| c.unwrap_or(zero)));
+            let inst = self.b.push(Op::TextureAdjoint { word, level }, args, &[Ty::Token], &[]);
+            self.token = Some(self.b.results(inst)[0]);
         }
     }
 
