@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct FileId(pub u32);
 
 /// A byte range of one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Span {
     /// The file.
     pub file: FileId,

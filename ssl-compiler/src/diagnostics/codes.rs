@@ -120,6 +120,8 @@ codes! {
         "Floats, vectors, colors and matrices can be differentiated, and structs and arrays that hold some of these. `int`, `bool`, strings, textures and closures cannot.";
     CUSTOM_SIGNATURE = "E0254", "custom derivative with another signature",
         "What stands for a derivative of a function must take and give what `fwd_diff` or `bwd_diff` of the function does. A primal substitute takes and gives what the function does. The hint shows the signature.";
+    LOST_DERIVATIVE = "E0255", "derivative that gets lost",
+        "A function that promises to be `[Differentiable]` keeps all derivatives, and so does what it calls. Here a value that carries one becomes a whole number, goes into a function of the host that has no derivative, or says how blurred a look-up of a texture is. Write `no_diff` before the value where that is meant.";
     COMPARISON_CHAIN = "E0260", "comparisons in a chain",
         "`a < b < c` compares the result of `a < b`, which is true or false, with `c`. Write `a < b && b < c`.";
     ARRAY_SIZE = "E0261", "impossible size of an array",
@@ -214,6 +216,8 @@ codes! {
         "Closures decide what a surface looks like. All that the shader assigns to this output is the empty closure, `0`, so a surface with it is black. Assign a closure, `make_closure<Name>(…)`. If black is meant, `make_closure<Lambert>(color(0.0))` says so.";
     FLAT_LOOK_UP = "W0450", "texture read at one place",
         "The coordinates of this look-up are the same at every point: they depend only on constants, parameters and globals that do not vary over a surface. So the shader reads one texel everywhere, and the texture is only a color. Use coordinates that vary, such as those of `global_value<uvw>`, or take a color parameter instead of the texture.";
+    DERIVATIVE_LOST = "W0453", "derivative that gets lost",
+        "A function is differentiated, and a derivative that passes through it gets lost here: a value that carries one becomes a whole number and then a float again, goes into a function of the host that has no derivative, or says how blurred a look-up of a texture is. Write `no_diff` before the value where that is meant.";
     PARAMETER_RANGE = "W0451", "value that a parameter's metadata do not allow",
         "The parameter's metadata have a `min` or `max`, and the value is outside, or they have `options`, and the value is none of them. The compiler uses the value as it is, but the author of the shader did not mean it to be possible. Give another value, or correct the metadata. The compiler checks defaults, constants in calls of shaders and in graphs, values in scenes, and `--param`.";
     CLOSURE_VALUE = "W0452", "value outside the range of a closure's parameter",

@@ -23,6 +23,7 @@ mod known_names;
 mod lengths;
 mod lints;
 mod look_ups;
+mod lost;
 mod metadata;
 mod names;
 mod noise;
@@ -106,6 +107,7 @@ pub fn check<'a>(
     checker.check_names();
     checker.infer_options();
     if !checker.diagnostics.has_errors() {
+        checker.lost_derivatives(externals);
         checker.lint(modules);
     }
     Checked { program: checker.program, layout: checker.layout, tests, sources: SourceMap::new() }
