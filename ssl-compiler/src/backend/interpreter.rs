@@ -73,7 +73,10 @@ impl Code for Interpreted {
             }
             context.left.0[lane] = outcome.token.fuel;
             context.depth.0[lane] = outcome.token.depth;
-            context.rows.0[lane] = outcome.token.rows;
+            // SAFETY: the caller promises that it is null or live.
+            if let Some(state) = unsafe { context.tape_state.as_mut() } {
+                state.left.0[lane] = outcome.token.rows;
+            }
             context.most_rows = context.most_rows.max(outcome.tape_rows);
             context.lost_texture_gradients =
                 context.lost_texture_gradients.wrapping_add(outcome.lost_texture_gradients);

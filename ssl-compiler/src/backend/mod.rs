@@ -22,7 +22,8 @@ pub trait Code: Send + Sync {
     ///
     /// # Safety
     /// The context's pointers are valid: globals as many rows as the module reads, parameters as many
-    /// words as it has, outputs as many rows as its entry gives, a host and a texture request.
+    /// words as it has, outputs as many rows as its entry gives, a host, a texture request, and a tape with its
+    /// state, each where the module needs it.
     unsafe fn run(&self, context: &mut BlockContext);
 
     /// Bytes of machine code; 0 where there is none.

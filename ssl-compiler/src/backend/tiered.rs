@@ -170,6 +170,7 @@ mod tests {
             texture: std::ptr::null_mut(),
             external: std::ptr::null_mut(),
             tape: std::ptr::null_mut(),
+            tape_state: std::ptr::null_mut(),
             mask: 1,
             clamped_indices: 0,
             non_finite_derivatives: 0,
@@ -179,10 +180,7 @@ mod tests {
             most_rows: 0,
             left: Words::default(),
             depth: Words::default(),
-            rows: Words::default(),
-            most_rows_apart: Words::default(),
             kept: Words::default(),
-            scratch: Words::default(),
         };
         // SAFETY: `Marked` asks for one row.
         unsafe { code.run(&mut context) };

@@ -3,7 +3,7 @@
 use crate::backend::Code;
 use crate::diagnostics::Diagnostics;
 use crate::ir::Module;
-use crate::runtime::block::{BlockContext, Token, Words, lane_error};
+use crate::runtime::block::{BlockContext, TapeState, Token, Words, lane_error};
 use crate::runtime::externals::ExternalRequest;
 use crate::runtime::tape::Arena;
 use crate::runtime::{Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
@@ -104,6 +104,7 @@ impl Shader {
         let host = block.host;
         // The call keeps it until it ends: the host may suspend the call and run another one on this thread.
         let mut tape = self.tape.map(|least| Arena::take(block.tape_rows, least));
+        let mut tape_state = self.tape.map(|_| TapeState::default());
         let mut context = BlockContext {
             globals: block.globals.as_ptr(),
             parameters: block.parameters.words.as_ptr(),
@@ -112,6 +113,7 @@ impl Shader {
             texture: request.as_mut().map_or(std::ptr::null_mut(), |r| &raw mut *r),
             external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut *e),
             tape: tape.as_mut().map_or(std::ptr::null_mut(), Arena::as_mut_ptr),
+            tape_state: tape_state.as_mut().map_or(std::ptr::null_mut(), |state| &raw mut *state),
             mask: block.mask & ((1 << LANES) - 1),
             clamped_indices: 0,
             non_finite_derivatives: 0,
@@ -123,10 +125,7 @@ impl Shader {
             most_rows: 0,
             left: Words([1; LANES]),
             depth: Words::default(),
-            rows: Words::default(),
-            most_rows_apart: Words::default(),
             kept: Words::default(),
-            scratch: Words::default(),
         };
         // SAFETY: the pointers come from live references, and the lengths were checked above.
         unsafe { self.code.run(&mut context) };
@@ -136,22 +135,22 @@ impl Shader {
             lost_texture_gradients: context.lost_texture_gradients,
             ..BlockStatus::default()
         };
-        if let Some(tape) = &mut tape {
-            status.tape_rows = context.most_rows_apart.0.into_iter().fold(context.most_rows, u32::max);
+        if let (Some(tape), Some(state)) = (&mut tape, &tape_state) {
+            status.tape_rows = state.most.0.into_iter().fold(context.most_rows, u32::max);
             tape.touched(status.tape_rows);
         }
         // Seldom so; and blocks of small shaders take no longer than looking at lanes one by one.
         let ended = context.left.0.iter().zip(&context.depth.0).fold(false, |any, (l, d)| any | (*l == 0) | (*d != 0));
         if ended {
-            self.end(&context, block.outputs, &mut status);
+            self.end(&context, tape_state.unwrap_or_default().left, block.outputs, &mut status);
         }
         status
     }
 
     /// Clears the outputs of lanes that ended early, and says why they did.
-    fn end(&self, context: &BlockContext, outputs: &mut [Row], status: &mut BlockStatus) {
+    fn end(&self, context: &BlockContext, rows: Words, outputs: &mut [Row], status: &mut BlockStatus) {
         for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
-            let [fuel, depth, rows] = [&context.left, &context.depth, &context.rows].map(|words| words.0[lane]);
+            let [fuel, depth, rows] = [&context.left, &context.depth, &rows].map(|words| words.0[lane]);
             status.errors[lane] = lane_error(Token { fuel, depth, rows });
             if status.errors[lane].is_some() {
                 outputs[..self.interface.output_rows].iter_mut().for_each(|row| row.0[lane] = 0.0);

@@ -105,9 +105,9 @@ impl BlockStatus {
 
 /// The C face of a [`Block`], which compiled code gets as its only argument.
 ///
-/// Compiled code leaves each lane's final [token](crate::ir) in three rows: in `left` its fuel, in `depth` the number of
-/// open recursive calls with [`TOO_DEEP`] as a flag, in `rows` the number of rows on its tape with [`TAPE_FULL`] as a
-/// flag. Code without recursion leaves `depth` alone, code without a tape `rows`.
+/// Compiled code leaves each lane's final [token](crate::ir) in rows: in `left` its fuel, in `depth` the number of
+/// open recursive calls with [`TOO_DEEP`] as a flag, which code without recursion leaves alone, and in the [`TapeState`]
+/// the number of rows on its tape.
 #[doc(hidden)]
 #[repr(C)]
 pub struct BlockContext {
@@ -120,8 +120,10 @@ pub struct BlockContext {
     pub texture: *mut TextureRequest,
     /// Null if the module calls no external function and prints nothing.
     pub external: *mut ExternalRequest,
-    /// `tape_rows` rows that belong to this call, each with a word for each lane. Null if the module pushes nothing.
+    /// `tape_rows` rows that belong to this call, each with a word for each lane. Null if the module has no tape.
     pub tape: *mut Row,
+    /// Null if the module has no tape.
+    pub tape_state: *mut TapeState,
     pub mask: u32,
     pub clamped_indices: u32,
     pub non_finite_derivatives: u32,
@@ -133,11 +135,19 @@ pub struct BlockContext {
     pub most_rows: u32,
     pub left: Words,
     pub depth: Words,
-    pub rows: Words,
-    /// The most rows that each lane had on its tape when lanes differed.
-    pub most_rows_apart: Words,
     /// Where `keep` operations write; nobody reads it.
     pub kept: Words,
+}
+
+/// What calls with a tape keep beside the rows themselves.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct TapeState {
+    /// The number of rows that are left on each lane's tape, with [`TAPE_FULL`] as a flag.
+    pub left: Words,
+    /// The most rows that each lane had on its tape when lanes differed.
+    pub most: Words,
     /// Where code puts a wide value down to read one lane of it.
     pub scratch: Words,
 }

@@ -1,13 +1,12 @@
-//! One version of one function: prologue, regions in order, epilogue. The entry wraps its body in a loop over the lanes
-//! of the block, one by one or in groups.
+//! One version of one function: prologue, regions in order, epilogue.
 
 use super::host::Wanted;
 use super::signature::shapes;
-use super::{Assembler, Beside, Conversion, Kind, Made, Odds, Service, Shape, Stability, Target, Unit, unexpected};
+use super::{Assembler, Beside, Conversion, Kind, Made, Service, Shape, Target, Unit, unexpected};
 use crate::analysis::storage::Storage;
 use crate::backend::plan::{FunctionPlan, Version};
-use crate::ir::{Compare, Const, FuncId, Function, Inst, Int1, Int2, Op, Region, Ty, Value};
-use crate::runtime::{BlockContext, LANES};
+use crate::ir::{Const, FuncId, Function, Inst, Int2, Op, Region, Ty, Value};
+use crate::runtime::BlockContext;
 use smallvec::SmallVec;
 use std::mem::offset_of;
 
@@ -55,7 +54,7 @@ pub(super) struct Emitter<'a, A: Assembler> {
     /// The constants that values are.
     constants: Vec<Option<Const>>,
     pub places: Vec<Option<Place<A::Value, A::Slot>>>,
-    block: Option<BlockPointers<A::Value>>,
+    pub block: Option<BlockPointers<A::Value>>,
     /// Which lanes are meant; `None` in scalar code.
     pub mask: Option<A::Value>,
     /// Whether the mask is narrower than the one that the function was given.
@@ -97,6 +96,13 @@ impl<'a, A: Assembler> Emitter<'a, A> {
     /// What a token carries beside its fuel, if tokens do.
     pub fn beside(&self, token: Value, what: Beside) -> Option<A::Value> {
         self.beside.get(token.index())?[what as usize]
+    }
+
+    /// The same in the shape that is asked for.
+    pub fn carried(&mut self, token: Value, what: Beside, wide: bool) -> Made<Option<A::Value>> {
+        let Some(carried) = self.beside(token, what) else { return Ok(None) };
+        let widen = wide && !self.plan.is_wide(token);
+        Ok(Some(if widen { self.asm.splat(Kind::Int, carried)? } else { carried }))
     }
 
     pub fn set_beside(&mut self, token: Value, what: Beside, value: A::Value) {
@@ -151,10 +157,8 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         for (i, &v) in values.iter().enumerate().filter(|(_, v)| !self.f.ty(**v).is_array()) {
             out.push(self.in_shape(v, like(i))?);
             if self.f.ty(v) == Ty::Token {
-                let widen = like(i) && !self.plan.is_wide(v);
                 for what in self.unit.beside.iter() {
-                    let carried = self.beside(v, *what).map_or_else(unexpected, Ok)?;
-                    out.push(if widen { self.asm.splat(Kind::Int, carried)? } else { carried });
+                    out.push(self.carried(v, *what, like(i))?.map_or_else(unexpected, Ok)?);
                 }
             }
         }
@@ -183,7 +187,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         values.iter().flat_map(|&v| shapes(self.f.ty(v), self.plan.is_wide(v), beside)).collect()
     }
 
-    fn pointers(&mut self, context: A::Value, lane: A::Value) -> Made<BlockPointers<A::Value>> {
+    pub fn pointers(&mut self, context: A::Value, lane: A::Value) -> Made<BlockPointers<A::Value>> {
         let rows = Target { bytes: 64 * self.unit.rows, is_row: true };
         let globals = self.asm.pointer(context, offset_of!(BlockContext, globals), rows)?;
         let globals = self.asm.element(globals, lane, 4)?;
@@ -193,7 +197,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
     }
 
     /// Memory for the arrays that are not parameters.
-    fn make_slots(&mut self) -> Made {
+    pub fn make_slots(&mut self) -> Made {
         let incoming: SmallVec<[u32; 8]> = self.f.params().iter().filter_map(|&p| self.storage.slot(p)).collect();
         for (i, slot) in self.storage.list.iter().enumerate() {
             let i = i as u32;
@@ -238,121 +242,6 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         let plan = self.plan;
         let returned = self.flatten(results, &|i| plan.is_wide(results[i]))?;
         self.asm.give_back(&returned)
-    }
-
-    /// The block function.
-    fn entry(mut self) -> Made {
-        let Some(&context) = self.asm.arguments().first() else { return unexpected() };
-        self.is_entry = true;
-        self.make_slots()?;
-        let mask = self.asm.load(Shape::INT, context, offset_of!(BlockContext, mask), Stability::Invariant)?;
-        let fuel = self.asm.load(Shape::INT, context, offset_of!(BlockContext, fuel), Stability::Invariant)?;
-        let rows = Target { bytes: 64 * (self.f.results.len() - 1), is_row: true };
-        let outputs = self.asm.pointer(context, offset_of!(BlockContext, outputs), rows)?;
-        let Some(&token) = self.f.params().first() else { return unexpected() };
-        self.set(token, fuel);
-        for what in self.unit.beside.iter() {
-            let none = self.int(0);
-            self.set_beside(token, *what, none);
-        }
-        match self.version {
-            Version::Lane => self.each_lane(context, outputs, mask),
-            Version::Wide => self.each_group(context, outputs, mask),
-        }
-    }
-
-    /// For each lane of the mask, the shader.
-    fn each_lane(&mut self, context: A::Value, outputs: A::Value, mask: A::Value) -> Made {
-        let head = self.asm.block(&[Shape::INT])?;
-        let (body, done) = (self.asm.block(&[])?, self.asm.block(&[])?);
-        self.asm.jump(head, &[mask])?;
-        self.asm.enter(head);
-        let left = self.asm.params(head)[0];
-        let zero = self.int(0);
-        let any = self.asm.compare_ints(Compare::Ne, left, zero)?;
-        self.asm.branch(any, body, done, Odds::Even)?;
-
-        self.asm.enter(body);
-        let lane = self.asm.int1(Int1::Ctz, left)?.map_or_else(unexpected, Ok)?;
-        self.run_lanes(context, outputs, lane)?;
-        let one = self.int(1);
-        let less = self.asm.int2(Int2::Sub, left, one)?.map_or_else(unexpected, Ok)?;
-        let next = self.asm.int2(Int2::And, left, less)?.map_or_else(unexpected, Ok)?;
-        self.asm.jump(head, &[next])?;
-
-        self.asm.enter(done);
-        self.asm.give_back(&[])
-    }
-
-    /// For each group of lanes of which any is in the mask, the shader.
-    fn each_group(&mut self, context: A::Value, outputs: A::Value, mask: A::Value) -> Made {
-        let lanes = self.asm.lanes();
-        let head = self.asm.block(&[Shape::INT, Shape::INT])?;
-        let (body, done) = (self.asm.block(&[])?, self.asm.block(&[])?);
-        let [test, next] = [self.asm.block(&[])?, self.asm.block(&[])?];
-        let zero = self.int(0);
-        self.asm.jump(head, &[mask, zero])?;
-        self.asm.enter(head);
-        let [left, first] = [0, 1].map(|i| self.asm.params(head)[i]);
-        let any = self.asm.compare_ints(Compare::Ne, left, zero)?;
-        self.asm.branch(any, test, done, Odds::Even)?;
-
-        self.asm.enter(test);
-        let all = self.int(((1u64 << lanes) - 1) as i32);
-        let own = self.asm.int2(Int2::And, left, all)?.map_or_else(unexpected, Ok)?;
-        let zero = self.int(0);
-        let some = self.asm.compare_ints(Compare::Ne, own, zero)?;
-        self.asm.branch(some, body, next, Odds::First)?;
-
-        self.asm.enter(body);
-        self.mask = Some(self.asm.mask(own)?);
-        self.run_lanes(context, outputs, first)?;
-        self.asm.jump(next, &[])?;
-
-        self.asm.enter(next);
-        let (n, zero) = (self.int(lanes as i32), self.int(0));
-        let rest = if (lanes as usize) < LANES { self.asm.int2(Int2::Ushr, left, n)? } else { Some(zero) };
-        let first = self.asm.int2(Int2::Add, first, n)?;
-        let (Some(rest), Some(first)) = (rest, first) else { return unexpected() };
-        self.asm.jump(head, &[rest, first])?;
-
-        self.asm.enter(done);
-        self.asm.give_back(&[])
-    }
-
-    /// The shader, for the lane or the lanes from `lane` on.
-    fn run_lanes(&mut self, context: A::Value, outputs: A::Value, lane: A::Value) -> Made {
-        self.block = Some(self.pointers(context, lane)?);
-        self.region(self.f.body)?;
-        let results = &self.f.region(self.f.body).results;
-        let Some((&token, values)) = results.split_first() else { return unexpected() };
-        let wide = self.version == Version::Wide;
-        let control = self.asm.element(context, lane, 4)?;
-        let fuel = self.in_shape(token, wide)?;
-        self.asm.store(fuel, control, offset_of!(BlockContext, left))?;
-        for (what, row) in
-            [(Beside::Depth, offset_of!(BlockContext, depth)), (Beside::Rows, offset_of!(BlockContext, rows))]
-        {
-            if let Some(carried) = self.beside(token, what) {
-                let widen = wide && !self.plan.is_wide(token);
-                let carried = if widen { self.asm.splat(Kind::Int, carried)? } else { carried };
-                self.asm.store(carried, control, row)?;
-            }
-        }
-        let outputs = self.asm.element(outputs, lane, 4)?;
-        for (row, &v) in values.iter().enumerate() {
-            let word = self.in_memory(v, wide)?;
-            let word = match self.mask {
-                Some(mask) => {
-                    let kind = if self.kind(v) == Kind::Float { Kind::Float } else { Kind::Int };
-                    let old = self.asm.load(Shape::new(kind, true), outputs, 64 * row, Stability::Changing)?;
-                    self.asm.select(mask, word, old)?
-                }
-                None => word,
-            };
-            self.asm.store(word, outputs, 64 * row)?;
-        }
-        Ok(())
     }
 
     /// A value as it lies in memory, where bools take a word like everything else.

@@ -10,11 +10,13 @@
 
 mod arrays;
 mod control;
+mod entry;
 mod function;
 mod host;
 mod scalars;
 mod signature;
 mod tape;
+mod tape_rows;
 
 pub use function::{emit, emit_entry};
 pub use signature::{Param, Signature};
