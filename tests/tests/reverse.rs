@@ -252,3 +252,50 @@ fn what_cannot_be_taken_back_is_refused() {
         assert!(text.contains("NoUndo") && text.contains(why), "{body}: {text}");
     }
 }
+
+/// Loops of several kinds, with an attribute.
+fn kinds(attribute: &str) -> Vec<String> {
+    let bodies = [
+        "ATTR for (int i = 0; i < n; ++i) { s = s * y + sin(s) / (1.0 + float(i)); if (s > 3.0) break; }",
+        "int i = 0; ATTR do { s = sin(s) + x * y; if (s > 1.5) { ++i; continue; } s *= 0.9; ++i; } while (i < n);",
+        "int i = 0; ATTR while (i++ < n) { float t = s; for (int k = 0; k < 3; ++k) t = t * y + cos(t); s += 0.1 * t; if (i == 37) return s * y; }",
+        "float a[4]; a[0] = x; ATTR for (int i = 1; i < n; ++i) { a[i % 4] = a[(i - 1) % 4] * y + sin(s); s += a[i % 4] * 0.1; }",
+    ];
+    let text = |body: &&str| {
+        let body = body.replace("ATTR", attribute);
+        format!(
+            "float f(int n, float x, float y) {{ float s = x; {body} return s * x; }}\nshader main(out float o) {{ o = f(3, 1.0, 2.0); }}"
+        )
+    };
+    bodies.iter().map(text).collect()
+}
+
+#[test]
+fn states_kept_now_and_then_give_the_same_gradient() {
+    for source in kinds("[Checkpoint(every = 5)]") {
+        for n in [0, 1, 4, 5, 6, 43] {
+            check("f", &source, &[f64::from(n), 0.7, 0.3]);
+        }
+    }
+}
+
+#[test]
+fn bisected_loops_give_the_same_gradient() {
+    for source in kinds("[Checkpoint(log)]") {
+        for n in [0, 1, 4, 1023, 1024, 1025, 2500] {
+            check("f", &source, &[f64::from(n), 0.7, 0.3]);
+        }
+    }
+}
+
+/// A segment's rounds at once, and the state of each segment.
+#[test]
+fn checkpoints_bound_the_tape() {
+    let rows = |attribute: &str, n: f64| check("f", &kinds(attribute)[0], &[n, 0.7, 0.3]);
+    let all = rows("", 4000.0);
+    assert!(all >= 4000, "{all}");
+    let every = rows("[Checkpoint(every = 64)]", 4000.0);
+    assert!(every < all / 8, "{every} of {all}");
+    let log = rows("[Checkpoint(log)]", 4000.0);
+    assert!(log <= 4 * 1024 && log == rows("[Checkpoint(log)]", 40_000.0), "{log}");
+}

@@ -1,18 +1,18 @@
 //! Calls, and the functions that are written for them.
 
+use super::checkpoint::only_handed_on;
 use super::keep::{Boundary, Kept, decide};
 use super::linearise::{Callee, Lineariser, Step};
 use super::transpose::Sweep;
 use super::{Handed, Output, Signature, Split, active, token_of};
 use crate::ir::builder::Builder;
 use crate::ir::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 impl<'m> Lineariser<'_, 'm> {
     pub(super) fn call(&mut self, inst: Inst, data: &InstData, id: FuncId) -> Option<Step> {
         let args = self.values(&data.args);
-        let callee = self.callee(data, id);
-        let Some(callee) = callee else {
+        let Some(callee) = self.callee(data, id) else {
             self.plain_call(data, id, &args);
             return None;
         };
@@ -31,7 +31,10 @@ impl<'m> Lineariser<'_, 'm> {
                 split.handed.iter().map(one).collect()
             }
             _ => {
-                self.plain_call(data, id, &args);
+                match callee {
+                    Callee::Joint { .. } if self.is_idle(data) => self.skip(data, &args),
+                    _ => self.plain_call(data, id, &args),
+                }
                 args.into_iter().filter(|&v| self.b.ty(v) != Ty::Token).collect()
             }
         };
@@ -44,6 +47,22 @@ impl<'m> Lineariser<'_, 'm> {
         self.bind(&data.results, &Values::from_slice(self.b.results(new)));
     }
 
+    /// Whether nobody wants what a call gives: only its sweep is to run.
+    fn is_idle(&self, data: &InstData) -> bool {
+        data.results.iter().all(|r| self.source.ty(*r) == Ty::Token || self.unwanted.contains(r))
+    }
+
+    fn skip(&mut self, data: &InstData, args: &[Value]) {
+        for &r in &data.results {
+            let ty = self.source.ty(r);
+            let value = match token_of(&self.b.function, args).filter(|_| ty == Ty::Token) {
+                Some(token) => token,
+                None => self.b.zero(ty),
+            };
+            self.bind(&[r], &[value]);
+        }
+    }
+
     /// Who sweeps back through a call; `None` where no cotangent passes.
     fn callee(&mut self, data: &InstData, id: FuncId) -> Option<Callee> {
         let results: Vec<bool> = data.results.iter().map(|&r| self.active[r.index()]).collect();
@@ -52,15 +71,19 @@ impl<'m> Lineariser<'_, 'm> {
             return None;
         }
         let f = self.output.module.function(id);
+        if let Some(&sweep) = self.output.rewritten.sweeps.get(&id) {
+            return Some(Callee::Backward(sweep));
+        }
         match f.custom {
             Custom { backward: Some(g), .. } => return Some(Callee::Backward(g)),
             Custom { forward: Some(g), .. } => return Some(Callee::Forward(g)),
             _ => {}
         }
         let params = data.args.iter().map(|&a| self.active[a.index()]).collect();
+        let id = self.output.swept(id);
         let signature = self.output.serving(id, Signature { params, results });
-        if f.prefer == Prefer::Recompute && !self.output.calls.recursive[id.index()] {
-            let function = self.output.joint(id, &signature);
+        if f.prefer == Prefer::Recompute {
+            let function = self.output.joint(id, &signature, false);
             return Some(Callee::Joint { function, signature });
         }
         let split = self.output.split(id, &signature);
@@ -90,7 +113,10 @@ impl Sweep<'_, '_> {
             Callee::Split { split, .. } => {
                 (Op::Call(split.back), has_token.then_some(Ty::Token).into_iter().collect::<Vec<Ty>>())
             }
-            Callee::Joint { function, .. } | Callee::Backward(function) => (Op::Call(*function), primal),
+            Callee::Joint { function, .. } => {
+                (Op::Call(*function), has_token.then_some(Ty::Token).into_iter().collect())
+            }
+            Callee::Backward(function) => (Op::Call(*function), primal),
             Callee::Forward(function) => (Op::Vjp { function: *function, screen: 0 }, primal),
         };
         if let Callee::Forward(_) = callee {
@@ -124,7 +150,7 @@ struct Forwards {
     active: Vec<bool>,
 }
 
-fn forwards(output: &mut Output<'_>, id: FuncId, signature: &Signature, name: String) -> Forwards {
+fn forwards(output: &mut Output<'_>, id: FuncId, signature: &Signature, name: String, primal: bool) -> Forwards {
     let source = output.module.function(id);
     let active = active(output, id, signature);
     let types: Vec<Ty> = source.params().iter().map(|&v| source.ty(v)).collect();
@@ -135,7 +161,8 @@ fn forwards(output: &mut Output<'_>, id: FuncId, signature: &Signature, name: St
         source,
         active: &active,
         primal: vec![None; source.types.len()],
-        prefer: source.prefer,
+        prefer: if primal { source.prefer } else { Prefer::Free },
+        unwanted: if primal { HashSet::new() } else { only_handed_on(source) },
     };
     let params = Values::from_slice(writer.b.function.params());
     writer.bind(source.params(), &params);
@@ -146,10 +173,10 @@ fn forwards(output: &mut Output<'_>, id: FuncId, signature: &Signature, name: St
 }
 
 /// Runs forwards and sweeps back in one function.
-pub(super) fn write_joint(output: &mut Output<'_>, id: FuncId, signature: &Signature) -> Function {
+pub(super) fn write_joint(output: &mut Output<'_>, id: FuncId, signature: &Signature, primal: bool) -> Function {
     let source = output.module.function(id);
     let name = output.name(&source.name, "vjp");
-    let Forwards { function, steps, active } = forwards(output, id, signature, name);
+    let Forwards { function, steps, active } = forwards(output, id, signature, name, primal);
     let mut both = function.clone();
     let given: Vec<Value> = chosen(&source.region(source.body).results, &signature.results);
     let cotangents: Values = given.iter().map(|&r| both.new_value(source.ty(r))).collect();
@@ -173,6 +200,9 @@ pub(super) fn write_joint(output: &mut Output<'_>, id: FuncId, signature: &Signa
     if let (Some(token), Some(first)) = (sweep.token, results.first_mut().filter(|_| token.is_some())) {
         *first = token;
     }
+    if !primal {
+        results.truncate(usize::from(token.is_some()));
+    }
     results.extend(swept);
     finish(sweep.b, results)
 }
@@ -187,7 +217,7 @@ pub(super) fn write_split(
     let source = output.module.function(id);
     let recursive = output.calls.recursive[id.index()];
     let name = output.name(&source.name, "save");
-    let Forwards { function, steps, active } = forwards(output, id, signature, name);
+    let Forwards { function, steps, active } = forwards(output, id, signature, name, true);
     let kept = decide(&function, function.body, &steps, Boundary::branch(source.prefer));
     let [save, back] = halves;
     let mut split = Split { save, back, handed: Vec::new(), exports: Vec::new() };

@@ -6,6 +6,7 @@
 //! order: of `a + b` and `a · b`, where only the two are read, it hands over both, though `a` and `b` would do as well.
 
 use super::linearise::Step;
+use super::transpose::uses_inside;
 use crate::ir::facts::Reach;
 use crate::ir::*;
 use std::collections::{HashMap, HashSet};
@@ -141,7 +142,7 @@ impl Decision<'_> {
                     let free = matches!(data.op, Op::Const(_) | Op::Parameter { .. } | Op::Global { .. });
                     price = price.saturating_add(if free { 0 } else { data.op.facts().price });
                     work.extend(&data.args);
-                    work.extend(read_inside(self.f, data));
+                    work.extend(uses_inside(self.f, &data.regions));
                 }
                 None => more += 1,
             }
@@ -175,21 +176,6 @@ impl Decision<'_> {
         let data = self.f.inst(inst);
         can_run_again(self.f, data, self.boundary.price == u32::MAX).then_some(data)
     }
-}
-
-/// What the regions of an instruction read from outside of them.
-pub(super) fn read_inside(f: &Function, data: &InstData) -> Vec<Value> {
-    let (mut inside, mut read) = (HashSet::new(), Vec::new());
-    for &region in &data.regions {
-        f.walk_region(region, &mut |_, data| {
-            inside.extend(data.results.iter().copied());
-            read.extend(data.args.iter().copied());
-            data.regions.iter().for_each(|&r| read.extend(f.region(r).results.iter().copied()));
-        });
-        read.extend(f.region(region).results.iter().copied());
-    }
-    read.retain(|v| !inside.contains(v));
-    read
 }
 
 /// Whether an instruction can be computed again from what it takes: a scalar operation, or, where it may cost anything,

@@ -7,6 +7,7 @@ use crate::ir::builder::Builder;
 use crate::ir::*;
 use crate::passes::ad::rules::{Rule, rule};
 use crate::runtime::externals;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// One linear step: how the cotangents of what an instruction gives become those of what it takes. Old values name
@@ -138,6 +139,8 @@ pub(super) struct Lineariser<'a, 'm> {
     /// The new value of each old one.
     pub primal: Vec<Option<Value>>,
     pub prefer: Prefer,
+    /// Values that go nowhere but into results that nobody wants.
+    pub unwanted: HashSet<Value>,
 }
 
 impl<'m> Lineariser<'_, 'm> {

@@ -15,6 +15,7 @@
 
 mod arrays;
 mod calls;
+mod checkpoint;
 mod keep;
 mod linearise;
 mod loops;
@@ -26,6 +27,7 @@ use super::Refused;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::lineage::Lineage;
 use crate::ir::*;
+use checkpoint::Rewritten;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -63,6 +65,10 @@ pub(super) struct Split {
 
 /// Turns every `vjp` whose function holds nothing to be differentiated first into calls.
 pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Result<(), Refused> {
+    // What is added here waits for the next time.
+    let there = module.functions.len();
+    let ready = &|id: FuncId| id.index() < there && ready(id);
+    let rewritten = checkpoint::rewrite(module);
     let calls = CallGraph::of(module);
     let lineage = Lineage::of_tangents(module, &calls);
     let mut output = Output {
@@ -76,6 +82,7 @@ pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Re
         sites: first_free_site(module),
         names: module.functions.iter().map(|f| f.name.clone()).collect(),
         mirrored: HashMap::new(),
+        rewritten,
         uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
         has_texels: holding(module, &calls, |op| is_wanted(module, op)),
         refused: None,
@@ -131,13 +138,14 @@ pub(super) struct Output<'m> {
     pub calls: &'m CallGraph,
     pub lineage: &'m Lineage,
     functions: Vec<Option<Function>>,
-    joint: HashMap<(FuncId, Signature), FuncId>,
+    joint: HashMap<(FuncId, Signature, bool), FuncId>,
     split: HashMap<(FuncId, Signature), Rc<Split>>,
     variants: HashMap<FuncId, HashSet<Signature>>,
     sites: u32,
     names: HashSet<String>,
     /// The sites at which cotangents of values with a site of their own travel.
     mirrored: HashMap<u32, u32>,
+    pub rewritten: Rewritten,
     /// By function of the module, whether it or what it calls pushes or pops: then the sweep must, too.
     pub uses_tape: Vec<bool>,
     /// Likewise, whether it looks at texels whose gradient is wanted.
@@ -199,16 +207,21 @@ impl Output<'_> {
         }
     }
 
-    /// A function that takes what the callee takes and cotangents of results, and gives its results and cotangents of
-    /// parameters, those of the signature.
-    pub fn joint(&mut self, callee: FuncId, signature: &Signature) -> FuncId {
-        let key = (callee, signature.clone());
+    /// The function as a sweep is to see it.
+    pub fn swept(&self, id: FuncId) -> FuncId {
+        self.rewritten.copies.get(&id).copied().unwrap_or(id)
+    }
+
+    /// A function that takes what the callee takes and cotangents of results, and gives its results, if they are wanted
+    /// (a token always), and cotangents of parameters, those of the signature.
+    pub fn joint(&mut self, callee: FuncId, signature: &Signature, primal: bool) -> FuncId {
+        let key = (callee, signature.clone(), primal);
         if let Some(&id) = self.joint.get(&key) {
             return id;
         }
         let id = self.reserve();
         self.joint.insert(key, id);
-        let function = calls::write_joint(self, callee, signature);
+        let function = calls::write_joint(self, callee, signature, primal);
         self.fill(id, function);
         id
     }

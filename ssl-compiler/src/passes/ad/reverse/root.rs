@@ -87,6 +87,7 @@ impl Root<'_, '_> {
 
     /// Only what is wanted is computed, from what may differ from 0.
     fn call(&mut self, callee: FuncId, data: &InstData) {
+        let callee = self.output.swept(callee);
         let f = self.output.module.function(callee);
         let (params, results) = (f.params().len(), f.results.len());
         let mut cotangents = data.args[params..].iter().copied();
@@ -100,7 +101,7 @@ impl Root<'_, '_> {
             params: gradients.iter().map(|g| g.is_some_and(|g| self.live[g.index()])).collect(),
             results: cotangents.iter().map(Option::is_some).collect(),
         };
-        let function = self.output.joint(callee, &signature);
+        let function = self.output.joint(callee, &signature, true);
         let args = data.args[..params].iter().copied().chain(cotangents.into_iter().flatten()).collect();
         let mut types = f.results.clone();
         types.extend(f.params().iter().zip(&signature.params).filter(|(_, wanted)| **wanted).map(|(&p, _)| f.ty(p)));

@@ -190,21 +190,8 @@ impl<'m> Sweep<'_, 'm> {
 
     /// Values from outside of regions whose cotangents the steps inside may add to.
     pub fn captured(&self, regions: &[Region]) -> Vec<Value> {
-        let f = self.source;
-        let (mut inside, mut used, mut found) = (HashSet::new(), Vec::new(), HashSet::new());
-        for &region in regions {
-            inside.extend(f.region(region).params.iter().copied());
-            used.extend(f.region(region).results.iter().copied());
-            f.walk_region(region, &mut |_, data| {
-                inside.extend(data.results.iter().copied());
-                used.extend(data.args.iter().copied());
-                for &inner in &data.regions {
-                    inside.extend(f.region(inner).params.iter().copied());
-                    used.extend(f.region(inner).results.iter().copied());
-                }
-            });
-        }
-        used.retain(|v| self.is_active(*v) && !inside.contains(v) && found.insert(*v));
+        let mut used = uses_inside(self.source, regions);
+        used.retain(|v| self.is_active(*v));
         used
     }
 
@@ -307,4 +294,23 @@ impl<'m> Sweep<'_, 'm> {
             self.add(v, cotangent);
         }
     }
+}
+
+/// What regions read from outside of them, each value once.
+pub(super) fn uses_inside(f: &Function, regions: &[Region]) -> Vec<Value> {
+    let (mut inside, mut used, mut found) = (HashSet::new(), Vec::new(), HashSet::new());
+    for &region in regions {
+        inside.extend(f.region(region).params.iter().copied());
+        f.walk_region(region, &mut |_, data| {
+            inside.extend(data.results.iter().copied());
+            used.extend(data.args.iter().copied());
+            for &inner in &data.regions {
+                inside.extend(f.region(inner).params.iter().copied());
+                used.extend(f.region(inner).results.iter().copied());
+            }
+        });
+        used.extend(f.region(region).results.iter().copied());
+    }
+    used.retain(|v| !inside.contains(v) && found.insert(*v));
+    used
 }

@@ -9,9 +9,9 @@
 //! *anchors*, and wherever a product cannot be undone, since its factor is (nearly) 0. Both sides decide that alike:
 //! factors must not depend on what was restored.
 
-use super::keep::{Counted, Kept, can_run_again, read_inside};
+use super::keep::{Counted, Kept, can_run_again};
 use super::linearise::{Lineariser, Rounds};
-use super::transpose::Sweep;
+use super::transpose::{Sweep, uses_inside};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use std::collections::{HashMap, HashSet};
@@ -297,7 +297,7 @@ impl Plan<'_> {
                     return None;
                 }
                 work.extend(data.args.iter().copied());
-                work.extend(read_inside(self.f, data));
+                work.extend(uses_inside(self.f, &data.regions));
             }
         }
         Some(found)
@@ -367,7 +367,7 @@ impl Sweep<'_, '_> {
         }
         let Some(inst) = self.definition(v) else { return };
         let data = self.forwards.inst(inst);
-        for v in data.args.iter().copied().chain(read_inside(self.forwards, data)) {
+        for v in data.args.iter().copied().chain(uses_inside(self.forwards, &data.regions)) {
             self.compute(v);
         }
         self.run_again(inst);
@@ -428,7 +428,7 @@ impl Sweep<'_, '_> {
             if let Some(inst) = self.definition(v).filter(|_| seen.insert(v)) {
                 let data = self.forwards.inst(inst);
                 work.extend(data.args.iter().copied());
-                work.extend(read_inside(self.forwards, data));
+                work.extend(uses_inside(self.forwards, &data.regions));
             }
         }
         false
