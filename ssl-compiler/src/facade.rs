@@ -462,11 +462,6 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
                         as parameters, so that it gives their gradient too, or `detach` what they derive";
             Diagnostic::error(&codes::THROUGH_SCREEN, span, message, hint)
         }
-        Failure::Refused(Refused::CustomOfSeeds { span, function }) => {
-            let message = format!("`{function}` has a custom derivative, but varies by itself over the screen, too");
-            let hint = "pass the globals that it reads as parameters, so that its derivative knows of them";
-            Diagnostic::error(&codes::CUSTOM_OF_SEEDS, span, message, hint)
-        }
         Failure::Refused(Refused::NoRule { span, function, component }) => {
             let message =
                 format!("the host gives no derivative of `{function}` by component {component} of its arguments");

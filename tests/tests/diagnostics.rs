@@ -34,8 +34,6 @@ const UNREACHABLE: &[(&str, &str)] = &[
     ("W0901", "about graph files, which have tests of their own"),
     ("E0602", "a fault of the compiler, not of a file"),
     ("E0603", "a fault of the formatter, not of a file"),
-    ("E0803", "the language cannot ask for gradients of functions yet"),
-    ("E0804", "the language has no custom derivatives yet"),
 ];
 
 /// What is reported, or marked: line, first and last column of the span on that line, code.
@@ -197,8 +195,6 @@ fn every_code_explains_itself_and_is_unique() {
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("E0602", "a fault of the compiler, which no known file brings about"),
     ("E0603", "a fault of the formatter, which no known file brings about"),
-    ("E0803", "the language cannot ask for gradients of functions yet"),
-    ("E0804", "the language has no custom derivatives yet"),
 ];
 
 #[test]

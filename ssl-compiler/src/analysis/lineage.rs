@@ -11,7 +11,7 @@ use super::graph::Fact;
 pub use super::relational::Graph;
 use super::relational::{self, Relation};
 use super::tape::{Roots, Tape};
-use crate::ir::{Function, InstData, Module, Op, Ty};
+use crate::ir::{Custom, FuncId, Function, InstData, Module, Op, Ty};
 use crate::runtime::Order;
 
 /// What a value brings along, its function's parameters aside.
@@ -106,12 +106,21 @@ impl Relation for Origins<'_> {
         }
     }
 
-    fn follows(&self, ty: Ty) -> bool {
-        ty.is_differentiable()
+    /// The derivative of a function by its parameters is the custom one, that by what it reads itself is its body's.
+    /// Where its body looks at shadows of parameters, they come apart once these are values.
+    fn call(&self, module: &Module, callee: FuncId, summary: &Summary) -> Origin {
+        let custom = module.function(callee).custom != Custom::default();
+        let waits = custom && self.axes == Axes::Screen && summary.sinks.iter().any(|s| s.any());
+        Origin { seeded: Shadows::NONE, derived: waits && self.derivatives != Derivatives::None }
     }
 
-    fn asks_custom(&self) -> bool {
-        true
+    /// A custom derivative may depend on what the function itself does not.
+    fn depends_on_all(&self, f: &Function) -> bool {
+        f.custom != Custom::default()
+    }
+
+    fn follows(&self, ty: Ty) -> bool {
+        ty.is_differentiable()
     }
 }
 

@@ -14,7 +14,7 @@ use super::bits::BitSet;
 use super::call_graph::CallGraph;
 use super::flow::Flow;
 use super::graph::{Fact, Neighbours};
-use crate::ir::{Custom, Function, InstData, Module, Op, Ty, Value};
+use crate::ir::{FuncId, Function, InstData, Module, Op, Ty, Value};
 
 /// What a result depends on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,13 +46,18 @@ pub trait Relation {
     /// The fact that a result of an operation brings along; calls aside.
     fn origin(&self, module: &Module, f: &Function, data: &InstData, result: usize) -> Self::Fact;
 
-    /// Whether dependence on such a parameter is followed.
-    fn follows(&self, ty: Ty) -> bool;
+    /// The fact that all results of a call bring along, besides those of the callee's summary.
+    fn call(&self, _module: &Module, _callee: FuncId, _summary: &Summary<Self::Fact>) -> Self::Fact {
+        Self::Fact::default()
+    }
 
-    /// Whether a custom derivative stands for what a function does.
-    fn asks_custom(&self) -> bool {
+    /// Whether the results of a function count as depending on all of its parameters, whatever its body says.
+    fn depends_on_all(&self, _f: &Function) -> bool {
         false
     }
+
+    /// Whether dependence on such a parameter is followed.
+    fn follows(&self, ty: Ty) -> bool;
 }
 
 /// Summaries and graphs of all functions, whose edges but those of calls are given.
@@ -120,8 +125,12 @@ pub fn origins<R: Relation>(
     let mut facts = vec![R::Fact::default(); f.types.len()];
     f.walk(|_, data| match data.op {
         Op::Call(callee) => {
-            for (&r, dependence) in data.results.iter().zip(&summaries[callee.index()].results) {
-                facts[r.index()] = dependence.origin;
+            let summary = &summaries[callee.index()];
+            let own = relation.call(module, callee, summary);
+            for (&r, dependence) in
+                data.results.iter().zip(&summary.results).filter(|(r, _)| relation.follows(f.ty(**r)))
+            {
+                facts[r.index()] = dependence.origin.join(own);
             }
         }
         _ => {
@@ -143,11 +152,15 @@ fn summary<R: Relation>(
     let mut facts = origins(module, f, summaries, relation);
     graph.forward.spread(&mut facts);
     let results = &f.region(f.body).results;
-    let custom = relation.asks_custom() && f.custom != Custom::default();
     let own = results.iter().map(|r| Dependence { origin: facts[r.index()], parameters: BitSet::default() });
     let mut summary = Summary { results: own.collect(), sinks: vec![Shadows::NONE; f.params().len()] };
     let asked = asked(f, graph, summaries);
     let followed: Vec<usize> = (0..f.params().len()).filter(|&p| relation.follows(f.ty(f.params()[p]))).collect();
+    if relation.depends_on_all(f) {
+        let all: BitSet = followed.iter().copied().collect();
+        let counts = summary.results.iter_mut().zip(&f.results).filter(|(_, ty)| relation.follows(**ty));
+        counts.for_each(|(dependence, _)| dependence.parameters = all.clone());
+    }
     // As many parameters at once as a word has bits.
     for some in followed.chunks(64) {
         let mut reached = vec![0u64; f.types.len()];
@@ -166,17 +179,6 @@ fn summary<R: Relation>(
         for (axis, word) in words.into_iter().enumerate() {
             let axis: Shadows = [axis].into_iter().collect();
             members(word).for_each(|p| summary.sinks[p] = summary.sinks[p].or(axis));
-        }
-    }
-    if custom {
-        // Whatever the body says; that it takes all parameters for each result is over-estimated.
-        let mut all = BitSet::default();
-        for p in followed {
-            all.insert(p);
-        }
-        for (dependence, r) in summary.results.iter_mut().zip(results) {
-            let parameters = if relation.follows(f.ty(*r)) { all.clone() } else { BitSet::default() };
-            *dependence = Dependence { origin: R::Fact::default(), parameters };
         }
     }
     summary

@@ -250,8 +250,6 @@ codes! {
         "The shader asks by `ddx`, `ddy` or a texture's footprint for a derivative of something that a function of the host computes, but the host has registered no rule for this argument. Components are counted through all arguments, from 0.";
     THROUGH_SCREEN = "E0803", "gradient through a derivative along the screen",
         "`bwd_diff` is asked for the gradient by a value whose `ddx`, `ddy` or texture footprint the function looks at. That derivative depends on the neighbouring points, too, so its gradient is not a matter of one point, and the compiler refuses to leave it out. Take the derivative outside and pass it as a parameter, which gets a gradient of its own, or `detach` what is derived. `fwd_diff` has no such limit.";
-    CUSTOM_OF_SEEDS = "E0804", "custom derivative of a function that varies by itself",
-        "The function has a custom derivative by its parameters, reads globals that vary over the screen, and looks at `ddx`, `ddy` or a texture's footprint of its parameters. The compiler cannot tell which part of its derivative along the screen the custom derivative stands for. Pass the globals as parameters.";
     NO_UNDO = "E0805", "loop that cannot be taken back",
         "A loop marked `[Undo]` is swept back by taking its updates back, so the variables that the gradient reads must change by sums, differences, products or quotients with amounts that are known without them: computed from loop counters, from what does not change in the loop, or from other variables that can be restored first. The message says what stands in the way.";
     FORMAT = "E0811", "format that does not fit",

@@ -1,7 +1,6 @@
 //! Through calls: by variants of functions, by custom derivatives; and derivatives of functions, which are calls of
 //! variants where they are resolved, and take shadows along where they wait.
 
-use super::Refused;
 use super::elements::each;
 use super::forward::{Output, Writer};
 use super::round::{Way, places, places_of_types};
@@ -36,10 +35,6 @@ impl Writer<'_, '_> {
 
     /// The values come from the function itself, so that asking for a derivative changes none.
     fn custom_on_screen(&mut self, data: &InstData, callee: FuncId, primal: &Signature, id: FuncId, forward: bool) {
-        if primal.results.iter().any(|r| r.any()) && primal.params.iter().any(|p| p.shadows.any()) {
-            let function = self.round.module.function(callee).name.clone();
-            self.refuse(Refused::CustomOfSeeds { span: data.span, function });
-        }
         self.call_variant(data, callee, primal);
         let own: Vec<Option<Value>> = data.results.iter().map(|r| self.primal[r.index()]).collect();
         for axis in 0..self.axes() {

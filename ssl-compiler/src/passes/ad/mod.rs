@@ -70,9 +70,6 @@ pub enum Refused {
     NoUndo { span: Span, why: &'static str },
     /// A gradient through a derivative along the screen.
     ThroughScreen(Span),
-    /// A derivative along the screen of a function with a custom derivative that reads varying globals and looks at
-    /// derivatives of its parameters: how they add up cannot be told.
-    CustomOfSeeds { span: Span, function: String },
     /// More than may be written.
     TooLarge,
 }

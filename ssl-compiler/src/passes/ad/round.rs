@@ -150,8 +150,11 @@ impl<'m> Round<'m> {
         };
         let summary = &self.lineage.summaries[callee.index()];
         let mut primal = wanted;
-        for (carried, sinks) in primal.params.iter_mut().zip(&summary.sinks) {
-            carried.shadows = carried.shadows.and(*sinks);
+        primal.params.iter_mut().zip(&summary.sinks).for_each(|(c, sinks)| c.shadows = c.shadows.and(*sinks));
+        if primal.params.iter().any(|p| p.shadows.any()) {
+            // Nothing reads them this round, see `lineage`.
+            primal.results.fill(Shadows::NONE);
+            return Way::Variant(primal);
         }
         for (shadows, result) in primal.results.iter_mut().zip(&summary.results) {
             *shadows = shadows.and(result.origin.seeded);
