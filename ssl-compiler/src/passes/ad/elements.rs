@@ -3,10 +3,23 @@
 use crate::ir::builder::Builder;
 use crate::ir::*;
 
+/// Elements that are written one after the other. A loop is shorter, but no token passes through it, so that a reverse
+/// sweep cannot keep what its rounds compute.
+const UNROLLED: u32 = 64;
+
 /// What an operation makes of values of one type, which are floats or arrays of them.
-pub(super) fn each(b: &mut Builder, values: &[Value], op: impl FnOnce(&mut Builder, &[Value]) -> Value) -> Value {
+pub(super) fn each(b: &mut Builder, values: &[Value], op: impl Fn(&mut Builder, &[Value]) -> Value) -> Value {
     let ty = b.ty(values[0]);
     let Ty::Array(_, length) = ty else { return op(b, values) };
+    if length <= UNROLLED {
+        let mut made = Values::new();
+        for i in 0..length {
+            let index = b.int(i as i32);
+            let elements: Values = values.iter().map(|&array| b.array_get(array, index)).collect();
+            made.push(op(b, &elements));
+        }
+        return b.emit(Op::ArrayNew, &made, ty);
+    }
     let (start, end, one) = (b.int(0), b.int(length as i32), b.int(1));
     let condition = b.open(&[INT, ty]);
     let params = b.params(condition);
