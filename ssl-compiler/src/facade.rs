@@ -10,13 +10,15 @@ use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
 use crate::ir::{Module, Op, verify};
 use crate::jit::Shader;
 pub use crate::lower::Roots;
-use crate::lower::{self, Request};
+use crate::lower::{self, Bake, Request};
 use crate::modules::{self, Modules, SearchPath};
 use crate::passes::ad::Refused;
 use crate::passes::{expand_math, poison};
 use crate::pipeline::{self, Failure, Options, Stage};
 use crate::runtime::externals::NO_EXTERNALS;
-use crate::runtime::{ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, ParameterBlock, ShaderInterface};
+use crate::runtime::{
+    ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, GradientRequest, ParameterBlock, ShaderInterface,
+};
 pub use crate::sema::Checked;
 use crate::sema::hir::FunctionId;
 use crate::source::{FileId, SourceMap, Span};
@@ -25,6 +27,8 @@ use std::collections::BTreeSet;
 #[cfg(feature = "llvm")]
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+mod gradients;
 
 /// What makes code of a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -151,6 +155,8 @@ pub struct CompileOptions<'a> {
     pub imports: &'a SearchPath<'a>,
     /// Which results the host wants.
     pub roots: Roots<'a>,
+    /// The gradient that the host wants beside them.
+    pub gradient: Option<&'a GradientRequest>,
 }
 
 impl<'a> CompileOptions<'a> {
@@ -169,6 +175,7 @@ impl<'a> CompileOptions<'a> {
             seeded: None,
             imports: &modules::LIBRARY_ONLY,
             roots: Roots::All,
+            gradient: None,
         }
     }
 }
@@ -375,7 +382,7 @@ fn lower_here(
         closures: options.closures,
         externals: options.externals,
         shader: id,
-        bake: options.bake,
+        bake: options.bake.map(|block| Bake { block, except: options.gradient.map_or(&[], |g| &g.parameters) }),
         defaults: &defaults::computed(checked, id, options.closures, options.externals),
         probes: options.probes,
         call_sites: false,
@@ -398,6 +405,12 @@ fn lower_here(
         poison::run(&mut module, checked.program.formats.len(), &|span| checked.sources.place(span));
     }
     let shader = checked.program.function(id).span;
+    interface.globals = checked.layout.clone();
+    if let Some(request) = options.gradient {
+        let mut layout = checked.layout.clone();
+        gradients::ask(request, &mut module, &mut interface, &mut layout, shader)?;
+        interface.globals = layout;
+    }
     few_loops(&module, shader)?;
     let mut timings = vec![("lower", start.elapsed())];
     let mut flat = Vec::new();
@@ -416,7 +429,9 @@ fn lower_here(
     fits_memory(&module, shader)?;
     diagnostics.extend(flat_look_ups(checked, id, &flat));
     interface.globals_read = globals_read(&module);
-    interface.globals = checked.layout.clone();
+    if let Some(request) = options.gradient {
+        gradients::tell(request, &module, &mut interface);
+    }
     Ok((module, interface, timings))
 }
 

@@ -97,9 +97,9 @@ pub use jit::Shader;
 pub use modules::{Disk, Files, SearchPath};
 pub use runtime::parameters::ParameterError;
 pub use runtime::{
-    Beneath, Block, BlockStatus, Closure, ClosureId, ClosureRegistry, ClosureType, External, GlobalsLayout,
-    HostServices, LANES, LaneError, Listener, LobeDesc, NoTextures, Order, Orders, OutputDesc, ParameterBlock,
-    ParameterValue, Row, ShaderInterface, TextureRequest,
+    Beneath, Block, BlockStatus, Closure, ClosureId, ClosureRegistry, ClosureType, External, GlobalsLayout, GradientBy,
+    GradientDesc, GradientInterface, GradientRequest, HostServices, LANES, LaneError, Listener, LobeDesc, NoTextures,
+    Order, Orders, OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface, TextureRequest,
 };
 pub use source::{FileId, SourceMap, Span};
 pub use types::Type;

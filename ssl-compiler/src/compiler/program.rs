@@ -168,6 +168,7 @@ impl Program {
             seeded: wanted.seeded.as_deref(),
             imports: &LIBRARY_ONLY,
             roots: wanted.lobes.as_deref().map_or(Roots::All, Roots::Lobes),
+            gradient: wanted.gradient.as_ref(),
             ..CompileOptions::new(&self.globals, closures)
         })
     }

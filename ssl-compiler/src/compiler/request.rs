@@ -1,6 +1,6 @@
 //! Which shader of a file a host wants, and how.
 
-use crate::runtime::{ClosureId, ParameterBlock};
+use crate::runtime::{ClosureId, GradientRequest, ParameterBlock};
 
 /// Which shader of a file a host wants, and how. Often a name is enough: `compiler.compile(file, "main")`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +14,9 @@ pub struct ShaderRequest {
     pub lobes: Option<Vec<ClosureId>>,
     /// The globals whose partials the host fills. `None` means all that have rows for partials.
     pub seeded: Option<Vec<String>>,
+    /// The gradient that the shader gives beside its results; see [`ShaderInterface::gradient`](crate::ShaderInterface).
+    /// `None`, the default, costs nothing.
+    pub gradient: Option<GradientRequest>,
 }
 
 impl From<&str> for ShaderRequest {

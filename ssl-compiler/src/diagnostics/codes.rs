@@ -160,6 +160,8 @@ codes! {
         "A loop or recursion differentiates its own derivative, so the order of the derivative grows with every iteration. The compiler can differentiate at most six times, one inside the other.";
     RECURSIVE_SHADER = "E0306", "a shader calls itself",
         "The compiler inlines a shader that is called into its caller, so a shader cannot call itself, not even by way of others. Move the recursive part into a function.";
+    GRADIENT = "E0307", "gradient that the shader does not have",
+        "A host can ask for the gradient of a shader's outputs, and of the lobes of its closures, with respect to its parameters, globals and textures. Each name must be one that the shader has, and must hold floats.";
     UNUSED_VARIABLE = "W0401", "unused variable",
         "The variable is never read. Remove it; if it must stay, give it a name that starts with `_`.";
     UNUSED_RESULT = "W0402", "the value is not used",

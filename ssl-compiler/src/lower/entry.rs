@@ -81,7 +81,8 @@ impl Writer<'_, '_> {
             desc.scalars.push(scalar);
             desc.default.push(value.map_or(0, constant_word));
             let word = first_word + i;
-            let baked = self.cx.request.bake.and_then(|block| block.words.get(word));
+            let bake = self.cx.request.bake.filter(|bake| !bake.except.contains(&variable.name));
+            let baked = bake.and_then(|bake| bake.block.words.get(word));
             let value = match baked {
                 Some(&bits) => self.b.constant(word_constant(scalar, bits)),
                 None => self.b.emit(Op::Parameter { word: word as u32, scalar }, &[], Ty::Scalar(scalar)),

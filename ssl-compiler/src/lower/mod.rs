@@ -55,7 +55,7 @@ pub struct Request<'a> {
     pub externals: &'a ExternalRegistry,
     pub shader: FunctionId,
     /// Writes these parameter values into the code instead of reading the block.
-    pub bake: Option<&'a ParameterBlock>,
+    pub bake: Option<Bake<'a>>,
     /// Instead of lowering these parameters' defaults.
     pub defaults: &'a Defaults,
     /// Writes a probe before every sink, for the interpreter.
@@ -68,6 +68,13 @@ pub struct Request<'a> {
     pub poison: bool,
     pub roots: Roots<'a>,
     pub precision: Precision,
+}
+
+/// Parameter values to write in, and the parameters that the code reads from its block all the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Bake<'a> {
+    pub block: &'a ParameterBlock,
+    pub except: &'a [String],
 }
 
 /// Which of a shader's results somebody wants; what only the others need falls away.

@@ -5,6 +5,7 @@ use super::{
     allowed::{self, Disallowed},
     closures::{Closure, ClosureId},
     globals::{GlobalsLayout, Order},
+    gradients::GradientInterface,
     parameters::ParameterValue,
     read3,
     strings::{host_string_id, string_id},
@@ -218,6 +219,8 @@ pub struct ShaderInterface {
     pub globals: GlobalsLayout,
     /// The rows of the globals block that the shader reads, each once, in row order. The host need not fill others.
     pub globals_read: Vec<GlobalRead>,
+    /// Where cotangents and gradients lie, if the host asked for a gradient.
+    pub gradient: Option<GradientInterface>,
 }
 
 impl ShaderInterface {
@@ -229,6 +232,14 @@ impl ShaderInterface {
     /// The `out` parameter of this name, if it is no closure.
     pub fn output(&self, name: &str) -> Option<&OutputDesc> {
         self.outputs.iter().find(|o| o.name == name)
+    }
+
+    /// The rows of a globals block, with room behind them for the cotangents that the shader reads. They are 0, so the
+    /// gradient is 0, too, until the host sets some.
+    pub fn with_cotangents(&self, globals: &[Row]) -> Vec<Row> {
+        let mut rows = globals.to_vec();
+        rows.resize(self.globals.rows().max(globals.len()), Row::ZERO);
+        rows
     }
 
     /// Whether the code reads a component of this field, or its partial.

@@ -14,6 +14,7 @@ pub mod externals;
 #[doc(hidden)]
 pub mod format;
 pub mod globals;
+pub mod gradients;
 pub mod host;
 pub mod interface;
 #[doc(hidden)]
@@ -30,6 +31,7 @@ pub use closures::{
 };
 pub use externals::{External, ExternalRegistry};
 pub use globals::{GlobalField, GlobalsLayout, Order, Orders};
+pub use gradients::{GradientBy, GradientDesc, GradientInterface, GradientRequest};
 pub use host::{HostServices, NoTextures, TextureDouble, TextureRequest};
 pub use interface::{GlobalRead, Layer, LobeDesc, OutputDesc, ParameterDesc, ShaderInterface, TextureDesc};
 pub use parameters::{ParameterBlock, ParameterValue};

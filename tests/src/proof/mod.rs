@@ -8,6 +8,7 @@
 pub mod backends;
 pub mod differences;
 pub mod duals;
+pub mod gradients;
 pub mod interpreted;
 pub mod rows;
 pub mod shrink;

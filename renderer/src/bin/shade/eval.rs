@@ -3,6 +3,7 @@
 use super::code_cache::CodeCacheArgument;
 use super::derivatives::DerivativeArguments;
 use super::differences::{told, tolerance};
+use super::gradients::{self, GradientArgument, Missing};
 use super::grid;
 use super::includes::Includes;
 use super::inputs::{Given, GlobalArgument, ParameterArgument};
@@ -52,6 +53,9 @@ pub struct Arguments {
     /// Compare every derivative that the shader takes at this point with finite differences, to this tolerance
     #[arg(long, value_name = "TOLERANCE", conflicts_with = "grid", value_parser = tolerance)]
     differences: Option<f64>,
+    /// Print the gradient of an output or closure with respect to parameters and globals; may be repeated
+    #[arg(long = "gradient", value_name = "OUT:NAME[,NAME...]", conflicts_with = "grid")]
+    gradients: Vec<GradientArgument>,
     /// Measure how long the shader takes to compile and to run
     #[arg(long)]
     time: bool,
@@ -170,6 +174,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
         }
     }
     let closures = language.closures();
+    if outcome.code == outcome::FINE && !arguments.gradients.is_empty() {
+        match gradients::taken(&arguments.gradients, (&checked, program.file, entry), &options, &setup, closures) {
+            Ok(list) => evaluated["gradients"] = list.into(),
+            Err(Missing::Refused(errors)) => return outcome.refuse(program.blame(errors)),
+            Err(Missing::Said(message)) => return outcome.usage(&message),
+        }
+    }
     name_closures(&mut evaluated, shader.interface(), closures);
     match arguments.json.is_wanted() {
         true => outcome.report = Some(Box::new(evaluated)),
@@ -230,6 +241,7 @@ fn plain(evaluated: &Value) -> String {
             None => out.push_str(&format!("{name} = {value}\n")),
         }
     }
+    out.push_str(&gradients::text(evaluated));
     for key in ["clamped_indices", "non_finite_derivatives"] {
         if let Some(count) = evaluated.get(key) {
             out.push_str(&format!("{key}: {count}\n"));

@@ -14,6 +14,7 @@ mod eval;
 mod explain;
 mod fmt;
 mod folders;
+mod gradients;
 mod graph;
 mod grid;
 mod includes;
