@@ -8,6 +8,8 @@ mod replay;
 mod first;
 #[path = "../../ssl-compiler/examples/functions.rs"]
 mod functions;
+#[path = "../../ssl-compiler/examples/gradients.rs"]
+mod gradients;
 #[path = "../../ssl-compiler/examples/grid.rs"]
 mod grid;
 #[path = "../../ssl-compiler/examples/host.rs"]
@@ -18,12 +20,13 @@ use replay::{Program, Replay};
 #[test]
 fn embedding() {
     // What is run here is what cargo makes programs of.
-    let _: [fn() -> _; 4] = [first::main, host::main, grid::main, functions::main];
-    const PROGRAMS: [Program; 4] = [
+    let _: [fn() -> _; 5] = [first::main, host::main, grid::main, functions::main, gradients::main];
+    const PROGRAMS: [Program; 5] = [
         (include_str!("../../ssl-compiler/examples/first.rs"), first::run),
         (include_str!("../../ssl-compiler/examples/host.rs"), host::run),
         (include_str!("../../ssl-compiler/examples/grid.rs"), grid::run),
         (include_str!("../../ssl-compiler/examples/functions.rs"), functions::run),
+        (include_str!("../../ssl-compiler/examples/gradients.rs"), gradients::run),
     ];
     let not_run = ["cargo new --bin waves", "cargo test"];
     assert!(Replay::new(&PROGRAMS, &not_run).page("tutorial-embedding.md") >= 8);

@@ -17,6 +17,7 @@ use std::path::Path;
 /// Codes that no `.ssl` file brings about, each with the reason.
 const UNREACHABLE: &[(&str, &str)] = &[
     ("E0001", "the file itself cannot be read"),
+    ("E0307", "about what a host asks for; see tests/tests/gradients.rs"),
     ("E0901", "about graph files, which have tests of their own"),
     ("E0902", "about graph files, which have tests of their own"),
     ("E0903", "about graph files, which have tests of their own"),
