@@ -3,6 +3,7 @@
 
 use ssl_tests::proof::gradients::bits::Bits;
 use ssl_tests::proof::gradients::first::First;
+use ssl_tests::proof::gradients::second::Second;
 use ssl_tests::proof::gradients::taylor::Taylor;
 use ssl_tests::proof::{prove, wanted};
 
@@ -13,15 +14,23 @@ fn tangents_agree_with_the_second_evaluator() {
     assert!(tally.share_of_programs() < 0.4, "{tally:?}");
 }
 
+/// ⟨ȳ, J ẋ⟩ = ⟨Jᵀ ȳ, ẋ⟩, each gradient against the tangent along its parameter, and tangents against slopes.
 #[test]
-fn tangents_are_slopes() {
-    let tally = prove("tangents and finite differences", wanted(60), &First::new(false));
+fn cotangents_belong_to_tangents_and_tangents_are_slopes() {
+    let tally = prove("cotangents, tangents and finite differences", wanted(60), &First::new(true));
     assert!(tally.share_of_points() < 0.8, "{tally:?}");
     assert!(tally.share_of_programs() < 0.4, "{tally:?}");
 }
 
 #[test]
-fn tangents_have_the_same_bits_on_every_back_end() {
-    let tally = prove("tangents on back ends", wanted(20), &Bits::new(false));
+fn second_derivatives_agree_on_all_four_ways() {
+    let tally = prove("second derivatives", wanted(30), &Second::default());
+    assert!(tally.share_of_points() < 0.8, "{tally:?}");
+    assert!(tally.share_of_programs() < 0.4, "{tally:?}");
+}
+
+#[test]
+fn derivatives_have_the_same_bits_on_every_back_end() {
+    let tally = prove("tangents and cotangents on back ends", wanted(16), &Bits::new(true));
     assert!(tally.share_of_programs() < 0.3, "{tally:?}");
 }

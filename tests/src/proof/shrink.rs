@@ -2,6 +2,10 @@
 
 use super::{Claim, Judged, Tally};
 use crate::generate::Random;
+use std::time::{Duration, Instant};
+
+/// How long to look for a smaller program.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Where the block that a line opens ends; the line itself where it opens none.
 fn end_of(lines: &[&str], start: usize) -> usize {
@@ -23,26 +27,27 @@ pub fn smallest(claim: &dyn Claim, seed: u64, source: String, why: String) -> St
     };
     let (mut source, mut why) = (source, why);
     let mut smaller = true;
+    let start = Instant::now();
     while smaller {
         smaller = false;
-        let mut start = 0;
-        while start < source.lines().count() {
+        let mut at = 0;
+        while at < source.lines().count() && start.elapsed() < LONGEST {
             let lines: Vec<&str> = source.lines().collect();
-            let end = end_of(&lines, start);
+            let end = end_of(&lines, at);
             let without = |range: &[usize]| {
                 let kept = lines.iter().enumerate().filter(|(i, _)| !range.contains(i)).map(|(_, l)| *l);
                 kept.collect::<Vec<&str>>().join("\n") + "\n"
             };
-            let whole: Vec<usize> = (start..=end).collect();
+            let whole: Vec<usize> = (at..=end).collect();
             // A function's head stands above its braces.
-            let with_body: Vec<usize> = (start..=end_of(&lines, (start + 1).min(lines.len() - 1))).collect();
-            let candidates = [without(&with_body), without(&whole), without(&[start, end])];
+            let with_body: Vec<usize> = (at..=end_of(&lines, (at + 1).min(lines.len() - 1))).collect();
+            let candidates = [without(&with_body), without(&whole), without(&[at, end])];
             match candidates.into_iter().find_map(|c| fails(&c).map(|why| (c, why))) {
                 Some((found, reason)) => {
                     (source, why) = (found, reason);
                     smaller = true;
                 }
-                None => start += 1,
+                None => at += 1,
             }
         }
     }

@@ -31,6 +31,7 @@ use crate::analysis::activity::{Activity, Signature};
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::derivatives::Derivatives;
 use crate::ir::{FuncId, Module};
+use crate::passes::gradients;
 use crate::source::Span;
 pub use pending::Pending;
 use round::Round;
@@ -82,8 +83,14 @@ pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Refused> {
 /// Resolves all derivatives of a module, as a mode wants them. What is forced are first derivatives.
 pub fn run_as(module: &mut Module, policy: CallPolicy, derivatives: Derivatives) -> Result<(), Refused> {
     let mut rounds = Rounds::new(derivatives);
-    while let Some(next) = rounds.next(module)? {
-        rounds.run(module, policy, next)?;
+    loop {
+        while let Some(next) = rounds.next(module)? {
+            rounds.run(module, policy, next)?;
+        }
+        // What a host wants comes last: all that the shader itself differentiates is code like any other then.
+        if !gradients::run(module) {
+            break;
+        }
     }
     finish::run(module, rounds.all > rounds.screen);
     Ok(())

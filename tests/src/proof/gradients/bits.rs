@@ -10,7 +10,7 @@ use crate::{Host, RanBlock, run_block};
 use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::ir::{Module, Precision};
 use ssl_compiler::pipeline::Options;
-use ssl_compiler::runtime::{LANES, Orders};
+use ssl_compiler::runtime::{BlockStatus, LANES, Orders};
 use ssl_compiler::{BackendKind, Shader, Target, compile_module};
 
 pub struct Bits {
@@ -109,12 +109,14 @@ impl Claim for Bits {
             let fuel = if round == 1 { 1 + random.below(200) as u32 } else { 100_000 };
             let reference: RanBlock = run_block(&shaders[0].1, &globals, mask, fuel);
             for (way, shader) in &shaders[1..] {
-                let found = run_block(shader, &globals, mask, fuel);
+                let mut found = run_block(shader, &globals, mask, fuel);
+                if !way.1 {
+                    // What nobody reads is not counted where it was left out.
+                    found.status = BlockStatus { errors: found.status.errors, ..reference.status.clone() };
+                }
                 if found != reference {
-                    let inputs = globals.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
-                    let inputs: Vec<String> = inputs.map(|(lane, row)| format!("{lane}: {row:?}")).collect();
-                    let (what, inputs) = (differing(&found, &reference), inputs.join("\n"));
-                    return Judged::Fails(format!("{way:?}, mask {mask:#x}, fuel {fuel}\n{inputs}\n{what}"));
+                    let what = differing(&found, &reference, &globals);
+                    return Judged::Fails(format!("{way:?}, mask {mask:#x}, fuel {fuel}\n{what}"));
                 }
                 tally.comparisons += found.outputs.iter().map(|(_, rows)| rows.len()).sum::<usize>();
             }
@@ -125,10 +127,11 @@ impl Claim for Bits {
 }
 
 /// The first number that differs, or what else does.
-fn differing(found: &RanBlock, reference: &RanBlock) -> String {
+fn differing(found: &RanBlock, reference: &RanBlock, globals: &[Vec<f32>; LANES]) -> String {
     for ((lane, a), (_, b)) in found.outputs.iter().zip(&reference.outputs) {
         if let Some(row) = (0..a.len()).find(|&i| a[i] != b[i]) {
-            return format!("lane {lane}, row {row}: {:#x}, the interpreter {:#x}", a[row], b[row]);
+            let (x, y, at) = (a[row], b[row], &globals[*lane]);
+            return format!("lane {lane}, row {row}: {x:#x}, the interpreter {y:#x}, at {at:?}");
         }
     }
     format!("{:?}, the interpreter {:?}", found.status, reference.status)
