@@ -20,12 +20,14 @@ fn end_of(lines: &[&str], start: usize) -> usize {
 }
 
 /// Leaves out lines and whole blocks, or unpacks blocks, as long as the claim goes on failing.
-pub fn smallest(claim: &dyn Claim, seed: u64, source: String, why: String) -> String {
+pub fn smallest(claim: &dyn Claim, seed: u64, source: String, first: String) -> String {
+    let compiles = |why: &str| !why.lines().any(|line| line.starts_with("E0"));
     let fails = |source: &str| match claim.judge(source, Random::new(seed ^ 0x5eed), &mut Tally::default()) {
-        Judged::Fails(why) => Some(why),
+        // A part that does not compile is another failure.
+        Judged::Fails(part) => Some(part).filter(|part| compiles(part) || !compiles(&first)),
         Judged::Holds | Judged::Again(_) => None,
     };
-    let (mut source, mut why) = (source, why);
+    let (mut source, mut why) = (source, first.clone());
     let mut smaller = true;
     let start = Instant::now();
     while smaller {

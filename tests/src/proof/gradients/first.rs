@@ -110,11 +110,13 @@ pub fn jittered(pool: &Pool, count: usize, random: &mut Random) -> Pool {
     moved
 }
 
-/// Numbers with what rounding does to them.
+/// Components of a vector with what rounding does to them: what a run at a point off by rounding shows, and no less
+/// than rounding does to the largest component.
 pub fn with_noise(ran: &[f64], other: &[f64]) -> Vec<Sum> {
+    let largest = ran.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
     let one = |(&value, &other): (&f64, &f64)| Sum {
         value,
-        noise: (value - other).abs() + f64::EPSILON * value.abs(),
+        noise: (value - other).abs() + f64::EPSILON * largest,
         scale: value.abs(),
     };
     ran.iter().zip(other).map(one).collect()
