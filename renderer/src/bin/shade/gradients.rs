@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use ssl_compiler::diagnostics::closest;
 use ssl_compiler::runtime::{ClosureRegistry, Order, Row, ShaderInterface};
 use ssl_compiler::{
-    Checked, CompileOptions, Diagnostics, FileId, GradientBy, GradientRequest, LANES, compile_checked, on_large_stack,
+    Block, Checked, CompileOptions, Diagnostics, FileId, GradientBy, GradientRequest, LANES, Shader, compile_checked,
+    on_large_stack,
 };
 
 /// `OUT:NAME[,NAME…]`
@@ -61,9 +62,8 @@ pub fn taken(
         let (checked, file, entry) = shader;
         let options = CompileOptions { gradient: Some(&request), ..*options };
         let (shader, _) = compile_checked(checked, file, entry, &options).map_err(Missing::Refused)?;
-        let setup = Setup { shader: &shader, ..setup.clone() };
-        for part in parts(&one.of, &setup, closures) {
-            for (by, jacobian) in jacobians(&setup, &part)? {
+        for part in parts(&one.of, shader.interface(), closures) {
+            for (by, jacobian) in jacobians(&shader, setup, &part)? {
                 let mut entry = json!({"of": one.of, "by": by, "value": jacobian});
                 if let Some(lobe) = &part.lobe {
                     entry["lobe"] = lobe.clone();
@@ -111,8 +111,7 @@ fn request(asked: &GradientArgument, setup: &Setup<'_>) -> Result<GradientReques
     Ok(request)
 }
 
-fn parts(of: &str, setup: &Setup<'_>, closures: &ClosureRegistry) -> Vec<Part> {
-    let interface = setup.shader.interface();
+fn parts(of: &str, interface: &ShaderInterface, closures: &ClosureRegistry) -> Vec<Part> {
     if let Some(o) = interface.output(of) {
         let rows = o.first_row..o.first_row + o.scalars.len();
         return vec![Part { rows, lobe: None }];
@@ -152,16 +151,15 @@ fn name_of(by: &GradientBy) -> String {
 
 /// The Jacobian by each thing: a number, or a list where the output or the other has components. Empty for an output
 /// without floats.
-fn jacobians(setup: &Setup<'_>, part: &Part) -> Result<Vec<(String, Value)>, Missing> {
-    let interface = setup.shader.interface();
-    let Some(gradient) = &interface.gradient else { return Ok(Vec::new()) };
+fn jacobians(shader: &Shader, setup: &Setup<'_>, part: &Part) -> Result<Vec<(String, Value)>, Missing> {
+    let Some(gradient) = &shader.interface().gradient else { return Ok(Vec::new()) };
     let rows: Vec<usize> = part.rows.clone().filter(|&row| gradient.cotangent(row).is_some()).collect();
     if rows.is_empty() {
         return Ok(Vec::new());
     }
     let mut found: Vec<Vec<Value>> = vec![Vec::new(); gradient.gradients.len()];
     for chunk in rows.chunks(LANES) {
-        let outputs = sweep(setup, interface, chunk)?;
+        let outputs = sweep(shader, setup, chunk)?;
         for (lane, _) in chunk.iter().enumerate() {
             for (list, desc) in found.iter_mut().zip(&gradient.gradients) {
                 let numbers: Vec<Value> = desc.read(&outputs, lane).into_iter().map(number).collect();
@@ -174,7 +172,8 @@ fn jacobians(setup: &Setup<'_>, part: &Part) -> Result<Vec<(String, Value)>, Mis
 }
 
 /// Runs the point in as many lanes as there are rows, each with the cotangent of its row.
-fn sweep(setup: &Setup<'_>, interface: &ShaderInterface, of: &[usize]) -> Result<Vec<Row>, Missing> {
+fn sweep(shader: &Shader, setup: &Setup<'_>, of: &[usize]) -> Result<Vec<Row>, Missing> {
+    let interface = shader.interface();
     let mut rows = interface.with_cotangents(&setup.rows);
     rows.iter_mut().for_each(|row| *row = Row([row.0[0]; LANES]));
     for (lane, &row) in of.iter().enumerate() {
@@ -182,8 +181,13 @@ fn sweep(setup: &Setup<'_>, interface: &ShaderInterface, of: &[usize]) -> Result
             rows[cotangent].0[lane] = 1.0;
         }
     }
-    let mut outputs = setup.output_rows();
-    let status = on_large_stack(|| setup.run(&rows, &mut outputs, (1 << of.len()) - 1));
+    let mut outputs = shader.new_outputs();
+    let mask = (1 << of.len()) - 1;
+    let block = Block { host: &setup.textures, mask, ..Block::new(&rows, &setup.parameters, &mut outputs) };
+    let status = on_large_stack(|| {
+        let mut block = block;
+        shader.run(&mut block)
+    });
     match status.first_error() {
         Some(error) => Err(Missing::Said(format!("the gradient was not reached: {error}"))),
         None => Ok(outputs),

@@ -13,7 +13,6 @@ use ssl_compiler::{Shader, on_large_stack};
 use std::time::{Duration, Instant};
 
 /// A shader with everything that it needs to run.
-#[derive(Clone)]
 pub struct Setup<'a> {
     pub shader: &'a Shader,
     pub layout: &'a GlobalsLayout,

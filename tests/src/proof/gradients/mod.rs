@@ -130,12 +130,15 @@ pub enum Compared {
 pub fn compare(a: Sum, b: Sum) -> Compared {
     let (scale, noise) = (a.scale + b.scale, a.noise + b.noise);
     let difference = (a.value - b.value).abs();
+    if difference == 0.0 {
+        return Compared::Agree(0.0);
+    }
     let allowed = TOLERANCE * scale + SLACK * noise;
     // Written so that a NaN does not pass either.
-    let tells = allowed <= SAYS_LITTLE * scale || scale == 0.0 && noise == 0.0;
+    let tells = allowed <= SAYS_LITTLE * scale;
     match (tells, difference <= allowed) {
         (false, _) => Compared::Little,
-        (true, true) => Compared::Agree(if scale == 0.0 { 0.0 } else { difference / scale }),
+        (true, true) => Compared::Agree(difference / scale),
         (true, false) => Compared::Differ,
     }
 }

@@ -141,7 +141,8 @@ impl Claim for Second {
     }
 
     fn judge(&self, source: &str, mut random: Random, tally: &mut Tally) -> Judged {
-        let prepared = match Prepared::new(self, source, Ways::draw(&mut random)) {
+        let ways = Ways { arrays: false, ..Ways::draw(&mut random) };
+        let prepared = match Prepared::new(self, source, ways) {
             Ok(prepared) => prepared,
             Err(judged) => return judged,
         };
