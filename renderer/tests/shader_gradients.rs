@@ -22,9 +22,9 @@ impl Varying {
     fn next(&mut self) -> String {
         self.0 += 1;
         format!(
-            "(0.5 + 0.4 * sin({:.1} * a + {:.1} * b + {}.0))",
-            1.0 + self.0 as f32 / 7.0,
-            self.0 as f32 / 5.0,
+            "(0.5 + 0.4 * sin({:.2} * a + {:.2} * b + {}.0))",
+            1.0 + self.0 as f32 / 50.0,
+            self.0 as f32 / 50.0,
             self.0
         )
     }

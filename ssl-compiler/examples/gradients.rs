@@ -53,7 +53,7 @@ pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         status.first_error().map_or(Ok(()), Err)?;
         if step % 10 == 0 {
             let sum: f32 = outputs[loss.first_row].0.iter().sum();
-            writeln!(out, "step {step:2}: amplitude {:.3} offset {:.3} loss {sum:.4}", values[0], values[1])?;
+            writeln!(out, "step {step:2}: amplitude {:.3} offset {:.3} loss {sum:.6}", values[0], values[1])?;
         }
         // All points share the parameters, so their gradients add up.
         for (name, value) in ["amplitude", "offset"].into_iter().zip(&mut values) {

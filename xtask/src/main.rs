@@ -157,7 +157,18 @@ fn prove(arguments: &[String]) -> Outcome {
         [n] => n.parse::<usize>().map_err(|_| format!("`{n}` is no number of programs"))?,
         _ => return Err("`prove` takes one number of programs".to_owned()),
     };
-    let test = ["test", "--release", "-p", "ssl-tests", "--test", "proof", "--test", "proof_table"];
+    let test = [
+        "test",
+        "--release",
+        "-p",
+        "ssl-tests",
+        "--test",
+        "proof",
+        "--test",
+        "proof_table",
+        "--test",
+        "proof_gradients",
+    ];
     // One after another, each on all cores; what they print is the result.
     let mut command = cargo_command(&[&test, proof_features(), &["--", "--nocapture", "--test-threads", "1"]].concat());
     command.env("SSL_PROOF_PROGRAMS", programs.to_string());
