@@ -132,7 +132,7 @@ fn only_seed() -> Option<u64> {
 pub fn prove(what: &str, programs: usize, claim: &dyn Claim) -> Tally {
     if let Some(seed) = only_seed() {
         let source = claim.program(seed);
-        let judged = claim.judge(&source, Random::new(seed ^ 0x5eed), &mut Tally::default());
+        let judged = judged(claim, &source, seed, &mut Tally::default());
         panic!("{what}, seed {seed}: {judged:?}\n{source}");
     }
     let (start, next) = (Instant::now(), AtomicUsize::new(0));
@@ -180,11 +180,25 @@ pub fn prove(what: &str, programs: usize, claim: &dyn Claim) -> Tally {
 /// Programs that may be drawn for one that is judged.
 const MOST_DRAWS: u64 = 200;
 
+/// Judges a program; a panic is a failure like any other.
+fn judged(claim: &dyn Claim, source: &str, seed: u64, tally: &mut Tally) -> Judged {
+    let judge = || claim.judge(source, Random::new(seed ^ 0x5eed), tally);
+    // What is half done when it panics is the tally, which only counts.
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(judge)) {
+        Ok(judged) => judged,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            Judged::Fails(format!("panicked: {}", text.unwrap_or_default()))
+        }
+    }
+}
+
 fn one(claim: &dyn Claim, index: u64, tally: &mut Tally) -> Result<(), String> {
     for draw in 0..MOST_DRAWS {
         let seed = index * MOST_DRAWS + draw;
         let source = claim.program(seed);
-        match claim.judge(&source, Random::new(seed ^ 0x5eed), tally) {
+        match judged(claim, &source, seed, tally) {
             Judged::Holds => {
                 tally.programs += 1;
                 return Ok(());

@@ -1,7 +1,6 @@
 //! From a program that breaks a claim to a small one that still breaks it.
 
-use super::{Claim, Judged, Tally};
-use crate::generate::Random;
+use super::{Claim, Judged, Tally, judged};
 use std::time::{Duration, Instant};
 
 /// How long to look for a smaller program.
@@ -22,7 +21,7 @@ fn end_of(lines: &[&str], start: usize) -> usize {
 /// Leaves out lines and whole blocks, or unpacks blocks, as long as the claim goes on failing.
 pub fn smallest(claim: &dyn Claim, seed: u64, source: String, first: String) -> String {
     let compiles = |why: &str| !why.lines().any(|line| line.starts_with("E0"));
-    let fails = |source: &str| match claim.judge(source, Random::new(seed ^ 0x5eed), &mut Tally::default()) {
+    let fails = |source: &str| match judged(claim, source, seed, &mut Tally::default()) {
         // A part that does not compile is another failure.
         Judged::Fails(part) => Some(part).filter(|part| compiles(part) || !compiles(&first)),
         Judged::Holds | Judged::Again(_) => None,
