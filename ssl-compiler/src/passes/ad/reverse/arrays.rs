@@ -64,16 +64,10 @@ impl Sweep<'_, '_> {
         })
     }
 
-    /// A gradient as it leaves: what is not finite is counted, and 0.
+    /// A gradient as it leaves: what is not finite is counted, and 0. Arrays stay as they are: a guard for each element
+    /// would be a choice for each that the sweep through this one would have to know.
     pub(super) fn finite(&mut self, v: Value) -> Value {
-        if !self.b.ty(v).is_array() {
-            return self.b.emit(Op::Finite, &[v], FLOAT);
-        }
-        self.over_elements(self.length(v), v, |s, array, i| {
-            let element = s.b.array_get(array, i);
-            let element = s.b.emit(Op::Finite, &[element], FLOAT);
-            s.b.array_set(array, i, element)
-        })
+        if self.b.ty(v).is_array() { v } else { self.b.emit(Op::Finite, &[v], FLOAT) }
     }
 
     /// Goes over the places of an array with a value that changes on the way.
