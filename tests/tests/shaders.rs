@@ -4,7 +4,7 @@
 
 use ssl_compiler::backend::OptLevel;
 use ssl_compiler::modules::SearchPath;
-use ssl_compiler::pipeline::Options;
+use ssl_compiler::pipeline::{Options, Stage};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::testing::{Session, run_file};
 use ssl_tests::{Host, explain, files, folder};
@@ -12,9 +12,14 @@ use std::path::Path;
 
 /// Runs one file's tests; how many passed, and what is wrong.
 fn run(session: &Session<'_>, path: &Path) -> (usize, String) {
+    run_text(session, path, &std::fs::read_to_string(path).expect("the file is readable"))
+}
+
+/// Likewise for a text, as if it stood in a file.
+fn run_text(session: &Session<'_>, path: &Path, text: &str) -> (usize, String) {
     let mut sources = SourceMap::new();
     let name = path.strip_prefix(folder("")).unwrap_or(path).to_string_lossy().into_owned();
-    let file = sources.add_at(name, path.to_owned(), std::fs::read_to_string(path).expect("the file is readable"));
+    let file = sources.add_at(name, path.to_owned(), text);
     let reports = match run_file(session, &mut sources, file) {
         Ok((reports, _)) => reports,
         Err(diagnostics) => return (0, explain(&sources, &diagnostics)),
@@ -59,4 +64,30 @@ fn all_tests_in_the_language_pass_on_every_backend() {
 #[test]
 fn all_tests_in_the_language_pass_unoptimised() {
     run_all(Options { optimise: false, ..Options::default() }, OptLevel::O0);
+}
+
+/// What the chapter on gradients shows: files whose tests pass, and functions as the compiler prints them.
+#[test]
+fn the_chapter_on_gradients_is_true() {
+    let page = std::fs::read_to_string(folder("../docs/src/gradients.md")).expect("the page exists");
+    let blocks = |kind: &str| -> Vec<String> {
+        let start = format!("```{kind}\n");
+        let parts = page.split(start.as_str()).skip(1);
+        parts.map(|part| part.split("```").next().unwrap_or_default().to_owned()).collect()
+    };
+    let host = Host::default();
+    let imports = SearchPath::on_disk(Vec::new());
+    let session =
+        Session { imports: &imports, externals: &host.externals, ..Session::new(&host.globals, &host.closures) };
+    let examples = blocks("c");
+    assert!(examples.len() >= 4, "{} examples", examples.len());
+    for example in &examples {
+        let (passed, wrong) = run_text(&session, Path::new("gradients.md"), example);
+        assert!(wrong.is_empty() && passed > 0, "{example}\n{wrong}");
+    }
+    let host = Host::default();
+    let dumps = [Stage::Lowered, Stage::Differentiated].map(|stage| host.stage(&examples[0], stage).to_string());
+    for shown in blocks("text").iter().flat_map(|block| block.split("\n\n")) {
+        assert!(dumps.iter().any(|dump| dump.contains(shown.trim())), "the page shows what is not made:\n{shown}");
+    }
 }
