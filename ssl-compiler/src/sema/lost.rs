@@ -2,7 +2,7 @@
 //!
 //! In a function that promises to be `[Differentiable]`, and in what it calls, each is an error. Below `fwd_diff` and
 //! `bwd_diff` of other functions it is a warning, and only where the value goes on into a float: `floor(x)` has the
-//! derivative 0, but `float(int(x))` only looks like it. `no_diff` and `detach` say that it is meant.
+//! derivative 0, and nothing is lost behind it, but `float(int(x))` only looks like it. `no_diff` and `detach` say that it is meant.
 //!
 //! It over-estimates: a variable carries a derivative from its first use on if it is ever given one, all parts of a
 //! struct together, and so does what a function gives that calls itself.
@@ -10,6 +10,7 @@
 use super::Checker;
 use super::hir::*;
 use super::lints::{each_expr, each_stmt};
+use crate::builtins::Builtin;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::runtime::ExternalRegistry;
 use crate::runtime::externals::Rule;
@@ -17,6 +18,9 @@ use crate::source::Span;
 use crate::syntax::ast::Direction;
 use crate::types::{LeafKind, Scalar, Type, TypeTable};
 use std::collections::{BTreeSet, HashMap};
+
+/// Built-ins whose derivative is 0, so that nothing is lost behind them: `int(floor(x))` is no loss.
+const FLAT: &[&str] = &["floor", "ceil", "round", "trunc", "step", "sign", "hash", "cellnoise", "hashnoise"];
 
 /// How a derivative gets lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -305,7 +309,11 @@ impl<'l, 'a> Inside<'l, 'a> {
                 let before = self.place(p);
                 self.give(p.variable, value) | before
             }
-            ExprKind::Builtin(_, list) | ExprKind::Construct(list) => self.any(list),
+            ExprKind::Builtin(id, list) => {
+                let any = self.any(list);
+                any && !FLAT.contains(&Builtin::get(*id).name)
+            }
+            ExprKind::Construct(list) => self.any(list),
             ExprKind::Sample(_, _, _, list) => self.look_up(list),
             ExprKind::Call(id, arguments) => self.call(*id, arguments, e.span),
             ExprKind::Print(_, list) | ExprKind::Closure(_, list) => {
