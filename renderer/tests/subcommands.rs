@@ -311,3 +311,25 @@ fn folders_are_checked_with_their_scenes() {
     let names: Vec<&str> = files.iter().filter_map(|f| f.rsplit('/').next()).collect();
     assert_eq!(names, ["bad.toml", "bad.json", "graph.toml"], "{json:#}");
 }
+
+/// A mebibyte holds 16384 rows: enough for the gradient of ten rounds, too few for that of twenty thousand.
+#[test]
+fn eval_limits_what_gradients_keep() {
+    let source = "float f(float x, int n) { float y = x; for (int i = 0; i < n; ++i) y = y * x; return y; }\n\
+                  shader main(int n = 10, out float r)\n{\n    DifferentialPair<float> p = diffPair(1.0, 0.0);\n    \
+                  bwd_diff(f)(p, n, 1.0);\n    r = p.d;\n}\n";
+    let file = File::new("tape.ssl", source);
+    let eval = |n: &str, memory: &str| {
+        let out = shade(&["eval", &file.path(), "--json", "--param", n, "--tape-memory", memory]);
+        let report: serde_json::Value = serde_json::from_slice(&out.stdout).expect("it prints JSON");
+        (out.status.code(), report)
+    };
+    let (code, report) = eval("n=10", "1");
+    assert_eq!((code, &report["outputs"]["r"]), (Some(0), &11.0.into()));
+    assert!(report["tape_rows"].as_u64().is_some_and(|rows| (10..100).contains(&rows)), "{report}");
+    let (code, report) = eval("n=20000", "1");
+    assert!(code == Some(1) && report["error"].as_str().is_some_and(|e| e.contains("room")), "{report}");
+    let (code, report) = eval("n=20000", "64");
+    assert_eq!((code, &report["outputs"]["r"]), (Some(0), &20001.0.into()));
+    assert_eq!(shade(&["eval", &file.path(), "--tape-memory", "0"]).status.code(), Some(2));
+}

@@ -430,3 +430,39 @@ fn a_call_inside_of_another_has_a_tape_of_its_own() {
         assert!(inner.iter().flat_map(|ran| &ran.outputs).all(|(_, found)| *found == expected(0.75, 50)), "{target:?}");
     }
 }
+
+/// A gradient through a loop of n rounds: y ← x y, so y = x ^ (n + 1) and ∂y/∂x = (n + 1) xⁿ.
+// rule: limits.tape accept reject
+#[test]
+fn the_gradient_of_a_loop_ends_a_point_where_the_tape_is_full() {
+    let source = "float f(float x, int n) { float y = x; for (int i = 0; i < n; ++i) y = y * x; return y; }
+        shader main(out float r) {
+            const int n = int(global_value<uvw>.x);
+            DifferentialPair<float> p = diffPair(0.5, 0.0);
+            bwd_diff(f)(p, n, 1.0);
+            r = p.d;
+        }";
+    let (host, rounds): (_, [f32; LANES]) = (ssl_tests::Host::default(), std::array::from_fn(|lane| 3.0 * lane as f32));
+    for way in ssl_tests::WAYS {
+        let shader = host.compile(source, way).unwrap_or_else(|d| panic!("{}", ssl_tests::messages(&d)));
+        let needed = shader.interface().globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
+        let mut rows = vec![Row::ZERO; needed];
+        rows[0] = Row(rounds);
+        let ample = run(&shader, &rows, &[], AMPLE, &NoTextures);
+        assert!(ample.status.is_clean());
+        let most = ample.status.tape_rows;
+        assert!(most >= 45, "each of 45 rounds keeps something: {most}");
+        let short = run(&shader, &rows, &[], Allowance { tape_rows: most - 1, ..AMPLE }, &NoTextures);
+        for (lane, n) in rounds.into_iter().enumerate() {
+            let expected = (n + 1.0) * 0.5_f32.powf(n);
+            assert_eq!(ample.outputs[lane].1, [expected.to_bits()], "{way:?}, {n} rounds");
+            // Only the longest loop needs all rows.
+            let (error, bits) = if lane == 15 { (Some(LaneError::TapeFull), 0) } else { (None, expected.to_bits()) };
+            assert_eq!(
+                (short.status.errors[lane], &short.outputs[lane].1[..]),
+                (error, &[bits][..]),
+                "{way:?}, {n} rounds"
+            );
+        }
+    }
+}

@@ -62,6 +62,9 @@ pub struct Arguments {
     /// With `--time`, the number of points to run
     #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     points: u64,
+    /// The memory for values that the reverse sweep of a gradient keeps, in MiB. A point that needs more ends with an error
+    #[arg(long, value_name = "MIB", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=8192))]
+    tape_memory: u32,
     #[command(flatten)]
     code_cache: CodeCacheArgument,
     #[command(flatten)]
@@ -150,7 +153,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     if outcome.diagnostics.has_errors() {
         return outcome;
     }
-    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters, textures };
+    let tape_rows = arguments.tape_memory * ((1 << 20) / size_of::<Row>() as u32);
+    let setup = Setup { shader: &shader, layout: &checked.layout, rows, parameters, textures, tape_rows };
     if let Some(size) = arguments.grid {
         return grid::run(&setup, size, arguments.output.as_deref(), outcome);
     }
@@ -242,7 +246,7 @@ fn plain(evaluated: &Value) -> String {
         }
     }
     out.push_str(&gradients::text(evaluated));
-    for key in ["clamped_indices", "non_finite_derivatives"] {
+    for key in ["clamped_indices", "non_finite_derivatives", "lost_texture_gradients"] {
         if let Some(count) = evaluated.get(key) {
             out.push_str(&format!("{key}: {count}\n"));
         }

@@ -19,6 +19,8 @@ pub struct Setup<'a> {
     pub rows: Vec<Row>,
     pub parameters: ParameterBlock,
     pub textures: TestTextures,
+    /// Rows that each lane may have on its tape.
+    pub tape_rows: u32,
 }
 
 impl Setup<'_> {
@@ -37,7 +39,8 @@ impl Setup<'_> {
     }
 
     fn run_with(&self, rows: &[Row], outputs: &mut [Row], mask: u32, host: &dyn HostServices) -> BlockStatus {
-        let mut block = Block { host, mask, ..Block::new(rows, &self.parameters, outputs) };
+        let tape_rows = self.tape_rows;
+        let mut block = Block { host, mask, tape_rows, ..Block::new(rows, &self.parameters, outputs) };
         self.shader.run(&mut block)
     }
 
@@ -87,9 +90,12 @@ impl Setup<'_> {
         if !said.is_empty() {
             result["messages"] = said.into();
         }
-        for (name, count) in
-            [("clamped_indices", status.clamped_indices), ("non_finite_derivatives", status.non_finite_derivatives)]
-        {
+        for (name, count) in [
+            ("clamped_indices", status.clamped_indices),
+            ("non_finite_derivatives", status.non_finite_derivatives),
+            ("lost_texture_gradients", status.lost_texture_gradients),
+            ("tape_rows", status.tape_rows),
+        ] {
             if count > 0 {
                 result[name] = count.into();
             }
