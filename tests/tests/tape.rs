@@ -453,6 +453,7 @@ fn the_gradient_of_a_loop_ends_a_point_where_the_tape_is_full() {
         let most = ample.status.tape_rows;
         assert!(most >= 45, "each of 45 rounds keeps something: {most}");
         let short = run(&shader, &rows, &[], Allowance { tape_rows: most - 1, ..AMPLE }, &NoTextures);
+        assert_eq!(short.status.first_error(), Some(LaneError::TapeFull));
         for (lane, n) in rounds.into_iter().enumerate() {
             let expected = (n + 1.0) * 0.5_f32.powf(n);
             assert_eq!(ample.outputs[lane].1, [expected.to_bits()], "{way:?}, {n} rounds");

@@ -37,7 +37,7 @@ codes! {
     OUTPUT = "S0012", "output that cannot be written",
         "The file of a picture must end in `.png` or `.exr`, and that of a partial render in `.part`. Its folder must exist and be writable.";
     LANE = "S0013", "shader that was stopped",
-        "At some hits a shader used up its allowance of iterations or recursed too deeply. These hits are black. The render ends with exit code 3.";
+        "At some hits a shader used up its allowance of iterations, recursed too deeply, or had no room left for what the gradients that it takes keep. These hits are black. The render ends with exit code 3.";
     NOT_A_NUMBER = "S0014", "values that are NaN or infinite",
         "At some hits the weight or a parameter of a lobe, an `out` value that the picture keeps, or the light was NaN or infinite. It counts as 0 there (a normal counts as the surface's), and does not reach other pixels. The message names the material, the number of hits, and the first pixels. `--view nan` shows them all, and `--pixel X,Y` shows what happened in one. The usual cause is a division by zero in a shader.";
     BAD_ENVIRONMENT = "S0015", "environment image that cannot be read",
