@@ -122,6 +122,7 @@ const fn optional(what: Optimisation, name: &'static str, run: fn(&mut Module, &
 }
 
 const PASSES: &[Pass] = &[
+    pass("write-out-derivatives", Wanted::Always, Run::Plain(inline::derivatives)),
     pass("write-out-calls", Wanted::Always, Run::WriteOutCalls),
     pass("simplify", Wanted::Optimising, Run::Plain(simplify::run)),
     pass("dce", Wanted::Optimising, Run::Plain(dce::run)).reaching(Stage::BeforeAd),

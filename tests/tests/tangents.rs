@@ -397,3 +397,23 @@ fn the_policies_of_calls_agree() {
     let by_y = x * y.cos() + x.sin() * 2.0 * x.sin();
     results.iter().for_each(|&found| assert_near(&[found], &[by_x + 0.5 * by_y]));
 }
+
+#[test]
+fn only_tangents_that_are_not_zero_go_in_and_only_those_that_are_used_come_out() {
+    let source = format!(
+        "{GLOBALS}struct Two {{ float a; float b; }};
+        Two f(float x, float y, float z) {{ Two r; r.a = x * y * z; r.b = sin(x) * cos(y); return r; }}
+        shader main(out float r)
+        {{
+            const float x = global_value<p>.x;
+            r = fwd_diff(f)(diffPair(x), diffPair(2.0 * x, 1.0), diffPair(3.0 * x)).d.a;
+        }}"
+    );
+    let module = Host::default().stage(&source, ssl_compiler::pipeline::Stage::BeforeAd);
+    let found = ad::tangent_variants(&module, CallPolicy::BySignature);
+    assert_eq!(found.len(), 1);
+    let carried: Vec<bool> = found[0].signature.params.iter().map(|p| p.shadows.any()).collect();
+    assert_eq!(carried, [false, true, false], "only y has a tangent");
+    let taken: Vec<bool> = found[0].signature.results.iter().map(|r| r.any()).collect();
+    assert_eq!(taken, [true, false], "only that of a is used");
+}

@@ -91,6 +91,15 @@ impl Activity {
         Activity { origins, demanded, forced, read, axes }
     }
 
+    /// The letters of the axes along which a value carries a shadow.
+    pub fn marks(&self, v: Value) -> String {
+        self.shadows(v).iter().map(|axis| self.axes.letters()[axis]).collect()
+    }
+
+    pub fn axes(&self) -> Axes {
+        self.axes
+    }
+
     pub fn is_varied(&self, v: Value) -> bool {
         self.origins[v.index()].seeded.any()
     }

@@ -21,6 +21,14 @@ impl Axes {
     pub fn all(self) -> Shadows {
         (0..self.count()).collect()
     }
+
+    /// What each axis is called where values are marked.
+    pub fn letters(self) -> &'static [char] {
+        match self {
+            Axes::Screen => &['x', 'y'],
+            Axes::Tangent => &['t'],
+        }
+    }
 }
 
 /// The axes along which a value has derivatives, here called shadows, or along which they are asked for.
@@ -60,11 +68,6 @@ impl Shadows {
 
     pub fn iter(self) -> impl Iterator<Item = usize> + Clone {
         (0..MAX_AXES).filter(move |&axis| self.get(axis))
-    }
-
-    /// Where the axes are those of the screen: `x`, `y`, `xy` or nothing.
-    pub fn on_screen(self) -> String {
-        self.iter().map(|axis| ["x", "y"][axis]).collect()
     }
 }
 

@@ -8,11 +8,12 @@ use super::program::Program;
 use super::target;
 use super::why;
 use renderer::material::ShadingLanguage;
+use ssl_compiler::analysis::axes::Axes;
 use ssl_compiler::backend::{BackendError, Text};
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::ir::print::print_function;
 use ssl_compiler::ir::{Module, Value};
-use ssl_compiler::passes::ad::{Variant, variants_as};
+use ssl_compiler::passes::ad::{Variant, tangent_variants, variants_as};
 use ssl_compiler::passes::expand_math;
 use ssl_compiler::passes::remarks::Remarks;
 use ssl_compiler::pipeline::Stage as Reached;
@@ -210,12 +211,15 @@ fn remarks(mut module: Module, passes: Options, sources: &SourceMap) -> String {
 
 /// The source with a mark before each line, then each variant's code with notes.
 fn marked(module: &Module, passes: Options, (source, file): (&SourceFile, FileId), demand: bool) -> String {
-    let list = variants_as(module, passes.call_policy, passes.derivatives);
+    let mut list = variants_as(module, passes.call_policy, passes.derivatives);
+    let tangents = tangent_variants(module, passes.call_policy);
+    let has_tangents = !tangents.is_empty();
+    list.extend(tangents);
+    let of_tangents = |v: &Variant| v.activity.axes() == Axes::Tangent;
     let mark = |v: &Variant, value: Value| -> String {
-        let shadows = if demand { v.activity.shadows(value) } else { Default::default() };
         match demand {
-            true => shadows.on_screen(),
-            false if v.activity.is_varied(value) => "v".to_owned(),
+            true => v.activity.marks(value),
+            false if v.activity.is_varied(value) => if of_tangents(v) { "t" } else { "v" }.to_owned(),
             false => String::new(),
         }
     };
@@ -237,7 +241,12 @@ fn marked(module: &Module, passes: Options, (source, file): (&SourceFile, FileId
     } else {
         "v: a value of this line varies over the surface"
     };
-    let mut out = format!("{legend}\n\n");
+    let also = match (has_tangents, demand) {
+        (false, _) => "",
+        (true, true) => "; t: one carries a tangent of `fwd_diff`",
+        (true, false) => "; t: one depends on a tangent of `fwd_diff`",
+    };
+    let mut out = format!("{legend}{also}\n\n");
     for (i, marks) in lines.iter().enumerate().skip(1) {
         out.push_str(format!("{marks:>3} | {}", source.line(i)).trim_end());
         out.push('\n');
@@ -246,6 +255,8 @@ fn marked(module: &Module, passes: Options, (source, file): (&SourceFile, FileId
         out.push('\n');
         let note = |value: Value| match (demand, mark(v, value)) {
             (_, m) if m.is_empty() => m,
+            (true, _) if of_tangents(v) => "tangent".to_owned(),
+            (false, _) if of_tangents(v) => "varied along tangents".to_owned(),
             (true, m) => format!("shadow {m}"),
             (false, _) => "varied".to_owned(),
         };

@@ -184,10 +184,25 @@ pub fn variants(module: &Module, policy: CallPolicy) -> Vec<Variant> {
 /// Likewise, as a mode wants them.
 pub fn variants_as(module: &Module, policy: CallPolicy, derivatives: Derivatives) -> Vec<Variant> {
     let calls = CallGraph::of(module);
-    let round = Round::screen(module, &calls, policy, derivatives);
+    written(&Round::screen(module, &calls, policy, derivatives))
+}
+
+/// The variants with tangents of functions whose `jvp`s can be resolved as the module stands.
+pub fn tangent_variants(module: &Module, policy: CallPolicy) -> Vec<Variant> {
+    let pending = Pending::of(module);
+    if !pending.jvp {
+        return Vec::new();
+    }
+    let calls = CallGraph::of(module);
+    let mut list = written(&Round::tangents(module, &calls, policy, pending.into_ready()));
+    list.retain(|v| !v.signature.is_plain());
+    list
+}
+
+fn written(round: &Round<'_>) -> Vec<Variant> {
     let one = |(function, signature): (FuncId, Signature)| {
-        let activity = Activity::of(module, &round.lineage, function, &signature);
+        let activity = Activity::of(round.module, &round.lineage, function, &signature);
         Variant { function, signature, activity }
     };
-    variants::discover(&round).list(module).into_iter().map(one).collect()
+    variants::discover(round).list(round.module).into_iter().map(one).collect()
 }

@@ -20,25 +20,42 @@ const MAX_GROWN: usize = 20_000;
 
 /// Writes out the calls that cost more than the body.
 pub fn run(module: &mut Module, remarks: &mut Remarks) {
-    write_out(module, false, remarks);
+    write_out(module, Which::Cheaper, remarks);
+}
+
+/// Writes out the calls of functions that do no more than to differentiate another one, so that what is differentiated
+/// knows which tangents are 0 there, and which results somebody uses.
+pub fn derivatives(module: &mut Module) {
+    if module.functions.iter().any(differentiates) {
+        write_out(module, Which::Derivatives, &mut Remarks::unheard());
+    }
+}
+
+/// Whether a function is straight code with a derivative of a function in it.
+fn differentiates(f: &Function) -> bool {
+    let insts = &f.region(f.body).insts;
+    let is_derivative = |data: &InstData| matches!(data.op, Op::Jvp { .. } | Op::Vjp { .. });
+    insts.iter().any(|&i| is_derivative(f.inst(i))) && insts.iter().all(|&i| f.inst(i).regions.is_empty())
 }
 
 /// Writes out every call but those of functions that call themselves, as far as functions may grow.
 pub fn everything(module: &mut Module) {
-    write_out(module, true, &mut Remarks::unheard());
+    write_out(module, Which::All, &mut Remarks::unheard());
 }
 
-fn write_out(module: &mut Module, all: bool, remarks: &mut Remarks) {
+fn write_out(module: &mut Module, which: Which, remarks: &mut Remarks) {
     let graph = CallGraph::of(module);
     let mut calls = vec![0usize; module.functions.len()];
     graph.callees.iter().flatten().for_each(|f| calls[f.index()] += 1);
     let mut sizes: Vec<usize> = module.functions.iter().map(Function::size).collect();
+    let derivatives: Vec<bool> = module.functions.iter().map(differentiates).collect();
     // Callees first, so that what is copied has been inlined into already.
     for &id in graph.components.iter().flatten() {
         if graph.callees[id.index()].is_empty() {
             continue;
         }
-        let policy = Policy { all, recursive: &graph.recursive, calls: &calls, sizes: &sizes };
+        let policy =
+            Policy { which, recursive: &graph.recursive, calls: &calls, sizes: &sizes, derivatives: &derivatives };
         let (alias, constants, grown) = (Vec::new(), module.function(id).constants(), sizes[id.index()]);
         let mut inliner = Inliner { module, policy, target: id, alias, constants, grown, remarks };
         inliner.run();
@@ -50,12 +67,21 @@ fn write_out(module: &mut Module, all: bool, remarks: &mut Remarks) {
 
 /// Which calls are written out.
 struct Policy<'a> {
-    all: bool,
+    which: Which,
     recursive: &'a [bool],
     /// How many calls of each function there are.
     calls: &'a [usize],
     /// Instructions of each function.
     sizes: &'a [usize],
+    /// Functions that only differentiate another one.
+    derivatives: &'a [bool],
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Which {
+    Cheaper,
+    All,
+    Derivatives,
 }
 
 /// Why a call is written out.
@@ -125,8 +151,10 @@ impl Inliner<'_> {
         if self.policy.recursive[callee.index()] || !fits || is_custom {
             return None;
         }
-        if self.policy.all {
-            return Some(Reason::All);
+        match self.policy.which {
+            Which::All => return Some(Reason::All),
+            Which::Derivatives => return self.policy.derivatives[callee.index()].then_some(Reason::All),
+            Which::Cheaper => {}
         }
         let fixed = if self.policy.calls[callee.index()] == 1 { SINGLE } else { CALL };
         let call = fixed + data.args.len() + data.results.len();
