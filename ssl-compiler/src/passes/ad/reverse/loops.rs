@@ -129,7 +129,7 @@ impl<'m> Lineariser<'_, 'm> {
             let adds = |inst: &&Inst| f.inst(**inst).results.first() == Some(&body.results[j]);
             let Some(&inst) = body.insts.iter().find(adds) else { continue };
             let data = f.inst(inst);
-            if let (Op::Int2(Int2::Add), true) = (data.op, data.args[0] == param)
+            if let (Op::Int2(Int2::Add), true) = (data.op, data.args.first() == Some(&param))
                 && let Some(Const::Int(step)) = self.b.constant_of(data.args[1])
             {
                 tests.push(Counted { value: handed, first: args[j], step });
