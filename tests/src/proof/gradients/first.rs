@@ -111,9 +111,10 @@ pub fn jittered(pool: &Pool, count: usize, random: &mut Random) -> Pool {
 }
 
 /// Components of a vector with what rounding does to them: what a run at a point off by rounding shows, and no less
-/// than rounding does to the largest component.
+/// than rounding does to the largest component, or to the numbers of the program, which are about 1: a derivative may be
+/// nothing but what rounding left of them.
 pub fn with_noise(ran: &[f64], other: &[f64]) -> Vec<Sum> {
-    let largest = ran.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+    let largest = ran.iter().fold(1.0 / 16.0, |a: f64, b| a.max(b.abs()));
     let one = |(&value, &other): (&f64, &f64)| Sum {
         value,
         noise: (value - other).abs() + f64::EPSILON * largest,
@@ -136,6 +137,9 @@ impl First {
         let Some(other) = run(&p.program, &jittered(pool, n, random)) else { return Point::Again("ended early") };
         if ran.path != other.path {
             return Point::Again("a boundary within rounding");
+        }
+        if ran.guarded > 0 {
+            return Point::Again("a derivative is not finite");
         }
         for call in 1..p.starts.len() {
             for i in 0..p.gives {

@@ -74,6 +74,8 @@ pub fn resolved(mut module: Module, options: Options) -> Result<Module, Judged> 
 pub struct Ran {
     pub numbers: Vec<f64>,
     pub path: u64,
+    /// Derivatives that were not finite, and became 0: each direction and each sum has its own.
+    pub guarded: u32,
 }
 
 /// Runs an entry in f64; `None` if it ended early.
@@ -91,7 +93,11 @@ pub fn run_for(program: &Program, pool: &Pool, host: &dyn HostServices) -> Optio
         Cell::Token(_) | Cell::Array => f64::NAN,
     };
     let ended = outcome.token.fuel == 0 || outcome.token.depth != 0;
-    (!ended).then(|| Ran { numbers: outcome.results.iter().map(number).collect(), path: outcome.path })
+    (!ended).then(|| Ran {
+        numbers: outcome.results.iter().map(number).collect(),
+        path: outcome.path,
+        guarded: outcome.non_finite_derivatives,
+    })
 }
 
 /// A sum of terms, what it is known to, and how large its terms are.

@@ -89,6 +89,9 @@ impl Prepared {
         if ran.path != other.path {
             return Point::Again("a boundary within rounding");
         }
+        if ran.guarded > 0 {
+            return Point::Again("a derivative is not finite");
+        }
         let (n, m, gives) = (self.takes, self.floats, self.gives);
         let both = (&ran, &other);
         // Behind the results and tangents of forward mode: those of both along u.
