@@ -20,7 +20,7 @@ use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::ir::Module;
 pub use ssl_compiler::on_large_stack;
 use ssl_compiler::pipeline::{Options, Stage};
-use ssl_compiler::runtime::block::DEFAULT_FUEL;
+use ssl_compiler::runtime::block::{DEFAULT_FUEL, DEFAULT_TAPE_ROWS};
 use ssl_compiler::runtime::print::Listener;
 use ssl_compiler::runtime::{
     Block, BlockStatus, Closure, ClosureDefault, ClosureRegistry, External, ExternalRegistry, GlobalsLayout, LANES,
@@ -281,6 +281,11 @@ pub struct RanBlock {
 
 /// Runs the lanes of a mask on a row of globals each (short ones are filled up with zeros).
 pub fn run_block(shader: &Shader, globals: &[Vec<f32>; LANES], mask: u32, fuel: u32) -> RanBlock {
+    run_block_on(shader, globals, mask, fuel, DEFAULT_TAPE_ROWS)
+}
+
+/// Likewise, on a tape of so many rows.
+pub fn run_block_on(shader: &Shader, globals: &[Vec<f32>; LANES], mask: u32, fuel: u32, tape_rows: u32) -> RanBlock {
     const UNTOUCHED: f32 = 12345.5;
     let needed = shader.interface().globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
     let row = |r: usize| Row(std::array::from_fn(|lane| globals[lane].get(r).copied().unwrap_or(0.0)));
@@ -288,7 +293,8 @@ pub fn run_block(shader: &Shader, globals: &[Vec<f32>; LANES], mask: u32, fuel: 
     let parameters = ParameterBlock::new(shader.interface());
     let mut outputs = vec![Row::splat(UNTOUCHED); shader.interface().output_rows];
     let listener = Listener::new(&TestTexture, &parameters);
-    let status = shader.run(&mut Block { host: &listener, mask, fuel, ..Block::new(&rows, &parameters, &mut outputs) });
+    let usual = Block::new(&rows, &parameters, &mut outputs);
+    let status = shader.run(&mut Block { host: &listener, mask, fuel, tape_rows, ..usual });
     let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
     let mut ran = RanBlock { outputs: Vec::new(), status, said: listener.messages() };
     for lane in 0..LANES {

@@ -2,6 +2,7 @@
 //! against closed forms and finite differences.
 
 use ssl_compiler::runtime::{Block, GradientRequest, LANES, LaneError, Order, ParameterValue, Row};
+use ssl_compiler::testing::{TestPattern, TestTextures};
 use ssl_compiler::{CompileOptions, Compiler, Shader, ShaderRequest};
 use ssl_tests::{HitGlobals, Host, Lambert, WAYS, coat, messages};
 use std::sync::Arc;
@@ -155,6 +156,32 @@ fn a_lane_that_ends_has_no_gradient_and_one_that_is_not_finite_is_counted() {
         assert!((found[0] - 0.5 / 2f32.sqrt()).abs() < 1e-6, "{way:?}: {found:?}");
         assert_eq!(found[1..], [0.0, 0.0], "{way:?}");
         assert_eq!(outputs[0].0[1], 0.0, "{way:?}");
+    }
+}
+
+/// y = k · g of a texture of one color: the gradient by its only texel is k times the sum of the cotangents.
+#[test]
+fn texels_have_gradients_where_a_host_asks_for_them() {
+    let source = "texture2d map;
+        shader main(float k = 2.0, out float y) {
+            y = k * texture2d_sample<map>(global_value<uvw>.x, global_value<uvw>.y).g;
+        }";
+    for way in WAYS {
+        let request = GradientRequest::of(["y"]).by_parameters(["k"]).by_textures(["map"]);
+        let shader = compiled(&mut session(way), source, request);
+        let mut textures = TestTextures::default();
+        let color = textures.add(TestPattern::Flat([0.125, 0.25, 0.5, 1.0]));
+        let mut parameters = shader.new_parameters();
+        parameters.set(shader.interface(), "map", &ParameterValue::Texture(color)).expect("a slot");
+        let mut rows = globals(&shader, |g| g.uvw()[0][0] = Row(std::array::from_fn(|lane| lane as f32 / 16.0)));
+        weigh(&shader, &mut rows, "y", &[0.5]);
+        let mut outputs = shader.new_outputs();
+        let status =
+            shader.run(&mut Block { host: &textures, mask: 0b111, ..Block::new(&rows, &parameters, &mut outputs) });
+        assert!(status.is_clean() && status.lost_texture_gradients == 0, "{way:?}");
+        assert_eq!(by(&shader, &outputs, "k", 2), [0.125], "{way:?}");
+        let levels = textures.gradient(color).expect("a flat texture keeps its gradient");
+        assert_eq!(levels[0][0], [0.0, 3.0, 0.0, 0.0], "{way:?}");
     }
 }
 

@@ -3,9 +3,10 @@
 
 use ssl_tests::proof::gradients::bits::Bits;
 use ssl_tests::proof::gradients::first::First;
+use ssl_tests::proof::gradients::mutation::Mutation;
 use ssl_tests::proof::gradients::second::Second;
 use ssl_tests::proof::gradients::taylor::Taylor;
-use ssl_tests::proof::{prove, wanted};
+use ssl_tests::proof::{Claim, Judged, Tally, judged, prove, wanted};
 
 #[test]
 fn tangents_agree_with_the_second_evaluator() {
@@ -20,6 +21,24 @@ fn cotangents_belong_to_tangents_and_tangents_are_slopes() {
     let tally = prove("cotangents, tangents and finite differences", wanted(60), &First::new(true));
     assert!(tally.share_of_points() < 0.8, "{tally:?}");
     assert!(tally.share_of_programs() < 0.4, "{tally:?}");
+}
+
+/// A claim that could not fail would prove nothing: here each program's derivative has a fault of one instruction. Some
+/// change nothing that a point shows: a sum with 0, or a value that is kept for a branch not taken.
+#[test]
+fn faults_in_reverse_sweeps_are_found() {
+    for (mutation, programs, least) in [(Mutation::Sign, 60, 30), (Mutation::DroppedPush, 120, 90)] {
+        let wrong = First { mutation: Some(mutation), ..First::new(true) };
+        let (mut found, mut all) = (0, 0);
+        for seed in 0..programs {
+            match judged(&wrong, &wrong.program(seed), seed, &mut Tally::default()) {
+                Judged::Fails(_) => (found, all) = (found + 1, all + 1),
+                Judged::Again("nothing to change") => {}
+                _ => all += 1,
+            }
+        }
+        assert!(all > 10 && 100 * found >= least * all, "{mutation:?}: {found} of {all}");
+    }
 }
 
 #[test]

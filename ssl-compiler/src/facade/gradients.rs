@@ -31,7 +31,7 @@ pub fn ask(
     }
     module.gradients.words = words;
     module.gradients.globals = globals;
-    module.gradient_textures = textures;
+    module.gradients.textures = textures;
     let mut gradient = GradientInterface { cotangents: vec![None; interface.output_rows], ..Default::default() };
     let results = module.entry().results.clone();
     // A lobe may have parameters that are no floats.

@@ -50,6 +50,8 @@ pub struct Gradients {
     pub words: Vec<u32>,
     /// Globals by which it is taken: by the value of each component, and by each partial that the entry reads.
     pub globals: Vec<u32>,
+    /// Words of texture slots by whose texels it is taken.
+    pub textures: Vec<u32>,
 }
 
 impl Gradients {

@@ -274,7 +274,7 @@ pub struct Module {
     pub texts: Texts,
     /// What a host wants differentiated, until it is.
     pub gradients: Gradients,
-    /// Words of texture slots whose texels' gradients go to the host.
+    /// Words of texture slots of whose look-ups a `vjp` hands the cotangents to the host.
     pub gradient_textures: Vec<u32>,
     /// The inputs to which the entry's last results are the gradient.
     pub gradient_rows: Vec<gradients::Input>,

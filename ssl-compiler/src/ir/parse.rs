@@ -103,6 +103,7 @@ fn gradient(cursor: &mut Cursor<'_>, module: &mut Module) -> Parsed<()> {
             let field = global(cursor.word()?)?;
             module.gradients.globals.push(field);
         }
+        "texels" => module.gradients.textures.push(cursor.number()?),
         "texture" => module.gradient_textures.push(cursor.number()?),
         other => return Err(format!("no gradient is of or by `{other}`")),
     }

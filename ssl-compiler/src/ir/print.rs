@@ -58,6 +58,9 @@ impl fmt::Display for Module {
         for field in &self.gradients.globals {
             writeln!(f, "gradient global {}", self.globals[*field as usize].name)?;
         }
+        for word in &self.gradients.textures {
+            writeln!(f, "gradient texels {word}")?;
+        }
         for word in &self.gradient_textures {
             writeln!(f, "gradient texture {word}")?;
         }

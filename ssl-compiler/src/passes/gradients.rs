@@ -25,6 +25,8 @@ pub fn run(module: &mut Module) -> bool {
     let body = module.entry;
     module.functions[body.index()].name = unique_name(module, &name);
     let entry = entry(module, name, body, &wanted, &inputs);
+    // Not before: what the shader itself differentiates in reverse has other cotangents, which are not the host's.
+    module.gradient_textures = wanted.textures;
     module.entry = FuncId(module.functions.len() as u32);
     module.functions.push(entry);
     module.gradient_rows = inputs;

@@ -181,7 +181,7 @@ pub fn prove(what: &str, programs: usize, claim: &dyn Claim) -> Tally {
 const MOST_DRAWS: u64 = 200;
 
 /// Judges a program; a panic is a failure like any other.
-fn judged(claim: &dyn Claim, source: &str, seed: u64, tally: &mut Tally) -> Judged {
+pub fn judged(claim: &dyn Claim, source: &str, seed: u64, tally: &mut Tally) -> Judged {
     let judge = || claim.judge(source, Random::new(seed ^ 0x5eed), tally);
     // What is half done when it panics is the tally, which only counts.
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(judge)) {

@@ -1,15 +1,16 @@
 //! The claim that derivatives, too, have the same bits everywhere: on the f32 interpreter and each back end, scalar and
-//! wide, optimised and not, also of lanes that run out of fuel in the middle of a sweep.
+//! wide, optimised and not, also of lanes that run out of fuel, or of tape, in the middle of a sweep.
 
 use super::resolved;
 use super::subject::{Arg, Mode, Subject, derived, entry, pool, source};
 use crate::generate::Random;
 use crate::proof::interpreted::host;
 use crate::proof::{Claim, Judged, Tally};
-use crate::{Host, RanBlock, run_block};
+use crate::{Host, RanBlock, run_block_on};
 use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::ir::{Module, Precision};
 use ssl_compiler::pipeline::Options;
+use ssl_compiler::runtime::block::DEFAULT_TAPE_ROWS;
 use ssl_compiler::runtime::{LANES, Orders};
 use ssl_compiler::{BackendKind, Shader, Target, compile_module};
 
@@ -103,19 +104,20 @@ impl Claim for Bits {
         let ints: Vec<usize> =
             module.globals.iter().filter(|g| g.ty == ssl_compiler::Type::Int).map(|g| g.first_row).collect();
         let rows = module.globals.iter().map(|g| g.first_row + g.components() * g.orders.count()).max().unwrap_or(0);
-        for round in 0..3 {
+        for round in 0..4 {
             let globals = lanes(&mut random, &ints, rows);
             let mask = [0xffff, 1 << random.below(LANES), random.below(0x1_0000) as u32][random.below(3)];
-            // One in three ends in the middle, of the sweep or before.
+            // Two in four end in the middle, of the sweep or before.
             let fuel = if round == 1 { 1 + random.below(200) as u32 } else { 100_000 };
+            let tape = if round == 2 { random.below(60) as u32 } else { DEFAULT_TAPE_ROWS };
             // What was made simpler before it was differentiated has other derivatives, to the bit.
-            let references: [RanBlock; 2] = [0, 1].map(|i| run_block(&shaders[i].1, &globals, mask, fuel));
+            let references: [RanBlock; 2] = [0, 1].map(|i| run_block_on(&shaders[i].1, &globals, mask, fuel, tape));
             for (way, shader) in &shaders[2..] {
                 let reference = &references[usize::from(!way.1)];
-                let found = run_block(shader, &globals, mask, fuel);
+                let found = run_block_on(shader, &globals, mask, fuel, tape);
                 if found != *reference {
                     let what = differing(&found, reference, &globals);
-                    return Judged::Fails(format!("{way:?}, mask {mask:#x}, fuel {fuel}\n{what}"));
+                    return Judged::Fails(format!("{way:?}, mask {mask:#x}, fuel {fuel}, tape {tape}\n{what}"));
                 }
                 tally.comparisons += found.outputs.iter().map(|(_, rows)| rows.len()).sum::<usize>();
             }

@@ -1,5 +1,6 @@
 //! First derivatives: forward and reverse mode belong together, and forward mode is the slope.
 
+use super::mutation::Mutation;
 use super::subject::{Arg, Mode, Subject, derived, entry, number, pool, source};
 use super::{Pool, Ran, Sum, agree, resolved, run};
 use crate::Host;
@@ -18,11 +19,13 @@ const DRAWS: usize = 10;
 pub struct First {
     pub host: Host,
     pub reverse: bool,
+    /// What is done to the derivatives' code, so that the claim must fail: to see that it can.
+    pub mutation: Option<Mutation>,
 }
 
 impl First {
     pub fn new(reverse: bool) -> First {
-        First { host: host(), reverse }
+        First { host: host(), reverse, mutation: None }
     }
 }
 
@@ -64,7 +67,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(claim: &First, source: &str, ways: Ways) -> Result<Prepared, Judged> {
+    fn new(claim: &First, source: &str, ways: Ways, random: &mut Random) -> Result<Prepared, Judged> {
         let subject = Subject::new(&claim.host, source, Precision::Double)?;
         let (n, floats) = (subject.params(subject.function), subject.floats(subject.function));
         let (m, f) = (floats.len(), subject.function);
@@ -77,7 +80,11 @@ impl Prepared {
             calls.push((reverse, pool(0, n).chain(pool(2 * n, m)).collect()));
         }
         let (first_field, starts) = entry(&mut module, 2 * n + m, ways.orders(), &calls);
-        let program = Program::new(resolved(module, ways.options())?);
+        let mut module = resolved(module, ways.options())?;
+        if let Some(mutation) = claim.mutation {
+            mutation.apply(&mut module, random)?;
+        }
+        let program = Program::new(module);
         let mut module = subject.module;
         let (primal_field, _) = entry(&mut module, n, ways.orders(), &calls[..1]);
         let primal = Program::new(resolved(module, ways.options())?);
@@ -251,7 +258,10 @@ impl Claim for First {
     }
 
     fn judge(&self, source: &str, mut random: Random, tally: &mut Tally) -> Judged {
-        let prepared = match Prepared::new(self, source, Ways::draw(&mut random)) {
+        let drawn = Ways::draw(&mut random);
+        // Where calls are written out, nothing tells which code is the derivatives'.
+        let ways = Ways { optimise: drawn.optimise && self.mutation.is_none(), ..drawn };
+        let prepared = match Prepared::new(self, source, ways, &mut random) {
             Ok(prepared) => prepared,
             Err(judged) => return judged,
         };

@@ -10,6 +10,7 @@
 
 pub mod bits;
 pub mod first;
+pub mod mutation;
 pub mod second;
 pub mod subject;
 pub mod taylor;
@@ -19,9 +20,11 @@ use ssl_compiler::interp::{Cell, Inputs, Outcome, Program};
 use ssl_compiler::ir::Module;
 use ssl_compiler::passes::ad::Refused;
 use ssl_compiler::pipeline::{self, Failure, Options};
-use ssl_compiler::runtime::block::DEFAULT_FUEL;
 use ssl_compiler::runtime::{HostServices, Order};
 use ssl_compiler::testing::TestTexture;
+
+/// More than any program of the generator needs.
+const FUEL: u32 = 200_000;
 
 /// Relative to the size of the terms that were added up.
 pub const TOLERANCE: f64 = 1e-10;
@@ -85,7 +88,7 @@ pub fn run(program: &Program, pool: &Pool) -> Option<Ran> {
 
 /// Likewise, for a host with other textures.
 pub fn run_for(program: &Program, pool: &Pool, host: &dyn HostServices) -> Option<Ran> {
-    let outcome: Outcome<f64> = program.run(pool, host, DEFAULT_FUEL);
+    let outcome: Outcome<f64> = program.run(pool, host, FUEL);
     let number = |cell: &Cell<f64>| match *cell {
         Cell::Float(x) => x,
         Cell::Int(i) => f64::from(i),
