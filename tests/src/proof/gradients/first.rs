@@ -189,7 +189,7 @@ impl First {
         let fails = |why: String| Point::Fails(format!("{why}, at {pool:?}"));
         agree("the dot products", weighted(tangents, weights), weighted(&cotangents, direction), tally)
             .map_err(fails)?;
-        for i in 0..n {
+        for (i, &cotangent) in cotangents.iter().enumerate() {
             let mut unit = pool.clone();
             unit.values[n..2 * n].fill(0.0);
             unit.values[n + i] = 1.0;
@@ -197,7 +197,7 @@ impl First {
             let column = &p.results(&column, 1)[p.gives..p.gives + m];
             // What rounding does is known of the cotangent.
             let column: Vec<Sum> = with_noise(column, column);
-            agree(&format!("the gradient by parameter {i}"), cotangents[i], weighted(&column, weights), tally)
+            agree(&format!("the gradient by parameter {i}"), cotangent, weighted(&column, weights), tally)
                 .map_err(fails)?;
         }
         Ok(())
