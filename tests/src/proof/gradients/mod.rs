@@ -69,6 +69,7 @@ pub fn resolved(mut module: Module, options: Options) -> Result<Module, Judged> 
     match pipeline::run(&mut module, options, &mut |_, _| {}) {
         Ok(_) => Ok(module),
         Err(Failure::Refused(Refused::TooLarge)) => Err(Judged::Again("too large")),
+        Err(Failure::Refused(Refused::TwoTapes(_))) => Err(Judged::Again("two tapes")),
         Err(other) => Err(Judged::Fails(format!("{other:?}\n{}", shown.unwrap_or_default()))),
     }
 }

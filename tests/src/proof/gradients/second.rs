@@ -144,7 +144,7 @@ impl Claim for Second {
     }
 
     fn judge(&self, source: &str, mut random: Random, tally: &mut Tally) -> Judged {
-        let ways = Ways { arrays: false, ..Ways::draw(&mut random) };
+        let ways = Ways::draw(&mut random);
         let prepared = match Prepared::new(self, source, ways) {
             Ok(prepared) => prepared,
             Err(judged) => return judged,

@@ -221,7 +221,8 @@ pub(super) fn write_split(
     let kept = decide(&function, function.body, &steps, Boundary::branch(source.prefer));
     let [save, back] = halves;
     let mut split = Split { save, back, handed: Vec::new(), exports: Vec::new() };
-    let site = recursive.then(|| output.new_site());
+    let span = source.region(source.body).insts.first().map(|&i| source.inst(i).span).unwrap_or_default();
+    let site = recursive.then(|| output.own_site(source, span));
     let forwards = match site {
         Some(site) => push_at_end(function, site, &kept),
         None => hand_over(function, &kept, &mut split),

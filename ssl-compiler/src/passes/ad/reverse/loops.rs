@@ -102,7 +102,7 @@ impl<'m> Lineariser<'_, 'm> {
 
     /// Puts on the tape, at a region's end, what the sweep gets from it.
     fn side(&mut self, region: Region, steps: Vec<Step>, kept: Kept, data: &InstData) -> Side {
-        let site = (!kept.leaves.is_empty()).then(|| self.output.new_site());
+        let site = (!kept.leaves.is_empty()).then(|| self.output.own_site(self.source, data.span));
         if let Some(site) = site {
             let mut results = self.b.function.region(region).results.clone();
             let Some(token) = results.iter_mut().find(|v| self.b.function.ty(**v) == Ty::Token) else {

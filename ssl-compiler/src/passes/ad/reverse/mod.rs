@@ -27,6 +27,7 @@ use super::Refused;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::lineage::Lineage;
 use crate::ir::*;
+use crate::source::Span;
 use checkpoint::Rewritten;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -84,6 +85,7 @@ pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Re
         mirrored: HashMap::new(),
         rewritten,
         uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
+        between: between(module, &calls),
         has_texels: holding(module, &calls, |op| is_wanted(module, op)),
         refused: None,
     };
@@ -120,6 +122,25 @@ fn holding(module: &Module, calls: &CallGraph, wanted: impl Fn(Op) -> bool) -> V
     holds
 }
 
+/// By function, whether it or a function that calls it, by whatever way, pushes or pops itself.
+fn between(module: &Module, calls: &CallGraph) -> Vec<bool> {
+    let direct = |f: &Function| {
+        let mut any = false;
+        f.walk(|_, data| any |= matches!(data.op, Op::Push(_) | Op::Pop(_)));
+        any
+    };
+    let mut between: Vec<bool> = module.functions.iter().map(direct).collect();
+    // Callers before callees, and those of a component together.
+    for component in calls.components.iter().rev() {
+        let any = component.iter().any(|f| between[f.index()]);
+        for &f in component.iter().filter(|_| any) {
+            between[f.index()] = true;
+            calls.callees[f.index()].iter().for_each(|callee| between[callee.index()] = true);
+        }
+    }
+    between
+}
+
 fn first_free_site(module: &Module) -> u32 {
     let mut next = 0;
     for f in &module.functions {
@@ -148,6 +169,8 @@ pub(super) struct Output<'m> {
     pub rewritten: Rewritten,
     /// By function of the module, whether it or what it calls pushes or pops: then the sweep must, too.
     pub uses_tape: Vec<bool>,
+    /// By function of the module, whether it pushes or pops itself, or is called by one that does.
+    between: Vec<bool>,
     /// Likewise, whether it looks at texels whose gradient is wanted.
     has_texels: Vec<bool>,
     pub refused: Option<Refused>,
@@ -161,6 +184,16 @@ impl Output<'_> {
     pub fn new_site(&mut self) -> u32 {
         self.sites += 1;
         self.sites - 1
+    }
+
+    /// A site for what the sweep through a function keeps. Between the pushes and pops that an earlier sweep left in
+    /// the code there is no room for more: the tape gives back what was put on it last, whichever sweep put it there.
+    pub fn own_site(&mut self, source: &Function, span: Span) -> u32 {
+        let id = self.module.functions.iter().position(|f| std::ptr::eq(f, source));
+        if id.is_none_or(|id| self.between[id]) {
+            self.refuse(Refused::TwoTapes(span));
+        }
+        self.new_site()
     }
 
     pub fn mirror(&mut self, site: u32) -> u32 {

@@ -98,7 +98,7 @@ impl Lineariser<'_, '_> {
         counters: &[Counted],
         anchor: u32,
     ) -> Result<(Undo, Vec<usize>), Obstacle> {
-        let site = self.output.new_site();
+        let site = self.output.own_site(self.source, self.b.span);
         let f = &self.b.function;
         let (condition, body) = (f.region(condition), f.region(body));
         let mut definitions = HashMap::new();
