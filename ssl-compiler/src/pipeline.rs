@@ -176,7 +176,8 @@ pub fn run_remarking(
                 Run::Remarking(run) => run(module, remarks),
                 Run::WriteOutCalls => inline::everything(module),
                 Run::Differentiate => {
-                    ad::run_as(module, options.call_policy, options.derivatives).map_err(Failure::Refused)?;
+                    ad::run_remarking(module, options.call_policy, options.derivatives, remarks)
+                        .map_err(Failure::Refused)?;
                 }
             }
             timings.push((pass.name, start.elapsed()));

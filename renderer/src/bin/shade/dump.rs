@@ -13,6 +13,7 @@ use ssl_compiler::backend::{BackendError, Text};
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::ir::print::print_function;
 use ssl_compiler::ir::{Module, Value};
+use ssl_compiler::passes::ad::reverse::report;
 use ssl_compiler::passes::ad::{Variant, tangent_variants, variants_as};
 use ssl_compiler::passes::expand_math;
 use ssl_compiler::passes::remarks::Remarks;
@@ -62,6 +63,8 @@ enum Stage {
     Opt,
     /// What the passes that optimise did, and why
     Remarks,
+    /// What the reverse sweeps of gradients keep of each loop and call, in bytes, and why
+    Tape,
     /// How the code runs over the points of a block together: branches, masks and calls, with the reasons
     Simd,
     /// The same with mathematical functions expanded, which the back ends that make machine code translate
@@ -159,7 +162,7 @@ fn dump(
         return Err(diagnostics);
     }
     let wanted = match arguments.stage {
-        Stage::Ir | Stage::Remarks => Reached::Lowered,
+        Stage::Ir | Stage::Remarks | Stage::Tape => Reached::Lowered,
         Stage::Lineage | Stage::Demand => Reached::BeforeAd,
         Stage::Ad => Reached::Differentiated,
         _ => Reached::Optimised,
@@ -187,7 +190,8 @@ fn dump(
         });
     }
     Ok(Ok(Dump::Text(match arguments.stage {
-        Stage::Remarks => remarks(module, options.passes, sources),
+        Stage::Remarks => remarks(module, options.passes, sources, |pass| pass != report::PASS),
+        Stage::Tape => remarks(module, options.passes, sources, |pass| pass == report::PASS),
         Stage::Lineage | Stage::Demand => {
             marked(&module, options.passes, (sources.get(file), file), arguments.stage == Stage::Demand)
         }
@@ -200,13 +204,13 @@ fn dump(
     })))
 }
 
-/// What the passes say of a module as it was lowered, a line each.
-fn remarks(mut module: Module, passes: Options, sources: &SourceMap) -> String {
+/// What these passes say of a module as it was lowered, a line each.
+fn remarks(mut module: Module, passes: Options, sources: &SourceMap, wanted: impl Fn(&str) -> bool) -> String {
     let mut remarks = Remarks::heard();
     // It went through the same passes before.
     let ran = ssl_compiler::on_large_stack(|| run_remarking(&mut module, passes, &mut |_, _| {}, &mut remarks));
     debug_assert!(ran.is_ok(), "{ran:?}");
-    remarks.list.iter().map(|r| format!("{}: {r}\n", sources.place(r.span))).collect()
+    remarks.list.iter().filter(|r| wanted(r.pass)).map(|r| format!("{}: {r}\n", sources.place(r.span))).collect()
 }
 
 /// The source with a mark before each line, then each variant's code with notes.

@@ -21,7 +21,7 @@ mod finish;
 mod forward;
 mod pending;
 mod regions;
-mod reverse;
+pub mod reverse;
 mod round;
 pub mod rules;
 mod variants;
@@ -32,6 +32,7 @@ use crate::analysis::call_graph::CallGraph;
 use crate::analysis::derivatives::Derivatives;
 use crate::ir::{FuncId, Module};
 use crate::passes::gradients;
+use crate::passes::remarks::Remarks;
 use crate::source::Span;
 pub use pending::Pending;
 use round::Round;
@@ -84,10 +85,20 @@ pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Refused> {
 
 /// Resolves all derivatives of a module, as a mode wants them. What is forced are first derivatives.
 pub fn run_as(module: &mut Module, policy: CallPolicy, derivatives: Derivatives) -> Result<(), Refused> {
+    run_remarking(module, policy, derivatives, &mut Remarks::unheard())
+}
+
+/// Likewise; says what gradients keep, and why.
+pub fn run_remarking(
+    module: &mut Module,
+    policy: CallPolicy,
+    derivatives: Derivatives,
+    remarks: &mut Remarks,
+) -> Result<(), Refused> {
     let mut rounds = Rounds::new(derivatives);
     loop {
         while let Some(next) = rounds.next(module)? {
-            rounds.run(module, policy, next)?;
+            rounds.run(module, policy, next, remarks)?;
         }
         // What a host wants comes last: all that the shader itself differentiates is code like any other then.
         if !gradients::run(module) {
@@ -144,10 +155,16 @@ impl Rounds {
         }
     }
 
-    fn run(&mut self, module: &mut Module, policy: CallPolicy, next: Next) -> Result<(), Refused> {
+    fn run(
+        &mut self,
+        module: &mut Module,
+        policy: CallPolicy,
+        next: Next,
+        remarks: &mut Remarks,
+    ) -> Result<(), Refused> {
         self.all += 1;
         match next {
-            Next::Cotangents(ready) => reverse::resolve(module, &|id| ready[id.index()])?,
+            Next::Cotangents(ready) => reverse::resolve(module, &|id| ready[id.index()], remarks)?,
             Next::Tangents(ready) => {
                 let calls = CallGraph::of(module);
                 *module = forward_round(&Round::tangents(module, &calls, policy, ready))?;

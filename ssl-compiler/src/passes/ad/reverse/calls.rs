@@ -3,10 +3,12 @@
 use super::checkpoint::only_handed_on;
 use super::keep::{Boundary, Kept, decide};
 use super::linearise::{Callee, Lineariser, Step};
+use super::report;
 use super::transpose::Sweep;
 use super::{Handed, Output, Signature, Split, active, token_of};
 use crate::ir::builder::Builder;
 use crate::ir::*;
+use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
 impl<'m> Lineariser<'_, 'm> {
@@ -219,6 +221,7 @@ pub(super) fn write_split(
     let name = output.name(&source.name, "save");
     let Forwards { function, steps, active } = forwards(output, id, signature, name, true);
     let kept = decide(&function, function.body, &steps, Boundary::branch(source.prefer));
+    report::kept(output.remarks, &function, Span::default(), &kept, report::Crossing::Call);
     let [save, back] = halves;
     let mut split = Split { save, back, handed: Vec::new(), exports: Vec::new() };
     let span = source.region(source.body).insts.first().map(|&i| source.inst(i).span).unwrap_or_default();

@@ -4,6 +4,7 @@
 use super::Refused;
 use super::keep::{Boundary, Counted, Kept, decide_with};
 use super::linearise::{Lineariser, Rounds, Side, Step};
+use super::report;
 use super::transpose::Sweep;
 use super::undo::{Obstacle, Undo};
 use crate::ir::*;
@@ -46,6 +47,7 @@ impl<'m> Lineariser<'_, 'm> {
             };
             let test = decide_with(&self.b.function, new_condition, &test_steps, boundary, &tests);
             let body = decide_with(&self.b.function, new_body, &body_steps, boundary, &rounds);
+            self.report(data, &test, &body, matches!(checkpoint, Checkpoint::Undo(_)));
             let undo = match checkpoint {
                 Checkpoint::Undo(anchor) => self.undo([new_condition, new_body], [&test, &body], &rounds, anchor, data),
                 _ => None,
@@ -70,6 +72,23 @@ impl<'m> Lineariser<'_, 'm> {
             });
             Step::Loop(Box::new(Rounds { inst, count, test, body, undo }))
         })
+    }
+
+    fn report(&mut self, data: &InstData, test: &Kept, body: &Kept, undone: bool) {
+        let (f, remarks) = (&self.b.function, &mut *self.output.remarks);
+        if undone {
+            remarks.say(report::PASS, f, data.span, || {
+                format!(
+                    "the rounds are taken back: {} restored in each, kept at anchors only",
+                    report::count(body.leaves.len(), "value")
+                )
+            });
+            return;
+        }
+        report::kept(remarks, f, data.span, body, report::Crossing::Round);
+        if !test.leaves.is_empty() {
+            report::kept(remarks, f, data.span, test, report::Crossing::Round);
+        }
     }
 
     /// Takes the rounds back in place of keeping them, or says why that cannot be.

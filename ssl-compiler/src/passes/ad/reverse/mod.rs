@@ -19,6 +19,7 @@ mod checkpoint;
 mod keep;
 mod linearise;
 mod loops;
+pub mod report;
 mod root;
 mod transpose;
 mod undo;
@@ -27,6 +28,7 @@ use super::Refused;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::lineage::Lineage;
 use crate::ir::*;
+use crate::passes::remarks::Remarks;
 use crate::source::Span;
 use checkpoint::Rewritten;
 use std::collections::{HashMap, HashSet};
@@ -65,7 +67,11 @@ pub(super) struct Split {
 }
 
 /// Turns every `vjp` whose function holds nothing to be differentiated first into calls.
-pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Result<(), Refused> {
+pub(super) fn resolve(
+    module: &mut Module,
+    ready: &dyn Fn(FuncId) -> bool,
+    remarks: &mut Remarks,
+) -> Result<(), Refused> {
     // What is added here waits for the next time.
     let there = module.functions.len();
     let ready = &|id: FuncId| id.index() < there && ready(id);
@@ -84,6 +90,7 @@ pub(super) fn resolve(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) -> Re
         names: module.functions.iter().map(|f| f.name.clone()).collect(),
         mirrored: HashMap::new(),
         rewritten,
+        remarks,
         uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
         between: between(module, &calls),
         has_texels: holding(module, &calls, |op| is_wanted(module, op)),
@@ -167,6 +174,7 @@ pub(super) struct Output<'m> {
     /// The sites at which cotangents of values with a site of their own travel.
     mirrored: HashMap<u32, u32>,
     pub rewritten: Rewritten,
+    pub remarks: &'m mut Remarks,
     /// By function of the module, whether it or what it calls pushes or pops: then the sweep must, too.
     pub uses_tape: Vec<bool>,
     /// By function of the module, whether it pushes or pops itself, or is called by one that does.

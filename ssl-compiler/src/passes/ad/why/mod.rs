@@ -15,6 +15,7 @@ use crate::analysis::axes::Shadows;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::derivatives::Derivatives;
 use crate::ir::{Function, Module, Value};
+use crate::passes::remarks::Remarks;
 use crate::source::{SourceMap, Span};
 use net::{Net, Occurrence};
 pub use query::Unknown;
@@ -95,7 +96,7 @@ pub fn why(
         let next = rounds.next(&mut module);
         // What is refused is refused when the shader is compiled; the rounds so far are explained.
         if let Ok(Some(inner @ (Next::Tangents(_) | Next::Cotangents(_)))) = next {
-            if rounds.run(&mut module, policy, inner).is_ok() {
+            if rounds.run(&mut module, policy, inner, &mut Remarks::unheard()).is_ok() {
                 continue;
             }
             break;
