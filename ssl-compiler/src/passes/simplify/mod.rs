@@ -1,7 +1,8 @@
 //! Folds constants, merges equal computations, removes branches with a known condition and trivial ones.
 //!
 //! Each idea has a file: equal computations (`common`), reads of known elements (`array_reads`), branches (`branches`),
-//! values that no round of a loop changes (`carried`), and identities of arithmetic (`identities`). They share one walk
+//! values that no round of a loop changes (`carried`), pops without pushes (`orphans`), and identities of arithmetic
+//! (`identities`). They share one walk
 //! because each makes work for the others.
 //!
 //! One walk in program order. An alias table maps each value to what it turned out to be, and the walk reads every
@@ -12,6 +13,7 @@ mod branches;
 mod carried;
 mod common;
 mod identities;
+mod orphans;
 
 use super::remarks::Remarks;
 use crate::analysis::pure_functions::{self, Pure};
@@ -34,6 +36,7 @@ fn simplify(module: &mut Module, with_identities: bool, remarks: &mut Remarks) {
     for f in &mut module.functions {
         Simplifier::new(f, &pure, with_identities, remarks).run();
     }
+    orphans::remove(module);
 }
 
 struct Simplifier<'a> {
