@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 /// One linear step: how the cotangents of what an instruction gives become those of what it takes. Old values name
 /// cotangents, new ones what was computed on the way forwards.
+#[expect(clippy::large_enum_variant, reason = "a function has as many steps as operations, and most are small anyway")]
 pub(super) enum Step {
     Rule {
         inst: Inst,
@@ -301,7 +302,7 @@ impl<'m> Lineariser<'_, 'm> {
         let results = Values::from_slice(self.b.results(new));
         self.bind(&data.results, &results);
         let gradients = if moves { results[5..].to_vec() } else { Vec::new() };
-        let texels = is_wanted(self.output.module, op).then_some(place).unwrap_or_default();
+        let texels = if is_wanted(self.output.module, op) { place } else { Vec::new() };
         active.then_some(Step::Texture { inst, gradients, texels })
     }
 
