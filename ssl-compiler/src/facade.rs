@@ -489,10 +489,12 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
             let message = format!("the rounds of this loop cannot be taken back: {why}");
             Diagnostic::error(&codes::NO_UNDO, span, message, hint)
         }
-        Failure::Refused(Refused::TwoTapes(span)) => {
-            let message = "what is kept for two reverse sweeps through this would mix";
-            let hint =
-                "take one of the two derivatives in forward mode: `fwd_diff` of `bwd_diff`, or the other way round";
+        Failure::Refused(Refused::TooManyTapes(span)) => {
+            let message = format!(
+                "reverse sweeps that keep values go through each other here, and only {} can",
+                crate::ir::MAX_TAPES
+            );
+            let hint = "take some of the derivatives in forward mode: `fwd_diff` of `bwd_diff`, or the other way round";
             Diagnostic::error(&codes::DERIVED_FUNCTION, span, message, hint)
         }
         Failure::Refused(Refused::NoTape(span)) => {

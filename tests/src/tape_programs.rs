@@ -1,9 +1,11 @@
 //! Random programs in intermediate code that keep values on the tape: in straight lines, on one side of a branch, in
-//! rounds of loops that others take back, in functions and in recursions, with arrays among the values.
+//! rounds of loops that others take back, in functions and in recursions, with arrays among the values, and on several
+//! tapes, of which each by itself gives back what was put on it last.
 //!
 //! Programs end, and what is pushed is popped, by construction. So a pop gives what was pushed for it.
 
 use crate::generate::Random;
+use ssl_compiler::ir::Site;
 use std::fmt::Write;
 
 /// What every program begins with: five numbers that differ between lanes, and one that does not.
@@ -172,9 +174,14 @@ impl Writer {
         self.out.split_off(end)
     }
 
-    fn new_site(&mut self) -> u32 {
+    fn new_site(&mut self) -> Site {
+        let tape = [0, 0, 1, 2, 7][self.random.below(5)];
+        self.site_on(tape)
+    }
+
+    fn site_on(&mut self, tape: u8) -> Site {
         self.sites += 1;
-        self.sites - 1
+        Site { number: self.sites - 1, tape }
     }
 
     fn body(&mut self, scope: &mut Scope) {
@@ -189,7 +196,7 @@ impl Writer {
             return;
         }
         self.budget -= 1;
-        match self.random.below(7) {
+        match self.random.below(10) {
             0 => {
                 let v = self.combine(scope);
                 scope.floats.push(v);
@@ -205,7 +212,8 @@ impl Writer {
             2 => self.kept_over(scope),
             3 => self.branch(scope),
             4 => self.kept_by_some(scope),
-            5 => self.loops(scope),
+            5 | 6 => self.loops(scope),
+            7 => self.crossed(scope),
             _ => self.call(scope),
         }
     }
@@ -220,12 +228,12 @@ impl Writer {
     }
 
     /// The types of what a push takes.
-    fn push(&mut self, site: u32, scope: &mut Scope) -> Vec<String> {
+    fn push(&mut self, site: Site, scope: &mut Scope) -> Vec<String> {
         let n = 1 + self.random.below(4);
         let (mut types, mut values) = (Vec::new(), Vec::new());
         for _ in 0..n {
             let (x, i) = (self.float(scope), self.pick(&scope.ints.clone()));
-            let (ty, v) = match self.random.below(8) {
+            let (ty, v) = match self.random.below(10) {
                 0 | 1 => ("int".to_owned(), i),
                 2 => {
                     let y = self.float(scope);
@@ -253,7 +261,7 @@ impl Writer {
         types
     }
 
-    fn pop(&mut self, site: u32, types: &[String], scope: &mut Scope) {
+    fn pop(&mut self, site: Site, types: &[String], scope: &mut Scope) {
         let token = self.value();
         let results: Vec<usize> = types.iter().map(|_| self.value()).collect();
         let named: Vec<String> = results.iter().zip(types).map(|(v, ty)| format!("%{v}: {ty}")).collect();
@@ -338,6 +346,18 @@ impl Writer {
         ));
         scope.token = token;
         scope.floats.push(result);
+    }
+
+    /// What two tapes keep comes back in the order in which it went.
+    fn crossed(&mut self, scope: &mut Scope) {
+        let (one, other) = (self.site_on(0), self.site_on(1));
+        let first = self.push(one, scope);
+        self.body(scope);
+        let second = self.push(other, scope);
+        self.body(scope);
+        self.pop(one, &first, scope);
+        self.body(scope);
+        self.pop(other, &second, scope);
     }
 
     /// A loop whose rounds keep something, and one that takes it back.

@@ -377,15 +377,20 @@ fn a_pop_without_a_push_gives_zeros() {
          %7: token, %8: float, %9: int = pop 3 %5\n  return %7, %8, %9\n}\n",
     );
     let rows = [Row(std::array::from_fn(|lane| lane as f32 - 7.5))];
-    for target in targets() {
+    let words = |x: f32| if x > 0.0 { [x.to_bits(), 5] } else { [0; 2] };
+    // The interpreter as a back end takes it for a fault of the compiler's.
+    for target in targets().into_iter().filter(|target| target.backend != BackendKind::Interpreter) {
         let ran = run(&compile(&module, target), &rows, &[], AMPLE, &NoTextures);
         assert!(ran.status.is_clean());
         for (lane, found) in ran.outputs {
-            let x = rows[0].0[lane];
-            assert_eq!(found, if x > 0.0 { [x.to_bits(), 5] } else { [0; 2] }, "{target:?}");
+            assert_eq!(found, words(rows[0].0[lane]), "{target:?}");
         }
     }
-    assert_eq!(interpret::<f32>(&module, &rows, 0).unmatched_pops, 1);
+    for lane in 0..LANES {
+        let (outcome, x) = (interpret::<f32>(&module, &rows, lane), rows[0].0[lane]);
+        assert_eq!(outcome.results.iter().map(|c| c.bits()).collect::<Vec<u32>>(), words(x));
+        assert_eq!(outcome.unmatched_pops, u32::from(x <= 0.0));
+    }
 }
 
 /// A host that runs a shader with a tape of its own whenever it is asked for a texture, as another fiber of the thread

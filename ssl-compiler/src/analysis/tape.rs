@@ -9,13 +9,13 @@ use super::derivatives::Derivatives;
 use super::flow::{Flow, Sink};
 use super::lineage::Origin;
 use super::net::Net;
-use crate::ir::{FuncId, Function, Inst, InstData, Module, Op, Value};
+use crate::ir::{FuncId, Function, Inst, InstData, Module, Op, Site, Value};
 use std::collections::HashMap;
 
 #[derive(Default)]
 pub struct Tape {
     /// By site, of each value.
-    sites: HashMap<u32, Vec<Kept>>,
+    sites: HashMap<Site, Vec<Kept>>,
 }
 
 /// What is known of one value of a site.
@@ -76,16 +76,16 @@ impl Tape {
     }
 
     /// The axes along which a value of a site has a shadow on the tape.
-    pub fn carried(&self, site: u32, value: usize) -> Shadows {
+    pub fn carried(&self, site: Site, value: usize) -> Shadows {
         self.kept(site, value).carried
     }
 
-    fn kept(&self, site: u32, value: usize) -> Kept {
+    fn kept(&self, site: Site, value: usize) -> Kept {
         self.sites.get(&site).and_then(|s| s.get(value)).copied().unwrap_or_default()
     }
 
     /// What a value brings along that comes off the tape.
-    pub fn origin(&self, site: u32, value: usize) -> Origin {
+    pub fn origin(&self, site: Site, value: usize) -> Origin {
         let Kept { carried, derived } = self.kept(site, value);
         Origin { seeded: carried, derived }
     }
@@ -101,8 +101,8 @@ impl Tape {
 }
 
 /// A node for each value of each site, between what goes in and what comes out; and the edges that `net` lacks.
-fn nodes(module: &Module, flows: &[Flow], net: &mut Net) -> HashMap<u32, Vec<Value>> {
-    let mut nodes: HashMap<u32, Vec<Value>> = HashMap::new();
+fn nodes(module: &Module, flows: &[Flow], net: &mut Net) -> HashMap<Site, Vec<Value>> {
+    let mut nodes: HashMap<Site, Vec<Value>> = HashMap::new();
     for (id, (f, flow)) in module.functions.iter().zip(flows).enumerate() {
         for data in flow.tape.iter().map(|&inst| f.inst(inst)) {
             let (Op::Push(site) | Op::Pop(site)) = data.op else { continue };

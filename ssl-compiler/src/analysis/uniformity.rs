@@ -19,7 +19,7 @@
 use super::call_graph::CallGraph;
 use super::storage::Storage;
 use crate::ir::facts::Reach;
-use crate::ir::{FuncId, Function, Inst, InstData, Module, Op, Region, Ty, Value};
+use crate::ir::{FuncId, Function, Inst, InstData, Module, Op, Region, Site, Ty, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The facts about one function, as it is called by lanes together.
@@ -119,7 +119,7 @@ struct Search<'a> {
     values_in_slot: Vec<Vec<u32>>,
     facts: Vec<Facts>,
     /// By number of a push and place among its values: those that vary.
-    pushed: HashMap<u32, Vec<bool>>,
+    pushed: HashMap<Site, Vec<bool>>,
     changed: bool,
 }
 
@@ -248,7 +248,7 @@ impl Search<'_> {
         data.results.iter().for_each(|&r| self.set(id, r, diverges));
     }
 
-    fn note_pushed(&mut self, id: FuncId, site: u32, values: &[Value]) {
+    fn note_pushed(&mut self, id: FuncId, site: Site, values: &[Value]) {
         let varying: Vec<bool> = values.iter().map(|&v| self.varies(id, v)).collect();
         let known = self.pushed.entry(site).or_insert_with(|| vec![false; varying.len()]);
         for (known, varies) in known.iter_mut().zip(varying) {

@@ -67,6 +67,7 @@ impl Code for Interpreted {
             // SAFETY: the caller promises a live host behind the pointer.
             let host = unsafe { *context.host.cast::<&dyn HostServices>() };
             let outcome = self.program.run_with_tape::<f32>(&inputs, host, context.fuel, context.tape_rows);
+            debug_assert_eq!(outcome.unmatched_pops, 0, "a pop found what another push had left");
             for (row, cell) in outcome.results.iter().enumerate() {
                 // SAFETY: the caller promises a row for each of the entry's results.
                 unsafe { (*context.outputs.add(row)).0[lane] = f32::from_bits(cell.bits()) };

@@ -115,7 +115,7 @@ codes! {
     ATTRIBUTE = "E0251", "attribute out of place, or with other arguments",
         "The attribute does not belong before this, or takes other arguments. The message says which.";
     DERIVED_FUNCTION = "E0252", "this function cannot be differentiated",
-        "`fwd_diff` and `bwd_diff` take a function of the file, of an imported file or of the library. They do not take built-ins, shaders, and functions with closures. Derivatives of derivatives go up to the sixth order. A gradient of a gradient keeps values of two sweeps, which loops and recursions would mix: take one of the two in forward mode there.";
+        "`fwd_diff` and `bwd_diff` take a function of the file, of an imported file or of the library. They do not take built-ins, shaders, and functions with closures. `fwd_diff` and `bwd_diff` nest up to six deep. Functions that hold them may go through each other further; but where loops or recursions make sweeps keep values, at most eight sweeps can go through each other: take some of the derivatives in forward mode there.";
     NO_DIFFERENTIAL = "E0253", "type without a differential",
         "Floats, vectors, colors and matrices can be differentiated, and structs and arrays that hold some of these. `int`, `bool`, strings, textures and closures cannot.";
     CUSTOM_SIGNATURE = "E0254", "custom derivative with another signature",

@@ -19,7 +19,7 @@ use crate::types::Scalar;
 pub use frame::Cell;
 use frame::{Argument, Frame};
 use path::Path;
-use tape::Tape;
+use tape::Tapes;
 
 /// What the lane reads: a number for each component and order of a global, and the parameter words.
 pub trait Inputs<R> {
@@ -58,9 +58,9 @@ pub struct Outcome<R> {
     pub non_finite_derivatives: u32,
     /// Transposed look-ups of which the host kept nothing.
     pub lost_texture_gradients: u32,
-    /// The most rows that the lane had on its tape at once.
+    /// The most rows that the lane had on its tapes at once.
     pub tape_rows: u32,
-    /// Pops that found something else on the tape than what was pushed for them, though the lane had not ended: the
+    /// Pops that found something else on their tape than what was pushed for them, though the lane had not ended: the
     /// code is wrong.
     pub unmatched_pops: u32,
     pub probes: Vec<Probe<R>>,
@@ -81,12 +81,12 @@ impl Program {
         &self.module
     }
 
-    /// Runs the entry for one lane, with the usual tape. Needs a stack of a few megabytes where shaders recurse.
+    /// Runs the entry for one lane, with the usual tapes. Needs a stack of a few megabytes where shaders recurse.
     pub fn run<R: Real>(&self, inputs: &dyn Inputs<R>, host: &dyn HostServices, fuel: u32) -> Outcome<R> {
         self.run_with_tape(inputs, host, fuel, DEFAULT_TAPE_ROWS)
     }
 
-    /// The same with a tape of so many rows.
+    /// The same with tapes of so many rows together.
     pub fn run_with_tape<R: Real>(
         &self,
         inputs: &dyn Inputs<R>,
@@ -101,7 +101,7 @@ impl Program {
             clamped_indices: 0,
             non_finite_derivatives: 0,
             lost_texture_gradients: 0,
-            tape: Tape::new(tape_rows),
+            tapes: Tapes::new(tape_rows),
             probes: Vec::new(),
             path: Path::default(),
         };
@@ -120,8 +120,8 @@ impl Program {
             clamped_indices: machine.clamped_indices,
             non_finite_derivatives: machine.non_finite_derivatives,
             lost_texture_gradients: machine.lost_texture_gradients,
-            tape_rows: machine.tape.most,
-            unmatched_pops: machine.tape.unmatched,
+            tape_rows: machine.tapes.most,
+            unmatched_pops: machine.tapes.unmatched,
             probes: machine.probes,
             path: machine.path.fingerprint(),
             single: machine.path.single,
@@ -136,7 +136,7 @@ struct Machine<'a, R> {
     clamped_indices: u32,
     non_finite_derivatives: u32,
     lost_texture_gradients: u32,
-    tape: Tape<R>,
+    tapes: Tapes<R>,
     probes: Vec<Probe<R>>,
     path: Path,
 }
@@ -209,8 +209,8 @@ impl<R: Real> Machine<'_, R> {
                 Op::Print(format) => self.print(frame, data, format),
                 Op::External(id) => self.external(frame, data, id),
                 Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),
-                Op::Push(site) => self.tape.push(site, frame, data),
-                Op::Pop(site) => self.tape.pop(site, frame, data),
+                Op::Push(site) => self.tapes.push(site, frame, data),
+                Op::Pop(site) => self.tapes.pop(site, frame, data),
                 Op::Keep => {}
                 _ => {
                     let cell = self.scalar(frame, data);

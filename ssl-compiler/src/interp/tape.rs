@@ -1,54 +1,59 @@
-//! The tape of the lane that runs: a cell for each row. In f64 a cell keeps its f64.
+//! The tapes of the lane that runs: a cell for each row. In f64 a cell keeps its f64.
 
 use super::frame::{Cell, Frame};
 use super::from_bits;
 use crate::ir::real::Real;
-use crate::ir::{InstData, Ty, Value};
+use crate::ir::{InstData, MAX_TAPES, Site, Ty, Value};
 use crate::types::Scalar;
 
-pub(super) struct Tape<R> {
-    cells: Vec<Cell<R>>,
-    /// By row: the number of the push that it is from.
-    sites: Vec<u32>,
+pub(super) struct Tapes<R> {
+    list: [Tape<R>; MAX_TAPES],
+    /// Of all together.
     capacity: u32,
     pub most: u32,
     pub unmatched: u32,
 }
 
-impl<R: Real> Tape<R> {
-    pub fn new(capacity: u32) -> Tape<R> {
-        Tape { cells: Vec::new(), sites: Vec::new(), capacity, most: 0, unmatched: 0 }
+/// Tokens are consumed once, so that a tape always holds as many rows as the token that is at hand says.
+struct Tape<R> {
+    cells: Vec<Cell<R>>,
+    /// By row: the number of the push that it is from.
+    sites: Vec<u32>,
+}
+
+impl<R: Real> Tapes<R> {
+    pub fn new(capacity: u32) -> Tapes<R> {
+        let empty = |_| Tape { cells: Vec::new(), sites: Vec::new() };
+        Tapes { list: std::array::from_fn(empty), capacity, most: 0, unmatched: 0 }
     }
 
-    pub fn push(&mut self, site: u32, frame: &mut Frame<'_, R>, data: &InstData) {
+    pub fn push(&mut self, site: Site, frame: &mut Frame<'_, R>, data: &InstData) {
         let values = &data.args[1..];
-        let (token, first) = frame.token(data.args[0]).push(rows(frame, values), self.capacity);
-        if let Some(first) = first {
-            self.cells.truncate(first as usize);
+        let (token, fits) = frame.token(data.args[0]).push(rows(frame, values), self.capacity);
+        if fits {
+            let tape = &mut self.list[usize::from(site.tape)];
             for &v in values {
                 match frame.get(v) {
-                    Cell::Array => self.cells.extend(&frame.arrays[frame.slot(v)]),
-                    cell => self.cells.push(cell),
+                    Cell::Array => tape.cells.extend(&frame.arrays[frame.slot(v)]),
+                    cell => tape.cells.push(cell),
                 }
             }
-            self.sites.truncate(first as usize);
-            self.sites.resize(self.cells.len(), site);
+            tape.sites.resize(tape.cells.len(), site.number);
             self.most = self.most.max(token.rows);
         }
         frame.set(data.results[0], Cell::Token(token));
     }
 
-    pub fn pop(&mut self, site: u32, frame: &mut Frame<'_, R>, data: &InstData) {
+    pub fn pop(&mut self, site: Site, frame: &mut Frame<'_, R>, data: &InstData) {
         let (values, before) = (&data.results[1..], frame.token(data.args[0]));
-        let count = rows(frame, values);
-        let (token, first) = before.pop(count, self.capacity);
-        let is_matched = match first {
-            Some(first) => self.sites[first as usize..].iter().all(|s| *s == site),
-            None => before.fuel == 0 || count == 0,
-        };
+        let tape = &mut self.list[usize::from(site.tape)];
+        let (count, there) = (rows(frame, values), tape.cells.len());
+        let (token, comes) = before.pop(count, there as u32);
+        let first = if comes { there - count as usize } else { there };
+        let is_matched = if comes { tape.sites[first..].iter().all(|s| *s == site.number) } else { before.fuel == 0 };
         self.unmatched += u32::from(!is_matched);
-        let mut cells = first.map(|first| self.cells.split_off(first as usize)).unwrap_or_default().into_iter();
-        self.sites.truncate(self.cells.len());
+        let mut cells = tape.cells.split_off(first).into_iter();
+        tape.sites.truncate(first);
         for &v in values {
             let mut next = |scalar| cells.next().map_or(Cell::zero(scalar), |cell| as_scalar(cell, scalar));
             match frame.f.ty(v) {

@@ -135,6 +135,7 @@ mod tests {
         assert!(Op::External(0).is_pure(), "calls of the host's functions may be merged");
         assert!(Op::Finite.is_pure() && Op::Finite.counts());
         assert!(!Op::Burn(1).is_pure() && !Op::Burn(1).needs_block());
-        assert!([Op::Push(0), Op::Pop(0)].iter().all(|op| !op.is_pure() && op.needs_block()));
+        let site = crate::ir::Site { number: 0, tape: 1 };
+        assert!([Op::Push(site), Op::Pop(site)].iter().all(|op| !op.is_pure() && op.needs_block()));
     }
 }

@@ -8,7 +8,7 @@
 //! Effects (texture look-ups, fuel, recursion depth) consume a *token* and give a new one, so their order is a data
 //! dependency like any other. At run time a token is the fuel that is left. In modules that recurse it has another
 //! word: the number of open calls, with the top bit set once recursion went too deep. In modules that push it has one
-//! more: the number of rows on the lane's tape, with the top bit set once the tape was full. A scalar takes one row, an
+//! more for each tape: the number of rows on it, with the top bit set once the tapes were full. A scalar takes one row, an
 //! array one for each element.
 //!
 //! A lane without fuel has ended: what it computes from there on nobody sees, and what it pops is zeros.
@@ -29,11 +29,12 @@ pub mod real;
 pub mod verify;
 mod verify_ops;
 
+pub use crate::runtime::block::MAX_TAPES;
 use crate::runtime::{ExternalRegistry, GlobalField, Texts};
 use crate::source::Span;
 use crate::types::Scalar;
 pub use gradients::Gradients;
-pub use ops::{Axis, Checkpoint, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op};
+pub use ops::{Axis, Checkpoint, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op, Site};
 pub use real::Precision;
 use smallvec::SmallVec;
 
@@ -311,14 +312,16 @@ impl Module {
         found
     }
 
-    /// The most rows that go on a tape or come off it at once; `None` where there is no tape.
-    pub fn tape(&self) -> Option<u32> {
-        let mut most = None;
+    /// By tape, the most rows that go on it or come off it at once; `None` if nothing does.
+    pub fn tapes(&self) -> [Option<u32>; MAX_TAPES] {
+        let mut most = [None; MAX_TAPES];
         for f in &self.functions {
             f.walk(|_, data| {
-                if let Op::Push(_) | Op::Pop(_) = data.op {
+                if let Op::Push(site) | Op::Pop(site) = data.op
+                    && let Some(most) = most.get_mut(usize::from(site.tape))
+                {
                     let rows = data.args.iter().chain(&data.results).map(|&v| f.ty(v).rows()).sum();
-                    most = most.max(Some(rows));
+                    *most = (*most).max(Some(rows));
                 }
             });
         }

@@ -214,11 +214,11 @@ pub enum Op {
     },
     /// float → float: its value, without the derivative of `jvp` and `vjp`; exists until differentiation.
     Detach,
-    /// token, values → token. Puts the values on the lane's tape, or ends the lane if it is full. The number says which
-    /// [`Op::Pop`]s take them off.
-    Push(u32),
+    /// token, values → token. Puts the values on one of the lane's tapes, or ends the lane if they are full. The site says
+    /// which [`Op::Pop`]s take them off.
+    Push(Site),
     /// token → token, values: those that were put on the tape last, in the order in which they were given.
-    Pop(u32),
+    Pop(Site),
     /// Scalars → scalars, by a function of the host's that does nothing else.
     External(u32),
     /// token, scalars → token. Says something, by a format of the module's.
@@ -288,5 +288,33 @@ impl Op {
 
     pub fn is_loop(self) -> bool {
         matches!(self, Op::Loop(_))
+    }
+}
+
+/// What pushes and the pops that take their values off have in common. In text `3`, or `3.1` if it is on tape 1.
+///
+/// What is on one tape comes off in the opposite order. Sweeps of several orders, each of which keeps values until it is
+/// done, have a tape each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Site {
+    pub number: u32,
+    pub tape: u8,
+}
+
+impl std::fmt::Display for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.tape {
+            0 => write!(f, "{}", self.number),
+            tape => write!(f, "{}.{tape}", self.number),
+        }
+    }
+}
+
+impl std::str::FromStr for Site {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Site, Self::Err> {
+        let (number, tape) = text.split_once('.').unwrap_or((text, "0"));
+        Ok(Site { number: number.parse()?, tape: tape.parse()? })
     }
 }

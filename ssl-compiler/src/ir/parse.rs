@@ -368,8 +368,8 @@ impl Parser {
                 let found = self.module.externals.find(name);
                 Op::External(found.ok_or_else(|| format!("the host has no function `{name}`"))?.0)
             }
-            "push" => Op::Push(cursor.number()?),
-            "pop" => Op::Pop(cursor.number()?),
+            "push" => Op::Push(site(cursor)?),
+            "pop" => Op::Pop(site(cursor)?),
             "burn" => Op::Burn(cursor.number()?),
             "print" => Op::Print(cursor.number()?),
             "probe" => Op::Probe(cursor.number()?),
@@ -411,6 +411,11 @@ impl Parser {
         }
         Ok(())
     }
+}
+
+fn site(cursor: &mut Cursor<'_>) -> Parsed<Site> {
+    let word = cursor.word()?;
+    word.parse().map_err(|_| format!("`{word}` is no site of a tape"))
 }
 
 fn constant(word: &str) -> Parsed<Const> {

@@ -9,7 +9,8 @@
 //! 6. A token is consumed at most once on any way through the function.
 //! 7. Arrays have at least one element. Globals, parameter words and texture slots exist.
 //! 8. The entry takes one token and gives back a token first.
-//! 9. All pushes and pops of one number agree in their types, and whatever is popped is pushed somewhere.
+//! 9. All pushes and pops of one site agree in their types, and whatever is popped is pushed somewhere. There are eight
+//!    tapes.
 //! 10. Custom derivatives take and give what `jvp` and `vjp` of their function do.
 
 use super::*;
@@ -43,7 +44,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<String>> {
 
 /// Whether what comes off the tape is what went on it.
 fn tape(module: &Module, errors: &mut Vec<String>) {
-    let mut pushed: HashMap<u32, Vec<Ty>> = HashMap::new();
+    let mut pushed: HashMap<Site, Vec<Ty>> = HashMap::new();
     for pops in [false, true] {
         for f in &module.functions {
             f.walk(|_, data| {
@@ -53,6 +54,9 @@ fn tape(module: &Module, errors: &mut Vec<String>) {
                     _ => return,
                 };
                 let (Op::Push(site) | Op::Pop(site)) = data.op else { return };
+                if usize::from(site.tape) >= MAX_TAPES {
+                    errors.push(format!("@{}: there is no tape {}", f.name, site.tape));
+                }
                 let types: Vec<Ty> = values.into_iter().flatten().map(|&v| f.ty(v)).collect();
                 let known = if pops { pushed.get(&site) } else { Some(&*pushed.entry(site).or_insert(types.clone())) };
                 if known != Some(&types) {

@@ -3,7 +3,7 @@
 use crate::backend::Code;
 use crate::diagnostics::Diagnostics;
 use crate::ir::Module;
-use crate::runtime::block::{BlockContext, TapeState, Token, Words, lane_error};
+use crate::runtime::block::{BlockContext, MAX_TAPES, TapeState, Token, Words, lane_error};
 use crate::runtime::externals::ExternalRequest;
 use crate::runtime::tape::Arena;
 use crate::runtime::{Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
@@ -20,8 +20,8 @@ pub struct Shader {
     needed_rows: usize,
     calls_externals: bool,
     samples: bool,
-    /// The most rows that go on a tape at once, if the shader has one.
-    tape: Option<u32>,
+    /// By tape, the most rows that go on it at once, if the shader uses it.
+    tapes: [Option<u32>; MAX_TAPES],
     warnings: Diagnostics,
 }
 
@@ -35,8 +35,8 @@ impl Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
         let (calls_externals, samples) = (module.calls_externals(), module.asks_for_textures());
-        let (tape, warnings) = (module.tape(), Diagnostics::new());
-        Shader { interface, code, module, timings, needed_rows, calls_externals, samples, tape, warnings }
+        let (tapes, warnings) = (module.tapes(), Diagnostics::new());
+        Shader { interface, code, module, timings, needed_rows, calls_externals, samples, tapes, warnings }
     }
 
     /// What a host must know to call the shader.
@@ -103,8 +103,8 @@ impl Shader {
             self.calls_externals.then(|| ExternalRequest::new(&self.module.externals, &self.module.texts));
         let host = block.host;
         // The call keeps it until it ends: the host may suspend the call and run another one on this thread.
-        let mut tape = self.tape.map(|least| Arena::take(block.tape_rows, least));
-        let mut tape_state = self.tape.map(|_| TapeState::default());
+        let mut tapes = self.tapes.map(|least| least.map(|least| Arena::take(block.tape_rows, least)));
+        let mut tape_state = tapes.iter().any(Option::is_some).then(TapeState::default);
         let mut context = BlockContext {
             globals: block.globals.as_ptr(),
             parameters: block.parameters.words.as_ptr(),
@@ -112,7 +112,7 @@ impl Shader {
             host: (&raw const host).cast(),
             texture: request.as_mut().map_or(std::ptr::null_mut(), |r| &raw mut *r),
             external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut *e),
-            tape: tape.as_mut().map_or(std::ptr::null_mut(), Arena::as_mut_ptr),
+            tapes: tapes.each_mut().map(|tape| tape.as_mut().map_or(std::ptr::null_mut(), Arena::as_mut_ptr)),
             tape_state: tape_state.as_mut().map_or(std::ptr::null_mut(), |state| &raw mut *state),
             mask: block.mask & ((1 << LANES) - 1),
             clamped_indices: 0,
@@ -121,7 +121,7 @@ impl Shader {
             // A token without fuel has run out, so one that spent just what it was given must keep a unit.
             fuel: block.fuel.saturating_add(1),
             // Lanes that are not meant never run out.
-            tape_rows: tape.as_ref().map_or(0, Arena::rows),
+            tape_rows: tapes.iter().flatten().next().map_or(0, Arena::rows),
             most_rows: 0,
             left: Words([1; LANES]),
             depth: Words::default(),
@@ -135,9 +135,9 @@ impl Shader {
             lost_texture_gradients: context.lost_texture_gradients,
             ..BlockStatus::default()
         };
-        if let (Some(tape), Some(state)) = (&mut tape, &tape_state) {
+        if let Some(state) = &tape_state {
             status.tape_rows = state.most.0.into_iter().fold(context.most_rows, u32::max);
-            tape.touched(status.tape_rows);
+            tapes.iter_mut().flatten().for_each(|tape| tape.touched(status.tape_rows));
         }
         // Seldom so; and blocks of small shaders take no longer than looking at lanes one by one.
         let ended = context.left.0.iter().zip(&context.depth.0).fold(false, |any, (l, d)| any | (*l == 0) | (*d != 0));

@@ -10,7 +10,10 @@ pub const DEFAULT_FUEL: u32 = 1 << 22;
 /// Calls of recursive functions that may be open at once.
 pub const MAX_RECURSION: u32 = 256;
 
-/// Rows that one lane may have on its tape at once. A row takes 64 bytes for the 16 lanes of a block, so this is 64 MiB.
+/// Tapes that a lane may have: each order of a sweep through sweeps needs one of its own.
+pub const MAX_TAPES: usize = 8;
+
+/// Rows that one lane may have on its tapes at once. A row takes 64 bytes for the 16 lanes of a block, so this is 64 MiB.
 pub const DEFAULT_TAPE_ROWS: u32 = 1 << 20;
 
 /// The most rows that a caller can ask for.
@@ -31,7 +34,7 @@ pub struct Block<'a> {
     /// What each lane may spend: [`DEFAULT_FUEL`] unless a caller wants another bound. A shader that neither loops nor
     /// recurses needs 0.
     pub fuel: u32,
-    /// How many rows each lane may have on its tape at once, up to [`MAX_TAPE_ROWS`]: [`DEFAULT_TAPE_ROWS`] unless a
+    /// How many rows each lane may have on its tapes at once, up to [`MAX_TAPE_ROWS`]: [`DEFAULT_TAPE_ROWS`] unless a
     /// caller wants another bound. A scalar takes one row, an array one for each element. Only shaders that keep values
     /// for the reverse sweep of a gradient have a tape; for others no memory is taken.
     pub tape_rows: u32,
@@ -85,7 +88,7 @@ pub struct BlockStatus {
     pub clamped_indices: u32,
     /// Derivatives that were not finite where the shader read them, and became 0.
     pub non_finite_derivatives: u32,
-    /// The most rows that any lane had on its tape at once.
+    /// The most rows that any lane had on its tapes at once.
     pub tape_rows: u32,
     /// Look-ups whose gradients by texels were lost, since the host keeps none for the texture.
     pub lost_texture_gradients: u32,
@@ -107,7 +110,7 @@ impl BlockStatus {
 ///
 /// Compiled code leaves each lane's final [token](crate::ir) in rows: in `left` its fuel, in `depth` the number of
 /// open recursive calls with [`TOO_DEEP`] as a flag, which code without recursion leaves alone, and in the [`TapeState`]
-/// the number of rows on its tape.
+/// the number of rows on its tapes.
 #[doc(hidden)]
 #[repr(C)]
 pub struct BlockContext {
@@ -120,8 +123,9 @@ pub struct BlockContext {
     pub texture: *mut TextureRequest,
     /// Null if the module calls no external function and prints nothing.
     pub external: *mut ExternalRequest,
-    /// `tape_rows` rows that belong to this call, each with a word for each lane. Null if the module has no tape.
-    pub tape: *mut Row,
+    /// By tape, `tape_rows` rows that belong to this call, each with a word for each lane. Null if the module does not
+    /// use the tape.
+    pub tapes: [*mut Row; MAX_TAPES],
     /// Null if the module has no tape.
     pub tape_state: *mut TapeState,
     pub mask: u32,
@@ -131,7 +135,7 @@ pub struct BlockContext {
     /// One unit more than a lane may spend.
     pub fuel: u32,
     pub tape_rows: u32,
-    /// The most rows that lanes had on their tapes when they all had equally many.
+    /// The most rows that lanes had on their tapes when they were known to have equally many.
     pub most_rows: u32,
     pub left: Words,
     pub depth: Words,
@@ -144,9 +148,9 @@ pub struct BlockContext {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct TapeState {
-    /// The number of rows that are left on each lane's tape, with [`TAPE_FULL`] as a flag.
+    /// The number of rows that are left on each lane's tapes, with [`TAPE_FULL`] as a flag.
     pub left: Words,
-    /// The most rows that each lane had on its tape when lanes differed.
+    /// The most rows that each lane had on its tapes otherwise.
     pub most: Words,
     /// Where code puts a wide value down to read one lane of it.
     pub scratch: Words,
@@ -160,17 +164,17 @@ pub struct Words(pub [u32; LANES]);
 /// Bit of a depth that is set when recursion went too deep.
 pub const TOO_DEEP: u32 = 1 << 31;
 
-/// Bit of a number of rows that is set when the tape was full.
+/// Bit of a number of rows that is set when the tapes were full.
 pub const TAPE_FULL: u32 = 1 << 31;
 
-/// A token: how much a lane may still do, how deep in recursive calls it is, and how much it has on its tape.
+/// A token: how much a lane may still do, how deep in recursive calls it is, and how much it has on its tapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The fuel that is left.
     pub fuel: u32,
     /// Open recursive calls, and [`TOO_DEEP`].
     pub depth: u32,
-    /// Rows on the tape, and [`TAPE_FULL`].
+    /// Rows on all tapes, and [`TAPE_FULL`].
     pub rows: u32,
 }
 
@@ -192,23 +196,22 @@ impl Token {
         if too_deep { Token { fuel: 0, depth: depth | TOO_DEEP, ..self } } else { Token { depth, ..self } }
     }
 
-    /// Puts so many rows on a tape of `capacity` rows; gives the first of them. A push that does not fit takes all fuel,
-    /// so that the lane ends.
-    pub fn push(self, rows: u32, capacity: u32) -> (Token, Option<u32>) {
+    /// Puts so many rows on a tape, where all tapes have `capacity` rows together; says whether they are there. A push
+    /// that does not fit takes all fuel, so that the lane ends.
+    pub fn push(self, rows: u32, capacity: u32) -> (Token, bool) {
         let next = self.rows.wrapping_add(rows);
         match (next > capacity, self.fuel) {
-            (false, _) => (Token { rows: next, ..self }, Some(self.rows)),
-            (true, 0) => (self, None),
-            (true, _) => (Token { fuel: 0, rows: self.rows | TAPE_FULL, ..self }, None),
+            (false, _) => (Token { rows: next, ..self }, true),
+            (true, 0) => (self, false),
+            (true, _) => (Token { fuel: 0, rows: self.rows | TAPE_FULL, ..self }, false),
         }
     }
 
-    /// Takes so many rows off the tape; gives the first of them. A lane that has ended takes nothing off, and neither
-    /// does one that has too little on its tape.
-    pub fn pop(self, rows: u32, capacity: u32) -> (Token, Option<u32>) {
-        // Too little wraps round, and a flag is above all capacities.
-        let next = self.rows.wrapping_sub(rows);
-        if self.fuel != 0 && next < capacity { (Token { rows: next, ..self }, Some(next)) } else { (self, None) }
+    /// Takes so many rows off a tape that holds `there`; says whether they came. A lane that has ended takes nothing off,
+    /// and neither does one that has too little on the tape.
+    pub fn pop(self, rows: u32, there: u32) -> (Token, bool) {
+        let comes = self.fuel != 0 && rows <= there;
+        (if comes { Token { rows: self.rows - rows, ..self } } else { self }, comes)
     }
 
     /// Closes a recursive call.

@@ -102,7 +102,7 @@ impl<A: Assembler> Emitter<'_, A> {
         if let Some(depth) = self.carried(token, Beside::Depth, wide)? {
             self.asm.store(depth, control, offset_of!(BlockContext, depth))?;
         }
-        if let Some(rows) = self.carried(token, Beside::Rows, wide)? {
+        if let Some(rows) = self.rows_on_all(token, wide)? {
             let state = self.tape_state()?;
             let own = self.asm.element(state, lane, 4)?;
             self.asm.store(rows, own, offset_of!(TapeState, left))?;

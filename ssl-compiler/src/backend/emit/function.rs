@@ -49,8 +49,8 @@ pub(super) struct Emitter<'a, A: Assembler> {
     pub plan: &'a FunctionPlan,
     pub version: Version,
     values: Vec<Option<A::Value>>,
-    /// Of tokens: what they carry beside their fuel.
-    beside: Vec<[Option<A::Value>; 2]>,
+    /// Of tokens: what they carry beside their fuel, each as much as the unit says.
+    beside: Vec<Option<A::Value>>,
     /// The constants that values are.
     constants: Vec<Option<Const>>,
     pub places: Vec<Option<Place<A::Value, A::Slot>>>,
@@ -75,7 +75,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             plan: unit.plan.of(id, version),
             version,
             values: vec![None; f.types.len()],
-            beside: if unit.beside.is_empty() { Vec::new() } else { vec![[None; 2]; f.types.len()] },
+            beside: vec![None; unit.beside.len() * f.types.len()],
             constants: f.constants(),
             places: vec![None; storage.list.len()],
             block: None,
@@ -95,7 +95,12 @@ impl<'a, A: Assembler> Emitter<'a, A> {
 
     /// What a token carries beside its fuel, if tokens do.
     pub fn beside(&self, token: Value, what: Beside) -> Option<A::Value> {
-        self.beside.get(token.index())?[what as usize]
+        self.beside[self.place_beside(token, what)?]
+    }
+
+    fn place_beside(&self, token: Value, what: Beside) -> Option<usize> {
+        let kinds = &self.unit.beside;
+        Some(token.index() * kinds.len() + kinds.iter().position(|kind| *kind == what)?)
     }
 
     /// The same in the shape that is asked for.
@@ -106,16 +111,16 @@ impl<'a, A: Assembler> Emitter<'a, A> {
     }
 
     pub fn set_beside(&mut self, token: Value, what: Beside, value: A::Value) {
-        if let Some(of_token) = self.beside.get_mut(token.index()) {
-            of_token[what as usize] = Some(value);
+        if let Some(place) = self.place_beside(token, what) {
+            self.beside[place] = Some(value);
         }
     }
 
     /// Gives a token what another carries beside its fuel.
     pub fn pass_beside(&mut self, from: Value, to: Value) {
-        if let Some(&carried) = self.beside.get(from.index()) {
-            self.beside[to.index()] = carried;
-        }
+        let kinds = self.unit.beside.len();
+        let first = from.index() * kinds;
+        self.beside.copy_within(first..first + kinds, to.index() * kinds);
     }
 
     /// Functions that read the block are given it.
@@ -269,8 +274,8 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             Op::Print(format) => self.print(data, format),
             Op::External(id) => self.external(data, id),
             Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.token_op(data),
-            Op::Push(_) => self.push(data),
-            Op::Pop(_) => self.pop(data),
+            Op::Push(site) => self.push(data, site.tape),
+            Op::Pop(site) => self.pop(data, site.tape),
             Op::Keep => self.keep(data.args[0]),
             _ => {
                 let value = self.scalar(data)?;

@@ -5,8 +5,8 @@
 //! block through hidden parameters: the context, and the number of its lane (in wide code, of the first of its lanes).
 //! The entry walks over the block's lanes, or groups of them.
 //!
-//! A token is its fuel, and beside it the number of open calls in modules that recurse, and the number of rows on the
-//! tape in modules that push.
+//! A token is its fuel, and beside it the number of open calls in modules that recurse, and the number of rows on each
+//! tape that the module uses.
 
 mod arrays;
 mod control;
@@ -124,8 +124,8 @@ impl Service {
 pub enum Beside {
     /// Open recursive calls.
     Depth,
-    /// Rows on the tape.
-    Rows,
+    /// Rows on a tape.
+    Rows(u8),
 }
 
 /// What a load of a pointer in the context may promise of it.
@@ -233,13 +233,14 @@ impl<'a> Unit<'a> {
         let wide = if lanes > 1 { Plan::wide(module, &storage, lanes) } else { None };
         let mut recursive = false;
         module.functions.iter().for_each(|f| f.walk(|_, data| recursive |= data.op == Op::Enter));
-        let counts = [(Beside::Depth, recursive), (Beside::Rows, module.tape().is_some())];
+        let tapes = module.tapes().into_iter().enumerate().filter(|(_, rows)| rows.is_some());
+        let tapes = tapes.map(|(tape, _)| Beside::Rows(tape as u8));
         Unit {
             module,
             plan: wide.unwrap_or_else(|| Plan::scalar(module)),
             storage,
             reads_block: native::block_readers(module),
-            beside: counts.into_iter().filter(|(_, is_counted)| *is_counted).map(|(what, _)| what).collect(),
+            beside: recursive.then_some(Beside::Depth).into_iter().chain(tapes).collect(),
             rows: rows(module),
         }
     }

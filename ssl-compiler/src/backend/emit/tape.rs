@@ -1,4 +1,5 @@
-//! The tape: each lane has a column of the call's rows to itself, and its token says how many of them it uses.
+//! The tapes: of each, a lane has a column of the call's rows to itself, and its token says how many of them it uses. What
+//! bounds the tapes is how much a lane has on all of them.
 //!
 //! Lanes that use equally many rows write and read whole rows; otherwise each has a word of its own row. Where tokens
 //! do not vary, that is known; else one test at run time decides it for all values of a push or a pop. Under a mask, only
@@ -9,33 +10,46 @@ use super::tape_rows::{ROW, Rows};
 use super::{Assembler, Beside, Kind, Logic, Made, Odds, Shape, Stability, Target, unexpected};
 use crate::ir::{Compare, InstData, Int2, Value};
 use crate::runtime::block::{TAPE_FULL, TapeState};
-use crate::runtime::{BlockContext, LANES};
+use crate::runtime::{BlockContext, LANES, Row};
 use std::mem::offset_of;
 
-impl<A: Assembler> Emitter<'_, A> {
-    pub fn push(&mut self, data: &InstData) -> Made {
+/// A push that is under way.
+struct Push<'a, V> {
+    values: &'a [Value],
+    tape: u8,
+    fuel: V,
+    /// Rows on the tape before it and behind it, and behind it on all tapes.
+    rows: V,
+    next: V,
+    total: V,
+}
+
+impl<'a, A: Assembler> Emitter<'a, A> {
+    pub fn push(&mut self, data: &InstData, tape: u8) -> Made {
         let (token, values) = (data.args[0], &data.args[1..]);
-        let (fuel, rows, wide) = (self.get(token)?, self.rows(token)?, self.plan.is_wide(token));
+        let (fuel, rows, wide) = (self.get(token)?, self.rows(token, tape)?, self.plan.is_wide(token));
         let count = self.number(self.rows_of(values), wide)?;
         let next = self.arithmetic(Int2::Add, rows, count)?;
+        let total = self.with_others(token, tape, next)?;
+        let push = Push { values, tape, fuel, rows, next, total };
         let (fuel, rows_left) = if wide {
-            let fits = self.fits(next, true)?;
+            let fits = self.fits(total, true)?;
             let left = self.ended(fuel, rows, true)?;
-            self.store_apart(values, (rows, next), fits)?;
+            self.store_apart(&push, fits)?;
             let none = self.number(0, true)?;
             (self.asm.select(fits, fuel, none)?, self.asm.select(fits, next, left)?)
         } else {
-            self.store_together(values, (fuel, rows, next))?
+            self.store_together(&push)?
         };
         self.set(data.results[0], fuel);
         self.pass_beside(token, data.results[0]);
-        self.set_beside(data.results[0], Beside::Rows, rows_left);
+        self.set_beside(data.results[0], Beside::Rows(tape), rows_left);
         Ok(())
     }
 
-    pub fn pop(&mut self, data: &InstData) -> Made {
+    pub fn pop(&mut self, data: &InstData, tape: u8) -> Made {
         let (token, values) = (data.args[0], &data.results[1..]);
-        let (fuel, rows, wide) = (self.get(token)?, self.rows(token)?, self.plan.is_wide(token));
+        let (fuel, rows, wide) = (self.get(token)?, self.rows(token, tape)?, self.plan.is_wide(token));
         let count = self.number(self.rows_of(values), wide)?;
         let next = self.arithmetic(Int2::Sub, rows, count)?;
         let capacity = self.capacity(wide)?;
@@ -45,19 +59,46 @@ impl<A: Assembler> Emitter<'_, A> {
         let alive = self.asm.compare_ints(Compare::Ne, fuel, none)?;
         let there = self.asm.logic(Logic::And, enough, alive)?;
         let rows_left = if wide {
-            self.load_apart(values, next, there)?;
+            self.load_apart((values, tape), next, there)?;
             self.asm.select(there, next, rows)?
         } else {
-            self.load_together(values, (rows, next), there)?
+            self.load_together((values, tape), (rows, next), there)?
         };
         self.set(data.results[0], fuel);
         self.pass_beside(token, data.results[0]);
-        self.set_beside(data.results[0], Beside::Rows, rows_left);
+        self.set_beside(data.results[0], Beside::Rows(tape), rows_left);
         Ok(())
     }
 
-    fn rows(&self, token: Value) -> Made<A::Value> {
-        self.beside(token, Beside::Rows).map_or_else(unexpected, Ok)
+    fn rows(&self, token: Value, tape: u8) -> Made<A::Value> {
+        self.beside(token, Beside::Rows(tape)).map_or_else(unexpected, Ok)
+    }
+
+    /// The rows that a token has on all tapes, if there are any. At most one of the numbers has a flag, and so has the sum.
+    pub fn rows_on_all(&mut self, token: Value, wide: bool) -> Made<Option<A::Value>> {
+        let Some(first) = self.tapes().next() else { return Ok(None) };
+        let Some(rows) = self.carried(token, Beside::Rows(first), wide)? else { return Ok(None) };
+        let mut sum = rows;
+        for tape in self.tapes().skip(1) {
+            let Some(rows) = self.carried(token, Beside::Rows(tape), wide)? else { return unexpected() };
+            sum = self.arithmetic(Int2::Add, sum, rows)?;
+        }
+        Ok(Some(sum))
+    }
+
+    /// `rows` and what a token has on the other tapes.
+    fn with_others(&mut self, token: Value, tape: u8, rows: A::Value) -> Made<A::Value> {
+        let mut others = self.tapes().filter(|other| *other != tape);
+        others.try_fold(rows, |sum, other| {
+            let rows = self.rows(token, other)?;
+            self.arithmetic(Int2::Add, sum, rows)
+        })
+    }
+
+    /// The tapes that the module uses.
+    fn tapes(&self) -> impl Iterator<Item = u8> + use<'a, A> {
+        let unit = self.unit;
+        unit.beside.iter().filter_map(|what| if let Beside::Rows(tape) = what { Some(*tape) } else { None })
     }
 
     fn rows_of(&self, values: &[Value]) -> i32 {
@@ -77,18 +118,19 @@ impl<A: Assembler> Emitter<'_, A> {
         self.asm.pointer(context, offset_of!(BlockContext, tape_state), target)
     }
 
-    /// The lanes' words of the first row.
-    fn tape(&mut self) -> Made<A::Value> {
+    /// The lanes' words of a tape's first row.
+    fn tape(&mut self, tape: u8) -> Made<A::Value> {
         let block = self.block()?;
         let target = Target { bytes: 0, is_row: true };
-        let tape = self.asm.pointer(block.context, offset_of!(BlockContext, tape), target)?;
-        self.asm.element(tape, block.lane, 4)
+        let field = offset_of!(BlockContext, tapes) + usize::from(tape) * size_of::<*mut Row>();
+        let rows = self.asm.pointer(block.context, field, target)?;
+        self.asm.element(rows, block.lane, 4)
     }
 
-    /// The lanes' words of a row.
-    fn row(&mut self, number: A::Value) -> Made<A::Value> {
-        let tape = self.tape()?;
-        self.asm.element(tape, number, ROW)
+    /// The lanes' words of a tape's row.
+    fn row(&mut self, tape: u8, number: A::Value) -> Made<A::Value> {
+        let rows = self.tape(tape)?;
+        self.asm.element(rows, number, ROW)
     }
 
     /// The rows of lanes that a push ends: a flag says why, unless they had ended before.
@@ -108,24 +150,21 @@ impl<A: Assembler> Emitter<'_, A> {
     }
 
     /// All lanes have as many rows. Gives the fuel and the rows that are left.
-    fn store_together(
-        &mut self,
-        values: &[Value],
-        (fuel, rows, next): (A::Value, A::Value, A::Value),
-    ) -> Made<(A::Value, A::Value)> {
+    fn store_together(&mut self, push: &Push<'_, A::Value>) -> Made<(A::Value, A::Value)> {
+        let &Push { values, tape, fuel, rows, next, total } = push;
         let [go, grow, note, full] = self.blocks()?;
         let done = self.asm.block(&[Shape::INT; 2])?;
         // There is room for as many as there were before.
-        let more = self.is_most(next)?;
+        let more = self.is_most(total)?;
         self.asm.branch(more, grow, go, Odds::Even)?;
         self.asm.enter(grow);
-        let fits = self.fits(next, false)?;
+        let fits = self.fits(total, false)?;
         self.asm.branch(fits, note, full, Odds::First)?;
         self.asm.enter(note);
-        self.set_most(next)?;
+        self.set_most(total)?;
         self.asm.jump(go, &[])?;
         self.asm.enter(go);
-        let first = self.row(rows)?;
+        let first = self.row(tape, rows)?;
         self.store_to(values, Rows::Together(first))?;
         self.asm.jump(done, &[fuel, next])?;
         self.asm.enter(full);
@@ -145,20 +184,28 @@ impl<A: Assembler> Emitter<'_, A> {
     }
 
     /// Lanes may have different numbers of rows.
-    fn store_apart(&mut self, values: &[Value], (rows, next): (A::Value, A::Value), fits: A::Value) -> Made {
+    fn store_apart(&mut self, push: &Push<'_, A::Value>, fits: A::Value) -> Made {
+        let &Push { values, tape, rows, total, .. } = push;
         let (equal, [differ, done]) = (self.asm.block(&[Shape::INT])?, self.blocks()?);
         self.sort_out(rows, fits, equal, differ)?;
         self.asm.enter(equal);
         let first = self.asm.params(equal)[0];
-        let count = self.int(self.rows_of(values));
-        let most = self.arithmetic(Int2::Add, first, count)?;
-        self.note_most(most)?;
-        let row = self.row(first)?;
+        if self.tapes().count() == 1 {
+            let count = self.int(self.rows_of(values));
+            let most = self.arithmetic(Int2::Add, first, count)?;
+            self.note_most(most)?;
+        } else {
+            // What they have on other tapes may differ.
+            let lanes = self.lanes_of(fits)?;
+            self.note_most_apart(total, lanes)?;
+        }
+        let row = self.row(tape, first)?;
         self.store_to(values, Rows::Together(row))?;
         self.asm.jump(done, &[])?;
         self.asm.enter(differ);
-        let place = self.apart(rows, fits)?;
-        self.note_most_apart(next, place)?;
+        let lanes = self.lanes_of(fits)?;
+        let place = self.apart(tape, rows, lanes)?;
+        self.note_most_apart(total, lanes)?;
         self.store_to(values, place)?;
         self.asm.jump(done, &[])?;
         self.asm.enter(done);
@@ -168,7 +215,7 @@ impl<A: Assembler> Emitter<'_, A> {
     /// All lanes have as many rows. Gives those that are left.
     fn load_together(
         &mut self,
-        values: &[Value],
+        (values, tape): (&[Value], u8),
         (rows, next): (A::Value, A::Value),
         there: A::Value,
     ) -> Made<A::Value> {
@@ -176,7 +223,7 @@ impl<A: Assembler> Emitter<'_, A> {
         let merge = self.asm.block(&[&[Shape::INT], &self.shapes_of_scalars(values)[..]].concat())?;
         self.asm.branch(there, go, skip, Odds::First)?;
         self.asm.enter(go);
-        let first = self.row(next)?;
+        let first = self.row(tape, next)?;
         let loaded = self.load_from(values, Rows::Together(first))?;
         self.asm.jump(merge, &[&[next], &loaded[..]].concat())?;
         self.asm.enter(skip);
@@ -188,16 +235,18 @@ impl<A: Assembler> Emitter<'_, A> {
         Ok(params[0])
     }
 
-    fn load_apart(&mut self, values: &[Value], next: A::Value, there: A::Value) -> Made {
+    fn load_apart(&mut self, (values, tape): (&[Value], u8), next: A::Value, there: A::Value) -> Made {
         let (equal, differ) = (self.asm.block(&[Shape::INT])?, self.asm.block(&[])?);
         let merge = self.asm.block(&self.shapes_of_scalars(values))?;
         self.sort_out(next, there, equal, differ)?;
         self.asm.enter(equal);
-        let row = self.row(self.asm.params(equal)[0])?;
+        let first = self.asm.params(equal)[0];
+        let row = self.row(tape, first)?;
         let loaded = self.load_from(values, Rows::Together(row))?;
         self.asm.jump(merge, &loaded)?;
         self.asm.enter(differ);
-        let place = self.apart(next, there)?;
+        let lanes = self.lanes_of(there)?;
+        let place = self.apart(tape, next, lanes)?;
         let loaded = self.load_from(values, place)?;
         self.asm.jump(merge, &loaded)?;
         self.asm.enter(merge);
@@ -240,12 +289,16 @@ impl<A: Assembler> Emitter<'_, A> {
         self.asm.branch(any, otherwise, alike, Odds::Even)
     }
 
-    fn apart(&mut self, numbers: A::Value, allowed: A::Value) -> Made<Rows<A::Value>> {
+    /// The lanes that are meant and allowed.
+    fn lanes_of(&mut self, allowed: A::Value) -> Made<A::Value> {
         let Some(mask) = self.mask else { return unexpected() };
-        let lanes = self.asm.logic(Logic::And, mask, allowed)?;
+        self.asm.logic(Logic::And, mask, allowed)
+    }
+
+    fn apart(&mut self, tape: u8, numbers: A::Value, lanes: A::Value) -> Made<Rows<A::Value>> {
         let none = self.number(0, true)?;
         let numbers = self.asm.select(lanes, numbers, none)?;
-        Ok(Rows::Apart { tape: self.tape()?, first: self.own_word_of(numbers, LANES as u32)?, lanes })
+        Ok(Rows::Apart { tape: self.tape(tape)?, first: self.own_word_of(numbers, LANES as u32)?, lanes })
     }
 
     /// Whether it is more rows than there ever were in this call.
@@ -272,8 +325,7 @@ impl<A: Assembler> Emitter<'_, A> {
         Ok(())
     }
 
-    fn note_most_apart(&mut self, rows: A::Value, place: Rows<A::Value>) -> Made {
-        let Rows::Apart { lanes, .. } = place else { return unexpected() };
+    fn note_most_apart(&mut self, rows: A::Value, lanes: A::Value) -> Made {
         let (state, lane) = (self.tape_state()?, self.block()?.lane);
         let own = self.asm.element(state, lane, 4)?;
         let field = offset_of!(TapeState, most);

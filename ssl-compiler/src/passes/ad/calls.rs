@@ -157,7 +157,7 @@ impl Writer<'_, '_> {
     }
 
     /// The values of a site that take shadows along, with their axes.
-    fn kept(&self, site: u32, count: usize) -> Vec<(usize, usize)> {
+    fn kept(&self, site: Site, count: usize) -> Vec<(usize, usize)> {
         let lineage = &self.round.lineage;
         if lineage.axes == Axes::Tangent && !self.variant.signature.tape {
             return Vec::new();
@@ -166,11 +166,12 @@ impl Writer<'_, '_> {
     }
 
     /// With tangents it is another site, since the function without them still uses the first one.
-    fn site(&self, site: u32) -> u32 {
-        if self.variant.signature.tape { site + self.output.sites } else { site }
+    fn site(&self, site: Site) -> Site {
+        let further = if self.variant.signature.tape { self.output.sites } else { 0 };
+        Site { number: site.number + further, ..site }
     }
 
-    pub(super) fn push(&mut self, data: &InstData, site: u32) {
+    pub(super) fn push(&mut self, data: &InstData, site: Site) {
         let carried = self.kept(site, data.args.len() - 1);
         let mut args = Values::from_slice(&[self.value(data.args[0])]);
         args.extend(self.with_shadows(&data.args[1..], &carried));
@@ -178,7 +179,7 @@ impl Writer<'_, '_> {
         self.bind(&data.results, inst);
     }
 
-    pub(super) fn pop(&mut self, data: &InstData, site: u32) {
+    pub(super) fn pop(&mut self, data: &InstData, site: Site) {
         let values = &data.results[1..];
         let carried = self.kept(site, values.len());
         let mut types = vec![Ty::Token];

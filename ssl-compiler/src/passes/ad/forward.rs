@@ -69,7 +69,7 @@ impl<'a> Output<'a> {
         for (f, graph) in round.module.functions.iter().zip(&round.lineage.graphs) {
             for &inst in &graph.flow.tape {
                 if let Op::Push(site) | Op::Pop(site) = f.inst(inst).op {
-                    sites = sites.max(site + 1);
+                    sites = sites.max(site.number + 1);
                 }
             }
         }

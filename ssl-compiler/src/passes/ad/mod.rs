@@ -68,8 +68,8 @@ pub enum Refused {
     NoRule { span: Span, function: String, component: usize },
     /// A loop through which no token passes, but whose rounds a reverse sweep must know.
     NoTape(Span),
-    /// A sweep that would have to keep values while those of another sweep are on the tape.
-    TwoTapes(Span),
+    /// A sweep that keeps values, through more sweeps of that kind than there are tapes.
+    TooManyTapes(Span),
     /// A loop whose rounds were to be taken back and cannot be.
     NoUndo { span: Span, why: &'static str },
     /// A gradient through a derivative along the screen.

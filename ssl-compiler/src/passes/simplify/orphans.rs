@@ -20,7 +20,7 @@ pub(super) fn remove(module: &mut Module) {
     }
 }
 
-fn function(f: &mut Function, pushed: &HashSet<u32>) {
+fn function(f: &mut Function, pushed: &HashSet<Site>) {
     let mut tokens: Vec<(Value, Value)> = Vec::new();
     for region in 0..f.regions.len() {
         let mut insts = Vec::new();

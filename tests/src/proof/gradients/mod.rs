@@ -69,7 +69,6 @@ pub fn resolved(mut module: Module, options: Options) -> Result<Module, Judged> 
     match pipeline::run(&mut module, options, &mut |_, _| {}) {
         Ok(_) => Ok(module),
         Err(Failure::Refused(Refused::TooLarge)) => Err(Judged::Again("too large")),
-        Err(Failure::Refused(Refused::TwoTapes(_))) => Err(Judged::Again("two tapes")),
         Err(other) => Err(Judged::Fails(format!("{other:?}\n{}", shown.unwrap_or_default()))),
     }
 }
@@ -80,6 +79,8 @@ pub struct Ran {
     pub path: u64,
     /// Derivatives that were not finite, and became 0: each direction and each sum has its own.
     pub guarded: u32,
+    /// Pops that found what another push had left: the code is wrong, whatever the numbers.
+    pub unmatched: u32,
 }
 
 /// Runs an entry in f64; `None` if it ended early.
@@ -101,6 +102,7 @@ pub fn run_for(program: &Program, pool: &Pool, host: &dyn HostServices) -> Optio
         numbers: outcome.results.iter().map(number).collect(),
         path: outcome.path,
         guarded: outcome.non_finite_derivatives,
+        unmatched: outcome.unmatched_pops,
     })
 }
 

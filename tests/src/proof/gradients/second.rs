@@ -16,13 +16,11 @@ const DRAWS: usize = 10;
 
 pub struct Second {
     host: Host,
-    /// Whether reverse of reverse mode takes part.
-    reverse_of_reverse: bool,
 }
 
-impl Second {
-    pub fn new(reverse_of_reverse: bool) -> Second {
-        Second { host: host(), reverse_of_reverse }
+impl Default for Second {
+    fn default() -> Second {
+        Second { host: host() }
     }
 }
 
@@ -49,15 +47,15 @@ impl Prepared {
         let mut twice = |inner, mode| derived(&mut module, inner, mode, false);
         let (ff, rf) = (twice(forward, Mode::Forward), twice(forward, Mode::Reverse));
         let fr = twice(reverse, Mode::Forward);
-        let rr = claim.reverse_of_reverse.then(|| twice(reverse, Mode::Reverse));
+        let rr = twice(reverse, Mode::Reverse);
         let (x, t, u, c) = (|| pool(0, n), || pool(n, n), || pool(2 * n, n), || pool(3 * n, floats));
         let none = |count: usize| std::iter::repeat_n(Arg::Zero, count);
-        let mut calls: Vec<(_, Vec<Arg>)> = vec![
+        let calls: Vec<(_, Vec<Arg>)> = vec![
             (ff, x().chain(t()).chain(u()).chain(none(n)).collect()),
             (rf, x().chain(t()).chain(none(floats)).chain(c()).collect()),
             (fr, x().chain(c()).chain(t()).chain(none(floats)).collect()),
+            (rr, x().chain(c()).chain(none(floats)).chain(u()).collect()),
         ];
-        calls.extend(rr.map(|rr| (rr, x().chain(c()).chain(none(floats)).chain(u()).collect())));
         let (first_field, starts) = entry(&mut module, 3 * n + floats, ways.orders(), &calls);
         let program = Program::new(resolved(module, ways.options())?);
         Ok(Prepared { program, first_field, takes: n, floats, gives, starts })
@@ -86,6 +84,9 @@ impl Prepared {
         else {
             return Point::Again("ended early");
         };
+        if ran.unmatched > 0 {
+            return Point::Fails(format!("a pop found what another push had left, at {pool:?}"));
+        }
         if ran.path != other.path {
             return Point::Again("a boundary within rounding");
         }
@@ -98,9 +99,7 @@ impl Prepared {
         let (ju, along_both) = (self.part(both, 0, gives + m, m), self.part(both, 0, gives + 2 * m, m));
         let (ht, jc) = (self.part(both, 1, gives + m, n), self.part(both, 1, gives + m + n, n));
         let (gradient, ht_again) = (self.part(both, 2, gives, n), self.part(both, 2, gives + n + m, n));
-        let twice = self.starts.len() > 3;
-        let part = |start, count| if twice { self.part(both, 3, gives + start, count) } else { Vec::new() };
-        let (hu, ju_again) = (part(n, n), part(2 * n, m));
+        let (hu, ju_again) = (self.part(both, 3, gives + n, n), self.part(both, 3, gives + 2 * n, m));
         let all = [&ju, &along_both, &ht, &jc, &gradient, &ht_again, &hu, &ju_again];
         if all.iter().any(|list| list.iter().any(|s| !s.value.is_finite())) {
             return Point::Again("a derivative is not finite");
@@ -123,12 +122,10 @@ impl Prepared {
                     tally,
                 )?;
             }
-            for j in 0..if twice { m } else { 0 } {
+            for j in 0..m {
                 agree(&format!("J u of result {j}, forward and reverse of reverse"), ju[j], ju_again[j], tally)?;
             }
-            if twice {
-                agree("uᵀ(H t) and (H u)ᵀ t", symmetric[0], symmetric[1], tally)?;
-            }
+            agree("uᵀ(H t) and (H u)ᵀ t", symmetric[0], symmetric[1], tally)?;
             agree("uᵀ(H t) and forward of forward", symmetric[0], symmetric[2], tally)
         };
         match judge() {

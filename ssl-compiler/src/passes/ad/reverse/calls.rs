@@ -225,7 +225,7 @@ pub(super) fn write_split(
     let [save, back] = halves;
     let mut split = Split { save, back, handed: Vec::new(), exports: Vec::new() };
     let span = source.region(source.body).insts.first().map(|&i| source.inst(i).span).unwrap_or_default();
-    let site = recursive.then(|| output.own_site(source, span));
+    let site = recursive.then(|| output.own_site(span));
     let forwards = match site {
         Some(site) => push_at_end(function, site, &kept),
         None => hand_over(function, &kept, &mut split),
@@ -255,7 +255,7 @@ fn hand_over(mut function: Function, kept: &Kept, split: &mut Split) -> Function
 }
 
 /// Likewise on the tape, where a function may be called again before the sweep reaches it.
-fn push_at_end(function: Function, site: u32, kept: &Kept) -> Function {
+fn push_at_end(function: Function, site: Site, kept: &Kept) -> Function {
     let body = function.body;
     let mut results = function.region(body).results.clone();
     let mut b = Builder::new(function);
@@ -274,7 +274,7 @@ struct Back<'a, 'm> {
     forwards: &'a Function,
     kept: &'a Kept,
     /// Where it finds on the tape what it is to know.
-    site: Option<u32>,
+    site: Option<Site>,
 }
 
 fn write_back<'m>(output: &mut Output<'m>, back: Back<'_, 'm>, steps: &[Step]) -> Function {

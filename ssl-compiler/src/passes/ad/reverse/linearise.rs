@@ -45,11 +45,11 @@ pub(super) enum Step {
     },
     Push {
         inst: Inst,
-        site: u32,
+        site: Site,
     },
     Pop {
         inst: Inst,
-        site: u32,
+        site: Site,
     },
 }
 
@@ -93,8 +93,8 @@ pub(super) struct Side {
     pub region: Region,
     pub steps: Vec<Step>,
     pub kept: Kept,
-    /// Under which number it is on the tape, if anything is.
-    pub site: Option<u32>,
+    /// Where it is on the tape, if anything is.
+    pub site: Option<Site>,
 }
 
 impl Step {
@@ -189,6 +189,10 @@ impl<'m> Lineariser<'_, 'm> {
                 let args = self.values(&data.args);
                 let new = self.b.push(op, args, &types, &[]);
                 self.bind(&data.results, &Values::from_slice(self.b.results(new)));
+                let carried = if let Op::Push(_) = op { &data.args[..] } else { &data.results[..] };
+                if !carried.iter().any(|&v| self.source.ty(v).is_differentiable()) {
+                    return None;
+                }
                 match op {
                     Op::Push(site) => Some(Step::Push { inst, site: self.output.mirror(site) }),
                     Op::Pop(site) => Some(Step::Pop { inst, site: self.output.mirror(site) }),

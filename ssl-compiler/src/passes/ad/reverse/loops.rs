@@ -121,7 +121,7 @@ impl<'m> Lineariser<'_, 'm> {
 
     /// Puts on the tape, at a region's end, what the sweep gets from it.
     fn side(&mut self, region: Region, steps: Vec<Step>, kept: Kept, data: &InstData) -> Side {
-        let site = (!kept.leaves.is_empty()).then(|| self.output.own_site(self.source, data.span));
+        let site = (!kept.leaves.is_empty()).then(|| self.output.own_site(data.span));
         if let Some(site) = site {
             let mut results = self.b.function.region(region).results.clone();
             let Some(token) = results.iter_mut().find(|v| self.b.function.ty(**v) == Ty::Token) else {
@@ -265,13 +265,13 @@ impl Sweep<'_, '_> {
     }
 
     /// Takes what forward code put on the tape.
-    pub(super) fn pop(&mut self, site: u32, like: &[Value]) -> Values {
+    pub(super) fn pop(&mut self, site: Site, like: &[Value]) -> Values {
         let mut types = vec![Ty::Token];
         types.extend(like.iter().map(|&v| self.forwards.ty(v)));
         self.pop_types(site, &types)
     }
 
-    pub(super) fn pop_types(&mut self, site: u32, types: &[Ty]) -> Values {
+    pub(super) fn pop_types(&mut self, site: Site, types: &[Ty]) -> Values {
         // Who pushes has a token, and so has who pops.
         let Some(token) = self.token else { return types[1..].iter().map(|&ty| self.b.zero(ty)).collect() };
         let inst = self.b.push(Op::Pop(site), Values::from_slice(&[token]), types, &[]);

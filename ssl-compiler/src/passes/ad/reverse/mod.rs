@@ -87,12 +87,12 @@ pub(super) fn resolve(
         split: HashMap::new(),
         variants: HashMap::new(),
         sites: first_free_site(module),
+        tape: first_free_tape(module, &calls, ready),
         names: module.functions.iter().map(|f| f.name.clone()).collect(),
         mirrored: HashMap::new(),
         rewritten,
         remarks,
         uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
-        between: between(module, &calls),
         has_texels: holding(module, &calls, |op| is_wanted(module, op)),
         refused: None,
     };
@@ -129,23 +129,23 @@ fn holding(module: &Module, calls: &CallGraph, wanted: impl Fn(Op) -> bool) -> V
     holds
 }
 
-/// By function, whether it or a function that calls it, by whatever way, pushes or pops itself.
-fn between(module: &Module, calls: &CallGraph) -> Vec<bool> {
-    let direct = |f: &Function| {
-        let mut any = false;
-        f.walk(|_, data| any |= matches!(data.op, Op::Push(_) | Op::Pop(_)));
-        any
-    };
-    let mut between: Vec<bool> = module.functions.iter().map(direct).collect();
-    // Callers before callees, and those of a component together.
-    for component in calls.components.iter().rev() {
-        let any = component.iter().any(|f| between[f.index()]);
-        for &f in component.iter().filter(|_| any) {
-            between[f.index()] = true;
-            calls.callees[f.index()].iter().for_each(|callee| between[callee.index()] = true);
-        }
+/// The first tape on which nothing is that functions to be differentiated put there. Between the pushes and pops that an
+/// earlier sweep left in them, there is no room on its tape for what a sweep through them keeps: that stays until the
+/// end of it.
+fn first_free_tape(module: &Module, calls: &CallGraph, ready: &dyn Fn(FuncId) -> bool) -> u8 {
+    let mut roots = vec![false; module.functions.len()];
+    for f in &module.functions {
+        f.walk(|_, data| {
+            if let Op::Vjp { function, .. } = data.op {
+                roots[function.index()] |= ready(function);
+            }
+        });
     }
-    between
+    let used = |tape: u8| {
+        let on_it = |op| matches!(op, Op::Push(site) | Op::Pop(site) if site.tape == tape);
+        holding(module, calls, on_it).iter().zip(&roots).any(|(used, root)| *used && *root)
+    };
+    (0..MAX_TAPES as u8).rev().find(|&tape| used(tape)).map_or(0, |highest| highest + 1)
 }
 
 fn first_free_site(module: &Module) -> u32 {
@@ -153,7 +153,7 @@ fn first_free_site(module: &Module) -> u32 {
     for f in &module.functions {
         f.walk(|_, data| {
             if let Op::Push(site) | Op::Pop(site) = data.op {
-                next = next.max(site + 1);
+                next = next.max(site.number + 1);
             }
         });
     }
@@ -170,15 +170,15 @@ pub(super) struct Output<'m> {
     split: HashMap<(FuncId, Signature), Rc<Split>>,
     variants: HashMap<FuncId, HashSet<Signature>>,
     sites: u32,
+    /// Where sweeps put what they keep.
+    tape: u8,
     names: HashSet<String>,
     /// The sites at which cotangents of values with a site of their own travel.
-    mirrored: HashMap<u32, u32>,
+    mirrored: HashMap<Site, Site>,
     pub rewritten: Rewritten,
     pub remarks: &'m mut Remarks,
     /// By function of the module, whether it or what it calls pushes or pops: then the sweep must, too.
     pub uses_tape: Vec<bool>,
-    /// By function of the module, whether it pushes or pops itself, or is called by one that does.
-    between: Vec<bool>,
     /// Likewise, whether it looks at texels whose gradient is wanted.
     has_texels: Vec<bool>,
     pub refused: Option<Refused>,
@@ -189,26 +189,26 @@ impl Output<'_> {
         self.refused.get_or_insert(refused);
     }
 
-    pub fn new_site(&mut self) -> u32 {
+    fn new_site(&mut self, tape: u8) -> Site {
         self.sites += 1;
-        self.sites - 1
+        Site { number: self.sites - 1, tape }
     }
 
-    /// A site for what the sweep through a function keeps. Between the pushes and pops that an earlier sweep left in
-    /// the code there is no room for more: the tape gives back what was put on it last, whichever sweep put it there.
-    pub fn own_site(&mut self, source: &Function, span: Span) -> u32 {
-        let id = self.module.functions.iter().position(|f| std::ptr::eq(f, source));
-        if id.is_none_or(|id| self.between[id]) {
-            self.refuse(Refused::TwoTapes(span));
+    /// A site for what the sweep keeps.
+    pub fn own_site(&mut self, span: Span) -> Site {
+        if usize::from(self.tape) >= MAX_TAPES {
+            self.refuse(Refused::TooManyTapes(span));
         }
-        self.new_site()
+        self.new_site(self.tape)
     }
 
-    pub fn mirror(&mut self, site: u32) -> u32 {
+    /// Where cotangents of what goes over a site travel: the way back, on the same tape. Pushes and pops between which
+    /// others lie do so from behind, too.
+    pub fn mirror(&mut self, site: Site) -> Site {
         if let Some(&known) = self.mirrored.get(&site) {
             return known;
         }
-        let new = self.new_site();
+        let new = self.new_site(site.tape);
         self.mirrored.insert(site, new);
         new
     }

@@ -274,7 +274,7 @@ impl<'m> Sweep<'_, 'm> {
     }
 
     /// What was taken off the tape gives its cotangents onto it, where the sweep meets them at the push.
-    fn undo_pop(&mut self, data: &InstData, site: u32) {
+    fn undo_pop(&mut self, data: &InstData, site: Site) {
         let Some(token) = self.token else { return };
         let mut args = Values::from_slice(&[token]);
         for &r in data.results[1..].iter().filter(|r| self.source.ty(**r).is_differentiable()) {
@@ -284,7 +284,7 @@ impl<'m> Sweep<'_, 'm> {
         self.token = Some(self.b.results(inst)[0]);
     }
 
-    fn undo_push(&mut self, data: &InstData, site: u32) {
+    fn undo_push(&mut self, data: &InstData, site: Site) {
         let differentiable: Values =
             data.args[1..].iter().copied().filter(|v| self.source.ty(*v).is_differentiable()).collect();
         let mut types = vec![Ty::Token];

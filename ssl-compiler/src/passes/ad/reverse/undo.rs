@@ -36,7 +36,7 @@ pub(super) struct Undo {
     /// Counters, by which factors and amounts may be computed.
     counted: Vec<Counted>,
     anchor: u32,
-    site: u32,
+    site: Site,
 }
 
 /// Why a value cannot be restored.
@@ -98,7 +98,7 @@ impl Lineariser<'_, '_> {
         counters: &[Counted],
         anchor: u32,
     ) -> Result<(Undo, Vec<usize>), Obstacle> {
-        let site = self.output.own_site(self.source, self.b.span);
+        let site = self.output.own_site(self.b.span);
         let f = &self.b.function;
         let (condition, body) = (f.region(condition), f.region(body));
         let mut definitions = HashMap::new();
