@@ -28,6 +28,14 @@ pub trait Inputs<R> {
     fn global_bits(&self, field: usize, component: usize) -> u32;
     fn parameter(&self, word: usize) -> u32;
 
+    /// A `float` parameter, which may be more precise than its word.
+    fn float_parameter(&self, word: usize) -> R
+    where
+        R: Real,
+    {
+        R::from_f32(f32::from_bits(self.parameter(word)))
+    }
+
     /// Which lane of a block this is, for the host's services.
     fn lane(&self) -> usize {
         0
@@ -296,6 +304,7 @@ impl<R: Real> Machine<'_, R> {
             Op::Const(Const::Bool(b)) => Cell::Bool(b),
             Op::Const(Const::Int(i)) => Cell::Int(i),
             Op::Const(Const::Float(bits)) => Cell::Float(R::from_f32(f32::from_bits(bits))),
+            Op::Parameter { word, scalar: Scalar::Float } => Cell::Float(self.inputs.float_parameter(word as usize)),
             Op::Parameter { word, scalar } => from_bits(scalar, self.inputs.parameter(word as usize)),
             Op::Global { field, component, order } => {
                 let (field, component) = (field as usize, component as usize);

@@ -419,6 +419,18 @@ pub enum TestStmtKind {
     Cases(TestCases),
 }
 
+impl TestStmt {
+    /// The function that one of these expectations calls: `f` in `expect_gradient(f(1.0))`.
+    pub fn called(&self, expectations: &[&str]) -> Option<&str> {
+        let TestStmtKind::Expect(expectation, arguments) = &self.kind else { return None };
+        match &arguments.first()?.value.kind {
+            _ if !expectations.contains(&expectation.text.as_str()) => None,
+            ExprKind::Name(name) | ExprKind::Call(Ident { text: name, .. }, _) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// What an expectation is given: `1e-5`, or `abs = 1e-5`.
 #[derive(Clone, Debug)]
 pub struct TestArgument {

@@ -99,7 +99,9 @@ impl Put<'_> {
             }
             TestStmtKind::Expect(name, arguments) => {
                 // An output may have the name of a column; what is computed of outputs speaks of columns, too.
+                // `wrt` names parameters.
                 let put = |(i, a): (usize, &TestArgument)| match i {
+                    _ if a.name.as_ref().is_some_and(|n| n.text == "wrt") => a.clone(),
                     0 if name.text != "expect_numeric_derivatives" && is_output(&a.value) => a.clone(),
                     _ => TestArgument { name: a.name.clone(), value: self.expr(&a.value) },
                 };

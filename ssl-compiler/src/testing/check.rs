@@ -7,7 +7,7 @@ use super::values::{Numbers, constant, numbers, setting, texture};
 use crate::diagnostics::{Diagnostic, Diagnostics, allow, codes};
 use crate::runtime::{ClosureRegistry, GlobalsLayout};
 use crate::sema::Checked;
-use crate::sema::hir::{Function, Variable};
+use crate::sema::hir::{Function, Program, Variable};
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast::{Direction, Expr, ExprKind, Ident, TestDecl, TestStmt, TestStmtKind};
 use crate::types::{Type, TypeTable};
@@ -30,6 +30,7 @@ pub fn check_tests(checked: &Checked, closures: &ClosureRegistry, sources: &Sour
         let mut found: Vec<Diagnostic> = Vec::new();
         for test in cases::expand(test, &checked.layout) {
             let mut check = Check {
+                program: &checked.program,
                 types: &checked.program.types,
                 layout: &checked.layout,
                 closures,
@@ -61,6 +62,7 @@ pub(super) enum Ran<'a> {
 }
 
 pub(super) struct Check<'a> {
+    pub program: &'a Program,
     pub types: &'a TypeTable,
     pub layout: &'a GlobalsLayout,
     pub closures: &'a ClosureRegistry,

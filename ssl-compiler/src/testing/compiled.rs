@@ -1,5 +1,6 @@
 //! The shaders of a tested file, compiled when a test first needs them.
 
+use super::functions::{Appended, Judged};
 use super::numeric::Verdict;
 use crate::backend::{Lanes, OptLevel};
 use crate::diagnostics::Diagnostics;
@@ -48,13 +49,18 @@ pub(super) struct Compiled<'a> {
     /// What finite differences said in this test, by shader, textures and point: it is the same on every
     /// back end.
     judged: HashMap<(String, Vec<u64>), Verdict>,
+    /// The same for gradients of functions, by statement and point.
+    judged_gradients: HashMap<Vec<u64>, Judged>,
+    /// The file with the shaders behind it that call functions for tests.
+    pub appended: HashMap<String, Result<Appended, String>>,
 }
 
 /// Verdicts that are kept; a test of more samples judges again.
 const MAX_JUDGED: usize = 2000;
 
-fn first_message(diagnostics: &Diagnostics) -> String {
-    diagnostics.list.first().map_or_else(String::new, |d| format!("{} ({})", d.message, d.hint))
+pub(super) fn first_message(diagnostics: &Diagnostics) -> String {
+    let worst = diagnostics.list.iter().find(|d| d.is_error()).or(diagnostics.list.first());
+    worst.map_or_else(String::new, |d| format!("{} ({})", d.message, d.hint))
 }
 
 impl<'a> Session<'a> {
@@ -72,11 +78,29 @@ impl<'a> Session<'a> {
             imports: &LIBRARY_ONLY,
         }
     }
+
+    pub(super) fn options(&self) -> CompileOptions<'a> {
+        CompileOptions {
+            externals: self.externals,
+            passes: self.passes,
+            imports: self.imports,
+            ..CompileOptions::new(self.globals, self.closures)
+        }
+    }
 }
 
 impl<'a> Compiled<'a> {
     pub fn new(session: &'a Session<'a>, checked: &'a Checked, file: FileId) -> Compiled<'a> {
-        Compiled { session, checked, file, shaders: HashMap::new(), probed: HashMap::new(), judged: HashMap::new() }
+        Compiled {
+            session,
+            checked,
+            file,
+            shaders: HashMap::new(),
+            probed: HashMap::new(),
+            judged: HashMap::new(),
+            judged_gradients: HashMap::new(),
+            appended: HashMap::new(),
+        }
     }
 
     /// Where imported files were looked for, besides the files' own folders.
@@ -93,14 +117,8 @@ impl<'a> Compiled<'a> {
         self.session
     }
 
-    fn options(&self) -> CompileOptions<'_> {
-        let options = CompileOptions::new(self.session.globals, self.session.closures);
-        CompileOptions {
-            externals: self.session.externals,
-            passes: self.session.passes,
-            imports: self.session.imports,
-            ..options
-        }
+    pub fn options(&self) -> CompileOptions<'a> {
+        self.session.options()
     }
 
     pub fn shader(&mut self, name: &str, backend: BackendKind) -> Result<&Shader, String> {
@@ -147,6 +165,18 @@ impl<'a> Compiled<'a> {
     /// Forgets what was judged, for another test.
     pub fn start_test(&mut self) {
         self.judged.clear();
+        self.judged_gradients.clear();
+    }
+
+    pub fn judged_gradient(&mut self, key: Vec<u64>, judge: impl FnOnce() -> Judged) -> Judged {
+        if let Some(judged) = self.judged_gradients.get(&key) {
+            return judged.clone();
+        }
+        let judged = judge();
+        if self.judged_gradients.len() < MAX_JUDGED {
+            self.judged_gradients.insert(key, judged.clone());
+        }
+        judged
     }
 
     pub fn verdict(&self, key: &(String, Vec<u64>)) -> Option<Verdict> {

@@ -2,14 +2,22 @@
 
 use super::compare::Tolerance;
 use super::formula::is_condition;
+use super::functions::{Called, GRADIENT, Gradient, UNDO, Undo};
 use super::values::constant;
 use crate::diagnostics::{Code, Diagnostic, closest, codes};
 use crate::source::Span;
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestArgument};
 
 /// Every expectation that is a statement with arguments.
-pub(super) const NAMES: [&str; 5] =
-    ["expect", "expect_lobe", "expect_lobes", "expect_numeric_derivatives", "expect_zero_cost"];
+pub(super) const NAMES: [&str; 7] = [
+    "expect",
+    "expect_gradient",
+    "expect_lobe",
+    "expect_lobes",
+    "expect_numeric_derivatives",
+    "expect_undo",
+    "expect_zero_cost",
+];
 
 pub(super) enum Expectation<'a> {
     /// A comparison, or an output that is a bool, is true.
@@ -24,6 +32,10 @@ pub(super) enum Expectation<'a> {
     Numeric { tolerance: f64 },
     /// Nothing was computed for derivatives.
     ZeroCost,
+    /// The gradient of a function is its slope.
+    Gradient(Gradient<'a>),
+    /// What takes a step back gives the state that there was.
+    Undo(Undo<'a>),
 }
 
 /// A lobe of a closure; what is left out may be anything.
@@ -76,6 +88,8 @@ pub(super) fn read<'a>(
 ) -> Result<Expectation<'a>, Fault> {
     let takes = match statement.text.as_str() {
         "expect" => "an output, its value and tolerances, or a comparison",
+        "expect_gradient" => "a call of a function, and by name `wrt`, `cotangent`, `rel`, `abs` and `differs`",
+        "expect_undo" => "a call of a function, and by name `rel` and `abs`",
         "expect_lobe" => "a closure output, the type of a lobe, and what is expected of it by name",
         "expect_lobes" => "a closure output, how many lobes it has, and a type of lobes if only those count",
         "expect_numeric_derivatives" => "a tolerance",
@@ -102,6 +116,10 @@ pub(super) fn read<'a>(
             wanted: arguments.next()?,
             tolerance: arguments.tolerance(true)?,
         },
+        "expect_gradient" => Expectation::Gradient(arguments.gradient()?),
+        "expect_undo" => {
+            Expectation::Undo(Undo { called: called(arguments.next()?)?, tolerance: arguments.tolerance_or(UNDO)? })
+        }
         "expect_lobe" => Expectation::Lobe(arguments.lobe()?),
         "expect_lobes" => {
             let (output, count) = (arguments.next()?, arguments.next()?);
@@ -155,6 +173,27 @@ impl<'a> Arguments<'a> {
         Ok(Tolerance { absolute: one("abs")?, relative: one("rel")? })
     }
 
+    /// `abs` and `rel` by name, each with what it is unless it is given.
+    fn tolerance_or(&mut self, usual: Tolerance) -> Result<Tolerance, Fault> {
+        let mut one = |name: &str, usual: f64| self.take(name).map_or(Ok(usual), not_negative);
+        Ok(Tolerance { absolute: one("abs", usual.absolute)?, relative: one("rel", usual.relative)? })
+    }
+
+    fn gradient(&mut self) -> Result<Gradient<'a>, Fault> {
+        let called = called(self.next()?)?;
+        let tolerance = self.tolerance_or(GRADIENT)?;
+        let (wrt, cotangent) = (self.take("wrt"), self.take("cotangent"));
+        let differs = match self.take("differs").map(|e| (&e.kind, e.span)) {
+            None => false,
+            Some((ExprKind::Bool(x), _)) => *x,
+            Some((_, span)) => {
+                let message = "`differs` is `true` or `false`";
+                return Err(fault(&codes::TEST_VALUE, span, message, "write `differs = true`, or leave it out"));
+            }
+        };
+        Ok(Gradient { called, wrt, cotangent, tolerance, differs })
+    }
+
     fn lobe(&mut self) -> Result<Lobe<'a>, Fault> {
         let (output, closure) = (self.next()?, closure_name(self.next()?)?);
         let tolerance = self.tolerance(false)?;
@@ -165,13 +204,31 @@ impl<'a> Arguments<'a> {
 
     /// Nothing may be left.
     fn done(&self) -> Result<(), Fault> {
+        let statement = self.statement.text.as_str();
+        let known: &[&str] = match statement {
+            "expect" | "expect_undo" => &["abs", "rel"],
+            "expect_gradient" => &["wrt", "cotangent", "rel", "abs", "differs"],
+            _ => &[],
+        };
         match self.named.first() {
-            Some((name, _)) if matches!(self.statement.text.as_str(), "expect") => {
-                Err(unknown(format!("`expect` takes no `{}`", name.text), name, ["abs", "rel"].into_iter()))
+            Some((name, _)) if !known.is_empty() => {
+                Err(unknown(format!("`{statement}` takes no `{}`", name.text), name, known.iter().copied()))
             }
             Some(_) => Err(self.wrong()),
             None if self.positional.is_empty() => Ok(()),
             None => Err(self.wrong()),
+        }
+    }
+}
+
+/// `f(…)`, or `f` alone.
+fn called(e: &Expr) -> Result<Called<'_>, Fault> {
+    match &e.kind {
+        ExprKind::Name(text) => Ok(Called { function: Ident { text: text.clone(), span: e.span }, arguments: &[] }),
+        ExprKind::Call(name, arguments) => Ok(Called { function: name.clone(), arguments }),
+        _ => {
+            let hint = "write `f(uniform(0.1, 2.0))`, or `f` alone to have all inputs drawn";
+            Err(fault(&codes::TEST_VALUE, e.span, "this is no call of a function", hint))
         }
     }
 }

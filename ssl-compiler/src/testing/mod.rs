@@ -11,6 +11,7 @@ mod differences;
 mod draws;
 mod expectation;
 mod formula;
+mod functions;
 mod junit;
 mod lobes;
 mod numeric;

@@ -36,6 +36,14 @@ pub(super) struct Wrong {
     pub seeds: Option<Box<Seeds>>,
     /// The derivative that finite differences do not confirm.
     pub sink: Option<Box<Sink>>,
+    /// What shows it again, where that is no shader's run.
+    pub again: Option<Box<Again>>,
+}
+
+/// The inputs of a function that a test called, a line for each, and a test that calls it with these.
+pub(super) struct Again {
+    pub inputs: Vec<String>,
+    pub test: String,
 }
 
 /// A derivative that is wrong: where, in which direction, by how much of the larger of both values, and by which
@@ -50,7 +58,7 @@ pub(super) struct Sink {
 
 impl Wrong {
     pub fn new(span: Span, message: impl Into<String>) -> Wrong {
-        Wrong { span, message: message.into(), values: None, seeds: None, sink: None }
+        Wrong { span, message: message.into(), values: None, seeds: None, sink: None, again: None }
     }
 }
 
@@ -80,8 +88,12 @@ pub(super) struct Attempt {
     /// For each failure, the derivative that is wrong.
     pub sinks: Vec<Option<Sink>>,
     pub not_smooth: bool,
-    /// Sinks whose shadows were compared.
+    /// Derivatives that were compared.
     pub agreed: usize,
+    /// Expectations that asked for nothing at this point, and what to say if none of a test's points asks for more.
+    pub vacuous: Vec<(Span, String)>,
+    /// Those of them that were met here.
+    pub met: Vec<Span>,
     pub messages: Vec<String>,
 }
 
@@ -141,7 +153,10 @@ impl<'a, 'c> Run<'a, 'c> {
     fn fail(&mut self, wrong: Wrong) {
         let mut failure = Failure::at(self.sources, wrong.span, wrong.message);
         failure.values = wrong.values;
-        if let Some(last) = &self.last {
+        if let Some(again) = wrong.again {
+            failure.inputs = again.inputs;
+            failure.reproduce = Some(again.test);
+        } else if let Some(last) = &self.last {
             let seeds = wrong.seeds.as_deref().unwrap_or(&self.seeds);
             let inputs = Inputs { layout: self.layout, seeds, given: &last.given };
             let file = &self.sources.get(self.compiled.file).name;
@@ -205,7 +220,7 @@ impl<'a, 'c> Run<'a, 'c> {
     }
 
     /// The globals as rows for lane 0 of a block.
-    fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<Row> {
         let mut rows = vec![Row::ZERO; self.layout.rows()];
         for (i, field) in self.layout.fields().iter().enumerate() {
             for c in 0..field.components() {

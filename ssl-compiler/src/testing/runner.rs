@@ -1,15 +1,17 @@
 //! Runs the tests of a file on every back end, sample by sample.
 
 use super::compiled::{Compiled, Session};
+use super::functions::{is_made, tests_of_customs};
 use super::report::{Failure, FileReport, TestReport};
 use super::run::{Attempt, Run, Sink};
 use super::shrink::shrink;
 use super::values::{constant, draws};
 use super::{cases, check_tests};
 use crate::diagnostics::Diagnostics;
-use crate::facade::{BackendKind, CompileOptions, check, on_large_stack};
-use crate::source::{FileId, SourceMap};
+use crate::facade::{BackendKind, check, on_large_stack};
+use crate::source::{FileId, SourceMap, Span};
 use crate::syntax::ast::{TestDecl, TestStmtKind};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Samples that a test with `uniform` draws unless it says otherwise.
@@ -29,12 +31,7 @@ pub fn run_file(
     sources: &mut SourceMap,
     file: FileId,
 ) -> Result<(FileReport, Diagnostics), Diagnostics> {
-    let options = CompileOptions {
-        imports: session.imports,
-        externals: session.externals,
-        ..CompileOptions::new(session.globals, session.closures)
-    };
-    let (checked, mut diagnostics) = check(sources, file, &options);
+    let (checked, mut diagnostics) = check(sources, file, &session.options());
     if !diagnostics.has_errors() {
         diagnostics.extend(check_tests(&checked, session.closures, sources));
     }
@@ -43,7 +40,8 @@ pub fn run_file(
     }
     let mut reports = Vec::new();
     let mut compiled = Compiled::new(session, &checked, file);
-    let tests = checked.tests.iter().flat_map(|t| cases::expand(t, &checked.layout));
+    let asked = checked.tests.iter().flat_map(|t| cases::expand(t, &checked.layout));
+    let tests = asked.chain(tests_of_customs(&checked));
     for test in tests.filter(|t| t.name.contains(session.filter)) {
         compiled.start_test();
         for &backend in session.backends {
@@ -82,16 +80,21 @@ struct Ended {
 fn samples(run: &mut Run<'_, '_>) -> Ended {
     let (mut redrawn, mut left_out, mut agreed) = (0, 0, 0);
     let mut ended = Ended::default();
+    let (mut vacuous, mut met) = (Vec::new(), BTreeSet::new());
     let room = |messages: &Vec<String>| 1000usize.saturating_sub(messages.len());
     for _ in 0..wanted(run.test) {
         let mut attempt = run.sample(Vec::new());
         let mut again = 0;
-        while attempt.not_smooth && attempt.failures.is_empty() && again < REDRAWS {
+        let drawn = !run.draws.list.is_empty();
+        while drawn && attempt.not_smooth && attempt.failures.is_empty() && again < REDRAWS {
             again += 1;
             attempt = run.sample(Vec::new());
         }
         redrawn += again;
         agreed += attempt.agreed;
+        met.append(&mut attempt.met.iter().map(place_of).collect());
+        attempt.vacuous.retain(|(span, _)| !vacuous.iter().any(|(other, _)| other == span));
+        vacuous.append(&mut attempt.vacuous);
         left_out += usize::from(attempt.not_smooth);
         let free = room(&ended.messages);
         ended.messages.extend(attempt.messages.drain(..).take(free));
@@ -100,23 +103,35 @@ fn samples(run: &mut Run<'_, '_>) -> Ended {
             ended.failures = simplest(run, attempt);
             break;
         }
-        if left_out >= HOPELESS && agreed == 0 {
+        if !drawn || (left_out >= HOPELESS && agreed == 0) {
             break;
         }
     }
     if ended.failures.is_empty() && left_out > 0 && agreed == 0 {
+        let advice = match is_made(run.test) {
+            true => "test the function with `expect_gradient` and other ranges",
+            false => "choose other ranges",
+        };
         let message = format!(
             "no sample was smooth enough for finite differences: each of {} points lies on a branch, a kink or a \
-             singular point, or reaches no derivative; choose other ranges",
+             singular point, or reaches no derivative; {advice}",
             redrawn + left_out
         );
         ended.failures.push(Failure::at(run.sources, run.test.name_span, message));
+    }
+    if ended.failures.is_empty() {
+        let never = vacuous.into_iter().filter(|(span, _)| !met.contains(&place_of(span)));
+        ended.failures.extend(never.map(|(span, message)| Failure::at(run.sources, span, message)));
     }
     if redrawn > 0 {
         let left = if left_out > 0 { format!(", {left_out} samples left out in the end") } else { String::new() };
         ended.note = Some(format!("{redrawn} points near a branch or kink drawn again{left}"));
     }
     ended
+}
+
+fn place_of(span: &Span) -> (u32, u32) {
+    (span.start, span.end)
 }
 
 /// How often the test is run: more than once where it draws something.
@@ -130,7 +145,9 @@ fn wanted(test: &TestDecl) -> usize {
             }
             TestStmtKind::Set(_, e) => drawn |= draws(e),
             TestStmtKind::Run(_, arguments) => drawn |= arguments.iter().any(|(_, e)| draws(e)),
-            TestStmtKind::Expect(name, _) => drawn |= name.text == "expect_numeric_derivatives",
+            TestStmtKind::Expect(name, _) => {
+                drawn |= ["expect_numeric_derivatives", "expect_gradient", "expect_undo"].contains(&name.text.as_str());
+            }
             TestStmtKind::ExpectError { .. } | TestStmtKind::Cases(_) => {}
         }
     }

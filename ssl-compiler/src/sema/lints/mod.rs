@@ -19,7 +19,7 @@ impl Checker<'_> {
         let mut found = Vec::new();
         self.unused_imports(modules, &mut found);
         imports::nothing_declared(modules.root(), &mut found);
-        self.unused_items(&mut found);
+        self.unused_items(modules, &mut found);
         let own = |f: &&Function| f.span.file == self.program.root;
         let functions = self.program.functions.iter().enumerate();
         // Of a function that takes arrays of any length the first version speaks for all.

@@ -2,12 +2,13 @@
 
 use super::{Found, each_expr, each_stmt, silent};
 use crate::diagnostics::{Diagnostic, codes};
+use crate::modules::Modules;
 use crate::sema::Checker;
 use crate::sema::hir::{Expr, ExprKind, Function, FunctionId, Stmt, VarId};
 use crate::sema::scope::Meaning;
 use crate::sema::walk::{Part, Touch, deep, parts};
 use crate::source::Span;
-use crate::syntax::ast::Direction;
+use crate::syntax::ast::{Direction, Item};
 use crate::types::Type;
 use std::collections::HashSet;
 
@@ -95,9 +96,15 @@ pub(super) fn variables(function: &Function, body: &[Stmt], named: &HashSet<Span
     }
 }
 
+/// The functions that tests call by themselves.
+fn tested(modules: &Modules) -> HashSet<&str> {
+    let tests = modules.root().tree.items.iter().filter_map(|i| if let Item::Test(t) = i { Some(t) } else { None });
+    tests.flat_map(|t| &t.body).filter_map(|s| s.called(&["expect_gradient", "expect_undo"])).collect()
+}
+
 impl Checker<'_> {
     /// Items of files that have a shader; others are libraries for those.
-    pub(super) fn unused_items(&self, found: &mut Found) {
+    pub(super) fn unused_items(&self, modules: &Modules, found: &mut Found) {
         let files: HashSet<_> = self.program.shaders().map(|(_, f)| f.span.file).collect();
         let mut called = HashSet::new();
         for (i, function) in self.program.functions.iter().enumerate() {
@@ -116,9 +123,13 @@ impl Checker<'_> {
             called.extend(function.derived.as_ref().map(|d| d.of));
             called.extend(function.attributes.functions());
         }
+        let tested = tested(modules);
         for (i, function) in self.program.functions.iter().enumerate() {
             let id = FunctionId(i as u32);
-            let used = function.is_shader || called.contains(&id) || self.versions(id).any(|v| called.contains(&v));
+            let used = function.is_shader
+                || tested.contains(function.name.as_str())
+                || called.contains(&id)
+                || self.versions(id).any(|v| called.contains(&v));
             if self.is_version(id) {
                 continue;
             }
