@@ -41,7 +41,7 @@ fn next_test(text: &str, at: usize, later: &[usize]) -> usize {
 fn shows(kind: Kind, test: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|w| test.contains(w));
     let expects =
-        has(&["expect(", "expect_lobe(", "expect_numeric_derivatives(", "assert", "gives(", "says(", "compiles("]);
+        has(&["expect(", "expect_lobe(", "expect_numeric_derivatives(", "expect_gradient(", "expect_undo(", "assert", "gives(", "says(", "compiles("]);
     match kind {
         Kind::Accept => expects || has(&["// fine"]),
         Kind::Reject => has(&[
