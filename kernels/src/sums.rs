@@ -58,7 +58,8 @@ impl Sums {
     pub fn add(&self, element: usize, term: f64) {
         let copy = rayon::current_thread_index().unwrap_or(0) % self.copies.len();
         let sum = &self.copies[copy][element];
-        if !(term.abs() < LIMIT) {
+        let fits = term.abs() < LIMIT;
+        if !fits {
             self.left_out.fetch_add(1, Relaxed);
             return;
         }

@@ -34,8 +34,9 @@ impl Tiles {
         [0, 1].map(|axis| {
             let (min, max) = (bounds.min[axis], bounds.max[axis]);
             let side = self.side as f32;
-            // A comparison with NaN fails. The casts saturate.
-            if !(min <= max) || max < 0.0 {
+            // With a NaN no comparison holds. The casts saturate.
+            let (ordered, reaches) = (min <= max, max >= 0.0);
+            if !ordered || !reaches {
                 return 0..0;
             }
             let first = (min / side).floor().max(0.0) as u32;
