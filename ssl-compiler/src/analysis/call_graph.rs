@@ -1,4 +1,4 @@
-//! Which functions call which, custom derivatives counted as calls: an order in which callees come first, and the
+//! Which functions call which, custom derivatives and what takes steps back counted as calls: an order in which callees come first, and the
 //! functions that can call themselves.
 
 use crate::ir::{FuncId, Function, Module};
@@ -20,12 +20,12 @@ impl CallGraph {
             .map(|f| {
                 let mut list = Vec::new();
                 f.walk(|_, data| list.extend(data.op.callee()));
-                list.extend(f.custom.functions());
+                list.extend(f.custom.functions().chain(f.undo));
                 list
             })
             .collect();
         let components = components(&callees);
-        let recursive = if module.functions.iter().all(|f| f.custom.functions().next().is_none()) {
+        let recursive = if module.functions.iter().all(|f| f.custom.functions().chain(f.undo).next().is_none()) {
             recursive(&callees, &components)
         } else {
             let run = |f: &Function| {

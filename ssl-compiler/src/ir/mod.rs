@@ -128,6 +128,10 @@ pub struct Function {
     pub custom: Custom,
     /// What callers in a reverse sweep had better do.
     pub prefer: Prefer,
+    /// What takes a step back: it takes a token, if it wants one, and what this function does, but for the state behind
+    /// the step in place of the one before. It gives a token likewise, whether it could, and the state before the step.
+    /// The state is what this function takes first and gives last.
+    pub undo: Option<FuncId>,
 }
 
 /// Functions that give another's derivatives: `forward` takes and gives what [`Op::Jvp`] of the function does, `backward`
@@ -178,6 +182,7 @@ impl Function {
             precision: Precision::default(),
             custom: Custom::default(),
             prefer: Prefer::default(),
+            undo: None,
         };
         function.body = function.new_region(params);
         function

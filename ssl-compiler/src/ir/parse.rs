@@ -138,7 +138,7 @@ struct Parser {
     /// Function, instruction and callee of calls, resolved at the end.
     calls: Vec<(usize, Inst, String)>,
     /// Function, and what it calls its derivatives.
-    customs: Vec<(usize, [Option<String>; 2])>,
+    customs: Vec<(usize, [Option<String>; 3])>,
 }
 
 /// One function being read.
@@ -208,19 +208,15 @@ impl Parser {
             body.function.results.push(ty);
             cursor.eat(",");
         }
-        let mut custom = [None, None];
-        for (word, name) in ["forward ", "backward "].into_iter().zip(&mut custom) {
-            if cursor.eat(word) {
-                cursor.expect("@")?;
-                *name = Some(cursor.word()?.to_owned());
-            }
-        }
-        self.customs.push((self.module.functions.len(), custom));
+        let forward = named(cursor, "forward ")?;
+        let backward = named(cursor, "backward ")?;
         for (word, prefer) in [("recompute ", Prefer::Recompute), ("checkpoint ", Prefer::Checkpoint)] {
             if cursor.eat(word) {
                 body.function.prefer = prefer;
             }
         }
+        let undo = named(cursor, "undo ")?;
+        self.customs.push((self.module.functions.len(), [forward, backward, undo]));
         cursor.expect("{")?;
         self.region(cursor, &mut body, region, "return")?;
         Ok(body.function)
@@ -399,7 +395,7 @@ impl Parser {
                 *callee = FuncId(target);
             }
         }
-        for (function, [forward, backward]) in self.customs.drain(..) {
+        for (function, [forward, backward, undo]) in self.customs.drain(..) {
             let find = |name: Option<String>| match name {
                 None => Ok(None),
                 Some(name) => match ids.get(&name) {
@@ -408,6 +404,7 @@ impl Parser {
                 },
             };
             self.module.functions[function].custom = Custom { forward: find(forward)?, backward: find(backward)? };
+            self.module.functions[function].undo = find(undo)?;
         }
         Ok(())
     }
@@ -416,6 +413,15 @@ impl Parser {
 fn site(cursor: &mut Cursor<'_>) -> Parsed<Site> {
     let word = cursor.word()?;
     word.parse().map_err(|_| format!("`{word}` is no site of a tape"))
+}
+
+/// The function that a word of a function's head names, if the word stands there.
+fn named(cursor: &mut Cursor<'_>, word: &str) -> Parsed<Option<String>> {
+    if !cursor.eat(word) {
+        return Ok(None);
+    }
+    cursor.expect("@")?;
+    Ok(Some(cursor.word()?.to_owned()))
 }
 
 fn constant(word: &str) -> Parsed<Const> {

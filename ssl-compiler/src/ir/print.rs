@@ -121,6 +121,9 @@ impl Printer<'_> {
             Prefer::Recompute => text += "recompute ",
             Prefer::Checkpoint => text += "checkpoint ",
         }
+        if let Some(id) = self.function.undo {
+            text += &format!("undo @{} ", self.name(id));
+        }
         text
     }
 

@@ -12,6 +12,8 @@
 //! 9. All pushes and pops of one site agree in their types, and whatever is popped is pushed somewhere. There are eight
 //!    tapes.
 //! 10. Custom derivatives take and give what `jvp` and `vjp` of their function do.
+//! 11. What takes a step back takes what the step does, and gives whether it could, and the state, which the step takes
+//!     first and gives last.
 
 use super::*;
 use std::collections::{HashMap, HashSet};
@@ -97,6 +99,19 @@ impl Verifier<'_> {
                 self.error("a custom derivative takes or gives something else than the derivative does");
             }
         }
+        if let Some(undo) = function.undo
+            && !self.module.functions.get(undo.index()).is_some_and(|g| self.takes_back(&own, &results, g))
+        {
+            self.error("what takes its steps back takes or gives something else than it should");
+        }
+    }
+
+    fn takes_back(&self, takes: &[Ty], gives: &[Ty], undo: &Function) -> bool {
+        let plain = |types: &[Ty]| types.iter().copied().filter(|ty| *ty != Ty::Token).collect::<Vec<Ty>>();
+        let (takes, gives) = (plain(takes), plain(gives));
+        let found = plain(&undo.results);
+        let Some((&BOOL, state)) = found.split_first() else { return false };
+        plain(&self.types_in(undo, undo.params())) == takes && takes.starts_with(state) && gives.ends_with(state)
     }
 
     pub fn error(&mut self, text: impl Into<String>) {

@@ -90,7 +90,7 @@ impl Lowering<'_> {
 
 impl Writer<'_, '_> {
     /// Calls a function of the module with the token, and takes the token that it gives.
-    fn call_with_token(&mut self, op: Op, callee: FuncId, mut args: Values, more: &[Ty]) -> Values {
+    pub(super) fn call_with_token(&mut self, op: Op, callee: FuncId, mut args: Values, more: &[Ty]) -> Values {
         let head = &self.cx.functions[callee.index()];
         let has_token = head.results.first() == Some(&Ty::Token);
         let mut types = head.results.clone();
@@ -107,7 +107,7 @@ impl Writer<'_, '_> {
     }
 
     /// The arguments of a function in its own layout.
-    fn laid_out(&mut self, function: &Function, states: &[Option<State>]) -> Values {
+    pub(super) fn laid_out(&mut self, function: &Function, states: &[Option<State>]) -> Values {
         let mut values = Values::new();
         for (p, state) in function.parameters.iter().zip(states) {
             let variable = &function.variables[p.variable.0 as usize];

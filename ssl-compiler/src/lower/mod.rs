@@ -23,6 +23,7 @@ mod places;
 mod state;
 mod stmts;
 mod switch;
+mod undo;
 mod watch;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
@@ -118,6 +119,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         match work {
             Work::Instance(instance) => lowering.instance(id, &instance),
             Work::Custom(custom) => lowering.custom(id, &custom),
+            Work::Undo(instance) => lowering.undo(id, &instance),
         }
     }
     let Lowering { functions, mut interface, words, watches, .. } = lowering;
@@ -154,6 +156,8 @@ enum Work {
     Instance(Instance),
     /// What stands for a derivative of an instance.
     Custom(custom::Custom),
+    /// What takes an instance back.
+    Undo(Instance),
 }
 
 struct Lowering<'a> {
@@ -272,6 +276,7 @@ impl<'a> Lowering<'a> {
         if function.attributes.is_custom() {
             self.declare_custom(id, &instance);
         }
+        self.declare_undo(id, &instance);
         self.queue.push((id, Work::Instance(instance)));
         id
     }

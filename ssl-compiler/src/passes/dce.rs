@@ -236,7 +236,7 @@ pub(crate) fn drop_functions(module: &mut Module) {
     module.functions.retain(|_| keep.next().copied().unwrap_or(true));
     module.entry = ids[module.entry.index()];
     for f in &mut module.functions {
-        for id in [&mut f.custom.forward, &mut f.custom.backward].into_iter().flatten() {
+        for id in [&mut f.custom.forward, &mut f.custom.backward, &mut f.undo].into_iter().flatten() {
             *id = ids[id.index()];
         }
         for data in &mut f.insts {

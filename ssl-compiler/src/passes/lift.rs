@@ -43,7 +43,7 @@ fn needs(module: &Module, index: &HashMap<Input, usize>) -> Vec<BTreeSet<usize>>
         // Callees mostly stand behind their callers.
         for (id, f) in module.functions.iter().enumerate().rev() {
             callees[id].iter().for_each(|callee: &FuncId| unite(id, callee.index()));
-            for custom in f.custom.functions() {
+            for custom in f.custom.functions().chain(f.undo) {
                 unite(id, custom.index());
                 unite(custom.index(), id);
             }

@@ -7,8 +7,8 @@ use crate::passes::dce;
 /// nobody calls.
 pub(super) fn run(module: &mut Module, of_functions: bool) {
     module.functions.iter_mut().for_each(remove_detach);
-    let has_custom = module.functions.iter().any(|f| f.custom != Custom::default());
-    module.functions.iter_mut().for_each(|f| f.custom = Custom::default());
+    let has_custom = module.functions.iter().any(|f| f.custom != Custom::default() || f.undo.is_some());
+    module.functions.iter_mut().for_each(|f| (f.custom, f.undo) = (Custom::default(), None));
     if has_custom || of_functions {
         dce::drop_functions(module);
     }

@@ -147,10 +147,11 @@ impl<'a> Output<'a> {
     }
 
     fn written(&mut self, id: FuncId, function: Function) {
-        self.functions[id.index()] = Some(Function { custom: self.heads[id.index()].custom, ..function });
+        let Function { custom, undo, .. } = self.heads[id.index()];
+        self.functions[id.index()] = Some(Function { custom, undo, ..function });
     }
 
-    /// Gives a variant the function's custom derivatives.
+    /// Gives a variant the function's custom derivatives, and what takes it back.
     fn customs(&mut self, id: FuncId, old: FuncId, signature: &Signature) {
         let customs = self.round.customs(old, signature);
         let [forward, backward] = customs.map(|custom| custom.map(|(of, wanted)| self.kept(of, &wanted)));
@@ -160,6 +161,8 @@ impl<'a> Output<'a> {
         let forward = forward.map(|of| self.custom_for(old, id, carried, of, true));
         let backward = backward.map(|of| self.custom_for(old, id, carried, of, false));
         self.heads[id.index()].custom = Custom { forward, backward };
+        let undo = self.round.undo(old, signature).map(|(of, wanted)| self.kept(of, &wanted));
+        self.heads[id.index()].undo = undo;
     }
 
     pub fn refuse(&mut self, refused: Refused) {

@@ -120,6 +120,7 @@ impl<'m> Round<'m> {
             }
         }
         requests.extend(self.customs(variant.function, &variant.signature).into_iter().flatten());
+        requests.extend(self.undo(variant.function, &variant.signature));
         requests
     }
 
@@ -227,6 +228,14 @@ impl<'m> Round<'m> {
             Axes::Tangent => signature.is_plain(),
         };
         [forward, backward].map(|id| id.filter(|_| values_only).map(|id| (id, self.custom(id))))
+    }
+
+    /// What takes a variant back: one that carries derivatives cannot be.
+    pub fn undo(&self, function: FuncId, signature: &Signature) -> Option<(FuncId, Signature)> {
+        let undo = self.module.function(function).undo?;
+        let params = signature.params.iter().map(|p| p.shadows);
+        let carries = params.chain(signature.results.iter().copied()).any(Shadows::any);
+        (!carries).then(|| (undo, self.custom(undo)))
     }
 }
 

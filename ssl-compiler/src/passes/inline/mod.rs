@@ -146,8 +146,9 @@ impl Inliner<'_> {
         let data = self.module.function(self.target).inst(inst);
         let Op::Call(callee) = data.op else { return None };
         let fits = self.grown + self.policy.sizes[callee.index()] <= MAX_GROWN;
-        // What a custom derivative stands for is told from its calls.
-        let is_custom = self.module.function(callee).custom != Custom::default();
+        // What a custom derivative stands for, and what takes a step back, is told from calls.
+        let function = self.module.function(callee);
+        let is_custom = function.custom != Custom::default() || function.undo.is_some();
         if self.policy.recursive[callee.index()] || !fits || is_custom {
             return None;
         }

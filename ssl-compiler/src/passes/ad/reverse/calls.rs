@@ -5,6 +5,7 @@ use super::keep::{Boundary, Kept, decide};
 use super::linearise::{Callee, Lineariser, Step};
 use super::report;
 use super::transpose::Sweep;
+use super::undo;
 use super::{Handed, Output, Signature, Split, active, token_of};
 use crate::ir::builder::Builder;
 use crate::ir::*;
@@ -14,8 +15,11 @@ use std::collections::{HashMap, HashSet};
 impl<'m> Lineariser<'_, 'm> {
     pub(super) fn call(&mut self, inst: Inst, data: &InstData, id: FuncId) -> Option<Step> {
         let args = self.values(&data.args);
+        let undo = self.output.module.function(id).undo;
+        let step = undo.map(|undo| undo::Step { undo, results: self.output.module.function(id).results.len() });
         let Some(callee) = self.callee(data, id) else {
-            self.plain_call(data, id, &args);
+            let new = self.plain_call(data, id, &args);
+            self.back.extend(step.map(|step| (new, step)));
             return None;
         };
         let handed = match &callee {
@@ -24,6 +28,7 @@ impl<'m> Lineariser<'_, 'm> {
                 let mut types = self.output.module.function(id).results.clone();
                 types.extend(&split.exports);
                 let new = self.b.push(Op::Call(split.save), args.clone(), &types, &[]);
+                self.back.extend(step.map(|step| (new, step)));
                 let results = Values::from_slice(self.b.results(new));
                 self.bind(&data.results, &results);
                 let one = |handed: &Handed| match *handed {
@@ -35,7 +40,10 @@ impl<'m> Lineariser<'_, 'm> {
             _ => {
                 match callee {
                     Callee::Joint { .. } if self.is_idle(data) => self.skip(data, &args),
-                    _ => self.plain_call(data, id, &args),
+                    _ => {
+                        let new = self.plain_call(data, id, &args);
+                        self.back.extend(step.map(|step| (new, step)));
+                    }
                 }
                 args.into_iter().filter(|&v| self.b.ty(v) != Ty::Token).collect()
             }
@@ -43,10 +51,11 @@ impl<'m> Lineariser<'_, 'm> {
         Some(Step::Call { inst, callee, handed })
     }
 
-    fn plain_call(&mut self, data: &InstData, id: FuncId, args: &Values) {
+    fn plain_call(&mut self, data: &InstData, id: FuncId, args: &Values) -> Inst {
         let types = self.output.module.function(id).results.clone();
         let new = self.b.push(Op::Call(id), args.clone(), &types, &[]);
         self.bind(&data.results, &Values::from_slice(self.b.results(new)));
+        new
     }
 
     /// Whether nobody wants what a call gives: only its sweep is to run.
@@ -84,7 +93,9 @@ impl<'m> Lineariser<'_, 'm> {
         let params = data.args.iter().map(|&a| self.active[a.index()]).collect();
         let id = self.output.swept(id);
         let signature = self.output.serving(id, Signature { params, results });
-        if f.prefer == Prefer::Recompute {
+        // What keeps nothing on the tape cannot come apart where it takes a token.
+        let again = self.undoing && token_of(f, f.params()).is_some();
+        if f.prefer == Prefer::Recompute || again {
             let function = self.output.joint(id, &signature, false);
             return Some(Callee::Joint { function, signature });
         }
@@ -165,6 +176,8 @@ fn forwards(output: &mut Output<'_>, id: FuncId, signature: &Signature, name: St
         primal: vec![None; source.types.len()],
         prefer: if primal { source.prefer } else { Prefer::Free },
         unwanted: if primal { HashSet::new() } else { only_handed_on(source) },
+        back: HashMap::new(),
+        undoing: false,
     };
     let params = Values::from_slice(writer.b.function.params());
     writer.bind(source.params(), &params);
@@ -188,6 +201,7 @@ pub(super) fn write_joint(output: &mut Output<'_>, id: FuncId, signature: &Signa
     let token = token_of(&both, &results);
     let mut sweep = Sweep {
         b: Builder::new(both),
+        module: output.module,
         source,
         active: &active,
         forwards: &function,
@@ -195,7 +209,6 @@ pub(super) fn write_joint(output: &mut Output<'_>, id: FuncId, signature: &Signa
         environment: HashMap::new(),
         cotangents: HashMap::new(),
         token,
-        inside: HashMap::new(),
     };
     let swept = sweep.function(&given, &cotangents, signature, &steps);
     let swept: Values = swept.into_iter().map(|v| sweep.finite(v)).collect();
@@ -292,6 +305,7 @@ fn write_back<'m>(output: &mut Output<'m>, back: Back<'_, 'm>, steps: &[Step]) -
     let first = usize::from(token.is_some());
     let mut sweep = Sweep {
         b,
+        module: output.module,
         source,
         active,
         forwards,
@@ -299,7 +313,6 @@ fn write_back<'m>(output: &mut Output<'m>, back: Back<'_, 'm>, steps: &[Step]) -
         environment: HashMap::new(),
         cotangents: HashMap::new(),
         token: token.map(|_| params[0]),
-        inside: HashMap::new(),
     };
     let (leaves, cotangents) = params[first..].split_at(handed.len());
     let results = match site {

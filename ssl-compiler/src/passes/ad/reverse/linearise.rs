@@ -1,13 +1,13 @@
 //! Writes a function again with the partials of its values, and remembers the linear steps.
 
 use super::keep::{Boundary, Kept, decide};
-use super::undo::Undo;
+use super::undo::{self, Undo};
 use super::{Output, Signature, Split, is_wanted};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use crate::passes::ad::rules::{Rule, rule};
 use crate::runtime::externals;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// One linear step: how the cotangents of what an instruction gives become those of what it takes. Old values name
@@ -90,7 +90,6 @@ pub(super) struct Rounds {
 
 /// One of a loop's regions.
 pub(super) struct Side {
-    pub region: Region,
     pub steps: Vec<Step>,
     pub kept: Kept,
     /// Where it is on the tape, if anything is.
@@ -121,7 +120,7 @@ impl Step {
             }
             Step::Loop(rounds) => {
                 visit(rounds.count);
-                rounds.undo.iter().flat_map(Undo::finals).for_each(|&v| visit(v));
+                rounds.undo.iter().flat_map(|undo| undo.finals().iter().chain(&undo.outer)).for_each(|&v| visit(v));
                 [&rounds.test, &rounds.body].into_iter().flat_map(|side| &side.kept.outer).for_each(|&v| visit(v));
             }
             Step::Call { handed, .. } => handed.iter().for_each(|&v| visit(v)),
@@ -142,6 +141,10 @@ pub(super) struct Lineariser<'a, 'm> {
     pub prefer: Prefer,
     /// Values that go nowhere but into results that nobody wants.
     pub unwanted: HashSet<Value>,
+    /// Calls that can be taken back.
+    pub back: HashMap<Inst, undo::Step>,
+    /// Within a loop that is taken back.
+    pub undoing: bool,
 }
 
 impl<'m> Lineariser<'_, 'm> {

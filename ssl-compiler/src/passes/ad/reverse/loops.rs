@@ -13,28 +13,40 @@ impl<'m> Lineariser<'_, 'm> {
     pub(super) fn loop_inst(&mut self, inst: Inst, data: &'m InstData, checkpoint: Checkpoint) -> Option<Step> {
         let source = self.source;
         let (condition, body) = (source.region(data.regions[0]), source.region(data.regions[1]));
-        let types = |values: &[Value]| values.iter().map(|&v| source.ty(v)).chain([INT]).collect::<Vec<Ty>>();
+        // The loop counts its rounds. One that is taken back knows which was the last to go on the tape.
+        let is_undone = matches!(checkpoint, Checkpoint::Undo(_));
+        let own = 1 + usize::from(is_undone);
+        let types = |values: &[Value]| {
+            let own = std::iter::repeat_n(INT, own);
+            values.iter().map(|&v| source.ty(v)).chain(own).collect::<Vec<Ty>>()
+        };
 
         let new_condition = self.b.open(&types(&condition.params));
         let entering = self.b.params(new_condition);
         self.bind(&condition.params, &entering);
         let test_steps = self.region(data.regions[0]);
         let mut tested = self.values(&condition.results);
-        tested.push(entering[condition.params.len()]);
+        tested.extend(entering[condition.params.len()..].iter().copied());
         self.b.close(tested);
 
         let new_body = self.b.open(&types(&body.params));
         let leaving = self.b.params(new_body);
         self.bind(&body.params, &leaving);
+        let undoing = std::mem::replace(&mut self.undoing, is_undone);
         let body_steps = self.region(data.regions[1]);
+        self.undoing = undoing;
         let mut next = self.values(&body.results);
         let one = self.b.int(1);
         next.push(self.b.int2(Int2::Add, leaving[body.params.len()], one));
+        next.extend(leaving[body.params.len() + 1..].iter().copied());
         self.b.close(next);
 
         let zero = self.b.int(0);
         let mut args = self.values(&data.args);
         args.push(zero);
+        if is_undone {
+            args.push(self.b.int(-1));
+        }
         let touched = [&data.results[..], &condition.params, &body.params];
         let idle = test_steps.is_empty() && body_steps.is_empty();
         let idle = idle && !touched.into_iter().flatten().any(|&v| self.active[v.index()]);
@@ -42,19 +54,20 @@ impl<'m> Lineariser<'_, 'm> {
             let (tests, rounds) = self.counters(&args, new_condition, new_body);
             let boundary = match checkpoint {
                 Checkpoint::Keep => Boundary::rounds(Prefer::Checkpoint),
-                Checkpoint::Undo(_) => Boundary::everything(),
+                // What is computed again is a matter of the plan.
+                Checkpoint::Undo(_) => Boundary::rounds(Prefer::Checkpoint),
                 _ => Boundary::rounds(self.prefer),
             };
             let test = decide_with(&self.b.function, new_condition, &test_steps, boundary, &tests);
             let body = decide_with(&self.b.function, new_body, &body_steps, boundary, &rounds);
-            self.report(data, &test, &body, matches!(checkpoint, Checkpoint::Undo(_)));
             let undo = match checkpoint {
                 Checkpoint::Undo(anchor) => self.undo([new_condition, new_body], [&test, &body], &rounds, anchor, data),
                 _ => None,
             };
+            self.report(data, &test, &body, undo.as_ref().map(|(undo, _)| undo.tracked.len()));
             let test = self.side(new_condition, test_steps, test, data);
             let body = match &undo {
-                Some(_) => Side { region: new_body, steps: body_steps, kept: body, site: None },
+                Some(_) => Side { steps: body_steps, kept: body, site: None },
                 None => self.side(new_body, body_steps, body, data),
             };
             (test, body, undo)
@@ -67,20 +80,21 @@ impl<'m> Lineariser<'_, 'm> {
         let count = results[data.results.len()];
         sides.map(|(test, body, undo)| {
             let undo = undo.map(|(mut undo, places)| {
-                undo.ends_in(places.into_iter().map(|place: usize| results[place]).collect());
+                let last = results.len() - 1;
+                undo.ends_in(places.into_iter().chain([last]).map(|place: usize| results[place]).collect());
                 undo
             });
             Step::Loop(Box::new(Rounds { inst, count, test, body, undo }))
         })
     }
 
-    fn report(&mut self, data: &InstData, test: &Kept, body: &Kept, undone: bool) {
+    fn report(&mut self, data: &InstData, test: &Kept, body: &Kept, undone: Option<usize>) {
         let (f, remarks) = (&self.b.function, &mut *self.output.remarks);
-        if undone {
+        if let Some(tracked) = undone {
             remarks.say(report::PASS, f, data.span, || {
                 format!(
                     "the rounds are taken back: {} restored in each, kept at anchors only",
-                    report::count(body.leaves.len(), "value")
+                    report::count(tracked, "value")
                 )
             });
             return;
@@ -102,17 +116,14 @@ impl<'m> Lineariser<'_, 'm> {
     ) -> Option<(Undo, Vec<usize>)> {
         let plan = match test.leaves.is_empty() {
             true => self.plan_undo(regions, body, counters, anchor),
-            false => Err(Obstacle::Untraceable),
+            false => Err((Obstacle::Test, test.leaves[0])),
         };
         match plan {
             Ok((undo, places)) => {
-                // The loop's own counter is carried last.
-                let params = self.b.params(regions[1]);
-                let index = params[params.len() - 1];
-                self.push_anchors(regions[1], &undo, index);
+                self.push_anchors(regions[1], &undo);
                 Some((undo, places))
             }
-            Err(obstacle) => {
+            Err((obstacle, _)) => {
                 self.output.refuse(Refused::NoUndo { span: data.span, why: obstacle.text() });
                 None
             }
@@ -126,7 +137,7 @@ impl<'m> Lineariser<'_, 'm> {
             let mut results = self.b.function.region(region).results.clone();
             let Some(token) = results.iter_mut().find(|v| self.b.function.ty(**v) == Ty::Token) else {
                 self.output.refuse(Refused::NoTape(data.span));
-                return Side { region, steps, kept, site: None };
+                return Side { steps, kept, site: None };
             };
             self.b.reopen(region);
             let values = [*token].into_iter().chain(kept.leaves.iter().copied()).collect();
@@ -134,7 +145,7 @@ impl<'m> Lineariser<'_, 'm> {
             *token = self.b.results(inst)[0];
             self.b.close(results);
         }
-        Side { region, steps, kept, site }
+        Side { steps, kept, site }
     }
 
     /// The carried values that go up by a constant each round, in the condition and in the body.
@@ -215,7 +226,7 @@ impl Sweep<'_, '_> {
         }
         let mut restored = Values::new();
         if let Some(undo) = &rounds.undo {
-            restored = self.restore(rounds, undo, &params[first - states.len()..first], index);
+            restored = self.restore(undo, &params[first - states.len()..first], index);
         }
         self.side_step(&rounds.body, index);
         for (&p, &handed) in body.params.iter().zip(&condition.results[1..]) {

@@ -93,6 +93,7 @@ pub(super) fn resolve(
         rewritten,
         remarks,
         uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
+        shows: holding(module, &calls, shows),
         has_texels: holding(module, &calls, |op| is_wanted(module, op)),
         refused: None,
     };
@@ -148,6 +149,11 @@ fn first_free_tape(module: &Module, calls: &CallGraph, ready: &dyn Fn(FuncId) ->
     (0..MAX_TAPES as u8).rev().find(|&tape| used(tape)).map_or(0, |highest| highest + 1)
 }
 
+/// Whether running an operation once more shows, but for what it costs.
+fn shows(op: Op) -> bool {
+    matches!(op, Op::Push(_) | Op::Pop(_) | Op::Print(_) | Op::Probe(_) | Op::Keep | Op::TextureAdjoint { .. })
+}
+
 fn first_free_site(module: &Module) -> u32 {
     let mut next = 0;
     for f in &module.functions {
@@ -179,6 +185,8 @@ pub(super) struct Output<'m> {
     pub remarks: &'m mut Remarks,
     /// By function of the module, whether it or what it calls pushes or pops: then the sweep must, too.
     pub uses_tape: Vec<bool>,
+    /// Likewise, whether it or what it calls does what must not be done twice.
+    shows: Vec<bool>,
     /// Likewise, whether it looks at texels whose gradient is wanted.
     has_texels: Vec<bool>,
     pub refused: Option<Refused>,

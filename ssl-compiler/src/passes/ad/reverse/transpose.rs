@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 pub(super) struct Sweep<'a, 'm> {
     pub b: Builder,
+    pub module: &'m Module,
     pub source: &'m Function,
     pub active: &'a [bool],
     /// What ran forwards.
@@ -21,8 +22,6 @@ pub(super) struct Sweep<'a, 'm> {
     pub environment: HashMap<Value, Value>,
     pub cotangents: HashMap<Value, Value>,
     pub token: Option<Value>,
-    /// What defines the values of the round that is being taken back.
-    pub inside: HashMap<Value, Inst>,
 }
 
 impl<'m> Sweep<'_, 'm> {
