@@ -40,6 +40,7 @@ fn unary_reference(op: Float1) -> fn(f64) -> f64 {
         Float1::Sinh => double::ssl_sinh,
         Float1::Cosh => double::ssl_cosh,
         Float1::Tanh => double::ssl_tanh,
+        Float1::TanhSlope => double::tanh_slope,
         Float1::Asinh => double::ssl_asinh,
         Float1::Acosh => double::ssl_acosh,
         Float1::Atanh => double::ssl_atanh,
@@ -302,7 +303,9 @@ out float o_pow, out float o_atan2, out float o_hypot)
 
 /// The kernels' values, in the order of the shader's outputs.
 fn kernels(x: f32, y: f32, class: Class) -> Vec<u32> {
-    let ones = Float1::ALL.iter().filter_map(|&op| math::unary(op, x, class));
+    // Only derivatives have the slope; shaders cannot call it.
+    let ones = Float1::ALL.iter().filter(|&&op| op != Float1::TanhSlope);
+    let ones = ones.filter_map(|&op| math::unary(op, x, class));
     let twos = Float2::ALL.iter().filter_map(|&op| math::binary(op, x, y, class));
     ones.chain(twos).map(canonical).collect()
 }

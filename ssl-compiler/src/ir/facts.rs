@@ -103,7 +103,8 @@ fn price1(op: Float1) -> u32 {
         Float1::Sqrt => 6,
         Float1::Exp | Float1::Exp2 | Float1::Log | Float1::Log2 | Float1::Log10 | Float1::Log1p | Float1::Expm1 => 24,
         Float1::Sin | Float1::Cos | Float1::Tan | Float1::Asin | Float1::Acos | Float1::Atan => 32,
-        Float1::Sinh | Float1::Cosh | Float1::Tanh | Float1::Asinh | Float1::Acosh | Float1::Atanh => 40,
+        Float1::Sinh | Float1::Cosh | Float1::Tanh | Float1::TanhSlope => 40,
+        Float1::Asinh | Float1::Acosh | Float1::Atanh => 40,
         Float1::Cbrt | Float1::Erf | Float1::Erfc => 40,
     }
 }

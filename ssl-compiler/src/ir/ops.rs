@@ -49,12 +49,13 @@ macro_rules! names {
 }
 
 names! {
-    /// Float to float.
+    /// Float to float. `tanh_slope` is 1 − tanh², without what the difference would cancel.
     Float1 {
         Neg = "fneg", Abs = "fabs", Sqrt = "sqrt",
         Floor = "floor", Ceil = "ceil", Round = "round", Trunc = "trunc",
         Sin = "sin", Cos = "cos", Tan = "tan", Asin = "asin", Acos = "acos", Atan = "atan",
-        Sinh = "sinh", Cosh = "cosh", Tanh = "tanh", Asinh = "asinh", Acosh = "acosh", Atanh = "atanh",
+        Sinh = "sinh", Cosh = "cosh", Tanh = "tanh", TanhSlope = "tanh_slope",
+        Asinh = "asinh", Acosh = "acosh", Atanh = "atanh",
         Exp = "exp", Exp2 = "exp2", Expm1 = "expm1", Log = "log", Log2 = "log2", Log10 = "log10", Log1p = "log1p",
         Cbrt = "cbrt", Erf = "erf", Erfc = "erfc",
     }

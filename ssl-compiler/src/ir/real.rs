@@ -44,6 +44,7 @@ mod double {
             Float1::Sinh => math::ssl_sinh(x),
             Float1::Cosh => math::ssl_cosh(x),
             Float1::Tanh => math::ssl_tanh(x),
+            Float1::TanhSlope => math::tanh_slope(x),
             Float1::Asinh => math::ssl_asinh(x),
             Float1::Acosh => math::ssl_acosh(x),
             Float1::Atanh => math::ssl_atanh(x),

@@ -2,7 +2,8 @@
 //!
 //! Runs last, for back ends that make machine code. Until here `sin` is one operation, with one derivative and one
 //! folding rule. The pass requires nothing and keeps every bit: the interpreter runs the operation by the same kernel.
-//! It writes each kernel once for a module. If a region needs both sine and cosine of one angle, one call gives both.
+//! It writes each kernel once for a module. If a region needs both sine and cosine of one angle, one call gives both; so it is
+//! with the hyperbolic tangent and its slope.
 
 use crate::ir::math::{self, Class};
 use crate::ir::*;
@@ -14,9 +15,14 @@ enum Kernel {
     Unary(Float1),
     Binary(Float2),
     SinCos,
+    TanhAndSlope,
 }
 
 impl Kernel {
+    /// Two functions of one number that one call computes, in the order in which it gives them.
+    const PAIRS: [([Float1; 2], Kernel); 2] =
+        [([Float1::Sin, Float1::Cos], Kernel::SinCos), ([Float1::Tanh, Float1::TanhSlope], Kernel::TanhAndSlope)];
+
     fn of(op: Op) -> Option<Kernel> {
         match op {
             Op::Float1(op) => math::is_unary(op).then_some(Kernel::Unary(op)),
@@ -30,6 +36,7 @@ impl Kernel {
             Kernel::Unary(op) => op.name(),
             Kernel::Binary(op) => op.name(),
             Kernel::SinCos => "sincos",
+            Kernel::TanhAndSlope => "tanh_and_slope",
         }
     }
 
@@ -38,6 +45,7 @@ impl Kernel {
             Kernel::Unary(op) => math::unary_function(op, class, name),
             Kernel::Binary(op) => math::binary_function(op, class, name),
             Kernel::SinCos => math::sin_cos_function(class, name),
+            Kernel::TanhAndSlope => math::tanh_and_slope_function(name),
         }
     }
 }
@@ -45,7 +53,7 @@ impl Kernel {
 pub fn run(module: &mut Module) {
     let mut kernels = Kernels { ids: HashMap::new(), first: module.functions.len(), list: Vec::new() };
     for f in &mut module.functions {
-        join_angles(f, &mut kernels);
+        join_pairs(f, &mut kernels);
         for data in &mut f.insts {
             if let Some(kernel) = Kernel::of(data.op) {
                 data.op = Op::Call(kernels.id(kernel));
@@ -80,31 +88,30 @@ impl Kernels {
     }
 }
 
-/// Puts sine and cosine of one angle together, at the place of the first of them.
-fn join_angles(f: &mut Function, kernels: &mut Kernels) {
+/// Puts two functions of one number together, at the place of the first of them.
+fn join_pairs(f: &mut Function, kernels: &mut Kernels) {
     for region in 0..f.regions.len() {
         let mut met: HashMap<(Float1, Value), Inst> = HashMap::new();
         let mut gone = HashSet::new();
         for &inst in &f.regions[region].insts {
             let data = &f.insts[inst.index()];
-            let (own, other) = match data.op {
-                Op::Float1(op @ Float1::Sin) => (op, Float1::Cos),
-                Op::Float1(op @ Float1::Cos) => (op, Float1::Sin),
-                _ => continue,
-            };
-            let (angle, result) = (data.args[0], data.results[0]);
-            let Some(&first) = met.get(&(other, angle)) else {
-                met.entry((own, angle)).or_insert(inst);
+            let Op::Float1(own) = data.op else { continue };
+            let Some(&(pair, kernel)) = Kernel::PAIRS.iter().find(|(pair, _)| pair.contains(&own)) else { continue };
+            let place = usize::from(own == pair[1]);
+            let (number, result) = (data.args[0], data.results[0]);
+            let Some(&first) = met.get(&(pair[1 - place], number)) else {
+                met.entry((own, number)).or_insert(inst);
                 continue;
             };
             let joined = &mut f.insts[first.index()];
             if joined.results.len() == 1 {
-                joined.op = Op::Call(kernels.id(Kernel::SinCos));
-                let place = if own == Float1::Sin { 0 } else { 1 };
+                joined.op = Op::Call(kernels.id(kernel));
                 joined.results.insert(place, result);
                 gone.insert(inst);
             }
         }
         f.regions[region].insts.retain(|i| !gone.contains(i));
+        // What stands nowhere needs no kernel of its own.
+        gone.iter().for_each(|inst| f.insts[inst.index()].op = Op::Const(Const::Int(0)));
     }
 }

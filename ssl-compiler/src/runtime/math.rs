@@ -44,6 +44,12 @@ pub mod double {
         t
     }
 
+    /// 4e / (1 + e)² with e = exp(−2|x|).
+    pub fn tanh_slope(x: f64) -> f64 {
+        let e = (-2.0 * x.abs()).exp();
+        4.0 * e / ((1.0 + e) * (1.0 + e))
+    }
+
     /// Below 1, libm has numbers for some arguments.
     fn acosh(x: f64) -> f64 {
         if x < 1.0 { f64::NAN } else { libm::acosh(x) }

@@ -23,13 +23,38 @@ pub fn cosh<F: Float>(x: F) -> F {
     half + half.constant(0.25) / half
 }
 
-pub fn tanh<F: Float>(x: F) -> F {
-    let size = x.abs();
+/// tanh x up to 5/8, and 1 − |tanh x| = 2 / (1 + exp 2|x|) from there on. Both terms of the quotient are made smaller by
+/// 2⁶⁴, so that it comes down to 0 by subnormal numbers.
+fn tanh_parts<F: Float>(x: F) -> (F, F) {
+    const SMALLER: f32 = 1.0 / (1u128 << 64) as f32;
     let square = x * x;
     let near = (x * square).fused(square.polynomial(&TANH), x);
-    let grown = exp_halved((size * 2.0).clamped(0.0, 20.0), 0.0);
-    let far = (-(grown.constant(2.0) / (grown + 1.0)) + 1.0).flipped(x.sign());
-    size.below(0.625).choose(near, far)
+    let grown = exp_halved((x.abs() * 2.0).clamped(0.0, 108.0), 64.0);
+    (near, grown.constant(2.0 * SMALLER) / (grown + SMALLER))
+}
+
+fn tanh_of<F: Float>(x: F, (near, rest): (F, F)) -> F {
+    let far = (-rest + 1.0).flipped(x.sign());
+    x.abs().below(0.625).choose(near, far)
+}
+
+/// 1 − tanh² x = (1 − |tanh x|) (1 + |tanh x|).
+fn slope_of<F: Float>(x: F, (near, rest): (F, F)) -> F {
+    let flat = (-near).fused(near, near.constant(1.0));
+    x.abs().below(0.625).choose(flat, (-rest).fused(rest, rest * 2.0))
+}
+
+pub fn tanh<F: Float>(x: F) -> F {
+    tanh_of(x, tanh_parts(x))
+}
+
+pub fn tanh_slope<F: Float>(x: F) -> F {
+    slope_of(x, tanh_parts(x))
+}
+
+pub fn tanh_and_slope<F: Float>(x: F) -> [F; 2] {
+    let parts = tanh_parts(x);
+    [tanh_of(x, parts), slope_of(x, parts)]
 }
 
 /// log(|x| + √(x² + 1)), with |x| + x² / (1 + √(x² + 1)) above 1 where |x| is small.

@@ -115,7 +115,12 @@ fn float1(b: &mut Builder, op: Float1, t: Value, v: Value) -> Rule {
         }
         Float1::Sinh => b.float1(Float1::Cosh, t),
         Float1::Cosh => b.float1(Float1::Sinh, t),
-        Float1::Tanh => one_minus_square(b, t, v),
+        Float1::Tanh => b.float1(Float1::TanhSlope, t),
+        Float1::TanhSlope => {
+            let (value, scale) = (b.float1(Float1::Tanh, t), b.float(-2.0));
+            let scaled = b.mul(scale, value);
+            b.mul(scaled, v)
+        }
         Float1::Asinh => {
             // √(1 + t²), where t² would overflow.
             let root = b.float2(Float2::Hypot, one, t);
@@ -165,23 +170,6 @@ fn float1(b: &mut Builder, op: Float1, t: Value, v: Value) -> Rule {
         Float1::Erf => gaussian(b, t, std::f64::consts::FRAC_2_SQRT_PI),
         Float1::Erfc => gaussian(b, t, -std::f64::consts::FRAC_2_SQRT_PI),
     })
-}
-
-/// 1 − tanh²(t), given v = tanh(t): 4e / (1 + e)² with e = exp(−2|t|) where the difference would cancel.
-fn one_minus_square(b: &mut Builder, t: Value, v: Value) -> Value {
-    let (zero, one, two, four, half) = (b.float(0.0), b.float(1.0), b.float(2.0), b.float(4.0), b.float(0.5));
-    let square = b.mul(v, v);
-    let near = b.sub(one, square);
-    let below = b.float_compare(Compare::Lt, t, zero);
-    let opposite = b.neg(t);
-    let falling = b.select(below, t, opposite);
-    let exponent = b.mul(two, falling);
-    let e = b.float1(Float1::Exp, exponent);
-    let sum = b.add(one, e);
-    let (numerator, divisor) = (b.mul(four, e), b.mul(sum, sum));
-    let far = b.div(numerator, divisor);
-    let is_near = b.float_compare(Compare::Lt, square, half);
-    b.select(is_near, near, far)
 }
 
 /// scale · exp(−t²), with what rounding t² leaves out: far from 0 the exponential multiplies that by t².
