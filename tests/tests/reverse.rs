@@ -143,6 +143,19 @@ fn loops() {
     }
 }
 
+/// What no round changes is differentiated in front of the loop: plain arithmetic, but no quotient, whose divisor may be 0
+/// where the loop goes no round.
+#[test]
+fn loops_with_what_no_round_changes() {
+    let source = "float f(int n, float x, float y) { float s = x; for (int i = 0; i < n; ++i) { \
+         for (int j = 0; j < i; ++j) s += -x * x * 0.1 * (y - x) * float(j + n); s *= sin(y * y) + 1.0 / (y + float(n)); } return s; }\n\
+         shader main(out float o) { o = f(3, 1.0, 2.0); }";
+    for n in [0.0, 1.0, 2.0, 5.0] {
+        check("f", source, &[n, 0.7, 0.8]);
+    }
+    check("f", source, &[0.0, 0.7, 0.0]);
+}
+
 #[test]
 fn nested_loops_of_any_kind() {
     let source = "float f(int n, float x, float y) { float s = x; int i = 0; do { float t = s; while (t > 0.3) { t *= 0.5 * y; s += t * t; if (s > 2.0) continue; s *= 1.01; } ++i; if (i == 3) return s * y; } while (i < n); return s; }\n\

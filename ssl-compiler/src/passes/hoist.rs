@@ -8,11 +8,15 @@
 //! Operations of a few instructions move only with a dear one that needs them: back ends move them by themselves, and
 //! know how many registers there are. What stands behind an `if` inside the loop stays. A `loop` is left to the rounds of
 //! the loop around it, since it takes fuel.
+//!
+//! In front of a reverse sweep it is the other way round (`cheap`): then the cotangent of −x², say, adds up over the
+//! rounds, and that of x is computed from it once. Only plain arithmetic moves there. A quotient whose divisor is 0 would
+//! give a cotangent of 0 · ∞ though the loop goes no round.
 
 use super::remarks::Remarks;
 use crate::analysis::pure_functions::{self, Pure};
 use crate::ir::facts::Reach;
-use crate::ir::{Function, Inst, InstData, Module, Op, Region, Ty, Value};
+use crate::ir::{Float1, Float2, Function, Inst, InstData, Module, Op, Region, Ty, Value};
 use std::collections::HashSet;
 
 /// The price from which an operation moves for its own sake.
@@ -27,7 +31,30 @@ pub fn run(module: &mut Module, remarks: &mut Remarks) {
     for f in &mut module.functions {
         let level = vec![0; f.types.len()];
         let body = f.body;
-        Hoister { f, pure: &pure, names: &names, level, remarks }.region(body, 0);
+        Hoister { f, pure: &pure, names: &names, level, remarks, moves: Moves::Dear }.region(body, 0);
+    }
+}
+
+/// Moves plain arithmetic in front of the loops of a function that is about to be swept back through.
+pub fn cheap(f: &mut Function) {
+    let (level, body) = (vec![0; f.types.len()], f.body);
+    let remarks = &mut Remarks::unheard();
+    Hoister { f, pure: &[], names: &[], level, remarks, moves: Moves::Cheap }.region(body, 0);
+}
+
+/// What moves for its own sake.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moves {
+    Dear,
+    Cheap,
+}
+
+/// Whether the derivatives are finite wherever what they are by is.
+fn is_plain(op: Op) -> bool {
+    match op {
+        Op::Float1(op) => matches!(op, Float1::Neg | Float1::Abs),
+        Op::Float2(op) => matches!(op, Float2::Add | Float2::Sub | Float2::Mul | Float2::Min | Float2::Max),
+        op => op.facts().reach == Reach::Nothing && op.facts().price == 1,
     }
 }
 
@@ -39,6 +66,7 @@ struct Hoister<'a> {
     /// By value: how many loops there are around its definition.
     level: Vec<u32>,
     remarks: &'a mut Remarks,
+    moves: Moves,
 }
 
 impl Hoister<'_> {
@@ -89,8 +117,11 @@ impl Hoister<'_> {
             if !data.results.iter().any(|r| free.contains(r)) {
                 continue;
             }
-            let is_dear = self.price(data, is_certain).is_some_and(|price| price >= WORTH);
-            if is_dear || data.results.iter().any(|r| wanted.contains(r)) {
+            let is_worth_it = match self.moves {
+                Moves::Dear => self.price(data, is_certain).is_some_and(|price| price >= WORTH),
+                Moves::Cheap => !matches!(data.op, Op::Const(_)),
+            };
+            if is_worth_it || data.results.iter().any(|r| wanted.contains(r)) {
                 wanted.extend(data.results.iter().chain(&data.args).filter(|v| free.contains(v)));
             }
         }
@@ -107,6 +138,9 @@ impl Hoister<'_> {
 
     /// What an operation costs that may run in front of the loop; `None` where it may not.
     fn price(&self, data: &InstData, is_certain: bool) -> Option<u64> {
+        if self.moves == Moves::Cheap && !is_plain(data.op) {
+            return None;
+        }
         let is_scalar = |v: &Value| matches!(self.f.ty(*v), Ty::Scalar(_));
         let called = pure_functions::called(self.pure, data.op);
         let (price, counts) = match (data.op, called) {

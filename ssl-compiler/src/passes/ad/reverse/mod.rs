@@ -28,6 +28,7 @@ use super::Refused;
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::lineage::Lineage;
 use crate::ir::*;
+use crate::passes::hoist;
 use crate::passes::remarks::Remarks;
 use crate::source::Span;
 use checkpoint::Rewritten;
@@ -75,6 +76,7 @@ pub(super) fn resolve(
     // What is added here waits for the next time.
     let there = module.functions.len();
     let ready = &|id: FuncId| id.index() < there && ready(id);
+    hoist_from_loops(module, ready);
     let rewritten = checkpoint::rewrite(module);
     let calls = CallGraph::of(module);
     let lineage = Lineage::of_tangents(module, &calls);
@@ -115,6 +117,31 @@ pub(super) fn resolve(
     // Every id that was given out was written.
     module.functions.extend(functions.into_iter().flatten());
     Ok(())
+}
+
+/// What no round of a loop changes stands in front of the loop, in all that is to be swept back through.
+fn hoist_from_loops(module: &mut Module, ready: &dyn Fn(FuncId) -> bool) {
+    let calls = CallGraph::of(module);
+    let mut swept = vec![false; module.functions.len()];
+    for f in &module.functions {
+        f.walk(|_, data| {
+            if let Op::Vjp { function, .. } = data.op
+                && ready(function)
+            {
+                swept[function.index()] = true;
+            }
+        });
+    }
+    // Callers before callees, and those of a component together.
+    for component in calls.components.iter().rev() {
+        let any = component.iter().any(|f| swept[f.index()]);
+        for &f in component.iter().filter(|_| any) {
+            swept[f.index()] = true;
+            calls.callees[f.index()].iter().for_each(|callee| swept[callee.index()] = true);
+        }
+    }
+    let functions = module.functions.iter_mut().zip(swept);
+    functions.filter(|(_, swept)| *swept).for_each(|(f, _)| hoist::cheap(f));
 }
 
 /// By function, whether it or what it calls holds such an operation.
