@@ -129,13 +129,20 @@ impl Writer<'_, '_> {
         self.cx.leaves(&function.variables[place.variable.0 as usize].ty)
     }
 
+    /// A place as an operand: the variable comes before its indices, and keeps the value of its turn whatever they do to it.
     pub(super) fn read(&mut self, place: &Place) -> State {
+        let state = self.get(self.frame.base + place.variable.0 as usize);
         let view = self.view(place);
-        self.read_view(place, &view)
+        self.read_part(&state, place, &view)
     }
 
+    /// What stands in a place whose indices were evaluated before.
     pub(super) fn read_view(&mut self, place: &Place, view: &View) -> State {
         let state = self.get(view.slot);
+        self.read_part(&state, place, view)
+    }
+
+    fn read_part(&mut self, state: &State, place: &Place, view: &View) -> State {
         let types = self.leaf_types(place);
         let whole: State = view.range.clone().map(|i| self.read_leaf(&state[i], &types[i], &view.indices)).collect();
         match &view.components {
