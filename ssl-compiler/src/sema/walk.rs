@@ -73,12 +73,18 @@ pub(super) fn parts<'a>(e: &'a Expr, visit: &mut dyn FnMut(Part<'a>)) {
 }
 
 fn touch<'a>(place: &'a Place, how: Touch, visit: &mut dyn FnMut(Part<'a>)) {
+    // As an operand a variable comes before its indices; as a place it comes behind them.
+    if how == Touch::Read {
+        visit(Part::Touch(place, how));
+    }
     for access in &place.path {
         if let Access::Index(index) = access {
             visit(Part::Operand(index));
         }
     }
-    visit(Part::Touch(place, how));
+    if how != Touch::Read {
+        visit(Part::Touch(place, how));
+    }
 }
 
 /// Of how many expressions one is made.

@@ -73,6 +73,12 @@ impl Bits {
         if self.reverse {
             let reverse = derived(&mut module, f, Mode::Reverse, arrays);
             calls.push((reverse, pool(0, n).chain(pool(2 * n, m)).collect()));
+            // A sweep through the sweep, which takes another tape.
+            if random.chance(30) {
+                let twice = derived(&mut module, reverse, Mode::Reverse, false);
+                let none = std::iter::repeat_n(Arg::Zero, m);
+                calls.push((twice, pool(0, n).chain(pool(2 * n, m)).chain(none).chain(pool(n, n)).collect()));
+            }
         }
         let orders = if random.chance(40) { Orders::First } else { Orders::Value };
         entry(&mut module, 2 * n + m, orders, &calls);
