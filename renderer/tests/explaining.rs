@@ -321,3 +321,86 @@ fn poison_says_what_the_command_line_did_not_give() {
         assert_eq!(value["messages"], Value::Null);
     }
 }
+
+const GAIN: &str = "float gain(float t, float k)
+{
+    float e = exp(-t);
+    return e * k;
+}
+float blend(float x, no_diff float k, int n)
+{
+    float t = 1.0;
+    float sum = 0.0;
+    float idle = x * 2.0;
+    float own = sin(k);
+    for (int i = 0; i < n; ++i) {
+        sum += t * gain(x, own);
+        t *= 1.0 - x;
+    }
+    printf(\"%f\", idle);
+    return sum;
+}
+shader main(float x = 0.5, out float d)
+{
+    float y = x * x;
+    DifferentialPair<float> p = diffPair(y);
+    bwd_diff(blend)(p, 2.0, 5, 1.0);
+    d = p.d;
+}
+";
+
+/// The lines that a stage marks.
+fn marked_lines(file: &File, stage: &str, mark: char) -> Vec<usize> {
+    let out = shade(&["dump", "--stage", stage, &file.path()]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let shown = text(&out.stdout);
+    let source = shown.lines().skip(2).enumerate();
+    source.filter(|(_, l)| l.starts_with(&format!("  {mark} | "))).map(|(i, _)| i + 1).collect()
+}
+
+#[test]
+fn what_gradients_go_through_and_read_is_marked() {
+    let file = File::new("gain.ssl", GAIN);
+    // What lies between `x` and the sum, and nothing else.
+    assert_eq!(marked_lines(&file, "adjoint", 'c'), [3, 4, 12, 13, 14]);
+    // exp reads e, and a product the other factor: sin k, gain(…), 1 - x. A sum reads nothing, and nor does a loop.
+    assert_eq!(marked_lines(&file, "needed", 'r'), [3, 11, 13, 14]);
+}
+
+#[test]
+fn why_a_value_has_a_cotangent_is_explained_from_both_ends() {
+    let file = File::new("gain.ssl", GAIN);
+    let path = file.path();
+    let why = |name: &str| -> Value {
+        let out = shade(&["dump", "--stage", "adjoint", "--why", name, "--json", &path]);
+        assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+        let said: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        said["answers"].clone()
+    };
+    for (name, verdict, read) in [
+        ("e", "passes", true),
+        ("gain.t", "passes", false),
+        ("blend.x", "passes", true),
+        ("idle", "not_asked", false),
+        ("own", "independent", true),
+        ("y", "not_swept", false),
+    ] {
+        let answers = why(name);
+        let first = (answers[0]["verdict"].as_str(), answers[0]["read"].as_bool());
+        assert_eq!(first, (Some(verdict), Some(read)), "{name}: {answers}");
+    }
+    let e = &why("e")[0];
+    let asked = places(&e["asked_for_by"]);
+    assert_eq!(asked[0], "23:5 gradient of `blend`");
+    assert_eq!(asked[asked.len() - 2..], ["13:20 call of `gain`", "4:12 *"]);
+    let leads = places(&e["leads_to"]);
+    assert_eq!(leads, ["3:15 exp", "3:19 -", "1:18 parameter `t` of `gain`", "6:19 parameter `x` of `blend`"]);
+    // Why a function has a sweep of its own.
+    let gain = &why("gain")[0];
+    assert_eq!(gain["parts"].as_array().map(Vec::len), Some(0));
+    assert_eq!(places(&gain["asked_for_by"]).last().map(String::as_str), Some("13:20 call of `gain`"));
+    let out = shade(&["dump", "--stage", "adjoint", "--why", "nowhere", &path]);
+    assert!(!out.status.success() && text(&out.stderr).contains("no variable `nowhere`"), "{}", text(&out.stderr));
+    let out = shade(&["dump", "--stage", "tape", "--why", "e", &path]);
+    assert!(!out.status.success() && text(&out.stderr).contains("`adjoint`"), "{}", text(&out.stderr));
+}

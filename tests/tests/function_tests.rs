@@ -154,10 +154,9 @@ fn custom(attribute: &str, factor: f64) -> String {
 // rule: tests.customs accept reject
 #[test]
 fn derivatives_that_authors_give_are_checked_without_being_asked() {
-    for (attribute, mode) in [
-        ("[ForwardDerivative(forward)]", "forward forward"),
-        ("[BackwardDerivative(backward)]", "backward backward"),
-    ] {
+    for (attribute, mode) in
+        [("[ForwardDerivative(forward)]", "forward forward"), ("[BackwardDerivative(backward)]", "backward backward")]
+    {
         for report in run(&custom(attribute, 1.0)) {
             assert_eq!(report.name, format!("derivatives given for square: {mode}"));
             assert!(report.passed(), "{report:#?}");

@@ -1,6 +1,7 @@
 //! What optimising passes did and why, for those who ask (`shade dump --stage remarks`).
 
 use crate::ir::Function;
+use crate::passes::ad::reverse::swept::Swept;
 use crate::source::Span;
 
 /// What a pass did at a place.
@@ -20,6 +21,8 @@ pub struct Remark {
 pub struct Remarks {
     listening: bool,
     pub list: Vec<Remark>,
+    /// What reverse mode swept through.
+    pub sweeps: Vec<Swept>,
 }
 
 impl Remarks {
@@ -29,7 +32,11 @@ impl Remarks {
     }
 
     pub fn heard() -> Remarks {
-        Remarks { listening: true, list: Vec::new() }
+        Remarks { listening: true, ..Remarks::default() }
+    }
+
+    pub fn are_heard(&self) -> bool {
+        self.listening
     }
 
     pub fn say(&mut self, pass: &'static str, function: &Function, span: Span, text: impl FnOnce() -> String) {

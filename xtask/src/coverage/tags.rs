@@ -40,8 +40,17 @@ fn next_test(text: &str, at: usize, later: &[usize]) -> usize {
 /// Whether a test has what it takes: an expectation, one about a derivative, or a diagnostic's mark.
 fn shows(kind: Kind, test: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|w| test.contains(w));
-    let expects =
-        has(&["expect(", "expect_lobe(", "expect_numeric_derivatives(", "expect_gradient(", "expect_undo(", "assert", "gives(", "says(", "compiles("]);
+    let expects = has(&[
+        "expect(",
+        "expect_lobe(",
+        "expect_numeric_derivatives(",
+        "expect_gradient(",
+        "expect_undo(",
+        "assert",
+        "gives(",
+        "says(",
+        "compiles(",
+    ]);
     match kind {
         Kind::Accept => expects || has(&["// fine"]),
         Kind::Reject => has(&[

@@ -1,5 +1,6 @@
 //! `shade dump FILE --stage …`: what the compiler makes of a shader.
 
+use super::cotangents;
 use super::derivatives::DerivativeArguments;
 use super::includes::Includes;
 use super::json::JsonArgument;
@@ -14,6 +15,7 @@ use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::ir::print::print_function;
 use ssl_compiler::ir::{Module, Value};
 use ssl_compiler::passes::ad::reverse::report;
+use ssl_compiler::passes::ad::why::why_cotangents;
 use ssl_compiler::passes::ad::{Variant, tangent_variants, variants_as};
 use ssl_compiler::passes::expand_math;
 use ssl_compiler::passes::remarks::Remarks;
@@ -33,7 +35,7 @@ pub struct Arguments {
     /// The stage whose result to show
     #[arg(long, value_enum)]
     stage: Stage,
-    /// Explain why a variable carries its derivative, or why not. Name a variable as `p`, `p.x`, `list[2]` or `function.p`, or a line as
+    /// Explain why a variable carries its derivative or has a cotangent, or why not. Name a variable as `p`, `p.x`, `list[2]` or `function.p`, or a line as
     /// `file.ssl:12`
     #[arg(long, value_name = "NAME")]
     why: Option<String>,
@@ -63,6 +65,10 @@ enum Stage {
     Opt,
     /// What the passes that optimise did, and why
     Remarks,
+    /// Through which values the cotangents of gradients pass: the source with marks, and the intermediate code with notes
+    Adjoint,
+    /// Which values the reverse sweeps of gradients read: the source with marks, and the intermediate code with notes
+    Needed,
     /// What the reverse sweeps of gradients keep of each loop and call, in bytes, and why
     Tape,
     /// How the code runs over the points of a block together: branches, masks and calls, with the reasons
@@ -79,8 +85,9 @@ enum Stage {
 
 pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome::default();
-    if arguments.why.is_some() && !matches!(arguments.stage, Stage::Demand | Stage::Lineage) {
-        return outcome.usage("`--why` goes with `--stage demand` and `--stage lineage`");
+    let explained = matches!(arguments.stage, Stage::Demand | Stage::Lineage | Stage::Adjoint | Stage::Needed);
+    if arguments.why.is_some() && !explained {
+        return outcome.usage("`--why` goes with the stages `demand`, `lineage`, `adjoint` and `needed`");
     }
     if arguments.json.is_wanted() && arguments.why.is_none() {
         return outcome.usage("`--json` goes with `--why`: all else that is dumped is text");
@@ -162,7 +169,7 @@ fn dump(
         return Err(diagnostics);
     }
     let wanted = match arguments.stage {
-        Stage::Ir | Stage::Remarks | Stage::Tape => Reached::Lowered,
+        Stage::Ir | Stage::Remarks | Stage::Tape | Stage::Adjoint | Stage::Needed => Reached::Lowered,
         Stage::Lineage | Stage::Demand => Reached::BeforeAd,
         Stage::Ad => Reached::Differentiated,
         _ => Reached::Optimised,
@@ -179,6 +186,9 @@ fn dump(
     if let Some((target, text)) = native {
         let text = ssl_compiler::on_large_stack(|| target.instance(None).text(&module, text));
         return Ok(text.map(Dump::Text).map_err(|BackendError(message)| message));
+    }
+    if matches!(arguments.stage, Stage::Adjoint | Stage::Needed) {
+        return Ok(sweeps(arguments, module, options.passes, sources, file));
     }
     if let Some(query) = &arguments.why {
         let passes = options.passes;
@@ -204,13 +214,44 @@ fn dump(
     })))
 }
 
-/// What these passes say of a module as it was lowered, a line each.
-fn remarks(mut module: Module, passes: Options, sources: &SourceMap, wanted: impl Fn(&str) -> bool) -> String {
+/// What reverse mode sweeps through in a module as it was lowered.
+fn sweeps(
+    arguments: &Arguments,
+    module: Module,
+    passes: Options,
+    sources: &SourceMap,
+    file: FileId,
+) -> Result<Dump, String> {
+    let found = heard(module.clone(), passes).sweeps;
+    let Some(query) = &arguments.why else {
+        let needed = arguments.stage == Stage::Needed;
+        return Ok(Dump::Text(cotangents::marked(&found, (sources.get(file), file), needed)));
+    };
+    let answers = why_cotangents(&module, &found, sources, query);
+    let answers = answers.map_err(|unknown| format!("{}; {}", unknown.message, unknown.hint))?;
+    Ok(match arguments.json.is_wanted() {
+        true => Dump::Report(cotangents::json(query, &answers, sources)),
+        false => Dump::Text(cotangents::text(&answers, sources)),
+    })
+}
+
+/// What the passes say of a module as it was lowered.
+fn heard(mut module: Module, passes: Options) -> Remarks {
     let mut remarks = Remarks::heard();
     // It went through the same passes before.
     let ran = ssl_compiler::on_large_stack(|| run_remarking(&mut module, passes, &mut |_, _| {}, &mut remarks));
     debug_assert!(ran.is_ok(), "{ran:?}");
-    remarks.list.iter().filter(|r| wanted(r.pass)).map(|r| format!("{}: {r}\n", sources.place(r.span))).collect()
+    remarks
+}
+
+/// What these passes say of a module as it was lowered, a line each.
+fn remarks(module: Module, passes: Options, sources: &SourceMap, wanted: impl Fn(&str) -> bool) -> String {
+    heard(module, passes)
+        .list
+        .iter()
+        .filter(|r| wanted(r.pass))
+        .map(|r| format!("{}: {r}\n", sources.place(r.span)))
+        .collect()
 }
 
 /// The source with a mark before each line, then each variant's code with notes.

@@ -6,6 +6,7 @@
 
 mod check;
 mod code_cache;
+mod cotangents;
 mod derivatives;
 mod describe;
 mod differences;

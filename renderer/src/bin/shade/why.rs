@@ -50,7 +50,7 @@ fn said(a: &Answer) -> String {
 const NEVER: &str =
     "carries none; its derivative is always 0: it is made of constants, parameters and globals without partials";
 
-fn steps(chain: &Chain, sources: &SourceMap) -> String {
+pub(super) fn steps(chain: &Chain, sources: &SourceMap) -> String {
     let places: Vec<String> = chain.iter().map(|s| sources.place(s.span)).collect();
     let width = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
     let place_width = width(&mut places.iter().map(|p| p.chars().count()));
@@ -67,19 +67,25 @@ fn source_line(span: Span, sources: &SourceMap) -> String {
     file.line(file.line_column(span.start).0).trim().to_owned()
 }
 
-/// The same as JSON.
-pub fn json(query: &str, answers: &[Answer], sources: &SourceMap) -> Value {
-    let place = |span: Span| {
-        let file = sources.get(span.file);
-        let (line, column) = file.line_column(span.start);
-        json!({"file": file.name, "line": line, "column": column, "text": source_line(span, sources)})
-    };
+pub(super) fn json_place(span: Span, sources: &SourceMap) -> Value {
+    let file = sources.get(span.file);
+    let (line, column) = file.line_column(span.start);
+    json!({"file": file.name, "line": line, "column": column, "text": source_line(span, sources)})
+}
+
+pub(super) fn json_chain(chain: &Chain, sources: &SourceMap) -> Value {
     let step = |s: &Step| {
-        let mut value = place(s.span);
+        let mut value = json_place(s.span, sources);
         value["operation"] = s.operation.clone().into();
         value
     };
-    let chains = |list: &[Chain]| -> Vec<Vec<Value>> { list.iter().map(|c| c.iter().map(step).collect()).collect() };
+    chain.iter().map(step).collect()
+}
+
+/// The same as JSON.
+pub fn json(query: &str, answers: &[Answer], sources: &SourceMap) -> Value {
+    let place = |span: Span| json_place(span, sources);
+    let chains = |list: &[Chain]| -> Vec<Value> { list.iter().map(|c| json_chain(c, sources)).collect() };
     let list: Vec<Value> = answers
         .iter()
         .map(|a| {

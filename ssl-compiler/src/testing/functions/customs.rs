@@ -20,8 +20,7 @@ pub(in crate::testing) fn tests_of_customs(checked: &Checked) -> Vec<TestDecl> {
         let given = [("forward", by(f.attributes.forward)), ("backward", by(f.attributes.backward))];
         let functions = || [f].into_iter().chain(given.iter().filter_map(|(_, g)| *g));
         let Some(here) = functions().find(|f| is_here(f)) else { continue };
-        let modes: Vec<String> =
-            given.iter().filter_map(|(mode, g)| Some(format!("{mode} {}", (*g)?.name))).collect();
+        let modes: Vec<String> = given.iter().filter_map(|(mode, g)| Some(format!("{mode} {}", (*g)?.name))).collect();
         if modes.is_empty() || is_tested(checked, f) {
             continue;
         }

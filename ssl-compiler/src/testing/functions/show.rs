@@ -72,7 +72,7 @@ fn text(run: &Run<'_, '_>, e: &Expr) -> String {
 }
 
 /// A value as a test writes it.
-fn written<'l>(run: &Run<'_, '_>, ty: &Type, scalars: &mut dyn Iterator<Item = (&'l Leaf, f64)>) -> String {
+fn written(run: &Run<'_, '_>, ty: &Type, scalars: &mut dyn Iterator<Item = (&Leaf, f64)>) -> String {
     let program = &run.compiled.checked.program;
     let list = |members: Vec<String>| members.join(", ");
     match ty {

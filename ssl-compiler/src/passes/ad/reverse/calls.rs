@@ -3,10 +3,10 @@
 use super::checkpoint::only_handed_on;
 use super::keep::{Boundary, Kept, decide};
 use super::linearise::{Callee, Lineariser, Step};
-use super::report;
 use super::transpose::Sweep;
 use super::undo;
 use super::{Handed, Output, Signature, Split, active, token_of};
+use super::{report, swept};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use crate::source::Span;
@@ -165,7 +165,7 @@ struct Forwards {
 
 fn forwards(output: &mut Output<'_>, id: FuncId, signature: &Signature, name: String, primal: bool) -> Forwards {
     let source = output.module.function(id);
-    let active = active(output, id, signature);
+    let (active, ways) = active(output, id, signature);
     let types: Vec<Ty> = source.params().iter().map(|&v| source.ty(v)).collect();
     let head = Function::new(name, &types, &source.results).with_precision(source.precision);
     let mut writer = Lineariser {
@@ -183,7 +183,9 @@ fn forwards(output: &mut Output<'_>, id: FuncId, signature: &Signature, name: St
     writer.bind(source.params(), &params);
     let steps = writer.region(source.body);
     let results = writer.values(&source.region(source.body).results);
-    let function = writer.b.finish(results);
+    let Lineariser { b, primal, .. } = writer;
+    let function = b.finish(results);
+    swept::note(output, id, signature, ways, (&function, &primal), &steps);
     Forwards { function, steps, active }
 }
 

@@ -21,6 +21,7 @@ mod linearise;
 mod loops;
 pub mod report;
 mod root;
+pub mod swept;
 mod transpose;
 mod undo;
 
@@ -34,6 +35,8 @@ use crate::source::Span;
 use checkpoint::Rewritten;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
+use swept::Ways;
 
 /// Past so many signatures, a function is differentiated for all of its parameters and results.
 const MAX_VARIANTS: usize = 8;
@@ -80,8 +83,10 @@ pub(super) fn resolve(
     let rewritten = checkpoint::rewrite(module);
     let calls = CallGraph::of(module);
     let lineage = Lineage::of_tangents(module, &calls);
+    let snapshot = remarks.are_heard().then(|| Arc::new(module.clone()));
     let mut output = Output {
         module,
+        snapshot,
         calls: &calls,
         lineage: &lineage,
         functions: Vec::new(),
@@ -196,6 +201,8 @@ fn first_free_site(module: &Module) -> u32 {
 /// The functions that are being added to a module.
 pub(super) struct Output<'m> {
     pub module: &'m Module,
+    /// The module as it is, for those who ask about its sweeps.
+    pub snapshot: Option<Arc<Module>>,
     pub calls: &'m CallGraph,
     pub lineage: &'m Lineage,
     functions: Vec<Option<Function>>,
@@ -328,11 +335,12 @@ pub(super) fn is_wanted(module: &Module, op: Op) -> bool {
     matches!(op, Op::Texture { word, .. } if module.gradient_textures.contains(&word))
 }
 
-/// Whether each value lies on a way from where a gradient is wanted (parameters, texels) to where cotangents are given.
+/// Whether each value lies on a way from where a gradient is wanted (parameters, texels) to where cotangents are given,
+/// and the halves of these ways.
 ///
 /// It over-estimates what other functions do with the tape and with texels: all that a function gives that pops or looks
 /// them up is taken to come from there, and all that it takes to go there.
-pub(super) fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> Vec<bool> {
+fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> (Vec<bool>, Ways) {
     let f = output.module.function(id);
     let graph = &output.lineage.graphs[id.index()];
     let (mut varied, mut useful) = (vec![false; f.types.len()], vec![false; f.types.len()]);
@@ -358,7 +366,8 @@ pub(super) fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> 
     graph.forward.spread(&mut varied);
     graph.backward.spread(&mut useful);
     let both = varied.iter().zip(&useful).zip(&f.types);
-    both.map(|((v, u), ty)| *v && *u && ty.is_differentiable()).collect()
+    let active = both.map(|((v, u), ty)| *v && *u && ty.is_differentiable()).collect();
+    (active, Ways { varied, useful })
 }
 
 /// Where a function has a token among values; there is one at most, and it comes first.

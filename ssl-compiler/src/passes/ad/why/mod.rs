@@ -5,6 +5,7 @@
 //! shortest paths along the edges of the two analyses, and enter and leave calls as the program does. If calls of one
 //! function differ, a call that carries the shadow stands for all.
 
+mod gradients;
 mod net;
 mod query;
 mod words;
@@ -17,6 +18,7 @@ use crate::analysis::derivatives::Derivatives;
 use crate::ir::{Function, Module, Value};
 use crate::passes::remarks::Remarks;
 use crate::source::{SourceMap, Span};
+pub use gradients::{Answer as CotangentAnswer, Verdict as CotangentVerdict, why_cotangents};
 use net::{Net, Occurrence};
 pub use query::Unknown;
 use query::{Query, Subject};
