@@ -422,6 +422,10 @@ fn lower_here(
     };
     match pipeline::run(&mut module, options.passes, &mut both) {
         Ok(passes) => timings.extend(passes),
+        // What the author calls the variable is known only where that was noted.
+        Err(Failure::Refused(Refused::NoUndo { .. })) if !options.names => {
+            return lower_here(checked, id, &CompileOptions { names: true, ..*options }, diagnostics, look);
+        }
         Err(failure) => return Err(explain(failure, shader).into()),
     }
     // Inlining may have brought more together.
@@ -483,10 +487,11 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
             let hint = "it is asked for by `ddx`, `ddy` or a texture; let the host register one, or say that it is 0";
             Diagnostic::error(&codes::NO_DERIVATIVE, span, message, hint)
         }
-        Failure::Refused(Refused::NoUndo { span, why }) => {
+        Failure::Refused(Refused::NoUndo { span, why, variable }) => {
             let hint = "write the update so that it can be taken back, or keep the rounds: remove `[Undo]`, or write \
                         `[Checkpoint(every = 64)]`";
-            let message = format!("the rounds of this loop cannot be taken back: {why}");
+            let variable = variable.map_or(String::new(), |name| format!(" (`{name}`)"));
+            let message = format!("the rounds of this loop cannot be taken back: {why}{variable}");
             Diagnostic::error(&codes::NO_UNDO, span, message, hint)
         }
         Failure::Refused(Refused::TooManyTapes(span)) => {

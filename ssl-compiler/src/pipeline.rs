@@ -19,6 +19,8 @@ pub struct Options {
     pub without: Option<Optimisation>,
     /// What the code is for.
     pub precision: Precision,
+    /// Tells the interpreter, for each round of a loop that is taken back, how far what is restored is off.
+    pub drift: bool,
 }
 
 /// What only makes code faster, and can be left out by itself.
@@ -63,6 +65,7 @@ impl Default for Options {
             optimise: true,
             without: None,
             precision: Precision::default(),
+            drift: false,
         }
     }
 }
@@ -176,7 +179,8 @@ pub fn run_remarking(
                 Run::Remarking(run) => run(module, remarks),
                 Run::WriteOutCalls => inline::everything(module),
                 Run::Differentiate => {
-                    ad::run_remarking(module, options.call_policy, options.derivatives, remarks)
+                    let drift = options.drift;
+                    ad::run_remarking(module, options.call_policy, options.derivatives, drift, remarks)
                         .map_err(Failure::Refused)?;
                 }
             }

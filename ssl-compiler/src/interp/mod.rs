@@ -42,9 +42,11 @@ pub trait Inputs<R> {
     }
 }
 
-/// What reached a sink: the operand and its shadows.
+/// What reached a sink: the operand and its shadows. Or, with a number, a variable that was restored: what it is, what it
+/// was, and in which round.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe<R> {
+    pub number: u32,
     pub span: Span,
     pub value: R,
     pub ddx: R,
@@ -281,9 +283,9 @@ impl<R: Real> Machine<'_, R> {
         let mut token = frame.token(data.args[0]);
         match data.op {
             Op::Leave => token = token.leave(),
-            Op::Probe(_) => {
+            Op::Probe(number) => {
                 let [value, ddx, ddy] = [1, 2, 3].map(|i| frame.float(data.args[i]));
-                self.probes.push(Probe { span: data.span, value, ddx, ddy });
+                self.probes.push(Probe { number, span: data.span, value, ddx, ddy });
             }
             op => {
                 let cost = if let Op::Burn(n) = op { n } else { 1 };

@@ -4,11 +4,22 @@ use super::inputs::GlobalArgument;
 use super::setup::Setup;
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::source::FileId;
-use ssl_compiler::testing::{Differences, differences, zero_globals};
+use ssl_compiler::testing::{Differences, Globals, differences, zero_globals};
 use ssl_compiler::{Checked, CompileOptions};
 
 pub fn tolerance(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|t: &f64| *t >= 0.0).ok_or_else(|| "a tolerance is a number, 0 or more".to_owned())
+}
+
+/// The globals as they were given; others are 0.
+pub fn given_globals(checked: &Checked, given: &[GlobalArgument]) -> Globals {
+    let mut globals = zero_globals(checked);
+    for g in given {
+        if let Some((field, _)) = checked.layout.find(&g.name) {
+            globals.iter_mut().zip(&g.orders).for_each(|(order, values)| order[field].clone_from(values));
+        }
+    }
+    globals
 }
 
 /// What finite differences say at the point that was given, and whether no derivative differs from them.
@@ -20,12 +31,7 @@ pub fn told(
     tolerance: f64,
 ) -> Result<(String, bool), Diagnostics> {
     let checked = shader.0;
-    let mut globals = zero_globals(checked);
-    for g in given {
-        if let Some((field, _)) = checked.layout.find(&g.name) {
-            globals.iter_mut().zip(&g.orders).for_each(|(order, values)| order[field].clone_from(values));
-        }
-    }
+    let globals = given_globals(checked, given);
     let text = match differences(shader, options, globals, (&setup.parameters, &setup.textures), tolerance)? {
         Differences::Agree(0) => "the shader takes no derivatives here".to_owned(),
         Differences::Agree(count) => format!("{count} derivatives agree with finite differences"),

@@ -2,7 +2,8 @@
 
 use super::code_cache::CodeCacheArgument;
 use super::derivatives::DerivativeArguments;
-use super::differences::{told, tolerance};
+use super::differences::{given_globals, told, tolerance};
+use super::drift;
 use super::gradients::{self, GradientArgument, Missing};
 use super::grid;
 use super::includes::Includes;
@@ -56,6 +57,9 @@ pub struct Arguments {
     /// Print the gradient of an output or closure with respect to parameters and globals; may be repeated
     #[arg(long = "gradient", value_name = "OUT:NAME[,NAME...]", conflicts_with = "grid")]
     gradients: Vec<GradientArgument>,
+    /// Say how far the variables of loops marked `[Undo]` are off where their gradient restores them
+    #[arg(long, conflicts_with = "grid")]
+    gradient_drift: bool,
     /// Measure how long the shader takes to compile and to run
     #[arg(long)]
     time: bool,
@@ -177,6 +181,13 @@ pub fn run(arguments: &Arguments) -> Outcome {
             Err(errors) => return outcome.refuse(program.blame(errors)),
         }
     }
+    if arguments.gradient_drift {
+        let globals = given_globals(&checked, &arguments.globals);
+        match drift::told((&checked, program.file, entry), &options, &globals, &setup) {
+            Ok(told) => evaluated["drift"] = told,
+            Err(errors) => return outcome.refuse(program.blame(errors)),
+        }
+    }
     let closures = language.closures();
     if outcome.code == outcome::FINE && !arguments.gradients.is_empty() {
         match gradients::taken(&arguments.gradients, (&checked, program.file, entry), &options, &setup, closures) {
@@ -254,6 +265,7 @@ fn plain(evaluated: &Value) -> String {
     if let Some(text) = evaluated.get("differences").and_then(Value::as_str) {
         out.push_str(&format!("{text}\n"));
     }
+    out.push_str(&drift::text(evaluated));
     if let Some(time) = evaluated.get("time") {
         out.push_str(&format!(
             "compiled in {:.3} ms, {} bytes of code, {:.1} ns a point\n",

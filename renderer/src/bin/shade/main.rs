@@ -10,6 +10,7 @@ mod cotangents;
 mod derivatives;
 mod describe;
 mod differences;
+mod drift;
 mod dump;
 mod eval;
 mod explain;

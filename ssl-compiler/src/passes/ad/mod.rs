@@ -71,7 +71,7 @@ pub enum Refused {
     /// A sweep that keeps values, through more sweeps of that kind than there are tapes.
     TooManyTapes(Span),
     /// A loop whose rounds were to be taken back and cannot be.
-    NoUndo { span: Span, why: &'static str },
+    NoUndo { span: Span, why: &'static str, variable: Option<String> },
     /// A gradient through a derivative along the screen.
     ThroughScreen(Span),
     /// More than may be written.
@@ -85,17 +85,19 @@ pub fn run(module: &mut Module, policy: CallPolicy) -> Result<(), Refused> {
 
 /// Resolves all derivatives of a module, as a mode wants them. What is forced are first derivatives.
 pub fn run_as(module: &mut Module, policy: CallPolicy, derivatives: Derivatives) -> Result<(), Refused> {
-    run_remarking(module, policy, derivatives, &mut Remarks::unheard())
+    run_remarking(module, policy, derivatives, false, &mut Remarks::unheard())
 }
 
-/// Likewise; says what gradients keep, and why.
+/// Likewise; says what gradients keep, and why. With `drift`, loops that are taken back tell the interpreter how far each
+/// round is off.
 pub fn run_remarking(
     module: &mut Module,
     policy: CallPolicy,
     derivatives: Derivatives,
+    drift: bool,
     remarks: &mut Remarks,
 ) -> Result<(), Refused> {
-    let mut rounds = Rounds::new(derivatives);
+    let mut rounds = Rounds { drift, ..Rounds::new(derivatives) };
     loop {
         while let Some(next) = rounds.next(module)? {
             rounds.run(module, policy, next, remarks)?;
@@ -122,11 +124,12 @@ struct Rounds {
     /// Rounds along the screen so far, and all.
     screen: usize,
     all: usize,
+    drift: bool,
 }
 
 impl Rounds {
     fn new(derivatives: Derivatives) -> Rounds {
-        Rounds { derivatives, screen: 0, all: 0 }
+        Rounds { derivatives, screen: 0, all: 0, drift: false }
     }
 
     fn next(&mut self, module: &mut Module) -> Result<Option<Next>, Refused> {
@@ -164,7 +167,7 @@ impl Rounds {
     ) -> Result<(), Refused> {
         self.all += 1;
         match next {
-            Next::Cotangents(ready) => reverse::resolve(module, &|id| ready[id.index()], remarks)?,
+            Next::Cotangents(ready) => reverse::resolve(module, &|id| ready[id.index()], self.drift, remarks)?,
             Next::Tangents(ready) => {
                 let calls = CallGraph::of(module);
                 *module = forward_round(&Round::tangents(module, &calls, policy, ready))?;

@@ -119,12 +119,14 @@ impl<'m> Lineariser<'_, 'm> {
             false => Err((Obstacle::Test, test.leaves[0])),
         };
         match plan {
-            Ok((undo, places)) => {
+            Ok((mut undo, places)) => {
+                undo.drift = self.measured(regions[1], data, &undo);
                 self.push_anchors(regions[1], &undo);
                 Some((undo, places))
             }
-            Err((obstacle, _)) => {
-                self.output.refuse(Refused::NoUndo { span: data.span, why: obstacle.text() });
+            Err((obstacle, v)) => {
+                let variable = self.variable(regions[1], data, v);
+                self.output.refuse(Refused::NoUndo { span: data.span, why: obstacle.text(), variable });
                 None
             }
         }

@@ -74,6 +74,7 @@ pub(super) struct Split {
 pub(super) fn resolve(
     module: &mut Module,
     ready: &dyn Fn(FuncId) -> bool,
+    drift: bool,
     remarks: &mut Remarks,
 ) -> Result<(), Refused> {
     // What is added here waits for the next time.
@@ -102,6 +103,7 @@ pub(super) fn resolve(
         uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
         shows: holding(module, &calls, shows),
         has_texels: holding(module, &calls, |op| is_wanted(module, op)),
+        drifts: drift.then(Vec::new),
         refused: None,
     };
     let mut written = Vec::new();
@@ -112,13 +114,14 @@ pub(super) fn resolve(
             written.push((i, root::rewrite(&mut output, FuncId(i as u32), ready)));
         }
     }
-    let (functions, refused) = (output.functions, output.refused);
+    let (functions, refused, drifts) = (output.functions, output.refused, output.drifts);
     if let Some(refused) = refused {
         return Err(refused);
     }
     for (i, f) in written {
         module.functions[i] = f;
     }
+    module.texts.formats.extend(drifts.into_iter().flatten());
     // Every id that was given out was written.
     module.functions.extend(functions.into_iter().flatten());
     Ok(())
@@ -223,6 +226,8 @@ pub(super) struct Output<'m> {
     shows: Vec<bool>,
     /// Likewise, whether it looks at texels whose gradient is wanted.
     has_texels: Vec<bool>,
+    /// If what is restored is to be compared with what was, the variables that are.
+    drifts: Option<Vec<String>>,
     pub refused: Option<Refused>,
 }
 
@@ -242,6 +247,18 @@ impl Output<'_> {
             self.refuse(Refused::TooManyTapes(span));
         }
         self.new_site(self.tape)
+    }
+
+    /// The number of a probe that looks at a variable; its name is the text before that number.
+    pub fn drift(&mut self, name: String) -> Option<u32> {
+        let first = self.module.texts.formats.len();
+        let drifts = self.drifts.as_mut()?;
+        drifts.push(name);
+        Some((first + drifts.len()) as u32)
+    }
+
+    pub fn measures_drift(&self) -> bool {
+        self.drifts.is_some()
     }
 
     /// Where cotangents of what goes over a site travel: the way back, on the same tape. Pushes and pops between which

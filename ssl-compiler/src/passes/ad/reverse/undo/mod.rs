@@ -50,6 +50,14 @@ pub(super) struct Undo {
     finals: Vec<Value>,
     anchor: u32,
     site: Site,
+    pub drift: Option<Drift>,
+}
+
+/// How what is restored is compared with what was: that is on the tape, too, at this site.
+pub(super) struct Drift {
+    site: Site,
+    /// Variables, by the numbers of the probes that tell.
+    numbers: Vec<(Value, u32)>,
 }
 
 impl Undo {
@@ -121,7 +129,7 @@ impl Lineariser<'_, '_> {
         let mut tracked = all.clone();
         let (plan, actions) = greatest(round, &mut tracked);
         if let Some(&v) = kept.leaves.iter().find(|v| plan.knows(**v).is_none()) {
-            return Err((plan.obstacle(v, &all), v));
+            return Err(plan.obstacle(v, &all));
         }
         let (again, later) = computed(round, &tracked, &kept.leaves);
         let mut goals: HashSet<Value> = tracked.iter().map(|(param, _)| *param).filter(|v| later.contains(v)).collect();
@@ -152,8 +160,41 @@ impl Lineariser<'_, '_> {
         outer.dedup();
         let place = |(param, _): &Carried| rounds.params.iter().position(|p| p == param);
         let places = tracked.iter().filter_map(place).collect();
-        let undo = Undo { tracked, values, actions, again, counted, implied, outer, finals: Vec::new(), anchor, site };
+        let undo = Undo {
+            tracked,
+            values,
+            actions,
+            again,
+            counted,
+            implied,
+            outer,
+            finals: Vec::new(),
+            anchor,
+            site,
+            drift: None,
+        };
         Ok((undo, places))
+    }
+
+    /// What the author calls a parameter of the body, if lowering noted that.
+    pub(super) fn variable(&self, body: Region, data: &InstData, v: Value) -> Option<String> {
+        let place = self.b.function.region(body).params.iter().position(|&p| p == v)?;
+        let old = *self.source.region(data.regions[1]).params.get(place)?;
+        self.source.bindings.iter().find(|b| b.value == old).map(|b| b.part.clone())
+    }
+
+    /// The numbers among the variables, to be compared with what they were, if that is wanted.
+    pub(super) fn measured(&mut self, body: Region, data: &InstData, undo: &Undo) -> Option<Drift> {
+        if !self.output.measures_drift() {
+            return None;
+        }
+        let site = self.output.own_site(data.span);
+        let mut numbers = Vec::new();
+        for &v in undo.values.iter().filter(|v| [FLOAT, INT].contains(&self.b.ty(**v))) {
+            let name = self.variable(body, data, v).unwrap_or_else(|| "a variable".to_owned());
+            numbers.push((v, self.output.drift(name)?));
+        }
+        Some(Drift { site, numbers })
     }
 
     /// All values of a region, and of those in it.
@@ -196,6 +237,11 @@ impl Lineariser<'_, '_> {
         let inst = self.b.push(Op::If, Values::from_slice(&[keep]), &types, &[then, otherwise]);
         let given = Values::from_slice(self.b.results(inst));
         results[place] = given[0];
+        if let Some(drift) = &undo.drift {
+            let values = given[..1].iter().copied().chain(drift.numbers.iter().map(|(v, _)| *v)).collect();
+            let inst = self.b.push(Op::Push(drift.site), values, &[Ty::Token], &[]);
+            results[place] = self.b.results(inst)[0];
+        }
         if let Some(last) = results.last_mut() {
             *last = given[1];
         }

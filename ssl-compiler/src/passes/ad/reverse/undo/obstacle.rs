@@ -6,22 +6,24 @@ use crate::ir::*;
 use std::collections::HashSet;
 
 impl Plan<'_> {
-    /// Why a value of the round stays unknown.
-    pub fn obstacle(&self, v: Value, carried: &[Carried]) -> Obstacle {
-        let f = self.round.f;
-        if f.ty(v).is_array() {
-            return Obstacle::Array;
+    /// Why a value of the round stays unknown, and the variable whose fault it is.
+    pub fn obstacle(&self, v: Value, carried: &[Carried]) -> (Obstacle, Value) {
+        if carried.iter().any(|(param, _)| *param == v) || self.round.f.ty(v).is_array() {
+            return (self.obstacle_of(v, carried), v);
         }
-        let Some(&(_, next)) = carried.iter().find(|(param, _)| *param == v) else {
-            return match self.definitions.get(&v).map(|&inst| self.data(inst).op) {
-                Some(Op::Loop(_)) => Obstacle::Loop,
-                _ => {
-                    let lost = |&&(param, _): &&Carried| self.knows(param).is_none() && self.leads_to(v, param);
-                    let lost = carried.iter().find(lost);
-                    lost.map_or(Obstacle::Untraceable, |(param, _)| self.obstacle(*param, carried))
-                }
-            };
-        };
+        if let Some(Op::Loop(_)) = self.definition(v).map(|data| data.op) {
+            return (Obstacle::Loop, v);
+        }
+        let lost = |&&(param, _): &&Carried| self.knows(param).is_none() && self.leads_to(v, param);
+        match carried.iter().find(lost) {
+            Some(&(param, _)) => (self.obstacle_of(param, carried), param),
+            None => (Obstacle::Untraceable, v),
+        }
+    }
+
+    fn obstacle_of(&self, v: Value, carried: &[Carried]) -> Obstacle {
+        let f = self.round.f;
+        let Some(&(_, next)) = carried.iter().find(|(param, _)| *param == v) else { return Obstacle::Array };
         let mut now = next;
         loop {
             let Some(&inst) = self.definitions.get(&now) else { return Obstacle::NoInverse };

@@ -15,6 +15,10 @@ impl Sweep<'_, '_> {
             self.environment.insert(flag, value);
         }
         self.environment.extend(undo.tracked.iter().map(|(_, next)| *next).zip(behind.iter().copied()));
+        let was = undo.drift.as_ref().map(|drift| {
+            let like: Vec<Value> = drift.numbers.iter().map(|(v, _)| *v).collect();
+            self.pop(drift.site, &like)
+        });
         let last = behind[undo.tracked.len()];
         let kept = self.b.int_compare(Compare::Eq, last, index);
         let (environment, token) = (self.environment.clone(), self.token);
@@ -39,8 +43,26 @@ impl Sweep<'_, '_> {
         }
         let last = results.remove(0);
         self.environment.extend(undo.values.iter().copied().zip(results));
+        if let (Some(drift), Some(was)) = (&undo.drift, was) {
+            self.tell(drift, &was, index);
+        }
         self.act(&undo.again);
         undo.tracked.iter().map(|(param, _)| self.known(*param)).chain([last]).collect()
+    }
+
+    /// Tells the interpreter what was restored, and what that was, in which round.
+    fn tell(&mut self, drift: &Drift, was: &[Value], index: Value) {
+        let round = self.b.emit(Op::IntToFloat, &[index], FLOAT);
+        for (&(v, number), &was) in drift.numbers.iter().zip(was) {
+            let Some(token) = self.token else { return };
+            let [found, was] = [self.known(v), was].map(|v| match self.b.ty(v) {
+                INT => self.b.emit(Op::IntToFloat, &[v], FLOAT),
+                _ => v,
+            });
+            let args = Values::from_slice(&[token, found, was, round]);
+            let inst = self.b.push(Op::Probe(number), args, &[Ty::Token], &[]);
+            self.token = Some(self.b.results(inst)[0]);
+        }
     }
 
     fn act(&mut self, actions: &[Action]) {
