@@ -18,6 +18,11 @@ pub(super) enum Step {
         inst: Inst,
         rule: Rule,
     },
+    /// 1 / x, by what it gave: the sweep multiplies where a quotient would divide.
+    Reciprocal {
+        inst: Inst,
+        result: Value,
+    },
     Array {
         inst: Inst,
         index: Option<Value>,
@@ -111,6 +116,7 @@ impl Step {
                 Rule::Choose { condition, .. } | Rule::Where { condition, .. } => visit(*condition),
                 Rule::Quotient { result, divisor } => [*result, *divisor].into_iter().for_each(visit),
             },
+            Step::Reciprocal { result, .. } => visit(*result),
             Step::Array { index, .. } => index.iter().for_each(|&v| visit(v)),
             Step::If { condition, branches, .. } => {
                 visit(*condition);
@@ -214,6 +220,10 @@ impl<'m> Lineariser<'_, 'm> {
         self.primal[old.index()] = Some(new);
         if !self.is_active(old) || op == Op::Detach {
             return None;
+        }
+        let is_one = |b: &Builder, v: Value| b.constant_of(v) == Some(Const::Float(1f32.to_bits()));
+        if op == Op::Float2(Float2::Div) && is_one(&self.b, args[0]) {
+            return Some(Step::Reciprocal { inst, result: new });
         }
         let active: Vec<bool> = data.args.iter().map(|&v| self.is_active(v)).collect();
         let rule = rule(&mut self.b, op, &args, new, &active);

@@ -118,6 +118,17 @@ impl<'m> Sweep<'_, 'm> {
                     self.rule(rule, &at(inst).args, cotangent);
                 }
             }
+            Step::Reciprocal { inst, result } => {
+                self.b.span = at(inst).span;
+                if let Some(cotangent) = self.take(at(inst).results[0]) {
+                    // One factor at a time: the square may overflow where this does not.
+                    let result = self.known(*result);
+                    let once = self.b.mul(result, cotangent);
+                    let twice = self.b.mul(result, once);
+                    let opposite = self.b.neg(twice);
+                    self.add(at(inst).args[1], opposite);
+                }
+            }
             Step::Array { inst, index } => {
                 self.b.span = at(inst).span;
                 self.array(at(inst), *index);
