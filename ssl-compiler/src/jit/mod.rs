@@ -7,6 +7,7 @@ use crate::runtime::block::{BlockContext, MAX_TAPES, TapeState, Token, Words, la
 use crate::runtime::externals::ExternalRequest;
 use crate::runtime::tape::Arena;
 use crate::runtime::{Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
+use smallvec::SmallVec;
 use std::time::Duration;
 
 /// A shader that any number of threads can run at once.
@@ -20,8 +21,8 @@ pub struct Shader {
     needed_rows: usize,
     calls_externals: bool,
     samples: bool,
-    /// By tape, the most rows that go on it at once, if the shader uses it.
-    tapes: [Option<u32>; MAX_TAPES],
+    /// The tapes that the shader uses, and the most rows that go on each at once.
+    tapes: SmallVec<[(usize, u32); 1]>,
     warnings: Diagnostics,
 }
 
@@ -35,7 +36,8 @@ impl Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
         let (calls_externals, samples) = (module.calls_externals(), module.asks_for_textures());
-        let (tapes, warnings) = (module.tapes(), Diagnostics::new());
+        let tapes = module.tapes().into_iter().enumerate().filter_map(|(i, least)| Some((i, least?))).collect();
+        let warnings = Diagnostics::new();
         Shader { interface, code, module, timings, needed_rows, calls_externals, samples, tapes, warnings }
     }
 
@@ -102,9 +104,15 @@ impl Shader {
         let mut external =
             self.calls_externals.then(|| ExternalRequest::new(&self.module.externals, &self.module.texts));
         let host = block.host;
-        // The call keeps it until it ends: the host may suspend the call and run another one on this thread.
-        let mut tapes = self.tapes.map(|least| least.map(|least| Arena::take(block.tape_rows, least)));
-        let mut tape_state = tapes.iter().any(Option::is_some).then(TapeState::default);
+        // The call keeps them until it ends: the host may suspend the call and run another one on this thread. Most shaders
+        // have none, and are not to pay for those that do.
+        let take = |&(_, least): &(usize, u32)| Arena::take(block.tape_rows, least);
+        let mut arenas: SmallVec<[Arena; 1]> = self.tapes.iter().map(take).collect();
+        let mut tapes = [std::ptr::null_mut(); MAX_TAPES];
+        for (&(tape, _), arena) in self.tapes.iter().zip(&mut arenas) {
+            tapes[tape] = arena.as_mut_ptr();
+        }
+        let mut tape_state = (!arenas.is_empty()).then(TapeState::default);
         let mut context = BlockContext {
             globals: block.globals.as_ptr(),
             parameters: block.parameters.words.as_ptr(),
@@ -112,7 +120,7 @@ impl Shader {
             host: (&raw const host).cast(),
             texture: request.as_mut().map_or(std::ptr::null_mut(), |r| &raw mut *r),
             external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut *e),
-            tapes: tapes.each_mut().map(|tape| tape.as_mut().map_or(std::ptr::null_mut(), Arena::as_mut_ptr)),
+            tapes,
             tape_state: tape_state.as_mut().map_or(std::ptr::null_mut(), |state| &raw mut *state),
             mask: block.mask & ((1 << LANES) - 1),
             clamped_indices: 0,
@@ -121,7 +129,7 @@ impl Shader {
             // A token without fuel has run out, so one that spent just what it was given must keep a unit.
             fuel: block.fuel.saturating_add(1),
             // Lanes that are not meant never run out.
-            tape_rows: tapes.iter().flatten().next().map_or(0, Arena::rows),
+            tape_rows: arenas.first().map_or(0, Arena::rows),
             most_rows: 0,
             left: Words([1; LANES]),
             depth: Words::default(),
@@ -137,7 +145,7 @@ impl Shader {
         };
         if let Some(state) = &tape_state {
             status.tape_rows = state.most.0.into_iter().fold(context.most_rows, u32::max);
-            tapes.iter_mut().flatten().for_each(|tape| tape.touched(status.tape_rows));
+            arenas.iter_mut().for_each(|arena| arena.touched(status.tape_rows));
         }
         // Seldom so; and blocks of small shaders take no longer than looking at lanes one by one.
         let ended = context.left.0.iter().zip(&context.depth.0).fold(false, |any, (l, d)| any | (*l == 0) | (*d != 0));
