@@ -27,8 +27,11 @@ const BLOCKS: u32 = 16;
 
 type Outcome = Result<(), String>;
 
+/// Its name, and what prints it.
+type Table = (&'static str, fn() -> Outcome);
+
 fn main() -> std::process::ExitCode {
-    let tables: [(&str, fn() -> Outcome); 5] = [
+    let tables: [Table; 5] = [
         ("functions", functions),
         ("loop", long_loop),
         ("checkpoints", checkpoints),
