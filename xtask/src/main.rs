@@ -157,20 +157,13 @@ fn prove(arguments: &[String]) -> Outcome {
         [n] => n.parse::<usize>().map_err(|_| format!("`{n}` is no number of programs"))?,
         _ => return Err("`prove` takes one number of programs".to_owned()),
     };
-    let test = [
-        "test",
-        "--release",
-        "-p",
-        "ssl-tests",
-        "--test",
-        "proof",
-        "--test",
-        "proof_table",
-        "--test",
-        "proof_gradients",
-    ];
+    prove_by(&["--test", "proof", "--test", "proof_table", "--test", "proof_gradients"], programs)
+}
+
+fn prove_by(tests: &[&str], programs: usize) -> Outcome {
+    let test = [&["test", "--release", "-p", "ssl-tests"], tests, proof_features()].concat();
     // One after another, each on all cores; what they print is the result.
-    let mut command = cargo_command(&[&test, proof_features(), &["--", "--nocapture", "--test-threads", "1"]].concat());
+    let mut command = cargo_command(&[&test[..], &["--", "--nocapture", "--test-threads", "1"]].concat());
     command.env("SSL_PROOF_PROGRAMS", programs.to_string());
     run(command)
 }
@@ -201,7 +194,9 @@ const STEPS: &[Step] = &[
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
     ("pictures", equal_pictures),
-    ("proof", || prove(&[])),
+    ("proof", || prove_by(&["--test", "proof", "--test", "proof_table"], 10_000)),
+    // A program's gradients take many runs of it: the full size is for `prove`.
+    ("proof, gradients", || prove_by(&["--test", "proof_gradients"], 1_000)),
     ("proof, math", || prove_math(&[])),
 ];
 
