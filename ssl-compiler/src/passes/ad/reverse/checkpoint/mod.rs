@@ -2,26 +2,26 @@
 //! calls that the sweep runs again.
 //!
 //! A *segment* is the loop as a function that stops after a number of rounds. `every n` becomes a loop over segments of
-//! n rounds. `log` becomes a bisection (Griewank's revolve, with equal halves): a function of 2ˡ segments is two calls of
-//! one of 2ˡ⁻¹. All of these functions prefer to be run again, so that the tape never holds more than one segment's
-//! rounds; states between calls are kept by whoever calls. How many rounds there are is found by running the loop once.
+//! n rounds. `log` becomes a ladder of functions (Griewank's revolve, with equal parts): each is a loop over calls of the
+//! one below, the lowest is the segment. All of these functions prefer to be run again, so that the tape never holds more
+//! than one segment's rounds; states between calls are kept by whoever calls. How many rounds there are is found by
+//! running the loop once.
 //!
 //! The functions as they are stay for all who do not sweep: copies are rewritten.
+
+mod ladder;
 
 use super::transpose::uses_inside;
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use std::collections::{HashMap, HashSet};
 
-/// Rounds of a segment of a bisected loop: their values are on the tape at once.
-const SEGMENT: i32 = 1024;
-
 /// What stands for functions of the module in a reverse sweep.
 #[derive(Default)]
 pub(in crate::passes::ad) struct Rewritten {
     /// A copy whose loops are segments.
     pub copies: HashMap<FuncId, FuncId>,
-    /// Who sweeps back through a loop that is bisected; takes and gives what `vjp` of it does.
+    /// Who sweeps back through a loop by its ladder; takes and gives what `vjp` of it does.
     pub sweeps: HashMap<FuncId, FuncId>,
 }
 
@@ -92,6 +92,10 @@ impl Segment {
 }
 
 impl Outline<'_> {
+    fn free_name(&self, ending: &str) -> String {
+        free_name(self.module, &self.function.name, ending)
+    }
+
     fn add(&mut self, function: Function) -> FuncId {
         self.module.functions.push(function);
         FuncId(self.module.functions.len() as u32 - 1)
@@ -113,8 +117,8 @@ impl Outline<'_> {
         let at = data.results.iter().position(|&r| self.function.ty(r) == Ty::Token);
         let gives = types(self.function, &data.results);
         let callee = match checkpoint {
-            Checkpoint::Every(n) => self.every(&segment, n, at, &gives),
-            _ => self.bisected(&segment, at, &gives),
+            Checkpoint::Every(n) => self.every(&segment, n, &gives),
+            _ => self.laddered(&segment, &gives),
         };
         let args = [first].into_iter().chain(start).chain(outer).collect();
         let data = &mut self.function.insts[inst.index()];
@@ -210,12 +214,11 @@ impl Outline<'_> {
         let takes = [&[Ty::Token], &segment.state[..], &segment.outer].concat();
         let gives: Vec<Ty> =
             [Ty::Token].into_iter().chain(gives.iter().copied().filter(|ty| *ty != Ty::Token)).collect();
-        let name = free_name(self.module, &self.function.name, ending);
-        Builder::new(Function::new(name, &takes, &gives).with_precision(self.function.precision))
+        Builder::new(Function::new(self.free_name(ending), &takes, &gives).with_precision(self.function.precision))
     }
 
     /// A loop over segments of `n` rounds. The loop of what they give keeps their states.
-    fn every(&mut self, segment: &Segment, n: u32, _: Option<usize>, gives: &[Ty]) -> FuncId {
+    fn every(&mut self, segment: &Segment, n: u32, gives: &[Ty]) -> FuncId {
         let mut b = self.whole(segment, "every", gives);
         let params = Values::from_slice(b.function.params());
         let (states, hands) = (segment.state.len(), segment.handed.len());
@@ -242,114 +245,6 @@ impl Outline<'_> {
         let inst = b.push(Op::Loop(Checkpoint::Free), args, &types, &[test, round]);
         let given = Values::from_slice(b.results(inst));
         let results = given[..1].iter().chain(&given[1 + states..1 + states + hands]).copied().collect();
-        let function = b.finish(results);
-        self.add(function)
-    }
-
-    /// All rounds at once on the way forwards; the sweep bisects.
-    fn bisected(&mut self, segment: &Segment, _: Option<usize>, gives: &[Ty]) -> FuncId {
-        let half = self.bisect(segment);
-        let (states, hands) = (segment.state.len(), segment.handed.len());
-        let mut b = self.whole(segment, "rounds", gives);
-        let params = Values::from_slice(b.function.params());
-        let all = b.int(i32::MAX);
-        let args = params.iter().copied().chain([all]).collect();
-        let inst = b.push(Op::Call(segment.id), args, &segment.gives(), &[]);
-        let given = Values::from_slice(b.results(inst));
-        let results = given[..1].iter().chain(&given[1 + states..1 + states + hands]).copied().collect();
-        let function = b.finish(results);
-        let forwards = self.add(function);
-        let sweep = self.sweep(segment, half, gives);
-        self.rewritten.sweeps.insert(forwards, sweep);
-        forwards
-    }
-
-    /// 2ˡ segments: takes and gives what a segment does, but for the count; the level takes the place of the limit.
-    fn bisect(&mut self, segment: &Segment) -> FuncId {
-        let id = FuncId(self.module.functions.len() as u32);
-        let (states, hands) = (segment.state.len(), segment.handed.len());
-        let gives = &segment.gives()[..2 + states + hands];
-        let name = free_name(self.module, &self.function.name, "bisect");
-        let head = Function::new(name, &segment.takes(), gives).with_precision(self.function.precision);
-        let mut b = Builder::new(head);
-        b.function.prefer = Prefer::Recompute;
-        let params = Values::from_slice(b.function.params());
-        let level = params[params.len() - 1];
-        let outer = &params[1 + states..params.len() - 1];
-        let inst = b.push(Op::Enter, Values::from_slice(&params[..1]), &[Ty::Token, BOOL], &[]);
-        let (token, alive) = (b.results(inst)[0], b.results(inst)[1]);
-        let (zero, one) = (b.int(0), b.int(1));
-        let halves = b.int_compare(Compare::Gt, level, zero);
-        let halves = b.and(alive, halves);
-
-        let then = b.open(&[]);
-        let less = b.int2(Int2::Sub, level, one);
-        let call = |b: &mut Builder, state: &[Value]| {
-            let args = state.iter().chain(outer).copied().chain([less]).collect();
-            let inst = b.push(Op::Call(id), args, gives, &[]);
-            Values::from_slice(b.results(inst))
-        };
-        let state: Values = [token].into_iter().chain(params[1..=states].iter().copied()).collect();
-        let first = call(&mut b, &state);
-        let done = b.open(&[]);
-        b.close(first.clone());
-        let rest = b.open(&[]);
-        let second = call(&mut b, &first[..=states]);
-        b.close(second);
-        let ended = first[1 + states + hands];
-        let inst = b.push(Op::If, Values::from_slice(&[ended]), gives, &[done, rest]);
-        let results = Values::from_slice(b.results(inst));
-        b.close(results);
-
-        let otherwise = b.open(&[]);
-        let rounds = b.int(SEGMENT);
-        let args = state.iter().chain(outer).copied().chain([rounds]).collect();
-        let inst = b.push(Op::Call(segment.id), args, &segment.gives(), &[]);
-        let results = Values::from_slice(&b.results(inst)[..2 + states + hands]);
-        b.close(results);
-
-        let inst = b.push(Op::If, Values::from_slice(&[halves]), gives, &[then, otherwise]);
-        let mut results = Values::from_slice(b.results(inst));
-        let inst = b.push(Op::Leave, Values::from_slice(&results[..1]), &[Ty::Token], &[]);
-        results[0] = b.results(inst)[0];
-        let function = b.finish(results);
-        self.add(function)
-    }
-
-    /// Counts the rounds, and sweeps back through as many segments, at least.
-    fn sweep(&mut self, segment: &Segment, half: FuncId, gives: &[Ty]) -> FuncId {
-        let (states, hands) = (segment.state.len(), segment.handed.len());
-        let differentiable =
-            |types: &[Ty]| types.iter().copied().filter(|t| t.is_differentiable()).collect::<Vec<Ty>>();
-        let cotangents = differentiable(&segment.handed);
-        let gradients = [differentiable(&segment.state), differentiable(&segment.outer)].concat();
-        let head = self.whole(segment, "sweep", gives).function;
-        let own: Vec<Ty> = head.params().iter().map(|&p| head.ty(p)).collect();
-        let (takes, gives) = ([own, cotangents.clone()].concat(), [head.results.clone(), gradients.clone()].concat());
-        let mut b = Builder::new(Function::new(head.name, &takes, &gives).with_precision(head.precision));
-        let params = Values::from_slice(b.function.params());
-        let own = &params[1..1 + states + segment.outer.len()];
-        let all = b.int(i32::MAX);
-        let args = params[..1].iter().chain(own).copied().chain([all]).collect();
-        let inst = b.push(Op::Call(segment.id), args, &segment.gives(), &[]);
-        let ran = Values::from_slice(b.results(inst));
-        // The least l with 2ˡ segments of them.
-        let (one, size, bits) = (b.int(1), b.int(SEGMENT), b.int(32));
-        let last = b.int2(Int2::Sub, ran[2 + states + hands], one);
-        let last = b.int2(Int2::Div, last, size);
-        let above = b.emit(Op::Int1(Int1::Clz), &[last], INT);
-        let level = b.int2(Int2::Sub, bits, above);
-        let mut args: Values = ran[..1].iter().chain(own).copied().chain([level]).collect();
-        for ty in differentiable(&segment.state) {
-            args.push(b.zero(ty));
-        }
-        args.extend(params[1 + own.len()..].iter().copied());
-        let types = [&segment.gives()[..2 + states + hands], &gradients].concat();
-        let inst = b.push(Op::Vjp { function: half, screen: 0 }, args, &types, &[]);
-        let swept = Values::from_slice(b.results(inst));
-        let mut results = Values::from_slice(&swept[..1]);
-        results.extend(ran[1 + states..1 + states + hands].iter().copied());
-        results.extend(swept[2 + states + hands..].iter().copied());
         let function = b.finish(results);
         self.add(function)
     }
