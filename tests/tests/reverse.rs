@@ -209,6 +209,16 @@ fn a_loop_keeps_what_its_sweep_reads_and_nothing_else() {
     }
 }
 
+/// What is the same in all rounds is computed again, whatever it costs: the loop moves it to its front. Only `r` is kept.
+#[test]
+fn a_loop_keeps_nothing_that_no_round_changes() {
+    let source = "float f(int n, float x, float y) { float r = x; for (int i = 0; i < n; ++i) { r = r * r * pow(sin(y) + 1.5, exp(y)) / (2.0 + cos(y)); } return r; }\n\
+         shader main(out float o) { o = f(16, 0.5, 0.25); }";
+    for n in [0, 1, 2, 9] {
+        assert_eq!(check("f", source, &[f64::from(n), 0.5, 0.3]), n as u32);
+    }
+}
+
 /// Splats in front of each other: transmittance T and color C.
 fn blend(attribute: &str, body: &str) -> String {
     format!(

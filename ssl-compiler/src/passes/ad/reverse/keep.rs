@@ -18,6 +18,8 @@ pub(super) struct Boundary {
     price: u32,
     /// Values that may have to be handed over for it.
     more: usize,
+    /// What is the same in all rounds costs nothing in each, at whatever price: it moves in front of the loop of the sweep.
+    rounds: bool,
 }
 
 /// Up to here computing again costs less than a register over a branch or a call.
@@ -28,15 +30,15 @@ const CHEAP_IN_LOOP: u32 = 12;
 impl Boundary {
     fn new(price: u32, prefer: Prefer) -> Boundary {
         match prefer {
-            Prefer::Free => Boundary { price, more: 1 },
+            Prefer::Free => Boundary { price, more: 1, rounds: false },
             Prefer::Recompute => Boundary::everything(),
-            Prefer::Checkpoint => Boundary { price: 0, more: 0 },
+            Prefer::Checkpoint => Boundary { price: 0, more: 0, rounds: false },
         }
     }
 
     /// Whatever can be computed again is, calls and branches too.
     pub fn everything() -> Boundary {
-        Boundary { price: u32::MAX, more: usize::MAX }
+        Boundary { price: u32::MAX, more: usize::MAX, rounds: false }
     }
 
     pub fn branch(prefer: Prefer) -> Boundary {
@@ -44,7 +46,7 @@ impl Boundary {
     }
 
     pub fn rounds(prefer: Prefer) -> Boundary {
-        Boundary::new(CHEAP_IN_LOOP, prefer)
+        Boundary { rounds: prefer == Prefer::Free, ..Boundary::new(CHEAP_IN_LOOP, prefer) }
     }
 }
 
@@ -87,7 +89,11 @@ pub(super) fn decide_with(
         inside.extend(f.inst(inst).results.iter().map(|&r| (r, Some((inst, position)))));
     }
     let counters = counters.iter().map(|c| (c.value, *c)).collect();
-    let mut decision = Decision { f, inside, counters, boundary, known: HashSet::new(), kept: Kept::default() };
+    let (unchanged, known) = (HashSet::new(), HashSet::new());
+    let mut decision = Decision { f, inside, counters, boundary, unchanged, known, kept: Kept::default() };
+    if boundary.rounds {
+        decision.find_unchanged(region);
+    }
     for step in steps {
         step.reads(&mut |v| decision.need(v));
     }
@@ -104,12 +110,27 @@ struct Decision<'a> {
     inside: HashMap<Value, Option<(Inst, usize)>>,
     counters: HashMap<Value, Counted>,
     boundary: Boundary,
+    /// What is the same in all rounds and can be computed again.
+    unchanged: HashSet<Value>,
     /// What the sweep will know.
     known: HashSet<Value>,
     kept: Kept,
 }
 
 impl Decision<'_> {
+    fn find_unchanged(&mut self, region: Region) {
+        for &inst in &self.f.region(region).insts {
+            let data = self.f.inst(inst);
+            let same = |v: &Value| !self.inside.contains_key(v) || self.unchanged.contains(v);
+            if let [result] = data.results[..]
+                && can_run_again(self.f, data, false)
+                && data.args.iter().all(same)
+            {
+                self.unchanged.insert(result);
+            }
+        }
+    }
+
     fn need(&mut self, v: Value) {
         if self.known.contains(&v) {
             return;
@@ -139,7 +160,8 @@ impl Decision<'_> {
             }
             match self.operation(v) {
                 Some(data) => {
-                    let free = matches!(data.op, Op::Const(_) | Op::Parameter { .. } | Op::Global { .. });
+                    let free = matches!(data.op, Op::Const(_) | Op::Parameter { .. } | Op::Global { .. })
+                        || self.unchanged.contains(&v);
                     price = price.saturating_add(if free { 0 } else { data.op.facts().price });
                     work.extend(&data.args);
                     work.extend(uses_inside(self.f, &data.regions));
