@@ -216,7 +216,7 @@ fn slopes(p: &Prepared, pool: &Pool, tangents: &[Sum], tally: &mut Tally) -> Poi
     };
     let Some(base) = at(0.0) else { return Point::Again("ended early") };
     let mut sides = Vec::new();
-    for k in 0..3 {
+    for k in 0..5 {
         let h = STEP / f64::from(1 << k);
         match (at(-h), at(h)) {
             (Some(low), Some(high)) if low.path == base.path && high.path == base.path => sides.push((low, high, h)),
@@ -227,15 +227,13 @@ fn slopes(p: &Prepared, pool: &Pool, tangents: &[Sum], tally: &mut Tally) -> Poi
         }
     }
     for (tangent, &i) in tangents.iter().zip(&p.floats) {
-        let [a, b, c] = [0, 1, 2].map(|k| {
-            let (low, high, h): &(Ran, Ran, f64) = &sides[k];
-            (high.numbers[i] - low.numbers[i]) / (2.0 * h)
-        });
-        let (ab, bc) = ((4.0 * b - a) / 3.0, (4.0 * c - b) / 3.0);
-        let best = (16.0 * bc - ab) / 15.0;
+        let slopes: Vec<f64> =
+            sides.iter().map(|(low, high, h)| (high.numbers[i] - low.numbers[i]) / (2.0 * h)).collect();
+        let (coarse, best) = (extrapolated(&slopes[..3]), extrapolated(&slopes[2..]));
         let allowed = TOLERANCE * best.abs().max(1.0);
-        let rounding = 64.0 * f64::EPSILON * base.numbers[i].abs() / sides[2].2 + 1e3 * tangent.noise;
-        let steady = (best - bc).abs() + rounding <= allowed;
+        let rounding = 64.0 * f64::EPSILON * base.numbers[i].abs() / sides[4].2 + 1e3 * tangent.noise;
+        // Steps of two sizes: those of one may agree among themselves where a ripple is finer than all of them.
+        let steady = (best - coarse).abs() + rounding <= allowed;
         if !steady {
             tally.drawn_again("slopes left out: too steep for the step");
             continue;
@@ -282,4 +280,11 @@ impl Claim for First {
         }
         if judged == 0 { Judged::Again("no point could be judged") } else { Judged::Holds }
     }
+}
+
+/// The slope for a step of 0, of those for a step, half of it and a quarter: what goes with h² and h⁴ falls out.
+fn extrapolated(slopes: &[f64]) -> f64 {
+    let [a, b, c] = [0, 1, 2].map(|k| slopes[k]);
+    let (ab, bc) = ((4.0 * b - a) / 3.0, (4.0 * c - b) / 3.0);
+    (16.0 * bc - ab) / 15.0
 }
