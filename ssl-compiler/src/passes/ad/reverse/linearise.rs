@@ -97,8 +97,27 @@ pub(super) struct Rounds {
 pub(super) struct Side {
     pub steps: Vec<Step>,
     pub kept: Kept,
-    /// Where it is on the tape, if anything is.
-    pub site: Option<Site>,
+    pub place: Place,
+}
+
+/// Where a loop's rounds leave what the sweep gets from them.
+pub(super) enum Place {
+    /// There is nothing, or it is restored.
+    Nowhere,
+    Tape(Site),
+    /// Arrays with an element a round.
+    Arrays(Vec<Value>),
+}
+
+impl Side {
+    /// Of a loop that cannot be differentiated.
+    pub fn refused() -> Side {
+        Side { steps: Vec::new(), kept: Kept::default(), place: Place::Nowhere }
+    }
+
+    fn arrays(&self) -> &[Value] {
+        if let Place::Arrays(arrays) = &self.place { arrays } else { &[] }
+    }
 }
 
 impl Step {
@@ -127,7 +146,8 @@ impl Step {
             Step::Loop(rounds) => {
                 visit(rounds.count);
                 rounds.undo.iter().flat_map(|undo| undo.finals().iter().chain(&undo.outer)).for_each(|&v| visit(v));
-                [&rounds.test, &rounds.body].into_iter().flat_map(|side| &side.kept.outer).for_each(|&v| visit(v));
+                let sides = [&rounds.test, &rounds.body].into_iter();
+                sides.flat_map(|side| side.kept.outer.iter().chain(side.arrays())).for_each(|&v| visit(v));
             }
             Step::Call { handed, .. } => handed.iter().for_each(|&v| visit(v)),
             Step::Texture { gradients, texels, .. } => gradients.iter().chain(texels).for_each(|&v| visit(v)),

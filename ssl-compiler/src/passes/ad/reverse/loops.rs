@@ -1,9 +1,10 @@
 //! Loops: forwards they count their rounds, and put on the tape what the sweep reads of each; the sweep runs as many
-//! rounds back.
+//! rounds back. Loops through which no token passes are the compiler's own, over the elements of an array: they keep in
+//! arrays what others put on the tape.
 
 use super::Refused;
 use super::keep::{Boundary, Counted, Kept, decide_with};
-use super::linearise::{Lineariser, Rounds, Side, Step};
+use super::linearise::{Lineariser, Place, Rounds, Side, Step};
 use super::report;
 use super::transpose::Sweep;
 use super::undo::{Obstacle, Undo};
@@ -50,8 +51,11 @@ impl<'m> Lineariser<'_, 'm> {
         let touched = [&data.results[..], &condition.params, &body.params];
         let idle = test_steps.is_empty() && body_steps.is_empty();
         let idle = idle && !touched.into_iter().flatten().any(|&v| self.active[v.index()]);
+        let regions = [new_condition, new_body];
+        let (mut results, mut rounds_known) = (types(&data.results), None);
         let sides = (!idle).then(|| {
             let (tests, rounds) = self.counters(&args, new_condition, new_body);
+            rounds_known = self.known_rounds(new_condition, &tests);
             let boundary = match checkpoint {
                 Checkpoint::Keep => Boundary::rounds(Prefer::Checkpoint),
                 // What is computed again is a matter of the plan.
@@ -66,19 +70,32 @@ impl<'m> Lineariser<'_, 'm> {
             };
             self.report(data, &test, &body, undo.as_ref().map(|(undo, _)| undo.tracked.len()));
             let test = self.side(new_condition, test_steps, test, data);
+            let has_token = leaving.iter().any(|&v| self.b.ty(v) == Ty::Token);
             let body = match &undo {
-                Some(_) => Side { steps: body_steps, kept: body, site: None },
+                Some(_) => Side { steps: body_steps, kept: body, place: Place::Nowhere },
+                None if !has_token && !body.leaves.is_empty() => {
+                    let (rounds, round) = (rounds_known, leaving[data.results.len()]);
+                    let (side, arrays) = self.side_in_arrays(regions, (rounds, round), (body_steps, body), data.span);
+                    args.extend(arrays.iter().map(|&ty| self.b.zero(ty)));
+                    results.extend(arrays);
+                    side
+                }
                 None => self.side(new_body, body_steps, body, data),
             };
             (test, body, undo)
         });
         self.b.span = data.span;
-        let regions = [new_condition, new_body];
-        let new = self.b.push(Op::Loop(Checkpoint::Free), args, &types(&data.results), &regions);
+        let new = self.b.push(Op::Loop(Checkpoint::Free), args, &results, &regions);
         let results = Values::from_slice(self.b.results(new));
         self.bind(&data.results, &results);
-        let count = results[data.results.len()];
-        sides.map(|(test, body, undo)| {
+        let count = match rounds_known {
+            Some(n) => self.b.int(n as i32),
+            None => results[data.results.len()],
+        };
+        sides.map(|(test, mut body, undo)| {
+            if let Place::Arrays(arrays) = &mut body.place {
+                *arrays = results[data.results.len() + own..].to_vec();
+            }
             let undo = undo.map(|(mut undo, places)| {
                 let last = results.len() - 1;
                 undo.ends_in(places.into_iter().chain([last]).map(|place: usize| results[place]).collect());
@@ -139,7 +156,7 @@ impl<'m> Lineariser<'_, 'm> {
             let mut results = self.b.function.region(region).results.clone();
             let Some(token) = results.iter_mut().find(|v| self.b.function.ty(**v) == Ty::Token) else {
                 self.output.refuse(Refused::NoTape(data.span));
-                return Side { steps, kept, site: None };
+                return Side::refused();
             };
             self.b.reopen(region);
             let values = [*token].into_iter().chain(kept.leaves.iter().copied()).collect();
@@ -147,7 +164,7 @@ impl<'m> Lineariser<'_, 'm> {
             *token = self.b.results(inst)[0];
             self.b.close(results);
         }
-        Side { steps, kept, site }
+        Side { steps, kept, place: site.map_or(Place::Nowhere, Place::Tape) }
     }
 
     /// The carried values that go up by a constant each round, in the condition and in the body.
@@ -161,9 +178,10 @@ impl<'m> Lineariser<'_, 'm> {
             let adds = |inst: &&Inst| f.inst(**inst).results.first() == Some(&body.results[j]);
             let Some(&inst) = body.insts.iter().find(adds) else { continue };
             let data = f.inst(inst);
-            if let (Op::Int2(Int2::Add), true) = (data.op, data.args.first() == Some(&param))
+            if let (Op::Int2(op @ (Int2::Add | Int2::Sub)), true) = (data.op, data.args.first() == Some(&param))
                 && let Some(Const::Int(step)) = self.b.constant_of(data.args[1])
             {
+                let step = if op == Int2::Add { step } else { step.wrapping_neg() };
                 tests.push(Counted { value: handed, first: args[j], step });
                 rounds.push(Counted { value: param, first: args[j], step });
             }
@@ -268,10 +286,13 @@ impl Sweep<'_, '_> {
     }
 
     fn side_step(&mut self, side: &Side, index: Value) {
-        let leaves = match side.site {
-            Some(site) => self.pop(site, &side.kept.leaves),
-            // Restored, if anything.
-            None => side.kept.leaves.iter().map(|&v| self.known(v)).collect(),
+        let leaves = match &side.place {
+            Place::Tape(site) => self.pop(*site, &side.kept.leaves),
+            Place::Nowhere => side.kept.leaves.iter().map(|&v| self.known(v)).collect(),
+            Place::Arrays(arrays) => {
+                let arrays: Values = arrays.iter().map(|&v| self.known(v)).collect();
+                arrays.into_iter().map(|array| self.b.array_get(array, index)).collect()
+            }
         };
         self.begin(&side.kept, &leaves, Some(index));
         self.steps(&side.steps);

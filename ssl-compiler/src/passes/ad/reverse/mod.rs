@@ -17,6 +17,7 @@ mod arrays;
 mod calls;
 mod checkpoint;
 mod keep;
+mod kept_arrays;
 mod linearise;
 mod loops;
 pub mod report;
