@@ -244,6 +244,9 @@ pub enum Checkpoint {
     Log,
     /// Updates are taken back; the state goes on the tape every so many rounds, 0 for as many as keep the drift small.
     Undo(u32),
+    /// Likewise, if that can be; else all goes on the tape. Forward mode leaves this of what is to be taken back, since the
+    /// inverse that an author wrote knows no derivatives.
+    TryUndo(u32),
 }
 
 impl Checkpoint {
@@ -255,6 +258,7 @@ impl Checkpoint {
             Checkpoint::Every(n) => format!(".every{n}"),
             Checkpoint::Log => ".log".to_owned(),
             Checkpoint::Undo(n) => format!(".undo{n}"),
+            Checkpoint::TryUndo(n) => format!(".tryundo{n}"),
         }
     }
 
@@ -265,7 +269,10 @@ impl Checkpoint {
             "" => Some(Checkpoint::Free),
             ".keep" => Some(Checkpoint::Keep),
             ".log" => Some(Checkpoint::Log),
-            _ => number(".every").map(Checkpoint::Every).or_else(|| number(".undo").map(Checkpoint::Undo)),
+            _ => None
+                .or_else(|| number(".every").map(Checkpoint::Every))
+                .or_else(|| number(".undo").map(Checkpoint::Undo))
+                .or_else(|| number(".tryundo").map(Checkpoint::TryUndo)),
         }
     }
 }

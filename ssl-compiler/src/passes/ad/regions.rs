@@ -90,7 +90,11 @@ impl Writer<'_, '_> {
 
         let types = self.types_with(&data.results, &leaving);
         self.b.span = data.span;
-        let inst = self.b.push(data.op, args, &types, &[new_condition, new_body]);
+        let op = match data.op {
+            Op::Loop(Checkpoint::Undo(anchor)) if !leaving.is_empty() => Op::Loop(Checkpoint::TryUndo(anchor)),
+            op => op,
+        };
+        let inst = self.b.push(op, args, &types, &[new_condition, new_body]);
         self.bind_with(&data.results, &leaving, inst);
     }
 }

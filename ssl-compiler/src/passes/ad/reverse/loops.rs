@@ -15,7 +15,7 @@ impl<'m> Lineariser<'_, 'm> {
         let source = self.source;
         let (condition, body) = (source.region(data.regions[0]), source.region(data.regions[1]));
         // The loop counts its rounds. One that is taken back knows which was the last to go on the tape.
-        let is_undone = matches!(checkpoint, Checkpoint::Undo(_));
+        let is_undone = matches!(checkpoint, Checkpoint::Undo(_) | Checkpoint::TryUndo(_));
         let own = 1 + usize::from(is_undone);
         let types = |values: &[Value]| {
             let own = std::iter::repeat_n(INT, own);
@@ -59,15 +59,15 @@ impl<'m> Lineariser<'_, 'm> {
             let boundary = match checkpoint {
                 Checkpoint::Keep => Boundary::rounds(Prefer::Checkpoint),
                 // What is computed again is a matter of the plan.
-                Checkpoint::Undo(_) => Boundary::rounds(Prefer::Checkpoint),
+                _ if is_undone => Boundary::rounds(Prefer::Checkpoint),
                 _ => Boundary::rounds(self.prefer),
             };
             let test = decide_with(&self.b.function, new_condition, &test_steps, boundary, &tests);
-            let body = decide_with(&self.b.function, new_body, &body_steps, boundary, &rounds);
-            let undo = match checkpoint {
-                Checkpoint::Undo(anchor) => self.undo([new_condition, new_body], [&test, &body], &rounds, anchor, data),
-                _ => None,
-            };
+            let mut body = decide_with(&self.b.function, new_body, &body_steps, boundary, &rounds);
+            let undo = self.undo(regions, [&test, &body], &rounds, checkpoint, data);
+            if is_undone && undo.is_none() {
+                body = decide_with(&self.b.function, new_body, &body_steps, Boundary::rounds(self.prefer), &rounds);
+            }
             self.report(data, &test, &body, undo.as_ref().map(|(undo, _)| undo.tracked.len()));
             let test = self.side(new_condition, test_steps, test, data);
             let has_token = leaving.iter().any(|&v| self.b.ty(v) == Ty::Token);
@@ -122,15 +122,16 @@ impl<'m> Lineariser<'_, 'm> {
         }
     }
 
-    /// Takes the rounds back in place of keeping them, or says why that cannot be.
+    /// Takes the rounds back in place of keeping them, if that is wanted, or says why that cannot be.
     fn undo(
         &mut self,
         regions: [Region; 2],
         [test, body]: [&Kept; 2],
         counters: &[Counted],
-        anchor: u32,
+        checkpoint: Checkpoint,
         data: &InstData,
     ) -> Option<(Undo, Vec<usize>)> {
+        let (Checkpoint::Undo(anchor) | Checkpoint::TryUndo(anchor)) = checkpoint else { return None };
         let plan = match test.leaves.is_empty() {
             true => self.plan_undo(regions, body, counters, anchor),
             false => Err((Obstacle::Test, test.leaves[0])),
@@ -140,6 +141,15 @@ impl<'m> Lineariser<'_, 'm> {
                 undo.drift = self.measured(regions[1], data, &undo);
                 self.push_anchors(regions[1], &undo);
                 Some((undo, places))
+            }
+            Err((obstacle, _)) if checkpoint == Checkpoint::TryUndo(anchor) => {
+                self.output.remarks.say(report::PASS, &self.b.function, data.span, || {
+                    format!(
+                        "the rounds are kept, derivatives that they carry cannot be taken back: {}",
+                        obstacle.text()
+                    )
+                });
+                None
             }
             Err((obstacle, v)) => {
                 let variable = self.variable(regions[1], data, v);
