@@ -47,7 +47,7 @@ codes! {
     FOREIGN_QUALIFIER = "E0115", "qualifier of another language",
         "Words such as `static`, `uniform`, `varying` or `inline` do not exist here. Leave them out. To let the host set a value, make it a shader parameter.";
     FOREIGN_FORM = "E0116", "form of another language",
-        "SSL writes this in another way. Instead of a method, `v.length()`, call a function, `length(v)`. A reference or pointer, `float& x`, is an `inout` parameter. A power, `a ** b`, is `pow(a, b)`. An array constructor, `float[2](a, b)`, is a list, `{a, b}`. Instead of `for (x : list)`, count an index. Semantics such as `: TEXCOORD0`, templates, classes and blocks of the host's variables do not exist: values come in as parameters or globals, and go out as `out` parameters.";
+        "SSL writes this in another way. Built-in types have no methods: instead of `v.length()`, call a function, `length(v)`. A reference or pointer, `float& x`, is an `inout` parameter. A power, `a ** b`, is `pow(a, b)`. An array constructor, `float[2](a, b)`, is a list, `{a, b}`. Instead of `for (x : list)`, count an index. Semantics such as `: TEXCOORD0`, templates, classes and blocks of the host's variables do not exist: values come in as parameters or globals, and go out as `out` parameters.";
     BAD_ESCAPE = "E0131", "escape that means nothing",
         "In a string, a backslash stands before `n` (new line), `t` (tab), `r` (carriage return), `\\\\` or `\"`. Write a backslash itself as two, as in paths of Windows; forward slashes work there, too.";
     UNKNOWN_NAME = "E0201", "unknown name",

@@ -24,6 +24,7 @@ pub fn embed(sources: &SourceMap, file: FileId, unit: &str, main: &str, taken: &
         names.entry(name.to_owned()).or_insert_with(|| taken.unique(&wanted));
     }
     let fields: HashSet<Span> = tree.items.iter().flat_map(fields).collect();
+    let own = own_names(&tree.items);
     let tokens = lex(file, &text, &mut Diagnostics::new());
     let mut out = String::new();
     let mut copied = 0;
@@ -41,6 +42,7 @@ pub fn embed(sources: &SourceMap, file: FileId, unit: &str, main: &str, taken: &
         let new = names.get(word).filter(|_| tokens[i].kind == TokenKind::Name);
         if let Some(new) = new
             && !fields.contains(&span)
+            && !is_own(&own, span, word)
             && !names_something_else(&tokens, i, &text)
         {
             out.push_str(&text[copied..span.start as usize]);
@@ -73,6 +75,25 @@ fn fields(item: &Item) -> Vec<Span> {
         Item::Globals(list) => of(list),
         _ => Vec::new(),
     }
+}
+
+/// The structs that have methods, and the names of their members, which the methods use without anything before them.
+fn own_names(items: &[Item]) -> Vec<(Span, HashSet<&str>)> {
+    let structs = items.iter().filter_map(|item| match item {
+        Item::Struct(s) if !s.methods.is_empty() => Some(s),
+        _ => None,
+    });
+    let own = structs.map(|s| {
+        let members = s.fields.iter().flat_map(|d| &d.declarators).map(|d| d.name.text.as_str());
+        (s.span, members.chain(s.methods.iter().map(|m| m.function.name.text.as_str())).collect())
+    });
+    own.collect()
+}
+
+/// Whether a name stands in a struct that has a member of this name.
+fn is_own(own: &[(Span, HashSet<&str>)], place: Span, name: &str) -> bool {
+    let around = own.iter().filter(|(span, _)| span.start <= place.start && place.end <= span.end);
+    around.into_iter().any(|(_, names)| names.contains(name))
 }
 
 /// Whether the name behind `.` or between angle brackets is a member, a global or a closure.
@@ -120,6 +141,20 @@ mod tests {
             globals { float noise; }
             float a_noise_2(a_wave w, float scale) { float scale2 = w.noise * global_value<noise>; return scale2 + scale; }
             shader a(float x, out float o) { a_wave w = {x, 1.0}; o = a_noise_2(w, x); }";
+        assert_eq!(embedded.text, expected);
+    }
+
+    #[test]
+    fn methods_keep_their_names_and_those_of_members() {
+        let source = "float size() { return 1.0; }
+struct Box { float width; float size() { return width * this.size(2.0); } float size(float f) { return f; } };
+float width(Box b) { return b.size() + size(); }";
+        let mut sources = SourceMap::new();
+        let file = sources.add("unit", source);
+        let embedded = embed(&sources, file, "a", "main", &mut Names::default());
+        let expected = "float a_size() { return 1.0; }
+struct a_Box { float width; float size() { return width * this.size(2.0); } float size(float f) { return f; } };
+float a_width(a_Box b) { return b.size() + a_size(); }";
         assert_eq!(embedded.text, expected);
     }
 }

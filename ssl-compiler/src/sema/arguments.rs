@@ -12,6 +12,8 @@ pub(super) struct Given {
     pub values: Vec<Expr>,
     /// Of the last values.
     pub names: Vec<Ident>,
+    /// The first value is what a method is called on.
+    pub this: bool,
 }
 
 /// What the parameters are called, and which may be left out.

@@ -77,6 +77,11 @@ impl Checker<'_> {
         if here.contains(&name) {
             return true;
         }
+        if super::methods::OF_METHODS.contains(&name) {
+            let message = format!("`[{name}]` belongs before a method");
+            self.error(&codes::ATTRIBUTE, a.name.span, message, "only methods of a struct have a `this` to speak of");
+            return false;
+        }
         if elsewhere.contains(&name) {
             let message = format!("`[{name}]` belongs before {what}");
             let hint = format!("here can stand {}", super::arguments::listed(here));
@@ -199,12 +204,14 @@ impl Checker<'_> {
     }
 
     /// The functions that the only argument names.
-    fn named_functions(&mut self, a: &Attribute) -> Option<(Ident, Vec<FunctionId>)> {
+    fn named_functions(&mut self, f: FunctionId, a: &Attribute) -> Option<(Ident, Vec<FunctionId>)> {
         let [ast::Expr { kind: ExprKind::Name(name), span }] = a.arguments.as_slice() else {
             self.misused(a, format!("it takes the name of a function: `[{}(f)]`", a.name.text));
             return None;
         };
+        let methods = self.as_method(f).map_or(&[][..], |m| self.methods_named(&m.owner, name));
         let own = self.scope.functions.get(name).map_or(&[][..], Vec::as_slice);
+        let own = if methods.is_empty() { own } else { methods };
         let all = if own.is_empty() { self.library_functions(name) } else { own };
         let is_shader = |id: &&FunctionId| self.program.function(**id).is_shader;
         let functions: Vec<FunctionId> = all.iter().filter(|id| !is_shader(id)).copied().collect();
@@ -218,7 +225,7 @@ impl Checker<'_> {
 
     /// `[ForwardDerivative(g)]` before `f`.
     fn custom(&mut self, f: FunctionId, a: &Attribute, stand: Stand) {
-        let Some((name, candidates)) = self.named_functions(a) else { return };
+        let Some((name, candidates)) = self.named_functions(f, a) else { return };
         let Some(wanted) = self.wanted(f, a, stand) else { return };
         match candidates.iter().find(|g| **g != f && self.takes_and_gives_the_same(**g, wanted)) {
             Some(g) => self.let_stand(f, Custom { by: *g, derived: wanted }, a, stand),
@@ -228,7 +235,7 @@ impl Checker<'_> {
 
     /// `[ForwardDerivativeOf(f)]` before `g`.
     fn custom_of(&mut self, g: FunctionId, a: &Attribute, stand: Stand) {
-        let Some((_, candidates)) = self.named_functions(a) else { return };
+        let Some((_, candidates)) = self.named_functions(g, a) else { return };
         let mut shown = None;
         for f in candidates {
             let Some(wanted) = self.wanted(f, a, stand) else { return };
@@ -299,7 +306,7 @@ impl Checker<'_> {
 
     /// `[Undo(g)]`: `g` takes what the function takes, and says whether the step can be taken back.
     fn undo_of_function(&mut self, f: FunctionId, a: &Attribute) {
-        let Some((name, candidates)) = self.named_functions(a) else { return };
+        let Some((name, candidates)) = self.named_functions(f, a) else { return };
         let function = self.program.function(f);
         let directions: Vec<Direction> = function.parameters.iter().map(|p| p.direction).collect();
         if directions.first() != Some(&Direction::InOut) || directions[1..].iter().any(|d| *d != Direction::In) {

@@ -28,6 +28,10 @@ impl Checker<'_> {
         if Type::from_name(&name.text).is_some() || self.scope.types.contains_key(&name.text) {
             return self.construct(name, arguments, span);
         }
+        let own = self.own_methods(&name.text);
+        if !own.is_empty() {
+            return self.call_in_method(&own, name, arguments, span);
+        }
         if name.text == "printf" && !self.scope.functions.contains_key("printf") {
             return self.printf(arguments, span);
         }
@@ -73,6 +77,28 @@ impl Checker<'_> {
                 .map_or(Expr::error(span), |function| self.noise_call(function, name, &arguments[1..], span));
         }
         let Some(given) = self.given(name, arguments) else { return Expr::error(span) };
+        self.call_with(name, given, span)
+    }
+
+    /// A call in a method of a type that has methods of this name, which come before all else that the name may mean.
+    fn call_in_method(&mut self, own: &[FunctionId], name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
+        let Some(given) = self.given_for(own, None, arguments) else { return Expr::error(span) };
+        let given = match self.own_call(own, name, given, span) {
+            Ok(call) => return call,
+            Err(given) => given,
+        };
+        let elsewhere = self.scope.functions.contains_key(&name.text)
+            || builtins::overloads(&name.text).next().is_some()
+            || !self.library_functions(&name.text).is_empty();
+        if elsewhere {
+            return self.call_with(name, given, span);
+        }
+        self.no_own_method(own, name, given, span);
+        Expr::error(span)
+    }
+
+    /// Calls the function or built-in of a name that takes what is given.
+    fn call_with(&mut self, name: &Ident, given: Given, span: Span) -> Expr {
         let own = !self.scope.functions.get(&name.text).is_none_or(Vec::is_empty);
         if given.names.is_empty() && named_spaces(&name.text, &given.values) && !own {
             return self.transform(given.values, span);
@@ -111,13 +137,19 @@ impl Checker<'_> {
     /// The arguments of a function, of which none is checked against its parameter yet.
     fn given(&mut self, name: &Ident, arguments: &[ast::Expr]) -> Option<Given> {
         let ids = self.scope.functions.get(&name.text).cloned().unwrap_or_default();
-        self.given_for(&ids, arguments)
+        self.given_for(&ids, None, arguments)
     }
 
-    /// Likewise, where one of these functions is called.
-    pub(super) fn given_for(&mut self, ids: &[FunctionId], arguments: &[ast::Expr]) -> Option<Given> {
+    /// Likewise, where one of these functions is called, on a value if there is one.
+    pub(super) fn given_for(
+        &mut self,
+        ids: &[FunctionId],
+        this: Option<Expr>,
+        arguments: &[ast::Expr],
+    ) -> Option<Given> {
         let names = self.argument_names(arguments);
-        let wanted = self.only_signature(ids, arguments, names.as_deref().unwrap_or(&[]));
+        let is_method = this.is_some();
+        let wanted = self.only_signature(ids, is_method, arguments, names.as_deref().unwrap_or(&[]));
         let value = |(i, e): (usize, &ast::Expr)| {
             let e = value_of(e);
             match (&e.kind, wanted.get(i)) {
@@ -125,9 +157,10 @@ impl Checker<'_> {
                 _ => self.expr(e),
             }
         };
-        let values: Vec<Expr> = arguments.iter().enumerate().map(value).collect();
+        let rest: Vec<Expr> = arguments.iter().enumerate().map(value).collect();
+        let values: Vec<Expr> = this.into_iter().chain(rest).collect();
         let fine = values.iter().all(|e| e.ty != Type::Error);
-        names.filter(|_| fine).map(|names| Given { values, names })
+        names.filter(|_| fine).map(|names| Given { values, names, this: is_method })
     }
 
     /// A candidate's head, and where it is declared.
@@ -140,17 +173,24 @@ impl Checker<'_> {
 
     /// What the parameters are where only one function can be meant: a `{…}` list has no type by which to
     /// choose among several.
-    fn only_signature(&self, ids: &[FunctionId], arguments: &[ast::Expr], names: &[Ident]) -> Vec<Type> {
+    fn only_signature(
+        &self,
+        ids: &[FunctionId],
+        is_method: bool,
+        arguments: &[ast::Expr],
+        names: &[Ident],
+    ) -> Vec<Type> {
         if !arguments.iter().any(|e| matches!(value_of(e).kind, ast::ExprKind::List(_))) {
             return Vec::new();
         }
-        let order = |id: &FunctionId| Some((*id, self.slots_of(*id, arguments.len(), names).ok()?));
+        let before = usize::from(is_method);
+        let order = |id: &FunctionId| Some((*id, self.slots_of(*id, before + arguments.len(), names).ok()?));
         let fitting: Vec<(FunctionId, Vec<Option<usize>>)> = ids.iter().filter_map(order).collect();
         let [(id, order)] = fitting.as_slice() else { return Vec::new() };
         let mut types = vec![Type::Error; arguments.len()];
         for (ty, argument) in self.program.function(*id).signature().into_iter().zip(order) {
-            if let Some(i) = argument {
-                types[*i] = ty;
+            if let Some(i) = argument.and_then(|i| i.checked_sub(before)) {
+                types[i] = ty;
             }
         }
         types
@@ -180,7 +220,7 @@ impl Checker<'_> {
         self.library.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Calls one of the derivatives of a function, the one that fits best.
+    /// Calls one of these functions, the one that fits best.
     pub(super) fn call_among(&mut self, ids: &[FunctionId], name: &Ident, given: Given, span: Span) -> Expr {
         let candidates = self.candidates_among(ids, &given);
         match best(&candidates) {
@@ -199,7 +239,7 @@ impl Checker<'_> {
 
     /// Calls the library's function that fits best; the mistake is that of `name` where none does.
     pub(super) fn library_call(&mut self, function: &str, name: &Ident, values: Vec<Expr>, span: Span) -> Expr {
-        let given = Given { values, names: Vec::new() };
+        let given = Given { values, names: Vec::new(), this: false };
         let candidates = self.candidates_among(self.library_functions(function), &given);
         match best(&candidates) {
             Choice::One(Target::Function(id)) => self.function_call(id, given, span),
@@ -209,6 +249,11 @@ impl Checker<'_> {
                 Expr::error(span)
             }
         }
+    }
+
+    /// Whether one of these functions takes what is given.
+    pub(super) fn fits_any(&self, ids: &[FunctionId], given: &Given) -> bool {
+        !self.candidates_among(ids, given).is_empty()
     }
 
     fn candidates_among(&self, ids: &[FunctionId], given: &Given) -> Vec<Candidate> {

@@ -55,10 +55,10 @@ impl Checker<'_> {
     fn say_rejected(&mut self, name: &Ident, mut rejected: Vec<Rejected>, given: &Given, span: Span) {
         let values = given.values.as_slice();
         rejected.sort_by_key(|r| r.faults);
-        let types: Vec<String> = values.iter().map(|e| self.name_of(&e.ty)).collect();
+        let types: Vec<String> = values[usize::from(given.this)..].iter().map(|e| self.name_of(&e.ty)).collect();
         let counted = given.names.is_empty() && rejected.iter().all(|r| r.argument.is_none());
         let (code, message) = if counted {
-            let n = values.len();
+            let n = types.len();
             let s = if n == 1 { "" } else { "s" };
             (&codes::WRONG_ARGUMENT_COUNT, format!("`{}` does not take {n} argument{s}", name.text))
         } else {
@@ -142,7 +142,8 @@ impl Checker<'_> {
             faults: 0,
         };
         let least = f.parameters.iter().filter(|p| p.default.is_none()).count();
-        let count = wrong_count(least, f.parameters.len(), values.len());
+        let this = usize::from(given.this);
+        let count = wrong_count(least - this, f.parameters.len() - this, values.len() - this);
         let slots = match self.slots_of(id, values.len(), &given.names) {
             // Behind a parameter with a default may stand one without, in a derivative.
             Err(misfit) if !given.names.is_empty() || count.is_none() => {
@@ -229,7 +230,9 @@ impl Checker<'_> {
                 Direction::InOut => format!("inout {ty}"),
             }
         };
-        let parameters: Vec<String> = f.parameters.iter().map(one).collect();
+        // What a method is called on stands before its name.
+        let skipped = usize::from(self.takes_this(id));
+        let parameters: Vec<String> = f.parameters.iter().skip(skipped).map(one).collect();
         format!("{} {}({})", self.name_of(&f.result), f.name, parameters.join(", "))
     }
 }

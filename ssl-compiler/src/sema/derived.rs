@@ -5,7 +5,7 @@
 //! writes what it does.
 
 use super::Checker;
-use super::arguments::{Parameters, slots, value_of};
+use super::arguments::{Parameters, slots};
 use super::hir::{Attributes, Derived, Expr, ExprKind, Function, FunctionId, Parameter, Role, VarId, Variable};
 use crate::builtins;
 use crate::diagnostics::{Diagnostic, codes};
@@ -31,22 +31,34 @@ struct Slot {
 
 impl Checker<'_> {
     /// `fwd_diff(f)(…)`; the modes go from outside to inside.
-    pub(super) fn derived_call(&mut self, modes: &[Mode], name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
+    pub(super) fn derived_call(
+        &mut self,
+        modes: &[Mode],
+        (on, name): (Option<&ast::Expr>, &Ident),
+        arguments: &[ast::Expr],
+        span: Span,
+    ) -> Expr {
         let place = span;
-        let Some(ids) = self.differentiable_functions(name, modes) else {
-            arguments.iter().for_each(|e| drop(self.expr(value_of(e))));
+        let found = match on {
+            _ if self.too_often(modes, name) => None,
+            Some(on) => self.differentiable_methods(on, name),
+            None => self.differentiable_functions(name, modes).map(|ids| (ids, None)),
+        };
+        let Some((ids, this)) = found else {
+            self.drop_arguments(arguments);
             return Expr::error(span);
         };
         let any_length = ids.iter().any(|id| self.takes_any_length(*id));
-        let known = if any_length { Vec::new() } else { self.derive_all(modes, &ids, place) };
-        let Some(given) = self.given_for(&known, arguments) else { return Expr::error(span) };
+        let on_value = this.is_some();
+        let known = if any_length { Vec::new() } else { self.derive_called(modes, &ids, on_value, place) };
+        let Some(given) = self.given_for(&known, this, arguments) else { return Expr::error(span) };
         let derived = match any_length {
             false => known,
             true => {
                 let types: Vec<Type> = given.values.iter().map(|e| e.ty.clone()).collect();
                 let fits = |id: &FunctionId| self.version_for(modes, *id, &types, &given.names, span);
                 let ids: Vec<FunctionId> = ids.iter().filter_map(fits).collect();
-                self.derive_all(modes, &ids, place)
+                self.derive_called(modes, &ids, on_value, place)
             }
         };
         if derived.is_empty() {
@@ -61,13 +73,21 @@ impl Checker<'_> {
 }
 
 impl Checker<'_> {
-    /// The functions that a name in front of which a mode stands can mean.
-    fn differentiable_functions(&mut self, name: &Ident, modes: &[Mode]) -> Option<Vec<FunctionId>> {
+    /// Whether more derivatives of each other are asked for than there can be, which is reported.
+    fn too_often(&mut self, modes: &[Mode], name: &Ident) -> bool {
         if modes.len() > MAX_ORDER {
             let message = format!("{} derivatives of each other", modes.len());
             let hint = format!("the compiler can differentiate at most {MAX_ORDER} times");
             self.error(&codes::DERIVED_FUNCTION, name.span, message, hint);
-            return None;
+        }
+        modes.len() > MAX_ORDER
+    }
+
+    /// The functions that a name in front of which a mode stands can mean.
+    fn differentiable_functions(&mut self, name: &Ident, modes: &[Mode]) -> Option<Vec<FunctionId>> {
+        let methods = self.own_methods(&name.text);
+        if !methods.is_empty() {
+            return Some(methods);
         }
         let own = self.scope.functions.get(&name.text).map_or(&[][..], Vec::as_slice);
         let all = if own.is_empty() { self.library_functions(&name.text) } else { own };
@@ -92,6 +112,15 @@ impl Checker<'_> {
             self.unknown(&codes::UNKNOWN_FUNCTION, (&name.text, name.span), message, Self::advise_function);
         }
         None
+    }
+
+    /// Derivatives of functions, or of methods that are called on a value: that has no derivative.
+    fn derive_called(&mut self, modes: &[Mode], ids: &[FunctionId], on_value: bool, place: Span) -> Vec<FunctionId> {
+        if !on_value {
+            return self.derive_all(modes, ids, place);
+        }
+        let ids: Vec<FunctionId> = ids.iter().map(|id| self.without_this(*id)).collect();
+        self.derive_all(modes, &ids, place)
     }
 
     fn derive_all(&mut self, modes: &[Mode], ids: &[FunctionId], place: Span) -> Vec<FunctionId> {

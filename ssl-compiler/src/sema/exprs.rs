@@ -49,7 +49,12 @@ impl Checker<'_> {
                 }
                 self.construct_type(ty, &name, arguments, span)
             }
-            ast::ExprKind::Derived { modes, name, arguments } => self.derived_call(modes, name, arguments, span),
+            ast::ExprKind::Method { on, name, arguments, function } => {
+                self.method_call(on, name, arguments, function.as_deref(), span)
+            }
+            ast::ExprKind::Derived { modes, on, name, arguments } => {
+                self.derived_call(modes, (on.as_deref(), name), arguments, span)
+            }
             ast::ExprKind::NoDiff(inner) => {
                 let e = self.expr(inner);
                 self.detached(e, span)
@@ -172,7 +177,7 @@ impl Checker<'_> {
             return None;
         }
         if let ast::ExprKind::Name(name) = &target.kind
-            && self.lookup(name).is_none()
+            && !self.is_variable(name)
             && !self.scope.names.contains_key(name)
             && builtins::constants::find(name).is_some()
         {
@@ -182,7 +187,7 @@ impl Checker<'_> {
             return None;
         }
         if let ast::ExprKind::Name(name) = &target.kind
-            && self.lookup(name).is_none()
+            && !self.is_variable(name)
             && matches!(self.scope.names.get(name), Some(d) if matches!(d.meaning, super::scope::Meaning::Constant(..)))
         {
             let message = format!("`{name}` is a constant of the file and keeps its value");

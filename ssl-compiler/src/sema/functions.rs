@@ -1,6 +1,7 @@
 //! Functions and shaders: their heads, then their bodies.
 
 use super::hir::{Attributes, Expr, ExprKind, Function, FunctionId, Parameter, Place, Stmt, StmtKind, VarId, Variable};
+use super::methods::This;
 use super::{Checker, Local};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -9,7 +10,7 @@ use crate::types::Type;
 use std::collections::HashMap;
 
 /// Functions of one name, as a call looks at each, and parameters of a function or shader.
-const MAX_OVERLOADS: usize = 256;
+pub(super) const MAX_OVERLOADS: usize = 256;
 const MAX_PARAMETERS: usize = 1024;
 
 impl Checker<'_> {
@@ -22,8 +23,8 @@ impl Checker<'_> {
         new.then_some(id)
     }
 
-    /// Declares a function, unless it only repeats a prototype; `None` after a mistake.
-    fn declare_function(&mut self, decl: &ast::FunctionDecl) -> Option<(FunctionId, bool)> {
+    /// What the head of a function says; `None` after a mistake.
+    pub(super) fn new_function(&mut self, decl: &ast::FunctionDecl, this: Option<This>) -> Option<Function> {
         if decl.parameters.len() > MAX_PARAMETERS {
             let message = format!("`{}` has {} parameters", decl.name.text, decl.parameters.len());
             let hint = format!("at most {MAX_PARAMETERS} are possible; put what belongs together into a struct");
@@ -58,9 +59,18 @@ impl Checker<'_> {
             let span = decl.result.name.span;
             self.error(&codes::BAD_DECLARATION, span, "a function cannot return an array", hint);
         }
+        if let Some(this) = this {
+            this_parameter(&mut function, this, decl.name.span);
+        }
         for p in &decl.parameters {
             self.parameter(&mut function, p);
         }
+        Some(function)
+    }
+
+    /// Declares a function, unless it only repeats a prototype; `None` after a mistake.
+    fn declare_function(&mut self, decl: &ast::FunctionDecl) -> Option<(FunctionId, bool)> {
+        let function = self.new_function(decl, None)?;
         let signature = function.signature();
         let known = self.scope.functions.get(&decl.name.text).cloned().unwrap_or_default();
         let same = known.into_iter().find(|id| self.signature(*id) == signature);
@@ -192,6 +202,7 @@ impl Checker<'_> {
             variables: function.variables.clone(),
             scopes: vec![scope],
             result: Some(result.clone()),
+            owner: self.owner_of(id),
             is_shader,
             ..Local::default()
         };
@@ -232,4 +243,20 @@ impl Checker<'_> {
         let hint = format!("add a `return` of type {} at the end", self.name_of(result));
         self.error(&codes::MISSING_RETURN, span, message, hint);
     }
+}
+
+/// The value that a method is called on, as its first parameter.
+fn this_parameter(function: &mut Function, this: This, span: Span) {
+    let constant = this.direction == Direction::In;
+    let name = ast::THIS.to_owned();
+    function.variables.push(Variable { name, ty: this.ty, span, constant, dynamic: false });
+    function.parameters.push(Parameter {
+        no_diff: this.no_diff,
+        given: None,
+        variable: VarId(0),
+        direction: this.direction,
+        default: None,
+        start: None,
+        metadata: Vec::new(),
+    });
 }

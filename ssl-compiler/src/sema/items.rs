@@ -85,23 +85,33 @@ impl<'m> Checker<'m> {
         self.known_names_of(module);
         for item in &module.tree.items {
             match item {
-                ast::Item::Struct(s) => self.structure(s),
+                ast::Item::Struct(s) => {
+                    let owner = Type::Struct(self.structure(s));
+                    for (id, body) in self.methods(&owner, &s.methods) {
+                        self.keep_body(id, index, body, &mut bodies);
+                    }
+                }
                 ast::Item::Typedef(d) => self.typedef(d),
                 ast::Item::Enum(e) => self.enumeration(e),
                 ast::Item::Globals(list) => list.iter().for_each(|d| self.globals(d)),
                 ast::Item::Variable(d) => self.file_variable(d, &module.prefix),
                 ast::Item::Function(f) => {
                     if let (Some(id), Some(body)) = (self.function_head(f), &f.body) {
-                        match self.takes_any_length(id) {
-                            true => self.versions_of(id).body = Some((index, body)),
-                            false => bodies.push((id, body.as_slice())),
-                        }
+                        self.keep_body(id, index, body, &mut bodies);
                     }
                 }
                 ast::Item::Import(_) | ast::Item::Test(_) => {}
             }
         }
         bodies
+    }
+
+    /// Keeps the body of a function until all heads are known.
+    fn keep_body(&mut self, id: FunctionId, file: usize, body: &'m [ast::Stmt], bodies: &mut Vec<Body<'m>>) {
+        match self.takes_any_length(id) {
+            true => self.versions_of(id).body = Some((file, body)),
+            false => bodies.push((id, body)),
+        }
     }
 
     /// A second declaration of a name, the first being known or not.

@@ -51,6 +51,13 @@ pub(super) struct Version {
     call: Option<Span>,
 }
 
+impl AnyLength<'_> {
+    /// The function of which another one is a version, or itself.
+    pub fn origin(&self, id: FunctionId) -> FunctionId {
+        self.origins.get(&id).copied().unwrap_or(id)
+    }
+}
+
 impl<'a> Checker<'a> {
     /// The type of a parameter, which may leave an array's first dimension to the argument.
     pub(super) fn parameter_type(&mut self, p: &ast::Parameter) -> Type {
@@ -176,8 +183,7 @@ impl<'a> Checker<'a> {
 
     /// Whether what the body of a function says was checked before, in another version of it.
     pub(super) fn is_repeated(&self, id: FunctionId) -> bool {
-        let origin = self.any_length.origins.get(&id).unwrap_or(&id);
-        self.any_length.functions.get(origin).is_some_and(|v| v.first != Some(id))
+        self.any_length.functions.get(&self.any_length.origin(id)).is_some_and(|v| v.first != Some(id))
     }
 
     /// `arraylength(a)`: how many elements an array has, which its type says; `a` itself is not evaluated.

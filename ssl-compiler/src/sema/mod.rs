@@ -25,6 +25,7 @@ mod lints;
 mod look_ups;
 mod lost;
 mod metadata;
+mod methods;
 mod names;
 mod noise;
 mod numbers;
@@ -98,6 +99,7 @@ pub fn check<'a>(
         attributed: Vec::new(),
         derived: HashMap::new(),
         any_length: AnyLength::default(),
+        methods: methods::Methods::default(),
         expressions: 0,
         numbers: Numbers::default(),
         local: Local::default(),
@@ -147,6 +149,7 @@ struct Checker<'a> {
     derived: HashMap<(ast::Mode, FunctionId), FunctionId>,
     /// Functions that take arrays of any length.
     any_length: AnyLength<'a>,
+    methods: methods::Methods,
     /// How many expressions were checked or written in.
     expressions: usize,
     numbers: Numbers,
@@ -161,6 +164,8 @@ struct Local {
     /// What the `const` variables are whose value is a constant.
     constants: HashMap<VarId, constants::Known>,
     result: Option<Type>,
+    /// The type whose method it is.
+    owner: Option<methods::Owner>,
     is_shader: bool,
     /// Loops around the statement.
     loops: usize,

@@ -74,7 +74,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn advise_value(&self, name: &str) -> Advice {
-        if let Some(hint) = self.out_of_reach(name) {
+        if let Some(hint) = self.out_of_reach(name).or_else(|| self.advise_member(name)) {
             return Advice::hint(hint);
         }
         if self.layout.find(name).is_some() {
@@ -119,7 +119,7 @@ impl Checker<'_> {
             root = base;
         }
         let ast::ExprKind::Name(name) = &root.kind else { return false };
-        let known = self.lookup(name).is_some() || self.scope.names.contains_key(name) || self.broken.contains(name);
+        let known = self.is_variable(name) || self.scope.names.contains_key(name) || self.broken.contains(name);
         let Some(Foreign::Global(global, _)) = foreign(name).filter(|_| !known) else { return false };
         if self.layout.find(global).is_none() {
             return false;

@@ -51,6 +51,9 @@ impl Checker<'_> {
             let place = Place { variable: id, path: Vec::new(), ty: ty.clone(), span };
             return Expr { kind: ExprKind::Place(place), ty, span };
         }
+        if let Some(member) = self.implicit_member(text, span) {
+            return member;
+        }
         if let Some(declared) = self.scope.names.get(text).map(|d| d.span) {
             self.names_used.insert(declared);
             self.speak_of(text, span, declared);
@@ -194,6 +197,14 @@ impl Checker<'_> {
 
     fn variable_place(&mut self, place: Place) -> Option<Place> {
         let variable = self.variable(place.variable);
+        if variable.constant && variable.name == ast::THIS {
+            let message = "this method may not change what it is called on";
+            let hint = "write `[mutating]` before the method, or copy the value into a variable";
+            let d = Diagnostic::error(&codes::CONSTANT_ASSIGNED, place.span, message, hint);
+            let d = d.with_label(variable.span, "the method");
+            self.diagnostics.push(d);
+            return None;
+        }
         if variable.constant {
             let message = format!("`{}` is `const` and keeps its value", variable.name);
             let hint = "remove the `const`, or copy the value into a variable of its own";

@@ -12,7 +12,7 @@ const MAX_MEMBERS: usize = 1024;
 const MAX_STRUCT_DEPTH: usize = 64;
 
 impl Checker<'_> {
-    pub(super) fn structure(&mut self, decl: &ast::StructDecl) {
+    pub(super) fn structure(&mut self, decl: &ast::StructDecl) -> StructId {
         let mut fields: Vec<StructField> = Vec::new();
         let mut starts: Vec<Option<Expr>> = Vec::new();
         let (mut members, mut depth) = (0, 1);
@@ -40,27 +40,33 @@ impl Checker<'_> {
                 }
             }
         }
-        self.add_structure(decl, fields, starts);
+        self.add_structure(decl, fields, starts)
     }
 
     /// Refuses a struct; its first members stand for it.
-    fn too_large(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>, starts: Vec<Option<Expr>>) {
+    fn too_large(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>, starts: Vec<Option<Expr>>) -> StructId {
         let message = format!("the struct `{}` is too large", decl.name.text);
         let hint = format!(
             "at most {MAX_MEMBERS} scalars, those of inner structs included and arrays counted as one element, and \
              {MAX_STRUCT_DEPTH} structs in each other are possible; use an array"
         );
         self.error(&codes::TOO_LARGE, decl.name.span, message, hint);
-        self.add_structure(decl, fields, starts);
+        self.add_structure(decl, fields, starts)
     }
 
-    fn add_structure(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>, starts: Vec<Option<Expr>>) {
+    fn add_structure(
+        &mut self,
+        decl: &ast::StructDecl,
+        fields: Vec<StructField>,
+        starts: Vec<Option<Expr>>,
+    ) -> StructId {
         let has_starts = starts.iter().any(Option::is_some) || fields.iter().any(|f| self.has_start(&f.ty));
         let id = self.push_structure(decl.name.text.clone(), fields);
         if has_starts {
             self.starts.insert(id, starts);
         }
         self.declare_type(&decl.name, Type::Struct(id));
+        id
     }
 
     /// Puts a struct into the table.

@@ -173,7 +173,21 @@ impl fmt::Display for TypeName {
 pub struct StructDecl {
     pub name: Ident,
     pub fields: Vec<Declaration>,
+    pub methods: Vec<Method>,
+    /// From the word `struct` to the closing brace.
+    pub span: Span,
 }
+
+/// A function of a struct.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// It has no `this`.
+    pub is_static: bool,
+    pub function: FunctionDecl,
+}
+
+/// What the value that a method is called on is called inside the method.
+pub const THIS: &str = "this";
 
 /// `enum Mode { MATTE, BRIGHT = 4 };`
 #[derive(Clone, Debug)]
@@ -290,6 +304,14 @@ pub enum ExprKind {
     },
     /// A function, built-in or constructor.
     Call(Ident, Vec<Expr>),
+    /// `value.name(…)`, or `Type.name(…)`.
+    Method {
+        on: Box<Expr>,
+        name: Ident,
+        arguments: Vec<Expr>,
+        /// The same as a call of a function: what to write where the value has no methods.
+        function: Option<String>,
+    },
     /// `name<argument>` or `name<argument>(…)`.
     Generic {
         name: Ident,
@@ -302,6 +324,8 @@ pub enum ExprKind {
     /// `fwd_diff(bwd_diff(f))(…)`: the modes from outside to inside, the function, its arguments.
     Derived {
         modes: Vec<Mode>,
+        /// Of a method, what stands before its name: a type or a value.
+        on: Option<Box<Expr>>,
         name: Ident,
         arguments: Vec<Expr>,
     },

@@ -11,6 +11,7 @@ mod parser_expr;
 mod parser_foreign;
 mod parser_items;
 mod parser_metadata;
+mod parser_methods;
 mod parser_mistakes;
 mod parser_strings;
 mod parser_switch;

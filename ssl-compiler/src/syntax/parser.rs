@@ -579,6 +579,7 @@ pub(crate) fn is_reserved(word: &str) -> bool {
             | "fwd_diff"
             | "bwd_diff"
             | "no_diff"
+            | THIS
             | PAIR
     ) || Type::from_name(word).is_some()
 }

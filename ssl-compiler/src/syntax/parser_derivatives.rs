@@ -78,8 +78,11 @@ impl Parser<'_> {
             self.expect("(", &format!("behind `{}`, with the name of a function", mode.word()))?;
             modes.push(mode);
         }
-        let word = self.slice(self.peek().span);
-        let name = self.any_name("the name of a function")?;
+        let (on, name) = match self.is_at(1, ".") || self.is_at(1, "[") {
+            true => self.differentiated_method()?,
+            false => (None, self.any_name("the name of a function")?),
+        };
+        let word = self.slice(name.span);
         self.called.insert(word);
         if !self.is(")") {
             let (span, found) = (self.peek().span, self.describe());
@@ -98,7 +101,19 @@ impl Parser<'_> {
             return self.error(span, message, "call it: write its arguments behind it, in parentheses of their own");
         }
         let arguments = self.arguments()?;
-        Ok(Expr { kind: ExprKind::Derived { modes, name, arguments }, span: start.to(self.previous()) })
+        Ok(Expr { kind: ExprKind::Derived { modes, on, name, arguments }, span: start.to(self.previous()) })
+    }
+
+    /// `Ray.at`, `materials[i].eval`
+    fn differentiated_method(&mut self) -> Parsed<(Option<Box<Expr>>, Ident)> {
+        let whole = self.nested(Self::postfix)?;
+        match whole.kind {
+            ExprKind::Member(on, name) => Ok((Some(on), name)),
+            _ => {
+                let hint = "write `fwd_diff(f)` for a function, `fwd_diff(Ray.at)` or `fwd_diff(ray.at)` for a method";
+                self.error(whole.span, "this is neither the name of a function nor that of a method", hint)
+            }
+        }
     }
 
     /// `[PreferRecompute] [Checkpoint(every = 8)]`, all that stand here.

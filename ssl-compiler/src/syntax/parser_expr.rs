@@ -244,17 +244,16 @@ impl Parser<'_> {
                 .is_some_and(|w| self.is_type(w) || foreign::find(w).is_some() && value(self.peek_at(end + 1).kind))
     }
 
-    fn postfix(&mut self) -> Parsed<Expr> {
+    pub(super) fn postfix(&mut self) -> Parsed<Expr> {
         let mut e = self.primary()?;
         for _ in 0..MAX_CHAIN {
             let start = e.span;
             let kind = if self.eat(".") {
                 let member = self.member_name()?;
-                if self.is("(") {
-                    e = self.refuse_method(&e, &member)?;
-                    continue;
+                match self.is("(") {
+                    true => self.method_call(e, member)?,
+                    false => ExprKind::Member(Box::new(e), member),
                 }
-                ExprKind::Member(Box::new(e), member)
             } else if self.at_osl_metadata() {
                 return self.refuse_osl_metadata();
             } else if self.eat("[") {
@@ -340,6 +339,10 @@ impl Parser<'_> {
         if end > self.type_length(0) && (self.is_type(text) || self.is_at(end, "(")) {
             return self.construct_derived();
         }
+        if text == THIS {
+            self.advance();
+            return Ok(Expr { kind: ExprKind::Name(text.to_owned()), span });
+        }
         if is_reserved(text) && !self.is_type(text) {
             return self.error(
                 span,
@@ -365,7 +368,8 @@ impl Parser<'_> {
             let hint = "write a list, such as `{1.0, 2.0}`, for a declared array, an argument or behind `=`";
             return self.fail(&codes::FOREIGN_FORM, span, "arrays have no constructors", hint);
         }
-        if self.is_type(text) {
+        // Before a dot it is the type that a static method belongs to.
+        if self.is_type(text) && !self.is(".") {
             return self.fail(
                 &codes::TYPE_AS_VALUE,
                 span,

@@ -1,7 +1,7 @@
 //! Forms of other languages that the parser knows. It says what to write instead, and goes on behind them. It also
 //! takes C's `struct Name` and arrays whose size comes from a list, which mean the same here.
 
-use super::ast::{Expr, ExprKind, Ident};
+use super::ast::{Expr, ExprKind};
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser};
 use crate::diagnostics::{Diagnostic, codes};
@@ -110,26 +110,6 @@ impl Parser<'_> {
             }
             None => Ok(()),
         }
-    }
-
-    /// `v.length()`, up to its `(`.
-    pub(super) fn refuse_method(&mut self, base: &Expr, method: &Ident) -> Parsed<Expr> {
-        let arguments = self.arguments()?;
-        let text = |span: Span| self.slice(span).to_owned();
-        let all: Vec<String> = std::iter::once(base.span).chain(arguments.iter().map(|a| a.span)).map(text).collect();
-        let span = base.span.to(self.previous());
-        let sampled = method.text.starts_with("Sample") || method.text == "sample";
-        let fixed = format!("{}({})", method.text, all.join(", "));
-        let told = |hint| Diagnostic::error(&codes::FOREIGN_FORM, method.span, "values have no methods", hint);
-        self.report(if sampled {
-            told(format!("write `texture2d_sample<{}>(u, v)`", all[0]))
-        } else if method.text == "length" && arguments.is_empty() {
-            // What it is here depends on the type, which the parser does not know.
-            told(format!("write `arraylength({0})` for the number of elements, `length({0})` of a vector", all[0]))
-        } else {
-            told(format!("write the function: `{fixed}`")).with_fix(span, fixed)
-        });
-        Ok(Expr { kind: ExprKind::Error, span })
     }
 
     /// `[]` behind the name of a variable, whose list will say how long it is, or of a parameter, whose argument will.

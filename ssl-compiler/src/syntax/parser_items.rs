@@ -98,7 +98,7 @@ impl Parser<'_> {
     }
 
     /// A type, a name, and what starts a list of parameters.
-    fn starts_function(&self) -> bool {
+    pub(super) fn starts_function(&self) -> bool {
         let tag = usize::from(self.is_type_word());
         let name = self.type_end(tag);
         self.peek_at(name).kind == TokenKind::Name && self.is_at(name + 1, "(")
@@ -118,29 +118,35 @@ impl Parser<'_> {
     }
 
     fn struct_declaration(&mut self) -> Parsed<StructDecl> {
-        self.advance();
+        let start = self.advance().span;
         let name = self.ident("the name of the struct")?;
         self.types.insert(name.text.clone());
         self.refuse_metadata("a struct")?;
         self.expect("{", "after the name of the struct")?;
-        let (fields, understood) = self.declarations("the struct")?;
+        let mut methods = Vec::new();
+        let (fields, understood) = self.declarations("the struct", &mut methods)?;
         if !understood {
             self.broken.insert(name.text.clone());
         }
+        let span = start.to(self.previous());
         self.expect(";", "after the struct")?;
-        Ok(StructDecl { name, fields })
+        Ok(StructDecl { name, fields, methods, span })
     }
 
     /// Declarations up to and with the closing `}`; whether all were understood.
-    fn declarations(&mut self, what: &str) -> Parsed<(Vec<Declaration>, bool)> {
+    fn declarations(&mut self, what: &str, methods: &mut Vec<Method>) -> Parsed<(Vec<Declaration>, bool)> {
         let (mut list, mut understood) = (Vec::new(), true);
         while !self.is("}") {
             if self.peek().kind == TokenKind::End {
                 self.expect("}", &format!("to close {what}"))?;
                 break;
             }
-            match self.field_declaration(what) {
-                Ok(d) => list.push(d),
+            let part = match what == "the struct" && self.starts_method() {
+                true => self.method().map(|m| methods.push(m)),
+                false => self.field_declaration(what).map(|d| list.push(d)),
+            };
+            match part {
+                Ok(()) => {}
                 Err(Recover) => {
                     understood = false;
                     self.skip_statement();
@@ -175,10 +181,10 @@ impl Parser<'_> {
     fn globals(&mut self) -> Parsed<Vec<Declaration>> {
         self.advance();
         self.advance();
-        self.declarations("the globals").map(|(list, _)| list)
+        self.declarations("the globals", &mut Vec::new()).map(|(list, _)| list)
     }
 
-    fn function(&mut self, is_shader: bool) -> Parsed<FunctionDecl> {
+    pub(super) fn function(&mut self, is_shader: bool) -> Parsed<FunctionDecl> {
         let start = self.peek().span;
         let result = if is_shader {
             let span = self.advance().span;

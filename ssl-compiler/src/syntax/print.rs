@@ -34,19 +34,13 @@ impl Printer {
                 let alias = i.alias.as_ref().map_or(String::new(), |a| format!(" as {}", a.text));
                 self.line(format!("import \"{}\"{alias}", i.path));
             }
-            Item::Function(f) => {
-                let kind = if f.is_shader { "shader" } else { "function" };
-                let prototype = if f.body.is_none() { " (prototype)" } else { "" };
-                self.node(format!("{kind} {}: {}{prototype}", f.name.text, f.result), |p| {
-                    p.attributes(&f.attributes);
-                    p.metadata(&f.metadata);
-                    f.parameters.iter().for_each(|q| p.parameter(q));
-                    f.body.iter().flatten().for_each(|s| p.stmt(s));
-                });
-            }
-            Item::Struct(s) => {
-                self.node(format!("struct {}", s.name.text), |p| s.fields.iter().for_each(|d| p.declaration(d)))
-            }
+            Item::Function(f) => self.function(if f.is_shader { "shader" } else { "function" }, f),
+            Item::Struct(s) => self.node(format!("struct {}", s.name.text), |p| {
+                s.fields.iter().for_each(|d| p.declaration(d));
+                s.methods
+                    .iter()
+                    .for_each(|m| p.function(if m.is_static { "static method" } else { "method" }, &m.function));
+            }),
             Item::Typedef(d) => self.node("typedef", |p| p.declaration(d)),
             Item::Enum(e) => {
                 self.node(format!("enum {}", e.name.as_ref().map_or("", |n| &n.text)).trim_end(), |p| {
@@ -59,6 +53,16 @@ impl Printer {
             Item::Globals(list) => self.node("globals", |p| list.iter().for_each(|d| p.declaration(d))),
             Item::Test(t) => self.node(format!("test \"{}\"", t.name), |p| t.body.iter().for_each(|s| p.test(s))),
         }
+    }
+
+    fn function(&mut self, kind: &str, f: &FunctionDecl) {
+        let prototype = if f.body.is_none() { " (prototype)" } else { "" };
+        self.node(format!("{kind} {}: {}{prototype}", f.name.text, f.result), |p| {
+            p.attributes(&f.attributes);
+            p.metadata(&f.metadata);
+            f.parameters.iter().for_each(|q| p.parameter(q));
+            f.body.iter().flatten().for_each(|s| p.stmt(s));
+        });
     }
 
     fn parameter(&mut self, q: &Parameter) {
@@ -190,15 +194,21 @@ impl Printer {
                 self.list(if *prefix { format!("{op}_") } else { format!("_{op}") }, &[target]);
             }
             ExprKind::Call(name, list) => self.list(format!("{}()", name.text), &list.iter().collect::<Vec<_>>()),
+            ExprKind::Method { on, name, arguments, .. } => {
+                let list: Vec<&Expr> = std::iter::once(&**on).chain(arguments).collect();
+                self.list(format!(".{}()", name.text), &list);
+            }
             ExprKind::Generic { name, argument, arguments } => {
                 let list: Vec<&Expr> = arguments.iter().flatten().collect();
                 self.list(format!("{}<{}>", name.text, argument.text), &list);
             }
             ExprKind::Cast(ty, a) => self.list(format!("({ty})"), &[a]),
             ExprKind::Construct(ty, list) => self.list(format!("{ty}()"), &list.iter().collect::<Vec<_>>()),
-            ExprKind::Derived { modes, name, arguments } => {
-                let callee = modes.iter().rev().fold(name.text.clone(), |f, mode| format!("{}({f})", mode.word()));
-                self.list(format!("{callee}()"), &arguments.iter().collect::<Vec<_>>());
+            ExprKind::Derived { modes, on, name, arguments } => {
+                let dot = if on.is_some() { "." } else { "" };
+                let name = format!("{dot}{}", name.text);
+                let callee = modes.iter().rev().fold(name, |f, mode| format!("{}({f})", mode.word()));
+                self.list(format!("{callee}()"), &on.as_deref().into_iter().chain(arguments).collect::<Vec<_>>());
             }
             ExprKind::NoDiff(a) => self.list("no_diff", &[a]),
             ExprKind::Member(a, member) => self.list(format!(".{}", member.text), &[a]),

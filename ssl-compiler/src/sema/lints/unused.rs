@@ -8,7 +8,7 @@ use crate::sema::hir::{Expr, ExprKind, Function, FunctionId, Stmt, VarId};
 use crate::sema::scope::Meaning;
 use crate::sema::walk::{Part, Touch, deep, parts};
 use crate::source::Span;
-use crate::syntax::ast::{Direction, Item};
+use crate::syntax::ast::{Direction, Item, THIS};
 use crate::types::Type;
 use std::collections::HashSet;
 
@@ -60,7 +60,7 @@ pub(super) fn variables(function: &Function, body: &[Stmt], named: &HashSet<Span
         let id = VarId(i as u32);
         // Textures are followed by name, since sampling one is no read.
         let read = uses.read.contains(&id) || named.contains(&variable.span);
-        if silent(&variable.name) || read || variable.ty == Type::Texture2d {
+        if silent(&variable.name) || variable.name == THIS || read || variable.ty == Type::Texture2d {
             continue;
         }
         let written = uses.written.contains(&id);
@@ -133,9 +133,11 @@ impl Checker<'_> {
             if self.is_version(id) {
                 continue;
             }
-            if !used && function.body.is_some() && files.contains(&function.span.file) && !silent(&function.name) {
+            // The name of a method stands behind that of its type.
+            let own_name = function.name.rsplit('.').next().unwrap_or_default();
+            if !used && function.body.is_some() && files.contains(&function.span.file) && !silent(own_name) {
                 let message = format!("nothing calls `{}`", function.name);
-                let hint = format!("remove it, or call it `_{}`", function.name);
+                let hint = format!("remove it, or call it `_{own_name}`");
                 found.push(Diagnostic::warning(&codes::UNUSED_FUNCTION, function.span, message, hint));
             }
         }

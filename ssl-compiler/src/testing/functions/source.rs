@@ -4,7 +4,7 @@ use super::called::Input;
 use super::inputs::leaves;
 use super::plan::Plan;
 use super::undo::UndoPlan;
-use crate::syntax::ast::Direction;
+use crate::syntax::ast::{Direction, THIS};
 use crate::types::{Type, TypeTable};
 use std::fmt::Write;
 
@@ -253,7 +253,13 @@ impl<'a> Writer<'a> {
     }
 
     fn call(&mut self, result: &str, callee: &str, arguments: &[Option<String>]) {
-        let list: Vec<&str> = arguments.iter().flatten().map(String::as_str).collect();
+        let mut list: Vec<&str> = arguments.iter().flatten().map(String::as_str).collect();
+        // A method is called on what its first parameter takes; its derivative is a function like any other.
+        let method = callee.split_once('.').filter(|_| self.inputs.first().is_some_and(|i| i.name == THIS));
+        let callee = match method.filter(|_| !callee.contains('(')) {
+            Some((_, method)) => format!("{}.{method}", list.remove(0)),
+            None => callee.to_owned(),
+        };
         let _ = writeln!(self.body, "    {result}{callee}({});", list.join(", "));
     }
 

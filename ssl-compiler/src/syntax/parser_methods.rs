@@ -1,0 +1,49 @@
+//! Methods: their declarations in structs, and calls of them.
+
+use super::ast::*;
+use super::parser::{Parsed, Parser};
+use crate::diagnostics::{Diagnostic, codes};
+
+/// How long a call may be for which the parser writes down what it is without methods.
+const MAX_REWRITTEN: usize = 200;
+
+impl Parser<'_> {
+    /// Whether a method of a struct starts here, and no member.
+    pub(super) fn starts_method(&self) -> bool {
+        self.is("[") || self.is_word("static") || self.starts_function()
+    }
+
+    /// `[mutating] static float area(float width) { … }`
+    pub(super) fn method(&mut self) -> Parsed<Method> {
+        let mut attributes = self.attributes()?;
+        let is_static = self.eat_word("static");
+        attributes.extend(self.attributes()?);
+        let mut function = self.nested(|p| p.function(false))?;
+        function.attributes = attributes;
+        // As in C++, a `;` behind a method means nothing.
+        while self.eat(";") {}
+        if function.body.is_none() {
+            let hint = "write its body in the struct: `{ … }`";
+            let message = format!("the method `{}` has no body", function.name.text);
+            self.report(Diagnostic::error(&codes::BAD_DECLARATION, function.name.span, message, hint));
+        }
+        Ok(Method { is_static, function })
+    }
+
+    /// The arguments of a method, behind its name.
+    pub(super) fn method_call(&mut self, on: Expr, name: Ident) -> Parsed<ExprKind> {
+        self.called.insert(self.slice(name.span));
+        let arguments = self.arguments()?;
+        let whole = on.span.to(self.previous());
+        let function = (whole.range().len() <= MAX_REWRITTEN).then(|| {
+            let spans = std::iter::once(on.span).chain(arguments.iter().map(|a| a.span));
+            let all: Vec<&str> = spans.map(|span| self.slice(span)).collect();
+            if name.text == "sample" || name.text.starts_with("Sample") {
+                format!("texture2d_sample<{}>(u, v)", all[0])
+            } else {
+                format!("{}({})", name.text, all.join(", "))
+            }
+        });
+        Ok(ExprKind::Method { on: Box::new(on), name, arguments, function })
+    }
+}
