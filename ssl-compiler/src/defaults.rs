@@ -47,6 +47,7 @@ fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
     program.functions.push(hir::Function {
         name: format!("default of {}", variable.name),
         is_shader: true,
+        is_kernel: false,
         result: Type::Void,
         parameters: vec![hir::Parameter {
             no_diff: false,
@@ -54,6 +55,7 @@ fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
             variable: id,
             direction: Direction::Out,
             default: None,
+            buffer: None,
             start: None,
             metadata: Vec::new(),
         }],

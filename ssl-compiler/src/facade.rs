@@ -538,6 +538,7 @@ fn compile_here(
 pub fn compile_module(module: Module, target: Target) -> Result<Shader, BackendError> {
     let interface = ShaderInterface {
         parameter_words: module.parameters.len(),
+        columns: module.columns.len(),
         output_rows: module.entry().results.len() - 1,
         globals_read: globals_read(&module),
         ..ShaderInterface::default()

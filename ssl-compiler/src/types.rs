@@ -107,6 +107,13 @@ pub enum Type {
     Closure,
     /// A slot for a texture of the host.
     Texture2d,
+    /// A buffer of a kernel, of which points read elements, or to which they add.
+    Buffer {
+        /// The type of an element.
+        element: Box<Type>,
+        /// Whether points add to it.
+        added: bool,
+    },
     /// A struct of the program.
     Struct(StructId),
     /// So many values of a type. With 0, which no value has, the type of a parameter that takes any number.
@@ -123,6 +130,11 @@ pub const FLOAT4: Type = Type::Vector(VectorKind::Float4);
 pub const COLOR: Type = Type::Vector(VectorKind::Color);
 
 impl Type {
+    /// Whether it is a texture or a buffer, which the host binds and no variable holds.
+    pub fn is_slot(&self) -> bool {
+        matches!(self, Type::Texture2d | Type::Buffer { .. })
+    }
+
     /// The type that `name` spells, structs aside.
     pub fn from_name(name: &str) -> Option<Type> {
         Some(match name {
@@ -215,7 +227,8 @@ pub struct Leaf {
 pub enum LeafKind {
     Scalar(Scalar),
     Closure,
-    Texture2d,
+    /// A texture or buffer: known when the shader is compiled, so there is nothing to hold.
+    Slot,
 }
 
 impl Leaf {
@@ -303,7 +316,7 @@ impl TypeTable {
             Type::Int | Type::String => push(LeafKind::Scalar(Scalar::Int)),
             Type::Float => push(LeafKind::Scalar(Scalar::Float)),
             Type::Closure => push(LeafKind::Closure),
-            Type::Texture2d => push(LeafKind::Texture2d),
+            Type::Texture2d | Type::Buffer { .. } => push(LeafKind::Slot),
             Type::Matrix => (0..16).for_each(|_| push(LeafKind::Scalar(Scalar::Float))),
             Type::Vector(kind) => (0..kind.len()).for_each(|_| push(LeafKind::Scalar(Scalar::Float))),
             Type::Struct(id) => {
@@ -372,6 +385,10 @@ impl fmt::Display for TypeDisplay<'_> {
             Type::String => f.write_str("string"),
             Type::Closure => f.write_str("closure"),
             Type::Texture2d => f.write_str("texture2d"),
+            Type::Buffer { element, added } => {
+                let role = if *added { "add " } else { "" };
+                write!(f, "{role}buffer<{}>", self.table.display(element))
+            }
             Type::Vector(kind) => f.write_str(kind.name()),
             Type::Struct(id) => f.write_str(&self.table.get(*id).name),
             Type::Array(..) => {

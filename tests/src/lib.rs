@@ -3,6 +3,7 @@
 
 pub mod fuzz;
 pub mod generate;
+pub mod grid;
 pub mod hostile;
 pub mod images;
 pub mod layout;

@@ -172,7 +172,10 @@ impl Search<'_> {
             Op::If => self.if_inst(id, inst, data, divergent),
             Op::Loop(_) => self.loop_inst(id, inst, data, divergent),
             Op::Call(callee) => self.call(id, inst, data, callee, divergent),
-            Op::Global { .. } => self.set(id, data.results[0], true),
+            Op::Global { field, .. } => {
+                let uniform = self.module.globals.get(field as usize).is_some_and(|g| g.uniform);
+                self.set(id, data.results[0], !uniform);
+            }
             Op::Texture { .. } | Op::Sample { .. } => {
                 let token = self.varies(id, data.args[0]);
                 self.set(id, data.results[0], token);
@@ -192,7 +195,7 @@ impl Search<'_> {
                     self.set(id, r, token || pushed || is_array);
                 }
             }
-            Op::Print(_) | Op::Probe(_) | Op::TextureAdjoint { .. } => {
+            Op::Print(_) | Op::Probe(_) | Op::TextureAdjoint { .. } | Op::AddTo(_) => {
                 let token = self.varies(id, data.args[0]);
                 self.set(id, data.results[0], token);
             }

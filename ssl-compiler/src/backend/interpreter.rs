@@ -4,7 +4,7 @@ use super::{Backend, BackendError, Code, Text};
 use crate::interp::{Inputs, Program};
 use crate::ir::Module;
 use crate::runtime::host::HostServices;
-use crate::runtime::{BlockContext, LANES, Order, Row};
+use crate::runtime::{BlockContext, Column, LANES, Order, Row};
 
 pub struct Interpreter;
 
@@ -27,6 +27,7 @@ struct Lane<'a> {
     program: &'a Program,
     globals: *const Row,
     parameters: *const u32,
+    columns: *const Column,
     lane: usize,
 }
 
@@ -54,6 +55,19 @@ impl Inputs<f32> for Lane<'_> {
         unsafe { *self.parameters.add(word) }
     }
 
+    fn element(&self, column: usize, index: u32) -> u32 {
+        // SAFETY: `Code::run` promises all columns that the module has, and the index is inside.
+        unsafe {
+            let column = &*self.columns.add(column);
+            *column.words.add(index as usize * column.stride as usize)
+        }
+    }
+
+    fn column_length(&self, column: usize) -> u32 {
+        // SAFETY: as above.
+        unsafe { (*self.columns.add(column)).length }
+    }
+
     fn lane(&self) -> usize {
         self.lane
     }
@@ -62,8 +76,8 @@ impl Inputs<f32> for Lane<'_> {
 impl Code for Interpreted {
     unsafe fn run(&self, context: &mut BlockContext) {
         for lane in (0..LANES).filter(|lane| context.mask >> lane & 1 != 0) {
-            let inputs =
-                Lane { program: &self.program, globals: context.globals, parameters: context.parameters, lane };
+            let BlockContext { globals, parameters, columns, .. } = *context;
+            let inputs = Lane { program: &self.program, globals, parameters, columns, lane };
             // SAFETY: the caller promises a live host behind the pointer.
             let host = unsafe { *context.host.cast::<&dyn HostServices>() };
             let outcome = self.program.run_with_tape::<f32>(&inputs, host, context.fuel, context.tape_rows);

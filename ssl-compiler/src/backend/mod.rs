@@ -22,7 +22,7 @@ pub trait Code: Send + Sync {
     ///
     /// # Safety
     /// The context's pointers are valid: globals as many rows as the module reads, parameters as many
-    /// words as it has, outputs as many rows as its entry gives, a host, a texture request, and tapes with their
+    /// words and columns as it has, outputs as many rows as its entry gives, a host, a texture request, and tapes with their
     /// state, each where the module needs it.
     unsafe fn run(&self, context: &mut BlockContext);
 

@@ -150,7 +150,7 @@ impl Plan {
                             !made_once && self.wide[callee.index()].as_ref().is_some_and(|p| p.takes_mask)
                         }
                         Op::Texture { .. } | Op::Sample { .. } | Op::External(_) | Op::Print(_) => true,
-                        Op::Push(_) | Op::Pop(_) | Op::TextureAdjoint { .. } => true,
+                        Op::Push(_) | Op::Pop(_) | Op::TextureAdjoint { .. } | Op::AddTo(_) => true,
                         Op::ArrayNew | Op::ArrayFill => true,
                         op => op.counts(),
                     };
@@ -255,6 +255,8 @@ impl FunctionPlan {
                 (Op::Call(_), _) if self.is_made_once(inst) => "once for all lanes: its arguments do not vary",
                 (Op::Call(_), _) => "by all lanes together",
                 (Op::Texture { .. } | Op::Sample { .. } | Op::TextureAdjoint { .. }, _) => "one request for all lanes",
+                (Op::AddTo(_), _) if !self.is_wide(data.args[1]) => "one request: all lanes add to one element",
+                (Op::AddTo(_), _) => "one request: each lane adds to an element of its own",
                 (Op::Push(_) | Op::Pop(_), _) if !self.is_wide(data.args[0]) => {
                     "a row for all lanes: their tapes are equally long"
                 }
@@ -270,6 +272,7 @@ impl FunctionPlan {
                 Op::Push(site) => format!("push {site}"),
                 Op::Pop(site) => format!("pop {site}"),
                 Op::TextureAdjoint { .. } => "transposed look-up".to_owned(),
+                Op::AddTo(_) => "addition to a buffer".to_owned(),
                 _ => "look-up".to_owned(),
             };
             let _ = writeln!(out, "  {name}{place}: {why}");

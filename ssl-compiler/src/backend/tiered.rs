@@ -169,6 +169,8 @@ mod tests {
             host: std::ptr::null(),
             texture: std::ptr::null_mut(),
             external: std::ptr::null_mut(),
+            columns: std::ptr::null(),
+            add: std::ptr::null_mut(),
             tapes: [std::ptr::null_mut(); crate::runtime::block::MAX_TAPES],
             tape_state: std::ptr::null_mut(),
             mask: 1,

@@ -89,7 +89,16 @@ impl Program {
     /// There are errors.
     pub fn shaders(&self) -> Result<Vec<&str>, CompileError> {
         let front = self.front()?;
-        Ok(front.checked.program.shaders().map(|(_, f)| f.name.as_str()).collect())
+        Ok(front.checked.program.shaders().filter(|(_, f)| !f.is_kernel).map(|(_, f)| f.name.as_str()).collect())
+    }
+
+    /// The names of the file's kernels, in their order. They are compiled like shaders.
+    ///
+    /// # Errors
+    /// There are errors.
+    pub fn kernels(&self) -> Result<Vec<&str>, CompileError> {
+        let front = self.front()?;
+        Ok(front.checked.program.shaders().filter(|(_, f)| f.is_kernel).map(|(_, f)| f.name.as_str()).collect())
     }
 
     /// Compiles one shader. The same request gives the same shader.

@@ -148,6 +148,8 @@ codes! {
         "The first argument of `noise` and `pnoise` may be the kind of noise in quotes, as in Open Shading Language: `perlin`, `uperlin`, `cell`, `hash`, `simplex`, `usimplex` or `gabor`. For `pnoise`, all of them but `hash` have a form that repeats. The compiler must know the kind. There are no named options: call the function of that noise instead, such as `gabor(p, direction, bandwidth)`.";
     UNKNOWN_CASE = "E0272", "name that a function of the library does not know",
         "The function chooses by a string, such as the name of a metal, and knows only the names that the hint lists. A string that only the host knows may have any value; the function's description says what it does with unknown names.";
+    BUFFER_USE = "E0280", "buffer used in a way that is not possible",
+        "The points of a kernel run in any order and at the same time. So each of them reads elements of `in` buffers, writes its own element of an `out` or `inout` buffer, and adds to elements of `add` buffers. Nothing that a launch writes does the same launch read.";
     NO_SHADER = "E0301", "no shader to run",
         "The file declares no shader of that name, or it declares several and you did not choose one.";
     CLOSURE_FLATTEN = "E0302", "the compiler cannot know the lobes of this closure",

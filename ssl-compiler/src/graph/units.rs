@@ -97,7 +97,7 @@ pub fn load(file: FileId, reading: &mut Reading<'_, '_>) -> Option<Rc<Loaded>> {
 
 impl Loaded {
     fn shaders(&self) -> impl Iterator<Item = (FunctionId, &Function)> {
-        self.checked.program.shaders().filter(|(_, f)| f.span.file == self.file)
+        self.checked.program.shaders().filter(|(_, f)| f.span.file == self.file && !f.is_kernel)
     }
 
     /// The shader of this name, or the only one.

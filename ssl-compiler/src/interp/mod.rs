@@ -36,6 +36,18 @@ pub trait Inputs<R> {
         R::from_f32(f32::from_bits(self.parameter(word)))
     }
 
+    /// A word of an element of a buffer. The index is inside.
+    fn element(&self, column: usize, index: u32) -> u32 {
+        let _ = (column, index);
+        0
+    }
+
+    /// Elements of a column, at least 1.
+    fn column_length(&self, column: usize) -> u32 {
+        let _ = column;
+        1
+    }
+
     /// Which lane of a block this is, for the host's services.
     fn lane(&self) -> usize {
         0
@@ -216,6 +228,7 @@ impl<R: Real> Machine<'_, R> {
                     let size = self.texture_size(word, axis);
                     frame.set(data.results[0], size);
                 }
+                Op::AddTo(column) => self.add_to(frame, data, column),
                 Op::Print(format) => self.print(frame, data, format),
                 Op::External(id) => self.external(frame, data, id),
                 Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),
@@ -350,6 +363,15 @@ impl<R: Real> Machine<'_, R> {
                 self.path.single = true;
                 Cell::Float(R::from_f32(f32::from_bits(frame.int(args[0]) as u32)))
             }
+            Op::ClampElement(column) => {
+                let length = self.inputs.column_length(column as usize);
+                Cell::Int(self.clamp(frame.int(args[0]), length) as i32)
+            }
+            Op::Element { column, scalar } => {
+                let index = self.inside(frame.int(args[0]), column);
+                from_bits(scalar, self.inputs.element(column as usize, index))
+            }
+            Op::BufferLength(column) => Cell::Int(self.inputs.column_length(column as usize) as i32),
             Op::ClampIndex(n) => Cell::Int(self.clamp(frame.int(args[0]), n) as i32),
             Op::Finite => {
                 let x = frame.float(args[0]);

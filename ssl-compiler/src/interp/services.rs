@@ -6,7 +6,7 @@ use super::{Machine, from_bits};
 use crate::ir::real::Real;
 use crate::ir::{Axis, InstData, Op, Value};
 use crate::runtime::externals::MAX_WORDS;
-use crate::runtime::{PrintRequest, Row, TextureRequest};
+use crate::runtime::{AddRequest, PrintRequest, Row, TextureRequest};
 use crate::types::Scalar;
 
 impl<R: Real> Machine<'_, R> {
@@ -52,6 +52,31 @@ impl<R: Real> Machine<'_, R> {
         }
         let kept = self.host.texture_adjoint(&request);
         self.lost_texture_gradients = self.lost_texture_gradients.wrapping_add(u32::from(!kept));
+    }
+
+    /// The host takes what f32 holds of the values.
+    pub(super) fn add_to(&mut self, frame: &mut Frame<'_, R>, data: &InstData, column: u32) {
+        let (lane, token) = (self.inputs.lane(), frame.token(data.args[0]));
+        frame.set(data.results[0], Cell::Token(token));
+        if token.fuel == 0 {
+            return;
+        }
+        let (index, values) = (data.args[1], &data.args[2..]);
+        let mut request =
+            AddRequest { column, count: values.len() as u32, mask: 1 << lane, uniform: 0, ..AddRequest::new() };
+        request.index.0[lane] = self.inside(frame.int(index), column);
+        for (row, &v) in request.values.iter_mut().zip(values) {
+            match frame.get(v) {
+                Cell::Float(x) => row.0[lane] = x.to_f32(),
+                cell => row.set_int(lane, cell.bits() as i32),
+            }
+        }
+        self.host.add_to_buffer(&request);
+    }
+
+    /// The last element for whatever is beyond, as in compiled code.
+    pub(super) fn inside(&self, index: i32, column: u32) -> u32 {
+        (index as u32).min(self.inputs.column_length(column as usize) - 1)
     }
 
     pub(super) fn texture_size(&mut self, word: u32, axis: Axis) -> Cell<R> {

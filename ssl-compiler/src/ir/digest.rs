@@ -10,11 +10,12 @@ use xxhash_rust::xxh3::Xxh3;
 pub fn add(module: &Module, hasher: &mut Xxh3) {
     // Where the host put what is read; externals and texts are looked up at run time, by their numbers.
     module.globals.len().hash(hasher);
-    for GlobalField { name: _, ty, orders, first_row, withheld } in &module.globals {
-        (ty, orders.count(), first_row, withheld).hash(hasher);
+    for GlobalField { name: _, ty, orders, first_row, withheld, uniform } in &module.globals {
+        (ty, orders.count(), first_row, withheld, uniform).hash(hasher);
     }
     module.parameters.len().hash(hasher);
     module.parameters.iter().for_each(|p| p.scalar.hash(hasher));
+    module.columns.iter().for_each(|c| (c.scalar, c.added).hash(hasher));
     (module.entry, module.functions.len()).hash(hasher);
     for f in &module.functions {
         (f.precision.class(), &f.results).hash(hasher);

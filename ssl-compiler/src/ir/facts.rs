@@ -44,7 +44,9 @@ impl Op {
         let row = |reach, price| Facts { reach, price };
         match self {
             Op::Const(_) => row(Reach::Nothing, 1),
-            Op::Parameter { .. } | Op::Global { .. } => row(Reach::Block, 1),
+            Op::Parameter { .. } | Op::Global { .. } | Op::BufferLength(_) => row(Reach::Block, 1),
+            // Lanes may read far from each other.
+            Op::Element { .. } => row(Reach::Block, 4),
             Op::Float1(op) => row(Reach::Nothing, price1(op)),
             Op::Float2(op) => row(Reach::Nothing, price2(op)),
             Op::Fma | Op::Int1(_) => row(Reach::Nothing, 1),
@@ -56,7 +58,8 @@ impl Op {
             Op::CubicRoot => row(Reach::Nothing, 60),
             Op::ArrayNew | Op::ArrayFill => row(Reach::Nothing, 1),
             Op::ArrayGet | Op::ArraySet => row(Reach::Counter, 1),
-            Op::ClampIndex(_) | Op::Finite => row(Reach::Counter, 1),
+            Op::ClampIndex(_) | Op::ClampElement(_) | Op::Finite => row(Reach::Counter, 1),
+            Op::AddTo(_) => row(Reach::Host, 32),
             // A filtered look-up in a texture whose tiles are there takes some hundred nanoseconds.
             Op::Sample { .. } | Op::Texture { .. } | Op::TextureAdjoint { .. } => row(Reach::Host, 256),
             Op::External(_) => row(Reach::PureHost, 64),

@@ -267,6 +267,15 @@ pub struct ParameterWord {
     pub scalar: Option<Scalar>,
 }
 
+/// A column of a kernel's buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnWord {
+    pub name: String,
+    pub scalar: Scalar,
+    /// It is added to, and not read.
+    pub added: bool,
+}
+
 /// A shader and all that it calls.
 #[derive(Clone, Debug)]
 pub struct Module {
@@ -274,6 +283,7 @@ pub struct Module {
     pub entry: FuncId,
     pub globals: Vec<GlobalField>,
     pub parameters: Vec<ParameterWord>,
+    pub columns: Vec<ColumnWord>,
     /// The host's functions.
     pub externals: ExternalRegistry,
     /// What `print` operations say.
@@ -294,6 +304,7 @@ impl Module {
             entry: self.entry,
             globals: self.globals.clone(),
             parameters: self.parameters.clone(),
+            columns: self.columns.clone(),
             externals: self.externals.clone(),
             texts: self.texts.clone(),
             gradients: self.gradients.clone(),
@@ -341,6 +352,13 @@ impl Module {
             adjoint || matches!(op, Op::Texture { .. } | Op::Sample { .. } | Op::TextureSize { .. })
         };
         self.functions.iter().for_each(|f| f.walk(|_, data| found |= samples(data.op)));
+        found
+    }
+
+    /// Whether anything is added to a buffer, anywhere.
+    pub fn adds(&self) -> bool {
+        let mut found = false;
+        self.functions.iter().for_each(|f| f.walk(|_, data| found |= matches!(data.op, Op::AddTo(_))));
         found
     }
 

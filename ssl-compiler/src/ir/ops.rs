@@ -182,6 +182,18 @@ pub enum Op {
         word: u32,
         level: bool,
     },
+    /// index → index. Clamped into a buffer, by the buffer's first column, and counted if it had to be.
+    ClampElement(u32),
+    /// index → a word of an element of a buffer. The index is clamped.
+    Element {
+        column: u32,
+        scalar: Scalar,
+    },
+    /// nothing → how many elements a buffer has, by its first column.
+    BufferLength(u32),
+    /// token, index, values → token. Adds to an element of a buffer: to this column and those behind it, one for each
+    /// value. The index is inside, or clamped. A lane that has ended adds nothing.
+    AddTo(u32),
     /// nothing → how many texels the texture has along an axis.
     TextureSize {
         word: u32,

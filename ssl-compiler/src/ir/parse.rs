@@ -24,7 +24,7 @@ type Parsed<T> = Result<T, String>;
 
 fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Module> {
     let mut layout = GlobalsLayout::new();
-    let mut parameters = Vec::new();
+    let (mut parameters, mut columns) = (Vec::new(), Vec::new());
     let mut texts = Texts::default();
     loop {
         if cursor.eat("global ") {
@@ -34,6 +34,10 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
             let ty = Type::from_name(ty).ok_or_else(|| format!("unknown type `{ty}`"))?;
             let orders = match cursor.word()? {
                 "value" => Orders::Value,
+                "uniform" => {
+                    layout.add_uniform(name, ty).map_err(|e| e.to_string())?;
+                    continue;
+                }
                 "first" => Orders::First,
                 "second" => Orders::Second,
                 other => return Err(format!("unknown orders `{other}`")),
@@ -47,6 +51,11 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
                 word => Some(scalar(word)?),
             };
             parameters.push(ParameterWord { name, scalar });
+        } else if cursor.eat("column ") {
+            let name = cursor.name()?.to_owned();
+            cursor.expect(":")?;
+            let scalar = scalar(cursor.word()?)?;
+            columns.push(ColumnWord { name, scalar, added: cursor.eat("add") });
         } else if cursor.eat("format ") {
             texts.formats.push(cursor.quoted()?);
         } else if cursor.eat("string ") {
@@ -61,6 +70,7 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
             entry: FuncId(0),
             globals: layout.fields().to_vec(),
             parameters,
+            columns,
             externals: externals.clone(),
             texts,
             gradients: Gradients::default(),
@@ -358,6 +368,10 @@ impl Parser {
             "texture_adjoint.level" => Op::TextureAdjoint { word: cursor.number()?, level: true },
             "texture_size.u" => Op::TextureSize { word: cursor.number()?, axis: Axis::U },
             "texture_size.v" => Op::TextureSize { word: cursor.number()?, axis: Axis::V },
+            "clamp_element" => Op::ClampElement(cursor.number()?),
+            "element" => Op::Element { column: cursor.number()?, scalar: scalar(cursor.word()?)? },
+            "buffer_length" => Op::BufferLength(cursor.number()?),
+            "add_to" => Op::AddTo(cursor.number()?),
             "clamp_index" => Op::ClampIndex(cursor.number()?),
             "external" => {
                 let name = cursor.word()?;

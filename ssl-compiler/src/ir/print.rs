@@ -33,6 +33,7 @@ impl fmt::Display for Module {
         let types = crate::types::TypeTable::default();
         for g in &self.globals {
             let orders = match g.orders.count() {
+                1 if g.uniform => "uniform",
                 1 => "value",
                 3 => "first",
                 _ => "second",
@@ -41,6 +42,9 @@ impl fmt::Display for Module {
         }
         for p in &self.parameters {
             writeln!(f, "parameter {}: {}", p.name, p.scalar.map_or("texture2d", Scalar::name))?;
+        }
+        for c in &self.columns {
+            writeln!(f, "column {}: {}{}", c.name, c.scalar.name(), if c.added { " add" } else { "" })?;
         }
         for format in &self.texts.formats {
             writeln!(f, "format {format:?}")?;
@@ -64,7 +68,8 @@ impl fmt::Display for Module {
         for word in &self.gradient_textures {
             writeln!(f, "gradient texture {word}")?;
         }
-        if !self.globals.is_empty() || !self.parameters.is_empty() || !self.texts.formats.is_empty() {
+        let (no_inputs, no_columns) = (self.globals.is_empty() && self.parameters.is_empty(), self.columns.is_empty());
+        if !no_inputs || !no_columns || !self.texts.formats.is_empty() {
             writeln!(f)?;
         }
         for (i, function) in self.functions.iter().enumerate() {
@@ -245,6 +250,10 @@ impl Printer<'_> {
             }
             Op::TextureSize { word, axis } => format!("texture_size.{} {word}", axis.name()),
             Op::Burn(n) => format!("burn {n}"),
+            Op::ClampElement(column) => format!("clamp_element {column}"),
+            Op::Element { column, scalar } => format!("element {column} {}", scalar.name()),
+            Op::BufferLength(column) => format!("buffer_length {column}"),
+            Op::AddTo(column) => format!("add_to {column}"),
             Op::ClampIndex(n) => format!("clamp_index {n}"),
             Op::Probe(n) => format!("probe {n}"),
             Op::Call(f) => format!("call @{}", self.name(f)),

@@ -2,6 +2,7 @@
 
 use super::verify::{Verifier, list};
 use super::*;
+use crate::runtime::buffers::MAX_ADDED;
 use crate::runtime::format::{Piece, Takes, pieces};
 
 impl Verifier<'_> {
@@ -49,6 +50,35 @@ impl Verifier<'_> {
             Op::Float2(_) => (float(2), float(1)),
             Op::ClampIndex(0) => return Err("clamps into nothing".to_owned()),
             Op::Int1(_) | Op::ClampIndex(_) => (vec![INT], vec![INT]),
+            Op::ClampElement(column) => {
+                self.column(column)?;
+                (vec![INT], vec![INT])
+            }
+            Op::BufferLength(column) => {
+                self.column(column)?;
+                (Vec::new(), vec![INT])
+            }
+            Op::Element { column, scalar } => {
+                let read = self.column(column)?;
+                if read.added || read.scalar != scalar {
+                    return Err(format!("column {column} is added to, or has another type"));
+                }
+                (vec![INT], vec![Ty::Scalar(scalar)])
+            }
+            Op::AddTo(first) => {
+                let mut takes = vec![INT];
+                for column in first..first + args.len().saturating_sub(2) as u32 {
+                    let added = self.column(column)?;
+                    if !added.added {
+                        return Err(format!("column {column} is only read"));
+                    }
+                    takes.push(Ty::Scalar(added.scalar));
+                }
+                if !(2..=MAX_ADDED + 1).contains(&takes.len()) {
+                    return Err(format!("adds 1 to {MAX_ADDED} values"));
+                }
+                (token_and(takes), vec![Ty::Token])
+            }
             Op::Int2(_) => (vec![INT; 2], vec![INT]),
             Op::BoolNot => (vec![BOOL], vec![BOOL]),
             Op::BoolAnd | Op::BoolOr | Op::BoolXor => (vec![BOOL; 2], vec![BOOL]),
@@ -129,6 +159,10 @@ impl Verifier<'_> {
             }
             Op::If | Op::Loop(_) => return Err("is checked elsewhere".to_owned()),
         })
+    }
+
+    fn column(&self, column: u32) -> Result<&ColumnWord, String> {
+        self.module.columns.get(column as usize).ok_or_else(|| format!("column {column} does not exist"))
     }
 
     fn parameter(&self, word: u32, scalar: Option<Scalar>) -> Result<(), String> {

@@ -6,7 +6,7 @@ use crate::ir::Module;
 use crate::runtime::block::{BlockContext, MAX_TAPES, TapeState, Token, Words, lane_error};
 use crate::runtime::externals::ExternalRequest;
 use crate::runtime::tape::Arena;
-use crate::runtime::{Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
+use crate::runtime::{AddRequest, Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
 use smallvec::SmallVec;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ pub struct Shader {
     needed_rows: usize,
     calls_externals: bool,
     samples: bool,
+    adds: bool,
     /// The tapes that the shader uses, and the most rows that go on each at once.
     tapes: SmallVec<[(usize, u32); 1]>,
     warnings: Diagnostics,
@@ -36,9 +37,10 @@ impl Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
         let (calls_externals, samples) = (module.calls_externals(), module.asks_for_textures());
+        let adds = module.adds();
         let tapes = module.tapes().into_iter().enumerate().filter_map(|(i, least)| Some((i, least?))).collect();
         let warnings = Diagnostics::new();
-        Shader { interface, code, module, timings, needed_rows, calls_externals, samples, tapes, warnings }
+        Shader { interface, code, module, timings, needed_rows, calls_externals, samples, adds, tapes, warnings }
     }
 
     /// What a host must know to call the shader.
@@ -92,7 +94,7 @@ impl Shader {
     /// recurse need a stack of a few megabytes.
     ///
     /// # Panics
-    /// If the block has fewer rows or words than the interface says, which is a mistake of the host.
+    /// If the block has fewer rows, words or columns than the interface says, which is a mistake of the host.
     pub fn run(&self, block: &mut Block<'_>) -> BlockStatus {
         assert!(block.globals.len() >= self.needed_rows, "the globals block is too short for this shader");
         assert!(
@@ -100,7 +102,9 @@ impl Shader {
             "the parameter block is of another shader"
         );
         assert!(block.outputs.len() >= self.interface.output_rows, "the output block is too short for this shader");
+        assert!(block.columns.len() >= self.interface.columns, "the block has too few columns for this kernel");
         let mut request = self.samples.then(TextureRequest::new);
+        let mut add = self.adds.then(AddRequest::new);
         let mut external =
             self.calls_externals.then(|| ExternalRequest::new(&self.module.externals, &self.module.texts));
         let host = block.host;
@@ -119,6 +123,8 @@ impl Shader {
             outputs: block.outputs.as_mut_ptr(),
             host: (&raw const host).cast(),
             texture: request.as_mut().map_or(std::ptr::null_mut(), |r| &raw mut *r),
+            columns: block.columns.as_ptr(),
+            add: add.as_mut().map_or(std::ptr::null_mut(), |a| &raw mut *a),
             external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut *e),
             tapes,
             tape_state: tape_state.as_mut().map_or(std::ptr::null_mut(), |state| &raw mut *state),

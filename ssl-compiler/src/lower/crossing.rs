@@ -23,7 +23,7 @@ impl Lowering<'_> {
                 LeafKind::Scalar(s) if leaf.dims.is_empty() => types.push(Ty::Scalar(s)),
                 LeafKind::Scalar(s) if apart(leaf, memory) => types.extend(vec![Ty::Scalar(s); leaf.count()]),
                 LeafKind::Scalar(s) => types.push(Ty::Array(s, leaf.count() as u32)),
-                LeafKind::Closure | LeafKind::Texture2d => {}
+                LeafKind::Closure | LeafKind::Slot => {}
             }
         }
         types

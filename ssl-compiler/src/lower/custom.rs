@@ -75,7 +75,7 @@ impl Lowering<'_> {
         let mut primals = Vec::new();
         for p in &function.parameters {
             let variable = &function.variables[p.variable.0 as usize];
-            let taken = p.direction != Direction::Out && variable.ty != Type::Texture2d;
+            let taken = p.direction != Direction::Out && !variable.ty.is_slot();
             primals.push(taken.then(|| w.take(&variable.ty, variable.dynamic, &mut params)));
         }
         let results = match custom.by {

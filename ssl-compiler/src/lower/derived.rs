@@ -72,7 +72,7 @@ impl Writer<'_, '_> {
     fn taken(&mut self, function: &Function, params: &mut impl Iterator<Item = Value>) -> Vec<Option<State>> {
         let take = |p: &Parameter| {
             let variable = &function.variables[p.variable.0 as usize];
-            let plain = p.direction != Direction::Out && variable.ty != Type::Texture2d;
+            let plain = p.direction != Direction::Out && !variable.ty.is_slot();
             plain.then(|| self.take(&variable.ty, variable.dynamic, params))
         };
         function.parameters.iter().map(take).collect()

@@ -7,7 +7,7 @@ use super::{MAX_LOBES, Roots, Writer};
 use crate::diagnostics::codes;
 use crate::ir::{self, Const, Op, ParameterWord, Ty, Values};
 use crate::runtime::interface::{ClosureDesc, Metadata};
-use crate::runtime::{ClosureId, Layer, LobeDesc, OutputDesc, ParameterDesc};
+use crate::runtime::{BufferRole, ClosureId, Layer, LobeDesc, OutputDesc, ParameterDesc};
 use crate::sema::hir::{Function, Parameter, Variable};
 use crate::sema::reach::calls_functions;
 use crate::syntax::ast::Direction;
@@ -18,7 +18,18 @@ impl Writer<'_, '_> {
     pub(super) fn shader_parameter(&mut self, function: &Function, p: &Parameter) {
         let variable = &function.variables[p.variable.0 as usize];
         let slot = self.frame.base + p.variable.0 as usize;
-        if variable.ty == Type::Texture2d {
+        if let Some(role) = p.buffer {
+            self.b.span = variable.span;
+            let start = self.buffer(variable, p, role);
+            match start {
+                Some(state) => self.set(slot, state),
+                None if role == BufferRole::Out => {
+                    let zero = self.zero_variable(p.variable);
+                    self.set_unnamed(slot, zero);
+                }
+                None => {}
+            }
+        } else if variable.ty.is_slot() {
             let word = self.cx.texture_word(&variable.name, Some(p.metadata.clone()));
             self.frame.textures.insert(p.variable, word);
         } else if p.direction == Direction::Out || variable.ty == Type::Closure {
@@ -116,9 +127,17 @@ impl Writer<'_, '_> {
         self.watch_outputs(function);
         let mut results = Values::from_slice(&[self.token()]);
         let mut lobes: Vec<(String, Lobe)> = Vec::new();
-        for p in function.parameters.iter().filter(|p| p.direction == Direction::Out) {
+        for p in function.parameters.iter().filter(|p| p.direction != Direction::In) {
             let variable = &function.variables[p.variable.0 as usize];
             let state = self.get(self.frame.base + p.variable.0 as usize);
+            if p.buffer.is_some() {
+                let buffers = &mut self.cx.interface.buffers;
+                if let Some(buffer) = buffers.iter_mut().find(|b| b.name == variable.name) {
+                    buffer.first_row = Some(results.len() - 1);
+                }
+                results.extend(self.flatten(&state));
+                continue;
+            }
             if variable.ty == Type::Closure {
                 let metadata = p.metadata.clone();
                 self.cx.interface.closures.push(ClosureDesc { name: variable.name.clone(), metadata });

@@ -93,6 +93,9 @@ impl Writer<'_, '_> {
                 self.sample((*kind, *texture), *footprint, list, e.span)
             }
             ExprKind::TextureSize(texture) => self.texture_size(*texture),
+            ExprKind::Element(buffer, index) => self.buffer_element(*buffer, index, &e.ty),
+            ExprKind::BufferLength(buffer) => self.buffer_length(*buffer),
+            ExprKind::AddTo(addition) => self.add_to(addition),
             ExprKind::Closure(id, arguments) => self.make_closure(*id, arguments),
             ExprKind::Comma(a, b) => {
                 self.expr(a);

@@ -221,7 +221,7 @@ impl Scan {
     fn expr(&mut self, e: &Expr) {
         match &e.kind {
             ExprKind::Call(id, _) => self.calls.push((*id, e.span)),
-            ExprKind::Sample(..) | ExprKind::Print(..) => self.effects = true,
+            ExprKind::Sample(..) | ExprKind::Print(..) | ExprKind::AddTo(_) => self.effects = true,
             _ => {}
         }
         each_child(e, &mut |child| self.expr(child));
@@ -242,12 +242,18 @@ pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
         | ExprKind::Global(_)
         | ExprKind::Texture(_)
         | ExprKind::TextureSize(_)
+        | ExprKind::BufferLength(_)
         | ExprKind::Error => {}
+        ExprKind::AddTo(addition) => {
+            visit(&addition.index);
+            visit(&addition.value);
+        }
         ExprKind::Place(p) | ExprKind::Step { place: p, .. } => place(p, visit),
         ExprKind::Unary(_, a)
         | ExprKind::Convert(_, a)
         | ExprKind::Swizzle(a, _)
         | ExprKind::Member(a, _)
+        | ExprKind::Element(_, a)
         | ExprKind::Detach(a) => visit(a),
         ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {
             visit(a);

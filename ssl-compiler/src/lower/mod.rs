@@ -7,6 +7,7 @@
 //! enough, a flag guards the rest. Rejected: building a control-flow graph first and then finding its structure again,
 //! since the source is structured already.
 
+mod buffers;
 mod calls;
 mod closures;
 mod construct;
@@ -28,7 +29,7 @@ mod watch;
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
-use crate::ir::{self, Const, FuncId, Gradients, Module, ParameterWord, Precision, Ty, Values};
+use crate::ir::{self, ColumnWord, Const, FuncId, Gradients, Module, ParameterWord, Precision, Ty, Values};
 use crate::runtime::interface::Metadata;
 use crate::runtime::{
     ClosureId, ClosureRegistry, ExternalRegistry, ParameterBlock, ShaderInterface, Texts, TextureDesc,
@@ -104,6 +105,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         queue: Vec::new(),
         names: HashMap::new(),
         words: Vec::new(),
+        columns: Vec::new(),
         watches: Vec::new(),
         size: 0,
         too_long: false,
@@ -122,11 +124,12 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
             Work::Undo(instance) => lowering.undo(id, &instance),
         }
     }
-    let Lowering { functions, mut interface, words, watches, .. } = lowering;
+    let Lowering { functions, mut interface, words, columns, watches, .. } = lowering;
     if diagnostics.has_errors() {
         return None;
     }
     interface.parameter_words = words.len();
+    interface.columns = columns.len();
     let globals = request.checked.layout.fields().to_vec();
     let formats = program.formats.iter().cloned().chain(watches).collect();
     let texts = Texts { formats, strings: program.strings.clone() };
@@ -135,6 +138,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         entry: FuncId(0),
         globals,
         parameters: words,
+        columns,
         externals: request.externals.clone(),
         texts,
         gradients: Gradients::default(),
@@ -171,6 +175,7 @@ struct Lowering<'a> {
     /// How often a name was given to an IR function.
     names: HashMap<String, usize>,
     words: Vec<ParameterWord>,
+    columns: Vec<ColumnWord>,
     /// What each watch looks at; its format is theirs, behind those of the program.
     watches: Vec<String>,
     interface: ShaderInterface,
@@ -318,7 +323,7 @@ impl<'a> Lowering<'a> {
         let mut textures = instance.textures.iter();
         w.enter_frame(instance.function);
         for p in &function.parameters {
-            if function.variables[p.variable.0 as usize].ty == Type::Texture2d {
+            if function.variables[p.variable.0 as usize].ty.is_slot() {
                 if let Some(&word) = textures.next() {
                     w.frame.textures.insert(p.variable, word);
                 }

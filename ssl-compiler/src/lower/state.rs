@@ -102,7 +102,7 @@ impl Writer<'_, '_> {
     pub(super) fn zero_part(&mut self, leaf: &Leaf, memory: bool) -> LeafState {
         match leaf.kind {
             LeafKind::Closure if !leaf.dims.is_empty() => LeafState::Closures(vec![Vec::new(); leaf.count()]),
-            LeafKind::Closure | LeafKind::Texture2d => LeafState::Lobes(Vec::new()),
+            LeafKind::Closure | LeafKind::Slot => LeafState::Lobes(Vec::new()),
             LeafKind::Scalar(s) if leaf.dims.is_empty() => LeafState::Value(self.b.zero(Ty::Scalar(s))),
             LeafKind::Scalar(s) if memory || leaf.count() > MAX_EXPLODED => {
                 LeafState::Value(self.b.zero(Ty::Array(s, leaf.count() as u32)))

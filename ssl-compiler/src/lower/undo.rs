@@ -3,7 +3,6 @@
 use super::state::{State, one};
 use super::{Instance, Lowering, TOKEN, Work};
 use crate::ir::{self, BOOL, FuncId, Op, Ty, Values};
-use crate::types::Type;
 
 impl Lowering<'_> {
     /// Names the function that takes an instance back, if there is one; it is written later.
@@ -45,7 +44,7 @@ impl Lowering<'_> {
         let mut states: Vec<Option<State>> = Vec::new();
         for p in &step.parameters {
             let variable = &step.variables[p.variable.0 as usize];
-            let taken = variable.ty != Type::Texture2d;
+            let taken = !variable.ty.is_slot();
             states.push(taken.then(|| w.take(&variable.ty, variable.dynamic, &mut params)));
         }
         let args = w.laid_out(target, &states);

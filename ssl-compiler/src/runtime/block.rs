@@ -1,7 +1,8 @@
 //! One call of a shader: its inputs, its outputs, and the C struct that carries both.
 
 use super::externals::ExternalRequest;
-use super::{LANES, ParameterBlock, Row, host::HostServices, host::NoTextures, host::TextureRequest};
+use super::{AddRequest, Column, LANES, ParameterBlock, Row};
+use super::{host::HostServices, host::NoTextures, host::TextureRequest};
 use std::ffi::c_void;
 
 /// Iterations and calls that one lane may spend before it is ended.
@@ -25,6 +26,8 @@ pub struct Block<'a> {
     pub globals: &'a [Row],
     /// A block of this shader's parameters.
     pub parameters: &'a ParameterBlock,
+    /// The columns of a kernel's buffers, as many as its interface says. A shader has none.
+    pub columns: &'a [Column],
     /// Answers texture look-ups and receives the output of `printf`.
     pub host: &'a dyn HostServices,
     /// At least `output_rows` rows. Lanes outside the mask are left alone.
@@ -47,6 +50,7 @@ impl<'a> Block<'a> {
         Block {
             globals,
             parameters,
+            columns: &[],
             host: &NoTextures,
             outputs,
             mask: (1 << LANES) - 1,
@@ -123,6 +127,10 @@ pub struct BlockContext {
     pub texture: *mut TextureRequest,
     /// Null if the module calls no external function and prints nothing.
     pub external: *mut ExternalRequest,
+    /// The columns of buffers. Null if the module reads no buffer.
+    pub columns: *const Column,
+    /// Null if the module adds to no buffer.
+    pub add: *mut AddRequest,
     /// By tape, `tape_rows` rows that belong to this call, each with a word for each lane. Null if the module does not
     /// use the tape.
     pub tapes: [*mut Row; MAX_TAPES],

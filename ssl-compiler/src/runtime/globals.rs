@@ -77,6 +77,8 @@ pub struct GlobalField {
     pub first_row: usize,
     /// Whether there are rows for partials that the host does not fill.
     pub withheld: bool,
+    /// Whether the host promises one value for all lanes of a block.
+    pub uniform: bool,
 }
 
 impl GlobalField {
@@ -126,9 +128,18 @@ impl GlobalsLayout {
         };
         let orders = if matches!(ty, Type::Int | Type::Bool | Type::String) { Orders::Value } else { orders };
         self.by_name.insert(name.to_owned(), self.fields.len());
-        self.fields.push(GlobalField { name: name.to_owned(), ty, orders, first_row: self.rows, withheld: false });
+        let (name, first_row) = (name.to_owned(), self.rows);
+        self.fields.push(GlobalField { name, ty, orders, first_row, withheld: false, uniform: false });
         self.rows += components * orders.count();
         Ok(self.fields.len() - 1)
+    }
+
+    /// Appends a field without partials that has one value for all lanes of a block. The host still fills a whole row.
+    /// Code computes what depends on nothing else once for all lanes.
+    pub fn add_uniform(&mut self, name: &str, ty: Type) -> Result<usize, LayoutError> {
+        let index = self.add(name, ty, Orders::Value)?;
+        self.fields[index].uniform = true;
+        Ok(index)
     }
 
     /// The field of this name, and its index.

@@ -1,6 +1,6 @@
 //! What a shader asks of its host while it runs.
 
-use super::{LANES, PrintRequest, Row};
+use super::{AddRequest, LANES, PrintRequest, Row};
 
 /// One texture look-up of up to 16 lanes. The compiled shader fills the coordinates and partials of every lane in `mask`.
 /// The host fills `result`, and `gradient` if `wants_gradient` is not 0.
@@ -113,6 +113,12 @@ pub trait HostServices: Sync {
     fn texture_adjoint(&self, request: &TextureRequest) -> bool {
         let _ = request;
         false
+    }
+
+    /// Adds to a buffer of a kernel, for every lane of `request.mask`. The sums must not depend on the order of such calls.
+    /// What a lane added that ends early must not count in the end; the status says which lanes did. It must not panic.
+    fn add_to_buffer(&self, request: &AddRequest) {
+        let _ = request;
     }
 
     /// Receives what `printf` prints. It must not panic.

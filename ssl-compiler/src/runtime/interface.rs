@@ -1,7 +1,7 @@
 //! What a compiled shader tells its host: parameters, outputs, lobes, and what it reads.
 
 use super::{
-    Row,
+    BufferDesc, Row,
     allowed::{self, Disallowed},
     closures::{Closure, ClosureId},
     globals::{GlobalsLayout, Order},
@@ -205,6 +205,10 @@ pub struct ShaderInterface {
     pub textures: Vec<TextureDesc>,
     /// The number of words in a parameter block.
     pub parameter_words: usize,
+    /// A kernel's buffers. Its `out` and `inout` buffers have output rows; they are not among `outputs`.
+    pub buffers: Vec<BufferDesc>,
+    /// The number of columns in a block.
+    pub columns: usize,
     /// Its `out` parameters without closures.
     pub outputs: Vec<OutputDesc>,
     /// Its `out closure` parameters.

@@ -9,6 +9,7 @@
 
 pub mod allowed;
 pub mod block;
+pub mod buffers;
 pub mod closures;
 pub mod externals;
 #[doc(hidden)]
@@ -26,6 +27,7 @@ pub(crate) mod tape;
 
 pub use allowed::{Disallowed, disallowed};
 pub use block::{Block, BlockContext, BlockStatus, LaneError};
+pub use buffers::{AddRequest, BufferDesc, BufferRole, Column};
 pub use closures::{
     Beneath, Closure, ClosureDefault, ClosureId, ClosureParameter, ClosureRegistry, ClosureType, ValueRange,
 };

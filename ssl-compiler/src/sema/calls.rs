@@ -322,7 +322,7 @@ impl Checker<'_> {
                 lengths.push(*n);
             }
             let argument = match (direction, ty) {
-                (Direction::In, Type::Texture2d) => Self::texture_argument(&value),
+                (Direction::In, ty) if ty.is_slot() => Self::texture_argument(&value),
                 (Direction::In, _) => Some(Argument::In(self.coerce(value, ty))),
                 (direction, _) => self.assignable(value).map(|place| Argument::Place(place, direction)),
             };

@@ -274,6 +274,7 @@ fn head_of(name: String, result: Type, slots: Vec<Slot>, derived: Derived, span:
     let mut function = Function {
         name,
         is_shader: false,
+        is_kernel: false,
         result,
         parameters: Vec::new(),
         metadata: Vec::new(),
@@ -292,6 +293,7 @@ fn head_of(name: String, result: Type, slots: Vec<Slot>, derived: Derived, span:
             variable: VarId(i as u32),
             direction: s.direction,
             default: s.default,
+            buffer: None,
             start: None,
             metadata: Vec::new(),
         });

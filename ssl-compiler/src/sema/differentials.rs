@@ -29,7 +29,13 @@ impl Checker<'_> {
             Type::Float | Type::Vector(_) | Type::Matrix | Type::Error => Some(ty.clone()),
             Type::Array(element, n) => Some(Type::Array(Box::new(self.differential(element)?), *n)),
             Type::Struct(id) => self.struct_differential(*id),
-            Type::Void | Type::Bool | Type::Int | Type::String | Type::Closure | Type::Texture2d => None,
+            Type::Void
+            | Type::Bool
+            | Type::Int
+            | Type::String
+            | Type::Closure
+            | Type::Texture2d
+            | Type::Buffer { .. } => None,
         }
     }
 

@@ -141,10 +141,16 @@ impl Checker<'_> {
     }
 
     fn assign(&mut self, op: Option<BinaryOp>, target: &ast::Expr, value: &ast::Expr, span: Span) -> Expr {
-        let Some(target) = self.target(target) else {
+        self.local.adding = true;
+        let target = self.target(target);
+        self.local.adding = false;
+        let Some(target) = target else {
             self.expr(value);
             return Expr::error(span);
         };
+        if let Some(addition) = self.addition(op, &target, value, span) {
+            return addition;
+        }
         let ty = target.ty.clone();
         let Some(op) = op else {
             let value = self.initialiser(value, &ty);

@@ -1,5 +1,6 @@
 //! Functions and shaders: their heads, then their bodies.
 
+use super::buffers::Seen;
 use super::hir::{Attributes, Expr, ExprKind, Function, FunctionId, Parameter, Place, Stmt, StmtKind, VarId, Variable};
 use super::methods::This;
 use super::{Checker, Local};
@@ -35,6 +36,7 @@ impl Checker<'_> {
         let mut function = Function {
             name: decl.name.text.clone(),
             is_shader: decl.is_shader,
+            is_kernel: decl.is_kernel,
             result: result.clone(),
             parameters: Vec::new(),
             metadata: self.metadata(&decl.metadata),
@@ -46,7 +48,7 @@ impl Checker<'_> {
             attributes: Attributes::default(),
             span: decl.name.span,
         };
-        if result == Type::Texture2d {
+        if result.is_slot() {
             self.error(
                 &codes::TEXTURE_USE,
                 decl.result.name.span,
@@ -128,8 +130,12 @@ impl Checker<'_> {
 
     fn parameter(&mut self, function: &mut Function, p: &ast::Parameter) {
         let ty = self.parameter_type(p);
+        let Seen { ty, direction, buffer } = self.seen(function.is_kernel, function.is_shader, p, ty);
         let vector_or_scalar = ty.components().is_some() || ty == Type::Error;
-        let complaint = match (&ty, p.direction) {
+        let complaint = match (&ty, direction) {
+            _ if buffer.is_some() => None,
+            (Type::Struct(_) | Type::Matrix, Direction::In) if function.is_kernel => None,
+            (Type::Closure, _) if function.is_kernel => Some("a kernel has no closures"),
             (Type::Void, _) => Some("a parameter cannot be `void`"),
             (Type::Texture2d, Direction::Out | Direction::InOut) => Some("a texture cannot be handed out"),
             (_, Direction::InOut) if function.is_shader => Some("a shader's parameters are `in` or `out`"),
@@ -148,8 +154,8 @@ impl Checker<'_> {
             self.twice(p.name.span, message, Some(first.span));
         }
         let given = p.default.as_ref().map(|e| self.initialiser(e, &ty));
-        let (default, given) = if p.direction == Direction::Out { (None, given) } else { (given, None) };
-        let refused = default.is_some() && (ty == Type::Texture2d || p.direction != Direction::In);
+        let (default, given) = if direction == Direction::Out { (None, given) } else { (given, None) };
+        let refused = default.is_some() && (ty.is_slot() || direction != Direction::In);
         if refused || given.is_some() && ty.is_any_length() {
             self.error(
                 &codes::BAD_DEFAULT,
@@ -165,7 +171,7 @@ impl Checker<'_> {
                 "give it one too, or move it to the front",
             );
         }
-        let is_out = p.direction == Direction::Out;
+        let is_out = direction == Direction::Out;
         let start = if is_out { self.start_of(&ty, p.name.span) } else { None };
         let variable = VarId(function.variables.len() as u32);
         function.variables.push(Variable {
@@ -183,8 +189,9 @@ impl Checker<'_> {
             no_diff: p.no_diff,
             given,
             variable,
-            direction: p.direction,
+            direction,
             default,
+            buffer,
             start,
             metadata,
         });
@@ -198,12 +205,15 @@ impl Checker<'_> {
             .iter()
             .map(|p| (function.variables[p.variable.0 as usize].name.clone(), p.variable))
             .collect();
+        let is_own = |p: &&Parameter| p.buffer.is_some() && p.direction != Direction::In;
+        let own = function.parameters.iter().filter(is_own).map(|p| p.variable).collect();
         self.local = Local {
             variables: function.variables.clone(),
             scopes: vec![scope],
             result: Some(result.clone()),
             owner: self.owner_of(id),
             is_shader,
+            own,
             ..Local::default()
         };
         let parameters = self.program.function(id).parameters.len();

@@ -2,8 +2,8 @@
 
 use crate::builtins::BuiltinId;
 use crate::ir::{Checkpoint, Prefer};
-use crate::runtime::ClosureId;
 use crate::runtime::interface::Metadata;
+use crate::runtime::{BufferRole, ClosureId};
 use crate::source::{FileId, Span};
 use crate::syntax::ast::{BinaryOp, Direction, Mode, UnaryOp};
 use crate::types::{Type, TypeTable};
@@ -34,7 +34,7 @@ impl Program {
         &self.functions[id.0 as usize]
     }
 
-    /// Those of the file that was asked for.
+    /// Those of the file that was asked for, and its kernels.
     pub fn shaders(&self) -> impl Iterator<Item = (FunctionId, &Function)> {
         let is_entry = |f: &Function| f.is_shader && f.span.file == self.root;
         self.functions.iter().enumerate().filter(move |(_, f)| is_entry(f)).map(|(i, f)| (FunctionId(i as u32), f))
@@ -45,6 +45,8 @@ impl Program {
 pub struct Function {
     pub name: String,
     pub is_shader: bool,
+    /// A shader that runs for every point of a grid, over buffers.
+    pub is_kernel: bool,
     pub result: Type,
     pub parameters: Vec<Parameter>,
     pub metadata: Vec<Metadata>,
@@ -146,6 +148,8 @@ pub struct Parameter {
     pub variable: VarId,
     pub direction: Direction,
     pub default: Option<Expr>,
+    /// It is a kernel's buffer. An `out` or `inout` one is a variable of the type of its elements: the point's own.
+    pub buffer: Option<BufferRole>,
     /// What an `out` parameter starts with, if not with zero.
     pub start: Option<Expr>,
     pub metadata: Vec<Metadata>,
@@ -309,11 +313,26 @@ pub enum ExprKind {
     Sample(SampleKind, TextureRef, Footprint, Vec<Expr>),
     /// How many texels a texture has along u and along v.
     TextureSize(TextureRef),
+    /// An element of a buffer.
+    Element(VarId, Box<Expr>),
+    /// How many elements a buffer has.
+    BufferLength(VarId),
+    AddTo(Addition),
     Closure(ClosureId, Vec<Expr>),
     Comma(Box<Expr>, Box<Expr>),
     /// The value without its derivatives.
     Detach(Box<Expr>),
     Error,
+}
+
+/// `buffer[index].part += value`
+#[derive(Clone, Debug)]
+pub struct Addition {
+    pub buffer: VarId,
+    pub index: Box<Expr>,
+    /// The first of the element's scalars that is added to; those of the value follow.
+    pub first: usize,
+    pub value: Box<Expr>,
 }
 
 #[derive(Clone, Debug)]

@@ -39,6 +39,7 @@ type Body<'a> = (FunctionId, &'a [ast::Stmt]);
 impl<'m> Checker<'m> {
     /// Checks everything and returns the tests, which are checked when they run.
     pub(super) fn files(&mut self, modules: &'m Modules) -> Vec<ast::TestDecl> {
+        self.point_globals(modules);
         let mut bodies: Vec<Vec<Body<'_>>> = modules.files.iter().map(|_| Vec::new()).collect();
         let mut attributed: Vec<Vec<_>> = modules.files.iter().map(|_| Vec::new()).collect();
         for &index in &modules.order {

@@ -61,11 +61,14 @@ impl AnyLength<'_> {
 impl<'a> Checker<'a> {
     /// The type of a parameter, which may leave an array's first dimension to the argument.
     pub(super) fn parameter_type(&mut self, p: &ast::Parameter) -> Type {
+        if let Some(buffer) = self.buffer_type(p) {
+            return buffer;
+        }
         let element = self.resolve(&p.ty, &p.dims);
         if !p.any_length || matches!(element, Type::Error | Type::Void) {
             return element;
         }
-        if element == Type::Texture2d {
+        if element.is_slot() {
             let hint = "declare one parameter for each texture";
             self.error(&codes::TEXTURE_USE, p.ty.name.span, "textures cannot form arrays", hint);
             return Type::Error;

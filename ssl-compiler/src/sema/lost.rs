@@ -316,6 +316,15 @@ impl<'l, 'a> Inside<'l, 'a> {
             ExprKind::Construct(list) => self.any(list),
             ExprKind::Sample(_, _, _, list) => self.look_up(list),
             ExprKind::Call(id, arguments) => self.call(*id, arguments, e.span),
+            ExprKind::Element(_, i) => {
+                self.carries(i);
+                false
+            }
+            ExprKind::AddTo(addition) => {
+                self.carries(&addition.index);
+                self.carries(&addition.value);
+                false
+            }
             ExprKind::Print(_, list) | ExprKind::Closure(_, list) => {
                 self.any(list);
                 false
@@ -324,6 +333,7 @@ impl<'l, 'a> Inside<'l, 'a> {
             | ExprKind::Global(_)
             | ExprKind::Texture(_)
             | ExprKind::TextureSize(_)
+            | ExprKind::BufferLength(_)
             | ExprKind::Error => false,
         };
         inside && has_floats(&self.all.program.types, &e.ty)

@@ -6,6 +6,7 @@
 mod aliases;
 mod arguments;
 mod attributes;
+pub(crate) mod buffers;
 mod calls;
 mod candidates;
 mod closures;
@@ -167,6 +168,10 @@ struct Local {
     /// The type whose method it is.
     owner: Option<methods::Owner>,
     is_shader: bool,
+    /// The own elements of a kernel's point.
+    own: HashSet<VarId>,
+    /// What is looked at is to be added to.
+    adding: bool,
     /// Loops around the statement.
     loops: usize,
     /// Loops and `switch`es around it.

@@ -178,7 +178,7 @@ impl Checker<'_> {
                 return Expr::error(span);
             }
         };
-        if ty == Type::Texture2d {
+        if ty.is_slot() {
             self.error(
                 &codes::TEXTURE_USE,
                 span,

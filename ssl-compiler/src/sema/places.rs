@@ -45,7 +45,7 @@ impl Checker<'_> {
                 // The name may stand for its value, in the size of an array say, and leave no trace.
                 self.names_used.insert(declared);
             }
-            if ty == Type::Texture2d {
+            if ty.is_slot() {
                 return Expr { kind: ExprKind::Texture(TextureRef::Parameter(id)), ty, span };
             }
             let place = Place { variable: id, path: Vec::new(), ty: ty.clone(), span };
@@ -76,10 +76,13 @@ impl Checker<'_> {
             None => match builtins::constants::find(text) {
                 Some(Number::Float(x)) => Expr::constant(Constant::Float(x), span),
                 Some(Number::Int(x)) => Expr::constant(Constant::Int(x), span),
-                None => {
-                    self.unknown_name(text, span);
-                    Expr::error(span)
-                }
+                None => match self.point_number(text, span) {
+                    Some(number) => number,
+                    None => {
+                        self.unknown_name(text, span);
+                        Expr::error(span)
+                    }
+                },
             },
         }
     }
@@ -117,6 +120,12 @@ impl Checker<'_> {
                 let sets = ["xy", "xyz", "xyzw"][kind.len() - 2];
                 format!("components are taken by letters of `{sets}` or `{}`, up to four", &"rgba"[..kind.len()])
             }
+            Type::Buffer { .. } => match (&*member.text, base.kind) {
+                ("length", ExprKind::Texture(TextureRef::Parameter(buffer))) => {
+                    return Expr { kind: ExprKind::BufferLength(buffer), ty: Type::Int, span };
+                }
+                _ => "a buffer has a `length`, and elements: `name[i]`".to_owned(),
+            },
             Type::Matrix => "take a row `m[i]` or an element `m[i][j]`".to_owned(),
             _ => "only structs and vectors have members".to_owned(),
         };
@@ -133,13 +142,21 @@ impl Checker<'_> {
     }
 
     pub(super) fn index(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Expr {
+        // What is added to stands in front of the brackets, not inside.
+        let adding = self.local.adding;
         let base = self.expr(base);
         let index_span = index.span;
+        self.local.adding = false;
         let index = self.expr(index);
         if index.ty != Type::Error && index.ty != Type::Int {
             let message = format!("an index must be an int, not {}", self.name_of(&index.ty));
             self.error(&codes::BAD_INDEX, index_span, message, "convert it: `int(…)`");
             return Expr::error(span);
+        }
+        if base.ty.is_slot()
+            && let Some(element) = self.element(&base, index.clone(), span, adding)
+        {
+            return element;
         }
         let (element, length) = match &base.ty {
             Type::Error => return Expr::error(span),
@@ -148,7 +165,13 @@ impl Checker<'_> {
             Type::Matrix => (FLOAT4, 4),
             _ => {
                 let message = format!("{} cannot be indexed", self.name_of(&base.ty));
-                self.error(&codes::BAD_INDEX, base.span, message, "only arrays, vectors and matrices can");
+                let hint = match &base.kind {
+                    ExprKind::Place(p) if self.local.own.contains(&p.variable) => {
+                        "an `out` or `inout` buffer stands for the point's own element: leave the brackets out"
+                    }
+                    _ => "only arrays, buffers, vectors and matrices can",
+                };
+                self.error(&codes::BAD_INDEX, base.span, message, hint);
                 return Expr::error(span);
             }
         };
@@ -187,7 +210,8 @@ impl Checker<'_> {
         let reason = match e.kind {
             ExprKind::Error => return None,
             ExprKind::Place(place) => return self.variable_place(place),
-            ExprKind::Texture(_) => "textures are bound by the host",
+            ExprKind::Element(..) => "`in` buffers are read; each point writes its own element of an `out` buffer",
+            ExprKind::Texture(_) => "textures and buffers are bound by the host",
             ExprKind::Global(_) => "globals are read-only: copy it into a variable",
             _ => "this is a computed value, not a variable",
         };

@@ -88,7 +88,7 @@ impl Checker<'_> {
     }
 
     fn shader_argument(&mut self, p: &Parameter, variable: &Variable, value: &ast::Expr) -> Option<Argument> {
-        if p.direction == Direction::In && variable.ty != Type::Texture2d {
+        if p.direction == Direction::In && !variable.ty.is_slot() {
             let value = self.initialiser(value, &variable.ty);
             self.inspect_given(&variable.name, &p.metadata, &value);
             return (value.ty != Type::Error).then_some(Argument::In(value));

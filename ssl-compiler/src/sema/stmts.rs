@@ -149,7 +149,7 @@ impl Checker<'_> {
         let mut list = Vec::new();
         for declarator in &d.declarators {
             let ty = self.resolve(&d.ty, &declarator.dims);
-            if ty == Type::Texture2d || ty == Type::Void {
+            if ty.is_slot() || ty == Type::Void {
                 let message = format!("a variable cannot have the type {}", self.name_of(&ty));
                 let (code, hint) = match ty {
                     Type::Void => (&codes::BAD_DECLARATION, "only functions can be `void`"),

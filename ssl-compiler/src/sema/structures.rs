@@ -24,7 +24,7 @@ impl Checker<'_> {
                 if members > MAX_MEMBERS || depth > MAX_STRUCT_DEPTH {
                     return self.too_large(decl, fields, starts);
                 }
-                if ty == Type::Texture2d || ty == Type::Void {
+                if ty.is_slot() || ty == Type::Void {
                     let (code, hint) = match ty {
                         Type::Void => (&codes::BAD_DECLARATION, "only functions can be `void`"),
                         _ => (&codes::TEXTURE_USE, "pass the texture to the functions that sample it"),

@@ -5,6 +5,7 @@ use crate::diagnostics::codes;
 use crate::source::Span;
 use crate::syntax::ast;
 use crate::syntax::foreign;
+use crate::syntax::parser_derivatives::BUFFER;
 use crate::types::Type;
 
 /// Elements that one array may have, all dimensions together.
@@ -29,7 +30,7 @@ impl Checker<'_> {
     pub(super) fn resolve(&mut self, ty: &ast::TypeName, dims: &[ast::Expr]) -> Type {
         let name = &ty.name;
         let resolved = self.written_type(ty);
-        if resolved == Type::Texture2d && !dims.is_empty() {
+        if resolved.is_slot() && !dims.is_empty() {
             self.error(
                 &codes::TEXTURE_USE,
                 name.span,
@@ -57,6 +58,12 @@ impl Checker<'_> {
     fn written_type(&mut self, ty: &ast::TypeName) -> Type {
         let resolved = match &ty.argument {
             None => self.named_type(&ty.name),
+            Some(_) if ty.name.text == BUFFER => {
+                let hint = "declare it as a parameter, and hand it on to functions";
+                let message = "buffers are parameters of kernels and of functions that kernels call";
+                self.error(&codes::BUFFER_USE, ty.name.span, message, hint);
+                Type::Error
+            }
             Some(argument) => {
                 let value = self.resolve(&argument.ty, &argument.dims);
                 self.pair_of(&value, ty.name.span)

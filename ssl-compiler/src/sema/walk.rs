@@ -30,12 +30,18 @@ pub(super) fn parts<'a>(e: &'a Expr, visit: &mut dyn FnMut(Part<'a>)) {
         | ExprKind::Global(_)
         | ExprKind::Texture(_)
         | ExprKind::TextureSize(_)
+        | ExprKind::BufferLength(_)
         | ExprKind::Error => {}
+        ExprKind::AddTo(addition) => {
+            visit(Part::Operand(&addition.index));
+            visit(Part::Operand(&addition.value));
+        }
         ExprKind::Place(place) => touch(place, Touch::Read, visit),
         ExprKind::Unary(_, a)
         | ExprKind::Convert(_, a)
         | ExprKind::Swizzle(a, _)
         | ExprKind::Member(a, _)
+        | ExprKind::Element(_, a)
         | ExprKind::Detach(a) => {
             visit(Part::Operand(a));
         }

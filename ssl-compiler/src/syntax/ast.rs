@@ -50,6 +50,8 @@ pub struct Import {
 pub struct FunctionDecl {
     pub attributes: Vec<Attribute>,
     pub is_shader: bool,
+    /// A shader that runs for every point of a grid, over buffers.
+    pub is_kernel: bool,
     pub result: TypeName,
     pub name: Ident,
     pub parameters: Vec<Parameter>,
@@ -103,6 +105,8 @@ pub enum Direction {
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub direction: Direction,
+    /// `add buffer<…>`
+    pub adds: bool,
     /// No derivative goes through it.
     pub no_diff: bool,
     pub is_const: bool,

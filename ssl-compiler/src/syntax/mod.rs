@@ -6,7 +6,7 @@ pub(crate) mod foreign;
 pub mod format;
 pub mod lexer;
 pub mod parser;
-mod parser_derivatives;
+pub(crate) mod parser_derivatives;
 mod parser_expr;
 mod parser_foreign;
 mod parser_items;

@@ -8,6 +8,9 @@ use crate::diagnostics::{Diagnostic, codes};
 /// The type of a value together with its derivative; it takes a type between angle brackets.
 pub(crate) const PAIR: &str = "DifferentialPair";
 
+/// The type of a kernel's buffers.
+pub(crate) const BUFFER: &str = "buffer";
+
 /// What stands behind a type for that of its derivatives.
 pub(crate) const DIFFERENTIAL: &str = "Differential";
 
@@ -15,7 +18,7 @@ impl Parser<'_> {
     /// The token behind a type that starts so far ahead: `float`, `DifferentialPair<float[3]>`, `Surface.Differential`.
     pub(super) fn type_end(&self, ahead: usize) -> usize {
         let mut end = ahead + self.type_length(ahead);
-        if self.word_at(ahead) == Some(PAIR) && self.is_at(end, "<") {
+        if matches!(self.word_at(ahead), Some(PAIR | BUFFER)) && self.is_at(end, "<") {
             let mut open = 0usize;
             loop {
                 match self.peek_at(end).kind {
@@ -39,13 +42,19 @@ impl Parser<'_> {
     /// What may stand behind the name of a type and belongs to it.
     pub(super) fn type_behind(&mut self, name: Ident) -> Parsed<TypeName> {
         let mut ty = TypeName::plain(name);
-        if ty.name.text == PAIR {
-            self.expect("<", "behind `DifferentialPair`, with the type of its value")?;
+        if ty.name.text == PAIR || ty.name.text == BUFFER && self.is("<") {
+            let after = match ty.name.text == PAIR {
+                true => {
+                    ["behind `DifferentialPair`, with the type of its value", "behind the type of the pair's value"]
+                }
+                false => ["behind `buffer`, with the type of its elements", "behind the type of the buffer's elements"],
+            };
+            self.expect("<", after[0])?;
             let argument = self.nested(|p| {
                 let ty = p.type_name()?;
                 Ok(TypeArgument { ty, dims: p.dimensions()? })
             })?;
-            self.expect(">", "behind the type of the pair's value")?;
+            self.expect(">", after[1])?;
             ty.argument = Some(Box::new(argument));
         }
         while self.is(".") && self.word_at(1) == Some(DIFFERENTIAL) {

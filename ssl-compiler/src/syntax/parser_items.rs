@@ -3,6 +3,7 @@
 use super::ast::*;
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser, Recover};
+use super::parser_derivatives::BUFFER;
 use super::parser_foreign::foreign_item;
 use crate::diagnostics::{Diagnostic, codes};
 
@@ -75,6 +76,10 @@ impl Parser<'_> {
             Some("enum") if self.declares_type() => Ok(Some(Item::Enum(self.enum_declaration()?))),
             Some("typedef") => Ok(Some(Item::Typedef(self.typedef()?))),
             Some("shader") => Ok(Some(Item::Function(self.function(true)?))),
+            Some("kernel") if self.starts_kernel() => {
+                let kernel = self.function(true)?;
+                Ok(Some(Item::Function(FunctionDecl { is_kernel: true, ..kernel })))
+            }
             Some("globals") if is_block => Ok(Some(Item::Globals(self.globals()?))),
             Some("test") if self.peek_at(1).kind == TokenKind::Str => Ok(Some(Item::Test(self.test()?))),
             Some(word) if let Some(hint) = foreign_item(word) => {
@@ -102,6 +107,13 @@ impl Parser<'_> {
         let tag = usize::from(self.is_type_word());
         let name = self.type_end(tag);
         self.peek_at(name).kind == TokenKind::Name && self.is_at(name + 1, "(")
+    }
+
+    /// `kernel name(`, where no type is called `kernel`.
+    fn starts_kernel(&self) -> bool {
+        !self.is_type("kernel")
+            && self.peek_at(1).kind == TokenKind::Name
+            && (self.is_at(2, "(") || self.is_at(2, "<<<"))
     }
 
     fn import(&mut self) -> Parsed<Import> {
@@ -232,12 +244,22 @@ impl Parser<'_> {
             self.gave_up = quiet || self.peek().kind == TokenKind::End;
             Some(body?)
         };
-        Ok(FunctionDecl { attributes: Vec::new(), is_shader, result, name, parameters, metadata, body, span })
+        Ok(FunctionDecl {
+            attributes: Vec::new(),
+            is_shader,
+            is_kernel: false,
+            result,
+            name,
+            parameters,
+            metadata,
+            body,
+            span,
+        })
     }
 
     fn parameter(&mut self) -> Parsed<Parameter> {
         let start = self.peek().span;
-        let (mut direction, mut is_const, mut no_diff) = (Direction::In, false, false);
+        let (mut direction, mut adds, mut is_const, mut no_diff) = (Direction::In, false, false, false);
         loop {
             match self.word_at(0) {
                 Some("in") => direction = Direction::In,
@@ -250,6 +272,7 @@ impl Parser<'_> {
                     self.report(d.with_fix(span, "out"));
                     direction = Direction::Out;
                 }
+                Some("add") if self.word_at(1) == Some(BUFFER) => adds = true,
                 Some("const") => is_const = true,
                 Some("no_diff") => no_diff = true,
                 _ => break,
@@ -268,6 +291,6 @@ impl Parser<'_> {
         let default = if self.eat("=") { Some(self.initialiser()?) } else { None };
         let span = start.to(self.previous());
         self.metadata(&mut metadata)?;
-        Ok(Parameter { direction, no_diff, is_const, ty, name, any_length, dims, default, metadata, span })
+        Ok(Parameter { direction, adds, no_diff, is_const, ty, name, any_length, dims, default, metadata, span })
     }
 }

@@ -4,6 +4,7 @@ use super::{BackendError, error};
 use crate::backend::emit::Service;
 use crate::backend::native;
 use crate::runtime::block::{texture_adjoint_service, texture_service, texture_size_service};
+use crate::runtime::buffers::add_service;
 use crate::runtime::externals::external_service;
 use crate::runtime::print::print_service;
 use cranelift_codegen::ir::{self as cl, AbiParam, types};
@@ -23,6 +24,7 @@ pub(super) fn register(builder: &mut JITBuilder) {
     builder.symbol(Service::TextureSize.symbol(), texture_size_service as *const u8);
     builder.symbol(Service::External.symbol(), external_service as *const u8);
     builder.symbol(Service::Print.symbol(), print_service as *const u8);
+    builder.symbol(Service::Add.symbol(), add_service as *const u8);
 }
 
 /// The declared imports.
@@ -35,6 +37,7 @@ pub(super) struct Services {
     texture_size: NativeId,
     external: NativeId,
     print: NativeId,
+    add: NativeId,
 }
 
 impl Services {
@@ -55,6 +58,7 @@ impl Services {
             texture_size: import(Service::TextureSize.symbol(), &[types::I64], None)?,
             external: import(Service::External.symbol(), &[types::I64], None)?,
             print: import(Service::Print.symbol(), &[types::I64], None)?,
+            add: import(Service::Add.symbol(), &[types::I64], None)?,
         };
         let name = native::CUBIC_ROOT.0;
         services.math.insert(name, import(name, &[types::F32; 5], Some(types::F32))?);
@@ -68,6 +72,7 @@ impl Services {
             Service::TextureSize => self.texture_size,
             Service::External => self.external,
             Service::Print => self.print,
+            Service::Add => self.add,
         }
     }
 }

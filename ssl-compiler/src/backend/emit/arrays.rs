@@ -203,15 +203,20 @@ impl<A: Assembler> Emitter<'_, A> {
 
     /// An index inside the array; one that had to be clamped is counted, off the fast path.
     pub fn clamped(&mut self, index: Value, length: u32) -> Made<A::Value> {
-        let (i, wide) = (self.get(index)?, self.plan.is_wide(index));
+        let i = self.get(index)?;
         if self.constant(index).is_some_and(|c| matches!(c, Const::Int(c) if c >= 0 && (c as u32) < length)) {
             return Ok(i);
         }
-        let number = |e: &mut Self, x: i32| -> Made<A::Value> {
-            let x = e.int(x);
-            if wide { e.asm.splat(Kind::Int, x) } else { Ok(x) }
-        };
-        let (end, last, zero) = (number(self, length as i32)?, number(self, length as i32 - 1)?, number(self, 0)?);
+        let (end, last) = (self.int(length as i32), self.int(length as i32 - 1));
+        self.clamped_before(index, end, last)
+    }
+
+    /// The same for an end that only the host knows, and the index before it.
+    pub fn clamped_before(&mut self, index: Value, end: A::Value, last: A::Value) -> Made<A::Value> {
+        let (i, wide) = (self.get(index)?, self.plan.is_wide(index));
+        let widen = |e: &mut Self, x: A::Value| if wide { e.asm.splat(Kind::Int, x) } else { Ok(x) };
+        let zero = self.int(0);
+        let (end, last, zero) = (widen(self, end)?, widen(self, last)?, widen(self, zero)?);
         let inside = self.asm.below(i, end)?;
         let clamp = move |e: &mut Self| {
             let negative = e.asm.compare_ints(Compare::Lt, i, zero)?;

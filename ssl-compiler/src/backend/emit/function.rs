@@ -270,6 +270,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             Op::Texture { word, gradient, level } => self.texture(data, word, Wanted { gradient, level }),
             Op::Sample { word } => self.texture(data, word, Wanted { gradient: false, level: false }),
             Op::TextureAdjoint { word, level } => self.texture_adjoint(data, word, level),
+            Op::AddTo(column) => self.add_to(data, column),
             Op::TextureSize { word, axis } => self.texture_size(data, word, axis),
             Op::Print(format) => self.print(data, format),
             Op::External(id) => self.external(data, id),

@@ -11,9 +11,9 @@ use std::mem::offset_of;
 
 /// A request that the context points to, and the lanes' part of its rows.
 #[derive(Clone, Copy)]
-struct Request<V> {
-    whole: V,
-    lanes: V,
+pub(super) struct Request<V> {
+    pub whole: V,
+    pub lanes: V,
 }
 
 /// What a look-up asks for, and what it says.
@@ -23,14 +23,14 @@ pub struct Wanted {
 }
 
 impl<A: Assembler> Emitter<'_, A> {
-    fn request(&mut self, field: usize, bytes: usize) -> Made<Request<A::Value>> {
+    pub(super) fn request(&mut self, field: usize, bytes: usize) -> Made<Request<A::Value>> {
         let block = self.block()?;
         let whole = self.asm.pointer(block.context, field, Target { bytes, is_row: true })?;
         Ok(Request { whole, lanes: self.asm.element(whole, block.lane, 4)? })
     }
 
     /// Whether the lanes speak together.
-    fn together(&self) -> bool {
+    pub(super) fn together(&self) -> bool {
         self.mask.is_some()
     }
 
@@ -67,25 +67,30 @@ impl<A: Assembler> Emitter<'_, A> {
             let value = self.in_shape(v, self.together())?;
             self.asm.store(value, request.lanes, offset_of!(TextureRequest, result) + 64 * i)?;
         }
-        let (token, wide) = (data.args[0], self.plan.is_wide(data.args[0]));
+        let own = self.not_ended(data.args[0])?;
+        let mask = offset_of!(TextureRequest, mask);
+        self.call_host_for(own, Service::TextureAdjoint, request.whole, mask)?;
+        self.pass_token(data)
+    }
+
+    /// The bits of the lanes that are meant and have fuel left.
+    pub fn not_ended(&mut self, token: Value) -> Made<A::Value> {
+        let wide = self.plan.is_wide(token);
         let (fuel, none) = (self.get(token)?, self.number(0, wide)?);
         let alive = self.asm.compare_ints(Compare::Ne, fuel, none)?;
-        let own = match self.mask {
+        match self.mask {
             Some(mask) if wide => {
                 let lanes = self.asm.logic(Logic::And, mask, alive)?;
-                self.asm.bits(lanes)?
+                self.asm.bits(lanes)
             }
             mask => {
                 let (all, none) = match mask {
                     Some(mask) => (self.asm.bits(mask)?, self.int(0)),
                     None => (self.int(1), self.int(0)),
                 };
-                self.asm.select(alive, all, none)?
+                self.asm.select(alive, all, none)
             }
-        };
-        let mask = offset_of!(TextureRequest, mask);
-        self.call_host_for(own, Service::TextureAdjoint, request.whole, mask)?;
-        self.pass_token(data)
+        }
     }
 
     pub fn texture(&mut self, data: &InstData, word: u32, wanted: Wanted) -> Made {
@@ -128,7 +133,7 @@ impl<A: Assembler> Emitter<'_, A> {
     }
 
     /// What speaks to the host hands its token on as it is.
-    fn pass_token(&mut self, data: &InstData) -> Made {
+    pub(super) fn pass_token(&mut self, data: &InstData) -> Made {
         let (token, result) = (data.args[0], data.results[0]);
         debug_assert_eq!(self.f.ty(token), Ty::Token, "effects come with a token");
         let fuel = self.get(token)?;

@@ -9,6 +9,7 @@
 //! tape that the module uses.
 
 mod arrays;
+mod buffers;
 mod control;
 mod entry;
 mod function;
@@ -105,6 +106,7 @@ pub enum Service {
     TextureSize,
     External,
     Print,
+    Add,
 }
 
 impl Service {
@@ -115,6 +117,7 @@ impl Service {
             Service::TextureSize => "ssl_texture_size",
             Service::External => "ssl_external",
             Service::Print => "ssl_print",
+            Service::Add => "ssl_add",
         }
     }
 }

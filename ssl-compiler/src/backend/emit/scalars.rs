@@ -34,6 +34,9 @@ impl<A: Assembler> Emitter<'_, A> {
                 return self.read_word(data.results[0], globals, 64 * row, wide);
             }
             Op::ClampIndex(n) => return self.clamped(data.args[0], n),
+            Op::ClampElement(column) => return self.clamp_element(data.args[0], column),
+            Op::Element { column, scalar } => return self.element(data.args[0], column, scalar),
+            Op::BufferLength(column) => return self.buffer_length(column),
             Op::Int2(op @ (Int2::Shl | Int2::Shr | Int2::Ushr)) if wide && !self.plan.is_wide(data.args[1]) => {
                 let (a, count) = (self.in_shape(data.args[0], true)?, self.get(data.args[1])?);
                 return self.asm.shift(op, a, count)?.map_or_else(unexpected, Ok);

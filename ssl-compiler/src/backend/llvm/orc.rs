@@ -5,6 +5,7 @@ use super::{BackendError, error};
 use crate::backend::generator::Linked;
 use crate::backend::native::{self, BlockFunction};
 use crate::runtime::block::{texture_adjoint_service, texture_service, texture_size_service};
+use crate::runtime::buffers::add_service;
 use crate::runtime::externals::external_service;
 use crate::runtime::print::print_service;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
@@ -155,6 +156,7 @@ fn runtime_symbols() -> Vec<(&'static str, usize)> {
     list.push(("ssl_texture_adjoint", texture_adjoint_service as *const () as usize));
     list.push(("ssl_texture_size", texture_size_service as *const () as usize));
     list.push(("ssl_external", external_service as *const () as usize));
+    list.push(("ssl_add", add_service as *const () as usize));
     list.push(("ssl_print", print_service as *const () as usize));
     // LLVM's name for what some processors have no instruction for.
     list.push(("fmaf", native::fused as *const () as usize));

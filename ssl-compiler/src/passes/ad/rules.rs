@@ -48,10 +48,10 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         // Integers, booleans, constants and what only reads memory.
         Op::Const(_) | Op::Parameter { .. } | Op::TextureSize { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
         | Op::FloatCompare(_) | Op::IntCompare(_) | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt | Op::ClampIndex(_)
-        | Op::FloatBits | Op::BitsFloat
+        | Op::FloatBits | Op::BitsFloat | Op::ClampElement(_) | Op::Element { .. } | Op::BufferLength(_)
         // Their shadows are operations of their own kind, see `forward`.
         | Op::Global { .. } | Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet | Op::Derivative(_) | Op::Sample { .. }
-        | Op::Texture { .. } | Op::TextureAdjoint { .. } | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::Push(_) | Op::Pop(_) | Op::External(_) | Op::If
+        | Op::Texture { .. } | Op::TextureAdjoint { .. } | Op::AddTo(_) | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::Push(_) | Op::Pop(_) | Op::External(_) | Op::If
         | Op::Loop(_) => Rule::Zero,
     }
 }

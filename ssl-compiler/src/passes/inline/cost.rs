@@ -78,7 +78,7 @@ fn size(op: Op) -> usize {
         Op::Float1(op) if is_unary(op) => CALL,
         Op::Float2(op) if is_binary(op) => CALL,
         Op::Call(_) | Op::External(_) | Op::Print(_) => CALL,
-        Op::Texture { .. } | Op::TextureAdjoint { .. } | Op::Sample { .. } => CALL,
+        Op::Texture { .. } | Op::TextureAdjoint { .. } | Op::AddTo(_) | Op::Sample { .. } => CALL,
         _ => 1,
     }
 }

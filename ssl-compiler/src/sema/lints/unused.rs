@@ -9,7 +9,6 @@ use crate::sema::scope::Meaning;
 use crate::sema::walk::{Part, Touch, deep, parts};
 use crate::source::Span;
 use crate::syntax::ast::{Direction, Item, THIS};
-use crate::types::Type;
 use std::collections::HashSet;
 
 /// How a function treats its variables.
@@ -60,7 +59,7 @@ pub(super) fn variables(function: &Function, body: &[Stmt], named: &HashSet<Span
         let id = VarId(i as u32);
         // Textures are followed by name, since sampling one is no read.
         let read = uses.read.contains(&id) || named.contains(&variable.span);
-        if silent(&variable.name) || variable.name == THIS || read || variable.ty == Type::Texture2d {
+        if silent(&variable.name) || variable.name == THIS || read || variable.ty.is_slot() {
             continue;
         }
         let written = uses.written.contains(&id);

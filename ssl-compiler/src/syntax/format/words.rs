@@ -2,7 +2,7 @@
 //! joined, and with the partner of every bracket.
 
 use crate::syntax::lexer::{Token, TokenKind};
-use crate::syntax::parser_derivatives::PAIR;
+use crate::syntax::parser_derivatives::{BUFFER, PAIR};
 use crate::syntax::parser_expr::GENERIC;
 use crate::types::Type;
 use std::collections::HashSet;
@@ -142,7 +142,7 @@ impl<'a> Words<'a> {
         self.generic_close(i).is_some()
     }
 
-    /// The `>` that belongs to the `<` of `name<argument>` or `DifferentialPair<type>`.
+    /// The `>` that belongs to the `<` of `name<argument>`, `DifferentialPair<type>` or `buffer<type>`.
     fn generic_close(&self, i: usize) -> Option<usize> {
         if i == 0 || !self.is(i, "<") {
             return None;
@@ -151,7 +151,7 @@ impl<'a> Words<'a> {
             let closes = self.kind(i + 1) == Kind::Name && self.text(i + 2).starts_with('>');
             return closes.then_some(i + 2);
         }
-        if !self.is(i - 1, PAIR) {
+        if !self.is(i - 1, PAIR) && !self.is(i - 1, BUFFER) {
             return None;
         }
         let mut open = 0usize;
@@ -196,13 +196,13 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The tokens `>` that end a `DifferentialPair<…>`; two of them in a row are no operator.
+/// The tokens `>` that end a `DifferentialPair<…>` or a `buffer<…>`; two of them in a row are no operator.
 fn pair_closers(text: &str, tokens: &[Token]) -> HashSet<usize> {
     let slice = |i: usize| &text[tokens[i].span.range()];
     let (mut closers, mut open) = (HashSet::new(), 0usize);
     for i in 1..tokens.len() {
         match slice(i) {
-            "<" if slice(i - 1) == PAIR => open += 1,
+            "<" if slice(i - 1) == PAIR || slice(i - 1) == BUFFER => open += 1,
             ">" if open > 0 => {
                 closers.insert(i);
                 open -= 1;

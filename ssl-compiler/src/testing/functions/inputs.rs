@@ -32,7 +32,7 @@ fn collect(types: &TypeTable, ty: &Type, path: &str, found: &mut Vec<Leaf>) -> b
         Type::Array(element, n) => {
             return (0..*n).all(|i| collect(types, element, &format!("{path}[{i}]"), found));
         }
-        Type::Void | Type::Closure | Type::Texture2d | Type::Error => return false,
+        Type::Void | Type::Closure | Type::Texture2d | Type::Buffer { .. } | Type::Error => return false,
     }
     true
 }

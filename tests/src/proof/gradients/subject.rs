@@ -194,7 +194,14 @@ pub fn entry(module: &mut Module, numbers: usize, orders: Orders, calls: &[(Func
     let mut row = module.globals.iter().map(|g| g.first_row + g.components() * g.orders.count()).max().unwrap_or(0);
     for i in 0..numbers {
         let name = format!("pool.{i}");
-        module.globals.push(GlobalField { name, ty: Type::Float, orders, first_row: row, withheld: false });
+        module.globals.push(GlobalField {
+            name,
+            ty: Type::Float,
+            orders,
+            first_row: row,
+            withheld: false,
+            uniform: false,
+        });
         row += orders.count();
     }
     let mut b = head(module, "run", calls[0].0, &[Ty::Token]);

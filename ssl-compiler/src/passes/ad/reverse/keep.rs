@@ -160,7 +160,9 @@ impl Decision<'_> {
             }
             match self.operation(v) {
                 Some(data) => {
+                    let read = matches!(data.op, Op::Element { .. } | Op::BufferLength(_));
                     let free = matches!(data.op, Op::Const(_) | Op::Parameter { .. } | Op::Global { .. })
+                        || read
                         || self.unchanged.contains(&v);
                     price = price.saturating_add(if free { 0 } else { data.op.facts().price });
                     work.extend(&data.args);
