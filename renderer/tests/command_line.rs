@@ -43,6 +43,12 @@ fn a_scene_becomes_a_picture_with_statistics() {
     let number = |name: &str| stats[name].as_f64().expect("a number");
     assert!(all <= number("seconds") * number("threads") * 1.01, "{all} {stats}");
     assert!(spent("rays") > 0.0 && spent("shaders") > 0.0 && spent("sampling") > 0.0, "{stats}");
+    // Each hit is a lane of one block.
+    let lanes = stats["lanes"].as_array().expect("a list");
+    let kinds: Vec<&str> = lanes.iter().map(|l| l["kind"].as_str().expect("a name")).collect();
+    assert_eq!(kinds, ["surfaces", "emission", "opacity", "environment"]);
+    let [blocks, mean] = ["blocks", "mean"].map(|key| lanes[0][key].as_f64().expect("a number"));
+    assert!((blocks * mean - number("shaded_points")).abs() < 0.5 && (1.0..=16.0).contains(&mean), "{stats}");
     assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 2);
     std::fs::remove_dir_all(&folder).expect("as above");
 }

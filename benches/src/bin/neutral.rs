@@ -1,12 +1,15 @@
 //! Prints what the neutral scenes cost to render, whole and in parts: see `ssl_tests::neutral` for where they come from.
 //!
-//! `neutral [SCENE…] [--side N] [--samples N] [--stages]`; without names, the scenes are s1, s2, s3d and s3. Russian
-//! roulette is off, as in the figures of other renderers. `--stages` shows where one thread spends its time.
+//! `neutral [SCENE…] [--side N] [--samples N] [--stages | --lanes]`; without names, the scenes are s1, s2, s3d and s3.
+//! Russian roulette is off, as in the figures of other renderers. `--stages` shows where one thread spends its time, and
+//! `--lanes` how full blocks of shaders are. A scene may also be a file of ours, of which a square
+//! picture is rendered.
 
 use renderer::accel::Structure;
 use renderer::integrator::clock::Stage;
+use renderer::integrator::occupancy::Kind;
 use renderer::material::Making;
-use renderer::render::{RenderOptions, Statistics, render};
+use renderer::render::{MeanLanes, RenderOptions, Statistics, render};
 use renderer::scene::{self, LoadOptions, Scene, TextureSetup};
 use renderer::texture::cache::CacheOptions;
 use ssl_benches::process::{peak_megabytes, processor_milliseconds};
@@ -47,10 +50,14 @@ fn table(mut words: Vec<String>) -> Result<(), String> {
         None => Ok(default),
     };
     let (side, samples) = (number("--side", 512)?, number("--samples", 16)?);
-    let by_stages = words.iter().position(|w| w == "--stages").map(|at| words.remove(at)).is_some();
+    let mut given = |name: &str| words.iter().position(|w| w == name).map(|at| words.remove(at)).is_some();
+    let (by_stages, by_lanes) = (given("--stages"), given("--lanes"));
     let scenes = if words.is_empty() { ["s1", "s2", "s3d", "s3"].map(String::from).to_vec() } else { words };
     if by_stages {
         return stages(&scenes, side, samples);
+    }
+    if by_lanes {
+        return lanes(&scenes, side, samples);
     }
     println!("{side}×{side} pixels, {samples} samples each, {TEXTURE_MEMORY} MB for textures");
     println!(
@@ -92,6 +99,22 @@ fn stages(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     Ok(())
 }
 
+/// Active lanes per block, of each kind of block.
+fn lanes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
+    let names = Kind::ALL.map(|(_, name)| name);
+    println!("{side}×{side} pixels, {samples} samples each: blocks, and the mean of active lanes of 16");
+    println!("| scene | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()));
+    for name in scenes {
+        let mut scene = converted(name, Structure::NAMED[0].0, BackendKind::default().name(), 2, (side, samples))?;
+        let cell =
+            |l: &MeanLanes| if l.blocks == 0 { "–".to_owned() } else { format!("{} × {:.1}", l.blocks, l.mean) };
+        let cells: Vec<String> = run(&mut scene, 2, samples, false)?.lanes.iter().map(cell).collect();
+        let name = Path::new(name).file_stem().map_or(name.as_str().into(), |stem| stem.to_string_lossy());
+        println!("| {name} | {} |", cells.join(" | "));
+    }
+    Ok(())
+}
+
 fn row(words: &[String]) -> Result<(), String> {
     let [name, structure, backend, threads, side, samples] = words else { return Err("no row".to_owned()) };
     let number = |word: &String| word.parse::<u32>().map_err(|e| e.to_string());
@@ -123,6 +146,11 @@ fn converted(
     threads: usize,
     (side, samples): (u32, u32),
 ) -> Result<Scene, String> {
+    if name.ends_with(".toml") {
+        let mut scene = load(Path::new(name), structure, backend, threads)?;
+        (scene.film.width, scene.film.height) = (side, side);
+        return Ok(scene);
+    }
     let folder = neutral::folder(name)?;
     let json = neutral::convert(&folder, Picture { side, samples, roulette: false })?;
     let file = std::env::temp_dir().join(format!("ssl-neutral-{}.json", std::process::id()));

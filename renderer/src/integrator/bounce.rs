@@ -89,7 +89,7 @@ pub fn advance(
     }
     if work.probe.is_some() {
         // Who looks on wants to know what this hit brought.
-        numbers &= deliver(scene, work);
+        numbers &= deliver(scene, work, counts);
     }
     if let Some(probe) = &mut work.probe {
         let (shaded, point) = (&work.shaded[lane], &work.points[lane]);

@@ -2,6 +2,7 @@
 //! lights without extent. If there are many point lights, they share the one sample with shapes that emit.
 
 use super::numbers::BounceNumbers;
+use super::occupancy::Kind;
 use super::path::Path;
 use super::probe::ProbedLight;
 use super::sent::{Light, Sender, Sent};
@@ -217,8 +218,18 @@ impl Site<'_> {
         }
         let radiance = match shines {
             Shines::Disk(radiance) => radiance,
-            Shines::Environment => self.environment_drawn(way.wi, way.lobes_pdf),
-            Shines::Shape(drawn) => self.emitter_drawn(drawn, way.lobes_pdf, ledger.scratch),
+            Shines::Environment => {
+                if self.scene.environment.needs_partials() {
+                    ledger.counts.occupancy.block(Kind::Environment, 1);
+                }
+                self.environment_drawn(way.wi, way.lobes_pdf)
+            }
+            Shines::Shape(drawn) => {
+                if self.even(drawn).is_none() {
+                    ledger.counts.occupancy.block(Kind::Emission, 1);
+                }
+                self.emitter_drawn(drawn, way.lobes_pdf, ledger.scratch)
+            }
         };
         ledger.send(None, Light::Known(scale * visible * radiance));
         (visible, radiance)

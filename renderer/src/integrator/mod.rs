@@ -8,6 +8,7 @@ pub mod faults;
 pub mod messages;
 mod numbers;
 mod occlusion;
+pub mod occupancy;
 mod order;
 mod own_light;
 mod palette;

@@ -2,7 +2,9 @@
 //! together, as many rays at once cost less than one after the other.
 
 use super::clock::Stage;
+use super::occupancy::Kind;
 use super::path::Workspace;
+use super::wavefront::BatchCounts;
 use crate::light::Gaze;
 use crate::ray::Ray;
 use crate::scene::Scene;
@@ -38,7 +40,7 @@ pub enum Light {
 }
 
 /// Adds what arrives of all that was sent, in that order; false if something found at a hit was no number.
-pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
+pub fn deliver(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts) -> bool {
     work.rays.clear();
     work.rays.extend(work.sent.iter().filter_map(|sent| sent.ray));
     scene.accel.occluded_each(&work.rays, &mut work.blocked);
@@ -50,7 +52,8 @@ pub fn deliver(scene: &Scene, work: &mut Workspace) -> bool {
         Light::Known(_) => None,
         Light::Environment { gaze, .. } => Some(gaze),
     }));
-    scene.environment.radiances(&scene.textures, &work.looked_at, &mut work.radiances);
+    let look_ups = scene.environment.radiances(&scene.textures, &work.looked_at, &mut work.radiances);
+    counts.occupancy.filled(Kind::Environment, look_ups);
     let mut radiances = work.radiances.iter();
     let mut numbers = true;
     for Sent { sender, light, .. } in work.sent.drain(..) {

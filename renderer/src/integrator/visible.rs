@@ -1,6 +1,7 @@
 //! How much of a light is visible from a hit: all of it, nothing, or what transparent surfaces between let pass.
 
 use super::direct::{Ledger, Site, scattered};
+use super::occupancy::Kind;
 use super::wavefront::MAX_PASSES;
 use crate::accel::offset_origin;
 use crate::geometry::surface;
@@ -60,6 +61,7 @@ impl Site<'_> {
                 time: ray.time,
                 ray_depth: self.point.ray_depth + 1,
             };
+            ledger.counts.occupancy.block(Kind::Opacity, 1);
             left *= passage.passed(&[point], scene.surroundings(), &textures, ledger.scratch)[0];
             if left == Vec3::ZERO {
                 return left;

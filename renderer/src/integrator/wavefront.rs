@@ -3,6 +3,7 @@
 use super::bounce;
 use super::clock::{Clock, Stage, Timed, Times};
 use super::faults::FaultPlace;
+use super::occupancy::{Kind, Occupancy};
 use super::path::{Met, Path, Workspace};
 use super::probe::{CameraRay, ProbedEnvironment};
 use super::sent::{Light, Sender, Sent, deliver};
@@ -26,8 +27,7 @@ use std::time::Instant;
 pub struct BatchCounts {
     pub rays: u64,
     pub shadow_rays: u64,
-    pub shaded: u64,
-    pub blocks: u64,
+    pub occupancy: Occupancy,
     /// Samples on whose way something was no number and counts as black.
     pub non_finite: u64,
     /// Nothing unless the workspace's clock runs.
@@ -38,8 +38,7 @@ impl BatchCounts {
     pub fn add(&mut self, other: &BatchCounts) {
         self.rays += other.rays;
         self.shadow_rays += other.shadow_rays;
-        self.shaded += other.shaded;
-        self.blocks += other.blocks;
+        self.occupancy.add(&other.occupancy);
         self.non_finite += other.non_finite;
         self.times.add(&other.times);
     }
@@ -80,8 +79,7 @@ pub fn trace(
         while begin < work.met.len() {
             let end = block_end(&work.met, begin);
             shade(scene, work, begin..end, step, differentials);
-            counts.shaded += (end - begin) as u64;
-            counts.blocks += 1;
+            counts.occupancy.block(Kind::Surfaces, end - begin);
             for lane in 0..end - begin {
                 bounce::advance(scene, work, (begin + lane, lane), (step, differentials), &mut counts);
             }
@@ -89,7 +87,7 @@ pub fn trace(
             begin = end;
         }
         // 5. What of that light arrives.
-        deliver(scene, work);
+        deliver(scene, work, &mut counts);
         if work.active.is_empty() {
             break;
         }

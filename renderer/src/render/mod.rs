@@ -16,7 +16,7 @@ mod statistics;
 pub use follow::{FollowedPath, follow};
 pub use meanwhile::{Checkpoints, Preview};
 pub use options::{RenderOptions, Sampling};
-pub use statistics::{NonFinite, StageTime, Statistics};
+pub use statistics::{MeanLanes, NonFinite, StageTime, Statistics};
 
 use crate::camera::Camera;
 use crate::film::part::{BATCH, Done, Misfit, Part, Plan};
@@ -24,6 +24,7 @@ use crate::film::{Film, Picture};
 use crate::integrator::clock::{Stage, Times};
 use crate::integrator::faults::{Faults, Faulty};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
+use crate::integrator::occupancy::{Kind, Occupancy};
 use crate::light::{LightSampling, Others};
 use crate::scene::Scene;
 use crate::texture::TextureOptions;
@@ -219,8 +220,8 @@ fn output(job: Job<'_>, threads: Vec<Worked>, seconds: f64) -> RenderOutput {
         samples: total.samples,
         rays: counts.rays,
         shadow_rays: counts.shadow_rays,
-        shaded_points: counts.shaded,
-        mean_lanes: counts.shaded as f64 / counts.blocks.max(1) as f64,
+        shaded_points: counts.occupancy.of(Kind::Surfaces).lanes,
+        lanes: mean_lanes(&counts.occupancy),
         non_finite_samples: counts.non_finite,
         non_finite_materials: non_finite(scene, &total.faults),
         fibers,
@@ -243,6 +244,14 @@ fn output(job: Job<'_>, threads: Vec<Worked>, seconds: f64) -> RenderOutput {
 
 fn stages(times: &Times) -> Vec<StageTime> {
     Stage::ALL.map(|(stage, name)| StageTime { stage: name, seconds: times.seconds(stage) }).to_vec()
+}
+
+fn mean_lanes(occupancy: &Occupancy) -> Vec<MeanLanes> {
+    let of = |(kind, name)| {
+        let blocks = occupancy.of(kind);
+        MeanLanes { kind: name, blocks: blocks.blocks, mean: blocks.mean() }
+    };
+    Kind::ALL.map(of).to_vec()
 }
 
 fn non_finite(scene: &Scene, faults: &Faults) -> Vec<NonFinite> {

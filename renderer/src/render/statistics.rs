@@ -15,8 +15,8 @@ pub struct Statistics {
     pub rays: u64,
     pub shadow_rays: u64,
     pub shaded_points: u64,
-    /// Of the 16 lanes of a block, those that were used, on average.
-    pub mean_lanes: f64,
+    /// How full the blocks of shaders and look-ups were, kind by kind.
+    pub lanes: Vec<MeanLanes>,
     /// Samples on whose way something was NaN or infinite and counts as black.
     pub non_finite_samples: u64,
     /// Whose shaders that came from.
@@ -35,6 +35,15 @@ pub struct Statistics {
 pub struct StageTime {
     pub stage: &'static str,
     pub seconds: f64,
+}
+
+/// How many of the 16 lanes of a block were active.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct MeanLanes {
+    pub kind: &'static str,
+    pub blocks: u64,
+    /// 0 if there were no blocks.
+    pub mean: f64,
 }
 
 /// What of a material was NaN or infinite.

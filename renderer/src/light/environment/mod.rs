@@ -132,24 +132,26 @@ impl Environment {
         }
     }
 
-    /// The same from many directions. Of an image this costs less than one after the other.
-    pub fn radiances(&self, textures: &TextureSystem, from: &[Gaze], found: &mut Vec<Vec3>) {
+    /// The same from many directions. Of an image this costs less than one after the other. Returns the number of look-ups.
+    pub fn radiances(&self, textures: &TextureSystem, from: &[Gaze], found: &mut Vec<Vec3>) -> usize {
         found.clear();
         if let EnvironmentKind::Image { .. } = self.kind {
             found.resize(from.len(), Vec3::ZERO);
-            self.add_radiances(textures, from, found);
-        } else {
-            found.extend(from.iter().map(|gaze| self.radiance(textures, gaze)));
+            return self.add_radiances(textures, from, found);
         }
+        found.extend(from.iter().map(|gaze| self.radiance(textures, gaze)));
+        0
     }
 
-    /// What an image has, written over zeros.
-    fn add_radiances(&self, textures: &TextureSystem, from: &[Gaze], found: &mut [Vec3]) {
-        let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return };
+    /// What an image has, written over zeros. Returns the number of look-ups.
+    fn add_radiances(&self, textures: &TextureSystem, from: &[Gaze], found: &mut [Vec3]) -> usize {
+        let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return 0 };
+        let mut count = 0;
         let (mut places, mut look_ups) = (PLACES.take(), LookUps::new(textures, *texture));
         for (whom, gaze) in from.iter().enumerate() {
             self.map.places(gaze.d, gaze.dd, size(levels), self.options.footprint_scale(), &mut places);
             places.iter().for_each(|place| look_ups.add(place, gaze.scattered, whom, found));
+            count += places.len();
         }
         look_ups.end(found);
         PLACES.set(places);
@@ -157,6 +159,7 @@ impl Environment {
             // A file may hold anything; one infinite texel would be the whole picture.
             *found = Vec3::select(found.is_finite_mask(), *found, Vec3::ZERO) * *scale;
         }
+        count
     }
 
     /// The mip level that is read for a direction; `None` where there is no image.
