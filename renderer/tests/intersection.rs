@@ -11,5 +11,7 @@ mod many;
 mod odd_numbers;
 #[path = "intersection/random.rs"]
 mod random;
+#[path = "intersection/see_through.rs"]
+mod see_through;
 #[path = "intersection/triangles.rs"]
 mod triangles;

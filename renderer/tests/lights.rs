@@ -1,6 +1,7 @@
 //! Lights of all kinds against closed forms, and against each other where they must agree.
 
 mod lights {
+    pub mod batches;
     pub mod emission;
     pub mod linking;
     pub mod many;
@@ -11,7 +12,7 @@ mod lights {
 }
 
 use renderer::film::{Aov, Picture};
-use renderer::render::{RenderOptions, render};
+use renderer::render::{RenderOptions, Statistics, render};
 use renderer::scene::{self, LoadOptions, Loaded, TextureSetup};
 use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::render::text;
@@ -53,6 +54,14 @@ impl Folder {
         let options = RenderOptions { aovs: Some(vec![Aov::Variance]), ..RenderOptions::default() };
         render(scene, &options, &AtomicBool::new(false), &|_| ()).expect("threads can be started").picture
     }
+}
+
+/// What a render of a scene without faults cost.
+pub fn statistics(scene: &str) -> Statistics {
+    let (mut loaded, said) = Folder::temporary().load(scene);
+    assert!(said.is_empty(), "{said}");
+    let scene = loaded.scene.as_mut().expect("nothing was said");
+    render(scene, &RenderOptions::default(), &AtomicBool::new(false), &|_| ()).expect("as above").statistics
 }
 
 impl Drop for Folder {

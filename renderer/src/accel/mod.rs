@@ -36,6 +36,17 @@ impl Structure {
     ];
 }
 
+/// What stands between the ends of a shadow ray.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Occlusion {
+    #[default]
+    Clear,
+    /// Only what may let light pass straight on.
+    SeeThrough,
+    /// Something opaque, whatever else.
+    Blocked,
+}
+
 /// An acceleration structure over a scene's geometry.
 #[derive(Debug)]
 pub struct Accel(Kind);
@@ -99,6 +110,18 @@ impl Accel {
             Kind::Bvh(bvh) => bvh.occluded_each(rays, |ray, hit| blocked[ray] = hit),
             #[cfg(feature = "embree")]
             Kind::Embree(embree) => rays.iter().zip(blocked).for_each(|(ray, hit)| *hit = embree.occluded(ray)),
+        }
+    }
+
+    /// For each of many rays what stands within its interval, where shapes that are marked as see-through do not block:
+    /// `found` is cleared first.
+    pub fn occlusion_each(&self, rays: &[Ray], found: &mut Vec<Occlusion>) {
+        found.clear();
+        found.resize(rays.len(), Occlusion::Clear);
+        match &self.0 {
+            Kind::Bvh(bvh) => bvh.occlusion_each(rays, |ray, occlusion| found[ray] = occlusion),
+            #[cfg(feature = "embree")]
+            Kind::Embree(embree) => rays.iter().zip(found).for_each(|(ray, found)| *found = embree.occlusion(ray)),
         }
     }
 

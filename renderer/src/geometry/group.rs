@@ -19,6 +19,7 @@ pub struct Geometry {
     /// above all numbers.
     firsts: Vec<[u32; BLOCK]>,
     primitives: u32,
+    any_see_through: bool,
     variables: Variables,
 }
 
@@ -128,6 +129,7 @@ impl Default for Geometry {
             groups: Vec::new(),
             firsts: Vec::new(),
             primitives: 0,
+            any_see_through: false,
             variables: Variables::default(),
         };
         geometry.add_group();
@@ -328,6 +330,26 @@ impl Geometry {
 
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
+    }
+
+    /// Marks the shapes of the materials that may let light pass straight on. A structure that is built afterwards tells them
+    /// from opaque ones.
+    pub fn mark_see_through(&mut self, is_see_through: impl Fn(u32) -> bool) {
+        for (body, shape) in self.bodies.iter().zip(&mut self.shapes) {
+            // Light meets what an instance places, not the instance.
+            shape.see_through = !matches!(body, Body::Instance(_)) && is_see_through(shape.material);
+        }
+        self.any_see_through = self.shapes.iter().any(|shape| shape.see_through);
+    }
+
+    /// Whether any shape is marked.
+    pub fn has_see_through(&self) -> bool {
+        self.any_see_through
+    }
+
+    /// Whether the shape of a primitive is marked.
+    pub fn is_see_through(&self, primitive: u32) -> bool {
+        self.any_see_through && self.shape(self.shape_of(primitive)).see_through
     }
 
     /// What shapes, instances and the scene bring for shaders by name.

@@ -38,6 +38,8 @@ pub struct Shape {
     /// Its place in the scene file, from 0. What an instance places has that of the instance instead.
     pub object_id: u32,
     pub material: u32,
+    /// Its material may let light pass straight on, so that what arrives behind it is for the shader to say.
+    pub see_through: bool,
     /// Radiance that the shape itself sends out from its front, in addition to its material's.
     pub emission: Vec3,
     /// The name that it has as a light, and the list of lights that light it: see `light::Links`.

@@ -1,15 +1,15 @@
 //! One shaded hit of a path: its emission, direct light, and the next ray.
 
 use super::aov::FirstHit;
-use super::direct::{Ledger, scattered};
+use super::arrival::deliver;
+use super::counts::BatchCounts;
+use super::direct::{Queue, scattered};
 use super::own_light::OwnLight;
 use super::path::{Path, Workspace};
 use super::probe::ProbedHit;
-use super::sent::{Sender, deliver};
 use super::step::{End, Step};
 use super::view::Shown;
 use super::watch::Seen;
-use super::wavefront::BatchCounts;
 use crate::bsdf::{Bsdf, BsdfSample, Refraction, Specular};
 use crate::geometry::{Wanted, surface};
 use crate::material::{Scratch, Shaded, ShadingPoint};
@@ -58,16 +58,20 @@ pub fn advance(
         let hit = FirstHit { point, bsdf: &bsdf, material, outputs, distance };
         numbers &= work.recorded.record(scene, met.path as usize, &hit);
     }
-    let mut lights = work.probe.is_some().then(Vec::new);
+    let mut notes = work.probe.is_some().then(Vec::new);
     let beta = path.beta;
     let light = match view.is_none() && scene.integrator.kind != IntegratorKind::Ao {
         true => OwnLight::met(scene, path, point),
         false => OwnLight::default(),
     };
     numbers &= path.add(beta * light.emission * light.share);
-    let sender = Sender { path: met.path, hit: Some((bounce.depth, met.material)) };
-    let (scratch, sent) = (&mut work.light_scratch, &mut work.sent);
-    let mut ledger = Ledger { counts, lights: lights.as_mut(), scratch, sent, sender };
+    let mut queue = Queue {
+        samples: &mut work.light,
+        notes: notes.as_mut(),
+        path: met.path,
+        material: met.material,
+        depth: bounce.depth,
+    };
     let mut step = Step { scene, path, point, bsdf: &bsdf, bounce, numbers, next: None, branches: Vec::new() };
     let shown = view.map(|view| {
         let mirrors = !bounce.last && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
@@ -79,8 +83,8 @@ pub fn advance(
             step.path.radiance = shown;
             Some(End::Shown)
         }
-        Some(None) => step.scatter(&mut ledger).err(),
-        None => step.go(shaded.emission * light.share, &mut ledger).err(),
+        Some(None) => step.scatter(&mut queue).err(),
+        None => step.go(shaded.emission * light.share, &mut queue).err(),
     };
     let Step { mut numbers, next, branches, .. } = step;
     if !numbers {
@@ -91,6 +95,10 @@ pub fn advance(
         // Who looks on wants to know what this hit brought.
         numbers &= deliver(scene, work, counts);
     }
+    let lights = notes.into_iter().flatten().map(|note| note.told(&work.light)).collect();
+    if work.probe.is_some() {
+        work.light.clear();
+    }
     if let Some(probe) = &mut work.probe {
         let (shaded, point) = (&work.shaded[lane], &work.points[lane]);
         let radiance = work.paths[met.path as usize].radiance.to_array();
@@ -100,7 +108,6 @@ pub fn advance(
             shape_emission_share: light.share,
             ..probed(scene, met.material, shaded, point, of_shader)
         };
-        let lights = lights.unwrap_or_default();
         let (bounce, throughput, end) = (bounce.depth, beta.to_array(), end.map(End::text));
         probe.hits.push(ProbedHit { bounce, throughput, numbers, lights, next, end, radiance, ..hit });
     }

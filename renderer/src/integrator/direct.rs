@@ -1,86 +1,88 @@
-//! Direct light at a hit: one sample of shapes that emit, one of the environment, one of each disk in the sky, and all
+//! Direct light at a vertex: one sample of shapes that emit, one of the environment, one of each disk in the sky, and all
 //! lights without extent. If there are many point lights, they share the one sample with shapes that emit.
 
+use super::emission::EmitterPoint;
+use super::light_samples::{LightSample, LightSamples, Source};
 use super::numbers::BounceNumbers;
-use super::occupancy::Kind;
 use super::path::Path;
-use super::probe::ProbedLight;
-use super::sent::{Light, Sender, Sent};
-use super::visible::Way;
-use super::wavefront::BatchCounts;
+use super::probe::{NotedLight, ProbedLight};
+use super::visibility::SeeThrough;
+use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, Reach};
-use crate::geometry::{Surface, surface};
-use crate::light::{Arriving, Drawn, Gaze, Glow, LightSample, LightSampling, ParallelLight, PointLight, Receiver};
-use crate::material::{Scratch, ShadingPoint};
+use crate::light::{self, Arriving, Drawn, Gaze, Glow, LightSampling, ParallelLight, PointLight, Receiver};
+use crate::material::ShadingPoint;
 use crate::ray::{Ray, RayDifferential};
 use crate::scene::Scene;
 use glam::Vec3;
 
-/// Where light is gathered, and for whom.
+/// A place where a path meets a surface.
 #[derive(Clone, Copy)]
-pub struct Site<'a> {
+pub struct Vertex<'a> {
     pub scene: &'a Scene,
+    /// As it arrived.
     pub path: &'a Path,
     pub point: &'a ShadingPoint,
-    pub surface: &'a Surface,
     pub bsdf: &'a Bsdf<'a>,
 }
 
-/// A direction that light sampling drew, how far the light is, the density per steradian, and what is there.
-#[derive(Clone, Copy)]
+/// Where the light samples of a vertex go.
+pub struct Queue<'a> {
+    pub samples: &'a mut LightSamples,
+    /// Where they are written down, if somebody asks.
+    pub notes: Option<&'a mut Vec<NotedLight>>,
+    pub path: u32,
+    pub material: u32,
+    pub depth: u32,
+}
+
+/// A direction that a light shines from.
 struct Towards<'a> {
     kind: &'static str,
     wi: Vec3,
     distance: f32,
-    pdf: f32,
-    shines: Shines<'a>,
+    /// Per steradian; none of a light without extent.
+    pdf: Option<f32>,
+    light: Shining<'a>,
 }
 
-#[derive(Clone, Copy)]
-enum Shines<'a> {
+/// What shines there.
+enum Shining<'a> {
+    /// With this radiance, or without extent with this irradiance.
+    Even(Vec3),
     Shape(&'a Drawn),
     Environment,
-    /// With this radiance.
-    Disk(Vec3),
 }
 
-/// What gathering light is counted in and, where somebody asks, written down in.
-pub struct Ledger<'a> {
-    pub counts: &'a mut BatchCounts,
-    pub lights: Option<&'a mut Vec<ProbedLight>>,
-    /// For shaders of emitters.
-    pub scratch: &'a mut Scratch,
-    /// Where what is found goes.
-    pub sent: &'a mut Vec<Sent>,
-    pub sender: Sender,
+/// What the lobes make of a direction: their value with the cosine, their density, and how much the sample counts.
+struct Scattered {
+    value: Vec3,
+    pdf: f32,
+    /// Beside what the lobes find of the same light.
+    share: f32,
+    /// What a unit of its radiance sends towards the viewer; none where nothing can come.
+    weight: Option<Vec3>,
 }
 
-impl Ledger<'_> {
-    fn note(&mut self, light: impl FnOnce() -> ProbedLight) {
-        if let Some(lights) = &mut self.lights {
-            lights.push(light());
-        }
-    }
-
-    /// Light on its way, or if there is no ray, at its end.
-    pub fn send(&mut self, ray: Option<Ray>, light: Light) {
-        self.counts.shadow_rays += u64::from(ray.is_some());
-        self.sent.push(Sent { sender: self.sender, ray, light });
+impl Queue<'_> {
+    pub fn push(&mut self, weight: Vec3, ray: Ray, see_through: Option<SeeThrough>, source: Source) {
+        let shadow_ray = Some(self.samples.shadow_ray(ray, see_through));
+        let vertex = Some((self.depth, self.material));
+        self.samples.samples.push(LightSample { path: self.path, vertex, weight, shadow_ray, source });
     }
 }
 
-impl Site<'_> {
-    /// Sends the radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
-    pub fn gather(&self, u: &BounceNumbers, ledger: &mut Ledger<'_>) {
+impl Vertex<'_> {
+    /// Queues the radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
+    pub fn gather(&self, u: &BounceNumbers, queue: &mut Queue<'_>) {
         let (scene, receiver) = (self.scene, self.receiver());
         let list = receiver.list;
-        self.parallel_lights(list, ledger);
-        scene.lights.asked(list).for_each(|light| self.point(light, 1.0, ledger));
+        self.parallel_lights(list, queue);
+        scene.lights.asked(list).for_each(|light| self.point(light, 1.0, queue));
         match scene.lights.sample(&scene.geometry, &receiver, u.light()) {
-            Some(LightSample::Point(light, p)) => self.point(light, p, ledger),
-            Some(LightSample::Surface(l)) if self.draws() => {
-                let shines = Shines::Shape(&l);
-                self.sampled(Towards { kind: "area", wi: l.wi, distance: l.hit.t, pdf: l.pdf, shines }, ledger);
+            Some(light::LightSample::Point(light, p)) => self.point(light, p, queue),
+            Some(light::LightSample::Surface(drawn)) if self.draws() => {
+                let (wi, distance, pdf) = (drawn.wi, drawn.hit.t, Some(drawn.pdf));
+                self.sampled(&Towards { kind: "area", wi, distance, pdf, light: Shining::Shape(&drawn) }, queue);
             }
             _ => {}
         }
@@ -92,7 +94,8 @@ impl Site<'_> {
             && scene.lights.linked(list, scene.environment_name)
             && let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u.environment())
         {
-            self.sampled(Towards { kind: "environment", wi, distance, pdf, shines: Shines::Environment }, ledger);
+            let (pdf, light) = (Some(pdf), Shining::Environment);
+            self.sampled(&Towards { kind: "environment", wi, distance, pdf, light }, queue);
         }
         if scene.suns.is_empty() {
             return;
@@ -100,8 +103,8 @@ impl Site<'_> {
         for ((sun, name), u) in scene.suns.iter().zip(u.suns()) {
             if scene.lights.linked(list, *name) {
                 let (wi, pdf) = sun.sample(u);
-                let shines = Shines::Disk(sun.disk_radiance());
-                self.sampled(Towards { kind: "distant", wi, distance, pdf, shines }, ledger);
+                let (pdf, light) = (Some(pdf), Shining::Even(sun.disk_radiance()));
+                self.sampled(&Towards { kind: "distant", wi, distance, pdf, light }, queue);
             }
         }
     }
@@ -113,7 +116,7 @@ impl Site<'_> {
 
     /// What light sampling knows of the place.
     pub fn receiver(&self) -> Receiver {
-        let s = self.surface;
+        let s = &self.point.surface;
         let mut lobes = self.bsdf.lobes.iter().filter(|l| !l.lobe.is_specular());
         // What lets light through is lit from behind as well.
         let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
@@ -121,160 +124,118 @@ impl Site<'_> {
         Receiver { position: s.position, normal, list: self.scene.geometry.shape(s.shape).lit_by }
     }
 
-    /// Sends what all lights without extent add, and disks in the sky as if all of it came from their middles.
-    pub fn without_chance(&self, ledger: &mut Ledger<'_>) {
+    /// Queues what all lights without extent add, and disks in the sky as if all of it came from their middles.
+    pub fn without_chance(&self, queue: &mut Queue<'_>) {
         let (scene, list) = (self.scene, self.receiver().list);
         let suns = scene.suns.iter().filter(|(_, name)| scene.lights.linked(list, *name));
-        suns.for_each(|(sun, _)| self.parallel(&sun.middle(), ledger));
-        scene.lights.all_points(list).for_each(|light| self.point(light, 1.0, ledger));
-        self.parallel_lights(list, ledger);
+        suns.for_each(|(sun, _)| self.parallel(&sun.middle(), queue));
+        scene.lights.all_points(list).for_each(|light| self.point(light, 1.0, queue));
+        self.parallel_lights(list, queue);
     }
 
-    fn parallel_lights(&self, list: u32, ledger: &mut Ledger<'_>) {
+    fn parallel_lights(&self, list: u32, queue: &mut Queue<'_>) {
         let scene = self.scene;
         let linked = scene.parallel.iter().filter(|(_, name)| scene.lights.linked(list, *name));
-        linked.for_each(|(light, _)| self.parallel(light, ledger));
+        linked.for_each(|(light, _)| self.parallel(light, queue));
     }
 
-    fn parallel(&self, light: &ParallelLight, ledger: &mut Ledger<'_>) {
-        self.without_extent("distant", light.arriving(), 1.0, ledger);
+    fn parallel(&self, light: &ParallelLight, queue: &mut Queue<'_>) {
+        self.without_extent("distant", light.arriving(), 1.0, queue);
     }
 
     /// A point or spot light that was chosen with probability `p`.
-    fn point(&self, light: &PointLight, p: f32, ledger: &mut Ledger<'_>) {
-        if let Some(arriving) = light.arriving(self.surface.position) {
-            self.without_extent(light.kind(), arriving, p, ledger);
+    fn point(&self, light: &PointLight, p: f32, queue: &mut Queue<'_>) {
+        if let Some(arriving) = light.arriving(self.point.surface.position) {
+            self.without_extent(light.kind(), arriving, p, queue);
         }
     }
 
     /// What a light without extent adds that was chosen with probability `p`; the lobes cannot find it.
-    fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, ledger: &mut Ledger<'_>) {
-        let (value, lobes_pdf) = self.bsdf.eval(arriving.wi);
-        let lit = value != Vec3::ZERO;
-        let (scale, way) = (value / p, Way { wi: arriving.wi, distance: arriving.distance, lobes_pdf, shared: false });
-        let (visible, radiance) = match lit {
-            true => self.send(way, scale, ledger, Shines::Disk(arriving.irradiance)),
-            false => (Vec3::ZERO, Vec3::ZERO),
-        };
-        ledger.note(|| ProbedLight {
-            kind,
-            wi: arriving.wi.to_array(),
-            distance: arriving.distance,
-            pdf: None,
-            lobes_pdf,
-            value: value.to_array(),
-            shadowed: lit && visible == Vec3::ZERO,
-            visible: visible.to_array(),
-            share: 1.0,
-            adds: (scale * visible * radiance).to_array(),
-        });
+    fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, queue: &mut Queue<'_>) {
+        let Arriving { wi, distance, irradiance } = arriving;
+        let (value, pdf) = self.bsdf.eval(wi);
+        let weight = (value != Vec3::ZERO).then(|| value / p);
+        let towards = Towards { kind, wi, distance, pdf: None, light: Shining::Even(irradiance) };
+        self.queue(&towards, &Scattered { value, pdf, share: 1.0, weight }, queue);
     }
 
     /// What one sample of a light adds, weighed against drawing the same direction from the lobes.
-    fn sampled(&self, light: Towards<'_>, ledger: &mut Ledger<'_>) {
-        let (value, lobes_pdf) = self.bsdf.eval(light.wi);
-        let lit = light.pdf > 0.0 && value != Vec3::ZERO;
-        let share = self.scene.integrator.sampling.of_light(light.pdf, lobes_pdf);
-        let (scale, way) =
-            (value * (share / light.pdf), Way { wi: light.wi, distance: light.distance, lobes_pdf, shared: true });
-        let (visible, radiance) = match lit {
-            true => self.send(way, scale, ledger, light.shines),
-            false => (Vec3::ZERO, Vec3::ZERO),
-        };
-        ledger.note(|| ProbedLight {
-            kind: light.kind,
-            wi: light.wi.to_array(),
-            distance: light.distance,
-            pdf: Some(light.pdf),
-            lobes_pdf,
-            value: value.to_array(),
-            shadowed: lit && visible == Vec3::ZERO,
-            visible: visible.to_array(),
-            share,
-            adds: (scale * visible * radiance).to_array(),
-        });
+    fn sampled(&self, towards: &Towards<'_>, queue: &mut Queue<'_>) {
+        let (value, pdf) = self.bsdf.eval(towards.wi);
+        let light_pdf = towards.pdf.unwrap_or_default();
+        let share = self.scene.integrator.sampling.of_light(light_pdf, pdf);
+        let weight = (light_pdf > 0.0 && value != Vec3::ZERO).then(|| value * (share / light_pdf));
+        self.queue(towards, &Scattered { value, pdf, share, weight }, queue);
     }
 
-    /// Sends the path the light that comes along a way, times `scale`. Where that is asked at once, what the way lets pass,
-    /// and the radiance at its end if anything does.
-    fn send(&self, way: Way, scale: Vec3, ledger: &mut Ledger<'_>, shines: Shines<'_>) -> (Vec3, Vec3) {
-        let scale = self.path.beta * scale;
-        let known = match shines {
-            Shines::Disk(radiance) => Some(Light::Known(scale * radiance)),
-            Shines::Environment => Some(Light::Environment { scale, gaze: self.gaze(way.wi, way.lobes_pdf) }),
-            Shines::Shape(drawn) => self.even(drawn).map(|radiance| Light::Known(scale * radiance)),
-        };
-        // Who looks on wants to know at once; transparent surfaces and shaders of emitters need to know the place.
-        if ledger.lights.is_none()
-            && !self.scene.has_passages
-            && let Some(light) = known
-        {
-            ledger.send(Some(self.shadow_ray(way)), light);
-            return (Vec3::ZERO, Vec3::ZERO);
+    /// Queues a sample, if anything can come of it, and writes it down if somebody asks.
+    fn queue(&self, towards: &Towards<'_>, scattered: &Scattered, queue: &mut Queue<'_>) {
+        let number = queue.samples.samples.len();
+        if let Some(weight) = scattered.weight {
+            let source = self.source(towards, scattered.pdf, queue.samples);
+            let see_through = self.see_through(towards, scattered.pdf);
+            queue.push(self.path.beta * weight, self.shadow_ray(towards), see_through, source);
         }
-        let visible = self.visible(way, ledger);
-        if visible == Vec3::ZERO {
-            return (visible, Vec3::ZERO);
-        }
-        let radiance = match shines {
-            Shines::Disk(radiance) => radiance,
-            Shines::Environment => {
-                if self.scene.environment.needs_partials() {
-                    ledger.counts.occupancy.block(Kind::Environment, 1);
-                }
-                self.environment_drawn(way.wi, way.lobes_pdf)
-            }
-            Shines::Shape(drawn) => {
-                if self.even(drawn).is_none() {
-                    ledger.counts.occupancy.block(Kind::Emission, 1);
-                }
-                self.emitter_drawn(drawn, way.lobes_pdf, ledger.scratch)
-            }
-        };
-        ledger.send(None, Light::Known(scale * visible * radiance));
-        (visible, radiance)
-    }
-
-    /// The radiance of a point of a shape that light sampling drew, unless a shader varies it.
-    fn even(&self, drawn: &Drawn) -> Option<Vec3> {
-        let geometry = &self.scene.geometry;
-        let shape = geometry.shape(drawn.shape);
-        let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
-        match self.scene.lights.glow(shape.material) {
-            Glow::Dark => Some(of_shape),
-            Glow::Even(radiance) => Some(of_shape + radiance),
-            Glow::Varying => None,
+        if let Some(notes) = &mut queue.notes {
+            let light = ProbedLight {
+                kind: towards.kind,
+                wi: towards.wi.to_array(),
+                distance: towards.distance,
+                pdf: towards.pdf,
+                lobes_pdf: scattered.pdf,
+                value: scattered.value.to_array(),
+                share: scattered.share,
+                ..ProbedLight::default()
+            };
+            notes.push(NotedLight { light, sample: scattered.weight.map(|weight| (number, weight)) });
         }
     }
 
-    /// What a point of a shape that light sampling drew sends out, its textures read with the footprint of a sample of the
-    /// lobes in that direction, for which their density is `lobe_pdf`.
-    fn emitter_drawn(&self, drawn: &Drawn, lobe_pdf: f32, scratch: &mut Scratch) -> Vec3 {
-        if let Some(radiance) = self.even(drawn) {
-            return radiance;
-        }
-        let (scene, geometry) = (self.scene, &self.scene.geometry);
-        let shape = geometry.shape(drawn.shape);
-        let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
-        let emission = scene.materials[shape.material as usize].emission();
-        let Some(emission) = emission else { return of_shape };
-        let ray = Ray::new(self.surface.position, drawn.wi, self.path.ray.time);
-        let differential = scattered(self.path, self.point, drawn.wi, lobe_pdf);
-        let point = ShadingPoint {
-            hit: drawn.hit,
-            surface: surface::asked_at(geometry, &ray, &drawn.hit, emission.asked()),
-            partials: surface::partials_at(geometry, &ray, &differential, &drawn.hit, emission.wanted()),
-            incident: drawn.wi,
-            time: ray.time,
+    fn shadow_ray(&self, towards: &Towards<'_>) -> Ray {
+        let s = &self.point.surface;
+        let origin = offset_origin(s.position, s.position_error, s.gnormal, towards.wi);
+        // Short of the light itself, which would shadow its own sample.
+        Ray { t_max: towards.distance * (1.0 - 1e-4), ..Ray::new(origin, towards.wi, self.path.ray.time) }
+    }
+
+    /// What see-through surfaces on the way are asked with, if the scene has any. Their textures are read with the footprint
+    /// that a path has there which the lobes send the same way; of a light that no such path finds, as by the one that
+    /// arrived here.
+    fn see_through(&self, towards: &Towards<'_>, lobe_pdf: f32) -> Option<SeeThrough> {
+        self.scene.geometry.has_see_through().then(|| SeeThrough {
+            differential: scattered(self.path, self.point, towards.wi, lobe_pdf),
             ray_depth: self.point.ray_depth + 1,
-        };
-        of_shape + emission.emitted(&[point], scene.surroundings(), &scene.textures.scattered(1), scratch)[0]
+            scattered: towards.pdf.is_some() || self.path.scattered,
+        })
     }
 
-    /// What a direction that light sampling drew sees of the environment: read with the footprint of a sample of the
-    /// lobes in that direction, for which their density is `lobe_pdf`.
-    fn environment_drawn(&self, wi: Vec3, lobe_pdf: f32) -> Vec3 {
-        self.scene.environment.radiance(&self.scene.textures, &self.gaze(wi, lobe_pdf))
+    /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. It is read with
+    /// the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
+    fn source(&self, towards: &Towards<'_>, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
+        match towards.light {
+            Shining::Even(radiance) => Source::Known(radiance),
+            Shining::Environment => samples.direction(self.gaze(towards.wi, lobe_pdf)),
+            Shining::Shape(drawn) => {
+                let shape = self.scene.geometry.shape(drawn.shape);
+                let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
+                match self.scene.lights.glow(shape.material) {
+                    Glow::Dark => Source::Known(of_shape),
+                    Glow::Even(radiance) => Source::Known(of_shape + radiance),
+                    Glow::Varying => samples.emitter(self.emitter_point(drawn, of_shape, lobe_pdf)),
+                }
+            }
+        }
+    }
+
+    fn emitter_point(&self, drawn: &Drawn, of_shape: Vec3, lobe_pdf: f32) -> EmitterPoint {
+        EmitterPoint {
+            drawn: *drawn,
+            material: self.scene.geometry.shape(drawn.shape).material,
+            of_shape,
+            ray: Ray::new(self.point.surface.position, drawn.wi, self.path.ray.time),
+            differential: scattered(self.path, self.point, drawn.wi, lobe_pdf),
+            ray_depth: self.point.ray_depth + 1,
+        }
     }
 
     fn gaze(&self, wi: Vec3, lobe_pdf: f32) -> Gaze {

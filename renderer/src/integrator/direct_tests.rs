@@ -1,12 +1,16 @@
 //! Light sampling and lobes see the same lights.
 
 use super::super::bounce::{Bounce, next_differential};
+use super::super::clock::Clock;
+use super::super::counts::BatchCounts;
+use super::super::emission;
 use super::super::step::Step;
 use super::super::wavefront::environment_met;
 use super::*;
 use crate::bsdf::{BentNormals, BsdfSample, Specular};
 use crate::camera::Camera;
-use crate::geometry::Wanted;
+use crate::geometry::{Wanted, surface};
+use crate::material::Scratch;
 use crate::math::uniform_cone;
 use crate::sampler::Sampler;
 use crate::scene::{self, LoadOptions, TextureSetup};
@@ -60,7 +64,7 @@ fn scene(name: &str) -> Scene {
 
 /// A hit of a ray from the camera on the sphere, for `seen`, which gets a way on from there for a direction and the
 /// density with which lobes would have drawn it.
-fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Site<'_>, &mut Sampler, &dyn Fn(Vec3, f32) -> Path)) {
+fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sampler, &dyn Fn(Vec3, f32) -> Path)) {
     let mut sampler = Sampler::new(1, (0, 0), i);
     let camera = Camera::new(scene.view.position, scene.view.target, scene.view.up, scene.view.projection, (64, 64));
     let (ray, differential) = camera.ray(Vec2::splat(26.0) + 12.0 * sampler.next_2d(), Vec2::ZERO, 0.0);
@@ -88,13 +92,13 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Site<'_>, &mut Sampler,
         nanoseconds: 0.0,
     };
     let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal, bent_normals: BentNormals::default() };
-    let site = Site { scene, path: &path, point: &point, surface: &surface, bsdf: &bsdf };
+    let vertex = Vertex { scene, path: &path, point: &point, bsdf: &bsdf };
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
         let differential = next_differential(scene, &path, &point, &next);
         Path { ray: Ray::new(surface.position, wi, 0.0), differential, scattered: true, ..path }
     };
-    seen(&site, &mut sampler, &onward);
+    seen(&vertex, &mut sampler, &onward);
 }
 
 /// For one direction at one density, light sampling and the ray that the lobes send out read the same, to the bit.
@@ -103,15 +107,25 @@ fn both_strategies_see_the_same_environment() {
     let scene = scene("environment");
     let mut seen = std::collections::HashSet::new();
     for i in 0..200 {
-        at_a_hit(&scene, i, |site, sampler, onward| {
+        at_a_hit(&scene, i, |vertex, sampler, onward| {
             let wi = uniform_cone(sampler.next_2d(), 2.0);
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
-            let by_light = site.environment_drawn(wi, pdf).to_array().map(f32::to_bits);
+            let gaze = vertex.gaze(wi, pdf);
+            let by_light = scene.environment.radiance(&scene.textures, &gaze).to_array().map(f32::to_bits);
             assert_eq!(by_light, environment_met(&scene, &onward(wi, pdf)).to_array().map(f32::to_bits));
             seen.insert(by_light[0]);
         });
     }
     assert!(seen.len() > 100, "the image varies");
+}
+
+/// What the stage for emission finds of a sample that nothing can be in the way of.
+fn radiance_of(scene: &Scene, point: EmitterPoint) -> Vec3 {
+    let mut light = LightSamples::default();
+    let source = light.emitter(point);
+    light.samples.push(LightSample { path: 0, vertex: None, weight: Vec3::ONE, shadow_ray: None, source });
+    emission::find(scene, &mut light, &mut Clock::default(), &mut BatchCounts::default());
+    light.radiance[0]
 }
 
 /// Likewise of a textured emitter, but for the rounding of where the ray meets it; and its density is the same. By the whole
@@ -122,12 +136,12 @@ fn both_strategies_see_the_same_emitter() {
     scene.textures.configure(TextureOptions { mode: MipMode::Aniso, ..TextureOptions::default() });
     let (mut values, mut scratch) = (Vec::new(), Scratch::default());
     for i in 0..200 {
-        at_a_hit(&scene, i, |site, sampler, onward| {
-            let receiver = site.receiver();
+        at_a_hit(&scene, i, |vertex, sampler, onward| {
+            let receiver = vertex.receiver();
             let drawn = scene.lights.sample(&scene.geometry, &receiver, sampler.next_2d());
-            let Some(LightSample::Surface(drawn)) = drawn else { return };
+            let Some(light::LightSample::Surface(drawn)) = drawn else { return };
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
-            let by_light = site.emitter_drawn(&drawn, pdf, &mut scratch);
+            let by_light = radiance_of(&scene, vertex.emitter_point(&drawn, Vec3::ZERO, pdf));
             let path = onward(drawn.wi, pdf);
             let past_the_sphere = Ray { t_min: 1e-3, ..path.ray };
             let Some(hit) = scene.accel.closest(&past_the_sphere).filter(|h| h.primitive == drawn.hit.primitive) else {
@@ -157,14 +171,14 @@ fn both_strategies_see_the_same_emitter() {
 #[test]
 fn only_what_scatters_makes_a_path_scattered() {
     let scene = scene("environment");
-    at_a_hit(&scene, 0, |site, _, _| {
-        let mut path = *site.path;
+    at_a_hit(&scene, 0, |vertex, _, _| {
+        let mut path = *vertex.path;
         let bounce = Bounce { step: 0, depth: 0, last: false, differentials: true };
-        let normal = site.surface.normal;
+        let normal = vertex.point.surface.normal;
         let turned = |straight| Some(Specular { normal, straight });
         let ways = [(turned(false), false), (turned(true), false), (None, true), (turned(false), true)];
         for (specular, scattered) in ways {
-            let (point, bsdf) = (site.point, site.bsdf);
+            let (point, bsdf) = (vertex.point, vertex.bsdf);
             let mut step = Step {
                 scene: &scene,
                 path: &mut path,

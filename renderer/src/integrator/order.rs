@@ -1,4 +1,12 @@
-//! Puts paths in order. Their numbers are small and many, so marking each takes less time than comparing them.
+//! Puts paths in order, and cuts what is in order into blocks. Their numbers are small and many, so marking each takes less time than comparing them.
+
+use ssl_compiler::runtime::LANES;
+
+/// Where the block that starts at `begin` ends: at most 16 items of one key.
+pub fn block_end<T>(items: &[T], begin: usize, key: impl Fn(&T) -> u32) -> usize {
+    let same = items[begin..].iter().take(LANES).take_while(|item| key(item) == key(&items[begin]));
+    begin + same.count()
+}
 
 /// Memory of these, used over and over.
 #[derive(Default)]

@@ -3,20 +3,23 @@
 use super::aov::Recorded;
 use super::clock::Clock;
 use super::faults::Faults;
+use super::light_samples::LightSamples;
 use super::messages::Messages;
 use super::order::Order;
 use super::probe::Probe;
-use super::sent::Sent;
 use super::view::View;
 use super::watch::Seen;
 use crate::bsdf::WeightedLobe;
 use crate::film::Shape;
 use crate::geometry::{Hit, Wanted};
-use crate::light::{Gaze, Receiver};
+use crate::light::Receiver;
 use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
 use glam::Vec3;
+
+/// Surfaces that a path passes straight on at most, beside its bounces.
+pub const MAX_PASSES: u32 = 256;
 
 /// The path so far, and the ray that goes on.
 #[derive(Clone, Copy, Debug)]
@@ -93,13 +96,9 @@ pub struct Workspace {
     pub paths: Vec<Path>,
     /// Paths whose ray is still to be traced.
     pub active: Vec<u32>,
-    /// Those rays, or the shadow rays of all paths, and what they came to.
+    /// Those rays, and what they came to.
     pub rays: Vec<Ray>,
     pub hits: Vec<Option<Hit>>,
-    pub blocked: Vec<bool>,
-    /// Directions in which the environment is looked up, and what it has there.
-    pub looked_at: Vec<Gaze>,
-    pub radiances: Vec<Vec3>,
     pub met: Vec<Met>,
     /// To sort those and the active ones.
     pub order: Order,
@@ -107,8 +106,8 @@ pub struct Workspace {
     pub points: Vec<ShadingPoint>,
     pub lobes: Vec<WeightedLobe>,
     pub shaded: Vec<Shaded>,
-    /// Light that is still to be delivered.
-    pub sent: Vec<Sent>,
+    /// Light samples that are still to be delivered.
+    pub light: LightSamples,
     /// What the layers keep of each path.
     pub recorded: Recorded,
     /// Where hits are written down, if they are.
@@ -120,8 +119,6 @@ pub struct Workspace {
     /// For that, what the shader of the block did.
     pub seen: Seen,
     pub scratch: Scratch,
-    /// For shaders of emitters.
-    pub light_scratch: Scratch,
     /// What shaders said: the path, the bounce, and the text.
     pub said: Vec<(u32, u32, String)>,
     pub messages: Messages,

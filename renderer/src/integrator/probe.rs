@@ -1,9 +1,11 @@
 //! A record of one path: what each of its hits saw, and where its light came from. It is for users who ask why a pixel
 //! looks as it does. Lengths are in the scene's units, directions and positions in world space.
 
+use super::light_samples::LightSamples;
 use crate::material::{GlobalValue, LobeValues};
 use crate::math::figures;
 use crate::ray::RayDifferential;
+use glam::Vec3;
 use serde::Serialize;
 
 /// What a path is made of, hit by hit.
@@ -98,8 +100,29 @@ pub struct LookUp {
     pub result: [f32; 4],
 }
 
+/// A light on its way into the record: what arrives of it is known later.
+pub struct NotedLight {
+    pub light: ProbedLight,
+    /// The light sample, by its number, and its weight before the throughput; none where nothing could come.
+    pub sample: Option<(usize, Vec3)>,
+}
+
+impl NotedLight {
+    /// With what was found of the samples.
+    pub fn told(self, samples: &LightSamples) -> ProbedLight {
+        let Some((number, weight)) = self.sample else { return self.light };
+        let visible = samples.visibility_of(&samples.samples[number]);
+        ProbedLight {
+            shadowed: visible == Vec3::ZERO,
+            visible: visible.to_array(),
+            adds: (weight * visible * samples.radiance[number]).to_array(),
+            ..self.light
+        }
+    }
+}
+
 /// A light that was asked for what it adds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ProbedLight {
     /// `point`, `distant`, `area` or `environment`.
     pub kind: &'static str,

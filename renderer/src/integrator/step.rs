@@ -1,7 +1,7 @@
 //! A hit of a path: what it adds to the sample, and how the path goes on.
 
 use super::bounce::{Bounce, next_differential};
-use super::direct::{Ledger, Site};
+use super::direct::{Queue, Vertex};
 use super::numbers::BounceNumbers;
 use super::path::Path;
 use super::probe::ProbedDirection;
@@ -64,22 +64,22 @@ pub struct Step<'a> {
 
 impl Step<'_> {
     /// What the scene's integrator does at a hit where as much of what the shader sends out as counts is `emission`.
-    pub fn go(&mut self, emission: Vec3, ledger: &mut Ledger<'_>) -> Result<(), End> {
+    pub fn go(&mut self, emission: Vec3, queue: &mut Queue<'_>) -> Result<(), End> {
         match self.scene.integrator.kind {
-            IntegratorKind::Ao => self.occlusion(ledger),
+            IntegratorKind::Ao => self.occlusion(queue),
             IntegratorKind::Whitted => {
                 self.add(emission);
-                self.reflect_and_refract(ledger)
+                self.reflect_and_refract(queue)
             }
             IntegratorKind::Path | IntegratorKind::Direct => {
                 self.add(emission);
-                self.scatter(ledger)
+                self.scatter(queue)
             }
         }
     }
 
     /// Gathers direct light and turns the path where it goes on.
-    pub fn scatter(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
+    pub fn scatter(&mut self, queue: &mut Queue<'_>) -> Result<(), End> {
         if self.bsdf.lobes.is_empty() {
             return Err(if self.bounce.last { End::Depth } else { End::NoLobes });
         }
@@ -98,7 +98,7 @@ impl Step<'_> {
 
         // Direct light.
         if bounded.is_none() && self.bsdf.has_smooth_lobe() {
-            self.site().gather(&u, ledger);
+            self.vertex().gather(&u, queue);
         }
 
         // The next direction, from the lobes.
@@ -116,7 +116,7 @@ impl Step<'_> {
             return Err(End::Nothing);
         }
         let survival = self.survival();
-        if ledger.lights.is_some() {
+        if queue.notes.is_some() {
             self.next = Some(self.probed(&next, survival));
         }
         if survival < 1.0 && u.roulette() >= survival {
@@ -133,7 +133,7 @@ impl Step<'_> {
         if self.bounce.differentials {
             self.path.differential = next_differential(self.scene, self.path, self.point, next);
         }
-        let from = self.site().receiver();
+        let from = self.vertex().receiver();
         let (path, surface) = (&mut *self.path, &self.point.surface);
         let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
         path.ray = Ray::new(origin, next.wi, path.ray.time);
@@ -150,9 +150,8 @@ impl Step<'_> {
     }
 
     /// Where light is gathered.
-    pub fn site(&self) -> Site<'_> {
-        let (path, surface) = (&*self.path, &self.point.surface);
-        Site { scene: self.scene, path, point: self.point, surface, bsdf: self.bsdf }
+    pub fn vertex(&self) -> Vertex<'_> {
+        Vertex { scene: self.scene, path: self.path, point: self.point, bsdf: self.bsdf }
     }
 
     /// Of Russian roulette: paths that carry little end early, the others carry their share.

@@ -1,12 +1,15 @@
 //! The order of work for one batch of samples of one tile.
 
+use super::arrival::deliver;
 use super::bounce;
-use super::clock::{Clock, Stage, Timed, Times};
+use super::clock::{Clock, Stage, Timed};
+use super::counts::BatchCounts;
 use super::faults::FaultPlace;
-use super::occupancy::{Kind, Occupancy};
-use super::path::{Met, Path, Workspace};
+use super::light_samples::{LightSample, Source};
+use super::occupancy::Kind;
+use super::order::block_end;
+use super::path::{MAX_PASSES, Met, Path, Workspace};
 use super::probe::{CameraRay, ProbedEnvironment};
-use super::sent::{Light, Sender, Sent, deliver};
 use super::view::View;
 use super::watch::Watch;
 use crate::camera::Camera;
@@ -21,31 +24,6 @@ use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{HostServices, LANES, Listener};
 use std::ops::Range;
 use std::time::Instant;
-
-/// What a batch cost, and what went wrong in it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct BatchCounts {
-    pub rays: u64,
-    pub shadow_rays: u64,
-    pub occupancy: Occupancy,
-    /// Samples on whose way something was no number and counts as black.
-    pub non_finite: u64,
-    /// Nothing unless the workspace's clock runs.
-    pub times: Times,
-}
-
-impl BatchCounts {
-    pub fn add(&mut self, other: &BatchCounts) {
-        self.rays += other.rays;
-        self.shadow_rays += other.shadow_rays;
-        self.occupancy.add(&other.occupancy);
-        self.non_finite += other.non_finite;
-        self.times.add(&other.times);
-    }
-}
-
-/// Surfaces that a path passes straight on at most, beside its bounces.
-pub const MAX_PASSES: u32 = 256;
 
 /// Traces the given samples of every pixel of a tile.
 pub fn trace(
@@ -77,7 +55,7 @@ pub fn trace(
         work.active.clear();
         let mut begin = 0;
         while begin < work.met.len() {
-            let end = block_end(&work.met, begin);
+            let end = block_end(&work.met, begin, |met| met.material);
             shade(scene, work, begin..end, step, differentials);
             counts.occupancy.block(Kind::Surfaces, end - begin);
             for lane in 0..end - begin {
@@ -88,6 +66,7 @@ pub fn trace(
         }
         // 5. What of that light arrives.
         deliver(scene, work, &mut counts);
+        work.light.clear();
         if work.active.is_empty() {
             break;
         }
@@ -170,6 +149,7 @@ fn start(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples:
         }
     }
     work.recorded.begin(work.paths.len());
+    work.light.clear();
     work.active.clear();
     work.active.extend(0..work.paths.len() as u32);
 }
@@ -205,14 +185,20 @@ fn intersect(scene: &Scene, work: &mut Workspace) {
                 let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.from.normal, d));
                 let linked = scene.lights.linked(path.from.list, scene.environment_name);
                 let suns = suns_met(scene, path);
-                let mut send = |light| {
-                    work.sent.push(Sent { sender: Sender { path: index, hit: None }, ray: None, light });
+                let light = &mut work.light;
+                let seen = LightSample {
+                    path: index,
+                    vertex: None,
+                    weight: path.beta,
+                    shadow_ray: None,
+                    source: Source::Known(suns),
                 };
                 if linked && !scene.environment.is_black() {
-                    send(Light::Environment { scale: path.beta * share, gaze: gaze(path) });
+                    let source = light.direction(gaze(path));
+                    light.samples.push(LightSample { weight: path.beta * share, source, ..seen });
                 }
                 if suns != Vec3::ZERO {
-                    send(Light::Known(path.beta * suns));
+                    light.samples.push(seen);
                 }
                 if let Some(probe) = &mut work.probe {
                     let radiance = if linked { environment_met(scene, path) } else { Vec3::ZERO };
@@ -246,12 +232,6 @@ fn suns_met(scene: &Scene, path: &Path) -> Vec3 {
     let share = |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d));
     let linked = scene.suns.iter().filter(|(_, name)| scene.lights.linked(path.from.list, *name));
     linked.map(|(sun, _)| sun.radiance(d) * share(sun)).sum()
-}
-
-/// Where the block that starts at `begin` ends: at most 16 hits of one material.
-fn block_end(met: &[Met], begin: usize) -> usize {
-    let same = met[begin..].iter().take(LANES).take_while(|m| m.material == met[begin].material);
-    begin + same.count()
 }
 
 /// The lanes of a block whose paths were scattered on their way, a bit each.

@@ -2,7 +2,7 @@
 //! without extent, and both branches at every mirror and at smooth glass. It draws no random numbers at hits. So with
 //! the filter `center`, one sample per pixel gives the picture, without noise.
 
-use super::direct::Ledger;
+use super::direct::Queue;
 use super::step::{End, Step};
 use crate::bsdf::Refraction;
 use crate::math::max_channel;
@@ -12,12 +12,12 @@ const LEAST: f32 = 1e-3;
 
 impl Step<'_> {
     /// Adds direct light, and turns the path where the first mirror sends it; other ways become branches.
-    pub fn reflect_and_refract(&mut self, ledger: &mut Ledger<'_>) -> Result<(), End> {
+    pub fn reflect_and_refract(&mut self, queue: &mut Queue<'_>) -> Result<(), End> {
         if self.bounce.last {
             return Err(End::Depth);
         }
         if self.bsdf.has_smooth_lobe() {
-            self.site().without_chance(ledger);
+            self.vertex().without_chance(queue);
         }
         let mut ways = Vec::new();
         for next in self.bsdf.specular() {
@@ -30,7 +30,7 @@ impl Step<'_> {
             }
             self.numbers &= path.beta.is_finite();
             if path.beta.is_finite() && max_channel(path.beta) * path.eta_scale >= LEAST {
-                if ledger.lights.is_some() && ways.is_empty() {
+                if queue.notes.is_some() && ways.is_empty() {
                     self.next = Some(self.probed(&next, 1.0));
                 }
                 ways.push(path);

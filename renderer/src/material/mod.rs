@@ -17,13 +17,13 @@ use globals::Fill;
 pub use language::{Compiled, Making, ShadingLanguage};
 use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
-use ssl_compiler::Shader;
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
     Block, BlockStatus, Disallowed, GlobalField, HostServices, LANES, LaneError, Layer, OutputDesc, ParameterBlock,
     ParameterValue, Row, ShaderInterface, read3,
 };
 use ssl_compiler::types::{Scalar, Type};
+use ssl_compiler::{NoTextures, Shader};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use table::{LobeSlot, Table};
@@ -84,6 +84,9 @@ pub struct Scratch {
     lobes: Vec<WeightedLobe>,
 }
 
+/// A value for each point of a block.
+pub type PerLane = SmallVec<[Vec3; LANES]>;
+
 /// The result of a shader at one hit. Its lobes are a range of the list that [`Material::shade`] filled.
 #[derive(Clone, Debug, Default)]
 pub struct Shaded {
@@ -115,6 +118,19 @@ impl Material {
             passage: passage.map(part),
             shader,
         }
+    }
+
+    /// Whether light may pass straight through it: its shader says how much, and not that it is nothing everywhere.
+    pub fn is_see_through(&self) -> bool {
+        let Some(passage) = &self.passage else { return false };
+        let passes_on = |backfacing| {
+            let surface = Surface { backfacing, ..Surface::default() };
+            let point = ShadingPoint { surface, incident: Vec3::NEG_Z, ..ShadingPoint::default() };
+            let (spaces, geometry) = (Spaces { objects: Vec::new(), camera: Space::WORLD }, Geometry::default());
+            let around = Surroundings { spaces: &spaces, geometry: &geometry };
+            passage.passed(&[point], around, &NoTextures, &mut Scratch::default())[0] != Vec3::ZERO
+        };
+        !passage.is_even() || passes_on(false) || passes_on(true)
     }
 
     /// Sets a parameter, or binds a texture slot.
@@ -262,7 +278,7 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-    ) -> SmallVec<[Vec3; 1]> {
+    ) -> PerLane {
         self.asked_alone(points, around, host, scratch, |emission, _| emission)
     }
 
@@ -273,7 +289,7 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-    ) -> SmallVec<[Vec3; 1]> {
+    ) -> PerLane {
         self.asked_alone(points, around, host, scratch, |_, lobes| {
             let straight = lobes.iter().filter(|l| l.lobe.is_straight());
             straight.map(|l| l.weight * l.lobe.albedo()).sum()
@@ -288,7 +304,7 @@ impl Material {
         host: &dyn HostServices,
         scratch: &mut Scratch,
         of: impl Fn(Vec3, &[WeightedLobe]) -> Vec3,
-    ) -> SmallVec<[Vec3; 1]> {
+    ) -> PerLane {
         let status = self.run(points, around, host, scratch);
         let mut lobes = std::mem::take(&mut scratch.lobes);
         let table = Table::new(&self.lobes, &scratch.outputs);

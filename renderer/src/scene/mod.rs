@@ -69,8 +69,6 @@ pub struct Scene {
     pub environment: Environment,
     pub environment_name: LightName,
     pub materials: Vec<Material>,
-    /// Whether light passes straight through some materials.
-    pub has_passages: bool,
     pub spaces: Spaces,
     /// What hits offer by name.
     pub values: HitValues,
@@ -190,7 +188,7 @@ fn build(
     let names: Vec<String> = file.materials.keys().cloned().collect();
     let folders = Folders::new(options.textures.folder.clone());
     let mut linking = Linking::of(file);
-    let groups::Built { geometry, spaces: objects, places, brought } =
+    let groups::Built { mut geometry, spaces: objects, places, brought } =
         groups::build(file, &names, &folders, &mut linking, context);
     let mut graphs = Graphs::of(&file.materials, &options.closures, imports, context);
     let brought_images = models::materials::images(&brought.materials, &mut graphs);
@@ -235,6 +233,7 @@ fn build(
         brought.files.into_iter().chain(of_camera).chain(lights::files(&file.lights, context)).collect();
     // What reading left would else lie there while the structure is built, the most that a scene takes.
     memory::give_back();
+    geometry.mark_see_through(|material| materials.get(material as usize).is_some_and(Material::is_see_through));
     let accel = Accel::build_with(&geometry, options.structure);
     memory::give_back();
     let refuse = |why| {
@@ -264,7 +263,6 @@ fn build(
         environment_name,
         environment: Environment::new(kind, rotation, &textures),
         geometry,
-        has_passages: materials.iter().any(|m| m.passage().is_some()),
         materials,
         textures,
         fingerprint,

@@ -105,7 +105,8 @@ pub fn load<'a>(
             let number = material.unwrap_or(0);
             let object_id = place as u32;
             let (light_name, lit_by) = (linking.number(&table.name), linking.list(table, context));
-            let shape = Shape { object_id, material: number, emission, light_name, lit_by, constants };
+            let shape =
+                Shape { object_id, material: number, see_through: false, emission, light_name, lit_by, constants };
             sources.push((Begun { group, table, shape, material, space }, source));
         }
     }

@@ -33,6 +33,19 @@ fn bits_of(request: &TextureRequest, lane: usize) -> [u32; 9] {
     [r.texture, r.has_level, u, v, dudx, dudy, dvdx, dvdy, level]
 }
 
+impl Scattered<'_> {
+    /// As after so many look-ups of each lane, where a path asks shaders one after the other.
+    pub fn after(self, look_ups: impl Iterator<Item = u32>) -> Self {
+        self.turns.iter().zip(look_ups).for_each(|(turn, made)| turn.store(made, Ordering::Relaxed));
+        self
+    }
+
+    /// How many look-ups a lane has made.
+    pub fn look_ups(&self, lane: usize) -> u32 {
+        self.turns[lane].load(Ordering::Relaxed)
+    }
+}
+
 impl HostServices for Scattered<'_> {
     fn texture(&self, request: &mut TextureRequest) {
         let turn = |lane: usize| self.turns[lane].fetch_add(1, Ordering::Relaxed);

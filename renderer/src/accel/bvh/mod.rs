@@ -19,6 +19,8 @@ use tree::Tree;
 pub struct Bvh {
     /// By the groups' numbers.
     groups: Vec<Group>,
+    /// Some blocks are see-through.
+    has_see_through: bool,
 }
 
 #[derive(Debug)]
@@ -34,10 +36,18 @@ struct Group {
 /// What a leaf of the tree is made of.
 #[derive(Clone, Copy, Debug)]
 enum Block {
-    /// Up to four triangles, with their primitives.
-    Triangles(FourTriangles, [u32; 4]),
-    /// In the group's list of these.
-    Analytic(u32, u32),
+    /// Up to four, all of them see-through or none.
+    Triangles {
+        triangles: FourTriangles,
+        primitives: [u32; 4],
+        see_through: bool,
+    },
+    /// By its number in the group's list of these.
+    Analytic {
+        number: u32,
+        primitive: u32,
+        see_through: bool,
+    },
     Instance(u32),
 }
 
@@ -50,7 +60,8 @@ struct Placement {
 
 impl Bvh {
     pub fn build(geometry: &Geometry) -> Bvh {
-        Bvh { groups: (0..geometry.group_count()).into_par_iter().map(|g| Group::build(geometry, g)).collect() }
+        let groups = (0..geometry.group_count()).into_par_iter().map(|g| Group::build(geometry, g)).collect();
+        Bvh { groups, has_see_through: geometry.has_see_through() }
     }
 
     /// Primitives over all groups, instances among them: what memory grows with.

@@ -2,6 +2,7 @@
 
 use super::walk::Walk;
 use super::{Block, Bvh, Group};
+use crate::accel::Occlusion;
 use crate::geometry::{Geometry, Hit, instance};
 use crate::math::prefetch;
 use crate::ray::Ray;
@@ -19,79 +20,113 @@ fn has_lanes() -> bool {
     has!("avx2") && has!("popcnt") && has!("bmi1")
 }
 
+/// The hits that a search is for: the nearest one, the first one found, or the first one found that is opaque.
+const NEAREST: u8 = 0;
+const ANY: u8 = 1;
+const OPAQUE: u8 = 2;
+
+/// What a search came to.
+#[derive(Clone, Copy)]
+struct Found {
+    hit: Option<Hit>,
+    /// In a search for what is opaque, the ray met something that is not.
+    see_through: bool,
+}
+
+impl Found {
+    const NOTHING: Found = Found { hit: None, see_through: false };
+
+    fn of(walk: &Walk) -> Found {
+        Found { hit: walk.best, see_through: walk.see_through }
+    }
+}
+
 impl Bvh {
     /// The nearest hit within the ray's interval.
     pub fn closest(&self, ray: &Ray) -> Option<Hit> {
-        self.search::<false>(Geometry::WORLD, ray, 0)
+        self.search::<NEAREST>(Geometry::WORLD, ray, 0).hit
     }
 
     /// Whether anything lies within the ray's interval.
     pub fn occluded(&self, ray: &Ray) -> bool {
-        self.search::<true>(Geometry::WORLD, ray, 0).is_some()
+        self.search::<ANY>(Geometry::WORLD, ray, 0).hit.is_some()
     }
 
     /// Shows `found` the nearest hit of each ray by its number, in any order.
-    pub fn closest_each(&self, rays: &[Ray], found: impl FnMut(usize, Option<Hit>)) {
-        self.search_each::<false>(rays, found);
+    pub fn closest_each(&self, rays: &[Ray], mut found: impl FnMut(usize, Option<Hit>)) {
+        self.search_each::<NEAREST>(rays, |ray, it| found(ray, it.hit));
     }
 
     /// Shows `found` for each ray by its number whether anything lies within its interval, in any order.
     pub fn occluded_each(&self, rays: &[Ray], mut found: impl FnMut(usize, bool)) {
-        self.search_each::<true>(rays, |ray, hit| found(ray, hit.is_some()));
+        self.search_each::<ANY>(rays, |ray, it| found(ray, it.hit.is_some()));
     }
 
-    /// Looks in a group, reached by a path, for a hit within the ray's interval: the nearest, or with `ANY` the
-    /// first one found.
-    fn search<const ANY: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
+    /// Shows `found` for each ray by its number what stands within its interval, in any order.
+    pub fn occlusion_each(&self, rays: &[Ray], mut found: impl FnMut(usize, Occlusion)) {
+        if !self.has_see_through {
+            let occlusion = |blocked| if blocked { Occlusion::Blocked } else { Occlusion::Clear };
+            return self.occluded_each(rays, |ray, blocked| found(ray, occlusion(blocked)));
+        }
+        self.search_each::<OPAQUE>(rays, |ray, it| {
+            found(
+                ray,
+                match it {
+                    Found { hit: Some(_), .. } => Occlusion::Blocked,
+                    Found { see_through: true, .. } => Occlusion::SeeThrough,
+                    Found { .. } => Occlusion::Clear,
+                },
+            );
+        });
+    }
+
+    /// Looks in a group, reached by a path, for a hit within the ray's interval.
+    fn search<const HIT: u8>(&self, group: u32, ray: &Ray, path: u64) -> Found {
         #[cfg(target_arch = "x86_64")]
         if has_lanes() {
             // SAFETY: the processor has what the function needs.
-            return unsafe { self.search_in_lanes::<ANY>(group, ray, path) };
+            return unsafe { self.search_in_lanes::<HIT>(group, ray, path) };
         }
-        self.search_here::<ANY, false>(group, ray, path)
+        self.search_here::<HIT, false>(group, ray, path)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,popcnt,bmi1")]
-    fn search_in_lanes<const ANY: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
-        self.search_here::<ANY, true>(group, ray, path)
+    fn search_in_lanes<const HIT: u8>(&self, group: u32, ray: &Ray, path: u64) -> Found {
+        self.search_here::<HIT, true>(group, ray, path)
     }
 
     #[inline(always)]
-    fn search_here<const ANY: bool, const LANES: bool>(&self, group: u32, ray: &Ray, path: u64) -> Option<Hit> {
+    fn search_here<const HIT: u8, const LANES: bool>(&self, group: u32, ray: &Ray, path: u64) -> Found {
         let group = &self.groups[group as usize];
         if group.tree.nodes.is_empty() {
-            return None;
+            return Found::NOTHING;
         }
         let mut walk = Walk::new(&group.tree, ray);
-        while self.step::<ANY, LANES>(group, &mut walk, path) {}
-        walk.best
+        while self.step::<HIT, LANES>(group, &mut walk, path) {}
+        Found::of(&walk)
     }
 
-    fn search_each<const ANY: bool>(&self, rays: &[Ray], found: impl FnMut(usize, Option<Hit>)) {
+    fn search_each<const HIT: u8>(&self, rays: &[Ray], found: impl FnMut(usize, Found)) {
         #[cfg(target_arch = "x86_64")]
         if has_lanes() {
             // SAFETY: the processor has what the function needs.
-            return unsafe { self.search_each_in_lanes::<ANY>(rays, found) };
+            return unsafe { self.search_each_in_lanes::<HIT>(rays, found) };
         }
-        self.search_each_here::<ANY, false>(rays, found);
+        self.search_each_here::<HIT, false>(rays, found);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,popcnt,bmi1")]
-    fn search_each_in_lanes<const ANY: bool>(&self, rays: &[Ray], found: impl FnMut(usize, Option<Hit>)) {
-        self.search_each_here::<ANY, true>(rays, found);
+    fn search_each_in_lanes<const HIT: u8>(&self, rays: &[Ray], found: impl FnMut(usize, Found)) {
+        self.search_each_here::<HIT, true>(rays, found);
     }
 
     #[inline(always)]
-    fn search_each_here<const ANY: bool, const LANES: bool>(
-        &self,
-        rays: &[Ray],
-        mut found: impl FnMut(usize, Option<Hit>),
-    ) {
+    fn search_each_here<const HIT: u8, const LANES: bool>(&self, rays: &[Ray], mut found: impl FnMut(usize, Found)) {
         let world = &self.groups[Geometry::WORLD as usize];
         if world.tree.nodes.is_empty() {
-            return (0..rays.len()).for_each(|ray| found(ray, None));
+            return (0..rays.len()).for_each(|ray| found(ray, Found::NOTHING));
         }
         let mut coming = rays.iter().enumerate();
         let begin = |(number, ray)| (number, Walk::new(&world.tree, ray));
@@ -100,11 +135,11 @@ impl Bvh {
             let mut turn = 0;
             while turn < walks.len() {
                 let (number, walk) = &mut walks[turn];
-                if self.step::<ANY, LANES>(world, walk, 0) {
+                if self.step::<HIT, LANES>(world, walk, 0) {
                     turn += 1;
                     continue;
                 }
-                found(*number, walk.best);
+                found(*number, Found::of(walk));
                 match coming.next() {
                     Some((next, ray)) => {
                         *number = next;
@@ -118,10 +153,10 @@ impl Bvh {
 
     /// Visits what is next; false at the end, or where nothing more counts.
     #[inline(always)]
-    fn step<const ANY: bool, const LANES: bool>(&self, group: &Group, walk: &mut Walk, path: u64) -> bool {
+    fn step<const HIT: u8, const LANES: bool>(&self, group: &Group, walk: &mut Walk, path: u64) -> bool {
         if let Some(leaf) = walk.open::<LANES>(&group.tree) {
-            self.visit::<ANY>(group, walk, leaf, path);
-            if ANY && walk.best.is_some() {
+            self.visit::<HIT>(group, walk, leaf, path);
+            if HIT != NEAREST && walk.best.is_some() {
                 return false;
             }
         }
@@ -130,26 +165,35 @@ impl Bvh {
 
     /// Tests what is in a leaf.
     #[inline(always)]
-    fn visit<const ANY: bool>(&self, group: &Group, walk: &mut Walk, leaf: Range<usize>, path: u64) {
+    fn visit<const HIT: u8>(&self, group: &Group, walk: &mut Walk, leaf: Range<usize>, path: u64) {
         for block in &group.blocks[leaf] {
             let (ray, sheared, t_max) = (&walk.ray, &walk.sheared, walk.t_max);
-            let found = match block {
-                Block::Triangles(four, primitives) => sheared
-                    .intersect_four(four, ray.t_min, t_max)
-                    .map(|(lane, t, u, v)| Hit { t, primitive: primitives[lane], instance: path, u, v }),
-                &Block::Analytic(i, primitive) => group.analytic[i as usize]
-                    .intersect(ray, sheared, t_max)
-                    .map(|(t, u, v)| Hit { t, primitive, instance: path, u, v }),
+            let (found, see_through) = match block {
+                Block::Triangles { triangles, primitives, see_through } => {
+                    let found = sheared.intersect_four(triangles, ray.t_min, t_max);
+                    let hit = |(lane, t, u, v)| Hit { t, primitive: primitives[lane], instance: path, u, v };
+                    (found.map(hit), *see_through)
+                }
+                &Block::Analytic { number, primitive, see_through } => {
+                    let found = group.analytic[number as usize].intersect(ray, sheared, t_max);
+                    (found.map(|(t, u, v)| Hit { t, primitive, instance: path, u, v }), see_through)
+                }
                 &Block::Instance(i) => {
                     let placement = &group.instances[i as usize];
                     let inside = instance::transformed(&Ray { t_max, ..*ray }, &placement.from_parent);
-                    self.search::<ANY>(placement.group, &inside, path + placement.base)
+                    let found = self.search::<HIT>(placement.group, &inside, path + placement.base);
+                    walk.see_through |= found.see_through;
+                    (found.hit, false)
                 }
             };
+            if HIT == OPAQUE && see_through {
+                walk.see_through |= found.is_some();
+                continue;
+            }
             if let Some(hit) = found {
                 walk.best = found;
                 walk.t_max = hit.t;
-                if ANY {
+                if HIT != NEAREST {
                     return;
                 }
             }

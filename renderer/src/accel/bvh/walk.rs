@@ -32,6 +32,8 @@ pub struct Walk {
     /// Distances from here on do not count any more.
     pub t_max: f32,
     pub best: Option<Hit>,
+    /// A shadow ray has met something that may let it pass.
+    pub see_through: bool,
     slabs: Slabs,
     next: Item,
     stack: Stack,
@@ -47,6 +49,7 @@ impl Walk {
             sheared: ShearedRay::new(ray),
             t_max: reach(ray, &slabs),
             best: None,
+            see_through: false,
             slabs,
             next: ROOT,
             stack: Stack::new(),
@@ -58,6 +61,7 @@ impl Walk {
     pub fn restart(&mut self, tree: &Tree, ray: &Ray) {
         (self.ray, self.sheared, self.slabs) = (*ray, ShearedRay::new(ray), Slabs::new(ray, tree.bounds));
         (self.t_max, self.best, self.next) = (reach(ray, &self.slabs), None, ROOT);
+        self.see_through = false;
         self.stack.clear();
     }
 

@@ -3,7 +3,7 @@
 //! groups that hold instances, since the library follows only one level.
 
 use super::library::unpacked;
-use super::{Embree, sys};
+use super::{Embree, Query, sys};
 use crate::accel::primitives::{Analytic, ShearedRay};
 use crate::geometry::{Hit, instance};
 use crate::ray::Ray;
@@ -15,14 +15,11 @@ pub enum Item {
     Analytic {
         shape: Analytic,
         primitive: u32,
+        /// Opaque or see-through.
+        mask: u32,
     },
     /// A group that holds instances itself.
-    Group {
-        group: u32,
-        from_parent: DAffine3,
-        base: u64,
-        bounds: (Vec3, Vec3),
-    },
+    Group { group: u32, from_parent: DAffine3, base: u64, bounds: (Vec3, Vec3) },
 }
 
 /// What goes with a query to the callbacks. The library sees its first field alone.
@@ -35,27 +32,29 @@ pub struct Context<'a> {
     /// The group that is being traced, and the path to it.
     group: u32,
     path: u64,
+    pub query: Query,
     /// The last hit that a callback took.
     pub found: Option<Hit>,
 }
 
 impl<'a> Context<'a> {
-    pub fn new(embree: &'a Embree, group: u32, path: u64) -> Context<'a> {
+    pub fn new(embree: &'a Embree, group: u32, path: u64, query: Query) -> Context<'a> {
         let base = sys::RTCRayQueryContext { instID: [sys::RTC_INVALID_GEOMETRY_ID] };
-        Context { base, _room: [0; 32], embree, group, path, found: None }
+        Context { base, _room: [0; 32], embree, group, path, query, found: None }
     }
 
     /// The hit of a ray, in the space of the item, with an item.
-    fn test(&self, item: &Item, ray: &Ray, any: bool) -> Option<Hit> {
+    fn test(&self, item: &Item, ray: &Ray) -> Option<Hit> {
         match item {
-            Item::Analytic { shape, primitive } => {
+            Item::Analytic { mask, .. } if mask & self.query.mask == 0 => None,
+            Item::Analytic { shape, primitive, .. } => {
                 let (t, u, v) = shape.intersect(ray, &ShearedRay::new(ray), ray.t_max)?;
                 let instance = self.path + self.embree.base(self.group, self.base.instID[0]);
                 Some(Hit { t, primitive: *primitive, instance, u, v })
             }
             Item::Group { group, from_parent, base, .. } => {
                 let inside = instance::transformed(ray, from_parent);
-                self.embree.search(*group, &inside, self.path + base, any)
+                self.embree.search(*group, &inside, self.path + base, self.query)
             }
         }
     }
@@ -93,7 +92,7 @@ pub unsafe extern "C" fn intersect(args: *const sys::RTCIntersectFunctionNArgume
         }
         let context = &mut *args.context.cast::<Context<'_>>();
         let rayhit = &mut *args.rayhit.cast::<sys::RTCRayHit>();
-        let found = context.test(item(args.geometryUserPtr, args.primID), &unpacked(&rayhit.ray), false);
+        let found = context.test(item(args.geometryUserPtr, args.primID), &unpacked(&rayhit.ray));
         let Some(hit) = found else { return };
         context.found = found;
         rayhit.ray.tfar = hit.t;
@@ -113,7 +112,7 @@ pub unsafe extern "C" fn occluded(args: *const sys::RTCOccludedFunctionNArgument
         }
         let context = &mut *args.context.cast::<Context<'_>>();
         let ray = &mut *args.ray.cast::<sys::RTCRay>();
-        if context.test(item(args.geometryUserPtr, args.primID), &unpacked(ray), true).is_some() {
+        if context.test(item(args.geometryUserPtr, args.primID), &unpacked(ray)).is_some() {
             ray.tfar = f32::NEG_INFINITY;
         }
     }

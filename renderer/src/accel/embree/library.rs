@@ -177,6 +177,12 @@ impl Drop for Scene {
 pub struct Geometry(pub sys::RTCGeometry);
 
 impl Geometry {
+    /// Rays meet it whose masks have a bit of this one.
+    pub fn set_mask(&self, mask: u32) {
+        // SAFETY: the handle is live.
+        unsafe { sys::rtcSetGeometryMask(self.0, mask) }
+    }
+
     /// Fills a new buffer of the geometry; `false` where there is no memory for it.
     pub fn fill<T: Copy>(&self, kind: sys::RTCBufferType, format: sys::RTCFormat, items: &[T]) -> bool {
         // SAFETY: the buffer that comes back has room for as many items of that size, and nobody else knows it yet.

@@ -7,6 +7,7 @@
 mod callbacks;
 mod library;
 
+use super::Occlusion;
 use super::primitives::Analytic;
 use crate::geometry::{Body, Geometry, Hit, instance};
 use crate::ray::Ray;
@@ -21,6 +22,7 @@ pub struct Embree {
     groups: Vec<Group>,
     _device: Device,
     primitives: usize,
+    has_see_through: bool,
 }
 
 #[derive(Debug)]
@@ -30,6 +32,19 @@ struct Group {
     parts: Vec<Part>,
     /// What the callbacks' geometry consists of. The library holds its address.
     _items: Box<[Item]>,
+}
+
+/// Masks of geometries, and of the rays that meet them.
+const OPAQUE: u32 = 1;
+const SEE_THROUGH: u32 = 2;
+
+/// What a ray looks for.
+#[derive(Clone, Copy, Debug)]
+struct Query {
+    /// Any hit, in place of the nearest.
+    any: bool,
+    /// Of what.
+    mask: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,15 +78,29 @@ impl Embree {
             let group = build_group(geometry, number, &device, &groups, &mut primitives)?;
             groups[number as usize] = Some(group);
         }
-        Ok(Embree { groups: groups.into_iter().flatten().collect(), _device: device, primitives })
+        let groups = groups.into_iter().flatten().collect();
+        Ok(Embree { groups, _device: device, primitives, has_see_through: geometry.has_see_through() })
     }
 
     pub fn closest(&self, ray: &Ray) -> Option<Hit> {
-        self.search(Geometry::WORLD, ray, 0, false)
+        self.search(Geometry::WORLD, ray, 0, Query { any: false, mask: OPAQUE | SEE_THROUGH })
     }
 
     pub fn occluded(&self, ray: &Ray) -> bool {
-        self.search(Geometry::WORLD, ray, 0, true).is_some()
+        self.meets(ray, OPAQUE | SEE_THROUGH)
+    }
+
+    /// What stands within the ray's interval, where shapes that are see-through do not block.
+    pub fn occlusion(&self, ray: &Ray) -> Occlusion {
+        match () {
+            () if self.meets(ray, OPAQUE) => Occlusion::Blocked,
+            () if self.has_see_through && self.meets(ray, SEE_THROUGH) => Occlusion::SeeThrough,
+            () => Occlusion::Clear,
+        }
+    }
+
+    fn meets(&self, ray: &Ray, mask: u32) -> bool {
+        self.search(Geometry::WORLD, ray, 0, Query { any: true, mask }).is_some()
     }
 
     pub fn primitive_count(&self) -> usize {
@@ -86,11 +115,10 @@ impl Embree {
         }
     }
 
-    /// Looks in a group, reached by a path, for a hit within the ray's interval: the nearest, or with `any` whether
-    /// there is one, the hit then saying nothing more.
-    fn search(&self, group: u32, ray: &Ray, path: u64, any: bool) -> Option<Hit> {
-        let mut context = Context::new(self, group, path);
-        if any {
+    /// Looks in a group, reached by a path, for a hit within the ray's interval. If it is for any, the hit says nothing more.
+    fn search(&self, group: u32, ray: &Ray, path: u64, query: Query) -> Option<Hit> {
+        let mut context = Context::new(self, group, path, query);
+        if query.any {
             return self.blocked(group, ray, &mut context);
         }
         let mut padded = PaddedRayHit::new(ray);
@@ -122,6 +150,7 @@ impl Embree {
 
     fn blocked(&self, group: u32, ray: &Ray, context: &mut Context<'_>) -> Option<Hit> {
         let mut padded = PaddedRay::new(ray);
+        padded.ray.mask = context.query.mask;
         let mut arguments = sys::RTCOccludedArguments {
             flags: sys::RTCRayQueryFlags::INCOHERENT,
             feature_mask: sys::RTCFeatureFlags::RTC_FEATURE_FLAG_ALL,
@@ -158,6 +187,7 @@ fn build_group(
                 if !filled {
                     device.check("take over a mesh")?;
                 }
+                triangles.set_mask(mask_of(geometry, first));
                 scene.attach(triangles, parts.len() as u32);
                 Part::Mesh(first)
             }
@@ -178,7 +208,7 @@ fn build_group(
                 let all = first..first + body.count() as u32;
                 items.extend(all.filter_map(|primitive| {
                     let shape = Analytic::of(geometry.primitive(primitive))?;
-                    Some(Item::Analytic { shape, primitive })
+                    Some(Item::Analytic { shape, primitive, mask: mask_of(geometry, primitive) })
                 }));
                 continue;
             }
@@ -195,9 +225,14 @@ fn build_group(
     Ok(Group { scene, parts, _items: items })
 }
 
+fn mask_of(geometry: &Geometry, primitive: u32) -> u32 {
+    if geometry.is_see_through(primitive) { SEE_THROUGH } else { OPAQUE }
+}
+
 /// A scene placed in another one.
 fn placed(device: &Device, scene: &Scene, to_parent: &DAffine3) -> library::Geometry {
     let geometry = device.geometry(sys::RTCGeometryType::INSTANCE);
+    geometry.set_mask(OPAQUE | SEE_THROUGH);
     let columns: [f32; 12] = to_parent.to_cols_array().map(|x| x as f32);
     let format = sys::RTCFormat::FLOAT3X4_COLUMN_MAJOR;
     // SAFETY: both handles are live, and the matrix has the twelve numbers of its format.
@@ -212,6 +247,8 @@ fn placed(device: &Device, scene: &Scene, to_parent: &DAffine3) -> library::Geom
 /// A geometry that asks the callbacks. The items must live as long as the scene that it is attached to.
 fn user(device: &Device, items: &[Item]) -> library::Geometry {
     let geometry = device.geometry(sys::RTCGeometryType::USER);
+    // The callbacks tell items apart.
+    geometry.set_mask(OPAQUE | SEE_THROUGH);
     // SAFETY: the handle is live; the callbacks know the items by the address set here, which a box keeps.
     unsafe {
         sys::rtcSetGeometryUserPrimitiveCount(geometry.0, items.len() as u32);

@@ -84,9 +84,23 @@ impl Gathered {
     }
 }
 
-/// Appends a leaf's blocks, those of triangles first.
+/// Appends a leaf's blocks: those of opaque triangles first, as they end a shadow ray, then those of others.
 fn pack(geometry: &Geometry, others: &[Other], leaf: &[Reference], blocks: &mut Vec<Block>) {
-    let triangles: SmallVec<[u32; 16]> = leaf.iter().filter(|r| r.weight < BLOCK).map(|r| r.item).collect();
+    let triangles = leaf.iter().filter(|r| r.weight < BLOCK).map(|r| r.item);
+    let (see_through, opaque): (SmallVec<[u32; 16]>, SmallVec<[u32; 16]>) =
+        triangles.partition(|&primitive| geometry.is_see_through(primitive));
+    pack_triangles(geometry, &opaque, false, blocks);
+    pack_triangles(geometry, &see_through, true, blocks);
+    let others = leaf.iter().filter(|r| r.weight == BLOCK).map(|r| others[r.item as usize]);
+    blocks.extend(others.map(|other| match other {
+        Other::Analytic(number, primitive) => {
+            Block::Analytic { number, primitive, see_through: geometry.is_see_through(primitive) }
+        }
+        Other::Instance(i) => Block::Instance(i),
+    }));
+}
+
+fn pack_triangles(geometry: &Geometry, triangles: &[u32], see_through: bool, blocks: &mut Vec<Block>) {
     for four in triangles.chunks(BLOCK as usize) {
         let corners = four.iter().filter_map(|&primitive| match geometry.primitive(primitive) {
             Primitive::Triangle(mesh, t) => Some(mesh.vertices(t)),
@@ -94,11 +108,6 @@ fn pack(geometry: &Geometry, others: &[Other], leaf: &[Reference], blocks: &mut 
         });
         let corners: SmallVec<[[Vec3; 3]; 4]> = corners.collect();
         let primitives = std::array::from_fn(|lane| four.get(lane).copied().unwrap_or(0));
-        blocks.push(Block::Triangles(FourTriangles::new(&corners), primitives));
+        blocks.push(Block::Triangles { triangles: FourTriangles::new(&corners), primitives, see_through });
     }
-    let others = leaf.iter().filter(|r| r.weight == BLOCK).map(|r| others[r.item as usize]);
-    blocks.extend(others.map(|other| match other {
-        Other::Analytic(i, primitive) => Block::Analytic(i, primitive),
-        Other::Instance(i) => Block::Instance(i),
-    }));
 }

@@ -1,0 +1,32 @@
+//! What arrives of light samples, added to their paths.
+
+use super::counts::BatchCounts;
+use super::path::Workspace;
+use super::{emission, visibility};
+use crate::scene::Scene;
+use glam::Vec3;
+
+/// Adds what arrives of all light samples, in the order in which they were drawn; false if something found at a vertex was no
+/// number. The samples and what was found of them stay until they are cleared.
+pub fn deliver(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts) -> bool {
+    let Workspace { light, clock, paths, faulty, .. } = work;
+    visibility::find(scene, light, clock, counts);
+    emission::find(scene, light, clock, counts);
+    let mut numbers = true;
+    for (sample, radiance) in light.samples.iter().zip(&light.radiance) {
+        let visibility = light.visibility_of(sample);
+        if visibility == Vec3::ZERO {
+            continue;
+        }
+        let added = paths[sample.path as usize].add(sample.weight * visibility * *radiance);
+        if let (false, Some((depth, material))) = (added, sample.vertex) {
+            numbers = false;
+            let fault = (sample.path, depth, material);
+            // A hit is told once, whatever of it was no number.
+            if !faulty.contains(&fault) {
+                faulty.push(fault);
+            }
+        }
+    }
+    numbers
+}

@@ -1,0 +1,145 @@
+//! Visibility of light samples: all of it, nothing, or what see-through surfaces on the way let pass.
+//!
+//! The structure tells rays that something opaque blocks from those that only see-through surfaces are in the way of. The
+//! latter go on from surface to surface, all of them together, in blocks of 16 of one material.
+
+use super::clock::{Clock, Stage, Timed};
+use super::counts::BatchCounts;
+use super::light_samples::LightSamples;
+use super::occupancy::Kind;
+use super::order::block_end;
+use super::path::MAX_PASSES;
+use crate::accel::{Occlusion, offset_origin};
+use crate::geometry::{Hit, surface};
+use crate::material::ShadingPoint;
+use crate::ray::{Ray, RayDifferential};
+use crate::scene::Scene;
+use glam::Vec3;
+use ssl_compiler::runtime::HostServices;
+
+/// What see-through surfaces on the way of a shadow ray are asked with.
+#[derive(Clone, Copy, Debug)]
+pub struct SeeThrough {
+    /// That a path has there which the lobes send the same way.
+    pub differential: RayDifferential,
+    pub ray_depth: u32,
+    /// How such a path sees textures.
+    pub scattered: bool,
+}
+
+/// A shadow ray on its way through see-through surfaces.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing {
+    shadow_ray: u32,
+    /// What is left of it.
+    ray: Ray,
+    travelled: f32,
+    transmittance: Vec3,
+    /// The look-ups of textures that shaders have made for it.
+    look_ups: u32,
+    /// The surface that it has come to.
+    hit: Hit,
+    material: u32,
+}
+
+/// Finds the visibility of all shadow rays.
+pub fn find(scene: &Scene, light: &mut LightSamples, clock: &mut Clock, counts: &mut BatchCounts) {
+    scene.accel.occlusion_each(&light.shadow_rays, &mut light.occlusion);
+    counts.shadow_rays += light.shadow_rays.len() as u64;
+    light.visibility.clear();
+    light
+        .visibility
+        .extend(light.occlusion.iter().map(|o| if *o == Occlusion::Clear { Vec3::ONE } else { Vec3::ZERO }));
+    let crossings = &mut light.memory.crossings;
+    crossings.clear();
+    for ((i, occlusion), ray) in light.occlusion.iter().enumerate().zip(&light.shadow_rays) {
+        // Where nothing is to be asked, see-through surfaces block as well.
+        if *occlusion == Occlusion::SeeThrough && light.see_through.get(i).is_some_and(Option::is_some) {
+            crossings.push(Crossing {
+                shadow_ray: i as u32,
+                ray: *ray,
+                travelled: 0.0,
+                transmittance: Vec3::ONE,
+                look_ups: 0,
+                hit: Hit::default(),
+                material: 0,
+            });
+        }
+    }
+    clock.end(Stage::Shadows);
+    for _ in 0..=MAX_PASSES {
+        if light.memory.crossings.is_empty() {
+            break;
+        }
+        go_on(scene, light, counts);
+        clock.end(Stage::Shadows);
+        pass(scene, light, clock, counts);
+    }
+}
+
+/// Takes each ray to the next surface. Those that meet none have arrived.
+fn go_on(scene: &Scene, light: &mut LightSamples, counts: &mut BatchCounts) {
+    let memory = &mut light.memory;
+    memory.rays.clear();
+    memory.rays.extend(memory.crossings.iter().map(|c| c.ray));
+    counts.shadow_rays += memory.rays.len() as u64;
+    scene.accel.closest_each(&memory.rays, &mut memory.hits);
+    let mut hits = memory.hits.iter();
+    memory.crossings.retain_mut(|crossing| {
+        // There is one for each.
+        let Some(&Some(hit)) = hits.next() else {
+            light.visibility[crossing.shadow_ray as usize] = crossing.transmittance;
+            return false;
+        };
+        crossing.hit = hit;
+        crossing.material = scene.geometry.shape(scene.geometry.shape_of(hit.primitive)).material;
+        scene.materials[crossing.material as usize].passage().is_some()
+    });
+    memory.order.sort_by_key(&mut memory.crossings, &mut memory.sorted, scene.materials.len(), |c| c.material);
+}
+
+/// Asks the surfaces that rays have come to what they let pass, and takes the rays behind them.
+fn pass(scene: &Scene, light: &mut LightSamples, clock: &mut Clock, counts: &mut BatchCounts) {
+    let (memory, geometry) = (&mut light.memory, &scene.geometry);
+    let mut begin = 0;
+    while begin < memory.crossings.len() {
+        let end = block_end(&memory.crossings, begin, |c| c.material);
+        let block = &mut memory.crossings[begin..end];
+        begin = end;
+        let Some(passage) = scene.materials[block[0].material as usize].passage() else { continue };
+        let mut scattered = 0;
+        memory.points.clear();
+        for (lane, crossing) in block.iter().enumerate() {
+            let Some(asked) = &light.see_through[crossing.shadow_ray as usize] else { continue };
+            scattered |= u32::from(asked.scattered) << lane;
+            let (ray, hit) = (&crossing.ray, &crossing.hit);
+            // Differentials grow from where the ray began, not from where it passed a surface.
+            let grown = asked.differential.moved(crossing.travelled);
+            memory.points.push(ShadingPoint {
+                hit: *hit,
+                surface: surface::asked_at(geometry, ray, hit, passage.asked()),
+                partials: surface::partials_at(geometry, ray, &grown, hit, passage.wanted()),
+                incident: ray.direction,
+                time: ray.time,
+                ray_depth: asked.ray_depth,
+            });
+        }
+        let textures = scene.textures.scattered(scattered).after(block.iter().map(|c| c.look_ups));
+        let timed = Timed::new(&textures);
+        let host: &dyn HostServices = if clock.runs() { &timed } else { &textures };
+        let passed = passage.passed(&memory.points, scene.surroundings(), host, &mut memory.scratch);
+        counts.occupancy.block(Kind::Opacity, block.len());
+        for (lane, crossing) in block.iter_mut().enumerate() {
+            let surface = &memory.points[lane].surface;
+            crossing.transmittance *= passed[lane];
+            crossing.look_ups = textures.look_ups(lane);
+            crossing.travelled += crossing.hit.t;
+            let ray = &mut crossing.ray;
+            ray.origin = offset_origin(surface.position, surface.position_error, surface.gnormal, ray.direction);
+            ray.t_max -= crossing.hit.t;
+        }
+        clock.end(Stage::Shaders);
+        clock.times.was(timed.nanoseconds(), Stage::Shaders, Stage::Textures);
+    }
+    memory.crossings.retain(|c| c.transmittance != Vec3::ZERO);
+}
