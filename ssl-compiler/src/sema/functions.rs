@@ -265,6 +265,7 @@ fn this_parameter(function: &mut Function, this: This, span: Span) {
         given: None,
         variable: VarId(0),
         direction: this.direction,
+        buffer: None,
         default: None,
         start: None,
         metadata: Vec::new(),

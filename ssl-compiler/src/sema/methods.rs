@@ -377,6 +377,7 @@ impl Checker<'_> {
         let function = Function {
             name: f.name.clone(),
             is_shader: false,
+            is_kernel: false,
             result: f.result.clone(),
             parameters,
             metadata: Vec::new(),
