@@ -5,7 +5,7 @@ use crate::analysis::derivatives::Derivatives;
 use crate::ir::{Module, Precision, verify};
 use crate::passes::ad::CallPolicy;
 use crate::passes::remarks::Remarks;
-use crate::passes::{ad, dce, dead_parameters, fuel, hoist, inline, simplify, tables, unroll};
+use crate::passes::{ad, additions, dce, dead_parameters, fuel, hoist, inline, simplify, tables, unroll};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +141,7 @@ const PASSES: &[Pass] = &[
     pass("simplify-inlined", Wanted::Without(Optimisation::Identities), Run::Plain(simplify::run)),
     optional(Optimisation::Hoist, "hoist", hoist::run),
     pass("tables", Wanted::With(Optimisation::Tables), Run::Plain(tables::run)),
+    pass("additions", Wanted::Optimising, Run::Plain(additions::run)),
     pass("dce-inlined", Wanted::Optimising, Run::Plain(dce::run)).reaching(Stage::Optimised),
 ];
 

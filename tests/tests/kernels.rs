@@ -1,7 +1,9 @@
 //! Kernels: points read elements of buffers, write their own, and add to others, the same on every back end.
 
-use ssl_compiler::runtime::{BufferRole, LaneError};
-use ssl_tests::grid::{Buffers, Launch, Launched, floats, launch, words};
+use ssl_compiler::runtime::{BufferDesc, BufferRole, LaneError};
+use ssl_compiler::source::SourceMap;
+use ssl_compiler::{CompileOptions, GradientRequest, compile};
+use ssl_tests::grid::{Buffers, Launch, Launched, Swept, floats, launch, sweep, words};
 use ssl_tests::{Host, WAYS, messages};
 
 fn run_all(source: &str, how: Launch, given: &[(&str, Vec<u32>)]) -> Launched {
@@ -188,4 +190,147 @@ fn the_interface_says_what_the_buffers_are() {
     );
     assert_eq!((interface.columns, interface.output_rows, interface.outputs.len()), (7, 4, 0));
     assert_eq!(interface.buffers[3].metadata.len(), 1);
+}
+
+/// The gradient of Σ c·y over all that a kernel writes and adds to, by buffers and parameters, on every back end.
+fn sweep_all(source: &str, how: Launch, request: &GradientRequest, given: &Buffers, cotangents: &Buffers) -> Swept {
+    let mut first: Option<Swept> = None;
+    let host = Host::default();
+    for way in WAYS {
+        let mut sources = SourceMap::new();
+        let file = sources.add("test.ssl", source);
+        let options = CompileOptions { gradient: Some(request), ..host.options(way) };
+        let gradient = compile(&mut sources, file, None, &options).unwrap_or_else(|d| panic!("{}", messages(&d))).0;
+        let mut swept = sweep(&gradient, how, given, cotangents);
+        // How much goes on the tape depends on what passes have made simpler.
+        swept.statuses.iter_mut().for_each(|status| status.tape_rows = 0);
+        match &first {
+            None => first = Some(swept),
+            Some(first) => assert_eq!(&swept, first, "{way:?}"),
+        }
+    }
+    first.unwrap()
+}
+
+/// Compares the gradient by each float of the buffers with differences of the kernel's results.
+fn compare_with_slopes(
+    source: &str,
+    grid: [u32; 3],
+    by: &[&str],
+    given: &[(&str, Vec<f32>)],
+    ints: &[(&str, Vec<u32>)],
+) {
+    let mut buffers: Buffers = given.iter().map(|(name, list)| ((*name).to_owned(), words(list))).collect();
+    buffers.extend(ints.iter().map(|(name, list)| ((*name).to_owned(), list.clone())));
+    let how = Launch::over(grid);
+    let kernel = Host::default().compile(source, WAYS[4]).unwrap_or_else(|d| panic!("{}", messages(&d)));
+    let written: Vec<_> = kernel.interface().buffers.iter().filter(|b| b.role != BufferRole::In).collect();
+    let before = launch(&kernel, how, &buffers);
+    let weight = |i: usize| ((i * 37 % 19) as f32 - 9.0) / 8.0;
+    let cotangents: Buffers = written
+        .iter()
+        .map(|b| (b.name.clone(), (0..before.buffers[&b.name].len()).map(|i| weight(i).to_bits()).collect()))
+        .collect();
+    let request = GradientRequest::of_all().by_buffers(by.iter().copied());
+    let swept = sweep_all(source, how, &request, &buffers, &cotangents);
+    let loss = |buffers: &Buffers| -> f64 {
+        let after = launch(&kernel, how, buffers);
+        let of = |b: &&BufferDesc| {
+            let values = floats(&after.buffers[&b.name]);
+            values.iter().enumerate().map(|(i, x)| f64::from(weight(i)) * f64::from(*x)).sum::<f64>()
+        };
+        written.iter().map(of).sum()
+    };
+    for name in by {
+        let at = |i: usize, step: f32| {
+            let mut moved = buffers.clone();
+            let x = f32::from_bits(moved[*name][i]) + step;
+            moved.get_mut(*name).unwrap()[i] = x.to_bits();
+            (f64::from(x), loss(&moved))
+        };
+        for (i, &found) in swept.buffers[*name].iter().enumerate() {
+            let ((x1, f1), (x2, f2)) = (at(i, -0.01), at(i, 0.01));
+            let slope = (f2 - f1) / (x2 - x1);
+            let near = 2e-3 * (1.0 + slope.abs());
+            assert!((slope - f64::from(found)).abs() < near, "{name}[{i}]: {found}, slope {slope}\n{source}");
+        }
+    }
+}
+
+#[test]
+fn what_was_read_is_added_to_by_the_gradient() {
+    let source = "kernel blur(in buffer<float> a, out buffer<float> b) {
+        b = sin(a[index]) * a[index + 1] + a[(index * 7) % a.length] * a[3];
+    }";
+    let a: Vec<f32> = (0..37).map(|i| (i * i % 11) as f32 * 0.2).collect();
+    compare_with_slopes(source, [37, 1, 1], &["a"], &[("a", a)], &[]);
+}
+
+#[test]
+fn what_was_added_to_is_read_by_the_gradient() {
+    let source = "struct Blob { float2 at; float r; };
+        float near(in buffer<Blob> blobs, int i, float x) {
+            float d = length(blobs[i].at - float2(x, 1.0));
+            return exp(-d * d * blobs[i].r);
+        }
+        kernel scatter(in buffer<Blob> blobs, inout buffer<float> state, add buffer<color> sums) {
+            for (int i = 0; i < blobs.length; i++) {
+                float w = near(blobs, i, 0.1 * float(index)) - 0.05;
+                if (w > 0) {
+                    sums[(i + index) % 4] += color(w, state * w, w * w);
+                    state = state * (1 - 0.5 * w) + w;
+                }
+            }
+        }";
+    let blobs: Vec<f32> = (0..15).map(|i| [0.3, 0.9, 0.7][i % 3] + (i / 3) as f32 * [0.4, 0.1, 0.2][i % 3]).collect();
+    let state: Vec<f32> = (0..18).map(|i| 0.5 + (i % 5) as f32 * 0.1).collect();
+    let given = [("blobs", blobs), ("state", state), ("sums", vec![0.0; 12])];
+    compare_with_slopes(source, [18, 1, 1], &["blobs", "state"], &given, &[]);
+}
+
+#[test]
+fn gradients_go_through_loops_over_lists_and_through_functions_with_buffers() {
+    let source = "float inner(in buffer<float> a, in buffer<int> starts, int row) {
+            float sum = 0;
+            for (int i = starts[row]; i < starts[row + 1]; i++) { sum = sum * 0.8 + a[i] * a[i]; }
+            return sum;
+        }
+        void note(add buffer<float> into, int at, float x) { into[at] += x * x; }
+        kernel sums(in buffer<float> a, in buffer<int> starts, out buffer<float> of_rows, add buffer<float> all) {
+            of_rows = inner(a, starts, index);
+            note(all, 0, of_rows);
+        }";
+    let starts: Vec<u32> = (0..=7).map(|i| i * (i + 1) / 2).collect();
+    let a: Vec<f32> = (0..28).map(|i| (i % 7) as f32 * 0.1).collect();
+    let given = [("a", a), ("all", vec![0.0])];
+    compare_with_slopes(source, [7, 1, 1], &["a"], &given, &[("starts", starts)]);
+}
+
+#[test]
+fn the_gradient_by_a_parameter_comes_in_rows() {
+    let source = "kernel scaled(in buffer<float> a, float k = 3.0, out buffer<float> b, add buffer<float> sum) {
+        b = k * a[index];
+        sum[0] += k * k;
+    }";
+    let request = GradientRequest::of_all().by_parameters(["k"]);
+    let given: Buffers = [("a".to_owned(), words(&[1.0, 2.0, 4.0])), ("sum".to_owned(), vec![0])].into();
+    let cotangents: Buffers = [("b".to_owned(), words(&[1.0, 10.0, 100.0])), ("sum".to_owned(), words(&[0.5]))].into();
+    let swept = sweep_all(source, Launch::over([3, 1, 1]), &request, &given, &cotangents);
+    assert_eq!(swept.parameters["k"], [1.0 + 20.0 + 400.0 + 3.0 * 2.0 * 3.0 * 0.5]);
+}
+
+#[test]
+fn gradients_by_what_is_not_read_are_refused() {
+    let source = "kernel k(in buffer<int> n, in buffer<float> height, out buffer<float> b) { b = height[n[index]]; }";
+    let host = Host::default();
+    for (by, says) in
+        [("b", "no buffer that is read, called `b`"), ("n", "`n` holds no float"), ("heigt", "did you mean `height`")]
+    {
+        let mut sources = SourceMap::new();
+        let file = sources.add("test.ssl", source);
+        let request = GradientRequest::of_all().by_buffers([by]);
+        let options = CompileOptions { gradient: Some(&request), ..host.options(WAYS[1]) };
+        let found = messages(&compile(&mut sources, file, None, &options).map(|_| ()).unwrap_err());
+        assert!(found.contains(says), "{found}");
+    }
 }

@@ -2,10 +2,11 @@
 //! host must know.
 
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, closest, codes};
-use crate::ir::Module;
 use crate::ir::gradients::Input;
+use crate::ir::{ColumnWord, Module};
 use crate::runtime::{
-    GlobalsLayout, GradientBy, GradientDesc, GradientInterface, GradientRequest, Orders, ShaderInterface,
+    BufferDesc, BufferRole, GlobalsLayout, GradientBy, GradientColumns, GradientDesc, GradientInterface,
+    GradientRequest, Orders, ShaderInterface,
 };
 use crate::source::Span;
 use crate::types::{Scalar, Type};
@@ -23,8 +24,11 @@ pub fn ask(
     let words = asking.words(request);
     let globals = asking.globals(request);
     let textures = asking.textures(request);
-    if request.parameters.is_empty() && request.globals.is_empty() && request.textures.is_empty() {
-        asking.refuse("the gradient is taken by nothing", "name parameters, globals or texture slots".to_owned());
+    asking.check_buffers(request);
+    let by_values = !request.parameters.is_empty() || !request.globals.is_empty();
+    if !by_values && request.textures.is_empty() && request.buffers.is_empty() {
+        let hint = "name parameters, globals, texture slots or buffers";
+        asking.refuse("the gradient is taken by nothing", hint.to_owned());
     }
     if asking.found.has_errors() {
         return Err(asking.found);
@@ -43,13 +47,50 @@ pub fn ask(
         module.globals.push(field_of);
         module.gradients.of.push((row as u32, field as u32));
     }
+    if interface.kernel {
+        columns(request, module, interface, &mut gradient);
+    }
     interface.gradient = Some(gradient);
     Ok(())
 }
 
+/// Gives a kernel's gradient columns of its own.
+fn columns(
+    request: &GradientRequest,
+    module: &mut Module,
+    interface: &mut ShaderInterface,
+    gradient: &mut GradientInterface,
+) {
+    let wanted = |name: &String| request.of.is_empty() || request.of.contains(name);
+    for b in &interface.buffers {
+        let (kind, added) = match b.role {
+            BufferRole::Add if wanted(&b.name) => ("cotangent", false),
+            BufferRole::In | BufferRole::InOut if request.buffers.contains(&b.name) => ("gradient", true),
+            _ => continue,
+        };
+        let first = module.columns.len();
+        let pairs = b.scalars.iter().enumerate().filter(|(_, s)| **s == Scalar::Float);
+        let pairs = pairs.map(|(i, _)| ((b.first_column + i) as u32, (first + i) as u32));
+        let (map, list) = match added {
+            true => (&mut module.gradients.columns.by, &mut gradient.gradient_columns),
+            false => (&mut module.gradients.columns.of, &mut gradient.cotangent_columns),
+        };
+        map.extend(pairs);
+        list.push(GradientColumns { buffer: b.name.clone(), first_column: first, count: b.scalars.len() });
+        for path in &b.paths {
+            let dot = if path.is_empty() { "" } else { "." };
+            let name = format!("{kind}.{}{dot}{path}", b.name);
+            module.columns.push(ColumnWord { name, scalar: Scalar::Float, added });
+        }
+    }
+    module.gradients.columns.alone = true;
+    interface.columns = module.columns.len();
+}
+
 /// Tells where the gradients lie that the passes made.
 pub fn tell(request: &GradientRequest, module: &Module, interface: &mut ShaderInterface) {
-    let first = interface.output_rows;
+    let alone = module.gradient_columns.alone;
+    let first = if alone { 0 } else { interface.output_rows };
     let row = |input: Input| module.gradient_rows.iter().position(|i| *i == input).map(|i| first + i);
     let mut gradients = Vec::new();
     for name in &request.parameters {
@@ -68,7 +109,7 @@ pub fn tell(request: &GradientRequest, module: &Module, interface: &mut ShaderIn
             }
         }
     }
-    interface.output_rows += module.gradient_rows.len();
+    interface.output_rows = first + module.gradient_rows.len();
     if let Some(gradient) = &mut interface.gradient {
         gradient.gradients = gradients;
     }
@@ -105,13 +146,21 @@ impl Asking<'_> {
     /// The output rows for which the host gives cotangents.
     fn rows(&mut self, request: &GradientRequest) -> Vec<usize> {
         let interface = self.interface;
-        let plain = interface.outputs.iter().map(|o| o.name.as_str());
+        let written = |b: &&BufferDesc| b.role != BufferRole::In;
+        let buffers = interface.buffers.iter().filter(written).map(|b| b.name.as_str());
+        let plain = interface.outputs.iter().map(|o| o.name.as_str()).chain(buffers);
         let all: Vec<&str> = plain.chain(interface.closures.iter().map(|c| c.name.as_str())).collect();
         let mut rows = Vec::new();
         let names = || request.of.iter().map(String::as_str);
         let wanted: Vec<&str> = if request.of.is_empty() { all.clone() } else { names().collect() };
         for name in wanted {
-            if let Some(o) = interface.output(name) {
+            if let Some(b) = interface.buffers.iter().find(|b| b.name == name && written(b)) {
+                let floats = b.scalars.iter().enumerate().filter(|(_, s)| **s == Scalar::Float);
+                if floats.clone().count() == 0 && !request.of.is_empty() {
+                    self.no_float(name);
+                }
+                rows.extend(b.first_row.into_iter().flat_map(|first| floats.clone().map(move |(i, _)| first + i)));
+            } else if let Some(o) = interface.output(name) {
                 let floats = o.scalars.iter().enumerate().filter(|(_, s)| **s == Scalar::Float);
                 let before = rows.len();
                 rows.extend(floats.map(|(i, _)| o.first_row + i));
@@ -172,6 +221,21 @@ impl Asking<'_> {
             }
         }
         fields
+    }
+
+    fn check_buffers(&mut self, request: &GradientRequest) {
+        let interface = self.interface;
+        let read = |b: &&BufferDesc| matches!(b.role, BufferRole::In | BufferRole::InOut);
+        for name in &request.buffers {
+            match interface.buffers.iter().filter(read).find(|b| b.name == *name) {
+                None => {
+                    let known: Vec<&str> = interface.buffers.iter().filter(read).map(|b| b.name.as_str()).collect();
+                    self.unknown("buffer that is read, called", name, &known);
+                }
+                Some(b) if !b.scalars.contains(&Scalar::Float) => self.no_float(name),
+                Some(_) => {}
+            }
+        }
     }
 
     fn textures(&mut self, request: &GradientRequest) -> Vec<u32> {

@@ -52,6 +52,32 @@ pub struct Gradients {
     pub globals: Vec<u32>,
     /// Words of texture slots by whose texels it is taken.
     pub textures: Vec<u32>,
+    /// What becomes of columns of buffers.
+    pub columns: Columns,
+}
+
+/// What becomes of the columns of a kernel's buffers in its gradient: whatever was read is added to, and the other way
+/// round.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// A column that is read, and the one to which its gradient is added.
+    pub by: Vec<(u32, u32)>,
+    /// A column that is added to, and the one from which the cotangents of its elements are read.
+    pub of: Vec<(u32, u32)>,
+    /// Nothing is wanted but the gradient: not the results, and nothing that is added on the way forwards.
+    pub alone: bool,
+}
+
+impl Columns {
+    /// The column to which the gradient by another is added.
+    pub fn gradient(&self, column: u32) -> Option<u32> {
+        self.by.iter().find(|(read, _)| *read == column).map(|(_, added)| *added)
+    }
+
+    /// The column that holds the cotangents of another.
+    pub fn cotangent(&self, column: u32) -> Option<u32> {
+        self.of.iter().find(|(added, _)| *added == column).map(|(_, read)| *read)
+    }
 }
 
 impl Gradients {

@@ -292,6 +292,8 @@ pub struct Module {
     pub gradients: Gradients,
     /// Words of texture slots of whose look-ups a `vjp` hands the cotangents to the host.
     pub gradient_textures: Vec<u32>,
+    /// Columns of buffers that a `vjp` reads and adds to in place of others.
+    pub gradient_columns: gradients::Columns,
     /// The inputs to which the entry's last results are the gradient.
     pub gradient_rows: Vec<gradients::Input>,
 }
@@ -309,6 +311,7 @@ impl Module {
             texts: self.texts.clone(),
             gradients: self.gradients.clone(),
             gradient_textures: self.gradient_textures.clone(),
+            gradient_columns: self.gradient_columns.clone(),
             gradient_rows: self.gradient_rows.clone(),
         }
     }

@@ -75,6 +75,7 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
             texts,
             gradients: Gradients::default(),
             gradient_textures: Vec::new(),
+            gradient_columns: gradients::Columns::default(),
             gradient_rows: Vec::new(),
         },
         calls: Vec::new(),
@@ -114,6 +115,15 @@ fn gradient(cursor: &mut Cursor<'_>, module: &mut Module) -> Parsed<()> {
             module.gradients.globals.push(field);
         }
         "texels" => module.gradients.textures.push(cursor.number()?),
+        kind @ ("wanted" | "column") => {
+            let columns = if kind == "wanted" { &mut module.gradients.columns } else { &mut module.gradient_columns };
+            match cursor.word()? {
+                "by" => columns.by.push((cursor.number()?, cursor.number()?)),
+                "of" => columns.of.push((cursor.number()?, cursor.number()?)),
+                "alone" => columns.alone = true,
+                other => return Err(format!("no gradient is of or by `{other}`")),
+            }
+        }
         "texture" => module.gradient_textures.push(cursor.number()?),
         other => return Err(format!("no gradient is of or by `{other}`")),
     }

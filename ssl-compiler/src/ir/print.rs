@@ -68,6 +68,15 @@ impl fmt::Display for Module {
         for word in &self.gradient_textures {
             writeln!(f, "gradient texture {word}")?;
         }
+        for (kind, columns) in
+            [("gradient wanted", &self.gradients.columns), ("gradient column", &self.gradient_columns)]
+        {
+            columns.by.iter().try_for_each(|(read, added)| writeln!(f, "{kind} by {read} {added}"))?;
+            columns.of.iter().try_for_each(|(added, read)| writeln!(f, "{kind} of {added} {read}"))?;
+            if columns.alone {
+                writeln!(f, "{kind} alone")?;
+            }
+        }
         let (no_inputs, no_columns) = (self.globals.is_empty() && self.parameters.is_empty(), self.columns.is_empty());
         if !no_inputs || !no_columns || !self.texts.formats.is_empty() {
             writeln!(f)?;

@@ -222,6 +222,8 @@ impl Scan {
         match &e.kind {
             ExprKind::Call(id, _) => self.calls.push((*id, e.span)),
             ExprKind::Sample(..) | ExprKind::Print(..) | ExprKind::AddTo(_) => self.effects = true,
+            // Its transpose adds.
+            ExprKind::Element(..) => self.effects = true,
             _ => {}
         }
         each_child(e, &mut |child| self.expr(child));

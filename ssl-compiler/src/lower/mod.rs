@@ -112,6 +112,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         interface: ShaderInterface {
             name: program.function(request.shader).name.clone(),
             strings: program.strings.clone(),
+            kernel: program.function(request.shader).is_kernel,
             metadata: program.function(request.shader).metadata.clone(),
             ..ShaderInterface::default()
         },
@@ -143,6 +144,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         texts,
         gradients: Gradients::default(),
         gradient_textures: Vec::new(),
+        gradient_columns: ir::gradients::Columns::default(),
         gradient_rows: Vec::new(),
     };
     Some((module, interface))

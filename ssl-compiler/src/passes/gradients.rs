@@ -10,7 +10,7 @@ use crate::ir::builder::Builder;
 use crate::ir::gradients::{Gradients, Input};
 use crate::ir::{FLOAT, FuncId, Function, Module, Op, Ty, Value, Values};
 use crate::runtime::Order;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Writes the new entry, if a host asked for gradients, and notes in the module which input each of its further results
 /// belongs to. Says whether it did.
@@ -27,6 +27,7 @@ pub fn run(module: &mut Module) -> bool {
     let entry = entry(module, name, body, &wanted, &inputs);
     // Not before: what the shader itself differentiates in reverse has other cotangents, which are not the host's.
     module.gradient_textures = wanted.textures;
+    module.gradient_columns = wanted.columns;
     module.entry = FuncId(module.functions.len() as u32);
     module.functions.push(entry);
     module.gradient_rows = inputs;
@@ -84,9 +85,44 @@ fn entry(module: &Module, name: String, body: FuncId, wanted: &Gradients, inputs
     let inst = b.push(Op::Vjp { function: body, screen: 0 }, args, &gives, &[]);
     let given = Values::from_slice(b.results(inst));
     let (own, gradient) = given.split_at(old.results.len());
-    let mut results = Values::from_slice(own);
+    let mut results = Values::from_slice(if wanted.columns.alone { &own[..1] } else { own });
     let finite = |&v: &Value| b.emit(Op::Finite, &[v], FLOAT);
     results.extend(gradient.iter().map(finite).collect::<Values>());
-    b.function.results = gives;
+    b.function.results = results.iter().map(|&v| b.ty(v)).collect();
     b.finish(results)
+}
+
+/// Leaves of what is added to buffers only gradients, where nothing else is wanted. Runs when all is resolved.
+pub fn finish(module: &mut Module) {
+    let columns = module.gradient_columns.clone();
+    if !columns.alone {
+        return;
+    }
+    let is_gradient = |column: u32| columns.by.iter().any(|(_, added)| *added == column);
+    for f in &mut module.functions {
+        drop_additions(f, &|op| matches!(op, Op::AddTo(column) if !is_gradient(column)));
+    }
+}
+
+/// Hands the tokens of operations on, and takes the operations out.
+pub(super) fn drop_additions(f: &mut Function, dropped: &dyn Fn(Op) -> bool) {
+    let mut instead: HashMap<Value, Value> = HashMap::new();
+    f.walk(|_, data| {
+        if dropped(data.op) {
+            instead.insert(data.results[0], data.args[0]);
+        }
+    });
+    if instead.is_empty() {
+        return;
+    }
+    let rename = |v: &mut Value| {
+        while let Some(&other) = instead.get(v) {
+            *v = other;
+        }
+    };
+    f.insts.iter_mut().flat_map(|data| &mut data.args).for_each(rename);
+    f.regions.iter_mut().flat_map(|region| &mut region.results).for_each(rename);
+    f.bindings.iter_mut().map(|b| &mut b.value).for_each(rename);
+    let insts = &f.insts;
+    f.regions.iter_mut().for_each(|region| region.insts.retain(|i| !dropped(insts[i.index()].op)));
 }

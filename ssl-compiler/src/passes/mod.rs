@@ -1,6 +1,7 @@
 //! The transforms of the IR, one in each file. Each takes a verified module and leaves a verified module.
 
 pub mod ad;
+pub mod additions;
 pub mod dce;
 pub mod dead_parameters;
 pub mod expand_math;

@@ -22,6 +22,10 @@ pub struct GradientRequest {
     pub parameters: Vec<String>,
     /// The globals by which it is taken: by the value, and by each partial that the shader reads.
     pub globals: Vec<String>,
+    /// A kernel's `in` and `inout` buffers by whose elements it is taken. Such a gradient comes without the kernel's results:
+    /// the code reads what the kernel reads, takes cotangents for what the kernel writes and adds to, and adds to the
+    /// gradients of these buffers.
+    pub buffers: Vec<String>,
     /// The texture slots by whose texels it is taken. The host gets these gradients by its texture service, while the
     /// shader runs.
     pub textures: Vec<String>,
@@ -47,6 +51,12 @@ impl GradientRequest {
     /// Also by these globals.
     pub fn by_globals<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> GradientRequest {
         self.globals.extend(names.into_iter().map(S::into));
+        self
+    }
+
+    /// Also by the elements of these buffers.
+    pub fn by_buffers<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> GradientRequest {
+        self.buffers.extend(names.into_iter().map(S::into));
         self
     }
 
@@ -90,14 +100,30 @@ impl GradientDesc {
     }
 }
 
+/// Columns that a kernel's gradient has for a buffer, one for each of the buffer's scalars; all are floats. Those for whole
+/// numbers and bools stay as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GradientColumns {
+    /// The name of the buffer.
+    pub buffer: String,
+    /// The first of the columns, of a block's.
+    pub first_column: usize,
+    /// How many there are.
+    pub count: usize,
+}
+
 /// Where a shader reads cotangents, and where it writes gradients.
 #[derive(Clone, Debug, Default)]
 pub struct GradientInterface {
     /// For each output row, the row of the globals block that holds its cotangent; `None` for a row that is no float, or
     /// of which no gradient was asked.
     pub cotangents: Vec<Option<usize>>,
-    /// The gradients, in output rows behind the usual ones.
+    /// The gradients, in output rows: behind the usual ones, or alone in that of a kernel.
     pub gradients: Vec<GradientDesc>,
+    /// For a kernel's `add` buffers: from where the code reads the cotangents of the elements.
+    pub cotangent_columns: Vec<GradientColumns>,
+    /// For the buffers by which the gradient is taken: where the code adds the gradients of the elements.
+    pub gradient_columns: Vec<GradientColumns>,
 }
 
 impl GradientInterface {

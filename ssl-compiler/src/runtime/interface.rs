@@ -207,6 +207,8 @@ pub struct ShaderInterface {
     pub parameter_words: usize,
     /// A kernel's buffers. Its `out` and `inout` buffers have output rows; they are not among `outputs`.
     pub buffers: Vec<BufferDesc>,
+    /// Whether it is a kernel.
+    pub kernel: bool,
     /// The number of columns in a block.
     pub columns: usize,
     /// Its `out` parameters without closures.

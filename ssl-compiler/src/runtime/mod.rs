@@ -33,7 +33,7 @@ pub use closures::{
 };
 pub use externals::{External, ExternalRegistry};
 pub use globals::{GlobalField, GlobalsLayout, Order, Orders};
-pub use gradients::{GradientBy, GradientDesc, GradientInterface, GradientRequest};
+pub use gradients::{GradientBy, GradientColumns, GradientDesc, GradientInterface, GradientRequest};
 pub use host::{HostServices, NoTextures, TextureDouble, TextureRequest};
 pub use interface::{GlobalRead, Layer, LobeDesc, OutputDesc, ParameterDesc, ShaderInterface, TextureDesc};
 pub use parameters::{ParameterBlock, ParameterValue};

@@ -107,6 +107,7 @@ pub fn run_remarking(
             break;
         }
     }
+    gradients::finish(module);
     finish::run(module, rounds.all > rounds.screen);
     Ok(())
 }

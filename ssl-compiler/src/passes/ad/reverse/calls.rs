@@ -77,8 +77,8 @@ impl<'m> Lineariser<'_, 'm> {
     /// Who sweeps back through a call; `None` where no cotangent passes.
     fn callee(&mut self, data: &InstData, id: FuncId) -> Option<Callee> {
         let results: Vec<bool> = data.results.iter().map(|&r| self.active[r.index()]).collect();
-        let on_tape = self.output.uses_tape[id.index()];
-        if !results.iter().any(|&r| r) && !on_tape {
+        let inside = self.output.uses_tape[id.index()] || self.output.adds[id.index()];
+        if !results.iter().any(|&r| r) && !inside {
             return None;
         }
         let f = self.output.module.function(id);

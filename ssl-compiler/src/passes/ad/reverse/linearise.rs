@@ -44,6 +44,17 @@ pub(super) enum Step {
         gradients: Vec<Value>,
         texels: Vec<Value>,
     },
+    /// An element of a buffer: its cotangent is added to this column.
+    Element {
+        inst: Inst,
+        index: Value,
+        added: u32,
+    },
+    /// An addition to an element of a buffer: the cotangents of what was added are read from there.
+    AddTo {
+        inst: Inst,
+        index: Value,
+    },
     External {
         inst: Inst,
         partials: Vec<(usize, Values)>,
@@ -152,6 +163,7 @@ impl Step {
             Step::Call { handed, .. } => handed.iter().for_each(|&v| visit(v)),
             Step::Texture { gradients, texels, .. } => gradients.iter().chain(texels).for_each(|&v| visit(v)),
             Step::External { partials, .. } => partials.iter().flat_map(|(_, v)| v).for_each(|&v| visit(v)),
+            Step::Element { index, .. } | Step::AddTo { index, .. } => visit(*index),
             Step::Push { .. } | Step::Pop { .. } => {}
         }
     }
@@ -212,6 +224,8 @@ impl<'m> Lineariser<'_, 'm> {
             Op::Texture { .. } => self.texture(inst, data),
             Op::External(id) => self.external(inst, data, id),
             Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(inst, data),
+            Op::Element { column, .. } => self.element(inst, data, column),
+            Op::AddTo(_) => self.add_to(inst, data),
             op if op.is_pure() => self.pure(inst, data, op),
             op => {
                 let types: Vec<Ty> = data.results.iter().map(|&r| self.source.ty(r)).collect();
@@ -341,6 +355,29 @@ impl<'m> Lineariser<'_, 'm> {
         let gradients = if moves { results[5..].to_vec() } else { Vec::new() };
         let texels = if is_wanted(self.output.module, op) { place } else { Vec::new() };
         active.then_some(Step::Texture { inst, gradients, texels })
+    }
+
+    fn element(&mut self, inst: Inst, data: &InstData, column: u32) -> Option<Step> {
+        let (index, old) = (self.value(data.args[0]), data.results[0]);
+        let new = self.b.emit(data.op, &[index], self.source.ty(old));
+        self.primal[old.index()] = Some(new);
+        let added = self.output.module.gradient_columns.gradient(column).filter(|_| self.is_active(old))?;
+        Some(Step::Element { inst, index, added })
+    }
+
+    fn add_to(&mut self, inst: Inst, data: &InstData) -> Option<Step> {
+        let args = self.values(&data.args);
+        let columns = &self.output.module.gradient_columns;
+        let new = match columns.alone {
+            true => args[0],
+            false => {
+                let inst = self.b.push(data.op, args.clone(), &[Ty::Token], &[]);
+                self.b.results(inst)[0]
+            }
+        };
+        self.bind(&data.results, &[new]);
+        let active = !columns.of.is_empty() && data.args[2..].iter().any(|&v| self.is_active(v));
+        active.then_some(Step::AddTo { inst, index: args[1] })
     }
 
     fn external(&mut self, inst: Inst, data: &InstData, id: u32) -> Option<Step> {

@@ -102,7 +102,8 @@ pub(super) fn resolve(
         rewritten,
         remarks,
         uses_tape: holding(module, &calls, |op| matches!(op, Op::Push(_) | Op::Pop(_))),
-        shows: holding(module, &calls, shows),
+        shows: holding(module, &calls, |op| shows(module, op)),
+        adds: holding(module, &calls, |op| has_cotangent(module, op)),
         has_texels: holding(module, &calls, |op| is_wanted(module, op)),
         drifts: drift.then(Vec::new),
         refused: None,
@@ -186,8 +187,10 @@ fn first_free_tape(module: &Module, calls: &CallGraph, ready: &dyn Fn(FuncId) ->
 }
 
 /// Whether running an operation once more shows, but for what it costs.
-fn shows(op: Op) -> bool {
-    matches!(op, Op::Push(_) | Op::Pop(_) | Op::Print(_) | Op::Probe(_) | Op::Keep | Op::TextureAdjoint { .. })
+fn shows(module: &Module, op: Op) -> bool {
+    // What is added on the way forwards falls away if nothing but the gradient is wanted.
+    let adds = matches!(op, Op::AddTo(_)) && !module.gradient_columns.alone;
+    adds || matches!(op, Op::Push(_) | Op::Pop(_) | Op::Print(_) | Op::Probe(_) | Op::Keep | Op::TextureAdjoint { .. })
 }
 
 fn first_free_site(module: &Module) -> u32 {
@@ -225,8 +228,10 @@ pub(super) struct Output<'m> {
     pub uses_tape: Vec<bool>,
     /// Likewise, whether it or what it calls does what must not be done twice.
     shows: Vec<bool>,
-    /// Likewise, whether it looks at texels whose gradient is wanted.
+    /// Likewise, whether it looks at texels or elements whose gradient is wanted.
     has_texels: Vec<bool>,
+    /// Likewise, whether it adds to elements that have cotangents.
+    pub adds: Vec<bool>,
     /// If what is restored is to be compared with what was, the variables that are.
     drifts: Option<Vec<String>>,
     pub refused: Option<Refused>,
@@ -348,12 +353,21 @@ impl Output<'_> {
     }
 }
 
-/// Whether an operation looks up a texture whose gradient is wanted.
+/// Whether an operation looks up a texture, or reads an element, whose gradient is wanted.
 pub(super) fn is_wanted(module: &Module, op: Op) -> bool {
-    matches!(op, Op::Texture { word, .. } if module.gradient_textures.contains(&word))
+    match op {
+        Op::Texture { word, .. } => module.gradient_textures.contains(&word),
+        Op::Element { column, .. } => module.gradient_columns.gradient(column).is_some(),
+        _ => false,
+    }
 }
 
-/// Whether each value lies on a way from where a gradient is wanted (parameters, texels) to where cotangents are given,
+/// Whether an operation adds to an element of which a cotangent is given. Those of several columns have cotangents together.
+pub(super) fn has_cotangent(module: &Module, op: Op) -> bool {
+    matches!(op, Op::AddTo(_)) && !module.gradient_columns.of.is_empty()
+}
+
+/// Whether each value lies on a way from where a gradient is wanted (parameters, texels, elements) to where cotangents are given,
 /// and the halves of these ways.
 ///
 /// It over-estimates what other functions do with the tape and with texels: all that a function gives that pops or looks
@@ -374,9 +388,9 @@ fn active(output: &Output<'_>, id: FuncId, signature: &Signature) -> (Vec<bool>,
             Op::Push(_) => (false, true),
             Op::Call(callee) => {
                 let tape = output.uses_tape[callee.index()];
-                (tape || output.has_texels[callee.index()], tape)
+                (tape || output.has_texels[callee.index()], tape || output.adds[callee.index()])
             }
-            op => (is_wanted(output.module, op), false),
+            op => (is_wanted(output.module, op), has_cotangent(output.module, op)),
         };
         data.results.iter().filter(|_| sources).for_each(|r| varied[r.index()] |= f.ty(*r).is_differentiable());
         data.args.iter().filter(|_| sinks).for_each(|a| useful[a.index()] |= f.ty(*a).is_differentiable());

@@ -7,6 +7,7 @@ use super::linearise::{Branch, Step};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use crate::passes::ad::rules::{Coefficient, Rule};
+use crate::types::Scalar;
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Sweep<'a, 'm> {
@@ -149,6 +150,14 @@ impl<'m> Sweep<'_, 'm> {
                 self.b.span = at(inst).span;
                 self.texture(at(inst), gradients, texels);
             }
+            Step::Element { inst, index, added } => {
+                self.b.span = at(inst).span;
+                self.element(at(inst), *index, *added);
+            }
+            Step::AddTo { inst, index } => {
+                self.b.span = at(inst).span;
+                self.add_to(at(inst), *index);
+            }
             Step::External { inst, partials } => {
                 self.b.span = at(inst).span;
                 self.external(at(inst), partials);
@@ -268,6 +277,28 @@ impl<'m> Sweep<'_, 'm> {
             args.extend(cotangents.iter().map(|c| c.unwrap_or(zero)));
             let inst = self.b.push(Op::TextureAdjoint { word, level }, args, &[Ty::Token], &[]);
             self.token = Some(self.b.results(inst)[0]);
+        }
+    }
+
+    /// What a point read it adds to, and the other way round. Nothing that is not finite gets into a sum of others.
+    fn element(&mut self, data: &InstData, index: Value, added: u32) {
+        // Whatever reads elements is given a token: see `lower::facts`.
+        let (Some(cotangent), Some(token)) = (self.take(data.results[0]), self.token) else { return };
+        let index = self.known(index);
+        let cotangent = self.b.emit(Op::Finite, &[cotangent], FLOAT);
+        let inst = self.b.push(Op::AddTo(added), Values::from_slice(&[token, index, cotangent]), &[Ty::Token], &[]);
+        self.token = Some(self.b.results(inst)[0]);
+    }
+
+    fn add_to(&mut self, data: &InstData, index: Value) {
+        let Op::AddTo(first) = data.op else { return };
+        let index = self.known(index);
+        for (column, &v) in (first..).zip(&data.args[2..]) {
+            let Some(column) = self.module.gradient_columns.cotangent(column).filter(|_| self.is_active(v)) else {
+                continue;
+            };
+            let cotangent = self.b.emit(Op::Element { column, scalar: Scalar::Float }, &[index], FLOAT);
+            self.add(v, cotangent);
         }
     }
 
