@@ -210,6 +210,7 @@ pub(super) fn write_joint(output: &mut Output<'_>, id: FuncId, signature: &Signa
         joint: true,
         environment: HashMap::new(),
         cotangents: HashMap::new(),
+        products: HashMap::new(),
         token,
     };
     let swept = sweep.function(&given, &cotangents, signature, &steps);
@@ -314,6 +315,7 @@ fn write_back<'m>(output: &mut Output<'m>, back: Back<'_, 'm>, steps: &[Step]) -
         joint: false,
         environment: HashMap::new(),
         cotangents: HashMap::new(),
+        products: HashMap::new(),
         token: token.map(|_| params[0]),
     };
     let (leaves, cotangents) = params[first..].split_at(handed.len());

@@ -22,6 +22,8 @@ pub(super) struct Sweep<'a, 'm> {
     /// What else is known of the way forwards.
     pub environment: HashMap<Value, Value>,
     pub cotangents: HashMap<Value, Value>,
+    /// Cotangents that are a product so far: of what.
+    pub products: HashMap<Value, [Value; 2]>,
     pub token: Option<Value>,
 }
 
@@ -58,9 +60,37 @@ impl<'m> Sweep<'_, 'm> {
         let sum = match self.cotangents.get(&old) {
             None => cotangent,
             Some(&so_far) if self.source.ty(old).is_array() => self.add_arrays(so_far, cotangent),
-            Some(&so_far) => self.b.add(so_far, cotangent),
+            Some(so_far) => match self.products.get(so_far).copied() {
+                Some([a, b]) => self.b.emit(Op::Fma, &[a, b, cotangent], FLOAT),
+                None => self.b.add(*so_far, cotangent),
+            },
         };
         self.cotangents.insert(old, sum);
+    }
+
+    /// Adds a coefficient times a cotangent. A sum of products takes one instruction for each, which rounds once.
+    pub fn add_product(&mut self, old: Value, coefficient: Value, cotangent: Value) {
+        if !self.is_active(old) {
+            return;
+        }
+        match self.cotangents.get(&old).copied() {
+            Some(so_far) if self.is_product(coefficient, cotangent) => {
+                let sum = self.b.emit(Op::Fma, &[coefficient, cotangent, so_far], FLOAT);
+                self.cotangents.insert(old, sum);
+            }
+            so_far => {
+                let term = self.b.mul(coefficient, cotangent);
+                if so_far.is_none() && self.is_product(coefficient, cotangent) {
+                    self.products.insert(term, [coefficient, cotangent]);
+                }
+                self.add(old, term);
+            }
+        }
+    }
+
+    /// Whether a product is worth an instruction: it is not if one factor is a constant that others fold with.
+    fn is_product(&self, a: Value, b: Value) -> bool {
+        [a, b].into_iter().all(|v| self.b.constant_of(v).is_none())
     }
 
     /// Makes known what a region keeps.
@@ -125,9 +155,8 @@ impl<'m> Sweep<'_, 'm> {
                     // One factor at a time: the square may overflow where this does not.
                     let result = self.known(*result);
                     let once = self.b.mul(result, cotangent);
-                    let twice = self.b.mul(result, once);
-                    let opposite = self.b.neg(twice);
-                    self.add(at(inst).args[1], opposite);
+                    let opposite = self.b.neg(result);
+                    self.add_product(at(inst).args[1], opposite, once);
                 }
             }
             Step::Array { inst, index } => {
@@ -172,15 +201,14 @@ impl<'m> Sweep<'_, 'm> {
             Rule::Zero => {}
             Rule::Sum(ref terms) => {
                 for &(i, coefficient) in terms {
-                    let term = match coefficient {
-                        Coefficient::One => cotangent,
-                        Coefficient::MinusOne => self.b.neg(cotangent),
-                        Coefficient::Times(c) => {
-                            let c = self.known(c);
-                            self.b.mul(c, cotangent)
+                    match coefficient {
+                        Coefficient::One => self.add(args[i], cotangent),
+                        Coefficient::MinusOne => {
+                            let opposite = self.b.neg(cotangent);
+                            self.add(args[i], opposite);
                         }
-                    };
-                    self.add(args[i], term);
+                        Coefficient::Times(c) => self.add_product(args[i], self.known(c), cotangent),
+                    }
                 }
             }
             Rule::Choose { condition, then, otherwise } => {
@@ -199,9 +227,8 @@ impl<'m> Sweep<'_, 'm> {
                 let term = self.b.div(cotangent, divisor);
                 self.add(args[0], term);
                 if self.is_active(args[1]) {
-                    let scaled = self.b.mul(result, term);
-                    let opposite = self.b.neg(scaled);
-                    self.add(args[1], opposite);
+                    let opposite = self.b.neg(result);
+                    self.add_product(args[1], opposite, term);
                 }
             }
         }
@@ -266,9 +293,7 @@ impl<'m> Sweep<'_, 'm> {
         }
         for (i, &gradient) in gradients.iter().enumerate() {
             let Some(cotangent) = cotangents[i % 4] else { continue };
-            let gradient = self.known(gradient);
-            let term = self.b.mul(gradient, cotangent);
-            self.add(data.args[1 + i / 4], term);
+            self.add_product(data.args[1 + i / 4], self.known(gradient), cotangent);
         }
         if let (Op::Texture { word, level, .. }, Some(token), false) = (data.op, self.token, texels.is_empty()) {
             let zero = self.b.float(0.0);
@@ -307,9 +332,7 @@ impl<'m> Sweep<'_, 'm> {
         for (component, values) in partials {
             for (&partial, cotangent) in values.iter().zip(&given) {
                 let Some(cotangent) = *cotangent else { continue };
-                let partial = self.known(partial);
-                let term = self.b.mul(partial, cotangent);
-                self.add(data.args[*component], term);
+                self.add_product(data.args[*component], self.known(partial), cotangent);
             }
         }
     }
