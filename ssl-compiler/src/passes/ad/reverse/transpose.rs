@@ -224,8 +224,11 @@ impl<'m> Sweep<'_, 'm> {
             }
             Rule::Quotient { result, divisor } => {
                 let (result, divisor) = (self.known(result), self.known(divisor));
-                let term = self.b.div(cotangent, divisor);
-                self.add(args[0], term);
+                // Quotients by the same divisor share its reciprocal, and one that no round changes leaves the loop.
+                let one = self.b.float(1.0);
+                let reciprocal = self.b.div(one, divisor);
+                let term = self.b.mul(reciprocal, cotangent);
+                self.add_product(args[0], reciprocal, cotangent);
                 if self.is_active(args[1]) {
                     let opposite = self.b.neg(result);
                     self.add_product(args[1], opposite, term);

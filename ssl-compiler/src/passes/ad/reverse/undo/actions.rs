@@ -65,6 +65,11 @@ pub(super) struct Unstep {
 }
 
 impl Action {
+    /// The instruction that it runs once more.
+    pub fn computed(&self) -> Option<Inst> {
+        if let Action::Compute(inst) = self { Some(*inst) } else { None }
+    }
+
     /// What it makes known.
     pub fn finds(&self, f: &Function) -> Vec<Value> {
         match self {

@@ -220,8 +220,15 @@ impl Lineariser<'_, '_> {
         let lost = self.lost(&undo.actions, &mut token);
         let token = token.unwrap_or(results[place]);
         let every = if undo.anchor == 0 { ANCHOR } else { undo.anchor };
-        let (every, end) = (self.b.int(every as i32), self.b.int(every as i32 - 1));
-        let phase = self.b.int2(Int2::Rem, index, every);
+        let end = self.b.int(every as i32 - 1);
+        // Rounds are not negative.
+        let phase = match every.is_power_of_two() {
+            true => self.b.int2(Int2::And, index, end),
+            false => {
+                let every = self.b.int(every as i32);
+                self.b.int2(Int2::Rem, index, every)
+            }
+        };
         let mut keep = self.b.int_compare(Compare::Eq, phase, end);
         if let Some(lost) = lost {
             keep = self.b.or(keep, lost);

@@ -1,7 +1,7 @@
 //! What restores a round, as code of the sweep.
 
 use super::super::keep::Kept;
-use super::super::transpose::Sweep;
+use super::super::transpose::{Sweep, uses_inside};
 use super::*;
 
 impl Sweep<'_, '_> {
@@ -19,6 +19,7 @@ impl Sweep<'_, '_> {
             let like: Vec<Value> = drift.numbers.iter().map(|(v, _)| *v).collect();
             self.pop(drift.site, &like)
         });
+        let early = self.early(undo);
         let last = behind[undo.tracked.len()];
         let kept = self.b.int_compare(Compare::Eq, last, index);
         let (environment, token) = (self.environment.clone(), self.token);
@@ -32,7 +33,7 @@ impl Sweep<'_, '_> {
         self.b.close(self.token.into_iter().chain(popped).collect());
         let otherwise = self.b.open(&[]);
         self.token = token;
-        self.act(&undo.actions);
+        self.act(&undo.actions, &early);
         let values: Values = undo.values.iter().map(|&v| self.known(v)).collect();
         self.b.close(self.token.into_iter().chain([last]).chain(values).collect());
         self.environment = environment;
@@ -46,8 +47,28 @@ impl Sweep<'_, '_> {
         if let (Some(drift), Some(was)) = (&undo.drift, was) {
             self.tell(drift, &was, index);
         }
-        self.act(&undo.again);
+        self.act(&undo.again, &early);
         undo.tracked.iter().map(|(param, _)| self.known(*param)).chain([last]).collect()
+    }
+
+    /// Runs in front of the choice what both the restoring and the sweep behind it would run again, as far as that needs
+    /// nothing restored.
+    fn early(&mut self, undo: &Undo) -> HashSet<Inst> {
+        let both: Vec<Inst> = undo.again.iter().filter_map(Action::computed).collect();
+        let restoring: HashSet<Inst> = undo.actions.iter().filter_map(Action::computed).collect();
+        // What the restoring needs on the way there, the sweep does, too.
+        let mut early = HashSet::new();
+        for inst in both.into_iter().filter(|inst| restoring.contains(inst)) {
+            let data = self.forwards.inst(inst);
+            let takes = data.args.iter().copied().chain(uses_inside(self.forwards, &data.regions));
+            let is_known = |v: Value| self.environment.contains_key(&v) || undo.outer.contains(&v);
+            let mut values = takes.chain(data.results.iter().copied());
+            if values.all(|v| self.forwards.ty(v) != Ty::Token && (is_known(v) || data.results.contains(&v))) {
+                self.run_again(inst);
+                early.insert(inst);
+            }
+        }
+        early
     }
 
     /// Tells the interpreter what was restored, and what that was, in which round.
@@ -65,9 +86,11 @@ impl Sweep<'_, '_> {
         }
     }
 
-    fn act(&mut self, actions: &[Action]) {
+    /// Does all but what was computed before.
+    fn act(&mut self, actions: &[Action], early: &HashSet<Inst>) {
         for action in actions {
             match action {
+                Action::Compute(inst) if early.contains(inst) => {}
                 Action::Compute(inst) => self.repeat(*inst),
                 Action::Invert { from, path, sought } => {
                     let now = self.known(*from);
@@ -80,7 +103,7 @@ impl Sweep<'_, '_> {
                     self.environment.insert(*condition, value);
                 }
                 Action::Unstep(step) => self.unstep(step),
-                Action::Branch(branch) => self.act_inside(branch),
+                Action::Branch(branch) => self.act_inside(branch, early),
             }
         }
     }
@@ -156,7 +179,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    fn act_inside(&mut self, branch: &Branch) {
+    fn act_inside(&mut self, branch: &Branch, early: &HashSet<Inst>) {
         let condition = self.known(self.forwards.inst(branch.inst).args[0]);
         let (environment, token) = (self.environment.clone(), self.token);
         let mut regions = Vec::new();
@@ -167,7 +190,7 @@ impl Sweep<'_, '_> {
                 let value = self.known(result);
                 self.environment.insert(inner, value);
             }
-            self.act(actions);
+            self.act(actions, early);
             let values: Values = branch.found.iter().map(|(_, held)| self.known(held[i])).collect();
             self.b.close(self.token.into_iter().chain(values).collect());
             self.environment = environment.clone();
