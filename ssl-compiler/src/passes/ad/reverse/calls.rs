@@ -251,13 +251,15 @@ pub(super) fn write_split(
     (forwards, sweeping, split)
 }
 
-/// What the sweep is to know becomes results, as far as it is no parameter.
+/// What the sweep is to know becomes results, as far as it is neither a parameter nor a result.
 fn hand_over(mut function: Function, kept: &Kept, split: &mut Split) -> Function {
     let body = function.body;
     for &v in &kept.leaves {
-        let handed = match function.params().iter().position(|&p| p == v) {
-            Some(i) => Handed::Param(i),
-            None => {
+        let place = |list: &[Value]| list.iter().position(|&known| known == v);
+        let handed = match (place(function.params()), place(&function.region(body).results)) {
+            (Some(i), _) => Handed::Param(i),
+            (None, Some(i)) => Handed::Result(i),
+            (None, None) => {
                 let ty = function.ty(v);
                 function.regions[body.index()].results.push(v);
                 function.results.push(ty);

@@ -54,7 +54,7 @@ pub(super) struct Signature {
 pub(super) enum Handed {
     /// It is this parameter.
     Param(usize),
-    /// It is this result of `save`.
+    /// It is this result of `save`, the function's own or one behind those.
     Result(usize),
 }
 
