@@ -16,7 +16,9 @@ pub struct Tiles {
 /// Bounds in pixels, from `min` to `max`, both inside.
 #[derive(Clone, Copy, Debug)]
 pub struct Box2 {
+    /// The lower left corner.
     pub min: [f32; 2],
+    /// The upper right corner.
     pub max: [f32; 2],
 }
 

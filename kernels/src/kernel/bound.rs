@@ -1,0 +1,159 @@
+//! Buffers as compiled code sees them: checked against what the kernel takes, then places in memory.
+
+use super::{Kernel, LaunchError, Port};
+use crate::buffer::{Element, View, ViewMut};
+use crate::sums::Sums;
+use smallvec::SmallVec;
+use ssl_compiler::runtime::{BufferRole, Column, Row};
+use std::ops::Range;
+
+/// What a host gives a kernel for one of its buffers.
+pub enum Binding<'a> {
+    /// For `in` buffers.
+    Read(View<'a>),
+    /// For `out` and `inout` buffers, whose length is the number of points.
+    Write(ViewMut<'a>),
+    /// For `add` buffers. What the sums hold already stays.
+    Add(&'a Sums),
+}
+
+impl Binding<'_> {
+    fn element(&self) -> &Element {
+        match self {
+            Binding::Read(view) => view.element(),
+            Binding::Write(view) => view.element(),
+            Binding::Add(sums) => sums.element(),
+        }
+    }
+
+    fn verb(&self) -> &'static str {
+        match self {
+            Binding::Read(_) => "read",
+            Binding::Write(_) => "written",
+            Binding::Add(_) => "added to",
+        }
+    }
+}
+
+/// The place of an output row in memory.
+struct Target {
+    row: usize,
+    words: *mut u32,
+    stride: usize,
+}
+
+/// An `add` buffer.
+pub(super) struct Addend<'a> {
+    pub columns: Range<usize>,
+    pub sums: &'a Sums,
+}
+
+/// All buffers of a launch.
+pub(super) struct Bound<'a> {
+    pub columns: SmallVec<[Column; 32]>,
+    targets: SmallVec<[Target; 32]>,
+    pub addends: SmallVec<[Addend<'a>; 4]>,
+}
+
+// SAFETY: blocks write through targets only at the indices of their own points, which differ between blocks; all else is
+// shared to be read, or locks.
+unsafe impl Sync for Bound<'_> {}
+
+impl<'a> Bound<'a> {
+    pub fn new(kernel: &Kernel, points: usize, bindings: &'a mut [Binding<'_>]) -> Result<Bound<'a>, LaunchError> {
+        if bindings.len() != kernel.ports().len() {
+            return Err(LaunchError::Count { wanted: kernel.ports().len(), found: bindings.len() });
+        }
+        let columns = kernel.shader().interface().columns;
+        let mut bound = Bound {
+            columns: SmallVec::from_elem(Column::EMPTY, columns),
+            targets: SmallVec::new(),
+            addends: SmallVec::new(),
+        };
+        for (port, binding) in kernel.ports().iter().zip(bindings) {
+            check(port, binding, points)?;
+            bound.bind(port, binding)?;
+        }
+        Ok(bound)
+    }
+
+    fn bind(&mut self, port: &Port, binding: &'a mut Binding<'_>) -> Result<(), LaunchError> {
+        let scalars = port.element.len();
+        match binding {
+            Binding::Read(view) if view.is_empty() => {}
+            Binding::Read(view) => {
+                let (layout, words) = view.parts();
+                for scalar in 0..scalars {
+                    // SAFETY: the first word of a column of a view that is not empty lies in its memory.
+                    let words = unsafe { words.add(layout.word(0, scalar)) };
+                    self.columns[port.first_column + scalar] = column(words, layout.element_step, layout.length);
+                }
+            }
+            Binding::Write(view) if view.is_empty() => {}
+            Binding::Write(view) => {
+                let (layout, words) = view.parts();
+                for scalar in 0..scalars {
+                    // SAFETY: as above.
+                    let words = unsafe { words.add(layout.word(0, scalar)) };
+                    if let Some(first) = port.first_row {
+                        self.targets.push(Target { row: first + scalar, words, stride: layout.element_step });
+                    }
+                    if port.role == BufferRole::InOut {
+                        self.columns[port.first_column + scalar] = column(words, layout.element_step, layout.length);
+                    }
+                }
+            }
+            Binding::Add(sums) => {
+                if self.addends.iter().any(|addend| std::ptr::eq(addend.sums, *sums)) {
+                    return Err(LaunchError::Twice { buffer: port.name.clone() });
+                }
+                let columns = port.first_column..port.first_column + scalars;
+                // Code asks only for the length.
+                let length = u32::try_from(sums.len().max(1)).unwrap_or(u32::MAX);
+                self.columns[columns.clone()].fill(Column { stride: 0, length, ..Column::EMPTY });
+                self.addends.push(Addend { columns, sums });
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the output rows of a block to the elements of its points.
+    ///
+    /// # Safety
+    /// `points` are points of the launch, and no other thread stores theirs or reads them at the same time.
+    pub unsafe fn store(&self, points: Range<usize>, rows: &[Row]) {
+        for target in &self.targets {
+            let row = &rows[target.row].0;
+            for (lane, point) in points.clone().enumerate() {
+                // SAFETY: the buffer has an element for each point.
+                unsafe { target.words.add(point * target.stride).write(row[lane].to_bits()) };
+            }
+        }
+    }
+}
+
+/// Layouts see to it that stride times length is below 2³¹.
+fn column(words: *const u32, stride: usize, length: usize) -> Column {
+    Column { words, stride: stride as u32, length: length as u32 }
+}
+
+fn check(port: &Port, binding: &Binding<'_>, points: usize) -> Result<(), LaunchError> {
+    let buffer = || port.name.clone();
+    let (fits, length) = match (port.role, binding) {
+        (BufferRole::In, Binding::Read(_)) => (true, None),
+        (BufferRole::Out | BufferRole::InOut, Binding::Write(view)) => (true, Some(view.len())),
+        (BufferRole::Add, Binding::Add(_)) => (true, None),
+        _ => (false, None),
+    };
+    if !fits {
+        return Err(LaunchError::Role { buffer: buffer(), role: port.role, found: binding.verb() });
+    }
+    if binding.element() != &port.element {
+        let (wanted, found) = (port.element.to_string(), binding.element().to_string());
+        return Err(LaunchError::Type { buffer: buffer(), wanted, found });
+    }
+    match length {
+        Some(found) if found != points => Err(LaunchError::Length { buffer: buffer(), points, found }),
+        _ => Ok(()),
+    }
+}

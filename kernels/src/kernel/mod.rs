@@ -1,0 +1,153 @@
+//! Compiled kernels and how they are run over all points of a grid.
+
+mod bound;
+mod launch;
+mod points;
+mod status;
+
+pub use bound::Binding;
+pub use launch::{Control, Launch};
+pub use points::{Grid, globals};
+pub use status::{LaunchError, Status};
+
+use crate::buffer::Element;
+use points::IndexRows;
+use ssl_compiler::runtime::{BufferRole, ParameterBlock, ParameterValue};
+use ssl_compiler::{ParameterError, Shader, ShaderInterface};
+use std::fmt;
+use std::sync::Arc;
+
+/// A compiled kernel with values for its parameters. The code is shared, so a copy with other values costs little.
+///
+/// A shader is a kernel, too, if it reads no global but the point's index: its `out` parameters are `out` buffers.
+#[derive(Clone)]
+pub struct Kernel {
+    shader: Arc<Shader>,
+    ports: Arc<[Port]>,
+    index: IndexRows,
+    parameters: ParameterBlock,
+}
+
+/// A buffer that a kernel takes.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// The parameter's name.
+    pub name: String,
+    /// What points do with it.
+    pub role: BufferRole,
+    /// The type of its elements.
+    pub element: Element,
+    first_column: usize,
+    first_row: Option<usize>,
+}
+
+impl Kernel {
+    /// A kernel with its parameters at their defaults.
+    ///
+    /// # Errors
+    /// The shader gives closures, or reads a global that points of a grid do not have.
+    pub fn new(shader: Arc<Shader>) -> Result<Kernel, KernelError> {
+        let interface = shader.interface();
+        if let Some(closure) = interface.closures.first() {
+            return Err(KernelError::Closure { kernel: interface.name.clone(), output: closure.name.clone() });
+        }
+        let index = IndexRows::of(interface)?;
+        let (ports, parameters) = (ports(interface), shader.new_parameters());
+        Ok(Kernel { shader, ports, index, parameters })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.shader.interface().name
+    }
+
+    /// The compiled code.
+    pub fn shader(&self) -> &Arc<Shader> {
+        &self.shader
+    }
+
+    /// The buffers that it takes, in the order in which a launch wants them.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// The place of a buffer among [`Kernel::ports`].
+    pub fn port(&self, name: &str) -> Option<usize> {
+        self.ports.iter().position(|port| port.name == name)
+    }
+
+    /// Sets a parameter, or binds a texture, for the launches that follow.
+    ///
+    /// # Errors
+    /// There is no such parameter, or the value does not fit.
+    pub fn set(&mut self, name: &str, value: impl Into<ParameterValue>) -> Result<(), ParameterError> {
+        self.parameters.set(self.shader.interface(), name, &value.into())
+    }
+
+    /// The values of its parameters.
+    pub fn parameters(&self) -> &ParameterBlock {
+        &self.parameters
+    }
+
+    /// The same kernel with a value set.
+    ///
+    /// # Errors
+    /// As for [`Kernel::set`].
+    pub fn with(mut self, name: &str, value: impl Into<ParameterValue>) -> Result<Kernel, ParameterError> {
+        self.set(name, value)?;
+        Ok(self)
+    }
+}
+
+fn ports(interface: &ShaderInterface) -> Arc<[Port]> {
+    let buffers = interface.buffers.iter().map(|buffer| Port {
+        name: buffer.name.clone(),
+        role: buffer.role,
+        element: Element::of_parameter(buffer),
+        first_column: buffer.first_column,
+        first_row: buffer.first_row,
+    });
+    let outputs = interface.outputs.iter().map(|output| Port {
+        name: output.name.clone(),
+        role: BufferRole::Out,
+        element: Element::new(&output.scalars).named(&output.type_name),
+        first_column: 0,
+        first_row: Some(output.first_row),
+    });
+    buffers.chain(outputs).collect()
+}
+
+/// Why a shader is no kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelError {
+    /// It gives a closure.
+    Closure {
+        /// The shader.
+        kernel: String,
+        /// The `out closure` parameter.
+        output: String,
+    },
+    /// It reads a global that points of a grid do not have.
+    Global {
+        /// The shader.
+        kernel: String,
+        /// The global.
+        global: String,
+    },
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KernelError::Closure { kernel, output } => {
+                write!(f, "`{kernel}` gives a closure, `{output}`, and no buffer holds closures")
+            }
+            KernelError::Global { kernel, global } => {
+                let known = points::GLOBALS.join("`, `");
+                write!(f, "`{kernel}` reads the global `{global}`; points of a grid have `{known}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for KernelError {}

@@ -1,0 +1,224 @@
+//! One thread's part of the sums: integers of 64 bits, each in a unit that suits its terms.
+//!
+//! A term that is a whole number of units goes in exactly; if not, the sum goes to the shared ones and begins again with a
+//! unit for the new term. Terms that no unit suits are added to the shared sums at once. All of it is exact, so the result
+//! is the same whatever went where.
+
+use super::Base;
+use super::fixed::{FRACTION, LIMIT, Wide};
+use super::lanes::{self, BITS, SumRows};
+use ssl_compiler::runtime::{AddRequest, LANES, Row};
+use ssl_compiler::types::Scalar;
+
+/// Memory of one thread's part.
+const BYTES: usize = 8 << 20;
+/// A sum without terms has no unit yet.
+const NO_UNIT: i8 = i8::MIN;
+/// The largest term of those that choose the unit is below 2 to this many units: larger ones fit later on, and the 20
+/// binades below it are whole numbers of units.
+const FIRST_BITS: i32 = 44;
+/// A sum that grows over this goes to the shared ones.
+const FULL: u64 = 1 << 61;
+
+pub struct Local {
+    /// The number of entries less 1; entries are a power of 2.
+    mask: usize,
+    /// The element that has each entry, plus 1.
+    owners: Vec<u32>,
+    /// By entry and column.
+    units: Vec<i8>,
+    sums: Vec<i64>,
+    sum_rows: SumRows,
+}
+
+impl Local {
+    pub fn new(len: usize, columns: usize) -> Local {
+        let most = (BYTES / (9 * columns.max(1) + 4)).max(64);
+        // The largest power of 2 that fits, or one that holds all.
+        let entries = len.max(1).next_power_of_two().min(1 << most.ilog2());
+        Local {
+            mask: entries - 1,
+            owners: vec![0; entries],
+            units: vec![NO_UNIT; entries * columns],
+            sums: vec![0; entries * columns],
+            sum_rows: lanes::fastest(),
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        4 * self.owners.len() + self.units.len() + 8 * self.sums.len()
+    }
+
+    pub fn clear(&mut self) {
+        self.owners.fill(0);
+    }
+
+    /// The first slot of an element, which may have to take the entry from another one.
+    #[inline]
+    fn slots(&mut self, base: &Base, element: usize) -> usize {
+        let entry = element & self.mask;
+        let owner = self.owners[entry];
+        if owner != element as u32 + 1 {
+            self.hand_over(base, entry, owner);
+            self.owners[entry] = element as u32 + 1;
+        }
+        entry * base.columns()
+    }
+
+    #[cold]
+    fn hand_over(&mut self, base: &Base, entry: usize, owner: u32) {
+        for column in 0..base.columns() {
+            let slot = entry * base.columns() + column;
+            if owner != 0 {
+                self.spill(base, slot, owner as usize - 1, column);
+            }
+            (self.units[slot], self.sums[slot]) = (NO_UNIT, 0);
+        }
+    }
+
+    /// Adds a slot to the shared sums and empties it.
+    fn spill(&mut self, base: &Base, slot: usize, element: usize, column: usize) {
+        let sum = std::mem::take(&mut self.sums[slot]);
+        match base.kind(column) {
+            _ if sum == 0 => {}
+            Scalar::Float => base.at(element, column).add_units(sum, i32::from(self.units[slot])),
+            Scalar::Int | Scalar::Bool => base.at(element, column).add_low(sum as u64),
+        }
+    }
+
+    /// What this part holds of an element's sum.
+    pub fn read(&self, base: &Base, element: usize, column: usize) -> Option<(i64, i32)> {
+        let entry = element & self.mask;
+        let slot = entry * base.columns() + column;
+        let own = self.owners[entry] == element as u32 + 1 && self.sums[slot] != 0;
+        own.then(|| (self.sums[slot], i32::from(self.units[slot])))
+    }
+
+    /// Adds what a request says, or takes it away.
+    pub fn request(&mut self, base: &Base, request: &AddRequest, own: usize, take: bool) {
+        let values = &request.values[..request.count as usize];
+        let first = request.column as usize - own;
+        if request.uniform != 0 {
+            let Some(lane) = request.lanes().next() else { return };
+            let element = request.index.0[lane] as usize;
+            if element < base.len() {
+                self.uniform(base, element, first, values, request.mask, take);
+            }
+            return;
+        }
+        for lane in request.lanes() {
+            let element = request.index.0[lane] as usize;
+            if element >= base.len() {
+                continue;
+            }
+            let slots = self.slots(base, element) + first;
+            for (i, row) in values.iter().enumerate() {
+                match base.kind(first + i) {
+                    Scalar::Float => self.term(base, slots + i, (element, first + i), f64::from(row.0[lane]), take),
+                    Scalar::Int | Scalar::Bool => self.int(slots + i, i64::from(row.int(lane)), take),
+                }
+            }
+        }
+    }
+
+    fn uniform(&mut self, base: &Base, element: usize, first: usize, values: &[Row], mask: u32, take: bool) {
+        let slots = self.slots(base, element) + first;
+        let lanes = lanes::lanes_of(mask);
+        let mut scales = [0.0; ssl_compiler::runtime::buffers::MAX_ADDED];
+        let mut totals = [(0, false); ssl_compiler::runtime::buffers::MAX_ADDED];
+        for (scale, &unit) in scales.iter_mut().zip(&self.units[slots..slots + values.len()]) {
+            *scale = scale_of(unit);
+        }
+        (self.sum_rows)(values, &lanes, &scales, &mut totals);
+        for (i, (row, &(total, whole))) in values.iter().zip(&totals).enumerate() {
+            let (slot, place) = (slots + i, (element, first + i));
+            if base.kind(first + i) != Scalar::Float {
+                (0..LANES).filter(|l| mask >> l & 1 != 0).for_each(|l| self.int(slot, i64::from(row.int(l)), take));
+            } else if whole {
+                self.add(base, slot, place, total, take);
+            } else {
+                self.row(base, slot, place, row, mask, take);
+            }
+        }
+    }
+
+    /// Terms of which not all are whole numbers of units: the unit changes to suit the largest of them.
+    #[cold]
+    fn row(&mut self, base: &Base, slot: usize, place: (usize, usize), row: &Row, mask: u32, take: bool) {
+        let terms = || (0..LANES).filter(|lane| mask >> lane & 1 != 0).map(|lane| f64::from(row.0[lane]));
+        let largest = terms().map(f64::abs).filter(|size| *size < LIMIT).fold(0.0, f64::max);
+        self.choose_unit(base, slot, place, largest);
+        terms().for_each(|term| self.term_as_is(base, slot, place, term, take));
+    }
+
+    fn choose_unit(&mut self, base: &Base, slot: usize, (element, column): (usize, usize), largest: f64) {
+        if largest == 0.0 {
+            return;
+        }
+        let exponent = (largest.to_bits() >> 52) as i32 - 1023;
+        // The limit of terms keeps this below 34.
+        let unit = (exponent + 1 - FIRST_BITS).max(-FRACTION) as i8;
+        if unit != self.units[slot] {
+            self.spill(base, slot, element, column);
+            self.units[slot] = unit;
+        }
+    }
+
+    #[inline]
+    fn term(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
+        let (count, whole) = lanes::units(term, scale_of(self.units[slot]));
+        if whole {
+            self.add(base, slot, place, count, take);
+        } else {
+            self.other_term(base, slot, place, term, take);
+        }
+    }
+
+    #[cold]
+    fn other_term(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
+        if term.abs() < LIMIT {
+            self.choose_unit(base, slot, place, term.abs());
+        }
+        self.term_as_is(base, slot, place, term, take);
+    }
+
+    fn term_as_is(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
+        let (count, whole) = lanes::units(term, scale_of(self.units[slot]));
+        if whole {
+            self.add(base, slot, place, count, take);
+        } else {
+            base.add(place.0, place.1, term, take);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, base: &Base, slot: usize, (element, column): (usize, usize), count: i64, take: bool) {
+        let sum = &mut self.sums[slot];
+        *sum += if take { -count } else { count };
+        if sum.unsigned_abs() > FULL {
+            self.spill(base, slot, element, column);
+        }
+    }
+
+    #[inline]
+    fn int(&mut self, slot: usize, term: i64, take: bool) {
+        let sum = &mut self.sums[slot];
+        *sum = sum.wrapping_add(if take { term.wrapping_neg() } else { term });
+    }
+
+    /// Adds this part's share of a sum of floats.
+    pub fn add_to(&self, base: &Base, element: usize, column: usize, sum: &mut Wide) {
+        if let Some((count, unit)) = self.read(base, element, column) {
+            sum.add_units(count, unit);
+        }
+    }
+}
+
+/// 1 over a unit; for a sum without a unit a NaN, of which no term is a whole number.
+#[inline]
+fn scale_of(unit: i8) -> f64 {
+    if unit == NO_UNIT { f64::NAN } else { f64::from_bits(((1023 - i64::from(unit)) as u64) << 52) }
+}
+
+// 16 lanes of terms below 2^BITS are below the room that is left above FULL.
+const _: () = assert!((1u64 << (BITS + 4)) < (1 << 63) - FULL && FIRST_BITS < BITS);
