@@ -6,47 +6,45 @@
 
 use super::Base;
 use super::fixed::{FRACTION, LIMIT, Wide};
-use super::lanes::{self, BITS, SumRows};
+use super::lanes::{self, AddRows, Added, BITS, FULL};
 use ssl_compiler::runtime::{AddRequest, LANES, Row};
 use ssl_compiler::types::Scalar;
 
 /// Memory of one thread's part.
 const BYTES: usize = 8 << 20;
-/// A sum without terms has no unit yet.
-const NO_UNIT: i8 = i8::MIN;
+/// 1 over the unit of a sum that has none yet, 2²⁰⁰: no term but 0 is a whole number of these.
+const NO_UNIT: f64 = 1.0 / (1u128 << 100) as f64 / (1u128 << 100) as f64;
 /// The largest term of those that choose the unit is below 2 to this many units: larger ones fit later on, and the 20
 /// binades below it are whole numbers of units.
 const FIRST_BITS: i32 = 44;
-/// A sum that grows over this goes to the shared ones.
-const FULL: u64 = 1 << 61;
 
 pub struct Local {
     /// The number of entries less 1; entries are a power of 2.
     mask: usize,
     /// The element that has each entry, plus 1.
     owners: Vec<u32>,
-    /// By entry and column.
-    units: Vec<i8>,
+    /// By entry and column: 1 over the unit, a power of 2.
+    scales: Vec<f64>,
     sums: Vec<i64>,
-    sum_rows: SumRows,
+    add_rows: AddRows,
 }
 
 impl Local {
     pub fn new(len: usize, columns: usize) -> Local {
-        let most = (BYTES / (9 * columns.max(1) + 4)).max(64);
+        let most = (BYTES / (16 * columns.max(1) + 4)).max(64);
         // The largest power of 2 that fits, or one that holds all.
         let entries = len.max(1).next_power_of_two().min(1 << most.ilog2());
         Local {
             mask: entries - 1,
             owners: vec![0; entries],
-            units: vec![NO_UNIT; entries * columns],
+            scales: vec![NO_UNIT; entries * columns],
             sums: vec![0; entries * columns],
-            sum_rows: lanes::fastest(),
+            add_rows: lanes::fastest(),
         }
     }
 
     pub fn bytes(&self) -> usize {
-        4 * self.owners.len() + self.units.len() + 8 * self.sums.len()
+        4 * self.owners.len() + 8 * self.scales.len() + 8 * self.sums.len()
     }
 
     pub fn clear(&mut self) {
@@ -72,7 +70,7 @@ impl Local {
             if owner != 0 {
                 self.spill(base, slot, owner as usize - 1, column);
             }
-            (self.units[slot], self.sums[slot]) = (NO_UNIT, 0);
+            (self.scales[slot], self.sums[slot]) = (NO_UNIT, 0);
         }
     }
 
@@ -81,7 +79,7 @@ impl Local {
         let sum = std::mem::take(&mut self.sums[slot]);
         match base.kind(column) {
             _ if sum == 0 => {}
-            Scalar::Float => base.at(element, column).add_units(sum, i32::from(self.units[slot])),
+            Scalar::Float => base.at(element, column).add_units(sum, unit_of(self.scales[slot])),
             Scalar::Int | Scalar::Bool => base.at(element, column).add_low(sum as u64),
         }
     }
@@ -91,7 +89,7 @@ impl Local {
         let entry = element & self.mask;
         let slot = entry * base.columns() + column;
         let own = self.owners[entry] == element as u32 + 1 && self.sums[slot] != 0;
-        own.then(|| (self.sums[slot], i32::from(self.units[slot])))
+        own.then(|| (self.sums[slot], unit_of(self.scales[slot])))
     }
 
     /// Adds what a request says, or takes it away.
@@ -123,31 +121,52 @@ impl Local {
 
     fn uniform(&mut self, base: &Base, element: usize, first: usize, values: &[Row], mask: u32, take: bool) {
         let slots = self.slots(base, element) + first;
-        let lanes = lanes::lanes_of(mask);
-        let mut scales = [0.0; ssl_compiler::runtime::buffers::MAX_ADDED];
-        let mut totals = [(0, false); ssl_compiler::runtime::buffers::MAX_ADDED];
-        for (scale, &unit) in scales.iter_mut().zip(&self.units[slots..slots + values.len()]) {
-            *scale = scale_of(unit);
+        let range = slots..slots + values.len();
+        let mut added = Added { rest: (1u32 << values.len()) - 1, full: false };
+        // Columns of ints have no unit, so their rows are among the rest.
+        if !take {
+            added = (self.add_rows)(values, mask, &self.scales[range.clone()], &mut self.sums[range.clone()]);
         }
-        (self.sum_rows)(values, &lanes, &scales, &mut totals);
-        for (i, (row, &(total, whole))) in values.iter().zip(&totals).enumerate() {
-            let (slot, place) = (slots + i, (element, first + i));
-            if base.kind(first + i) != Scalar::Float {
-                (0..LANES).filter(|l| mask >> l & 1 != 0).for_each(|l| self.int(slot, i64::from(row.int(l)), take));
-            } else if whole {
-                self.add(base, slot, place, total, take);
-            } else {
-                self.row(base, slot, place, row, mask, take);
-            }
+        if added != Added::default() {
+            self.finish(base, element, first, values, mask, take, added);
         }
     }
 
-    /// Terms of which not all are whole numbers of units: the unit changes to suit the largest of them.
+    /// What the fast way left.
     #[cold]
+    #[expect(clippy::too_many_arguments, reason = "the rest of a function that has one less")]
+    fn finish(
+        &mut self,
+        base: &Base,
+        element: usize,
+        first: usize,
+        values: &[Row],
+        mask: u32,
+        take: bool,
+        added: Added,
+    ) {
+        let slots = self.slots(base, element) + first;
+        for (i, row) in values.iter().enumerate().filter(|(i, _)| added.rest >> i & 1 != 0) {
+            let (slot, place) = (slots + i, (element, first + i));
+            if base.kind(first + i) == Scalar::Float {
+                self.row(base, slot, place, row, mask, take);
+            } else {
+                (0..LANES).filter(|l| mask >> l & 1 != 0).for_each(|l| self.int(slot, i64::from(row.int(l)), take));
+            }
+        }
+        if added.full {
+            (slots..slots + values.len()).enumerate().for_each(|(i, slot)| self.spill(base, slot, element, first + i));
+        }
+    }
+
+    /// Terms of a row that the fast way left. The unit changes if it does not suit at least most of them.
     fn row(&mut self, base: &Base, slot: usize, place: (usize, usize), row: &Row, mask: u32, take: bool) {
         let terms = || (0..LANES).filter(|lane| mask >> lane & 1 != 0).map(|lane| f64::from(row.0[lane]));
+        let whole = |term: f64| lanes::units(term, self.scales[slot]).1;
         let largest = terms().map(f64::abs).filter(|size| *size < LIMIT).fold(0.0, f64::max);
-        self.choose_unit(base, slot, place, largest);
+        if !whole(largest) || terms().filter(|term| !whole(*term)).count() > 2 {
+            self.choose_unit(base, slot, place, largest);
+        }
         terms().for_each(|term| self.term_as_is(base, slot, place, term, take));
     }
 
@@ -157,16 +176,16 @@ impl Local {
         }
         let exponent = (largest.to_bits() >> 52) as i32 - 1023;
         // The limit of terms keeps this below 34.
-        let unit = (exponent + 1 - FIRST_BITS).max(-FRACTION) as i8;
-        if unit != self.units[slot] {
+        let scale = 2f64.powi(-(exponent + 1 - FIRST_BITS).max(-FRACTION));
+        if scale != self.scales[slot] {
             self.spill(base, slot, element, column);
-            self.units[slot] = unit;
+            self.scales[slot] = scale;
         }
     }
 
     #[inline]
     fn term(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
-        let (count, whole) = lanes::units(term, scale_of(self.units[slot]));
+        let (count, whole) = lanes::units(term, self.scales[slot]);
         if whole {
             self.add(base, slot, place, count, take);
         } else {
@@ -183,7 +202,7 @@ impl Local {
     }
 
     fn term_as_is(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
-        let (count, whole) = lanes::units(term, scale_of(self.units[slot]));
+        let (count, whole) = lanes::units(term, self.scales[slot]);
         if whole {
             self.add(base, slot, place, count, take);
         } else {
@@ -214,11 +233,11 @@ impl Local {
     }
 }
 
-/// 1 over a unit; for a sum without a unit a NaN, of which no term is a whole number.
-#[inline]
-fn scale_of(unit: i8) -> f64 {
-    if unit == NO_UNIT { f64::NAN } else { f64::from_bits(((1023 - i64::from(unit)) as u64) << 52) }
+/// The exponent of a unit, from 1 over the unit.
+fn unit_of(scale: f64) -> i32 {
+    1023 - (scale.to_bits() >> 52) as i32
 }
 
-// 16 lanes of terms below 2^BITS are below the room that is left above FULL.
-const _: () = assert!((1u64 << (BITS + 4)) < (1 << 63) - FULL && FIRST_BITS < BITS);
+// The sum of 16 lanes of terms below 2^BITS is exact in f64, and fits above FULL.
+const _: () =
+    assert!(BITS + 4 <= f64::MANTISSA_DIGITS as i32 && (1 << (BITS + 4)) < (1 << 63) - FULL && FIRST_BITS < BITS);
