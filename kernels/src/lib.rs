@@ -15,4 +15,8 @@ pub mod launch;
 pub mod sums;
 
 pub use buffer::{Arrangement, Buffer, BufferError, Element, View, ViewMut};
-pub use kernel::{Binding, Control, Grid, Kernel, KernelError, Launch, LaunchError, Port, Status, globals};
+pub use kernel::{Binding, Control, Grid, Kernel, KernelError, Launch, LaunchError, Port, Status};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/src/kernels.md")]
+struct KernelsPage;

@@ -1,7 +1,8 @@
 //! Kernels over grids: every point once, with its own index, whatever runs them.
 
 use kernels::buffer::Value;
-use kernels::{Arrangement, Binding, Buffer, Control, Element, Grid, Kernel, Launch, LaunchError, Status};
+use kernels::sums::Sums;
+use kernels::{Arrangement, Binding, Buffer, Control, Element, Grid, Kernel, Launch, LaunchError, Status, View};
 use ssl_compiler::runtime::PrintRequest;
 use ssl_compiler::{BackendKind, Compiler, HostServices, LaneError, TextureRequest};
 use std::sync::Mutex;
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 fn kernel_of(text: &str, backend: BackendKind) -> Kernel {
     let mut compiler = Compiler::new();
-    compiler.set_globals(kernels::globals()).set_target(backend);
+    compiler.set_target(backend);
     let file = compiler.add_source("kernel.ssl", text);
     Kernel::new(compiler.compile(file, None).unwrap()).unwrap()
 }
@@ -18,13 +19,14 @@ fn kernel(text: &str) -> Kernel {
     kernel_of(text, BackendKind::Cranelift)
 }
 
-const PLACES: &str = "shader places(out int at, out float4 place, out bool even) {
-    at = global_value<index>;
-    place = float4(global_value<index_x>, global_value<index_y>, global_value<index_z>, 0.5 * at);
+const PLACES: &str = "struct Place { int x; int y; int z; float half; };
+kernel places(out buffer<int> at, out buffer<Place> place, out buffer<bool> even) {
+    at = index;
+    place = {index_x, index_y, index_z, 0.5 * at};
     even = at % 2 == 0;
 }";
 
-type Place = [f32; 4];
+type Place = (i32, i32, i32, f32);
 
 fn places(grid: Grid) -> (Vec<i32>, Vec<Place>, Vec<bool>) {
     let [nx, ny, nz] = grid.size();
@@ -32,7 +34,7 @@ fn places(grid: Grid) -> (Vec<i32>, Vec<Place>, Vec<bool>) {
     for z in 0..nz {
         for y in 0..ny {
             for x in 0..nx {
-                found.push([x as f32, y as f32, z as f32, found.len() as f32 / 2.0]);
+                found.push((x as i32, y as i32, z as i32, found.len() as f32 / 2.0));
             }
         }
     }
@@ -77,8 +79,8 @@ fn every_point_runs_once_with_its_own_index() {
 }
 
 /// Points whose index is a multiple of 1000 never end.
-const SOME_END: &str = "shader some_end(out float y) {
-    const int i = global_value<index>;
+const SOME_END: &str = "kernel some_end(out buffer<float> y) {
+    const int i = index;
     y = 1.0;
     while (i % 1000 == 0) y = sqrt(y) + 1.0;
     y = sin(i) / (1.0 + i);
@@ -111,10 +113,10 @@ fn points_that_end_write_zeros_and_are_counted() {
 
 #[test]
 fn threads_change_no_byte() {
-    let text = "shader waves(out float4 y) {
+    let text = "kernel waves(out buffer<float4> y) {
         float4 sum = float4(0.0);
-        for (int i = 0; i <= global_value<index_x>; ++i)
-            sum = 0.5 * sum + sin(i + float4(0.0, 1.0, 2.0, 3.0) * global_value<index_y>);
+        for (int i = 0; i <= index_x; ++i)
+            sum = 0.5 * sum + sin(i + float4(0.0, 1.0, 2.0, 3.0) * index_y);
         y = sum;
     }";
     let runs = [1, 2, 4].map(|threads| run_with::<[f32; 4]>(&kernel(text), Grid::plane(77, 301), threads));
@@ -124,7 +126,7 @@ fn threads_change_no_byte() {
 
 #[test]
 fn what_does_not_suit_a_kernel_is_refused() {
-    let kernel = kernel("shader pairs(out float2 a, out int b) { a = float2(1.0); b = 2; }");
+    let kernel = kernel("kernel pairs(out buffer<float2> a, out buffer<int> b) { a = float2(1.0); b = 2; }");
     let mut a = Buffer::new(Element::floats(2), Arrangement::Rows, 8).unwrap();
     let mut b = Buffer::new(Element::int(), Arrangement::Rows, 8).unwrap();
     let mut wrong = Buffer::new(Element::floats(3), Arrangement::Rows, 8).unwrap();
@@ -154,21 +156,130 @@ fn what_does_not_suit_a_kernel_is_refused() {
 }
 
 #[test]
-fn shaders_that_no_grid_can_run_are_no_kernels() {
+fn shaders_are_no_kernels() {
     let mut compiler = Compiler::new();
-    compiler.set_globals(kernels::globals());
     compiler.add_global("uvw", ssl_compiler::Type::Float, ssl_compiler::Orders::First).unwrap();
-    let file = compiler.add_source("kernel.ssl", "shader main(out float y) { y = global_value<uvw>; }");
-    let error = Kernel::new(compiler.compile(file, "main").unwrap()).err().unwrap();
+    let text = "shader main(out float y) { y = 1.0; } kernel k(out buffer<float> y) { y = global_value<uvw>; }";
+    let file = compiler.add_source("kernel.ssl", text);
+    let mut error = |name| Kernel::new(compiler.compile(file, name).unwrap()).err().unwrap().to_string();
+    assert_eq!(error("main"), "`main` is a shader, not a kernel");
     assert_eq!(
-        error.to_string(),
-        "`main` reads the global `uvw`; points of a grid have `index`, `index_x`, `index_y`, `index_z`"
+        error("k"),
+        "`k` reads the global `uvw`; points of a grid have `index`, `index_x`, `index_y`, `index_z`"
     );
+}
+
+const GATHER: &str = "struct Cell { int next; float2 p; };
+kernel gather(in buffer<Cell> cells, inout buffer<float3> state, add buffer<Cell> sums, in buffer<int> none,
+              int turns = 2, float scale = 1.0) {
+    int at = index;
+    for (int i = 0; i < turns; ++i) at = cells[at].next;
+    state += float3(scale * cells[at].p.x, index, none[index] + none.length);
+    sums[at].p += float2(state.x, 1.0);
+    Cell one = {1, float2(0.0)};
+    sums[index_y] += one;
+}";
+
+/// What [`GATHER`] does, by the standard library; numbers are such that floats add exactly.
+fn gathered(cells: &[(i32, [f32; 2])], state: &[[f32; 3]], nx: usize) -> (Vec<[f32; 3]>, Vec<(i32, [f32; 2])>) {
+    let next = |at: i32| cells[at.clamp(0, cells.len() as i32 - 1) as usize].0;
+    let mut sums = vec![(0, [0.0; 2]); cells.len()];
+    let state = state.iter().enumerate().map(|(i, state)| {
+        let at = next(next(i as i32)).clamp(0, cells.len() as i32 - 1) as usize;
+        let state = [state[0] + 0.5 * cells[at].1[0], state[1] + i as f32, state[2] + 1.0];
+        sums[at].1[0] += state[0];
+        sums[at].1[1] += 1.0;
+        sums[i / nx].0 += 1;
+        state
+    });
+    (state.collect(), sums)
+}
+
+#[test]
+fn kernels_gather_change_their_own_and_add() {
+    let (nx, ny) = (37, 11);
+    let points = nx * ny;
+    let cells: Vec<(i32, [f32; 2])> = (0..100).map(|i| (i * 37 % 101 - 1, [i as f32 * 0.25, 7.0])).collect();
+    let start: Vec<[f32; 3]> = (0..points).map(|i| [i as f32, -1.0, 0.5]).collect();
+    let (state, sums) = gathered(&cells, &start, nx);
+    for backend in [BackendKind::Interpreter, BackendKind::Cranelift] {
+        let kernel = kernel_of(GATHER, backend).with("scale", 0.5f32).unwrap();
+        let none = Buffer::new(Element::int(), Arrangement::Rows, 0).unwrap();
+        for (arrangement, threads) in [(Arrangement::Rows, 1), (Arrangement::Columns, 2), (Arrangement::Rows, 4)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(16 << 20).build().unwrap();
+            let given = Buffer::from_values(arrangement, &cells).unwrap();
+            let mut own = Buffer::from_values(arrangement, &start).unwrap();
+            let mut total = Buffer::new(given.element().clone(), arrangement, cells.len()).unwrap();
+            let mut adding = pool.install(|| Sums::new(given.element(), cells.len())).unwrap();
+            let status = pool.install(|| {
+                let bindings = &mut [
+                    Binding::Read(given.view()),
+                    Binding::Write(own.view_mut()),
+                    Binding::Add(&adding),
+                    Binding::Read(none.view()),
+                ];
+                Launch::new().run(&kernel, Grid::plane(nx as u32, ny as u32), bindings, &Control::default()).unwrap()
+            });
+            adding.write(total.view_mut()).unwrap();
+            assert_eq!(own.values::<[f32; 3]>().unwrap(), state);
+            assert_eq!(total.values::<(i32, [f32; 2])>().unwrap(), sums);
+            assert_eq!(status.ended(), 0);
+            assert!(status.clamped_indices > 0, "there are more points than cells, and a cell before the first");
+        }
+    }
+}
+
+#[test]
+fn a_point_that_ends_has_added_nothing() {
+    // Every tenth point adds, and then never ends.
+    let text = "kernel early(add buffer<float> sum, add buffer<int> count, out buffer<int> done) {
+        sum[index % 7] += 0.1 * (index + 1);
+        count[0] += 1;
+        int i = 0;
+        while (index % 10 == 3 && i < 1000000) i++;
+        sum[0] += 1.0;
+        done = i + 1;
+    }";
+    let points = 1000;
+    for backend in [BackendKind::Interpreter, BackendKind::Cranelift] {
+        let kernel = kernel_of(text, backend);
+        let mut sums = Sums::new(&Element::floats(1), 7).unwrap();
+        let counts = Sums::new(&Element::int(), 1).unwrap();
+        let mut done = Buffer::new(Element::int(), Arrangement::Columns, points).unwrap();
+        let control = Control { fuel: 1000, ..Control::default() };
+        let bindings = &mut [Binding::Add(&sums), Binding::Add(&counts), Binding::Write(done.view_mut())];
+        let status = Launch::new().run(&kernel, Grid::line(points as u32), bindings, &control).unwrap();
+        assert_eq!((status.out_of_fuel, status.first_ended), (100, Some((3, LaneError::OutOfFuel))));
+        let mut wanted = [0f64; 7];
+        for i in (0..points).filter(|i| i % 10 != 3) {
+            wanted[i % 7] += f64::from(0.1f32 * (i + 1) as f32);
+            wanted[0] += 1.0;
+        }
+        let mut found = Buffer::new(Element::floats(1), Arrangement::Columns, 7).unwrap();
+        sums.write(found.view_mut()).unwrap();
+        assert_eq!(found.values::<f32>().unwrap(), wanted.map(|sum| sum as f32));
+        assert_eq!(counts.read_int(0, 0), 900);
+        let all: Vec<i32> = (0..points).map(|i| i32::from(i % 10 != 3)).collect();
+        assert_eq!(done.values::<i32>().unwrap(), all);
+    }
+}
+
+#[test]
+fn terms_that_are_not_finite_are_counted_by_the_launch() {
+    let text = "kernel k(in buffer<float> x, add buffer<float> sum) { sum[0] += 1.0 / x[index]; }";
+    let x: Vec<f32> = (0..50).map(|i| if i % 10 == 0 { 0.0 } else { 0.5 }).collect();
+    let view = View::of_host(&x, &Element::floats(1), Arrangement::Rows, 50, 1).unwrap();
+    let sums = Sums::new(&Element::floats(1), 1).unwrap();
+    for round in 1..3 {
+        let bindings = &mut [Binding::Read(view.clone()), Binding::Add(&sums)];
+        let status = Launch::new().run(&kernel(text), Grid::line(50), bindings, &Control::default()).unwrap();
+        assert_eq!((status.left_out, sums.read(0, 0)), (5, 90.0 * round as f32), "each launch counts its own");
+    }
 }
 
 #[test]
 fn a_launch_can_be_cancelled_and_says_how_far_it_is() {
-    let kernel = kernel("shader ones(out float y) { y = 1.0; printf(\"%d\", global_value<index>); }");
+    let kernel = kernel("kernel ones(out buffer<float> y) { y = 1.0; printf(\"%d\", index); }");
     /// Cancels at the first message.
     struct Impatient<'a>(&'a AtomicBool, Mutex<u32>);
     impl HostServices for Impatient<'_> {

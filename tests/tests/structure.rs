@@ -34,7 +34,7 @@ const COMPILER: Layers = &[
     &["compiler"],
 ];
 
-const KERNELS: Layers = &[&["launch", "sums"]];
+const KERNELS: Layers = &[&["buffer", "launch"], &["sums"], &["kernel"]];
 
 const RENDERER: Layers = &[
     &["caches", "math", "memory", "ray"],
@@ -56,7 +56,11 @@ const UNSAFE_ROOMS: &[&str] = &[
     "ssl-compiler/src/jit",
     "ssl-compiler/src/runtime",
     "ssl-compiler/src/backend",
+    "kernels/src/buffer",
+    "kernels/src/kernel",
     "kernels/src/launch/sort.rs",
+    "kernels/src/sums/lanes.rs",
+    "kernels/tests/allocations.rs",
     "renderer/src/accel/bvh",
     "renderer/src/accel/embree",
     "renderer/src/bsdf/lobe.rs",

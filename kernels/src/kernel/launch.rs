@@ -47,11 +47,7 @@ impl Default for Control<'_> {
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut compiler = Compiler::new();
-/// compiler.set_globals(kernels::globals());
-/// let text = "shader squares(float scale = 1.0, out float y) {
-///     const int i = global_value<index>;
-///     y = scale * i * i;
-/// }";
+/// let text = "kernel squares(float scale, out buffer<float> y) { y = scale * index * index; }";
 /// let file = compiler.add_source("squares.ssl", text);
 /// let kernel = Kernel::new(compiler.compile(file, "squares")?)?.with("scale", 0.5)?;
 /// let mut squares = Buffer::new(Element::floats(1), Arrangement::Columns, 5)?;

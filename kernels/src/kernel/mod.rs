@@ -7,7 +7,7 @@ mod status;
 
 pub use bound::Binding;
 pub use launch::{Control, Launch};
-pub use points::{Grid, globals};
+pub use points::Grid;
 pub use status::{LaunchError, Status};
 
 use crate::buffer::Element;
@@ -18,8 +18,6 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A compiled kernel with values for its parameters. The code is shared, so a copy with other values costs little.
-///
-/// A shader is a kernel, too, if it reads no global but the point's index: its `out` parameters are `out` buffers.
 #[derive(Clone)]
 pub struct Kernel {
     shader: Arc<Shader>,
@@ -45,11 +43,11 @@ impl Kernel {
     /// A kernel with its parameters at their defaults.
     ///
     /// # Errors
-    /// The shader gives closures, or reads a global that points of a grid do not have.
+    /// It is a shader, or it reads a global that points of a grid do not have.
     pub fn new(shader: Arc<Shader>) -> Result<Kernel, KernelError> {
         let interface = shader.interface();
-        if let Some(closure) = interface.closures.first() {
-            return Err(KernelError::Closure { kernel: interface.name.clone(), output: closure.name.clone() });
+        if !interface.outputs.is_empty() || !interface.closures.is_empty() {
+            return Err(KernelError::Shader { name: interface.name.clone() });
         }
         let index = IndexRows::of(interface)?;
         let (ports, parameters) = (ports(interface), shader.new_parameters());
@@ -107,25 +105,16 @@ fn ports(interface: &ShaderInterface) -> Arc<[Port]> {
         first_column: buffer.first_column,
         first_row: buffer.first_row,
     });
-    let outputs = interface.outputs.iter().map(|output| Port {
-        name: output.name.clone(),
-        role: BufferRole::Out,
-        element: Element::new(&output.scalars).named(&output.type_name),
-        first_column: 0,
-        first_row: Some(output.first_row),
-    });
-    buffers.chain(outputs).collect()
+    buffers.collect()
 }
 
 /// Why a shader is no kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelError {
-    /// It gives a closure.
-    Closure {
+    /// It gives values to whoever runs it, and writes no buffers.
+    Shader {
         /// The shader.
-        kernel: String,
-        /// The `out closure` parameter.
-        output: String,
+        name: String,
     },
     /// It reads a global that points of a grid do not have.
     Global {
@@ -139,9 +128,7 @@ pub enum KernelError {
 impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            KernelError::Closure { kernel, output } => {
-                write!(f, "`{kernel}` gives a closure, `{output}`, and no buffer holds closures")
-            }
+            KernelError::Shader { name } => write!(f, "`{name}` is a shader, not a kernel"),
             KernelError::Global { kernel, global } => {
                 let known = points::GLOBALS.join("`, `");
                 write!(f, "`{kernel}` reads the global `{global}`; points of a grid have `{known}`")

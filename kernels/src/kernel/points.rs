@@ -2,7 +2,7 @@
 
 use super::KernelError;
 use ssl_compiler::runtime::{LANES, Order, Row};
-use ssl_compiler::{GlobalsLayout, Orders, ShaderInterface, Type};
+use ssl_compiler::{ShaderInterface, Type};
 use std::ops::Range;
 
 /// The globals of a point: its place in order of x, then y, then z, and its coordinates.
@@ -117,18 +117,4 @@ impl IndexRows {
             }
         }
     }
-}
-
-/// The globals that every kernel can read, for a compiler of shaders that are to run as kernels.
-pub fn globals() -> GlobalsLayout {
-    let mut layout = GlobalsLayout::new();
-    for name in GLOBALS {
-        // The points of a block are neighbours along x.
-        let uniform = matches!(name, "index_y" | "index_z");
-        let added =
-            if uniform { layout.add_uniform(name, Type::Int) } else { layout.add(name, Type::Int, Orders::Value) };
-        // The names differ and an int is a scalar, so there is nothing to refuse.
-        added.expect("the names of globals differ");
-    }
-    layout
 }
