@@ -180,8 +180,10 @@ kernel gather(in buffer<Cell> cells, inout buffer<float3> state, add buffer<Cell
     sums[index_y] += one;
 }";
 
+type Cell = (i32, [f32; 2]);
+
 /// What [`GATHER`] does, by the standard library; numbers are such that floats add exactly.
-fn gathered(cells: &[(i32, [f32; 2])], state: &[[f32; 3]], nx: usize) -> (Vec<[f32; 3]>, Vec<(i32, [f32; 2])>) {
+fn gathered(cells: &[Cell], state: &[[f32; 3]], nx: usize) -> (Vec<[f32; 3]>, Vec<Cell>) {
     let next = |at: i32| cells[at.clamp(0, cells.len() as i32 - 1) as usize].0;
     let mut sums = vec![(0, [0.0; 2]); cells.len()];
     let state = state.iter().enumerate().map(|(i, state)| {
@@ -199,7 +201,7 @@ fn gathered(cells: &[(i32, [f32; 2])], state: &[[f32; 3]], nx: usize) -> (Vec<[f
 fn kernels_gather_change_their_own_and_add() {
     let (nx, ny) = (37, 11);
     let points = nx * ny;
-    let cells: Vec<(i32, [f32; 2])> = (0..100).map(|i| (i * 37 % 101 - 1, [i as f32 * 0.25, 7.0])).collect();
+    let cells: Vec<Cell> = (0..100).map(|i| (i * 37 % 101 - 1, [i as f32 * 0.25, 7.0])).collect();
     let start: Vec<[f32; 3]> = (0..points).map(|i| [i as f32, -1.0, 0.5]).collect();
     let (state, sums) = gathered(&cells, &start, nx);
     for backend in [BackendKind::Interpreter, BackendKind::Cranelift] {
@@ -222,7 +224,7 @@ fn kernels_gather_change_their_own_and_add() {
             });
             adding.write(total.view_mut()).unwrap();
             assert_eq!(own.values::<[f32; 3]>().unwrap(), state);
-            assert_eq!(total.values::<(i32, [f32; 2])>().unwrap(), sums);
+            assert_eq!(total.values::<Cell>().unwrap(), sums);
             assert_eq!(status.ended(), 0);
             assert!(status.clamped_indices > 0, "there are more points than cells, and a cell before the first");
         }
