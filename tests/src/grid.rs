@@ -81,6 +81,7 @@ impl HostServices for Sums {
             for lane in request.lanes() {
                 let place = (column, request.index.0[lane]);
                 match self.scalars[column as usize] {
+                    Scalar::Float if !row.0[lane].is_finite() => {}
                     Scalar::Float => *floats.entry(place).or_default() += f64::from(row.0[lane]),
                     _ => {
                         let sum = ints.entry(place).or_default();
@@ -115,8 +116,8 @@ fn each_block(grid: [u32; 3], globals: &GlobalsLayout, mut run: impl FnMut(&Poin
         for x in (0..nx).step_by(LANES) {
             for lane in 0..LANES {
                 let at = x + lane as u32;
-                let numbers = [at + nx * (y + ny * z), at, y, z];
-                for (name, number) in ["index", "index_x", "index_y", "index_z"].iter().zip(numbers) {
+                let numbers = [at + nx * (y + ny * z), at, y, z, x / LANES as u32];
+                for (name, number) in ["index", "index_x", "index_y", "index_z", "block_x"].iter().zip(numbers) {
                     if let Some((_, field)) = globals.find(name) {
                         rows[field.first_row].set_int(lane, number as i32);
                     }

@@ -2,7 +2,7 @@
 
 use ssl_compiler::runtime::{BufferDesc, BufferRole, LaneError};
 use ssl_compiler::source::SourceMap;
-use ssl_compiler::{CompileOptions, GradientRequest, compile};
+use ssl_compiler::{CompileOptions, GradientRequest, Shader, compile};
 use ssl_tests::grid::{Buffers, Launch, Launched, Swept, floats, launch, sweep, words};
 use ssl_tests::{Host, WAYS, messages};
 
@@ -96,22 +96,24 @@ fn points_add_to_elements_that_others_add_to() {
     }
 }
 
+// rule: kernel.block accept
 #[test]
 fn y_and_z_are_the_same_in_a_block_so_additions_there_come_together() {
     let source = "kernel rows(in buffer<float> a, add buffer<float> sums, out buffer<int> where) {
-        sums[index_y + 3 * index_z] += a[index];
+        sums[index_y + 3 * index_z + 6 * block_x] += a[index];
         where = index_x + 100 * index_y + 10000 * index_z;
     }";
     let [nx, ny, nz] = [19, 3, 2];
     let a: Vec<f32> = (0..nx * ny * nz).map(|i| i as f32).collect();
-    let ran = run_all(source, Launch::over([nx, ny, nz]), &[("a", words(&a)), ("sums", vec![0; 6])]);
-    let expected: Vec<f32> = a.chunks(19).map(|row| row.iter().sum()).collect();
+    let ran = run_all(source, Launch::over([nx, ny, nz]), &[("a", words(&a)), ("sums", vec![0; 12])]);
+    let half = |block: usize| a.chunks(19).map(move |row| row.iter().skip(16 * block).take(16).sum::<f32>());
+    let expected: Vec<f32> = half(0).chain(half(1)).collect();
     assert_eq!(floats(&ran.buffers["sums"]), expected);
     let place = |i: u32| i % nx + 100 * (i / nx % ny) + 10000 * (i / nx / ny);
     assert_eq!(ran.buffers["where"], (0..nx * ny * nz).map(place).collect::<Vec<_>>());
     let last = WAYS[4];
     let kernel = Host::default().compile(source, last).unwrap();
-    let given: Buffers = [("a".to_owned(), words(&a)), ("sums".to_owned(), vec![0; 6])].into();
+    let given: Buffers = [("a".to_owned(), words(&a)), ("sums".to_owned(), vec![0; 12])].into();
     let ran = launch(&kernel, Launch::over([nx, ny, nz]), &given);
     assert_eq!(ran.uniform[0], ran.uniform[1], "{last:?}: every request is known to go to one element");
 }
@@ -333,4 +335,91 @@ fn gradients_by_what_is_not_read_are_refused() {
         let found = messages(&compile(&mut sources, file, None, &options).map(|_| ()).unwrap_err());
         assert!(found.contains(says), "{found}");
     }
+}
+
+const SPLATS: &str = include_str!("../../scenes/splats/splats.ssl");
+
+/// A picture of two tiles, and all blobs in both.
+fn splats(count: u32) -> (Buffers, [u32; 3]) {
+    let mut random = ssl_tests::generate::Random::new(5);
+    let mut draw = |n: u32| -> Vec<f32> { (0..n).map(|_| random.below(1000) as f32 / 1000.0).collect() };
+    let blobs = draw(9 * count);
+    let target = draw(3 * 32 * 16);
+    let kernel = entry_of(SPLATS, "project", &GradientRequest::default());
+    let how = Launch::over([count, 1, 1]);
+    let projected = launch(&kernel, how, &[("blobs".to_owned(), words(&blobs))].into());
+    let buffers = [
+        ("splats".to_owned(), projected.buffers["splats"].clone()),
+        ("starts".to_owned(), vec![0, count, 2 * count]),
+        ("boxes".to_owned(), (0..count).chain(0..count).collect()),
+        ("target".to_owned(), words(&target)),
+        ("loss".to_owned(), vec![0]),
+    ];
+    (buffers.into(), [32, 16, 1])
+}
+
+fn entry_of(source: &str, name: &str, request: &GradientRequest) -> Shader {
+    let source = source.replace("int width,", "int width = 32,").replace("int height,", "int height = 16,");
+    let host = Host::default();
+    let mut sources = SourceMap::new();
+    let file = sources.add("splats.ssl", &*source);
+    let gradient = (!request.buffers.is_empty()).then_some(request);
+    let options = CompileOptions { gradient, ..host.options(WAYS[WAYS.len() - 1]) };
+    compile(&mut sources, file, Some(name), &options).unwrap_or_else(|d| panic!("{}", messages(&d))).0
+}
+
+/// With all states on the tape, and with the blending computed again, the gradient is what it is where the sweep takes the
+/// blending back.
+#[test]
+fn splats_have_one_gradient_whatever_the_sweep_keeps() {
+    let request = GradientRequest::of_all().by_buffers(["splats"]);
+    let (buffers, grid) = splats(40);
+    let cotangents: Buffers = [("loss".to_owned(), words(&[1.0]))].into();
+    let swept = |from: &str, to: &str| {
+        let gradient = entry_of(&SPLATS.replace(from, to), "miss", &request);
+        sweep(&gradient, Launch::over(grid), &buffers, &cotangents)
+    };
+    let undone = swept("", "");
+    let size = undone.buffers["splats"].iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    assert!(size > 1e-3, "the largest is {size}");
+    for instead in ["[Checkpoint(keep)]", "[Checkpoint(every = 3)]", "[Checkpoint(log)]"] {
+        let kept = swept("[Undo]", instead);
+        let most = kept.statuses.iter().map(|s| s.tape_rows).max();
+        assert!(most > Some(30) && undone.statuses.iter().all(|s| s.tape_rows <= 3), "{most:?}");
+        for (i, (a, b)) in undone.buffers["splats"].iter().zip(&kept.buffers["splats"]).enumerate() {
+            assert!((a - b).abs() <= 1e-4 * b.abs() + 1e-6 * size, "{instead}, {i}: {a}, {b}");
+        }
+    }
+}
+
+/// Against differences of the loss.
+#[test]
+fn the_gradient_of_splats_is_the_slope_of_the_loss() {
+    let request = GradientRequest::of_all().by_buffers(["splats"]);
+    let (buffers, grid) = splats(12);
+    let cotangents: Buffers = [("loss".to_owned(), words(&[1.0]))].into();
+    let how = Launch::over(grid);
+    let swept = sweep(&entry_of(SPLATS, "miss", &request), how, &buffers, &cotangents);
+    let kernel = entry_of(SPLATS, "miss", &GradientRequest::default());
+    let mut compared = 0;
+    for (i, &found) in swept.buffers["splats"].iter().enumerate() {
+        let at = |part: f32| {
+            let mut moved = buffers.clone();
+            let x = f32::from_bits(moved["splats"][i]);
+            let x = x + part * (0.01 * x.abs() + 1e-4);
+            moved.get_mut("splats").unwrap()[i] = x.to_bits();
+            (f64::from(x), f64::from(floats(&launch(&kernel, how, &moved).buffers["loss"])[0]))
+        };
+        let [(x1, f1), (x2, f2), (x3, f3), (x4, f4)] = [-1.0, 1.0, -0.5, 0.5].map(at);
+        let [wide, narrow] = [(f2 - f1) / (x2 - x1), (f4 - f3) / (x4 - x3)];
+        // Where a blob that no longer shows is cut off, the loss jumps.
+        if (wide - narrow).abs() <= 0.02 * narrow.abs() + 1e-5 {
+            let slope = (4.0 * narrow - wide) / 3.0;
+            // The loss has 24 bits.
+            let near = 0.02 * slope.abs() + 1e-3;
+            assert!((slope - f64::from(found)).abs() <= near, "{i}: {found}, slope {slope}");
+            compared += usize::from(slope.abs() > 0.02);
+        }
+    }
+    assert!(compared > 20, "{compared} of {} were compared", swept.buffers["splats"].len());
 }

@@ -116,6 +116,7 @@ pub trait HostServices: Sync {
     }
 
     /// Adds to a buffer of a kernel, for every lane of `request.mask`. The sums must not depend on the order of such calls.
+    /// Floats that are not finite add nothing, or one point would spoil the gradients of all; the host counts them.
     /// What a lane added that ends early must not count in the end; the status says which lanes did. It must not panic.
     fn add_to_buffer(&self, request: &AddRequest) {
         let _ = request;

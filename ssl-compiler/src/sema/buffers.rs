@@ -10,9 +10,9 @@ use crate::syntax::ast::{self, BinaryOp, Direction, UnaryOp};
 use crate::syntax::parser_derivatives::BUFFER;
 use crate::types::{LeafKind, Scalar, Type};
 
-/// What a kernel knows of its point: the number among all points of the grid, and the place along each axis. Points of a
-/// block lie beside each other along x.
-pub(crate) const POINT: [&str; 4] = ["index", "index_x", "index_y", "index_z"];
+/// What a kernel knows of its point: the number among all points of the grid, and the place along each axis; then the number
+/// of its block in the row. The 16 points of a block lie beside each other along x, so the last three are the same for all.
+pub(crate) const POINT: [&str; 5] = ["index", "index_x", "index_y", "index_z", "block_x"];
 
 /// Scalars of an element.
 const MAX_SCALARS: usize = 256;

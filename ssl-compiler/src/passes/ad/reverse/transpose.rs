@@ -308,12 +308,11 @@ impl<'m> Sweep<'_, 'm> {
         }
     }
 
-    /// What a point read it adds to, and the other way round. Nothing that is not finite gets into a sum of others.
+    /// What a point read it adds to, and the other way round. The host's sums leave out what is not finite.
     fn element(&mut self, data: &InstData, index: Value, added: u32) {
         // Whatever reads elements is given a token: see `lower::facts`.
         let (Some(cotangent), Some(token)) = (self.take(data.results[0]), self.token) else { return };
         let index = self.known(index);
-        let cotangent = self.b.emit(Op::Finite, &[cotangent], FLOAT);
         let inst = self.b.push(Op::AddTo(added), Values::from_slice(&[token, index, cotangent]), &[Ty::Token], &[]);
         self.token = Some(self.b.results(inst)[0]);
     }
