@@ -165,7 +165,7 @@ fn shaders_are_no_kernels() {
     assert_eq!(error("main"), "`main` is a shader, not a kernel");
     assert_eq!(
         error("k"),
-        "`k` reads the global `uvw`; points of a grid have `index`, `index_x`, `index_y`, `index_z`"
+        "`k` reads the global `uvw`; points of a grid have `index`, `index_x`, `index_y`, `index_z`, `block_x`"
     );
 }
 

@@ -5,8 +5,8 @@ use ssl_compiler::runtime::{LANES, Order, Row};
 use ssl_compiler::{ShaderInterface, Type};
 use std::ops::Range;
 
-/// The globals of a point: its place in order of x, then y, then z, and its coordinates.
-pub const GLOBALS: [&str; 4] = ["index", "index_x", "index_y", "index_z"];
+/// The globals of a point: its place in order of x, then y, then z; its coordinates; and the number of its block in the row.
+pub const GLOBALS: [&str; 5] = ["index", "index_x", "index_y", "index_z", "block_x"];
 
 /// The points that a kernel runs for, in up to three dimensions. The linear index of a point is x + nx·(y + ny·z).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Points {
 /// The rows of the globals block for a point's index, as far as the code reads them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct IndexRows {
-    rows: [Option<usize>; 4],
+    rows: [Option<usize>; 5],
     /// Rows of the block.
     pub count: usize,
 }
@@ -110,7 +110,7 @@ impl IndexRows {
 
     /// Fills the rows for a block.
     pub fn fill(&self, points: Points, rows: &mut [Row]) {
-        let starts = [(points.index, 1), (points.x, 1), (points.y, 0), (points.z, 0)];
+        let starts = [(points.index, 1), (points.x, 1), (points.y, 0), (points.z, 0), (points.x / LANES, 0)];
         for (row, (start, step)) in self.rows.iter().zip(starts) {
             if let Some(row) = *row {
                 (0..LANES).for_each(|lane| rows[row].set_int(lane, (start + step * lane) as i32));
