@@ -150,6 +150,10 @@ codes! {
         "The function chooses by a string, such as the name of a metal, and knows only the names that the hint lists. A string that only the host knows may have any value; the function's description says what it does with unknown names.";
     BUFFER_USE = "E0280", "buffer used in a way that is not possible",
         "The points of a kernel run in any order and at the same time. So each of them reads elements of `in` buffers, writes its own element of an `out` or `inout` buffer, and adds to elements of `add` buffers. Nothing that a launch writes does the same launch read.";
+    CONFORMANCE = "E0281", "type does not conform to an interface",
+        "A struct or an extension that names an interface must give what the interface asks for: methods with the same types of parameters and results, and a `typealias` for each associated type. The message lists what is missing, with its signature. A method of the interface with a body need not be given. Only built-in numbers and vectors conform to `IArithmetic` and `IFloat`.";
+    INTERFACE_AS_TYPE = "E0282", "interface used as a type of values",
+        "An interface says what types can do, and is no type of values itself. Write a generic function, `float total<T : IShape>(T shape)`: each call says which type it is.";
     NO_SHADER = "E0301", "no shader to run",
         "The file declares no shader of that name, or it declares several and you did not choose one.";
     CLOSURE_FLATTEN = "E0302", "the compiler cannot know the lobes of this closure",

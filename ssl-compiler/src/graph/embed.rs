@@ -60,10 +60,11 @@ fn declared(item: &Item) -> Vec<&str> {
     match item {
         Item::Function(f) => vec![&f.name.text],
         Item::Struct(s) => vec![&s.name.text],
+        Item::Interface(i) => vec![&i.name.text],
         Item::Enum(e) => e.members.iter().map(|m| &m.name).chain(&e.name).map(|n| n.text.as_str()).collect(),
         Item::Typedef(d) | Item::Variable(d) => d.declarators.iter().map(|d| d.name.text.as_str()).collect(),
         Item::Import(i) => i.alias.iter().map(|a| a.text.as_str()).collect(),
-        Item::Globals(_) | Item::Test(_) => Vec::new(),
+        Item::Globals(_) | Item::Test(_) | Item::Extension(_) => Vec::new(),
     }
 }
 
@@ -80,12 +81,12 @@ fn fields(item: &Item) -> Vec<Span> {
 /// The structs that have methods, and the names of their members, which the methods use without anything before them.
 fn own_names(items: &[Item]) -> Vec<(Span, HashSet<&str>)> {
     let structs = items.iter().filter_map(|item| match item {
-        Item::Struct(s) if !s.methods.is_empty() => Some(s),
+        Item::Struct(s) if !s.body.methods.is_empty() => Some(s),
         _ => None,
     });
     let own = structs.map(|s| {
         let members = s.fields.iter().flat_map(|d| &d.declarators).map(|d| d.name.text.as_str());
-        (s.span, members.chain(s.methods.iter().map(|m| m.function.name.text.as_str())).collect())
+        (s.span, members.chain(s.body.methods.iter().map(|m| m.function.name.text.as_str())).collect())
     });
     own.collect()
 }

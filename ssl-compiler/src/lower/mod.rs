@@ -274,7 +274,9 @@ impl<'a> Lowering<'a> {
         }
         let id = FuncId(self.functions.len() as u32);
         // `fwd_diff(f)` is `fwd_diff.f`.
-        let name = self.unique_name(&function.name.replace('(', ".").replace(')', ""));
+        let name = self.unique_name(
+            &function.name.replace(['(', '<'], ".").replace([')', '>', ' '], "").replace([',', '[', ']'], "."),
+        );
         let mut head = ir::Function::new(name, &params, &results).with_precision(self.request.precision);
         head.prefer = function.attributes.prefer;
         self.functions.push(head);

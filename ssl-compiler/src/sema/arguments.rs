@@ -14,6 +14,8 @@ pub(super) struct Given {
     pub names: Vec<Ident>,
     /// The first value is what a method is called on.
     pub this: bool,
+    /// They are for a derivative of a function, of this order.
+    pub order: usize,
 }
 
 /// What the parameters are called, and which may be left out.

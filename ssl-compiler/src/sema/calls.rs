@@ -25,7 +25,8 @@ enum Target {
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        if Type::from_name(&name.text).is_some() || self.scope.types.contains_key(&name.text) {
+        let bound = self.bound_type(&name.text).is_some();
+        if bound || Type::from_name(&name.text).is_some() || self.scope.types.contains_key(&name.text) {
             return self.construct(name, arguments, span);
         }
         let own = self.own_methods(&name.text);
@@ -37,6 +38,7 @@ impl Checker<'_> {
         }
         let named = self.scope.functions.get(&name.text).map_or(&[][..], Vec::as_slice);
         if named.is_empty()
+            && !self.scope.generics.contains_key(&name.text)
             && builtins::overloads(&name.text).next().is_none()
             && let Some(ty) = self.foreign_type(name)
         {
@@ -64,6 +66,7 @@ impl Checker<'_> {
             };
         }
         if named.is_empty()
+            && !self.scope.generics.contains_key(&name.text)
             && self.library_functions(&name.text).is_empty()
             && builtins::overloads(&name.text).next().is_none()
         {
@@ -88,6 +91,7 @@ impl Checker<'_> {
             Err(given) => given,
         };
         let elsewhere = self.scope.functions.contains_key(&name.text)
+            || self.scope.generics.contains_key(&name.text)
             || builtins::overloads(&name.text).next().is_some()
             || !self.library_functions(&name.text).is_empty();
         if elsewhere {
@@ -104,6 +108,19 @@ impl Checker<'_> {
             return self.transform(given.values, span);
         }
         let mut candidates = self.function_candidates(&name.text, &given);
+        let exact = candidates.iter().any(|c| c.distances.iter().all(|d| *d == 0));
+        if !exact && self.scope.generics.contains_key(&name.text) {
+            // What is written for these types comes before what is written for any.
+            let (instances, refused) = self.instances_for(&name.text, &[], &given, span);
+            let generic = self.candidates_among(&instances, &given);
+            if candidates.is_empty() && generic.is_empty() && builtins::overloads(&name.text).next().is_none() {
+                self.no_instance(name, &instances, refused, &given, span);
+                return Expr::error(span);
+            }
+            if !matches!(best(&candidates), Choice::One(_)) {
+                candidates.extend(generic);
+            }
+        }
         if candidates.is_empty() && matches!(name.text.as_str(), "spline" | "splineinverse") {
             given.names.iter().for_each(|name| self.nameless(name));
             return if given.names.is_empty() {
@@ -160,7 +177,7 @@ impl Checker<'_> {
         let rest: Vec<Expr> = arguments.iter().enumerate().map(value).collect();
         let values: Vec<Expr> = this.into_iter().chain(rest).collect();
         let fine = values.iter().all(|e| e.ty != Type::Error);
-        names.filter(|_| fine).map(|names| Given { values, names, this: is_method })
+        names.filter(|_| fine).map(|names| Given { values, names, this: is_method, order: 0 })
     }
 
     /// A candidate's head, and where it is declared.
@@ -239,7 +256,7 @@ impl Checker<'_> {
 
     /// Calls the library's function that fits best; the mistake is that of `name` where none does.
     pub(super) fn library_call(&mut self, function: &str, name: &Ident, values: Vec<Expr>, span: Span) -> Expr {
-        let given = Given { values, names: Vec::new(), this: false };
+        let given = Given { values, names: Vec::new(), this: false, order: 0 };
         let candidates = self.candidates_among(self.library_functions(function), &given);
         match best(&candidates) {
             Choice::One(Target::Function(id)) => self.function_call(id, given, span),
@@ -249,6 +266,33 @@ impl Checker<'_> {
                 Expr::error(span)
             }
         }
+    }
+
+    /// `blend<float3>(…)`
+    pub(super) fn generic_call(
+        &mut self,
+        name: &Ident,
+        types: &[ast::GenericArgument],
+        arguments: &[ast::Expr],
+        span: Span,
+    ) -> Expr {
+        if !self.scope.generics.contains_key(&name.text) {
+            let message = format!("there is no generic function `{}`", name.text);
+            let hint = match self.scope.functions.contains_key(&name.text) {
+                true => "it is a function without `<…>`: call it without",
+                false => "declare it above: `T twice<T : IFloat>(T x) { … }`",
+            };
+            self.error(&codes::UNKNOWN_FUNCTION, name.span, message, hint);
+            self.drop_arguments(arguments);
+            return Expr::error(span);
+        }
+        let Some(given) = self.given_for(&[], None, arguments) else { return Expr::error(span) };
+        let (instances, refused) = self.instances_for(&name.text, types, &given, span);
+        if self.fits_any(&instances, &given) {
+            return self.call_among(&instances, name, given, span);
+        }
+        self.no_instance(name, &instances, refused, &given, span);
+        Expr::error(span)
     }
 
     /// Whether one of these functions takes what is given.
@@ -331,6 +375,7 @@ impl Checker<'_> {
                 None => return Expr::error(span),
             }
         }
+        self.call_instance(id);
         self.note_names(id, &arguments);
         let Some(id) = self.version(id, lengths, span) else { return Expr::error(span) };
         Expr { kind: ExprKind::Call(id, arguments), ty: result, span }

@@ -4,7 +4,7 @@
 use super::Checker;
 use super::arguments::{Given, Misfit, listed};
 use super::convert::distance;
-use super::hir::{Expr, FunctionId, Parameter};
+use super::hir::{Expr, Function, FunctionId, Parameter};
 use crate::builtins::{self, Builtin};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
@@ -52,11 +52,36 @@ impl Checker<'_> {
         self.say_rejected(name, rejected, given, span);
     }
 
+    /// Neither an instance of a generic function fits, nor could others be made.
+    pub(super) fn no_instance(
+        &mut self,
+        name: &Ident,
+        ids: &[FunctionId],
+        refused: Vec<(String, Span, String)>,
+        given: &Given,
+        span: Span,
+    ) {
+        if ids.is_empty() && refused.is_empty() {
+            // That no instance could be made was said.
+            return;
+        }
+        let mut rejected: Vec<Rejected> = ids.iter().map(|id| self.rejected_function(*id, given, span)).collect();
+        rejected.extend(refused.into_iter().map(|(head, declared, reason)| Rejected {
+            head,
+            declared: Some(declared),
+            reason,
+            argument: None,
+            instead: None,
+            faults: 1,
+        }));
+        self.say_rejected(name, rejected, given, span);
+    }
+
     fn say_rejected(&mut self, name: &Ident, mut rejected: Vec<Rejected>, given: &Given, span: Span) {
         let values = given.values.as_slice();
         rejected.sort_by_key(|r| r.faults);
         let types: Vec<String> = values[usize::from(given.this)..].iter().map(|e| self.name_of(&e.ty)).collect();
-        let counted = given.names.is_empty() && rejected.iter().all(|r| r.argument.is_none());
+        let counted = given.names.is_empty() && rejected.iter().all(|r| r.argument.is_none() && r.faults != 1);
         let (code, message) = if counted {
             let n = types.len();
             let s = if n == 1 { "" } else { "s" };
@@ -221,7 +246,12 @@ impl Checker<'_> {
 
     /// `float f(float, out color)`
     pub(super) fn head(&self, id: FunctionId) -> String {
-        let f = self.program.function(id);
+        // What a method is called on stands before its name.
+        self.head_of(self.program.function(id), usize::from(self.takes_this(id)))
+    }
+
+    /// The head of a function without its first parameters.
+    pub(super) fn head_of(&self, f: &Function, skipped: usize) -> String {
         let one = |p: &Parameter| {
             let ty = self.name_of(&f.variables[p.variable.0 as usize].ty);
             match p.direction {
@@ -230,8 +260,6 @@ impl Checker<'_> {
                 Direction::InOut => format!("inout {ty}"),
             }
         };
-        // What a method is called on stands before its name.
-        let skipped = usize::from(self.takes_this(id));
         let parameters: Vec<String> = f.parameters.iter().skip(skipped).map(one).collect();
         format!("{} {}({})", self.name_of(&f.result), f.name, parameters.join(", "))
     }

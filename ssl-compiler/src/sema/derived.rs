@@ -73,6 +73,35 @@ impl Checker<'_> {
 }
 
 impl Checker<'_> {
+    /// `fwd_diff(blend<float>)(…)`, or without `<float>` where the pairs tell.
+    pub(super) fn derived_generic(
+        &mut self,
+        modes: &[Mode],
+        (name, types): (&Ident, &[ast::GenericArgument]),
+        arguments: &[ast::Expr],
+        span: Span,
+    ) -> Expr {
+        if self.too_often(modes, name) {
+            self.drop_arguments(arguments);
+            return Expr::error(span);
+        }
+        let Some(mut given) = self.given_for(&[], None, arguments) else { return Expr::error(span) };
+        given.order = modes.len();
+        let (instances, refused) = self.instances_for(&name.text, types, &given, span);
+        given.order = 0;
+        if instances.is_empty() {
+            self.no_instance(name, &[], refused, &given, span);
+            return Expr::error(span);
+        }
+        instances.iter().for_each(|id| self.call_instance(*id));
+        let derived = self.derive_all(modes, &instances, span);
+        if derived.is_empty() {
+            return Expr::error(span);
+        }
+        let word = modes.iter().rev().fold(name.text.clone(), |f, mode| format!("{}({f})", mode.word()));
+        self.call_among(&derived, &Ident { text: word, span: name.span }, given, span)
+    }
+
     /// Whether more derivatives of each other are asked for than there can be, which is reported.
     fn too_often(&mut self, modes: &[Mode], name: &Ident) -> bool {
         if modes.len() > MAX_ORDER {

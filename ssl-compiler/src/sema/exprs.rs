@@ -49,10 +49,15 @@ impl Checker<'_> {
                 }
                 self.construct_type(ty, &name, arguments, span)
             }
+            ast::ExprKind::GenericCall { name, types, arguments } => self.generic_call(name, types, arguments, span),
             ast::ExprKind::Method { on, name, arguments, function } => {
                 self.method_call(on, name, arguments, function.as_deref(), span)
             }
-            ast::ExprKind::Derived { modes, on, name, arguments } => {
+            ast::ExprKind::Derived { modes, on, name, types, arguments } => {
+                let generic = on.is_none() && !self.scope.functions.contains_key(&name.text);
+                if generic && (!types.is_empty() || self.scope.generics.contains_key(&name.text)) {
+                    return self.derived_generic(modes, (name, types), arguments, span);
+                }
                 self.derived_call(modes, (on.as_deref(), name), arguments, span)
             }
             ast::ExprKind::NoDiff(inner) => {

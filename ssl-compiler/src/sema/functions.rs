@@ -1,6 +1,7 @@
 //! Functions and shaders: their heads, then their bodies.
 
 use super::buffers::Seen;
+use super::generics::Bindings;
 use super::hir::{Attributes, Expr, ExprKind, Function, FunctionId, Parameter, Place, Stmt, StmtKind, VarId, Variable};
 use super::methods::This;
 use super::{Checker, Local};
@@ -211,11 +212,13 @@ impl Checker<'_> {
             variables: function.variables.clone(),
             scopes: vec![scope],
             result: Some(result.clone()),
+            function: Some(id),
             owner: self.owner_of(id),
             is_shader,
             own,
             ..Local::default()
         };
+        self.bound = self.bindings_of(id);
         let parameters = self.program.function(id).parameters.len();
         for i in 0..parameters {
             let Variable { name: text, span, .. } = &self.local.variables[i];
@@ -232,6 +235,7 @@ impl Checker<'_> {
         let function = &mut self.program.functions[id.0 as usize];
         function.body = Some(body);
         function.variables = std::mem::take(&mut self.local.variables);
+        self.bound = Bindings::default();
     }
 
     /// Assignments that give `out` parameters what they start with.

@@ -24,6 +24,8 @@ fn names_of(file: &ast::File) -> HashMap<String, Span> {
                 names.entry(m.name.text.clone()).or_insert(m.name.span);
             }),
             ast::Item::Struct(_)
+            | ast::Item::Interface(_)
+            | ast::Item::Extension(_)
             | ast::Item::Typedef(_)
             | ast::Item::Globals(_)
             | ast::Item::Test(_)
@@ -43,35 +45,51 @@ impl<'m> Checker<'m> {
         let mut bodies: Vec<Vec<Body<'_>>> = modules.files.iter().map(|_| Vec::new()).collect();
         let mut attributed: Vec<Vec<_>> = modules.files.iter().map(|_| Vec::new()).collect();
         for &index in &modules.order {
+            self.file = Some(index);
             self.import_all(&modules.files[index]);
             bodies[index] = self.declarations(index, &modules.files[index]);
             attributed[index] = std::mem::take(&mut self.attributed);
             self.leave(index, modules.files[index].library);
+            self.file = None;
         }
         for &index in &modules.order {
             if !attributed[index].is_empty() {
-                self.within(index, modules, |checker| {
+                self.within(index, |checker| {
                     attributed[index].iter().for_each(|(id, list)| checker.function_attributes(*id, list));
                 });
             }
         }
+        self.check_definitions();
         // Parts of the standard library may call each other, so all heads come before all bodies.
         for &index in &modules.order {
-            self.within(index, modules, |checker| {
+            self.within(index, |checker| {
                 bodies[index].iter().for_each(|(id, body)| checker.function_body(*id, body));
             });
         }
-        self.check_versions(modules);
+        self.check_versions();
         let items = modules.root().tree.items.iter();
         items.filter_map(|item| if let ast::Item::Test(t) = item { Some(t.clone()) } else { None }).collect()
     }
 
     /// Runs `check` with the names of a file.
-    pub(super) fn within(&mut self, index: usize, modules: &Modules, check: impl FnOnce(&mut Self)) {
-        std::mem::swap(&mut self.scope, &mut self.scopes[index]);
-        self.known_names_of(&modules.files[index]);
-        check(self);
-        std::mem::swap(&mut self.scope, &mut self.scopes[index]);
+    pub(super) fn within<T>(&mut self, index: usize, check: impl FnOnce(&mut Self) -> T) -> T {
+        if self.file == Some(index) {
+            return check(self);
+        }
+        let before = self.file.replace(index);
+        let names = (std::mem::take(&mut self.later), std::mem::take(&mut self.broken));
+        if let Some(before) = before {
+            self.scopes[before] = std::mem::take(&mut self.scope);
+        }
+        self.scope = std::mem::take(&mut self.scopes[index]);
+        self.known_names_of(&self.modules.files[index]);
+        let result = check(self);
+        self.scopes[index] = std::mem::take(&mut self.scope);
+        if let Some(before) = before {
+            self.scope = std::mem::take(&mut self.scopes[before]);
+        }
+        (self.file, self.later, self.broken) = (before, names.0, names.1);
+        result
     }
 
     /// What can be said about a name of the file beside what it means.
@@ -87,11 +105,17 @@ impl<'m> Checker<'m> {
         for item in &module.tree.items {
             match item {
                 ast::Item::Struct(s) => {
-                    let owner = Type::Struct(self.structure(s));
-                    for (id, body) in self.methods(&owner, &s.methods) {
-                        self.keep_body(id, index, body, &mut bodies);
+                    let ty = Type::Struct(self.structure(s));
+                    self.conforming(&ty, s.name.span, &s.body, index);
+                }
+                ast::Item::Interface(i) => self.interface(i, index),
+                ast::Item::Extension(e) => {
+                    let ty = self.resolve(&e.ty, &[]);
+                    if ty != Type::Error {
+                        self.conforming(&ty, e.ty.name.span, &e.body, index);
                     }
                 }
+                ast::Item::Function(f) if !f.generics.is_empty() => self.generic_function(f, index),
                 ast::Item::Typedef(d) => self.typedef(d),
                 ast::Item::Enum(e) => self.enumeration(e),
                 ast::Item::Globals(list) => list.iter().for_each(|d| self.globals(d)),

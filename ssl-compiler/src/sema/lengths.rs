@@ -7,7 +7,6 @@
 use super::Checker;
 use super::hir::{Constant, Expr, Function, FunctionId, Place};
 use crate::diagnostics::codes;
-use crate::modules::Modules;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction};
 use crate::types::Type;
@@ -140,26 +139,34 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks the bodies of all versions, and of those functions that nothing calls.
-    pub(super) fn check_versions(&mut self, modules: &Modules) {
-        self.check_made_versions(modules);
+    pub(super) fn check_versions(&mut self) {
+        self.check_made_versions();
         let uncalled = |(id, v): (&FunctionId, &Versions<'_>)| v.made.is_empty().then_some(*id);
         for id in self.any_length.functions.iter().filter_map(uncalled).collect::<Vec<_>>() {
             let count = self.program.function(id).signature().iter().filter(|ty| ty.is_any_length()).count();
             self.make_version(id, vec![UNCALLED; count], None);
         }
-        self.check_made_versions(modules);
+        self.check_made_versions();
     }
 
-    fn check_made_versions(&mut self, modules: &Modules) {
-        while let Some(version) = self.any_length.unchecked.pop_front() {
+    /// Checks what waits, and what that asks for.
+    fn check_made_versions(&mut self) {
+        while self.check_instances() || self.check_version() {}
+    }
+
+    /// Checks the next version; whether there was one.
+    fn check_version(&mut self) -> bool {
+        let Some(version) = self.any_length.unchecked.pop_front() else { return false };
+        {
             // The head may have been that of a prototype when the version was asked for.
             self.program.functions[version.id.0 as usize] = self.with_lengths(version.of, &version.lengths);
-            let Some((file, body)) = self.versions_of(version.of).body else { continue };
+            let Some((file, body)) = self.versions_of(version.of).body else { return true };
             let earlier = self.diagnostics.list.len();
-            self.within(file, modules, |checker| checker.function_body(version.id, body));
+            self.within(file, |checker| checker.function_body(version.id, body));
             self.diagnostics.leave_out_repeated(earlier);
             self.say_which(&version, earlier);
         }
+        true
     }
 
     /// Says for which call something is wrong that depends on how long the arrays are.
@@ -186,6 +193,9 @@ impl<'a> Checker<'a> {
 
     /// Whether what the body of a function says was checked before, in another version of it.
     pub(super) fn is_repeated(&self, id: FunctionId) -> bool {
+        if self.is_quiet(id) {
+            return true;
+        }
         self.any_length.functions.get(&self.any_length.origin(id)).is_some_and(|v| v.first != Some(id))
     }
 

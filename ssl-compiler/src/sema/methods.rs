@@ -3,12 +3,13 @@
 
 use super::Checker;
 use super::arguments::{Given, value_of};
+use super::generics::Bindings;
 use super::hir::{Access, Argument, Expr, ExprKind, Function, FunctionId, Place, Stmt, StmtKind, VarId};
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::source::Span;
 use crate::syntax::ast::{self, Attribute, Direction, Ident, THIS};
 use crate::types::Type;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What stands before methods only.
 pub(super) const OF_METHODS: &[&str] = &["mutating", "NoDiffThis"];
@@ -20,6 +21,8 @@ pub(super) struct Methods {
     known: HashMap<FunctionId, Method>,
     /// Functions that do what methods do, without a derivative through `this`.
     without_this: HashMap<FunctionId, FunctionId>,
+    /// Methods that do what an interface asks for.
+    witnesses: HashSet<FunctionId>,
 }
 
 /// What is known of a method.
@@ -37,36 +40,40 @@ pub(super) struct Owner {
     this: Option<VarId>,
 }
 
-/// A method with its body, which is yet to be checked.
-type Body<'a> = (FunctionId, &'a [ast::Stmt]);
-
 impl Checker<'_> {
-    /// Declares the methods of a type.
-    pub(super) fn methods<'a>(&mut self, owner: &Type, list: &'a [ast::Method]) -> Vec<Body<'a>> {
+    /// Declares the methods of a type, in which some names are bound.
+    pub(super) fn methods<'a>(
+        &mut self,
+        owner: &Type,
+        list: &'a [ast::Method],
+        bindings: &Bindings,
+    ) -> Vec<(FunctionId, &'a [ast::Stmt])> {
         let mut bodies = Vec::new();
         for m in list {
-            let Some(id) = self.method(owner, m) else { continue };
+            let Some(id) = self.method(owner, m, bindings) else { continue };
             bodies.extend(m.function.body.as_ref().map(|body| (id, body.as_slice())));
         }
         bodies
     }
 
-    fn method(&mut self, owner: &Type, m: &ast::Method) -> Option<FunctionId> {
+    fn method(&mut self, owner: &Type, m: &ast::Method, bindings: &Bindings) -> Option<FunctionId> {
         let decl = &m.function;
         let (own, others): (Vec<&Attribute>, Vec<&Attribute>) =
             decl.attributes.iter().partition(|a| OF_METHODS.contains(&a.name.text.as_str()));
-        let says = |name: &str| own.iter().any(|a| a.name.text == name);
         if m.is_static
             && let Some(a) = own.first()
         {
             let message = format!("`[{}]` stands before a static method", a.name.text);
             self.error(&codes::ATTRIBUTE, a.span, message, "it is about `this`, which static methods do not have");
         }
-        let direction = if says("mutating") { Direction::InOut } else { Direction::In };
-        let this = (!m.is_static).then(|| This { ty: owner.clone(), direction, no_diff: says("NoDiffThis") });
-        let mut function = self.new_function(decl, this)?;
         let name = &decl.name;
-        function.name = format!("{}.{}", self.name_of(owner), name.text);
+        if let Some(g) = decl.generics.first() {
+            let hint = "write a generic function beside the struct, which takes the struct as a parameter";
+            let message = format!("the method `{}` cannot be generic", name.text);
+            self.error(&codes::BAD_DECLARATION, g.name.span, message, hint);
+            return None;
+        }
+        let function = self.new_function(decl, Self::this_of(owner, m))?;
         let is_member = match owner {
             Type::Struct(id) => self.program.types.get(*id).fields.iter().any(|f| f.name == name.text),
             _ => false,
@@ -74,7 +81,7 @@ impl Checker<'_> {
         let signature = function.signature();
         let alike = self.methods_named(owner, &name.text).iter().find(|id| self.signature(**id) == signature);
         if let Some(first) = alike.map(|id| self.program.function(*id).span) {
-            let message = format!("`{}` is declared twice with the same parameters", function.name);
+            let message = format!("`{}` is declared twice with the same parameters", name.text);
             self.twice(name.span, message, Some(first));
             return None;
         }
@@ -88,14 +95,38 @@ impl Checker<'_> {
             self.error(&codes::TOO_LARGE, name.span, format!("too many methods are called `{}`", name.text), hint);
             return None;
         }
-        let id = FunctionId(self.program.functions.len() as u32);
-        self.program.functions.push(function);
-        self.methods.of.entry(owner.clone()).or_default().entry(name.text.clone()).or_default().push(id);
-        self.methods.known.insert(id, Method { owner: owner.clone(), is_static: m.is_static });
+        let id = self.add_method(owner, name, m.is_static, function, bindings.clone());
         if !others.is_empty() {
             self.attributed.push((id, others.into_iter().cloned().collect()));
         }
         Some(id)
+    }
+
+    /// Gives a type a method.
+    pub(super) fn add_method(
+        &mut self,
+        owner: &Type,
+        name: &Ident,
+        is_static: bool,
+        mut function: Function,
+        bindings: Bindings,
+    ) -> FunctionId {
+        function.name = format!("{}.{}", self.name_of(owner), name.text);
+        let id = FunctionId(self.program.functions.len() as u32);
+        self.program.functions.push(function);
+        self.methods.of.entry(owner.clone()).or_default().entry(name.text.clone()).or_default().push(id);
+        self.methods.known.insert(id, Method { owner: owner.clone(), is_static });
+        self.bind(id, bindings);
+        id
+    }
+
+    /// A method that an interface asks for need not be called.
+    pub(super) fn keep_as_witness(&mut self, id: FunctionId) {
+        self.methods.witnesses.insert(id);
+    }
+
+    pub(super) fn is_witness(&self, id: FunctionId) -> bool {
+        self.methods.witnesses.contains(&self.any_length.origin(id))
     }
 
     /// The methods of a type that have this name.
@@ -211,7 +242,8 @@ impl Checker<'_> {
     pub(super) fn type_before_dot(&mut self, on: &ast::Expr) -> Option<Type> {
         let ast::ExprKind::Name(name) = &on.kind else { return None };
         let is_value = self.is_variable(name) || self.scope.names.contains_key(name);
-        let is_type = Type::from_name(name).is_some() || self.scope.types.contains_key(name);
+        let is_type =
+            Type::from_name(name).is_some() || self.bound_type(name).is_some() || self.scope.types.contains_key(name);
         if is_value || !is_type {
             return None;
         }

@@ -18,7 +18,9 @@ mod differentials;
 mod exprs;
 mod externals;
 mod functions;
+mod generics;
 pub mod hir;
+mod interfaces;
 mod items;
 mod known_names;
 mod lengths;
@@ -101,6 +103,11 @@ pub fn check<'a>(
         derived: HashMap::new(),
         any_length: AnyLength::default(),
         methods: methods::Methods::default(),
+        generics: generics::Generics::default(),
+        interfaces: interfaces::Interfaces::default(),
+        bound: generics::Bindings::default(),
+        modules,
+        file: None,
         expressions: 0,
         numbers: Numbers::default(),
         local: Local::default(),
@@ -151,6 +158,13 @@ struct Checker<'a> {
     /// Functions that take arrays of any length.
     any_length: AnyLength<'a>,
     methods: methods::Methods,
+    generics: generics::Generics<'a>,
+    interfaces: interfaces::Interfaces<'a>,
+    /// What generic parameters and associated types stand for where something is being checked.
+    bound: generics::Bindings,
+    modules: &'a Modules,
+    /// The file that is being checked.
+    file: Option<usize>,
     /// How many expressions were checked or written in.
     expressions: usize,
     numbers: Numbers,
@@ -165,6 +179,7 @@ struct Local {
     /// What the `const` variables are whose value is a constant.
     constants: HashMap<VarId, constants::Known>,
     result: Option<Type>,
+    function: Option<FunctionId>,
     /// The type whose method it is.
     owner: Option<methods::Owner>,
     is_shader: bool,

@@ -54,6 +54,9 @@ impl Checker<'_> {
         if let Some(member) = self.implicit_member(text, span) {
             return member;
         }
+        if let Some(super::generics::Bound::Int(n)) = self.bound(text) {
+            return Expr::constant(Constant::Int(*n), span);
+        }
         if let Some(declared) = self.scope.names.get(text).map(|d| d.span) {
             self.names_used.insert(declared);
             self.speak_of(text, span, declared);

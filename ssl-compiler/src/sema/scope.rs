@@ -4,7 +4,9 @@
 //! any other name. What begins with `_` stays in its file, and so does what was imported under an alias.
 
 use super::Checker;
+use super::generics::GenericId;
 use super::hir::{Expr, FunctionId};
+use super::interfaces::InterfaceId;
 use crate::builtins::library::LibraryFile;
 use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::modules::{Import, Module};
@@ -33,6 +35,8 @@ pub(super) struct Scope {
     pub types: BTreeMap<String, Declared<Type>>,
     pub functions: BTreeMap<String, Vec<FunctionId>>,
     pub names: BTreeMap<String, Declared<Meaning>>,
+    pub generics: BTreeMap<String, Vec<GenericId>>,
+    pub interfaces: BTreeMap<String, Declared<InterfaceId>>,
     aliases: BTreeMap<String, Span>,
 }
 
@@ -73,6 +77,15 @@ impl Checker<'_> {
             let reported = matches!((&known.meaning, &n.meaning), (Meaning::Texture(a), Meaning::Texture(b))
                 if self.program.textures[*a as usize] == self.program.textures[*b as usize]);
             clashes.extend((known.span != n.span && !reported).then(|| (name.clone(), known.span, n.span)));
+        }
+        for (name, i) in from.interfaces.iter().filter(|(n, _)| is_exported(n)) {
+            let known = self.scope.interfaces.entry(format!("{prefix}{name}")).or_insert_with(|| i.clone());
+            clashes.extend((known.span != i.span).then(|| (name.clone(), known.span, i.span)));
+        }
+        for (name, ids) in from.generics.iter().filter(|(n, _)| is_exported(n)) {
+            let known = self.scope.generics.entry(format!("{prefix}{name}")).or_default();
+            let new: Vec<GenericId> = ids.iter().copied().filter(|id| !known.contains(id)).collect();
+            known.extend(new);
         }
         for (name, ids) in from.functions.iter().filter(|(n, _)| is_exported(n)) {
             let known = self.scope.functions.remove(&format!("{prefix}{name}")).unwrap_or_default();
@@ -134,7 +147,8 @@ impl Checker<'_> {
     /// Why a name that another file may have cannot be used here, if that is so.
     pub(super) fn out_of_reach(&self, name: &str) -> Option<String> {
         let all = |s: &Scope| -> Vec<String> {
-            s.types.keys().chain(s.functions.keys()).chain(s.names.keys()).cloned().collect()
+            let functions = s.functions.keys().chain(s.generics.keys());
+            s.types.keys().chain(functions).chain(s.names.keys()).chain(s.interfaces.keys()).cloned().collect()
         };
         let Some((alias, _)) = name.split_once("::") else {
             let hidden = name.starts_with('_') && self.scopes.iter().any(|s| all(s).iter().any(|n| n == name));

@@ -1,7 +1,7 @@
 //! Types as authors write them: a name, and the dimensions of an array behind the declared name.
 
 use super::Checker;
-use crate::diagnostics::codes;
+use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 use crate::syntax::ast;
 use crate::syntax::foreign;
@@ -69,6 +69,7 @@ impl Checker<'_> {
                 self.pair_of(&value, ty.name.span)
             }
         };
+        let resolved = ty.members.iter().fold(resolved, |ty, member| self.associated_type(&ty, member));
         match ty.differential {
             true => self.differential_of(&resolved, ty.name.span),
             false => resolved,
@@ -76,6 +77,9 @@ impl Checker<'_> {
     }
 
     fn named_type(&mut self, name: &ast::Ident) -> Type {
+        if let Some(ty) = self.bound_type(&name.text) {
+            return ty;
+        }
         match (Type::from_name(&name.text), self.scope.types.get(&name.text)) {
             (Some(ty), _) => return ty,
             (None, Some(t)) => {
@@ -87,6 +91,14 @@ impl Checker<'_> {
         }
         if let Some(ty) = self.foreign_type(name) {
             return ty;
+        }
+        if let Some(declared) = self.scope.interfaces.get(&name.text).map(|d| d.span) {
+            self.speak_of(&name.text, name.span, declared);
+            let message = format!("`{}` is an interface, and no type of values", name.text);
+            let hint = format!("write a generic function: `f<T : {}>(T x)`", name.text);
+            let d = Diagnostic::error(&codes::INTERFACE_AS_TYPE, name.span, message, hint);
+            self.diagnostics.push(d.with_label(declared, "declared here"));
+            return Type::Error;
         }
         let message = format!("there is no type `{}`", name.text);
         self.unknown(&codes::UNKNOWN_TYPE, (&name.text, name.span), message, Self::advise_type);

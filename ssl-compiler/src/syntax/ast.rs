@@ -28,6 +28,8 @@ pub enum Item {
     Import(Import),
     Function(FunctionDecl),
     Struct(StructDecl),
+    Interface(InterfaceDecl),
+    Extension(ExtensionDecl),
     /// `typedef float Weight, Pair[2];`
     Typedef(Declaration),
     Enum(EnumDecl),
@@ -54,6 +56,8 @@ pub struct FunctionDecl {
     pub is_kernel: bool,
     pub result: TypeName,
     pub name: Ident,
+    /// What stands between `<` and `>` behind the name.
+    pub generics: Vec<GenericParameter>,
     pub parameters: Vec<Parameter>,
     /// Of a shader, behind its name or its parameters.
     pub metadata: Vec<Metadata>,
@@ -61,6 +65,65 @@ pub struct FunctionDecl {
     pub body: Option<Vec<Stmt>>,
     /// Of the head, up to the closing parenthesis.
     pub span: Span,
+}
+
+/// `T : IFloat & IBlend`, or `let N : int`.
+#[derive(Clone, Debug)]
+pub struct GenericParameter {
+    pub name: Ident,
+    /// A number, and no type.
+    pub is_int: bool,
+    /// The interfaces that the type conforms to.
+    pub bounds: Vec<Ident>,
+}
+
+/// What stands for a generic parameter: `float[3]`, `4`.
+#[derive(Clone, Debug)]
+pub enum GenericArgument {
+    /// A name alone may be that of a number, too.
+    Type(TypeArgument),
+    Int(Expr),
+}
+
+/// `interface IShape : IBounded { float area(); associatedtype Sample : IFloat; }`
+#[derive(Clone, Debug)]
+pub struct InterfaceDecl {
+    pub name: Ident,
+    pub parents: Vec<Ident>,
+    /// Those with a body are what a type has that declares none of its own.
+    pub methods: Vec<Method>,
+    pub types: Vec<AssociatedType>,
+    pub span: Span,
+}
+
+/// A type that each type which conforms to an interface names.
+#[derive(Clone, Debug)]
+pub struct AssociatedType {
+    pub name: Ident,
+    pub bounds: Vec<Ident>,
+}
+
+/// `extension float3 : IShape { … }`: lets a type of others conform to interfaces.
+#[derive(Clone, Debug)]
+pub struct ExtensionDecl {
+    pub ty: TypeName,
+    pub body: Conforming,
+    pub span: Span,
+}
+
+/// What a struct or an extension has beside members.
+#[derive(Clone, Debug, Default)]
+pub struct Conforming {
+    pub interfaces: Vec<Ident>,
+    pub methods: Vec<Method>,
+    /// `typealias Sample = float2;`
+    pub types: Vec<TypeAlias>,
+}
+
+#[derive(Clone, Debug)]
+pub struct TypeAlias {
+    pub name: Ident,
+    pub ty: TypeArgument,
 }
 
 /// `[Differentiable]`, `[Checkpoint(every = 8)]`: before a function or a loop.
@@ -127,10 +190,12 @@ pub struct Metadata {
     pub value: Expr,
 }
 
-/// `float`, `DifferentialPair<Surface>`, `Surface.Differential`.
+/// `float`, `DifferentialPair<Surface>`, `Surface.Differential`, `T.Sample`.
 #[derive(Clone, Debug)]
 pub struct TypeName {
     pub name: Ident,
+    /// Associated types, each one of that before it.
+    pub members: Vec<Ident>,
     /// What stands between `<` and `>`.
     pub argument: Option<Box<TypeArgument>>,
     /// `.Differential` stands behind it.
@@ -147,12 +212,25 @@ pub struct TypeArgument {
 impl TypeName {
     /// A name that stands alone.
     pub fn plain(name: Ident) -> TypeName {
-        TypeName { name, argument: None, differential: false }
+        TypeName { name, members: Vec::new(), argument: None, differential: false }
     }
 
     /// Whether it is nothing but a name.
     pub fn is_plain(&self) -> bool {
-        self.argument.is_none() && !self.differential
+        self.argument.is_none() && self.members.is_empty() && !self.differential
+    }
+}
+
+impl fmt::Display for TypeArgument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ty)?;
+        for dim in &self.dims {
+            match &dim.kind {
+                ExprKind::Int(n) => write!(f, "[{n}]")?,
+                _ => f.write_str("[…]")?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -160,15 +238,9 @@ impl fmt::Display for TypeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name.text)?;
         if let Some(argument) = &self.argument {
-            write!(f, "<{}", argument.ty)?;
-            for dim in &argument.dims {
-                match &dim.kind {
-                    ExprKind::Int(n) => write!(f, "[{n}]")?,
-                    _ => f.write_str("[…]")?,
-                }
-            }
-            f.write_str(">")?;
+            write!(f, "<{argument}>")?;
         }
+        self.members.iter().try_for_each(|member| write!(f, ".{}", member.text))?;
         f.write_str(if self.differential { ".Differential" } else { "" })
     }
 }
@@ -177,7 +249,7 @@ impl fmt::Display for TypeName {
 pub struct StructDecl {
     pub name: Ident,
     pub fields: Vec<Declaration>,
-    pub methods: Vec<Method>,
+    pub body: Conforming,
     /// From the word `struct` to the closing brace.
     pub span: Span,
 }
@@ -189,6 +261,9 @@ pub struct Method {
     pub is_static: bool,
     pub function: FunctionDecl,
 }
+
+/// What stands for the type that conforms, in an interface.
+pub const SELF: &str = "This";
 
 /// What the value that a method is called on is called inside the method.
 pub const THIS: &str = "this";
@@ -308,6 +383,12 @@ pub enum ExprKind {
     },
     /// A function, built-in or constructor.
     Call(Ident, Vec<Expr>),
+    /// `blend<float3, 4>(…)`: a generic function, and what it is for.
+    GenericCall {
+        name: Ident,
+        types: Vec<GenericArgument>,
+        arguments: Vec<Expr>,
+    },
     /// `value.name(…)`, or `Type.name(…)`.
     Method {
         on: Box<Expr>,
@@ -331,6 +412,8 @@ pub enum ExprKind {
         /// Of a method, what stands before its name: a type or a value.
         on: Option<Box<Expr>>,
         name: Ident,
+        /// Of a generic function, what it is for.
+        types: Vec<GenericArgument>,
         arguments: Vec<Expr>,
     },
     /// `no_diff e`: the value without its derivatives.

@@ -9,6 +9,7 @@ pub mod parser;
 pub(crate) mod parser_derivatives;
 mod parser_expr;
 mod parser_foreign;
+mod parser_generics;
 mod parser_items;
 mod parser_metadata;
 mod parser_methods;

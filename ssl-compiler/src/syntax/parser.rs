@@ -26,7 +26,7 @@ pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -
     let text = sources.get(file).text.clone();
     let before = diagnostics.list.len();
     let tokens = lex(file, &text, diagnostics);
-    let words = before..diagnostics.list.len();
+    let lexed = before..diagnostics.list.len();
     let mut parser = Parser {
         text: &text,
         tokens,
@@ -34,14 +34,17 @@ pub fn parse(sources: &SourceMap, file: FileId, diagnostics: &mut Diagnostics) -
         depth: 0,
         gave_up: false,
         types: HashSet::new(),
+        generic_names: HashSet::new(),
         broken: macros(&text).collect(),
         called: BTreeSet::new(),
         called_with: BTreeSet::new(),
         named_in_tests: BTreeSet::new(),
         diagnostics,
     };
+    let words = parser.tokens.iter().map(|t| (t.kind, &parser.text[t.span.range()]));
+    parser.generic_names = super::parser_generics::generic_names(words);
     let items = parser.file().items;
-    parser.leave_to_tests(words, &items);
+    parser.leave_to_tests(lexed, &items);
     let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
     File {
         items,
@@ -70,6 +73,8 @@ pub(super) struct Parser<'a> {
     pub gave_up: bool,
     /// Names of the types declared so far.
     pub types: HashSet<String>,
+    /// Names of the functions that are declared with `<…>`.
+    pub generic_names: HashSet<&'a str>,
     /// Names whose declarations were not understood.
     pub broken: HashSet<String>,
     pub called: BTreeSet<&'a str>,
@@ -475,7 +480,11 @@ impl<'a> Parser<'a> {
             Some("struct" | "enum") => !self.declares_type(),
             Some(word) if foreign::is_compound(word) => self.word_at(self.type_length(0)).is_some(),
             Some(word) if self.is_type(word) || self.type_end(0) > 1 => {
-                matches!(self.peek_at(self.type_end(0)).kind, TokenKind::Name) || self.starts_pointer()
+                matches!(self.peek_at(self.declared_type_end(0)).kind, TokenKind::Name) || self.starts_pointer()
+            }
+            // `T.Sample x`: the name of a variable is no type.
+            Some(word) if !is_reserved(word) && self.is_at(1, ".") => {
+                self.peek_at(self.declared_type_end(0)).kind == TokenKind::Name
             }
             // Two names in a row can only be a declaration with a type that was not declared.
             Some(word) => !is_reserved(word) && self.word_at(1).is_some_and(|w| !is_reserved(w)),

@@ -57,10 +57,14 @@ impl Parser<'_> {
             self.expect(">", after[1])?;
             ty.argument = Some(Box::new(argument));
         }
-        while self.is(".") && self.word_at(1) == Some(DIFFERENTIAL) {
+        while self.is(".") && self.peek_at(1).kind == TokenKind::Name {
             self.advance();
-            self.advance();
-            ty.differential = true;
+            let member = self.any_name("the name of a type")?;
+            match member.text.as_str() {
+                DIFFERENTIAL => ty.differential = true,
+                // The differential of a differential is itself, and has no other types.
+                _ => ty.members.push(member),
+            }
         }
         Ok(ty)
     }
@@ -93,6 +97,10 @@ impl Parser<'_> {
         };
         let word = self.slice(name.span);
         self.called.insert(word);
+        let types = match on.is_none() && self.is("<") {
+            true => self.generic_arguments()?,
+            false => Vec::new(),
+        };
         if !self.is(")") {
             let (span, found) = (self.peek().span, self.describe());
             let hint = format!(
@@ -110,7 +118,7 @@ impl Parser<'_> {
             return self.error(span, message, "call it: write its arguments behind it, in parentheses of their own");
         }
         let arguments = self.arguments()?;
-        Ok(Expr { kind: ExprKind::Derived { modes, on, name, arguments }, span: start.to(self.previous()) })
+        Ok(Expr { kind: ExprKind::Derived { modes, on, name, types, arguments }, span: start.to(self.previous()) })
     }
 
     /// `Ray.at`, `materials[i].eval`

@@ -355,6 +355,12 @@ impl Parser<'_> {
         if GENERIC.contains(&text) && self.is("<") {
             return self.generic(name);
         }
+        if self.is("<") && self.starts_generic_call(text) {
+            let types = self.generic_arguments()?;
+            let arguments = self.arguments()?;
+            let span = span.to(self.previous());
+            return Ok(Expr { kind: ExprKind::GenericCall { name, types, arguments }, span });
+        }
         if self.is("(") {
             self.called.insert(text);
             let arguments = self.arguments()?;

@@ -15,10 +15,8 @@ pub(super) fn foreign_item(word: &str) -> Option<&'static str> {
              `shader main(float amount = 1.0, out closure result) { … }`"
         }
         "cbuffer" | "tbuffer" | "block" => "what the host sets is a parameter of the shader",
-        "template" | "generic" => {
-            "write a function for each type; functions of one name are told apart by their parameters"
-        }
-        "class" | "union" | "interface" => "write `struct`, and functions that take it",
+        "template" | "generic" => "write the types behind the name of the function: `T twice<T : IFloat>(T x) { … }`",
+        "class" | "union" => "write `struct`, and give it methods",
         "namespace" | "using" | "module" => {
             "a file is one: `import \"file.ssl\" as name;` puts `name::` before its names"
         }

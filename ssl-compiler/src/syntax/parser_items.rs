@@ -6,6 +6,7 @@ use super::parser::{Parsed, Parser, Recover};
 use super::parser_derivatives::BUFFER;
 use super::parser_foreign::foreign_item;
 use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
 
 impl Parser<'_> {
     pub fn file(&mut self) -> File {
@@ -73,6 +74,12 @@ impl Parser<'_> {
         match self.word_at(0) {
             Some("import") => Ok(Some(Item::Import(self.import()?))),
             Some("struct") if self.declares_type() => Ok(Some(Item::Struct(self.struct_declaration()?))),
+            Some("interface") if self.peek_at(1).kind == TokenKind::Name => {
+                Ok(Some(Item::Interface(self.interface()?)))
+            }
+            Some("extension") if self.peek_at(1).kind == TokenKind::Name => {
+                Ok(Some(Item::Extension(self.extension()?)))
+            }
             Some("enum") if self.declares_type() => Ok(Some(Item::Enum(self.enum_declaration()?))),
             Some("typedef") => Ok(Some(Item::Typedef(self.typedef()?))),
             Some("shader") => Ok(Some(Item::Function(self.function(true)?))),
@@ -105,8 +112,8 @@ impl Parser<'_> {
     /// A type, a name, and what starts a list of parameters.
     pub(super) fn starts_function(&self) -> bool {
         let tag = usize::from(self.is_type_word());
-        let name = self.type_end(tag);
-        self.peek_at(name).kind == TokenKind::Name && self.is_at(name + 1, "(")
+        let name = self.declared_type_end(tag);
+        self.peek_at(name).kind == TokenKind::Name && (self.is_at(name + 1, "(") || self.is_at(name + 1, "<"))
     }
 
     /// `kernel name(`, where no type is called `kernel`.
@@ -134,28 +141,35 @@ impl Parser<'_> {
         let name = self.ident("the name of the struct")?;
         self.types.insert(name.text.clone());
         self.refuse_metadata("a struct")?;
+        let mut body = Conforming { interfaces: self.bounds(":")?, ..Conforming::default() };
         self.expect("{", "after the name of the struct")?;
-        let mut methods = Vec::new();
-        let (fields, understood) = self.declarations("the struct", &mut methods)?;
+        let (fields, understood) = self.declarations("the struct", &mut body)?;
         if !understood {
             self.broken.insert(name.text.clone());
         }
         let span = start.to(self.previous());
-        self.expect(";", "after the struct")?;
-        Ok(StructDecl { name, fields, methods, span })
+        // Slang's structs have none, and those of C do.
+        if !self.eat(";") && body.methods.is_empty() && body.interfaces.is_empty() {
+            self.expect(";", "after the struct")?;
+        }
+        Ok(StructDecl { name, fields, body, span })
     }
 
     /// Declarations up to and with the closing `}`; whether all were understood.
-    fn declarations(&mut self, what: &str, methods: &mut Vec<Method>) -> Parsed<(Vec<Declaration>, bool)> {
+    fn declarations(&mut self, what: &str, body: &mut Conforming) -> Parsed<(Vec<Declaration>, bool)> {
         let (mut list, mut understood) = (Vec::new(), true);
         while !self.is("}") {
             if self.peek().kind == TokenKind::End {
                 self.expect("}", &format!("to close {what}"))?;
                 break;
             }
-            let part = match what == "the struct" && self.starts_method() {
-                true => self.method().map(|m| methods.push(m)),
-                false => self.field_declaration(what).map(|d| list.push(d)),
+            let in_struct = what == "the struct";
+            let part = if in_struct && self.is_word("typealias") {
+                self.type_alias().map(|t| body.types.push(t))
+            } else if in_struct && self.starts_method() {
+                self.method(true).map(|m| body.methods.push(m))
+            } else {
+                self.field_declaration(what).map(|d| list.push(d))
             };
             match part {
                 Ok(()) => {}
@@ -193,7 +207,7 @@ impl Parser<'_> {
     fn globals(&mut self) -> Parsed<Vec<Declaration>> {
         self.advance();
         self.advance();
-        self.declarations("the globals", &mut Vec::new()).map(|(list, _)| list)
+        self.declarations("the globals", &mut Conforming::default()).map(|(list, _)| list)
     }
 
     pub(super) fn function(&mut self, is_shader: bool) -> Parsed<FunctionDecl> {
@@ -205,6 +219,29 @@ impl Parser<'_> {
             self.type_name()?
         };
         let name = self.ident("the name of the function")?;
+        let generics = if is_shader { Vec::new() } else { self.generic_parameters()? };
+        // Inside they are types; a type of the file that has the same name is one again behind the function.
+        let hidden: Vec<String> = generics
+            .iter()
+            .filter(|g| !g.is_int)
+            .map(|g| g.name.text.clone())
+            .filter(|n| !self.types.contains(n))
+            .collect();
+        self.types.extend(hidden.iter().cloned());
+        let function = self.function_behind_name(start, is_shader, result, name, generics);
+        self.types.retain(|name| !hidden.contains(name));
+        function
+    }
+
+    /// A function from its parameters on.
+    fn function_behind_name(
+        &mut self,
+        start: Span,
+        is_shader: bool,
+        result: TypeName,
+        name: Ident,
+        generics: Vec<GenericParameter>,
+    ) -> Parsed<FunctionDecl> {
         let mut metadata = Vec::new();
         self.metadata(&mut metadata)?;
         self.expect("(", "after the name of the function")?;
@@ -250,6 +287,7 @@ impl Parser<'_> {
             is_kernel: false,
             result,
             name,
+            generics,
             parameters,
             metadata,
             body,

@@ -14,7 +14,7 @@ impl Parser<'_> {
     }
 
     /// `[mutating] static float area(float width) { … }`
-    pub(super) fn method(&mut self) -> Parsed<Method> {
+    pub(super) fn method(&mut self, needs_body: bool) -> Parsed<Method> {
         let mut attributes = self.attributes()?;
         let is_static = self.eat_word("static");
         attributes.extend(self.attributes()?);
@@ -22,7 +22,7 @@ impl Parser<'_> {
         function.attributes = attributes;
         // As in C++, a `;` behind a method means nothing.
         while self.eat(";") {}
-        if function.body.is_none() {
+        if function.body.is_none() && needs_body {
             let hint = "write its body in the struct: `{ … }`";
             let message = format!("the method `{}` has no body", function.name.text);
             self.report(Diagnostic::error(&codes::BAD_DECLARATION, function.name.span, message, hint));

@@ -37,10 +37,16 @@ impl Printer {
             Item::Function(f) => self.function(if f.is_shader { "shader" } else { "function" }, f),
             Item::Struct(s) => self.node(format!("struct {}", s.name.text), |p| {
                 s.fields.iter().for_each(|d| p.declaration(d));
-                s.methods
-                    .iter()
-                    .for_each(|m| p.function(if m.is_static { "static method" } else { "method" }, &m.function));
+                p.conforming(&s.body);
             }),
+            Item::Interface(i) => self.node(format!("interface {}", i.name.text), |p| {
+                p.names("inherits", &i.parents);
+                for t in &i.types {
+                    p.node(format!("type {}", t.name.text), |p| p.names("conforms to", &t.bounds));
+                }
+                i.methods.iter().for_each(|m| p.method(m));
+            }),
+            Item::Extension(e) => self.node(format!("extension {}", e.ty), |p| p.conforming(&e.body)),
             Item::Typedef(d) => self.node("typedef", |p| p.declaration(d)),
             Item::Enum(e) => {
                 self.node(format!("enum {}", e.name.as_ref().map_or("", |n| &n.text)).trim_end(), |p| {
@@ -55,10 +61,28 @@ impl Printer {
         }
     }
 
+    fn names(&mut self, what: &str, list: &[Ident]) {
+        list.iter().for_each(|n| self.line(format!("{what} {}", n.text)));
+    }
+
+    fn conforming(&mut self, body: &Conforming) {
+        self.names("conforms to", &body.interfaces);
+        body.types.iter().for_each(|t| self.line(format!("type {} = {}", t.name.text, t.ty)));
+        body.methods.iter().for_each(|m| self.method(m));
+    }
+
+    fn method(&mut self, m: &Method) {
+        self.function(if m.is_static { "static method" } else { "method" }, &m.function);
+    }
+
     fn function(&mut self, kind: &str, f: &FunctionDecl) {
         let prototype = if f.body.is_none() { " (prototype)" } else { "" };
         self.node(format!("{kind} {}: {}{prototype}", f.name.text, f.result), |p| {
             p.attributes(&f.attributes);
+            for g in &f.generics {
+                let kind = if g.is_int { "number" } else { "type" };
+                p.node(format!("generic {kind} {}", g.name.text), |p| p.names("conforms to", &g.bounds));
+            }
             p.metadata(&f.metadata);
             f.parameters.iter().for_each(|q| p.parameter(q));
             f.body.iter().flatten().for_each(|s| p.stmt(s));
@@ -194,6 +218,9 @@ impl Printer {
                 self.list(if *prefix { format!("{op}_") } else { format!("_{op}") }, &[target]);
             }
             ExprKind::Call(name, list) => self.list(format!("{}()", name.text), &list.iter().collect::<Vec<_>>()),
+            ExprKind::GenericCall { name, types, arguments } => {
+                self.list(format!("{}{}()", name.text, listed(types)), &arguments.iter().collect::<Vec<_>>());
+            }
             ExprKind::Method { on, name, arguments, .. } => {
                 let list: Vec<&Expr> = std::iter::once(&**on).chain(arguments).collect();
                 self.list(format!(".{}()", name.text), &list);
@@ -204,9 +231,9 @@ impl Printer {
             }
             ExprKind::Cast(ty, a) => self.list(format!("({ty})"), &[a]),
             ExprKind::Construct(ty, list) => self.list(format!("{ty}()"), &list.iter().collect::<Vec<_>>()),
-            ExprKind::Derived { modes, on, name, arguments } => {
+            ExprKind::Derived { modes, on, name, types, arguments } => {
                 let dot = if on.is_some() { "." } else { "" };
-                let name = format!("{dot}{}", name.text);
+                let name = format!("{dot}{}{}", name.text, listed(types));
                 let callee = modes.iter().rev().fold(name, |f, mode| format!("{}({f})", mode.word()));
                 self.list(format!("{callee}()"), &on.as_deref().into_iter().chain(arguments).collect::<Vec<_>>());
             }
@@ -219,4 +246,15 @@ impl Printer {
             ExprKind::Error => self.line("error"),
         }
     }
+}
+
+/// `<float, 3>`, or nothing.
+fn listed(types: &[GenericArgument]) -> String {
+    let one = |argument: &GenericArgument| match argument {
+        GenericArgument::Type(ty) => ty.to_string(),
+        GenericArgument::Int(Expr { kind: ExprKind::Int(n), .. }) => n.to_string(),
+        GenericArgument::Int(_) => "…".to_owned(),
+    };
+    let list: Vec<String> = types.iter().map(one).collect();
+    if list.is_empty() { String::new() } else { format!("<{}>", list.join(", ")) }
 }

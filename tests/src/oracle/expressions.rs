@@ -52,7 +52,7 @@ impl Machine<'_> {
                 let value = self.eval(inner)?;
                 self.construct(&ty.name.text, vec![value])?.ok_or_else(|| Stop::unknown("a cast"))?
             }
-            ExprKind::Method { .. } => return Err(Stop::unknown("a method")),
+            ExprKind::Method { .. } | ExprKind::GenericCall { .. } => return Err(Stop::unknown("a method")),
             ExprKind::Construct(..) | ExprKind::Derived { .. } => {
                 return Err(Stop::unknown("a derivative of a function"));
             }

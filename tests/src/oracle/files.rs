@@ -67,6 +67,7 @@ impl Files {
                 }
                 // No generated program has these, and the library does without.
                 Item::Function(_) | Item::Test(_) | Item::Typedef(_) | Item::Enum(_) => {}
+                Item::Interface(_) | Item::Extension(_) => {}
                 Item::Struct(s) => {
                     scope.structs.insert(s.name.text.clone(), Rc::new(s.clone()));
                 }

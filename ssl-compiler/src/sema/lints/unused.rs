@@ -129,7 +129,7 @@ impl Checker<'_> {
                 || tested.contains(function.name.as_str())
                 || called.contains(&id)
                 || self.versions(id).any(|v| called.contains(&v));
-            if self.is_version(id) {
+            if self.is_version(id) || self.is_written_out(id) || self.is_witness(id) {
                 continue;
             }
             // The name of a method stands behind that of its type.
@@ -139,6 +139,11 @@ impl Checker<'_> {
                 let hint = format!("remove it, or call it `_{own_name}`");
                 found.push(Diagnostic::warning(&codes::UNUSED_FUNCTION, function.span, message, hint));
             }
+        }
+        for name in self.uncalled_generics().filter(|n| files.contains(&n.span.file) && !silent(&n.text)) {
+            let message = format!("nothing calls `{}`", name.text);
+            let hint = format!("remove it, or call it `_{}`", name.text);
+            found.push(Diagnostic::warning(&codes::UNUSED_FUNCTION, name.span, message, hint));
         }
         let all = self.scopes.iter().flat_map(|s| &s.names);
         for (name, declared) in all.filter(|(name, d)| files.contains(&d.span.file) && !name.contains("::")) {

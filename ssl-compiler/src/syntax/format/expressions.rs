@@ -252,6 +252,9 @@ impl Writer<'_, '_> {
     fn spaced(&self, from: usize, i: usize) -> bool {
         let (before, this) = (self.words.text(i - 1), self.words.text(i));
         let (before_kind, this_kind) = (self.words.kind(i - 1), self.words.kind(i));
+        if this == ":" && self.words.names_interfaces(i) {
+            return true;
+        }
         if this == "." {
             return before_kind == Kind::Number;
         }

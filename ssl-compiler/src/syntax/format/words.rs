@@ -1,9 +1,11 @@
 //! The tokens of a file as the formatter needs them: with the comments between them, with operators of several `>`
 //! joined, and with the partner of every bracket.
 
+use crate::syntax::ast::Mode;
 use crate::syntax::lexer::{Token, TokenKind};
 use crate::syntax::parser_derivatives::{BUFFER, PAIR};
 use crate::syntax::parser_expr::GENERIC;
+use crate::syntax::parser_generics::generic_names;
 use crate::types::Type;
 use std::collections::HashSet;
 
@@ -60,7 +62,12 @@ pub(super) struct Word<'a> {
 pub(super) struct Words<'a> {
     list: Vec<Word<'a>>,
     types: HashSet<&'a str>,
+    /// The functions that the file declares with `<…>`.
+    generics: HashSet<&'a str>,
 }
+
+/// Words between `<` and `>` of a generic function: more are no list of types.
+const MAX_LIST: usize = 64;
 
 impl<'a> Words<'a> {
     /// The words of a text that parses; `None` where brackets do not match.
@@ -97,7 +104,8 @@ impl<'a> Words<'a> {
             });
             (at, next) = (end, next + count);
         }
-        let mut words = Words { list, types };
+        let generics = generic_names(tokens.iter().map(|t| (t.kind, &text[t.span.range()])));
+        let mut words = Words { list, types, generics };
         words.pair_brackets().then_some(words)
     }
 
@@ -152,7 +160,7 @@ impl<'a> Words<'a> {
             return closes.then_some(i + 2);
         }
         if !self.is(i - 1, PAIR) && !self.is(i - 1, BUFFER) {
-            return None;
+            return self.list_close(i);
         }
         let mut open = 0usize;
         for at in i..self.len() {
@@ -167,6 +175,40 @@ impl<'a> Words<'a> {
             }
         }
         None
+    }
+
+    /// The `>` of a generic function's list, in its declaration or a call: `blend<T : IFloat>(`, `blend<float3>(`.
+    ///
+    /// As in the parser, a list with commas in a call could be two comparisons, unless the file declares the function.
+    fn list_close(&self, i: usize) -> Option<usize> {
+        let name = self.text(i - 1);
+        if self.kind(i - 1) != Kind::Name {
+            return None;
+        }
+        let is_declared = self.generics.contains(name);
+        let is_derived = i > 2 && self.is(i - 2, "(") && Mode::from_word(self.text(i - 3)).is_some();
+        let (mut open, mut commas) = (0usize, false);
+        for at in i..(i + MAX_LIST).min(self.len()) {
+            match self.text(at) {
+                "<" => open += 1,
+                ">" if open == 1 => {
+                    let called = self.is(at + 1, "(") && (is_declared || !commas);
+                    return (at > i + 1 && (called || is_derived)).then_some(at);
+                }
+                ">" => open -= 1,
+                "," => commas = true,
+                ":" | "." | "&" | "[" | "]" | "(" | ")" | "+" | "-" | "*" | "/" => {}
+                _ if matches!(self.kind(at), Kind::Name | Kind::Number) => {}
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether the `:` at word `i` stands before interfaces: `T : IFloat`, `struct Sphere : IShape`.
+    pub fn names_interfaces(&self, i: usize) -> bool {
+        let before = ["<", ",", "let", "struct", "interface", "extension", "associatedtype"];
+        i > 1 && self.kind(i - 1) == Kind::Name && before.contains(&self.text(i - 2))
     }
 
     fn pair_brackets(&mut self) -> bool {

@@ -1,0 +1,541 @@
+//! Generic functions: what their parameters are in a call, and a function of its own for each list of these.
+//!
+//! An instance is checked from the tree with the parameters bound, so no stage after the checker knows of generic
+//! functions. Before, each one is checked at its definition: with types that can do what the constraints say and nothing
+//! else, or, where only built-in types conform, with one of each kind.
+
+use super::Checker;
+use super::arguments::{Given, Parameters, slots};
+use super::hir::{Attributes, FunctionId};
+use super::interfaces::InterfaceId;
+use super::methods::This;
+use crate::diagnostics::{Diagnostic, codes};
+use crate::source::Span;
+use crate::syntax::ast::{self, Direction, ExprKind, FunctionDecl, GenericArgument, Ident};
+use crate::types::Type;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+
+/// Instances of one function, and of all functions of a program.
+const MAX_INSTANCES: usize = 256;
+const MAX_ALL_INSTANCES: usize = 4096;
+
+/// Instances that ask for each other.
+const MAX_DEPTH: usize = 32;
+
+/// Links of a chain of instances that are shown.
+const SHOWN: usize = 6;
+
+/// The least number that stands for one which is not known yet; each stands for one parameter. They are no powers of
+/// two, and small, so that arrays of arrays stay within their limits.
+const UNKNOWN_NUMBER: i32 = 13;
+
+/// What a generic parameter stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Bound {
+    Type(Type),
+    Int(i32),
+}
+
+/// What names stand for in an instance.
+pub(super) type Bindings = Rc<Vec<(String, Bound)>>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct GenericId(usize);
+
+struct Generic<'a> {
+    decl: &'a FunctionDecl,
+    /// The file that it stands in.
+    file: usize,
+    /// What each of its parameters must conform to.
+    bounds: Vec<Vec<InterfaceId>>,
+    made: HashMap<Vec<Bound>, FunctionId>,
+    /// Its definition is wrong, which was said.
+    faulty: bool,
+    called: bool,
+    too_many: bool,
+}
+
+/// An instance of a generic function.
+struct Instance {
+    of: GenericId,
+    /// The call that asked for it, the function that this stands in, and how many instances led there.
+    call: Option<Span>,
+    parent: Option<FunctionId>,
+    depth: usize,
+    queued: bool,
+}
+
+/// A body that is yet to be checked.
+struct Unchecked<'a> {
+    id: FunctionId,
+    file: usize,
+    body: &'a [ast::Stmt],
+}
+
+/// The generic functions of a program.
+#[derive(Default)]
+pub(super) struct Generics<'a> {
+    list: Vec<Generic<'a>>,
+    instances: HashMap<FunctionId, Instance>,
+    bindings: HashMap<FunctionId, Bindings>,
+    unchecked: VecDeque<Unchecked<'a>>,
+    /// Functions about which warnings were said elsewhere, or need not be said.
+    quiet: HashSet<FunctionId>,
+}
+
+impl<'a> Checker<'a> {
+    /// Declares a generic function.
+    pub(super) fn generic_function(&mut self, decl: &'a FunctionDecl, file: usize) {
+        let name = &decl.name;
+        if decl.body.is_none() {
+            let hint = "write its body here; only what is known of its types makes it a function";
+            return self.error(
+                &codes::BAD_DECLARATION,
+                name.span,
+                format!("the generic function `{}` has no body", name.text),
+                hint,
+            );
+        }
+        for (i, g) in decl.generics.iter().enumerate() {
+            if let Some(first) = decl.generics[..i].iter().find(|other| other.name.text == g.name.text) {
+                self.twice(g.name.span, format!("two parameters are called `{}`", g.name.text), Some(first.name.span));
+                return;
+            }
+        }
+        let bounds = decl.generics.iter().map(|g| self.interfaces_named(&g.bounds)).collect();
+        let id = GenericId(self.generics.list.len());
+        self.generics.list.push(Generic {
+            decl,
+            file,
+            bounds,
+            made: HashMap::new(),
+            faulty: false,
+            called: false,
+            too_many: false,
+        });
+        self.scope.generics.entry(name.text.clone()).or_default().push(id);
+    }
+
+    /// The generic functions that a name may mean.
+    pub(super) fn generics_named(&self, name: &str) -> Vec<GenericId> {
+        self.scope.generics.get(name).cloned().unwrap_or_default()
+    }
+
+    /// What a name stands for in the instance that is being checked.
+    pub(super) fn bound(&self, name: &str) -> Option<&Bound> {
+        self.bound.iter().rev().find(|(n, _)| n == name).map(|(_, bound)| bound)
+    }
+
+    pub(super) fn bound_type(&self, name: &str) -> Option<Type> {
+        match self.bound(name) {
+            Some(Bound::Type(ty)) => Some(ty.clone()),
+            _ => None,
+        }
+    }
+
+    /// What names stand for in a function.
+    pub(super) fn bindings_of(&self, id: FunctionId) -> Bindings {
+        self.generics.bindings.get(&self.any_length.origin(id)).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn bind(&mut self, id: FunctionId, bindings: Bindings) {
+        self.generics.bindings.insert(id, bindings);
+    }
+
+    /// Nothing more is said about a function than errors.
+    pub(super) fn keep_quiet(&mut self, id: FunctionId) {
+        self.generics.quiet.insert(id);
+    }
+
+    pub(super) fn is_quiet(&self, id: FunctionId) -> bool {
+        self.generics.quiet.contains(&self.any_length.origin(id))
+    }
+
+    /// Whether a function was written out by the compiler, so that nobody need call it.
+    pub(super) fn is_written_out(&self, id: FunctionId) -> bool {
+        let id = self.any_length.origin(id);
+        self.generics.quiet.contains(&id) || self.generics.instances.contains_key(&id)
+    }
+
+    /// The generic functions that nothing calls.
+    pub(super) fn uncalled_generics(&self) -> impl Iterator<Item = &Ident> {
+        self.generics.list.iter().filter(|g| !g.called).map(|g| &g.decl.name)
+    }
+
+    /// Runs `check` in a file, with names bound and outside of all functions.
+    pub(super) fn bound_in<T>(&mut self, file: usize, bindings: Bindings, check: impl FnOnce(&mut Self) -> T) -> T {
+        let local = std::mem::take(&mut self.local);
+        let bound = std::mem::replace(&mut self.bound, bindings);
+        let result = self.within(file, check);
+        self.bound = bound;
+        self.local = local;
+        result
+    }
+
+    /// Keeps a body until all others that may be checked before it are.
+    pub(super) fn check_later(&mut self, id: FunctionId, file: usize, body: &'a [ast::Stmt]) {
+        match self.takes_any_length(id) {
+            true => self.versions_of(id).body = Some((file, body)),
+            false => self.generics.unchecked.push_back(Unchecked { id, file, body }),
+        }
+    }
+
+    /// Checks the bodies that wait, and those that they ask for; whether there was one.
+    pub(super) fn check_instances(&mut self) -> bool {
+        let mut any = false;
+        while let Some(Unchecked { id, file, body }) = self.generics.unchecked.pop_front() {
+            any = true;
+            let earlier = self.diagnostics.list.len();
+            self.within(file, |checker| checker.function_body(id, body));
+            self.say_instance(id, earlier);
+        }
+        any
+    }
+
+    /// Says in which instance something is wrong; nothing, if the definition is.
+    fn say_instance(&mut self, id: FunctionId, earlier: usize) {
+        self.diagnostics.leave_out_repeated(earlier);
+        let Some(instance) = self.generics.instances.get(&id) else { return };
+        let faults = self.diagnostics.list.iter().skip(earlier).any(Diagnostic::is_error);
+        if instance.call.is_none() {
+            self.generics.list[instance.of.0].faulty |= faults;
+            if let Some(note) = self.representatives_of(id).filter(|_| faults) {
+                self.note_all(earlier, None, &note);
+            }
+            return;
+        }
+        if self.generics.list[instance.of.0].faulty && self.diagnostics.has_errors() {
+            self.diagnostics.list.truncate(earlier);
+        } else if faults {
+            let text = format!("in `{}`, which is asked for here", self.program.function(id).name);
+            let call = instance.call;
+            self.note_all(earlier, call, &text);
+        }
+    }
+
+    fn note_all(&mut self, from: usize, place: Option<Span>, text: &str) {
+        for d in self.diagnostics.list.iter_mut().skip(from).filter(|d| d.is_error()) {
+            *d = d.clone().with_note(place, text.to_owned());
+        }
+    }
+
+    /// For which built-in types a definition was checked.
+    fn representatives_of(&self, id: FunctionId) -> Option<String> {
+        let bindings = self.generics.bindings.get(&id)?;
+        let shown = bindings.iter().filter_map(|(name, bound)| match bound {
+            Bound::Type(Type::Struct(_)) | Bound::Int(_) => None,
+            Bound::Type(ty) => Some(format!("`{name}` may be {}", self.name_of(ty))),
+        });
+        let list: Vec<String> = shown.collect();
+        (!list.is_empty()).then(|| list.join(", "))
+    }
+
+    /// Checks each generic function at its definition.
+    pub(super) fn check_definitions(&mut self) {
+        for i in 0..self.generics.list.len() {
+            let (id, decl) = (GenericId(i), self.generics.list[i].decl);
+            let bounds = self.generics.list[i].bounds.clone();
+            let kinds: Vec<Vec<Type>> = decl
+                .generics
+                .iter()
+                .zip(&bounds)
+                .map(|(g, bounds)| if g.is_int { Vec::new() } else { self.representatives(&g.name, bounds) })
+                .collect();
+            let rounds = kinds.iter().map(Vec::len).max().unwrap_or(0).max(1);
+            let several = kinds.iter().filter(|k| k.len() > 1).count() > 1;
+            // All parameters the same, and each another one than the one before it.
+            for (round, shift) in (0..rounds).flat_map(|r| [(r, 0), (r, 1)]).filter(|(_, s)| *s == 0 || several) {
+                let bound = |(k, kinds): (usize, &Vec<Type>)| match kinds.len() {
+                    0 => Bound::Int(UNKNOWN_NUMBER + k as i32),
+                    n => Bound::Type(kinds[(round + k * shift) % n].clone()),
+                };
+                let list: Vec<Bound> = kinds.iter().enumerate().map(bound).collect();
+                if self.generics.list[i].made.contains_key(&list) {
+                    continue;
+                }
+                let earlier = self.diagnostics.list.len();
+                let made = self.make_instance(id, list, None);
+                self.diagnostics.leave_out_repeated(earlier);
+                self.generics.list[i].faulty |= self.diagnostics.list.len() > earlier;
+                let Some(made) = made else { break };
+                if (round, shift) != (0, 0) {
+                    self.keep_quiet(made);
+                }
+                self.queue(made);
+                self.check_instances();
+                if self.generics.list[i].faulty {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The instance of a function for these arguments, which are of the right number and kind.
+    pub(super) fn instance(&mut self, of: GenericId, list: Vec<Bound>, call: Span) -> Option<FunctionId> {
+        if let Some(id) = self.generics.list[of.0].made.get(&list) {
+            return Some(*id);
+        }
+        let depth = self.local.function.map_or(0, |f| self.depth_of(f));
+        let name = self.instance_name(of, &list);
+        let generic = &mut self.generics.list[of.0];
+        let too_many = generic.made.len() >= MAX_INSTANCES;
+        if too_many || depth >= MAX_DEPTH || self.generics.instances.len() >= MAX_ALL_INSTANCES {
+            if !std::mem::replace(&mut generic.too_many, true) {
+                let hint = format!(
+                    "at most {MAX_INSTANCES} of one function, {MAX_ALL_INSTANCES} of all, and {MAX_DEPTH} that ask for \
+                     each other are possible; end the chain with a function that is not generic"
+                );
+                let d = Diagnostic::error(&codes::TOO_LARGE, call, format!("`{name}` is one instance too many"), hint);
+                let d = self.with_chain(d);
+                self.diagnostics.push(d);
+            }
+            return None;
+        }
+        let id = self.make_instance(of, list, Some(call));
+        if let Some(id) = id {
+            self.keep_quiet(id);
+        }
+        id
+    }
+
+    /// Shows which instances led to the function that is being checked.
+    fn with_chain(&self, mut d: Diagnostic) -> Diagnostic {
+        let mut at = self.local.function.map(|f| self.any_length.origin(f));
+        for _ in 0..SHOWN {
+            let Some((id, instance)) = at.and_then(|id| Some((id, self.generics.instances.get(&id)?))) else { break };
+            d = d.with_note(instance.call, format!("`{}` is asked for here", self.program.function(id).name));
+            at = instance.parent;
+        }
+        d
+    }
+
+    fn depth_of(&self, id: FunctionId) -> usize {
+        self.generics.instances.get(&self.any_length.origin(id)).map_or(0, |i| i.depth + 1)
+    }
+
+    /// `blend<float3, 4>`
+    fn instance_name(&self, of: GenericId, list: &[Bound]) -> String {
+        let one = |bound: &Bound| match bound {
+            Bound::Type(ty) => self.name_of(ty),
+            Bound::Int(n) => n.to_string(),
+        };
+        let list: Vec<String> = list.iter().map(one).collect();
+        format!("{}<{}>", self.generics.list[of.0].decl.name.text, list.join(", "))
+    }
+
+    fn make_instance(&mut self, of: GenericId, list: Vec<Bound>, call: Option<Span>) -> Option<FunctionId> {
+        let (decl, file) = (self.generics.list[of.0].decl, self.generics.list[of.0].file);
+        let names = decl.generics.iter().map(|g| g.name.text.clone());
+        let bindings: Bindings = Rc::new(names.zip(list.iter().cloned()).collect());
+        let parent = self.local.function.map(|f| self.any_length.origin(f));
+        let depth = parent.map_or(0, |f| self.depth_of(f));
+        let mut function = self.bound_in(file, bindings.clone(), |c| c.new_function(decl, None::<This>))?;
+        function.name = self.instance_name(of, &list);
+        function.attributes = Attributes::default();
+        let id = FunctionId(self.program.functions.len() as u32);
+        self.program.functions.push(function);
+        self.bind(id, bindings.clone());
+        self.generics.list[of.0].made.insert(list, id);
+        self.generics.instances.insert(id, Instance { of, call, parent, depth, queued: false });
+        if !decl.attributes.is_empty() {
+            self.bound_in(file, bindings, |c| c.function_attributes(id, &decl.attributes));
+        }
+        Some(id)
+    }
+
+    /// Has the body of an instance checked that something calls.
+    pub(super) fn call_instance(&mut self, id: FunctionId) {
+        if let Some(instance) = self.generics.instances.get(&id) {
+            self.generics.list[instance.of.0].called = true;
+            self.queue(id);
+        }
+    }
+
+    /// Has the body of an instance checked, if it is one and that was not asked for before.
+    fn queue(&mut self, id: FunctionId) {
+        let Some(instance) = self.generics.instances.get_mut(&id) else { return };
+        let of = instance.of.0;
+        let first = !std::mem::replace(&mut instance.queued, true);
+        let generic = &self.generics.list[of];
+        let (decl, file) = (generic.decl, generic.file);
+        if let Some(body) = decl.body.as_ref().filter(|_| first) {
+            self.check_later(id, file, body);
+        }
+    }
+
+    /// The instances of a name that a call may mean, and why others of the name cannot be meant.
+    pub(super) fn instances_for(
+        &mut self,
+        name: &str,
+        types: &[GenericArgument],
+        given: &Given,
+        span: Span,
+    ) -> (Vec<FunctionId>, Vec<(String, Span, String)>) {
+        let (mut found, mut refused) = (Vec::new(), Vec::new());
+        for of in self.generics_named(name) {
+            match self.infer(of, types, given) {
+                Ok(list) => found.extend(self.instance(of, list, span)),
+                Err(why) => {
+                    let decl = self.generics.list[of.0].decl;
+                    refused.push((generic_head(decl), decl.name.span, why));
+                }
+            }
+        }
+        (found, refused)
+    }
+
+    /// What the parameters of a generic function are in a call; `Err` says why it cannot be meant.
+    fn infer(&mut self, of: GenericId, types: &[GenericArgument], given: &Given) -> Result<Vec<Bound>, String> {
+        let decl = self.generics.list[of.0].decl;
+        if types.len() > decl.generics.len() {
+            return Err(format!("between `<` and `>` it takes {}", decl.generics.len()));
+        }
+        let mut found: Vec<Option<Bound>> = Vec::new();
+        for (g, argument) in decl.generics.iter().zip(types) {
+            found.push(Some(self.explicit_bound(g.is_int, argument)?));
+        }
+        found.resize(decl.generics.len(), None);
+        let parameters = Parameters {
+            names: decl.parameters.iter().map(|p| p.name.text.as_str()).collect(),
+            optional: decl.parameters.iter().map(|p| p.default.is_some()).collect(),
+        };
+        // A derivative takes other arguments; what does not fit is told where it is called.
+        let order = slots(&parameters, given.values.len().min(parameters.names.len()), &given.names);
+        let order = order.map_err(|_| "it takes other arguments".to_owned())?;
+        let fixed: Vec<bool> = found.iter().map(Option::is_some).collect();
+        for (p, i) in decl.parameters.iter().zip(order) {
+            let Some(i) = i else { continue };
+            let mut ty = given.values[i].ty.clone();
+            for _ in 0..given.order {
+                let Type::Struct(pair) = ty else { break };
+                ty = self.value_of_pair(pair).cloned().unwrap_or(Type::Struct(pair));
+            }
+            let exact = p.direction != Direction::In;
+            self.match_type(decl, (&p.ty, &p.dims, p.any_length), &ty, exact, (&mut found, &fixed))?;
+        }
+        let mut list = Vec::new();
+        for (i, g) in decl.generics.iter().enumerate() {
+            let Some(bound) = found[i].take() else {
+                let hint =
+                    format!("`{}` cannot be told from the arguments: write `{}<…>(…)`", g.name.text, decl.name.text);
+                return Err(hint);
+            };
+            list.push(self.conforming_bound(of, i, bound, fixed[i])?);
+        }
+        Ok(list)
+    }
+
+    /// What is written between `<` and `>` of a call.
+    fn explicit_bound(&mut self, is_int: bool, argument: &GenericArgument) -> Result<Bound, String> {
+        match argument {
+            GenericArgument::Type(ty) if is_int && ty.ty.is_plain() && ty.dims.is_empty() => {
+                let name = &ty.ty.name;
+                let e = ast::Expr { kind: ExprKind::Name(name.text.clone()), span: name.span };
+                self.constant_int(&e, "a number between `<` and `>`")
+                    .map(Bound::Int)
+                    .ok_or_else(|| "it takes a number".to_owned())
+            }
+            GenericArgument::Int(e) if is_int => {
+                let n = self.constant_int(e, "a number between `<` and `>`");
+                n.map(Bound::Int).ok_or_else(|| "it takes a number that is known".to_owned())
+            }
+            GenericArgument::Type(ty) if !is_int => match self.resolve(&ty.ty, &ty.dims) {
+                Type::Error => Err("the type is not known".to_owned()),
+                Type::Void | Type::Texture2d | Type::Closure => {
+                    Err("textures, closures and `void` cannot stand for a type".to_owned())
+                }
+                ty => Ok(Bound::Type(ty)),
+            },
+            GenericArgument::Type(_) => Err("it takes a number where a type is given".to_owned()),
+            GenericArgument::Int(_) => Err("it takes a type where a number is given".to_owned()),
+        }
+    }
+
+    /// Matches the type of a parameter, as written, with that of an argument.
+    fn match_type(
+        &self,
+        decl: &FunctionDecl,
+        (written, dims, any_length): (&ast::TypeName, &[ast::Expr], bool),
+        given: &Type,
+        exact: bool,
+        (found, fixed): (&mut Vec<Option<Bound>>, &[bool]),
+    ) -> Result<(), String> {
+        let mut element = given.clone();
+        let empty = any_length.then_some(None);
+        for dim in empty.into_iter().chain(dims.iter().map(Some)) {
+            let Type::Array(inner, n) = element else { return Ok(()) };
+            if let Some(ast::Expr { kind: ExprKind::Name(name), .. }) = dim
+                && let Some(i) = decl.generics.iter().position(|g| g.is_int && g.name.text == *name)
+            {
+                match &found[i] {
+                    None => found[i] = Some(Bound::Int(n as i32)),
+                    Some(Bound::Int(known)) if *known != n as i32 => {
+                        return Err(format!("`{name}` would be both {known} and {n}"));
+                    }
+                    Some(_) => {}
+                }
+            }
+            element = *inner;
+        }
+        if let Some(argument) = &written.argument {
+            let Type::Struct(pair) = element else { return Ok(()) };
+            let Some(value) = self.value_of_pair(pair).cloned() else { return Ok(()) };
+            return self.match_type(decl, (&argument.ty, &argument.dims, false), &value, true, (found, fixed));
+        }
+        let is_parameter = |g: &ast::GenericParameter| !g.is_int && g.name.text == written.name.text;
+        let Some(i) = decl.generics.iter().position(is_parameter).filter(|_| written.is_plain()) else { return Ok(()) };
+        if fixed[i] || matches!(element, Type::Void | Type::Texture2d | Type::Closure) {
+            return Ok(());
+        }
+        found[i] = Some(match found[i].take() {
+            Some(Bound::Type(known)) if known != element => {
+                let wider = |a: &Type, b: &Type| super::convert::distance(a, b).is_some();
+                Bound::Type(match () {
+                    () if wider(&element, &known) && !exact => known,
+                    () if wider(&known, &element) => element,
+                    () => {
+                        let (a, b) = (self.name_of(&known), self.name_of(&element));
+                        return Err(format!("`{}` would be both {a} and {b}", decl.generics[i].name.text));
+                    }
+                })
+            }
+            _ => Bound::Type(element),
+        });
+        Ok(())
+    }
+
+    /// What a parameter stands for, if it conforms to what it must; an `int` is a `float` where only that does.
+    fn conforming_bound(&mut self, of: GenericId, i: usize, bound: Bound, fixed: bool) -> Result<Bound, String> {
+        let bounds = self.generics.list[of.0].bounds[i].clone();
+        let Bound::Type(ty) = &bound else { return Ok(bound) };
+        let Some(lacking) = bounds.iter().find(|b| !self.conforms(ty, **b)).copied() else { return Ok(bound) };
+        if *ty == Type::Int && !fixed && bounds.iter().all(|b| self.conforms(&Type::Float, *b)) {
+            return Ok(Bound::Type(Type::Float));
+        }
+        let name = &self.generics.list[of.0].decl.generics[i].name.text;
+        Err(format!(
+            "`{name}` would be {}, which does not conform to `{}`",
+            self.name_of(ty),
+            self.interface_name(lacking)
+        ))
+    }
+}
+
+/// `T blend<T : IFloat>(T, T, float)`
+fn generic_head(decl: &FunctionDecl) -> String {
+    let list = |names: &[Ident]| names.iter().map(|n| n.text.as_str()).collect::<Vec<_>>().join(" & ");
+    let generic = |g: &ast::GenericParameter| match (g.is_int, g.bounds.is_empty()) {
+        (true, _) => format!("let {} : int", g.name.text),
+        (_, true) => g.name.text.clone(),
+        _ => format!("{} : {}", g.name.text, list(&g.bounds)),
+    };
+    let parameter = |p: &ast::Parameter| match p.direction {
+        Direction::In => p.ty.to_string(),
+        Direction::Out => format!("out {}", p.ty),
+        Direction::InOut => format!("inout {}", p.ty),
+    };
+    let generics: Vec<String> = decl.generics.iter().map(generic).collect();
+    let parameters: Vec<String> = decl.parameters.iter().map(parameter).collect();
+    format!("{} {}<{}>({})", decl.result, decl.name.text, generics.join(", "), parameters.join(", "))
+}

@@ -1,0 +1,228 @@
+//! Generic functions, interfaces, and what conforms to them.
+
+use super::ast::*;
+use super::lexer::TokenKind;
+use super::parser::{Parsed, Parser, Recover, is_reserved};
+
+/// Tokens between `<` and `>` of a call: more are no list of types.
+const MAX_LIST: usize = 64;
+
+impl Parser<'_> {
+    /// `<T : IFloat & IBlend, let N : int>`, if there is one.
+    pub(super) fn generic_parameters(&mut self) -> Parsed<Vec<GenericParameter>> {
+        let mut list = Vec::new();
+        if !self.eat("<") {
+            return Ok(list);
+        }
+        loop {
+            let is_int = self.is_word("let") && self.peek_at(1).kind == TokenKind::Name;
+            if is_int {
+                self.advance();
+            }
+            let name = self.ident("the name of a type parameter")?;
+            let bounds = if is_int {
+                self.expect(":", "behind the name of the number")?;
+                if !self.eat_word("int") {
+                    let (span, found) = (self.peek().span, self.describe());
+                    let hint = "numbers between `<` and `>` are whole: `let N : int`";
+                    return self.error(span, format!("expected `int`, found {found}"), hint);
+                }
+                Vec::new()
+            } else {
+                self.bounds(":")?
+            };
+            list.push(GenericParameter { name, is_int, bounds });
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(">", "behind the type parameters")?;
+        Ok(list)
+    }
+
+    /// The names of interfaces behind `:`, with `&` or a comma between them; in a list of parameters only `&`.
+    pub(super) fn bounds(&mut self, colon: &str) -> Parsed<Vec<Ident>> {
+        let mut list = Vec::new();
+        if !self.eat(colon) {
+            return Ok(list);
+        }
+        loop {
+            list.push(self.ident("the name of an interface")?);
+            // Behind the comma of a list of parameters stands no `{` or `,`, but `:`, `>` or another parameter.
+            let next = self.is(",") && matches!(self.peek_at(2).kind, TokenKind::Punct("{" | ","));
+            if !self.eat("&") && !(next && self.eat(",")) {
+                return Ok(list);
+            }
+        }
+    }
+
+    /// `interface IShape : IBounded { … }`
+    pub(super) fn interface(&mut self) -> Parsed<InterfaceDecl> {
+        let start = self.advance().span;
+        let name = self.ident("the name of the interface")?;
+        let parents = self.bounds(":")?;
+        self.expect("{", "after the name of the interface")?;
+        let (mut methods, mut types) = (Vec::new(), Vec::new());
+        self.parts("the interface", |p| {
+            if p.is_word("associatedtype") {
+                p.advance();
+                let name = p.ident("the name of an associated type")?;
+                let bounds = p.bounds(":")?;
+                types.push(AssociatedType { name, bounds });
+                return p.expect(";", "after the associated type").map(drop);
+            }
+            if p.starts_method() {
+                methods.push(p.method(false)?);
+                return Ok(());
+            }
+            let (span, found) = (p.peek().span, p.describe());
+            let hint = "an interface has methods, `float area();`, and types, `associatedtype Sample;`";
+            p.error(span, format!("expected a method, found {found}"), hint)
+        })?;
+        let span = start.to(self.previous());
+        self.eat(";");
+        Ok(InterfaceDecl { name, parents, methods, types, span })
+    }
+
+    /// `extension float3 : IShape { … }`
+    pub(super) fn extension(&mut self) -> Parsed<ExtensionDecl> {
+        let start = self.advance().span;
+        let ty = self.type_name()?;
+        let mut body = Conforming { interfaces: self.bounds(":")?, ..Conforming::default() };
+        self.expect("{", "after the type that is extended")?;
+        self.parts("the extension", |p| {
+            if p.is_word("typealias") {
+                return p.type_alias().map(|t| body.types.push(t));
+            }
+            if p.starts_method() {
+                return p.method(true).map(|m| body.methods.push(m));
+            }
+            let (span, found) = (p.peek().span, p.describe());
+            let hint = "an extension gives methods to a type, and no members";
+            p.error(span, format!("expected a method, found {found}"), hint)
+        })?;
+        let span = start.to(self.previous());
+        self.eat(";");
+        Ok(ExtensionDecl { ty, body, span })
+    }
+
+    /// What stands in braces, up to and with the closing one; the parser goes on behind a part that it does not understand.
+    fn parts(&mut self, what: &str, mut part: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+        while !self.is("}") {
+            if self.peek().kind == TokenKind::End {
+                self.expect("}", &format!("to close {what}"))?;
+                return Ok(());
+            }
+            if let Err(Recover) = part(self) {
+                self.skip_statement();
+            }
+        }
+        self.advance();
+        Ok(())
+    }
+
+    /// `typealias Sample = float2;`
+    pub(super) fn type_alias(&mut self) -> Parsed<TypeAlias> {
+        self.advance();
+        let name = self.any_name("a name for the type")?;
+        self.expect("=", "behind the name of the type")?;
+        let ty = self.type_name()?;
+        let ty = TypeArgument { ty, dims: self.dimensions()? };
+        self.expect(";", "after the type")?;
+        Ok(TypeAlias { name, ty })
+    }
+
+    /// The token behind the type of a declaration, which may be one that belongs to another: `T.Sample x`.
+    pub(super) fn declared_type_end(&self, ahead: usize) -> usize {
+        let mut end = self.type_end(ahead);
+        while self.is_at(end, ".") && self.peek_at(end + 1).kind == TokenKind::Name {
+            end += 2;
+        }
+        end
+    }
+
+    /// Whether `<` starts the list of what a generic function is for, `f<float, 3>(…)`, and is no comparison.
+    ///
+    /// `f<a>(b)` would compare a truth value, so it is none. With commas it may be two arguments, `(f < a), (b > (c))`;
+    /// then the list must consist of types, numbers and parentheses, or the file declares a generic function `f`.
+    pub(super) fn starts_generic_call(&self, name: &str) -> bool {
+        let (mut open, mut commas, mut types) = (0usize, false, true);
+        for i in 0..MAX_LIST {
+            match self.peek_at(i).kind {
+                TokenKind::Punct("<") => open += 1,
+                TokenKind::Punct(">") if open == 1 => {
+                    return i > 1 && self.is_at(i + 1, "(") && (!commas || types || self.generic_names.contains(name));
+                }
+                TokenKind::Punct(">") => open -= 1,
+                TokenKind::Punct(",") => commas = true,
+                TokenKind::Punct("." | "[" | "]" | "(" | ")" | "+" | "-" | "*" | "/") | TokenKind::Int(_) => {}
+                TokenKind::Name => types &= self.word_at(i).is_some_and(|w| self.is_type(w)),
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// `<float, 3>`
+    pub(super) fn generic_arguments(&mut self) -> Parsed<Vec<GenericArgument>> {
+        self.expect("<", "behind the name of the function")?;
+        let mut list = Vec::new();
+        loop {
+            let argument = match self.peek().kind {
+                TokenKind::Name => {
+                    let ty = self.nested(Self::type_name)?;
+                    GenericArgument::Type(TypeArgument { ty, dims: self.dimensions()? })
+                }
+                _ => GenericArgument::Int(self.generic_number()?),
+            };
+            list.push(argument);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(">", "behind what the function is for")?;
+        Ok(list)
+    }
+
+    /// A literal, or anything in parentheses.
+    fn generic_number(&mut self) -> Parsed<Expr> {
+        let start = self.peek().span;
+        if self.eat("-") {
+            let e = self.nested(Self::generic_number)?;
+            let span = start.to(e.span);
+            return Ok(Expr { kind: ExprKind::Unary(UnaryOp::Neg, Box::new(e)), span });
+        }
+        if self.eat("(") {
+            let e = self.nested(Self::expression)?;
+            self.expect(")", "to close the parenthesis")?;
+            return Ok(e);
+        }
+        match self.peek().kind {
+            TokenKind::Int(n) => {
+                self.advance();
+                Ok(Expr { kind: ExprKind::Int(n), span: start })
+            }
+            _ => {
+                let found = self.describe();
+                self.error(start, format!("expected a type or a number, found {found}"), "put a sum into parentheses")
+            }
+        }
+    }
+}
+
+/// The names of the functions that a text declares with `<…>`: behind a type, and no comparison.
+pub(crate) fn generic_names<'a>(
+    words: impl Iterator<Item = (TokenKind, &'a str)>,
+) -> std::collections::HashSet<&'a str> {
+    let (mut names, mut before) = (std::collections::HashSet::new(), [None, None]);
+    for (kind, text) in words {
+        if text == "<"
+            && let [Some(ty), Some(name)] = before
+            && !(is_reserved(ty) && crate::types::Type::from_name(ty).is_none())
+        {
+            names.insert(name);
+        }
+        before = [before[1], (kind == TokenKind::Name).then_some(text)];
+    }
+    names
+}
