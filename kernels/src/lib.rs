@@ -10,6 +10,7 @@
 #![warn(missing_docs)]
 
 pub mod buffer;
+pub mod graph;
 pub mod kernel;
 pub mod launch;
 pub mod sums;

@@ -1,5 +1,6 @@
-//! Launches that run again take no memory.
+//! Launches and updates of graphs that run again take no memory.
 
+use kernels::graph::{Graph, Link};
 use kernels::sums::Sums;
 use kernels::{Arrangement, Binding, Buffer, Control, Element, Grid, Kernel, Launch};
 use ssl_compiler::Compiler;
@@ -26,8 +27,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// One test, since tests of one program run at the same time.
 #[test]
-fn a_launch_that_runs_again_takes_no_memory() {
+fn what_runs_again_takes_no_memory() {
     let mut compiler = Compiler::new();
     let text = "kernel f(in buffer<float> x, out buffer<float2> y, add buffer<float> sum) {
         y = sin(float2(x[index], index));
@@ -59,4 +61,21 @@ fn a_launch_that_runs_again_takes_no_memory() {
             assert_eq!(TAKEN.load(Relaxed) - before, 0, "with {threads} threads");
         });
     }
+    let links = |x, y, sum| [("x", Link::Read(x)), ("y", Link::Write(y)), ("sum", Link::Add(sum))];
+    let mut graph = Graph::new();
+    let x = graph.input("x", x);
+    let y = graph.output("y", Element::floats(2), Arrangement::Columns).unwrap();
+    let sum = graph.sums("sum", Element::floats(1), Arrangement::Columns, 3).unwrap();
+    graph.launch("f", kernel, Grid::plane(300, 70), &links(x, y, sum)).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    pool.install(|| {
+        let mut update = || {
+            graph.change(x).unwrap().words_mut()[5] ^= 1;
+            assert_eq!(graph.update(&[y, sum], &Control::default()).unwrap().ran, 1);
+        };
+        (0..60).for_each(|_| update());
+        let before = TAKEN.load(Relaxed);
+        (0..20).for_each(|_| update());
+        assert_eq!(TAKEN.load(Relaxed) - before, 0, "updates of a graph");
+    });
 }

@@ -34,7 +34,7 @@ const COMPILER: Layers = &[
     &["compiler"],
 ];
 
-const KERNELS: Layers = &[&["buffer", "launch"], &["sums"], &["kernel"]];
+const KERNELS: Layers = &[&["buffer", "launch"], &["sums"], &["kernel"], &["graph"]];
 
 const RENDERER: Layers = &[
     &["caches", "math", "memory", "ray"],

@@ -1,0 +1,231 @@
+//! Running what is stale, in order.
+
+use super::{BufferId, Extent, Graph, GraphError, Link, Slot, Source, Work};
+use crate::buffer::{Buffer, BufferError};
+use crate::kernel::{Binding, Control, Grid, Launch, LaunchError, Status};
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What an update did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// The number of nodes that ran.
+    pub ran: usize,
+    /// What their launches reported, together.
+    pub status: Status,
+}
+
+/// What an update finds out about nodes and buffers, kept so that the next one takes no memory.
+#[derive(Default)]
+pub(super) struct Marks {
+    /// By node.
+    needed: Vec<bool>,
+    stale: Vec<bool>,
+    /// By buffer: whether a stale node makes it, and the nodes that have yet to add to it.
+    changes: Vec<bool>,
+    adders: Vec<usize>,
+}
+
+impl Graph {
+    /// Brings buffers up to date: runs the nodes on which they depend, directly or not, if something that these read, or a
+    /// parameter, changed since they ran. The results are the same bytes for any number of threads.
+    ///
+    /// # Errors
+    /// A buffer does not have the length that a kernel needs, there is no memory, a function of the host failed, or the host
+    /// cancelled the update. What did not run to its end is stale, so the next update runs it.
+    pub fn update(&mut self, wanted: &[BufferId], control: &Control<'_>) -> Result<Updated, GraphError> {
+        self.mark(wanted);
+        let mut updated = Updated::default();
+        for i in 0..self.order.len() {
+            let node = self.order[i];
+            if !self.marks.stale[node] {
+                continue;
+            }
+            if control.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
+                return Err(GraphError::Launch { node: self.nodes[node].name.clone(), error: LaunchError::Cancelled });
+            }
+            self.nodes[node].fresh = false;
+            self.begin_sums(node);
+            let status = self.run(node, control)?;
+            self.end_sums(node)?;
+            self.note(node, status);
+            updated.ran += 1;
+            updated.status.add(&status);
+        }
+        Ok(updated)
+    }
+
+    /// Finds the nodes that must run.
+    fn mark(&mut self, wanted: &[BufferId]) {
+        let Marks { needed, stale, changes, adders } = &mut self.marks;
+        [&mut *needed, &mut *stale].into_iter().for_each(|marks| {
+            marks.clear();
+            marks.resize(self.nodes.len(), false);
+        });
+        changes.clear();
+        changes.resize(self.slots.len(), false);
+        adders.clear();
+        adders.resize(self.slots.len(), 0);
+        wanted.iter().for_each(|buffer| changes[buffer.0] = true);
+        // A node that adds to sums runs with all that add to them, so these are needed, too, also earlier ones.
+        loop {
+            let mut again = false;
+            for &i in self.order.iter().rev() {
+                let node = &self.nodes[i];
+                if !needed[i] && node.gives().any(|buffer| changes[buffer.0]) {
+                    (needed[i], again) = (true, true);
+                    let adds = node.links.iter().filter_map(|link| link.adds());
+                    node.reads().chain(adds).for_each(|buffer| changes[buffer.0] = true);
+                }
+            }
+            if !again {
+                break;
+            }
+        }
+        changes.fill(false);
+        // Sums begin anew if any of their nodes runs, so all of them must. That may make others stale, also earlier ones.
+        loop {
+            let mut again = false;
+            for &i in &self.order {
+                let node = &self.nodes[i];
+                let versions = || node.reads().map(|buffer| self.slots[buffer.0].version);
+                let is_stale = !node.fresh
+                    || !versions().eq(node.read.iter().copied())
+                    || node.reads().any(|buffer| changes[buffer.0])
+                    || node.links.iter().filter_map(|link| link.adds()).any(|buffer| changes[buffer.0]);
+                if needed[i] && is_stale && !stale[i] {
+                    (stale[i], again) = (true, true);
+                    node.gives().for_each(|buffer| changes[buffer.0] = true);
+                }
+            }
+            if !again {
+                break;
+            }
+        }
+        for (i, _) in stale.iter().enumerate().filter(|(_, stale)| **stale) {
+            self.nodes[i].links.iter().filter_map(|link| link.adds()).for_each(|buffer| adders[buffer.0] += 1);
+        }
+    }
+
+    /// Clears the sums to which the node is the first to add. All nodes that add to them follow.
+    fn begin_sums(&mut self, node: usize) {
+        for buffer in self.nodes[node].links.iter().filter_map(|link| link.adds()) {
+            if let Source::Sums(sums, nodes) = &mut self.slots[buffer.0].source
+                && self.marks.adders[buffer.0] == nodes.len()
+            {
+                sums.clear();
+            }
+        }
+    }
+
+    /// Rounds the sums to which the node was the last to add.
+    fn end_sums(&mut self, node: usize) -> Result<(), GraphError> {
+        for buffer in self.nodes[node].links.iter().filter_map(|link| link.adds()) {
+            let left = &mut self.marks.adders[buffer.0];
+            *left -= 1;
+            let Slot { name, buffer, source, .. } = &mut self.slots[buffer.0];
+            if let (0, Source::Sums(sums, _), Some(buffer)) = (*left, source, buffer) {
+                sums.write(buffer.view_mut()).map_err(|e| GraphError::buffer(name, e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what a node has read, and that what it gives has changed.
+    fn note(&mut self, node: usize, status: Status) {
+        let node = &mut self.nodes[node];
+        let mut read = std::mem::take(&mut node.read);
+        read.clear();
+        read.extend(node.reads().map(|buffer| self.slots[buffer.0].version));
+        node.read = read;
+        node.fresh = true;
+        node.runs += 1;
+        node.status = status;
+        for buffer in node.gives() {
+            self.slots[buffer.0].version += 1;
+        }
+    }
+
+    /// Runs a node: takes the buffers that it writes out of their places, and puts them back whatever happens.
+    fn run(&mut self, node: usize, control: &Control<'_>) -> Result<Status, GraphError> {
+        let held = self.limit.map(|limit| (limit, self.bytes()));
+        let (this, slots) = (&mut self.nodes[node], &mut self.slots);
+        let mut written = SmallVec::<[Buffer; 8]>::new();
+        for to in this.links.iter().filter_map(|link| link.writes()) {
+            written.extend(slots[to.0].buffer.take());
+        }
+        let result = match &mut this.work {
+            Work::Kernel { kernel, extent } => {
+                let grid = match *extent {
+                    Extent::Fixed(grid) => grid,
+                    // Buffers have fewer than 2³¹ elements.
+                    Extent::Of(buffer) => Grid::line(slots[buffer.0].buffer.as_ref().map_or(0, Buffer::len) as u32),
+                };
+                make_room(grid, &this.links, slots, &mut written, held).and_then(|()| {
+                    let mut bindings = bindings(&this.links, slots, &mut written);
+                    let launched = Launch::run(&mut self.launch, kernel, grid, &mut bindings, control);
+                    launched.map_err(|error| GraphError::Launch { node: this.name.clone(), error })
+                })
+            }
+            Work::Host(work) => {
+                let reads: SmallVec<[&Buffer; 8]> =
+                    this.links.iter().filter_map(|link| slots[link.reads()?.0].buffer.as_ref()).collect();
+                let done = work(&reads, &mut written);
+                done.map(|()| Status::default())
+                    .map_err(|message| GraphError::Host { node: this.name.clone(), message })
+            }
+        };
+        for (to, buffer) in this.links.iter().filter_map(|link| link.writes()).zip(written) {
+            slots[to.0].buffer = Some(buffer);
+        }
+        result
+    }
+}
+
+/// Gives the buffers that a kernel writes an element for each point, and those that it changes their start.
+fn make_room(
+    grid: Grid,
+    links: &[Link],
+    slots: &[Slot],
+    written: &mut [Buffer],
+    held: Option<(usize, usize)>,
+) -> Result<(), GraphError> {
+    // A launch refuses grids that are too large.
+    let points = grid.points().unwrap_or(0);
+    let writes = || links.iter().filter(|link| link.writes().is_some());
+    if let Some((limit, held)) = held {
+        // What was taken out to be written is counted already.
+        let more = |buffer: &Buffer| Buffer::bytes(buffer.element(), points).saturating_sub(4 * buffer.words().len());
+        let needed = written.iter().map(more).fold(held, usize::saturating_add);
+        if needed > limit {
+            return Err(GraphError::Memory { needed, limit });
+        }
+    }
+    for (link, buffer) in writes().zip(written) {
+        let name = |id: BufferId| slots[id.0].name.clone();
+        if buffer.len() != points {
+            let error = |e: BufferError| GraphError::buffer(&link.writes().map(name).unwrap_or_default(), e);
+            *buffer = Buffer::new(buffer.element().clone(), buffer.arrangement(), points).map_err(error)?;
+        }
+        if let Link::Change { from, .. } = *link
+            && let Some(start) = &slots[from.0].buffer
+        {
+            buffer.copy_from(start.view()).map_err(|e| GraphError::buffer(&name(from), e))?;
+        }
+    }
+    Ok(())
+}
+
+fn bindings<'a>(links: &[Link], slots: &'a [Slot], written: &'a mut [Buffer]) -> SmallVec<[Binding<'a>; 16]> {
+    let mut written = written.iter_mut();
+    let bind = |link: &Link| match *link {
+        Link::Read(from) => slots[from.0].buffer.as_ref().map(|buffer| Binding::Read(buffer.view())),
+        Link::Write(_) | Link::Change { .. } => written.next().map(|buffer| Binding::Write(buffer.view_mut())),
+        Link::Add(to) => match &slots[to.0].source {
+            Source::Sums(sums, _) => Some(Binding::Add(sums)),
+            _ => None,
+        },
+    };
+    // A node cannot be made whose buffers are not there, and a launch refuses too few.
+    links.iter().filter_map(bind).collect()
+}
