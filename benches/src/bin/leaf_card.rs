@@ -64,7 +64,11 @@ fn table(folder: &Path) -> Result<(), String> {
     };
     let (samples, rounds) = (number("--samples", 8)?, number("--rounds", 5)?);
     let mut scenes = Vec::new();
-    for (name, more) in [("no card", String::new()), ("one card", ONE.to_owned()), ("cards on all trees", of_trees())] {
+    for (name, more) in [
+        ("no card", String::new()),
+        ("one card", format!("{CARD}{ONE}")),
+        ("cards on all trees", format!("{CARD}{}", of_trees())),
+    ] {
         scenes.push((name, load(folder, &more)?));
     }
     let mut least = vec![(f64::INFINITY, Statistics::default()); scenes.len()];
@@ -108,7 +112,7 @@ fn load(folder: &Path, more: &str) -> Result<Scene, String> {
     let bark = forest.with_file_name("materials/matte.ssl").display().to_string();
     let text = text.replace("\"materials/matte.ssl\"", &format!("{bark:?}"));
     let path = folder.join("forest.toml");
-    std::fs::write(&path, format!("{text}{CARD}{more}")).map_err(|e| e.to_string())?;
+    std::fs::write(&path, format!("{text}{more}")).map_err(|e| e.to_string())?;
     let options = LoadOptions::from(Making::from(BackendKind::default()));
     let loaded = scene::load(&path, options, &SearchPath::on_disk(Vec::new()));
     let said = || ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);
