@@ -1,7 +1,7 @@
 //! What arrives of light samples, added to their paths.
 
 use super::counts::BatchCounts;
-use super::path::Workspace;
+use super::workspace::Workspace;
 use super::{emission, visibility};
 use crate::scene::Scene;
 use glam::Vec3;
@@ -9,9 +9,9 @@ use glam::Vec3;
 /// Adds what arrives of all light samples, in the order in which they were drawn; false if something found at a vertex was no
 /// number. The samples and what was found of them stay until they are cleared.
 pub fn deliver(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts) -> bool {
-    let Workspace { light, clock, paths, faulty, .. } = work;
-    visibility::find(scene, light, clock, counts);
-    emission::find(scene, light, clock, counts);
+    let Workspace { light, crossings, emission, clock, paths, faulty, .. } = work;
+    visibility::find(scene, light, crossings, clock, counts);
+    emission::find(scene, light, emission, clock, counts);
     let mut numbers = true;
     for (sample, radiance) in light.samples.iter().zip(&light.radiance) {
         let visibility = light.visibility_of(sample);

@@ -1,38 +1,67 @@
 //! Direct light at a vertex: one sample of shapes that emit, one of the environment, one of each disk in the sky, and all
 //! lights without extent. If there are many point lights, they share the one sample with shapes that emit.
 
-use super::emission::EmitterPoint;
-use super::light_samples::{LightSample, LightSamples, Source};
+use super::differentials::scattered;
+use super::light_samples::{EmitterPoint, LightSample, LightSamples, SeeThrough, Source};
 use super::numbers::BounceNumbers;
 use super::path::Path;
 use super::probe::{NotedLight, ProbedLight};
-use super::visibility::SeeThrough;
+use super::vertices::{Vertex, Vertices};
+use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, Reach};
-use crate::light::{self, Arriving, Drawn, Gaze, Glow, LightSampling, ParallelLight, PointLight, Receiver};
+use crate::light::{
+    self, Arriving, DirectionFootprint, Drawn, Glow, LightSampling, ParallelLight, PointLight, Receiver,
+};
 use crate::material::ShadingPoint;
-use crate::ray::{Ray, RayDifferential};
+use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::Vec3;
 
-/// A place where a path meets a surface.
-#[derive(Clone, Copy)]
-pub struct Vertex<'a> {
-    pub scene: &'a Scene,
-    /// As it arrived.
-    pub path: &'a Path,
-    pub point: &'a ShadingPoint,
-    pub bsdf: &'a Bsdf<'a>,
+/// Queues light samples of the lanes that go on and are `wanted`.
+pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Vertices, &Path, usize) -> bool) {
+    each_lit(scene, work, |vertex, lane, queue| {
+        if wanted(queue.vertices, vertex.path, lane) {
+            vertex.gather(&BounceNumbers::new(vertex.path.sampler, queue.vertices.step), queue);
+        }
+    });
+}
+
+/// Queues what all lights without extent add at the lanes that go on.
+pub fn ask_lights_without_extent(scene: &Scene, work: &mut Workspace) {
+    each_lit(scene, work, |vertex, _, queue| vertex.without_chance(queue));
+}
+
+/// Calls `light` for the lanes that go on and have lobes that light samples can meet.
+fn each_lit(scene: &Scene, work: &mut Workspace, mut light: impl FnMut(&Vertex<'_>, usize, &mut Queue<'_>)) {
+    let Workspace { vertices, paths, light: samples, noted, probe, .. } = work;
+    for lane in vertices.going_on() {
+        let (index, bsdf) = (vertices.paths[lane], vertices.bsdf(scene, lane));
+        if bsdf.has_smooth_lobe() {
+            let vertex = Vertex { scene, path: &paths[index as usize], point: &vertices.points[lane], bsdf: &bsdf };
+            let notes = probe.is_some().then_some(&mut *noted);
+            light(&vertex, lane, &mut Queue { samples, notes, vertices, lane });
+        }
+    }
+}
+
+/// What light sampling knows of a place.
+pub fn receiver(scene: &Scene, point: &ShadingPoint, bsdf: &Bsdf<'_>) -> Receiver {
+    let s = &point.surface;
+    let mut lobes = bsdf.lobes.iter().filter(|l| !l.lobe.is_specular());
+    // What lets light through is lit from behind as well.
+    let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
+    let normal = if one_sided { s.gnormal_seen() } else { Vec3::ZERO };
+    Receiver { position: s.position, normal, list: scene.geometry.shape(s.shape).lit_by }
 }
 
 /// Where the light samples of a vertex go.
-pub struct Queue<'a> {
-    pub samples: &'a mut LightSamples,
+struct Queue<'a> {
+    samples: &'a mut LightSamples,
     /// Where they are written down, if somebody asks.
-    pub notes: Option<&'a mut Vec<NotedLight>>,
-    pub path: u32,
-    pub material: u32,
-    pub depth: u32,
+    notes: Option<&'a mut Vec<NotedLight>>,
+    vertices: &'a Vertices,
+    lane: usize,
 }
 
 /// A direction that a light shines from.
@@ -42,11 +71,11 @@ struct Towards<'a> {
     distance: f32,
     /// Per steradian; none of a light without extent.
     pdf: Option<f32>,
-    light: Shining<'a>,
+    radiance: Radiance<'a>,
 }
 
-/// What shines there.
-enum Shining<'a> {
+/// What is known of it before anybody asks a shader or a texture.
+enum Radiance<'a> {
     /// With this radiance, or without extent with this irradiance.
     Even(Vec3),
     Shape(&'a Drawn),
@@ -64,16 +93,17 @@ struct Scattered {
 }
 
 impl Queue<'_> {
-    pub fn push(&mut self, weight: Vec3, ray: Ray, see_through: Option<SeeThrough>, source: Source) {
+    fn push(&mut self, weight: Vec3, ray: Ray, see_through: Option<SeeThrough>, source: Source) {
         let shadow_ray = Some(self.samples.shadow_ray(ray, see_through));
-        let vertex = Some((self.depth, self.material));
-        self.samples.samples.push(LightSample { path: self.path, vertex, weight, shadow_ray, source });
+        let vertex = Some((self.vertices.depth(self.lane), self.vertices.material));
+        let path = self.vertices.paths[self.lane];
+        self.samples.samples.push(LightSample { path, vertex, weight, shadow_ray, source });
     }
 }
 
 impl Vertex<'_> {
-    /// Queues the radiance that leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
-    pub fn gather(&self, u: &BounceNumbers, queue: &mut Queue<'_>) {
+    /// Queues light samples whose light leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
+    fn gather(&self, u: &BounceNumbers, queue: &mut Queue<'_>) {
         let (scene, receiver) = (self.scene, self.receiver());
         let list = receiver.list;
         self.parallel_lights(list, queue);
@@ -82,7 +112,7 @@ impl Vertex<'_> {
             Some(light::LightSample::Point(light, p)) => self.point(light, p, queue),
             Some(light::LightSample::Surface(drawn)) if self.draws() => {
                 let (wi, distance, pdf) = (drawn.wi, drawn.hit.t, Some(drawn.pdf));
-                self.sampled(&Towards { kind: "area", wi, distance, pdf, light: Shining::Shape(&drawn) }, queue);
+                self.sampled(&Towards { kind: "area", wi, distance, pdf, radiance: Radiance::Shape(&drawn) }, queue);
             }
             _ => {}
         }
@@ -94,8 +124,8 @@ impl Vertex<'_> {
             && scene.lights.linked(list, scene.environment_name)
             && let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u.environment())
         {
-            let (pdf, light) = (Some(pdf), Shining::Environment);
-            self.sampled(&Towards { kind: "environment", wi, distance, pdf, light }, queue);
+            let (pdf, radiance) = (Some(pdf), Radiance::Environment);
+            self.sampled(&Towards { kind: "environment", wi, distance, pdf, radiance }, queue);
         }
         if scene.suns.is_empty() {
             return;
@@ -103,8 +133,8 @@ impl Vertex<'_> {
         for ((sun, name), u) in scene.suns.iter().zip(u.suns()) {
             if scene.lights.linked(list, *name) {
                 let (wi, pdf) = sun.sample(u);
-                let (pdf, light) = (Some(pdf), Shining::Even(sun.disk_radiance()));
-                self.sampled(&Towards { kind: "distant", wi, distance, pdf, light }, queue);
+                let (pdf, radiance) = (Some(pdf), Radiance::Even(sun.disk_radiance()));
+                self.sampled(&Towards { kind: "distant", wi, distance, pdf, radiance }, queue);
             }
         }
     }
@@ -114,18 +144,12 @@ impl Vertex<'_> {
         self.scene.integrator.sampling != LightSampling::Lobes
     }
 
-    /// What light sampling knows of the place.
     pub fn receiver(&self) -> Receiver {
-        let s = &self.point.surface;
-        let mut lobes = self.bsdf.lobes.iter().filter(|l| !l.lobe.is_specular());
-        // What lets light through is lit from behind as well.
-        let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
-        let normal = if one_sided { s.gnormal_seen() } else { Vec3::ZERO };
-        Receiver { position: s.position, normal, list: self.scene.geometry.shape(s.shape).lit_by }
+        receiver(self.scene, self.point, self.bsdf)
     }
 
     /// Queues what all lights without extent add, and disks in the sky as if all of it came from their middles.
-    pub fn without_chance(&self, queue: &mut Queue<'_>) {
+    fn without_chance(&self, queue: &mut Queue<'_>) {
         let (scene, list) = (self.scene, self.receiver().list);
         let suns = scene.suns.iter().filter(|(_, name)| scene.lights.linked(list, *name));
         suns.for_each(|(sun, _)| self.parallel(&sun.middle(), queue));
@@ -155,7 +179,7 @@ impl Vertex<'_> {
         let Arriving { wi, distance, irradiance } = arriving;
         let (value, pdf) = self.bsdf.eval(wi);
         let weight = (value != Vec3::ZERO).then(|| value / p);
-        let towards = Towards { kind, wi, distance, pdf: None, light: Shining::Even(irradiance) };
+        let towards = Towards { kind, wi, distance, pdf: None, radiance: Radiance::Even(irradiance) };
         self.queue(&towards, &Scattered { value, pdf, share: 1.0, weight }, queue);
     }
 
@@ -212,10 +236,10 @@ impl Vertex<'_> {
     /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. It is read with
     /// the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
     fn source(&self, towards: &Towards<'_>, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
-        match towards.light {
-            Shining::Even(radiance) => Source::Known(radiance),
-            Shining::Environment => samples.direction(self.gaze(towards.wi, lobe_pdf)),
-            Shining::Shape(drawn) => {
+        match towards.radiance {
+            Radiance::Even(radiance) => Source::Known(radiance),
+            Radiance::Environment => samples.direction(self.footprint(towards.wi, lobe_pdf)),
+            Radiance::Shape(drawn) => {
                 let shape = self.scene.geometry.shape(drawn.shape);
                 let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
                 match self.scene.lights.glow(shape.material) {
@@ -238,15 +262,9 @@ impl Vertex<'_> {
         }
     }
 
-    fn gaze(&self, wi: Vec3, lobe_pdf: f32) -> Gaze {
-        Gaze { d: wi, dd: scattered(self.path, self.point, wi, lobe_pdf).direction, scattered: true }
+    fn footprint(&self, wi: Vec3, lobe_pdf: f32) -> DirectionFootprint {
+        DirectionFootprint { d: wi, dd: scattered(self.path, self.point, wi, lobe_pdf).direction, scattered: true }
     }
-}
-
-/// The differential after a bounce into `wi`, which the lobes draw with density `lobe_pdf`: the rule for all bounces but off
-/// mirrors.
-pub fn scattered(path: &Path, point: &ShadingPoint, wi: Vec3, lobe_pdf: f32) -> RayDifferential {
-    path.differential.scattered(point.partials.position, wi, lobe_pdf)
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Light sampling and lobes see the same lights.
 
-use super::super::bounce::{Bounce, next_differential};
 use super::super::clock::Clock;
 use super::super::counts::BatchCounts;
-use super::super::emission;
-use super::super::step::Step;
-use super::super::wavefront::environment_met;
+use super::super::differentials::next_differential;
+use super::super::emission::{self, EmissionMemory};
+use super::super::escape::environment_seen;
 use super::*;
 use crate::bsdf::{BentNormals, BsdfSample, Specular};
 use crate::camera::Camera;
@@ -110,9 +109,9 @@ fn both_strategies_see_the_same_environment() {
         at_a_hit(&scene, i, |vertex, sampler, onward| {
             let wi = uniform_cone(sampler.next_2d(), 2.0);
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
-            let gaze = vertex.gaze(wi, pdf);
-            let by_light = scene.environment.radiance(&scene.textures, &gaze).to_array().map(f32::to_bits);
-            assert_eq!(by_light, environment_met(&scene, &onward(wi, pdf)).to_array().map(f32::to_bits));
+            let footprint = vertex.footprint(wi, pdf);
+            let by_light = scene.environment.radiance(&scene.textures, &footprint).to_array().map(f32::to_bits);
+            assert_eq!(by_light, environment_seen(&scene, &onward(wi, pdf)).to_array().map(f32::to_bits));
             seen.insert(by_light[0]);
         });
     }
@@ -124,7 +123,8 @@ fn radiance_of(scene: &Scene, point: EmitterPoint) -> Vec3 {
     let mut light = LightSamples::default();
     let source = light.emitter(point);
     light.samples.push(LightSample { path: 0, vertex: None, weight: Vec3::ONE, shadow_ray: None, source });
-    emission::find(scene, &mut light, &mut Clock::default(), &mut BatchCounts::default());
+    let (mut memory, mut clock) = (EmissionMemory::default(), Clock::default());
+    emission::find(scene, &mut light, &mut memory, &mut clock, &mut BatchCounts::default());
     light.radiance[0]
 }
 
@@ -173,23 +173,12 @@ fn only_what_scatters_makes_a_path_scattered() {
     let scene = scene("environment");
     at_a_hit(&scene, 0, |vertex, _, _| {
         let mut path = *vertex.path;
-        let bounce = Bounce { step: 0, depth: 0, last: false, differentials: true };
         let normal = vertex.point.surface.normal;
         let turned = |straight| Some(Specular { normal, straight });
         let ways = [(turned(false), false), (turned(true), false), (None, true), (turned(false), true)];
         for (specular, scattered) in ways {
-            let (point, bsdf) = (vertex.point, vertex.bsdf);
-            let mut step = Step {
-                scene: &scene,
-                path: &mut path,
-                point,
-                bsdf,
-                bounce,
-                numbers: true,
-                next: None,
-                branches: Vec::new(),
-            };
-            step.turn(&BsdfSample { wi: normal, weight: Vec3::ONE, pdf: 1.0, refracted: None, specular });
+            let next = BsdfSample { wi: normal, weight: Vec3::ONE, pdf: 1.0, refracted: None, specular };
+            path.turn(vertex.point, &next, vertex.receiver(), None);
             assert_eq!(path.scattered, scattered, "{specular:?}");
         }
     });

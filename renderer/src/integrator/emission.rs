@@ -3,60 +3,62 @@
 
 use super::clock::{Clock, Stage, Timed};
 use super::counts::BatchCounts;
-use super::light_samples::{LightSamples, Source};
+use super::light_samples::{EmitterPoint, LightSamples, Source};
 use super::occupancy::Kind;
-use super::order::block_end;
+use super::order::{Order, block_end};
 use crate::geometry::surface;
-use crate::light::Drawn;
-use crate::material::ShadingPoint;
-use crate::ray::{Ray, RayDifferential};
+use crate::light::DirectionFootprint;
+use crate::material::{Scratch, ShadingPoint};
 use crate::scene::Scene;
 use glam::Vec3;
 use ssl_compiler::runtime::HostServices;
 
-/// A point of a shape that light sampling drew and whose shader says what it sends out.
-#[derive(Clone, Copy, Debug)]
-pub struct EmitterPoint {
-    pub drawn: Drawn,
-    pub material: u32,
-    /// What the shape itself sends out there.
-    pub of_shape: Vec3,
-    /// From the vertex.
-    pub ray: Ray,
-    /// That a path has there which the lobes send the same way.
-    pub differential: RayDifferential,
-    pub ray_depth: u32,
+/// The memory of this stage.
+#[derive(Default)]
+pub struct EmissionMemory {
+    directions: Vec<DirectionFootprint>,
+    found: Vec<Vec3>,
+    /// Numbers of samples.
+    asked: Vec<u32>,
+    sorted: Vec<u32>,
+    order: Order,
+    points: Vec<ShadingPoint>,
+    scratch: Scratch,
 }
 
 /// Finds the radiance of all samples of which something arrives.
-pub fn find(scene: &Scene, light: &mut LightSamples, clock: &mut Clock, counts: &mut BatchCounts) {
+pub fn find(
+    scene: &Scene,
+    light: &mut LightSamples,
+    memory: &mut EmissionMemory,
+    clock: &mut Clock,
+    counts: &mut BatchCounts,
+) {
     light.radiance.clear();
     light.radiance.resize(light.samples.len(), Vec3::ZERO);
-    light.memory.asked.clear();
-    light.memory.gazes.clear();
+    memory.asked.clear();
+    memory.directions.clear();
     for (i, sample) in light.samples.iter().enumerate() {
         if light.visibility_of(sample) == Vec3::ZERO {
             continue;
         }
         match sample.source {
             Source::Known(radiance) => light.radiance[i] = radiance,
-            Source::Environment(direction) => light.memory.gazes.push(light.directions[direction as usize]),
-            Source::Emitter(_) => light.memory.asked.push(i as u32),
+            Source::Environment(direction) => memory.directions.push(light.directions[direction as usize]),
+            Source::Emitter(_) => memory.asked.push(i as u32),
         }
     }
-    ask_emitters(scene, light, clock, counts);
-    look_up_environment(scene, light, counts);
+    ask_emitters(scene, light, memory, clock, counts);
+    look_up_environment(scene, light, memory, counts);
     clock.end(Stage::Environment);
 }
 
-fn look_up_environment(scene: &Scene, light: &mut LightSamples, counts: &mut BatchCounts) {
-    let memory = &mut light.memory;
-    let look_ups = scene.environment.radiances(&scene.textures, &memory.gazes, &mut memory.found);
+fn look_up_environment(scene: &Scene, light: &mut LightSamples, memory: &mut EmissionMemory, counts: &mut BatchCounts) {
+    let look_ups = scene.environment.radiances(&scene.textures, &memory.directions, &mut memory.found);
     counts.occupancy.filled(Kind::Environment, look_ups);
     let mut found = memory.found.iter();
     for (i, sample) in light.samples.iter().enumerate() {
-        let arrives = sample.shadow_ray.is_none_or(|ray| light.visibility[ray as usize] != Vec3::ZERO);
-        if arrives && matches!(sample.source, Source::Environment(_)) {
+        if light.visibility_of(sample) != Vec3::ZERO && matches!(sample.source, Source::Environment(_)) {
             // There is one for each.
             light.radiance[i] = found.next().copied().unwrap_or_default();
         }
@@ -64,8 +66,14 @@ fn look_up_environment(scene: &Scene, light: &mut LightSamples, counts: &mut Bat
 }
 
 /// Asks shaders in blocks of one material.
-fn ask_emitters(scene: &Scene, light: &mut LightSamples, clock: &mut Clock, counts: &mut BatchCounts) {
-    let (memory, samples, emitters) = (&mut light.memory, &light.samples, &light.emitters);
+fn ask_emitters(
+    scene: &Scene,
+    light: &mut LightSamples,
+    memory: &mut EmissionMemory,
+    clock: &mut Clock,
+    counts: &mut BatchCounts,
+) {
+    let (samples, emitters) = (&light.samples, &light.emitters);
     if memory.asked.is_empty() {
         return;
     }
@@ -74,7 +82,7 @@ fn ask_emitters(scene: &Scene, light: &mut LightSamples, clock: &mut Clock, coun
         other => unreachable!("only emitters are asked: {other:?}"),
     };
     let material = |sample: &u32| point(*sample).material;
-    memory.order.sort_by_key(&mut memory.asked, &mut memory.asked_sorted, scene.materials.len(), material);
+    memory.order.sort_by_key(&mut memory.asked, &mut memory.sorted, scene.materials.len(), material);
     let mut begin = 0;
     while begin < memory.asked.len() {
         let end = block_end(&memory.asked, begin, material);

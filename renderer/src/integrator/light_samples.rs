@@ -1,14 +1,8 @@
 //! Light samples of a wavefront: drawn at its vertices, and added to its paths once all their shadow rays are traced together,
 //! as many rays at once cost less than one after the other.
 
-use super::emission::EmitterPoint;
-use super::order::Order;
-use super::visibility::{Crossing, SeeThrough};
-use crate::accel::Occlusion;
-use crate::geometry::Hit;
-use crate::light::Gaze;
-use crate::material::{Scratch, ShadingPoint};
-use crate::ray::Ray;
+use crate::light::{DirectionFootprint, Drawn};
+use crate::ray::{Ray, RayDifferential};
 use glam::Vec3;
 
 /// Radiance that may arrive at a path.
@@ -35,39 +29,44 @@ pub enum Source {
     Emitter(u32),
 }
 
-/// The light samples of a wavefront, and the memory of the stages that find what arrives of them.
+/// What see-through surfaces on the way of a shadow ray are asked with.
+#[derive(Clone, Copy, Debug)]
+pub struct SeeThrough {
+    /// That a path has there which the lobes send the same way.
+    pub differential: RayDifferential,
+    pub ray_depth: u32,
+    /// How such a path sees textures.
+    pub scattered: bool,
+}
+
+/// A point of a shape that light sampling drew and whose shader says what it sends out.
+#[derive(Clone, Copy, Debug)]
+pub struct EmitterPoint {
+    pub drawn: Drawn,
+    pub material: u32,
+    /// What the shape itself sends out there.
+    pub of_shape: Vec3,
+    /// From the vertex.
+    pub ray: Ray,
+    /// That a path has there which the lobes send the same way.
+    pub differential: RayDifferential,
+    pub ray_depth: u32,
+}
+
+/// The light samples of a wavefront, and what the stages found that look for what arrives of them.
 #[derive(Default)]
 pub struct LightSamples {
     /// In the order in which they are added.
     pub samples: Vec<LightSample>,
-    pub directions: Vec<Gaze>,
+    pub directions: Vec<DirectionFootprint>,
     pub emitters: Vec<EmitterPoint>,
     pub shadow_rays: Vec<Ray>,
     /// Of each shadow ray what see-through surfaces are asked with; none where they block, too. Empty in scenes without any.
     pub see_through: Vec<Option<SeeThrough>>,
-    pub occlusion: Vec<Occlusion>,
     /// Of each shadow ray the share of light that arrives.
     pub visibility: Vec<Vec3>,
     /// Of each sample, 0 where nothing would arrive.
     pub radiance: Vec<Vec3>,
-    pub memory: Memory,
-}
-
-/// What stages use and leave.
-#[derive(Default)]
-pub struct Memory {
-    pub crossings: Vec<Crossing>,
-    pub sorted: Vec<Crossing>,
-    pub rays: Vec<Ray>,
-    pub hits: Vec<Option<Hit>>,
-    pub order: Order,
-    pub points: Vec<ShadingPoint>,
-    pub scratch: Scratch,
-    /// Numbers of samples.
-    pub asked: Vec<u32>,
-    pub asked_sorted: Vec<u32>,
-    pub gazes: Vec<Gaze>,
-    pub found: Vec<Vec3>,
 }
 
 impl LightSamples {
@@ -90,8 +89,8 @@ impl LightSamples {
         self.shadow_rays.len() as u32 - 1
     }
 
-    pub fn direction(&mut self, gaze: Gaze) -> Source {
-        self.directions.push(gaze);
+    pub fn direction(&mut self, footprint: DirectionFootprint) -> Source {
+        self.directions.push(footprint);
         Source::Environment(self.directions.len() as u32 - 1)
     }
 

@@ -1,34 +1,43 @@
-//! The path tracer: a wavefront over one tile and one batch of samples at a time.
+//! The path tracer: a wavefront over one tile and one batch of samples at a time, in stages over arrays.
 
+mod ambient_occlusion;
 mod aov;
 mod arrival;
-mod bounce;
+mod camera_rays;
 pub mod clock;
 mod counts;
+mod differentials;
 mod direct;
 mod emission;
+mod emit;
+mod end;
+mod escape;
 pub mod faults;
+mod intersect;
 mod light_samples;
 pub mod messages;
 mod numbers;
-mod occlusion;
+mod observers;
 pub mod occupancy;
 mod order;
-mod own_light;
 mod palette;
 mod path;
+mod path_tracer;
 pub mod probe;
-mod step;
+mod scatter;
+mod shading;
+mod vertices;
 mod view;
 mod visibility;
 mod watch;
 mod wavefront;
 mod whitted;
+mod workspace;
 
 pub use aov::Recorded;
 pub use counts::BatchCounts;
 pub use faults::Faults;
 pub use messages::Messages;
-pub use path::Workspace;
 pub use view::View;
 pub use wavefront::trace;
+pub use workspace::Workspace;

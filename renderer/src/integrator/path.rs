@@ -1,19 +1,7 @@
-//! A light path while it is traced from the camera, and the memory of a wavefront of them.
+//! A light path while it is traced from the camera.
 
-use super::aov::Recorded;
-use super::clock::Clock;
-use super::faults::Faults;
-use super::light_samples::LightSamples;
-use super::messages::Messages;
-use super::order::Order;
-use super::probe::Probe;
-use super::view::View;
-use super::watch::Seen;
-use crate::bsdf::WeightedLobe;
-use crate::film::Shape;
-use crate::geometry::{Hit, Wanted};
+use crate::geometry::Hit;
 use crate::light::Receiver;
-use crate::material::{Scratch, Shaded, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
 use glam::Vec3;
@@ -82,69 +70,10 @@ impl Path {
     }
 }
 
-/// A path that met something.
+/// A path that met a surface.
 #[derive(Clone, Copy, Debug)]
-pub struct Met {
+pub struct SurfaceHit {
     pub path: u32,
     pub material: u32,
     pub hit: Hit,
-}
-
-/// One thread's memory, used over and over.
-#[derive(Default)]
-pub struct Workspace {
-    pub paths: Vec<Path>,
-    /// Paths whose ray is still to be traced.
-    pub active: Vec<u32>,
-    /// Those rays, and what they came to.
-    pub rays: Vec<Ray>,
-    pub hits: Vec<Option<Hit>>,
-    pub met: Vec<Met>,
-    /// To sort those and the active ones.
-    pub order: Order,
-    pub sorted: Vec<Met>,
-    pub points: Vec<ShadingPoint>,
-    pub lobes: Vec<WeightedLobe>,
-    pub shaded: Vec<Shaded>,
-    /// Light samples that are still to be delivered.
-    pub light: LightSamples,
-    /// What the layers keep of each path.
-    pub recorded: Recorded,
-    /// Where hits are written down, if they are.
-    pub probe: Option<Probe>,
-    /// Measures where time goes, if somebody asks.
-    pub clock: Clock,
-    /// What to show in place of light.
-    pub view: Option<View>,
-    /// For that, what the shader of the block did.
-    pub seen: Seen,
-    pub scratch: Scratch,
-    /// What shaders said: the path, the bounce, and the text.
-    pub said: Vec<(u32, u32, String)>,
-    pub messages: Messages,
-    /// Values that were no numbers: the path, the bounce, and the material.
-    pub faulty: Vec<(u32, u32, u32)>,
-    pub faults: Faults,
-}
-
-impl Workspace {
-    /// Whether anybody wants to know which textures shaders look up.
-    pub fn watches(&self) -> bool {
-        self.probe.is_some() || self.view.is_some_and(View::watches_look_ups)
-    }
-
-    /// The partials that those who look on want beside the shaders.
-    pub fn wanted(&self) -> Wanted {
-        if self.probe.is_some() { Wanted::ALL } else { self.view.map_or(Wanted::default(), View::wanted) }
-    }
-
-    /// Whether anybody reads surfaces beside the shaders.
-    pub fn looks_at_surfaces(&self) -> bool {
-        self.probe.is_some() || self.view.is_some() || self.recorded.shape() != Shape::default()
-    }
-
-    /// The view that shows hits in place of light.
-    pub fn view_of_hits(&self) -> Option<View> {
-        self.view.filter(|v| !v.is_of_whole_paths())
-    }
 }

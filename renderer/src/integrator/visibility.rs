@@ -7,25 +7,15 @@ use super::clock::{Clock, Stage, Timed};
 use super::counts::BatchCounts;
 use super::light_samples::LightSamples;
 use super::occupancy::Kind;
-use super::order::block_end;
+use super::order::{Order, block_end};
 use super::path::MAX_PASSES;
 use crate::accel::{Occlusion, offset_origin};
 use crate::geometry::{Hit, surface};
-use crate::material::ShadingPoint;
-use crate::ray::{Ray, RayDifferential};
+use crate::material::{Scratch, ShadingPoint};
+use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::Vec3;
 use ssl_compiler::runtime::HostServices;
-
-/// What see-through surfaces on the way of a shadow ray are asked with.
-#[derive(Clone, Copy, Debug)]
-pub struct SeeThrough {
-    /// That a path has there which the lobes send the same way.
-    pub differential: RayDifferential,
-    pub ray_depth: u32,
-    /// How such a path sees textures.
-    pub scattered: bool,
-}
 
 /// A shadow ray on its way through see-through surfaces.
 #[derive(Clone, Copy, Debug)]
@@ -42,20 +32,37 @@ pub struct Crossing {
     material: u32,
 }
 
+/// Those of a wavefront, and the memory of this stage.
+#[derive(Default)]
+pub struct Crossings {
+    occlusion: Vec<Occlusion>,
+    crossings: Vec<Crossing>,
+    sorted: Vec<Crossing>,
+    rays: Vec<Ray>,
+    hits: Vec<Option<Hit>>,
+    order: Order,
+    points: Vec<ShadingPoint>,
+    scratch: Scratch,
+}
+
 /// Finds the visibility of all shadow rays.
-pub fn find(scene: &Scene, light: &mut LightSamples, clock: &mut Clock, counts: &mut BatchCounts) {
-    scene.accel.occlusion_each(&light.shadow_rays, &mut light.occlusion);
+pub fn find(
+    scene: &Scene,
+    light: &mut LightSamples,
+    memory: &mut Crossings,
+    clock: &mut Clock,
+    counts: &mut BatchCounts,
+) {
+    scene.accel.occlusion_each(&light.shadow_rays, &mut memory.occlusion);
     counts.shadow_rays += light.shadow_rays.len() as u64;
+    let share = |occlusion: &Occlusion| if *occlusion == Occlusion::Clear { Vec3::ONE } else { Vec3::ZERO };
     light.visibility.clear();
-    light
-        .visibility
-        .extend(light.occlusion.iter().map(|o| if *o == Occlusion::Clear { Vec3::ONE } else { Vec3::ZERO }));
-    let crossings = &mut light.memory.crossings;
-    crossings.clear();
-    for ((i, occlusion), ray) in light.occlusion.iter().enumerate().zip(&light.shadow_rays) {
+    light.visibility.extend(memory.occlusion.iter().map(share));
+    memory.crossings.clear();
+    for ((i, occlusion), ray) in memory.occlusion.iter().enumerate().zip(&light.shadow_rays) {
         // Where nothing is to be asked, see-through surfaces block as well.
         if *occlusion == Occlusion::SeeThrough && light.see_through.get(i).is_some_and(Option::is_some) {
-            crossings.push(Crossing {
+            memory.crossings.push(Crossing {
                 shadow_ray: i as u32,
                 ray: *ray,
                 travelled: 0.0,
@@ -68,18 +75,17 @@ pub fn find(scene: &Scene, light: &mut LightSamples, clock: &mut Clock, counts: 
     }
     clock.end(Stage::Shadows);
     for _ in 0..=MAX_PASSES {
-        if light.memory.crossings.is_empty() {
+        if memory.crossings.is_empty() {
             break;
         }
-        go_on(scene, light, counts);
+        go_on(scene, light, memory, counts);
         clock.end(Stage::Shadows);
-        pass(scene, light, clock, counts);
+        pass(scene, light, memory, clock, counts);
     }
 }
 
 /// Takes each ray to the next surface. Those that meet none have arrived.
-fn go_on(scene: &Scene, light: &mut LightSamples, counts: &mut BatchCounts) {
-    let memory = &mut light.memory;
+fn go_on(scene: &Scene, light: &mut LightSamples, memory: &mut Crossings, counts: &mut BatchCounts) {
     memory.rays.clear();
     memory.rays.extend(memory.crossings.iter().map(|c| c.ray));
     counts.shadow_rays += memory.rays.len() as u64;
@@ -99,8 +105,8 @@ fn go_on(scene: &Scene, light: &mut LightSamples, counts: &mut BatchCounts) {
 }
 
 /// Asks the surfaces that rays have come to what they let pass, and takes the rays behind them.
-fn pass(scene: &Scene, light: &mut LightSamples, clock: &mut Clock, counts: &mut BatchCounts) {
-    let (memory, geometry) = (&mut light.memory, &scene.geometry);
+fn pass(scene: &Scene, light: &LightSamples, memory: &mut Crossings, clock: &mut Clock, counts: &mut BatchCounts) {
+    let geometry = &scene.geometry;
     let mut begin = 0;
     while begin < memory.crossings.len() {
         let end = block_end(&memory.crossings, begin, |c| c.material);

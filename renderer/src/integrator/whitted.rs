@@ -2,45 +2,59 @@
 //! without extent, and both branches at every mirror and at smooth glass. It draws no random numbers at hits. So with
 //! the filter `center`, one sample per pixel gives the picture, without noise.
 
-use super::direct::Queue;
-use super::step::{End, Step};
-use crate::bsdf::Refraction;
+use super::differentials::next_differential;
+use super::direct::{self, receiver};
+use super::emit::emit;
+use super::end::End;
+use super::workspace::Workspace;
 use crate::math::max_channel;
+use crate::scene::Scene;
 
 /// Paths that carry less are not followed: at glass their number doubles with each bounce.
 const LEAST: f32 = 1e-3;
 
-impl Step<'_> {
-    /// Adds direct light, and turns the path where the first mirror sends it; other ways become branches.
-    pub fn reflect_and_refract(&mut self, queue: &mut Queue<'_>) -> Result<(), End> {
-        if self.bounce.last {
-            return Err(End::Depth);
+/// Adds direct light, and turns each path where the first mirror sends it; other ways become branches.
+pub fn advance(scene: &Scene, work: &mut Workspace) {
+    emit(scene, work);
+    for lane in work.vertices.lanes() {
+        if work.vertices.is_last(scene, lane) {
+            work.vertices.ends[lane] = Some(End::Depth);
         }
-        if self.bsdf.has_smooth_lobe() {
-            self.vertex().without_chance(queue);
+    }
+    direct::ask_lights_without_extent(scene, work);
+    for lane in work.vertices.lanes() {
+        if work.vertices.ends[lane].is_none() {
+            branch(scene, work, lane);
         }
-        let mut ways = Vec::new();
-        for next in self.bsdf.specular() {
-            let here = *self.path;
-            self.turn(&next);
-            let mut path = std::mem::replace(self.path, here);
-            path.beta *= next.weight;
-            if let Some(Refraction { eta }) = next.refracted {
-                path.eta_scale *= eta * eta;
-            }
-            self.numbers &= path.beta.is_finite();
-            if path.beta.is_finite() && max_channel(path.beta) * path.eta_scale >= LEAST {
-                if queue.notes.is_some() && ways.is_empty() {
-                    self.next = Some(self.probed(&next, 1.0));
-                }
-                ways.push(path);
-            }
+    }
+}
+
+fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
+    let Workspace { vertices, paths, active, .. } = work;
+    let (index, point, bsdf) = (vertices.paths[lane] as usize, &vertices.points[lane], vertices.bsdf(scene, lane));
+    let (here, mut first, mut numbers) = (paths[index], None, true);
+    for next in bsdf.specular() {
+        let onward = next_differential(scene, &here, point, &next);
+        let mut path = here;
+        path.turn(point, &next, receiver(scene, point, &bsdf), vertices.differentials.then_some(onward));
+        path.scale(&next);
+        numbers &= path.beta.is_finite();
+        if !path.beta.is_finite() || max_channel(path.beta) * path.eta_scale < LEAST {
+            continue;
         }
-        let mut ways = ways.into_iter();
-        let first = ways.next().ok_or(End::NoMirror)?;
-        // What there is so far stays with the first.
-        self.branches.extend(ways.map(|way| way.branch()));
-        *self.path = first;
-        Ok(())
+        if first.is_none() {
+            // What there is so far stays with the first.
+            paths[index] = path;
+            active.push(index as u32);
+            first = Some((next, onward));
+        } else {
+            active.push(paths.len() as u32);
+            paths.push(path.branch());
+        }
+    }
+    vertices.numbers[lane] &= numbers;
+    match first {
+        Some((next, onward)) => (vertices.next[lane], vertices.onward[lane]) = (Some(next), onward),
+        None => vertices.ends[lane] = Some(End::NoMirror),
     }
 }

@@ -18,7 +18,7 @@ mod tree;
 
 pub use area::Drawn;
 pub use delta::{AimedProfile, Arriving, Cone, ParallelLight, PointLight};
-pub use environment::{Daylight, Environment, EnvironmentKind, Gaze, Others, level_sizes};
+pub use environment::{Daylight, DirectionFootprint, Environment, EnvironmentKind, Others, level_sizes};
 pub use glow::{Glow, Studio};
 pub use ies::load as load_ies;
 pub use links::{LightName, LinkList, Links};

@@ -34,7 +34,7 @@ use std::f32::consts::{PI, SQRT_2, TAU};
 
 /// A direction that is looked into, as an image's texture has to know it.
 #[derive(Clone, Copy, Debug)]
-pub struct Gaze {
+pub struct DirectionFootprint {
     /// Of unit length, away from the scene.
     pub d: Vec3,
     /// Its partials per pixel, by film x and y.
@@ -118,39 +118,39 @@ impl Environment {
     }
 
     /// Radiance from a direction.
-    pub fn radiance(&self, textures: &TextureSystem, gaze: &Gaze) -> Vec3 {
-        let d = gaze.d;
+    pub fn radiance(&self, textures: &TextureSystem, footprint: &DirectionFootprint) -> Vec3 {
+        let d = footprint.d;
         match &self.kind {
             EnvironmentKind::Constant(c) => *c,
             EnvironmentKind::Sky { zenith, horizon, ground } => sky(*zenith, *horizon, *ground, d.y),
             EnvironmentKind::Daylight(sky) => sky.radiance(d),
             EnvironmentKind::Image { .. } => {
                 let mut found = [Vec3::ZERO];
-                self.add_radiances(textures, std::slice::from_ref(gaze), &mut found);
+                self.add_radiances(textures, std::slice::from_ref(footprint), &mut found);
                 found[0]
             }
         }
     }
 
     /// The same from many directions. Of an image this costs less than one after the other. Returns the number of look-ups.
-    pub fn radiances(&self, textures: &TextureSystem, from: &[Gaze], found: &mut Vec<Vec3>) -> usize {
+    pub fn radiances(&self, textures: &TextureSystem, from: &[DirectionFootprint], found: &mut Vec<Vec3>) -> usize {
         found.clear();
         if let EnvironmentKind::Image { .. } = self.kind {
             found.resize(from.len(), Vec3::ZERO);
             return self.add_radiances(textures, from, found);
         }
-        found.extend(from.iter().map(|gaze| self.radiance(textures, gaze)));
+        found.extend(from.iter().map(|footprint| self.radiance(textures, footprint)));
         0
     }
 
     /// What an image has, written over zeros. Returns the number of look-ups.
-    fn add_radiances(&self, textures: &TextureSystem, from: &[Gaze], found: &mut [Vec3]) -> usize {
+    fn add_radiances(&self, textures: &TextureSystem, from: &[DirectionFootprint], found: &mut [Vec3]) -> usize {
         let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return 0 };
         let mut count = 0;
         let (mut places, mut look_ups) = (PLACES.take(), LookUps::new(textures, *texture));
-        for (whom, gaze) in from.iter().enumerate() {
-            self.map.places(gaze.d, gaze.dd, size(levels), self.options.footprint_scale(), &mut places);
-            places.iter().for_each(|place| look_ups.add(place, gaze.scattered, whom, found));
+        for (whom, footprint) in from.iter().enumerate() {
+            self.map.places(footprint.d, footprint.dd, size(levels), self.options.footprint_scale(), &mut places);
+            places.iter().for_each(|place| look_ups.add(place, footprint.scattered, whom, found));
             count += places.len();
         }
         look_ups.end(found);

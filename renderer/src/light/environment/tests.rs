@@ -53,8 +53,8 @@ fn alone(e: &Environment, normal: Vec3, u: Vec2) -> (Vec3, f32) {
 }
 
 /// As the camera sees it.
-fn whole(d: Vec3, dd: [Vec3; 2]) -> Gaze {
-    Gaze { d, dd, scattered: false }
+fn whole(d: Vec3, dd: [Vec3; 2]) -> DirectionFootprint {
+    DirectionFootprint { d, dd, scattered: false }
 }
 
 /// The partials of a direction under which a pixel is a circle of radius `r`, in radians.
@@ -139,13 +139,14 @@ fn many_directions_see_what_each_sees_alone() {
             let d = Vec3::new(d.x, height, d.y).normalize();
             whole(d, round(d, (sampler.next_1d() * 8.0 - 7.0).exp()))
         };
-        let from: Vec<Gaze> = (0..333).map(|i| Gaze { scattered: i % 3 == 0, ..random() }).collect();
+        let from: Vec<DirectionFootprint> =
+            (0..333).map(|i| DirectionFootprint { scattered: i % 3 == 0, ..random() }).collect();
         let (mut found, mut different) = (vec![Vec3::ONE; 5], std::collections::HashSet::new());
         environment.radiances(&textures, &from, &mut found);
         assert_eq!(found.len(), from.len());
-        for (gaze, found) in from.iter().zip(&found) {
+        for (footprint, found) in from.iter().zip(&found) {
             let bits = |c: Vec3| c.to_array().map(f32::to_bits);
-            assert_eq!(bits(environment.radiance(&textures, gaze)), bits(*found), "{gaze:?}");
+            assert_eq!(bits(environment.radiance(&textures, footprint)), bits(*found), "{footprint:?}");
             different.insert(bits(*found));
         }
         assert!(different.len() > 100);

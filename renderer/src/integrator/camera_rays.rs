@@ -1,0 +1,60 @@
+//! The beginning of paths: a ray from the camera for each sample of each pixel.
+
+use super::path::Path;
+use super::probe::CameraRay;
+use super::workspace::Workspace;
+use crate::camera::Camera;
+use crate::film::Tile;
+use crate::light::Receiver;
+use crate::sampler::Pattern;
+use crate::scene::Scene;
+use glam::{Vec2, Vec3};
+use std::ops::Range;
+
+/// Begins the given samples of every pixel of a tile.
+pub fn begin(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples: Range<u32>, work: &mut Workspace) {
+    work.paths.clear();
+    for pixel in 0..tile.pixels() {
+        let (x, y) = tile.pixel(pixel);
+        for sample in samples.clone() {
+            let mut sampler = pattern.sampler((x, y), sample);
+            let drawn = scene.film.filter.sample(sampler.next_2d());
+            // Outlines that move at random would be the largest error of a picture of one sample a pixel.
+            let off_center = if pattern.samples == 1 { Vec2::ZERO } else { drawn };
+            let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
+            let lens = sampler.next_2d();
+            let (ray, differential) = camera.ray(film, lens, sampler.next_1d());
+            if let Some(probe) = &mut work.probe {
+                probe.camera = Some(CameraRay {
+                    film: film.to_array(),
+                    origin: ray.origin.to_array(),
+                    direction: ray.direction.to_array(),
+                    time: ray.time,
+                    differential: differential.into(),
+                });
+            }
+            work.paths.push(Path {
+                pixel,
+                root: work.paths.len() as u32,
+                off_center: off_center.length(),
+                ray,
+                differential,
+                beta: Vec3::ONE,
+                radiance: Vec3::ZERO,
+                sampler,
+                pdf: f32::INFINITY,
+                from: Receiver { position: ray.origin, ..Receiver::default() },
+                passes: 0,
+                passed: 0.0,
+                eta_scale: 1.0,
+                scattered: false,
+                faulty: false,
+                nanoseconds: 0.0,
+            });
+        }
+    }
+    work.recorded.begin(work.paths.len());
+    work.light.clear();
+    work.active.clear();
+    work.active.extend(0..work.paths.len() as u32);
+}

@@ -1,0 +1,64 @@
+//! What rays see that leave the scene: the environment and disks in the sky, weighed against light sampling, which could have
+//! drawn the same.
+
+use super::light_samples::{LightSample, Source};
+use super::path::Path;
+use super::probe::ProbedEnvironment;
+use super::workspace::Workspace;
+use crate::light::{DirectionFootprint, Sun};
+use crate::scene::{IntegratorKind, Scene};
+use glam::Vec3;
+
+/// Queues what a path sees, or shows it where views are shown in place of light.
+pub fn escape(scene: &Scene, work: &mut Workspace, index: u32) {
+    let view = work.view_of_hits();
+    let path = &mut work.paths[index as usize];
+    let (d, dd) = (path.ray.direction, path.differential.direction);
+    if let Some(view) = view {
+        path.radiance = view.of_environment(scene.environment.level(&scene.textures, d, dd));
+        return;
+    }
+    if scene.integrator.kind == IntegratorKind::Ao {
+        path.radiance = Vec3::ONE;
+        return;
+    }
+    let share = scene.integrator.sampling.of_lobe(path.pdf, scene.environment.pdf(path.from.normal, d));
+    let linked = scene.lights.linked(path.from.list, scene.environment_name);
+    let (beta, suns) = (path.beta, suns_seen(scene, path));
+    let seen = LightSample { path: index, vertex: None, weight: beta, shadow_ray: None, source: Source::Known(suns) };
+    if linked && !scene.environment.is_black() {
+        let source = work.light.direction(footprint(path));
+        work.light.samples.push(LightSample { weight: beta * share, source, ..seen });
+    }
+    if suns != Vec3::ZERO {
+        work.light.samples.push(seen);
+    }
+    if let Some(probe) = &mut work.probe {
+        let radiance = if linked { environment_seen(scene, path) } else { Vec3::ZERO };
+        probe.environment = Some(ProbedEnvironment {
+            direction: d.to_array(),
+            radiance: radiance.to_array(),
+            level: scene.environment.level(&scene.textures, d, dd),
+            share,
+            suns: suns.to_array(),
+            throughput: beta.to_array(),
+        });
+    }
+}
+
+/// The environment as the ray of a path sees it.
+pub fn environment_seen(scene: &Scene, path: &Path) -> Vec3 {
+    scene.environment.radiance(&scene.textures, &footprint(path))
+}
+
+fn footprint(path: &Path) -> DirectionFootprint {
+    DirectionFootprint { d: path.ray.direction, dd: path.differential.direction, scattered: path.scattered }
+}
+
+/// The disks in the sky, as much of each as counts beside light sampling.
+fn suns_seen(scene: &Scene, path: &Path) -> Vec3 {
+    let d = path.ray.direction;
+    let share = |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d));
+    let linked = scene.suns.iter().filter(|(_, name)| scene.lights.linked(path.from.list, *name));
+    linked.map(|(sun, _)| sun.radiance(d) * share(sun)).sum()
+}

@@ -1,0 +1,56 @@
+//! The path tracer: at each vertex emission, one sample of direct light, and one direction to go on. The integrator `direct`
+//! is the same, but its paths only go on through mirrors and glass.
+
+use super::direct;
+use super::emit::emit;
+use super::end::End;
+use super::path::Path;
+use super::scatter::{differentiate, may_pass, play_roulette, sample_lobes, turn, weigh};
+use super::vertices::Vertices;
+use super::workspace::Workspace;
+use crate::scene::{IntegratorKind, Scene};
+
+/// Takes the paths of a block one vertex further.
+pub fn advance(scene: &Scene, work: &mut Workspace) {
+    emit(scene, work);
+    scatter(scene, work);
+}
+
+/// The same without emission.
+pub fn scatter(scene: &Scene, work: &mut Workspace) {
+    end_at_limits(scene, work);
+    direct::sample_lights(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane).is_none());
+    sample_lobes(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane));
+    weigh(work);
+    play_roulette(scene, work);
+    let probing = work.probe.is_some();
+    differentiate(scene, work, probing);
+    turn(scene, work);
+}
+
+/// Why only what lets it pass straight on could keep a path going.
+fn limit(scene: &Scene, vertices: &Vertices, path: &Path, lane: usize) -> Option<End> {
+    if vertices.is_last(scene, lane) {
+        return Some(End::Depth);
+    }
+    // A path that has left the mirrors only looks for light.
+    let direct = scene.integrator.kind == IntegratorKind::Direct && path.pdf.is_finite();
+    direct.then_some(End::OnlyLight)
+}
+
+/// Ends the paths that nothing could keep going.
+fn end_at_limits(scene: &Scene, work: &mut Workspace) {
+    let Workspace { vertices, paths, .. } = work;
+    for lane in vertices.lanes() {
+        if vertices.ends[lane].is_some() {
+            continue;
+        }
+        let limit = limit(scene, vertices, &paths[vertices.paths[lane] as usize], lane);
+        let bsdf = vertices.bsdf(scene, lane);
+        vertices.ends[lane] = match () {
+            () if bsdf.lobes.is_empty() && vertices.is_last(scene, lane) => Some(End::Depth),
+            () if bsdf.lobes.is_empty() => Some(End::NoLobes),
+            () => limit.filter(|_| !may_pass(&bsdf)),
+        };
+    }
+}

@@ -1,0 +1,146 @@
+//! The stages in which paths go on: a direction from the lobes, the throughput behind it, Russian roulette, the footprint of
+//! the next ray, and that ray.
+
+use super::differentials::next_differential;
+use super::direct::receiver;
+use super::end::End;
+use super::numbers::BounceNumbers;
+use super::path::Path;
+use super::vertices::Vertices;
+use super::workspace::Workspace;
+use crate::accel::offset_origin;
+use crate::bsdf::{Bsdf, BsdfSample, Refraction};
+use crate::light::Receiver;
+use crate::material::ShadingPoint;
+use crate::math::max_channel;
+use crate::ray::{Ray, RayDifferential};
+use crate::scene::Scene;
+
+/// Bounces that a path makes before Russian roulette may end it.
+const SURE_BOUNCES: u32 = 3;
+
+/// Draws a direction for each lane that goes on. A lane that is `bounded` goes straight on or, for that reason, nowhere.
+pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
+    let Workspace { vertices, paths, .. } = work;
+    for lane in vertices.lanes() {
+        if vertices.ends[lane].is_some() {
+            continue;
+        }
+        let path = &mut paths[vertices.paths[lane] as usize];
+        let u = BounceNumbers::new(path.sampler, vertices.step);
+        let bsdf = vertices.bsdf(scene, lane);
+        let u_lobe = if bsdf.lobes.len() > 1 { u.lobe() } else { 0.0 };
+        let sampled = bsdf.sample(u_lobe, u.direction()).ok_or(End::NoDirection);
+        let allowed = |next: BsdfSample| match bounded(vertices, path, lane) {
+            Some(end) if next.specular.is_none_or(|s| !s.straight) => Err(end),
+            _ => Ok(next),
+        };
+        match sampled.and_then(allowed) {
+            Ok(next) => vertices.next[lane] = Some(next),
+            Err(end) => vertices.ends[lane] = Some(end),
+        }
+    }
+}
+
+/// Multiplies the throughput by the weight of the sample.
+pub fn weigh(work: &mut Workspace) {
+    let Workspace { vertices, paths, .. } = work;
+    for lane in vertices.lanes() {
+        let Some(next) = vertices.next[lane] else { continue };
+        let path = &mut paths[vertices.paths[lane] as usize];
+        path.scale(&next);
+        vertices.numbers[lane] &= path.beta.is_finite();
+        if max_channel(path.beta) <= 0.0 || !path.beta.is_finite() {
+            (vertices.next[lane], vertices.ends[lane]) = (None, Some(End::Nothing));
+        }
+    }
+}
+
+/// Plays Russian roulette: paths that carry little end early, the others carry their share.
+pub fn play_roulette(scene: &Scene, work: &mut Workspace) {
+    let Workspace { vertices, paths, .. } = work;
+    for lane in vertices.lanes() {
+        if vertices.ends[lane].is_some() {
+            continue;
+        }
+        let path = &mut paths[vertices.paths[lane] as usize];
+        let survival = match vertices.depth(lane) < SURE_BOUNCES || !scene.integrator.roulette {
+            true => 1.0,
+            // Not for the scale of radiance in glass, which ends where the path leaves it.
+            false => (max_channel(path.beta) * path.eta_scale).min(0.95),
+        };
+        vertices.survival[lane] = survival;
+        if survival < 1.0 && BounceNumbers::new(path.sampler, vertices.step).roulette() >= survival {
+            vertices.ends[lane] = Some(End::Roulette);
+            continue;
+        }
+        path.beta /= survival;
+    }
+}
+
+/// Finds the differentials of the next rays; with `all` also of those that are not traced.
+pub fn differentiate(scene: &Scene, work: &mut Workspace, all: bool) {
+    let Workspace { vertices, paths, .. } = work;
+    if !vertices.differentials {
+        return;
+    }
+    for lane in vertices.lanes() {
+        let Some(next) = vertices.next[lane].filter(|_| all || vertices.ends[lane].is_none()) else { continue };
+        let path = &paths[vertices.paths[lane] as usize];
+        vertices.onward[lane] = next_differential(scene, path, &vertices.points[lane], &next);
+    }
+}
+
+/// Gives the paths that go on their next rays.
+pub fn turn(scene: &Scene, work: &mut Workspace) {
+    let Workspace { vertices, paths, active, .. } = work;
+    for lane in vertices.lanes() {
+        let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
+        let (index, point) = (vertices.paths[lane], &vertices.points[lane]);
+        let from = receiver(scene, point, &vertices.bsdf(scene, lane));
+        let differential = vertices.differentials.then_some(vertices.onward[lane]);
+        paths[index as usize].turn(point, &next, from, differential);
+        active.push(index);
+    }
+}
+
+impl Path {
+    /// Multiplies the throughput by the weight of a sample of the lobes.
+    pub fn scale(&mut self, next: &BsdfSample) {
+        self.beta *= next.weight;
+        if let Some(Refraction { eta }) = next.refracted {
+            self.eta_scale *= eta * eta;
+        }
+    }
+
+    /// Gives it its next ray from a point, which light sampling knows as `from`.
+    pub fn turn(
+        &mut self,
+        point: &ShadingPoint,
+        next: &BsdfSample,
+        from: Receiver,
+        differential: Option<RayDifferential>,
+    ) {
+        let surface = &point.surface;
+        if let Some(differential) = differential {
+            self.differential = differential;
+        }
+        let origin = offset_origin(surface.position, surface.position_error, surface.gnormal, next.wi);
+        self.ray = Ray::new(origin, next.wi, self.ray.time);
+        if next.specular.is_some_and(|s| s.straight) {
+            // It is the same way still, seen from where the path was scattered last.
+            self.passes += 1;
+            self.passed += point.hit.t;
+            return;
+        }
+        self.from = from;
+        self.scattered |= next.specular.is_none();
+        self.passed = 0.0;
+        self.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
+    }
+}
+
+/// Whether a path could go on straight ahead.
+pub fn may_pass(bsdf: &Bsdf<'_>) -> bool {
+    bsdf.lobes.iter().any(|l| l.lobe.is_straight())
+}

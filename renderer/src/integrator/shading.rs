@@ -1,0 +1,90 @@
+//! The stage of shading: values and partials of up to 16 surfaces of one material, its shader, and the lobes that this gives.
+
+use super::clock::{Stage, Timed};
+use super::path::{Path, SurfaceHit};
+use super::view::View;
+use super::watch::Watch;
+use super::workspace::Workspace;
+use crate::geometry::surface::{self, Asked};
+use crate::geometry::{Partials, Wanted};
+use crate::material::ShadingPoint;
+use crate::scene::Scene;
+use ssl_compiler::runtime::{HostServices, LANES, Listener};
+use std::ops::Range;
+use std::time::Instant;
+
+/// Makes the vertices of a block of surface hits, whose paths have had `step` rays before.
+pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, differentials: bool) {
+    let hits = &work.surface_hits[block.clone()];
+    let number = hits[0].material;
+    let material = &scene.materials[number as usize];
+    let next = work.surface_hits[block.end..].iter().take(LANES);
+    next.for_each(|later| scene.geometry.primitive(later.hit.primitive).prefetch_vertices());
+    let asked = if work.looks_at_surfaces() { Asked::ALL } else { material.asked() };
+    // The next ray starts with ∂P, so that is needed wherever any shader wants partials.
+    let wanted = Wanted { position: differentials, ..material.wanted() }.and(work.wanted());
+    let vertices = &mut work.vertices;
+    (vertices.step, vertices.material, vertices.differentials) = (step, number, differentials);
+    vertices.paths.clear();
+    vertices.paths.extend(hits.iter().map(|hit| hit.path));
+    vertices.points.clear();
+    let paths = &work.paths;
+    vertices.points.extend(hits.iter().map(|hit| point(scene, &paths[hit.path as usize], hit, step, (asked, wanted))));
+    vertices.lobes.clear();
+    vertices.shaded.clear();
+    work.clock.end(Stage::Surfaces);
+    run(scene, work);
+    work.vertices.begin(&work.paths);
+    work.clock.end(Stage::Shaders);
+}
+
+/// A hit as the shader sees it.
+fn point(
+    scene: &Scene,
+    path: &Path,
+    SurfaceHit { hit, .. }: &SurfaceHit,
+    step: u32,
+    (asked, wanted): (Asked, Wanted),
+) -> ShadingPoint {
+    let surface = surface::asked_at(&scene.geometry, &path.ray, hit, asked);
+    let partials = if wanted.any() {
+        surface::partials_at(&scene.geometry, &path.ray, &path.differential, hit, wanted)
+    } else {
+        Partials::default()
+    };
+    let (incident, time) = (path.ray.direction, path.ray.time);
+    ShadingPoint { hit: *hit, surface, partials, incident, time, ray_depth: step - path.passes }
+}
+
+/// Runs the shader at the points.
+fn run(scene: &Scene, work: &mut Workspace) {
+    let watches = work.watches();
+    let (vertices, scratch) = (&mut work.vertices, &mut work.scratch);
+    let material = &scene.materials[vertices.material as usize];
+    let bit = |(lane, path): (usize, &u32)| u32::from(work.paths[*path as usize].scattered) << lane;
+    let textures = scene.textures.scattered(vertices.paths.iter().enumerate().map(bit).sum());
+    let (watch, timed) = (Watch::new(&textures, &scene.textures), Timed::new(&textures));
+    let host: &dyn HostServices = match watches {
+        true => &watch,
+        false if work.clock.runs() => &timed,
+        false => &textures,
+    };
+    let begin = (work.view == Some(View::Time)).then(Instant::now);
+    let (lobes, shaded) = (&mut vertices.lobes, &mut vertices.shaded);
+    if material.prints() {
+        let listener = Listener::new(host, material.parameters());
+        material.shade(&vertices.points, scene.surroundings(), &listener, scratch, lobes, shaded);
+        let said = listener.messages().into_iter();
+        work.said.extend(said.map(|(lane, text)| (vertices.paths[lane], vertices.step, text)));
+    } else {
+        material.shade(&vertices.points, scene.surroundings(), host, scratch, lobes, shaded);
+    }
+    if let Some(begin) = begin {
+        // The lanes of a block share its time.
+        let nanoseconds = begin.elapsed().as_nanos() as f32 / vertices.paths.len() as f32;
+        vertices.paths.iter().for_each(|path| work.paths[*path as usize].nanoseconds += nanoseconds);
+    }
+    work.seen = watch.seen();
+    work.clock.end(Stage::Shaders);
+    work.clock.times.was(timed.nanoseconds(), Stage::Shaders, Stage::Textures);
+}

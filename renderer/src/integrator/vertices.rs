@@ -1,0 +1,104 @@
+//! The vertices of a block: up to 16 hits of one material, shaded together. Each stage reads and writes arrays of them, lane by
+//! lane.
+
+use super::end::End;
+use super::path::Path;
+use crate::bsdf::{Bsdf, BsdfSample, WeightedLobe};
+use crate::material::{Shaded, ShadingPoint};
+use crate::ray::RayDifferential;
+use crate::scene::Scene;
+use glam::Vec3;
+
+/// What each lane has. The arrays are as long as the block, but for `lobes`.
+#[derive(Default)]
+pub struct Vertices {
+    /// Rays that the paths have had before.
+    pub step: u32,
+    pub material: u32,
+    /// Rays carry differentials.
+    pub differentials: bool,
+    pub paths: Vec<u32>,
+    pub points: Vec<ShadingPoint>,
+    pub shaded: Vec<Shaded>,
+    /// Of all lanes: `shaded` says whose are which.
+    pub lobes: Vec<WeightedLobe>,
+    /// The throughput with which the path arrived.
+    pub throughput: Vec<Vec3>,
+    /// Whether all that the vertex came to were numbers.
+    pub numbers: Vec<bool>,
+    /// What the shape emits, and the share of emission that counts beside light sampling.
+    pub emission: Vec<ShapeEmission>,
+    /// The direction that the lobes gave, the chance of going on, and the differential of the next ray.
+    pub next: Vec<Option<BsdfSample>>,
+    pub survival: Vec<f32>,
+    pub onward: Vec<RayDifferential>,
+    /// Why the path goes no further, where it does not.
+    pub ends: Vec<Option<End>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ShapeEmission {
+    pub radiance: Vec3,
+    pub share: f32,
+}
+
+impl ShapeEmission {
+    pub const NONE: ShapeEmission = ShapeEmission { radiance: Vec3::ZERO, share: 1.0 };
+}
+
+/// One of them: a place where a path meets a surface.
+#[derive(Clone, Copy)]
+pub struct Vertex<'a> {
+    pub scene: &'a Scene,
+    /// As it arrived.
+    pub path: &'a Path,
+    pub point: &'a ShadingPoint,
+    pub bsdf: &'a Bsdf<'a>,
+}
+
+impl Vertices {
+    /// Makes room for what stages find, once the points are shaded.
+    pub fn begin(&mut self, paths: &[Path]) {
+        let lanes = self.paths.len();
+        self.throughput.clear();
+        self.throughput.extend(self.paths.iter().map(|path| paths[*path as usize].beta));
+        self.numbers.clear();
+        self.numbers.extend(self.shaded.iter().map(|shaded| shaded.numbers));
+        refill(&mut self.emission, lanes, ShapeEmission::NONE);
+        refill(&mut self.next, lanes, None);
+        refill(&mut self.survival, lanes, 1.0);
+        refill(&mut self.onward, lanes, RayDifferential::default());
+        refill(&mut self.ends, lanes, None);
+    }
+
+    pub fn lanes(&self) -> std::ops::Range<usize> {
+        0..self.paths.len()
+    }
+
+    /// The lanes whose paths go on as far as is known.
+    pub fn going_on(&self) -> impl Iterator<Item = usize> + use<'_> {
+        self.lanes().filter(|&lane| self.ends[lane].is_none())
+    }
+
+    pub fn bsdf(&self, scene: &Scene, lane: usize) -> Bsdf<'_> {
+        let point = &self.points[lane];
+        let lobes = &self.lobes[self.shaded[lane].lobes.clone()];
+        let gnormal = point.surface.gnormal_seen();
+        Bsdf { lobes, wo: -point.incident, gnormal, bent_normals: scene.integrator.bent_normals }
+    }
+
+    /// Bounces before this vertex; 0 for what the camera sees.
+    pub fn depth(&self, lane: usize) -> u32 {
+        self.points[lane].ray_depth
+    }
+
+    /// Whether no path goes on from it but straight on.
+    pub fn is_last(&self, scene: &Scene, lane: usize) -> bool {
+        self.depth(lane) == scene.integrator.max_depth
+    }
+}
+
+fn refill<T: Clone>(list: &mut Vec<T>, lanes: usize, value: T) {
+    list.clear();
+    list.resize(lanes, value);
+}

@@ -1,0 +1,80 @@
+//! One thread's memory for tracing wavefronts, used over and over.
+
+use super::aov::Recorded;
+use super::clock::Clock;
+use super::emission::EmissionMemory;
+use super::faults::Faults;
+use super::light_samples::LightSamples;
+use super::messages::Messages;
+use super::order::Order;
+use super::path::{Path, SurfaceHit};
+use super::probe::{NotedLight, Probe};
+use super::vertices::Vertices;
+use super::view::View;
+use super::visibility::Crossings;
+use super::watch::Seen;
+use crate::film::Shape;
+use crate::geometry::{Hit, Wanted};
+use crate::material::Scratch;
+use crate::ray::Ray;
+
+#[derive(Default)]
+pub struct Workspace {
+    pub paths: Vec<Path>,
+    /// Paths whose ray is still to be traced.
+    pub active: Vec<u32>,
+    /// Those rays, and what they came to.
+    pub rays: Vec<Ray>,
+    pub hits: Vec<Option<Hit>>,
+    /// Of the paths that met a surface, in the order of their materials.
+    pub surface_hits: Vec<SurfaceHit>,
+    /// To sort those and the active ones.
+    pub order: Order,
+    pub sorted: Vec<SurfaceHit>,
+    /// The block that is being shaded.
+    pub vertices: Vertices,
+    pub scratch: Scratch,
+    /// Light samples whose shadow rays are still to be traced, and the memory of the stages that do so.
+    pub light: LightSamples,
+    pub crossings: Crossings,
+    pub emission: EmissionMemory,
+    /// What the layers keep of each path.
+    pub recorded: Recorded,
+    /// Where vertices are written down, if they are, and their lights until it is known what arrives.
+    pub probe: Option<Probe>,
+    pub noted: Vec<NotedLight>,
+    /// Measures where time goes, if somebody asks.
+    pub clock: Clock,
+    /// What to show in place of light.
+    pub view: Option<View>,
+    /// For that, what the shader of the block did.
+    pub seen: Seen,
+    /// What shaders said: the path, the bounce, and the text.
+    pub said: Vec<(u32, u32, String)>,
+    pub messages: Messages,
+    /// Values that were no numbers: the path, the bounce, and the material.
+    pub faulty: Vec<(u32, u32, u32)>,
+    pub faults: Faults,
+}
+
+impl Workspace {
+    /// Whether anybody wants to know which textures shaders look up.
+    pub fn watches(&self) -> bool {
+        self.probe.is_some() || self.view.is_some_and(View::watches_look_ups)
+    }
+
+    /// The partials that those who look on want beside the shaders.
+    pub fn wanted(&self) -> Wanted {
+        if self.probe.is_some() { Wanted::ALL } else { self.view.map_or(Wanted::default(), View::wanted) }
+    }
+
+    /// Whether anybody reads surfaces beside the shaders.
+    pub fn looks_at_surfaces(&self) -> bool {
+        self.probe.is_some() || self.view.is_some() || self.recorded.shape() != Shape::default()
+    }
+
+    /// The view that shows hits in place of light.
+    pub fn view_of_hits(&self) -> Option<View> {
+        self.view.filter(|v| !v.is_of_whole_paths())
+    }
+}
