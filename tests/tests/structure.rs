@@ -3,6 +3,7 @@
 
 use ssl_tests::rust_source::{code, without_tests};
 use ssl_tests::{files, folder};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Modules bottom up: each may use those of earlier rows, and its own row.
@@ -163,6 +164,164 @@ fn modules_use_only_those_below() {
         let wrong = uses_from_above(sources, layers);
         assert!(wrong.is_empty(), "these modules use what is above them:\n{}", wrong.join("\n"));
     }
+}
+
+/// A file within a folder of modules, as the names that lead there.
+type Place = Vec<String>;
+
+/// The paths behind `super::` or the folder's own name that a file names, `here` being where each begins.
+fn named_paths(folder: &str, own: &Place, code: &str) -> Vec<(Place, Place)> {
+    let mut found = Vec::new();
+    let from_crate = format!("crate::{folder}::");
+    for (at, prefix) in code.match_indices(&from_crate) {
+        found.extend(use_tree(&code[at + prefix.len()..]).into_iter().map(|path| (Vec::new(), path)));
+    }
+    for (at, _) in code.match_indices("super::").filter(|(at, _)| !code[..*at].ends_with("super::")) {
+        let mut rest = &code[at..];
+        let mut up = 0;
+        while let Some(further) = rest.strip_prefix("super::") {
+            (rest, up) = (further, up + 1);
+        }
+        if let Some(left) = own.len().checked_sub(up) {
+            found.extend(use_tree(rest).into_iter().map(|path| (own[..left].to_vec(), path)));
+        }
+    }
+    found
+}
+
+/// The paths of `a::b`, or of a tree such as `{a, b::{c, d}}`.
+fn use_tree(rest: &str) -> Vec<Place> {
+    let rest = rest.trim_start();
+    if let Some(list) = rest.strip_prefix('{') {
+        let (mut found, mut depth, mut start) = (Vec::new(), 0, 0);
+        for (i, c) in list.char_indices() {
+            match c {
+                ',' | '}' if depth == 0 => {
+                    found.extend(use_tree(&list[start..i]).into_iter().filter(|path| !path.is_empty()));
+                    if c == '}' {
+                        break;
+                    }
+                    start = i + 1;
+                }
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+        }
+        return found;
+    }
+    let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    if word.is_empty() {
+        return vec![Vec::new()];
+    }
+    let tails = match rest[word.len()..].strip_prefix("::") {
+        Some(rest) => use_tree(rest),
+        None => vec![Vec::new()],
+    };
+    tails.into_iter().map(|tail| std::iter::once(word.clone()).chain(tail).collect()).collect()
+}
+
+/// For each file of a folder of modules the others that it imports from, whether by their own names or by what a `mod.rs` hands
+/// on. Those files only put the others together.
+fn imports_within(folder: &str) -> BTreeMap<Place, BTreeSet<Place>> {
+    let mut texts = BTreeMap::new();
+    for (path, text) in sources() {
+        let inside = path.strip_prefix(&format!("renderer/src/{folder}/")).filter(|inside| !is_for_tests(inside));
+        if let Some(inside) = inside {
+            let place = inside.trim_end_matches(".rs").split('/').map(str::to_owned);
+            let place: Place = place.filter(|name| name != "mod").collect();
+            texts.insert(place, without_tests(&code(&text)));
+        }
+    }
+    let mut handed_on: BTreeMap<(Place, String), Place> = BTreeMap::new();
+    for (place, text) in &texts {
+        for line in text.split(';').filter_map(|s| s.trim_start().split_once("pub use ").map(|(_, rest)| rest)) {
+            for path in use_tree(line) {
+                let module: Place = place.iter().chain(path.first()).cloned().collect();
+                if let (true, Some(name)) = (texts.contains_key(&module), path.last()) {
+                    handed_on.insert((place.clone(), name.clone()), module);
+                }
+            }
+        }
+    }
+    let resolved = |(mut at, path): (Place, Place)| {
+        for name in path {
+            let child: Place = at.iter().cloned().chain([name.clone()]).collect();
+            at = match (texts.contains_key(&child), handed_on.get(&(at.clone(), name))) {
+                (true, _) => child,
+                (false, Some(module)) => return module.clone(),
+                (false, None) => return at,
+            };
+        }
+        at
+    };
+    let imports = texts.iter().map(|(own, text)| {
+        let all = named_paths(folder, own, text).into_iter().map(resolved);
+        (own.clone(), all.filter(|other| other != own && !own.starts_with(other)).collect())
+    });
+    imports.collect()
+}
+
+/// A way from file to file that ends where it began.
+fn circle(imports: &BTreeMap<Place, BTreeSet<Place>>) -> Option<Vec<Place>> {
+    fn visit(
+        at: &Place,
+        imports: &BTreeMap<Place, BTreeSet<Place>>,
+        way: &mut Vec<Place>,
+        done: &mut BTreeSet<Place>,
+    ) -> Option<Vec<Place>> {
+        if let Some(begin) = way.iter().position(|place| place == at) {
+            return Some(way[begin..].iter().chain([at]).cloned().collect());
+        }
+        if done.contains(at) {
+            return None;
+        }
+        way.push(at.clone());
+        let found = imports.get(at).into_iter().flatten().find_map(|next| visit(next, imports, way, done));
+        way.pop();
+        done.insert(at.clone());
+        found
+    }
+    let mut done = BTreeSet::new();
+    imports.keys().find_map(|place| visit(place, imports, &mut Vec::new(), &mut done))
+}
+
+/// Folders whose files lean on each other: groups hold shapes, and shapes are asked for surfaces, which know groups; the list of
+/// lobes names all of them, and they name what is in the list.
+const IN_CIRCLES: [&str; 2] = ["bsdf", "geometry"];
+
+/// Within other folders of the renderer, too, files can be read one after the other.
+#[test]
+fn files_of_the_renderer_import_in_no_circle() {
+    let mut edges = 0;
+    for folder in RENDERER.iter().flat_map(|row| row.iter()) {
+        let imports = imports_within(folder);
+        edges += imports.values().map(BTreeSet::len).sum::<usize>();
+        let circle = circle(&imports).map(|way| way.iter().map(|p| p.join("/")).collect::<Vec<_>>().join(" → "));
+        assert_eq!(circle.is_some(), IN_CIRCLES.contains(folder), "in renderer/src/{folder}: {circle:?}");
+    }
+    assert!(edges > 200, "only {edges} imports were seen");
+}
+
+#[test]
+fn circles_are_found_however_they_are_written() {
+    let place = |names: &str| names.split('/').map(str::to_owned).collect::<Place>();
+    let paths = |own: &str, code: &str| {
+        let all = named_paths("film", &place(own), code).into_iter();
+        all.map(|(here, path)| [here, path].concat().join("/")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        paths("a", "use super::b::{self, C, d::{E, F}}; super::g::h()"),
+        ["b/self", "b/C", "b/d/E", "b/d/F", "g/h"]
+    );
+    assert_eq!(paths("a/b", "use super::super::c::D; use super::e;"), ["c/D", "a/e"]);
+    assert_eq!(paths("a", "use crate::film::{x::Y, z}; use super::super::other;"), ["x/Y", "z"]);
+    let imports = |all: &[(&str, &[&str])]| {
+        all.iter().map(|(own, others)| (place(own), others.iter().map(|o| place(o)).collect())).collect()
+    };
+    assert_eq!(circle(&imports(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])])), None);
+    let found = circle(&imports(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])])).expect("b and c import each other");
+    assert_eq!(found, [place("b"), place("c"), place("b")]);
 }
 
 #[test]

@@ -6,10 +6,11 @@
 use super::codes;
 use super::context::Context;
 use super::lights::Lights;
+use super::loaded::{All, Loaded, Piece, material_named};
 use super::models::materials::Imported;
 use super::models::{Model, ModelLight, ModelLightKind, Part};
 use super::schema::ShapeTable;
-use super::shapes::{All, Loaded, Piece, material_named};
+
 use crate::geometry::{Geometry, Shape, Transform};
 use crate::light::{Cone, LightName, ParallelLight, PointLight};
 use crate::material::Space;

@@ -3,8 +3,9 @@
 use super::context::Context;
 use super::folders::Folders;
 use super::linking::Linking;
+use super::loaded::{All, Brought, Loaded, Piece};
 use super::schema::{SceneFile, ShapeTable};
-use super::shapes::{self, All, Brought, Loaded, Piece};
+use super::shapes;
 use super::variables;
 use super::{codes, keys};
 use crate::geometry::instance::MAX_DEPTH;

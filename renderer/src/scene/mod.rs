@@ -16,6 +16,7 @@ pub mod json_schema;
 mod keys;
 mod lights;
 mod linking;
+mod loaded;
 mod materials;
 mod models;
 mod nearby;

@@ -1,7 +1,7 @@
 //! From places in a texture to tiles: filters read texels through this.
 
 use super::cache::{TileKey, TileReader};
-use super::filter::Filtered;
+use super::filtered::Filtered;
 use super::quads::{Quads, WIDE};
 use super::texel::{Decoder, MISSING};
 use super::{ColorSpace, Layout, Wrap};

@@ -2,81 +2,13 @@
 //! weights of those. All but those of one texel give their own exact gradient at a fixed footprint.
 
 use super::access::Texels;
+use super::filtered::Filtered;
 use super::footprint::{Places, Selections, probes};
+use super::mip_mode::MipMode;
 use super::quads::{HALF, Octet, Quads, WIDE};
 use super::wrap::floor;
 use glam::{Vec2, Vec4};
 use ssl_compiler::runtime::LANES;
-
-/// How the level is chosen and the texture filtered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum MipMode {
-    /// One texel of the finer level, the level from the largest of the four partials.
-    Nearest,
-    /// Between four texels of the nearest level.
-    Bilinear,
-    /// Between the levels too; the longer of the two steps chooses.
-    Trilinear,
-    /// Over the ellipse of the footprint, up to 16 times as long as wide.
-    Aniso,
-    /// One texel, drawn with the probabilities that are `Aniso`'s weights: right on average, also where a shader does
-    /// with the texel what is not linear.
-    Stochastic,
-    /// The best that there is: `Aniso`, but where a path was scattered on its way one probe of it at one of its levels,
-    /// drawn with the probabilities that are their weights. The mean is the same, and what chance the draw adds is lost in
-    /// that of the way there. Each look-up of a shader draws for itself, so that the mean of a product of look-ups is the
-    /// product of `Aniso`'s, too.
-    #[default]
-    Auto,
-}
-
-impl MipMode {
-    pub const NAMED: [(&str, MipMode); 6] = [
-        ("nearest", MipMode::Nearest),
-        ("bilinear", MipMode::Bilinear),
-        ("trilinear", MipMode::Trilinear),
-        ("aniso", MipMode::Aniso),
-        ("stochastic", MipMode::Stochastic),
-        ("auto", MipMode::Auto),
-    ];
-}
-
-/// A filtered texture and its partials by the texture coordinates.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Filtered {
-    pub value: Vec4,
-    pub du: Vec4,
-    pub dv: Vec4,
-}
-
-impl Filtered {
-    /// Adds `weight` times the bilinear filter between four texels, a quad's, at the fractions `s` and `t`. `size` is
-    /// that of their level.
-    #[inline(always)]
-    pub fn add_quad<const GRADIENT: bool>(
-        &mut self,
-        [a, b, c, d]: [Vec4; 4],
-        (s, t): (f32, f32),
-        weight: f32,
-        size: Vec2,
-    ) {
-        let (below, above) = (a + (b - a) * s, c + (d - c) * s);
-        self.value += (below + (above - below) * t) * weight;
-        if GRADIENT {
-            self.du += ((b - a) * (1.0 - t) + (d - c) * t) * (size.x * weight);
-            self.dv += (above - below) * (size.y * weight);
-        }
-    }
-
-    #[inline(always)]
-    pub fn add<const GRADIENT: bool>(&mut self, other: &Filtered) {
-        self.value += other.value;
-        if GRADIENT {
-            self.du += other.du;
-            self.dv += other.dv;
-        }
-    }
-}
 
 /// How look-ups filter: the mode, levels to add, and by which film steps shrink.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 //! box that made the texels have b²/6 + b²/12 of variance together, which is (b/2)². So an ellipse is covered by such
 //! look-ups along its longer axis, weighted by a Gaussian of the variance that is missing there, (a² − b²)/4.
 
-use super::filter::MipMode;
+use super::mip_mode::MipMode;
 use super::wrap::floor;
 use glam::Vec2;
 use ssl_compiler::runtime::LANES;

@@ -2,9 +2,11 @@
 
 use super::access::{Ahead, Texture, Tiles};
 use super::cache::{CacheOptions, CacheStatistics, Failure, Files, TileCache, TileKey};
-use super::filter::{self, Filtered, Filtering, MipMode};
+use super::filter::{self, Filtering};
+use super::filtered::Filtered;
 use super::footprint::{Footprint, Places};
 use super::gradients::Kept;
+use super::mip_mode::MipMode;
 use super::texel::MISSING;
 use super::udim::UdimSet;
 use super::{ColorSpace, TileSource, Wrap};

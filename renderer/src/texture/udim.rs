@@ -3,7 +3,8 @@
 
 use super::access::{Ahead, Texels, Texture, Tiles};
 use super::cache::{TileKey, TileReader};
-use super::filter::{self, Filtered, Filtering};
+use super::filter::{self, Filtering};
+use super::filtered::Filtered;
 use super::footprint::Places;
 use super::gradients::{Part, Traced};
 use super::quads::Quads;

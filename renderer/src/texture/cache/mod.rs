@@ -128,6 +128,7 @@ impl TileCache {
             // Slow until it was seen to be quick.
             read_time: AtomicU64::new(1_000_000),
             front_entries,
+            release_front: front::release,
             fixed: fixed.ok_or("the texture memory is too small")?,
         });
         let reads = options.reads.clamp(1, (tiles / 4).max(1));

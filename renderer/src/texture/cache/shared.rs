@@ -5,7 +5,6 @@ use super::budget::{Budget, Charge};
 use super::cached::Cached;
 use super::failures::Failures;
 use super::files::Files;
-use super::front;
 use super::loading::{Queue, Waiter};
 use super::shard::{Asked, Evicted, Shard};
 use super::statistics::{add, add_time};
@@ -35,6 +34,8 @@ pub(super) struct Shared {
     /// A moving mean of what a read takes, in nanoseconds.
     pub read_time: AtomicU64,
     pub front_entries: usize,
+    /// Gives up the tiles that the calling thread's front holds.
+    pub release_front: fn(&Shared),
     /// Of the budget, for as long as the cache lives: tables and fronts.
     pub fixed: Charge,
 }
@@ -174,7 +175,7 @@ impl Shared {
                 Some(Evicted { texels, charge, .. }) if texels.len() == size => return Some((texels, charge)),
                 Some(_) => {}
                 None => {
-                    front::release(self);
+                    (self.release_front)(self);
                     if patience == Patience::None || self.cancelled.load(Ordering::Acquire) {
                         return None;
                     }
