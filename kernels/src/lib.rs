@@ -13,6 +13,7 @@ pub mod buffer;
 pub mod graph;
 pub mod kernel;
 pub mod launch;
+pub mod optimise;
 pub mod sums;
 
 pub use buffer::{Arrangement, Buffer, BufferError, Element, View, ViewMut};

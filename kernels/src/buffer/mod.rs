@@ -14,6 +14,7 @@ pub use view::{View, ViewMut};
 pub use words::Word;
 
 use element::Layout;
+use ssl_compiler::types::Scalar;
 use std::fmt;
 use words::Memory;
 
@@ -102,6 +103,33 @@ impl Buffer {
     /// For kernels that write it.
     pub fn view_mut(&mut self) -> ViewMut<'_> {
         ViewMut::of(&self.element, self.layout, self.memory.words_mut())
+    }
+
+    /// All floats of a buffer of floats, as elements of one float in the order of memory.
+    ///
+    /// # Errors
+    /// The elements have other scalars, or there are too many floats for one buffer.
+    pub fn flat(&self) -> Result<View<'_>, BufferError> {
+        let (element, layout) = self.flat_layout()?;
+        Ok(View::of(&element, layout, self.memory.words()))
+    }
+
+    /// Likewise, to write.
+    ///
+    /// # Errors
+    /// As for [`Buffer::flat`].
+    pub fn flat_mut(&mut self) -> Result<ViewMut<'_>, BufferError> {
+        let (element, layout) = self.flat_layout()?;
+        Ok(ViewMut::of(&element, layout, self.memory.words_mut()))
+    }
+
+    fn flat_layout(&self) -> Result<(Element, Layout), BufferError> {
+        if self.element.scalars().iter().any(|scalar| *scalar != Scalar::Float) {
+            return Err(BufferError::Type { wanted: "floats".to_owned(), found: self.element.to_string() });
+        }
+        let element = Element::floats(1);
+        let layout = Layout::packed(&element, Arrangement::Columns, self.memory.words().len())?;
+        Ok((element, layout))
     }
 
     /// One scalar of all elements of a buffer of columns.

@@ -366,6 +366,28 @@ impl Graph {
         Ok(slot.buffer.as_mut().expect("buffers are in their places"))
     }
 
+    /// Changes a buffer of the host's by another buffer of the graph: a gradient, say.
+    ///
+    /// # Errors
+    /// A node makes the first buffer, or both are the same.
+    pub fn change_by<R>(
+        &mut self,
+        id: BufferId,
+        by: BufferId,
+        work: impl FnOnce(&mut Buffer, &Buffer) -> R,
+    ) -> Result<R, GraphError> {
+        let [slot, by] = match self.slots.get_disjoint_mut([id.0, by.0]) {
+            Ok(both) if matches!(both[0].source, Source::Host) => both,
+            _ => return Err(GraphError::NotOfHost { buffer: self.slots[id.0].name.clone() }),
+        };
+        slot.version += 1;
+        match (&mut slot.buffer, &by.buffer) {
+            (Some(buffer), Some(by)) => Ok(work(buffer, by)),
+            // Buffers are taken out only during an update.
+            _ => Err(GraphError::NotOfHost { buffer: slot.name.clone() }),
+        }
+    }
+
     /// Exchanges what two buffers hold: the state of the host's, and what a node has made of it. So the next update goes on
     /// from there, and nothing is copied.
     ///
