@@ -1,5 +1,6 @@
 //! Buffers as compiled code sees them: checked against what the kernel takes, then places in memory.
 
+use super::ports::Place;
 use super::{Kernel, LaunchError, Port};
 use crate::buffer::{Element, View, ViewMut};
 use crate::sums::Sums;
@@ -42,9 +43,23 @@ struct Target {
     stride: usize,
 }
 
+/// The place in memory of what a row of the globals block holds.
+struct Source {
+    row: usize,
+    words: *const u32,
+    stride: usize,
+}
+
 /// An `add` buffer.
 pub(super) struct Addend<'a> {
     pub columns: Range<usize>,
+    pub sums: &'a Sums,
+}
+
+/// What all points add to one element.
+pub(super) struct Total<'a> {
+    /// The output row for each scalar.
+    pub rows: Vec<Option<usize>>,
     pub sums: &'a Sums,
 }
 
@@ -52,7 +67,9 @@ pub(super) struct Addend<'a> {
 pub(super) struct Bound<'a> {
     pub columns: SmallVec<[Column; 32]>,
     targets: SmallVec<[Target; 32]>,
+    sources: SmallVec<[Source; 8]>,
     pub addends: SmallVec<[Addend<'a>; 4]>,
+    pub totals: Vec<Total<'a>>,
 }
 
 // SAFETY: blocks write through targets only at the indices of their own points, which differ between blocks; all else is
@@ -68,7 +85,9 @@ impl<'a> Bound<'a> {
         let mut bound = Bound {
             columns: SmallVec::from_elem(Column::EMPTY, columns),
             targets: SmallVec::new(),
+            sources: SmallVec::new(),
             addends: SmallVec::new(),
+            totals: Vec::new(),
         };
         for (port, binding) in kernel.ports().iter().zip(bindings) {
             check(port, binding, points)?;
@@ -86,35 +105,65 @@ impl<'a> Bound<'a> {
                 for scalar in 0..scalars {
                     // SAFETY: the first word of a column of a view that is not empty lies in its memory.
                     let words = unsafe { words.add(layout.word(0, scalar)) };
-                    self.columns[port.first_column + scalar] = column(words, layout.element_step, layout.length);
+                    match &port.place {
+                        Place::Given(rows) => {
+                            let source = |row| Source { row, words, stride: layout.element_step };
+                            self.sources.extend(rows[scalar].map(source));
+                        }
+                        Place::Columns { first, .. } => {
+                            self.columns[first + scalar] = column(words, layout.element_step, layout.length);
+                        }
+                        Place::Own { .. } | Place::Summed(_) => {}
+                    }
+                }
+                if let Place::Columns { length: Some(asked), .. } = port.place {
+                    self.columns[asked..asked + scalars].fill(only_length(layout.length));
                 }
             }
             Binding::Write(view) if view.is_empty() => {}
             Binding::Write(view) => {
                 let (layout, words) = view.parts();
+                let Place::Own { row, first_column } = port.place else { return Ok(()) };
                 for scalar in 0..scalars {
                     // SAFETY: as above.
                     let words = unsafe { words.add(layout.word(0, scalar)) };
-                    if let Some(first) = port.first_row {
-                        self.targets.push(Target { row: first + scalar, words, stride: layout.element_step });
-                    }
+                    self.targets.push(Target { row: row + scalar, words, stride: layout.element_step });
                     if port.role == BufferRole::InOut {
-                        self.columns[port.first_column + scalar] = column(words, layout.element_step, layout.length);
+                        self.columns[first_column + scalar] = column(words, layout.element_step, layout.length);
                     }
                 }
             }
-            Binding::Add(sums) => {
-                if self.addends.iter().any(|addend| std::ptr::eq(addend.sums, *sums)) {
-                    return Err(LaunchError::Twice { buffer: port.name.clone() });
-                }
-                let columns = port.first_column..port.first_column + scalars;
-                // Code asks only for the length.
-                let length = u32::try_from(sums.len().max(1)).unwrap_or(u32::MAX);
-                self.columns[columns.clone()].fill(Column { stride: 0, length, ..Column::EMPTY });
-                self.addends.push(Addend { columns, sums });
-            }
+            Binding::Add(sums) => self.bind_sums(port, sums)?,
         }
         Ok(())
+    }
+
+    fn bind_sums(&mut self, port: &Port, sums: &'a Sums) -> Result<(), LaunchError> {
+        let known = self.addends.iter().map(|addend| addend.sums).chain(self.totals.iter().map(|total| total.sums));
+        if known.into_iter().any(|known| std::ptr::eq(known, sums)) {
+            return Err(LaunchError::Twice { buffer: port.name.clone() });
+        }
+        match &port.place {
+            Place::Columns { first, .. } => {
+                let columns = *first..first + port.element.len();
+                self.columns[columns.clone()].fill(only_length(sums.len()));
+                self.addends.push(Addend { columns, sums });
+            }
+            Place::Summed(rows) => self.totals.push(Total { rows: rows.clone(), sums }),
+            Place::Own { .. } | Place::Given(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Fills the rows of a block that hold the points' own elements.
+    pub fn load(&self, points: Range<usize>, rows: &mut [Row]) {
+        for source in &self.sources {
+            let row = &mut rows[source.row].0;
+            for (lane, point) in points.clone().enumerate() {
+                // SAFETY: the buffer has an element for each point, and nobody writes to what a launch reads.
+                row[lane] = f32::from_bits(unsafe { source.words.add(point * source.stride).read() });
+            }
+        }
     }
 
     /// Copies the output rows of a block to the elements of its points.
@@ -132,6 +181,12 @@ impl<'a> Bound<'a> {
     }
 }
 
+/// For code that asks for the length alone.
+fn only_length(length: usize) -> Column {
+    let length = u32::try_from(length.max(1)).unwrap_or(u32::MAX);
+    Column { stride: 0, length, ..Column::EMPTY }
+}
+
 /// Layouts see to it that stride times length is below 2³¹.
 fn column(words: *const u32, stride: usize, length: usize) -> Column {
     Column { words, stride: stride as u32, length: length as u32 }
@@ -140,7 +195,7 @@ fn column(words: *const u32, stride: usize, length: usize) -> Column {
 fn check(port: &Port, binding: &Binding<'_>, points: usize) -> Result<(), LaunchError> {
     let buffer = || port.name.clone();
     let (fits, length) = match (port.role, binding) {
-        (BufferRole::In, Binding::Read(_)) => (true, None),
+        (BufferRole::In, Binding::Read(view)) => (true, matches!(port.place, Place::Given(_)).then_some(view.len())),
         (BufferRole::Out | BufferRole::InOut, Binding::Write(view)) => (true, Some(view.len())),
         (BufferRole::Add, Binding::Add(_)) => (true, None),
         _ => (false, None),

@@ -1,10 +1,10 @@
 //! Running a kernel: blocks of 16 points, in parts that threads take.
 
-use super::bound::Bound;
+use super::bound::{Bound, Total};
 use super::points::Points;
 use super::status::SharedStatus;
 use super::{Binding, Grid, Kernel, LaunchError, Status};
-use crate::sums::Adder;
+use crate::sums::{Adder, Sums};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use ssl_compiler::runtime::block::{DEFAULT_FUEL, DEFAULT_TAPE_ROWS};
@@ -90,7 +90,11 @@ impl Launch {
     ) -> Result<Status, LaunchError> {
         let Some(points) = grid.points() else { return Err(LaunchError::Grid { size: grid.size() }) };
         let bound = Bound::new(kernel, points, bindings)?;
-        let left_out = |bound: &Bound<'_>| bound.addends.iter().map(|addend| addend.sums.left_out()).sum::<u64>();
+        let left_out = |bound: &Bound<'_>| {
+            let sums =
+                bound.addends.iter().map(|addend| addend.sums).chain(bound.totals.iter().map(|total| total.sums));
+            sums.map(Sums::left_out).sum::<u64>()
+        };
         let before = left_out(&bound);
         let threads = rayon::current_num_threads();
         if self.workspaces.len() < threads {
@@ -132,8 +136,9 @@ impl Run<'_> {
         workspace.globals.resize(self.kernel.index.count, Row::ZERO);
         workspace.outputs.resize(self.kernel.shader.interface().output_rows, Row::ZERO);
         let adders = self.bound.addends.iter().map(|addend| (addend.columns.start, addend.sums.adder(thread)));
-        let host =
-            Host { host: self.control.host, adding: UnsafeCell::new(Adding { adders: adders.collect(), take: false }) };
+        let totals = self.bound.totals.iter().map(|total| total.sums.adder(thread)).collect();
+        let adding = Adding { adders: adders.collect(), totals, take: false };
+        let host = Host { host: self.control.host, adding: UnsafeCell::new(adding) };
         let mut status = Status::default();
         for block in blocks {
             let points = self.grid.block(block);
@@ -149,6 +154,7 @@ impl Run<'_> {
     fn block(&self, points: Points, workspace: &mut Workspace, host: &Host<'_>, status: &mut Status) {
         let Workspace { globals, outputs } = workspace;
         self.kernel.index.fill(points, globals);
+        self.bound.load(points.range(), globals);
         let run = |mask, outputs: &mut [Row]| {
             self.kernel.shader.run(&mut Block {
                 columns: &self.bound.columns,
@@ -163,6 +169,7 @@ impl Run<'_> {
         status.add_block(&ran, points.range().start);
         // SAFETY: the points are this block's own, and it has been run.
         unsafe { self.bound.store(points.range(), outputs) };
+        host.add_rows(&self.bound.totals, points.mask(), outputs);
         if !ran.is_clean() && !self.bound.addends.is_empty() {
             // A lane must not have added what it added before it ended. It does the same again, and the sums are exact.
             let ended = (0..LANES).filter(|&lane| ran.errors[lane].is_some()).fold(0, |mask, lane| mask | 1 << lane);
@@ -182,6 +189,8 @@ struct Host<'a> {
 struct Adding<'a> {
     /// With the first column of each.
     adders: SmallVec<[(usize, Adder<'a>); 4]>,
+    /// For what all points add to one element.
+    totals: SmallVec<[Adder<'a>; 2]>,
     /// Whether additions are taken back.
     take: bool,
 }
@@ -194,6 +203,20 @@ impl Host<'_> {
     fn take(&self, take: bool) {
         // SAFETY: no shader runs, so nobody else has a reference.
         unsafe { (*self.adding.get()).take = take };
+    }
+
+    /// Adds what output rows hold to the elements to which all points add. Lanes that ended hold zeros.
+    fn add_rows(&self, totals: &[Total<'_>], mask: u32, outputs: &[Row]) {
+        // SAFETY: as above.
+        let adders = unsafe { &mut (*self.adding.get()).totals };
+        for (total, adder) in totals.iter().zip(adders) {
+            for (scalar, row) in total.rows.iter().enumerate() {
+                let Some(row) = *row else { continue };
+                let mut request = AddRequest { column: scalar as u32, count: 1, mask, uniform: 1, ..AddRequest::new() };
+                request.values[0] = outputs[row];
+                adder.request(&request, 0, false);
+            }
+        }
     }
 
     fn takes(&self) -> bool {
@@ -222,7 +245,7 @@ impl HostServices for Host<'_> {
 
     fn add_to_buffer(&self, request: &AddRequest) {
         // SAFETY: only this thread comes here, and not while it is here already.
-        let Adding { adders, take } = unsafe { &mut *self.adding.get() };
+        let Adding { adders, take, .. } = unsafe { &mut *self.adding.get() };
         let column = request.column as usize;
         // Buffers have their columns in order.
         let Some((first, adder)) = adders.iter_mut().rev().find(|(first, _)| *first <= column) else { return };

@@ -3,17 +3,18 @@
 mod bound;
 mod launch;
 mod points;
+mod ports;
 mod status;
 
 pub use bound::Binding;
 pub use launch::{Control, Launch};
 pub use points::Grid;
+pub use ports::Port;
 pub use status::{LaunchError, Status};
 
-use crate::buffer::Element;
 use points::IndexRows;
-use ssl_compiler::runtime::{BufferRole, ParameterBlock, ParameterValue};
-use ssl_compiler::{ParameterError, Shader, ShaderInterface};
+use ssl_compiler::runtime::{ParameterBlock, ParameterValue};
+use ssl_compiler::{ParameterError, Shader};
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,19 +25,6 @@ pub struct Kernel {
     ports: Arc<[Port]>,
     index: IndexRows,
     parameters: ParameterBlock,
-}
-
-/// A buffer that a kernel takes.
-#[derive(Clone, Debug)]
-pub struct Port {
-    /// The parameter's name.
-    pub name: String,
-    /// What points do with it.
-    pub role: BufferRole,
-    /// The type of its elements.
-    pub element: Element,
-    first_column: usize,
-    first_row: Option<usize>,
 }
 
 impl Kernel {
@@ -50,7 +38,7 @@ impl Kernel {
             return Err(KernelError::Shader { name: interface.name.clone() });
         }
         let index = IndexRows::of(interface)?;
-        let (ports, parameters) = (ports(interface), shader.new_parameters());
+        let (ports, parameters) = (ports::ports(interface), shader.new_parameters());
         Ok(Kernel { shader, ports, index, parameters })
     }
 
@@ -95,17 +83,6 @@ impl Kernel {
         self.set(name, value)?;
         Ok(self)
     }
-}
-
-fn ports(interface: &ShaderInterface) -> Arc<[Port]> {
-    let buffers = interface.buffers.iter().map(|buffer| Port {
-        name: buffer.name.clone(),
-        role: buffer.role,
-        element: Element::of_parameter(buffer),
-        first_column: buffer.first_column,
-        first_row: buffer.first_row,
-    });
-    buffers.collect()
 }
 
 /// Why a shader is no kernel.
