@@ -1,4 +1,4 @@
-//! A step of fitting splats to a picture: how long each launch takes, beside a yardstick by hand.
+//! A step of fitting splats to a picture: how long each launch takes.
 //!
 //! `cargo bench -p ssl-benches --bench splats -- [BLOBS] [STEPS]` prints a table. `SSL_BACKEND=llvm|cranelift` chooses the back end.
 
@@ -10,7 +10,8 @@ use ssl_compiler::{BackendKind, Compiler, GradientRequest, ShaderRequest};
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = include_str!("../../scenes/splats/splats.ssl");
-const ADAM: &str = "kernel adam(inout buffer<float> x, inout buffer<float> m, inout buffer<float> v, in buffer<float> g, \
+const ADAM: &str =
+    "kernel adam(inout buffer<float> x, inout buffer<float> m, inout buffer<float> v, in buffer<float> g, \
     float rate = 0.002) {
     m = 0.9 * m + 0.1 * g[index];
     v = 0.999 * v + 0.001 * g[index] * g[index];
@@ -98,7 +99,8 @@ fn main() {
     }
     let mut splats = Buffer::new(nine.clone(), Arrangement::Rows, blobs).unwrap();
     let mut bounds = Buffer::new(Element::floats(4), Arrangement::Rows, blobs).unwrap();
-    let [mut m, mut v, mut g] = [(); 3].map(|()| Buffer::new(Element::floats(1), Arrangement::Columns, 9 * blobs).unwrap());
+    let [mut m, mut v, mut g] =
+        [(); 3].map(|()| Buffer::new(Element::floats(1), Arrangement::Columns, 9 * blobs).unwrap());
     let mut splat_gradient = Buffer::new(nine.clone(), Arrangement::Rows, blobs).unwrap();
     let mut loss = Sums::new(&Element::floats(1), 1).unwrap();
     let mut splat_sums = Sums::new(&nine, blobs).unwrap();
@@ -120,8 +122,12 @@ fn main() {
         // Parameter by parameter is columns of blobs.
         let view = || View::of_host(&words, &nine, Arrangement::Columns, blobs, blobs).unwrap();
         timer.time("project", || {
-            launch.run(&project, line, &mut [Binding::Read(view()), Binding::Write(splats.view_mut())], &control).unwrap();
-            launch.run(&bound, line, &mut [Binding::Read(view()), Binding::Write(bounds.view_mut())], &control).unwrap();
+            launch
+                .run(&project, line, &mut [Binding::Read(view()), Binding::Write(splats.view_mut())], &control)
+                .unwrap();
+            launch
+                .run(&bound, line, &mut [Binding::Read(view()), Binding::Write(bounds.view_mut())], &control)
+                .unwrap();
         });
         timer.time("bin", || {
             let f = |w: u32| f32::from_bits(w);
@@ -166,8 +172,7 @@ fn main() {
         });
         timer.time("read sums", || splat_sums.write(splat_gradient.view_mut()).unwrap());
         timer.time("gradient of blobs", || {
-            let list =
-                &mut [Binding::Read(view()), Binding::Read(splat_gradient.view()), Binding::Add(&blob_sums)];
+            let list = &mut [Binding::Read(view()), Binding::Read(splat_gradient.view()), Binding::Add(&blob_sums)];
             launch.run(&back_project, line, list, &control).unwrap();
         });
         timer.time("read sums", || {
