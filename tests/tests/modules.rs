@@ -147,6 +147,33 @@ fn an_alias_stands_before_the_names() {
 
 // rule: modules.named reject
 #[test]
+fn interfaces_and_generic_functions_are_imported() {
+    let library = "
+        interface IShape { float area(); float twice() { return 2.0 * area() + offset(); } }
+        float offset() { return 1.0; }
+        T square<T : IFloat>(T x) { return x * x; }
+        float total<S : IShape>(S shape) { return shape.twice() + square(3.0); }
+        struct Unit : IShape { float area() { return 1.0; } }
+    ";
+    let files = [("shapes.ssl", library)];
+    // The names of a default's body are those of its own file.
+    let plain = "import \"shapes.ssl\";
+        struct Box : IShape { float a; float area() { return a * offset(2.0); } }
+        float offset(float x) { return x; }
+        shader main(out float r) { r = total(Box(5.0)) + square<float>(2.0) + total(Unit()); }";
+    gives(&files, plain, 21.0 + 9.0 + 4.0 + 3.0 + 9.0);
+    let named = "import \"shapes.ssl\" as s;
+        struct Box : s::IShape { float a; float area() { return a; } }
+        float area<B : s::IShape & IDifferentiable>(B b) { return b.area() + s::square<float>(2.0); }
+        shader main(out float r) { r = s::total(Box(5.0)) + area(Box(1.0)); }";
+    gives(&files, named, 20.0 + 5.0);
+    refuses(&files, "import \"shapes.ssl\" as s; struct Box : IShape { } shader main() {}", "E0209", &["IShape"]);
+    let twice = [("shapes.ssl", library), ("others.ssl", "interface IShape { float volume(); }")];
+    let both = "import \"shapes.ssl\"; import \"others.ssl\"; shader main(out float r) { r = offset(); }";
+    refuses(&twice, both, "E0704", &["IShape"]);
+}
+
+#[test]
 fn an_alias_belongs_to_one_file() {
     let main = "import \"a.ssl\" as x; import \"b.ssl\" as x; shader s(out float o) { o = 1.0; }";
     refuses(&[("a.ssl", ""), ("b.ssl", "")], main, "E0208", &["the name `x` is declared twice", "the first one"]);

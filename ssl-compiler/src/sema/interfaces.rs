@@ -22,7 +22,11 @@ const DIFFERENTIABLE: InterfaceId = InterfaceId(2);
 const BUILT_IN: [&str; 3] = ["IArithmetic", "IFloat", "IDifferentiable"];
 
 /// Interfaces that one inherits from, all together.
-const MAX_ANCESTORS: usize = 64;
+const MAX_ANCESTORS: usize = 32;
+
+/// Methods of one interface, and methods that all types together are asked for.
+const MAX_METHODS: usize = 256;
+const MAX_REQUIREMENTS: usize = 1 << 16;
 
 /// Associated types of associated types that the types for a definition have.
 const MAX_ASSOCIATED_DEPTH: usize = 3;
@@ -43,6 +47,8 @@ pub(super) struct Interfaces<'a> {
     conforming: HashSet<(Type, InterfaceId)>,
     /// Associated types by the type that they belong to.
     types: HashMap<(Type, String), Type>,
+    /// How many methods types were asked for.
+    asked: usize,
 }
 
 impl Default for Interfaces<'_> {
@@ -58,6 +64,7 @@ impl Default for Interfaces<'_> {
             list: BUILT_IN.iter().enumerate().map(built_in).collect(),
             conforming: HashSet::new(),
             types: HashMap::new(),
+            asked: 0,
         }
     }
 }
@@ -69,6 +76,11 @@ impl<'a> Checker<'a> {
         let first = self.scope.interfaces.get(&name.text).map(|d| d.span);
         if let Some(first) = first.or_else(|| self.scope.types.get(&name.text).map(|d| d.span)) {
             return self.declared_twice(&format!("`{}`", name.text), name.span, first);
+        }
+        if decl.methods.len() + decl.types.len() > MAX_METHODS {
+            let message = format!("the interface `{}` asks for too much", name.text);
+            let hint = format!("at most {MAX_METHODS} methods and types are possible; make several interfaces of it");
+            return self.error(&codes::TOO_LARGE, name.span, message, hint);
         }
         let id = InterfaceId(self.interfaces.list.len());
         let mut all = vec![id];
@@ -114,6 +126,10 @@ impl<'a> Checker<'a> {
             }
             if let Some(id) = built_in {
                 found.push(id);
+                continue;
+            }
+            if self.diagnostics.is_full() || self.is_broken(&name.text) {
+                self.error(&codes::UNKNOWN_TYPE, name.span, "", "");
                 continue;
             }
             let known: Vec<String> = self.scope.interfaces.keys().cloned().chain(BUILT_IN.map(str::to_owned)).collect();
@@ -329,6 +345,16 @@ impl<'a> Checker<'a> {
     /// Lets a type conform to an interface; what it lacks is reported.
     fn conform(&mut self, ty: &Type, id: InterfaceId, place: Span) {
         let all = self.interfaces.list[id.0].all.clone();
+        let methods = |id: &InterfaceId| self.interfaces.list[id.0].decl.map_or(0, |d| d.methods.len());
+        let asked = self.interfaces.asked + all.iter().map(methods).sum::<usize>();
+        let first = std::mem::replace(&mut self.interfaces.asked, asked) <= MAX_REQUIREMENTS;
+        if asked > MAX_REQUIREMENTS {
+            if first {
+                let hint = format!("at most {MAX_REQUIREMENTS} are possible, those of each struct for each interface");
+                self.error(&codes::TOO_LARGE, place, "too many methods are asked for by interfaces", hint);
+            }
+            return;
+        }
         let mut lacks: Vec<(Option<Span>, String)> = Vec::new();
         for id in &all {
             match *id {

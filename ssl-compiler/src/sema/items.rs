@@ -10,6 +10,7 @@ use crate::source::Span;
 use crate::syntax::ast;
 use crate::types::Type;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// What a file declares by name, and where first; some of it may be asked for too early.
 fn names_of(file: &ast::File) -> HashMap<String, Span> {
@@ -77,31 +78,36 @@ impl<'m> Checker<'m> {
             return check(self);
         }
         let before = self.file.replace(index);
-        let names = (std::mem::take(&mut self.later), std::mem::take(&mut self.broken));
+        let names = self.later.clone();
         if let Some(before) = before {
             self.scopes[before] = std::mem::take(&mut self.scope);
         }
         self.scope = std::mem::take(&mut self.scopes[index]);
-        self.known_names_of(&self.modules.files[index]);
+        self.known_names_of(index);
         let result = check(self);
         self.scopes[index] = std::mem::take(&mut self.scope);
         if let Some(before) = before {
             self.scope = std::mem::take(&mut self.scopes[before]);
         }
-        (self.file, self.later, self.broken) = (before, names.0, names.1);
+        (self.file, self.later) = (before, names);
         result
     }
 
     /// What can be said about a name of the file beside what it means.
-    fn known_names_of(&mut self, module: &Module) {
-        self.later = names_of(&module.tree);
-        self.broken.clone_from(&module.tree.broken);
+    fn known_names_of(&mut self, index: usize) {
+        let tree = &self.modules.files[index].tree;
+        self.later = self.known_names[index].get_or_insert_with(|| Rc::new(names_of(tree))).clone();
+    }
+
+    /// Whether the declaration of a name of the file was not understood, so that nothing more need be said of it.
+    pub(super) fn is_broken(&self, name: &str) -> bool {
+        self.file.is_some_and(|file| self.modules.files[file].tree.broken.contains(name))
     }
 
     /// Checks what a file declares; the bodies of its functions are left for later.
     fn declarations(&mut self, index: usize, module: &'m Module) -> Vec<Body<'m>> {
         let mut bodies = Vec::new();
-        self.known_names_of(module);
+        self.known_names_of(index);
         for item in &module.tree.items {
             match item {
                 ast::Item::Struct(s) => {

@@ -20,6 +20,7 @@ mod externals;
 mod functions;
 mod generics;
 pub mod hir;
+mod inference;
 mod interfaces;
 mod items;
 mod known_names;
@@ -64,6 +65,7 @@ use lengths::AnyLength;
 use numbers::Numbers;
 use scope::Scope;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// A file that was checked, with all that it imports.
 pub struct Checked {
@@ -95,8 +97,8 @@ pub fn check<'a>(
         names_used: HashSet::new(),
         given_names: Vec::new(),
         spoken_of: HashSet::new(),
-        broken: HashSet::new(),
-        later: HashMap::new(),
+        later: Rc::default(),
+        known_names: modules.files.iter().map(|_| None).collect(),
         starts: HashMap::new(),
         differentials: differentials::Differentials::default(),
         attributed: Vec::new(),
@@ -132,10 +134,10 @@ struct Checker<'a> {
     closures: &'a ClosureRegistry,
     layout: GlobalsLayout,
     program: Program,
-    /// Names of the current file whose declarations were not understood, which has been said.
-    broken: HashSet<String>,
     /// What the current file declares at file level, and where.
-    later: HashMap<String, Span>,
+    later: Rc<HashMap<String, Span>>,
+    /// The same of each file, once it was asked for.
+    known_names: Vec<Option<Rc<HashMap<String, Span>>>>,
     /// Of the file that is being checked.
     scope: Scope,
     /// Of the files that are not, by their index; empty where the declarations were not checked yet.

@@ -48,7 +48,7 @@ impl Checker<'_> {
         message: String,
         advise: impl FnOnce(&Self, &str) -> Advice,
     ) {
-        if self.broken.contains(name) {
+        if self.is_broken(name) {
             return;
         }
         let advice = if self.diagnostics.is_full() { Advice::hint("check the spelling") } else { advise(self, name) };
@@ -119,7 +119,7 @@ impl Checker<'_> {
             root = base;
         }
         let ast::ExprKind::Name(name) = &root.kind else { return false };
-        let known = self.is_variable(name) || self.scope.names.contains_key(name) || self.broken.contains(name);
+        let known = self.is_variable(name) || self.scope.names.contains_key(name) || self.is_broken(name);
         let Some(Foreign::Global(global, _)) = foreign(name).filter(|_| !known) else { return false };
         if self.layout.find(global).is_none() {
             return false;

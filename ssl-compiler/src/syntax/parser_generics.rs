@@ -29,7 +29,7 @@ impl Parser<'_> {
                 }
                 Vec::new()
             } else {
-                self.bounds(":")?
+                self.bounds(false)?
             };
             list.push(GenericParameter { name, is_int, bounds });
             if !self.eat(",") {
@@ -40,17 +40,16 @@ impl Parser<'_> {
         Ok(list)
     }
 
-    /// The names of interfaces behind `:`, with `&` or a comma between them; in a list of parameters only `&`.
-    pub(super) fn bounds(&mut self, colon: &str) -> Parsed<Vec<Ident>> {
+    /// The names of interfaces behind `:`, with `&` between them, or commas where no list goes on.
+    pub(super) fn bounds(&mut self, commas: bool) -> Parsed<Vec<Ident>> {
         let mut list = Vec::new();
-        if !self.eat(colon) {
+        if !self.eat(":") {
             return Ok(list);
         }
         loop {
-            list.push(self.ident("the name of an interface")?);
-            // Behind the comma of a list of parameters stands no `{` or `,`, but `:`, `>` or another parameter.
-            let next = self.is(",") && matches!(self.peek_at(2).kind, TokenKind::Punct("{" | ","));
-            if !self.eat("&") && !(next && self.eat(",")) {
+            list.push(self.any_name("the name of an interface")?);
+            let goes_on = self.eat("&") || commas && self.eat(",");
+            if !goes_on {
                 return Ok(list);
             }
         }
@@ -60,14 +59,14 @@ impl Parser<'_> {
     pub(super) fn interface(&mut self) -> Parsed<InterfaceDecl> {
         let start = self.advance().span;
         let name = self.ident("the name of the interface")?;
-        let parents = self.bounds(":")?;
+        let parents = self.bounds(true)?;
         self.expect("{", "after the name of the interface")?;
         let (mut methods, mut types) = (Vec::new(), Vec::new());
         self.parts("the interface", |p| {
             if p.is_word("associatedtype") {
                 p.advance();
                 let name = p.ident("the name of an associated type")?;
-                let bounds = p.bounds(":")?;
+                let bounds = p.bounds(false)?;
                 types.push(AssociatedType { name, bounds });
                 return p.expect(";", "after the associated type").map(drop);
             }
@@ -88,7 +87,7 @@ impl Parser<'_> {
     pub(super) fn extension(&mut self) -> Parsed<ExtensionDecl> {
         let start = self.advance().span;
         let ty = self.type_name()?;
-        let mut body = Conforming { interfaces: self.bounds(":")?, ..Conforming::default() };
+        let mut body = Conforming { interfaces: self.bounds(true)?, ..Conforming::default() };
         self.expect("{", "after the type that is extended")?;
         self.parts("the extension", |p| {
             if p.is_word("typealias") {

@@ -141,7 +141,7 @@ impl Parser<'_> {
         let name = self.ident("the name of the struct")?;
         self.types.insert(name.text.clone());
         self.refuse_metadata("a struct")?;
-        let mut body = Conforming { interfaces: self.bounds(":")?, ..Conforming::default() };
+        let mut body = Conforming { interfaces: self.bounds(true)?, ..Conforming::default() };
         self.expect("{", "after the name of the struct")?;
         let (fields, understood) = self.declarations("the struct", &mut body)?;
         if !understood {

@@ -8,6 +8,7 @@ mod arrays;
 mod chains;
 mod copies;
 mod declarations;
+mod generics;
 mod malformed;
 mod nested;
 mod statements;
@@ -29,6 +30,7 @@ pub fn shapes() -> impl Iterator<Item = &'static Shape> {
         nested::SHAPES,
         chains::SHAPES,
         declarations::SHAPES,
+        generics::SHAPES,
         statements::SHAPES,
         arrays::SHAPES,
         copies::SHAPES,

@@ -48,6 +48,8 @@ impl Checker<'_> {
         let from = &self.scopes[import.module];
         from.types.iter().any(|(name, s)| spoken(&s.span) || in_tests(name))
             || from.names.iter().any(|(name, n)| spoken(&n.span) || in_tests(name))
+            || from.interfaces.iter().any(|(name, i)| spoken(&i.span) || in_tests(name))
+            || from.generics.values().flatten().any(|id| spoken(&self.generic_span(*id)))
             || from
                 .functions
                 .iter()
