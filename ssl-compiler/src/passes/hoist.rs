@@ -9,11 +9,15 @@
 //! know how many registers there are. What stands behind an `if` inside the loop stays. A `loop` is left to the rounds of
 //! the loop around it, since it takes fuel.
 //!
+//! What several loops computed, as a loop and the sweep back through it do, is computed once when it stands in front of
+//! them.
+//!
 //! In front of a reverse sweep it is the other way round (`cheap`): then the cotangent of −x², say, adds up over the
 //! rounds, and that of x is computed from it once. Only plain arithmetic moves there. A quotient whose divisor is 0 would
 //! give a cotangent of 0 · ∞ though the loop goes no round.
 
 use super::remarks::Remarks;
+use super::simplify;
 use crate::analysis::pure_functions::{self, Pure};
 use crate::ir::facts::Reach;
 use crate::ir::{Float1, Float2, Function, Inst, InstData, Module, Op, Region, Ty, Value};
@@ -31,7 +35,11 @@ pub fn run(module: &mut Module, remarks: &mut Remarks) {
     for f in &mut module.functions {
         let level = vec![0; f.types.len()];
         let body = f.body;
-        Hoister { f, pure: &pure, names: &names, level, remarks, moves: Moves::Dear }.region(body, 0);
+        let mut hoister = Hoister { f, pure: &pure, names: &names, level, remarks, moves: Moves::Dear, loops: 0 };
+        hoister.region(body, 0);
+        if hoister.loops > 1 {
+            simplify::merge(f, &pure);
+        }
     }
 }
 
@@ -39,7 +47,7 @@ pub fn run(module: &mut Module, remarks: &mut Remarks) {
 pub fn cheap(f: &mut Function) {
     let (level, body) = (vec![0; f.types.len()], f.body);
     let remarks = &mut Remarks::unheard();
-    Hoister { f, pure: &[], names: &[], level, remarks, moves: Moves::Cheap }.region(body, 0);
+    Hoister { f, pure: &[], names: &[], level, remarks, moves: Moves::Cheap, loops: 0 }.region(body, 0);
 }
 
 /// What moves for its own sake.
@@ -67,6 +75,8 @@ struct Hoister<'a> {
     level: Vec<u32>,
     remarks: &'a mut Remarks,
     moves: Moves,
+    /// Those that something left.
+    loops: usize,
 }
 
 impl Hoister<'_> {
@@ -85,9 +95,11 @@ impl Hoister<'_> {
             }
             if op.is_loop() {
                 // The test runs at least once.
+                let before = out.len();
                 for (which, &inner) in regions.iter().enumerate() {
                     out.extend(self.leaving(inner, level, which == 0));
                 }
+                self.loops += usize::from(out.len() > before);
             }
             let results = self.f.inst(inst).results.clone();
             self.define(&results, level);

@@ -31,6 +31,11 @@ pub fn with_identities(module: &mut Module, remarks: &mut Remarks) {
     simplify(module, true, remarks);
 }
 
+/// One function, after code in it moved to where equal computations see each other.
+pub fn merge(f: &mut Function, pure: &[Option<Pure>]) {
+    Simplifier::new(f, pure, false, &mut Remarks::unheard()).run();
+}
+
 fn simplify(module: &mut Module, with_identities: bool, remarks: &mut Remarks) {
     let pure = pure_functions::of(module);
     for f in &mut module.functions {
