@@ -51,6 +51,13 @@ impl Local {
         self.owners.fill(0);
     }
 
+    /// Whether single terms for an element should go to the shared sums, since there are more elements than entries and this
+    /// one has none: few terms would follow before another element takes the entry.
+    #[inline]
+    fn is_elsewhere(&self, base: &Base, element: usize) -> bool {
+        base.len() > self.owners.len() && self.owners[element & self.mask] != element as u32 + 1
+    }
+
     /// The first slot of an element, which may have to take the entry from another one.
     #[inline]
     fn slots(&mut self, base: &Base, element: usize) -> usize {
@@ -107,6 +114,12 @@ impl Local {
         for lane in request.lanes() {
             let element = request.index.0[lane] as usize;
             if element >= base.len() {
+                continue;
+            }
+            if self.is_elsewhere(base, element) {
+                for (i, row) in values.iter().enumerate() {
+                    base.add_lane((element, first + i), row, lane, take);
+                }
                 continue;
             }
             let slots = self.slots(base, element) + first;
@@ -195,7 +208,9 @@ impl Local {
 
     #[cold]
     fn other_term(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
-        if term.abs() < LIMIT {
+        // A unit that is too large for a term suits those before it. If it were to change, it would do so again and again.
+        let larger = !(term.abs() * self.scales[slot] < (1u64 << BITS) as f64) || self.scales[slot] == NO_UNIT;
+        if term.abs() < LIMIT && larger {
             self.choose_unit(base, slot, place, term.abs());
         }
         self.term_as_is(base, slot, place, term, take);

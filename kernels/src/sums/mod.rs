@@ -21,7 +21,7 @@ use crate::buffer::{BufferError, Element, ViewMut};
 use fixed::Shared;
 use local::Local;
 use rayon::prelude::*;
-use ssl_compiler::runtime::AddRequest;
+use ssl_compiler::runtime::{AddRequest, Row};
 use ssl_compiler::types::Scalar;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -68,6 +68,19 @@ impl Base {
             self.at(element, column).add(term, take);
         } else {
             self.left_out.fetch_add(if take { -1 } else { 1 }, Relaxed);
+        }
+    }
+}
+
+impl Base {
+    /// Adds a lane of a row to a sum, or takes it away.
+    fn add_lane(&self, (element, column): (usize, usize), row: &Row, lane: usize, take: bool) {
+        match self.kind(column) {
+            Scalar::Float => self.add(element, column, f64::from(row.0[lane]), take),
+            Scalar::Int | Scalar::Bool => {
+                let term = i64::from(row.int(lane));
+                self.at(element, column).add_low(if take { term.wrapping_neg() } else { term } as u64);
+            }
         }
     }
 }
@@ -269,15 +282,7 @@ impl Adder<'_> {
                 continue;
             }
             for (i, row) in request.values[..request.count as usize].iter().enumerate() {
-                let column = request.column as usize - first + i;
-                match self.base.kind(column) {
-                    Scalar::Float => self.base.add(element, column, f64::from(row.0[lane]), take),
-                    Scalar::Int | Scalar::Bool => {
-                        let term = i64::from(row.int(lane));
-                        let term = if take { term.wrapping_neg() } else { term };
-                        self.base.at(element, column).add_low(term as u64);
-                    }
-                }
+                self.base.add_lane((element, request.column as usize - first + i), row, lane, take);
             }
         }
     }
