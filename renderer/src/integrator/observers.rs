@@ -72,7 +72,8 @@ pub fn write_down(scene: &Scene, work: &mut Workspace, counts: &mut BatchCounts)
         specular: next.specular.is_some(),
         refracted: next.refracted.is_some(),
         survival: vertices.survival[lane],
-        differential: vertices.onward[lane].into(),
+        // Who follows a path wants all partials, so there is one.
+        differential: vertices.onward.get(lane).copied().unwrap_or_default().into(),
     });
     probe.hits.push(ProbedHit {
         bounce: vertices.depth(lane),

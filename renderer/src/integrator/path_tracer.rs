@@ -5,7 +5,7 @@ use super::direct;
 use super::emit::emit;
 use super::end::End;
 use super::path::Path;
-use super::scatter::{differentiate, may_pass, play_roulette, sample_lobes, turn, weigh};
+use super::scatter::{differentiate, may_pass, play_roulette, sample_lobes, turn};
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::scene::{IntegratorKind, Scene};
@@ -21,7 +21,6 @@ pub fn scatter(scene: &Scene, work: &mut Workspace) {
     end_at_limits(scene, work);
     direct::sample_lights(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane).is_none());
     sample_lobes(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane));
-    weigh(work);
     play_roulette(scene, work);
     let probing = work.probe.is_some();
     differentiate(scene, work, probing);

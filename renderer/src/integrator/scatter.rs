@@ -19,7 +19,7 @@ use crate::scene::Scene;
 /// Bounces that a path makes before Russian roulette may end it.
 const SURE_BOUNCES: u32 = 3;
 
-/// Draws a direction for each lane that goes on. A lane that is `bounded` goes straight on or, for that reason, nowhere.
+/// Draws a direction for each lane that goes on, and multiplies the throughput by the weight of the sample. A lane that is `bounded` goes straight on or, for that reason, nowhere.
 pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Workspace { vertices, paths, .. } = work;
     for lane in vertices.lanes() {
@@ -35,23 +35,20 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
             Some(end) if next.specular.is_none_or(|s| !s.straight) => Err(end),
             _ => Ok(next),
         };
-        match sampled.and_then(allowed) {
-            Ok(next) => vertices.next[lane] = Some(next),
-            Err(end) => vertices.ends[lane] = Some(end),
-        }
-    }
-}
-
-/// Multiplies the throughput by the weight of the sample.
-pub fn weigh(work: &mut Workspace) {
-    let Workspace { vertices, paths, .. } = work;
-    for lane in vertices.lanes() {
-        let Some(next) = vertices.next[lane] else { continue };
-        let path = &mut paths[vertices.paths[lane] as usize];
+        let next = match sampled.and_then(allowed) {
+            Ok(next) => next,
+            Err(end) => {
+                vertices.ends[lane] = Some(end);
+                continue;
+            }
+        };
         path.scale(&next);
-        vertices.numbers[lane] &= path.beta.is_finite();
-        if max_channel(path.beta) <= 0.0 || !path.beta.is_finite() {
-            (vertices.next[lane], vertices.ends[lane]) = (None, Some(End::Nothing));
+        let (numbers, carries) = (path.beta.is_finite(), max_channel(path.beta) > 0.0);
+        vertices.numbers[lane] &= numbers;
+        if numbers && carries {
+            vertices.next[lane] = Some(next);
+        } else {
+            vertices.ends[lane] = Some(End::Nothing);
         }
     }
 }
@@ -98,7 +95,7 @@ pub fn turn(scene: &Scene, work: &mut Workspace) {
         let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
         let (index, point) = (vertices.paths[lane], &vertices.points[lane]);
         let from = receiver(scene, point, &vertices.bsdf(scene, lane));
-        let differential = vertices.differentials.then_some(vertices.onward[lane]);
+        let differential = vertices.onward.get(lane).copied();
         paths[index as usize].turn(point, &next, from, differential);
         active.push(index);
     }

@@ -9,7 +9,7 @@ use crate::ray::RayDifferential;
 use crate::scene::Scene;
 use glam::Vec3;
 
-/// What each lane has. The arrays are as long as the block, but for `lobes`.
+/// What each lane has. The arrays are as long as the block, but for `lobes` and `onward`.
 #[derive(Default)]
 pub struct Vertices {
     /// Rays that the paths have had before.
@@ -28,9 +28,10 @@ pub struct Vertices {
     pub numbers: Vec<bool>,
     /// What the shape emits, and the share of emission that counts beside light sampling.
     pub emission: Vec<ShapeEmission>,
-    /// The direction that the lobes gave, the chance of going on, and the differential of the next ray.
+    /// The direction that the lobes gave, and the chance of going on.
     pub next: Vec<Option<BsdfSample>>,
     pub survival: Vec<f32>,
+    /// The differential of the next ray. Empty unless rays carry differentials.
     pub onward: Vec<RayDifferential>,
     /// Why the path goes no further, where it does not.
     pub ends: Vec<Option<End>>,
@@ -67,7 +68,7 @@ impl Vertices {
         refill(&mut self.emission, lanes, ShapeEmission::NONE);
         refill(&mut self.next, lanes, None);
         refill(&mut self.survival, lanes, 1.0);
-        refill(&mut self.onward, lanes, RayDifferential::default());
+        refill(&mut self.onward, if self.differentials { lanes } else { 0 }, RayDifferential::default());
         refill(&mut self.ends, lanes, None);
     }
 

@@ -54,7 +54,12 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
     }
     vertices.numbers[lane] &= numbers;
     match first {
-        Some((next, onward)) => (vertices.next[lane], vertices.onward[lane]) = (Some(next), onward),
+        Some((next, onward)) => {
+            vertices.next[lane] = Some(next);
+            if let Some(place) = vertices.onward.get_mut(lane) {
+                *place = onward;
+            }
+        }
         None => vertices.ends[lane] = Some(End::NoMirror),
     }
 }
