@@ -209,7 +209,7 @@ impl Local {
     #[cold]
     fn other_term(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
         // A unit that is too large for a term suits those before it. If it were to change, it would do so again and again.
-        let larger = !(term.abs() * self.scales[slot] < (1u64 << BITS) as f64) || self.scales[slot] == NO_UNIT;
+        let larger = term.abs() * self.scales[slot] >= (1u64 << BITS) as f64 || self.scales[slot] == NO_UNIT;
         if term.abs() < LIMIT && larger {
             self.choose_unit(base, slot, place, term.abs());
         }
