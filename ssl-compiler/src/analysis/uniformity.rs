@@ -19,7 +19,7 @@
 use super::call_graph::CallGraph;
 use super::storage::Storage;
 use crate::ir::facts::Reach;
-use crate::ir::{FuncId, Function, Inst, InstData, Module, Op, Region, Site, Ty, Value};
+use crate::ir::{Checkpoint, Const, FuncId, Function, INT, Inst, InstData, Int2, Module, Op, Region, Site, Ty, Value};
 use std::collections::{HashMap, HashSet};
 
 /// The facts about one function, as it is called by lanes together.
@@ -110,6 +110,27 @@ fn values_in_slots(f: &Function, storage: &Storage) -> Vec<u32> {
         }
     }
     counts
+}
+
+/// Whether lanes with fewer rounds to go wait for the others: the loop's first value counts the rounds that are left.
+pub fn waits(f: &Function, data: &InstData) -> bool {
+    if data.op != Op::Loop(Checkpoint::Falling) {
+        return false;
+    }
+    let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
+    let (Some(&counter), Some(&next)) = (condition.params.first(), body.results.first()) else { return false };
+    let handed = condition.results[1..].iter().position(|&v| v == counter).map(|i| body.params[i]);
+    let is_counter = |v: Value| v == counter || Some(v) == handed;
+    let one_less = |data: &InstData| match data.op {
+        Op::Int2(Int2::Add) => is_counter(data.args[0]) && is_constant(f, data.args[1], -1),
+        Op::Int2(Int2::Sub) => is_counter(data.args[0]) && is_constant(f, data.args[1], 1),
+        _ => false,
+    };
+    f.ty(counter) == INT && body.insts.iter().map(|&i| f.inst(i)).any(|d| d.results.contains(&next) && one_less(d))
+}
+
+fn is_constant(f: &Function, v: Value, wanted: i32) -> bool {
+    f.insts.iter().any(|d| d.op == Op::Const(Const::Int(wanted)) && d.results.contains(&v))
 }
 
 struct Search<'a> {
@@ -231,7 +252,8 @@ impl Search<'_> {
     fn loop_inst(&mut self, id: FuncId, inst: Inst, data: &InstData, divergent: bool) {
         let f = self.module.function(id);
         let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
-        let diverges = self.varies(id, condition.results[0]);
+        let waits = waits(f, data) && self.varies(id, data.args[0]);
+        let diverges = self.varies(id, condition.results[0]) || waits;
         self.note_divergent(id, inst, diverges);
         let inside = divergent || diverges;
         let arrays = |values: &[Value]| values.iter().copied().filter(|v| f.ty(*v).is_array()).collect::<Vec<_>>();
@@ -241,7 +263,10 @@ impl Search<'_> {
                 arrays(list).into_iter().for_each(|v| self.set(id, v, true));
             }
         }
-        self.flow(id, &data.args, &condition.params, false);
+        // Lanes that begin later have gone through fewer rounds than the others; only the counter is the same in all.
+        let first = usize::from(waits);
+        condition.params[first..].iter().for_each(|&v| self.set(id, v, waits));
+        self.flow(id, &data.args[first..], &condition.params[first..], false);
         self.region(id, data.regions[0], inside);
         self.flow(id, &condition.results[1..], &body.params, false);
         self.region(id, data.regions[1], inside);

@@ -259,6 +259,9 @@ pub enum Checkpoint {
     /// Likewise, if that can be; else all goes on the tape. Forward mode leaves this of what is to be taken back, since the
     /// inverse that an author wrote knows no derivatives.
     TryUndo(u32),
+    /// As `Free`. The first value counts the rounds that are left: back ends that run lanes together may let those with
+    /// fewer rounds wait until the others have as few, so that all lanes are in the same round.
+    Falling,
 }
 
 impl Checkpoint {
@@ -269,6 +272,7 @@ impl Checkpoint {
             Checkpoint::Keep => ".keep".to_owned(),
             Checkpoint::Every(n) => format!(".every{n}"),
             Checkpoint::Log => ".log".to_owned(),
+            Checkpoint::Falling => ".falling".to_owned(),
             Checkpoint::Undo(n) => format!(".undo{n}"),
             Checkpoint::TryUndo(n) => format!(".tryundo{n}"),
         }
@@ -281,6 +285,7 @@ impl Checkpoint {
             "" => Some(Checkpoint::Free),
             ".keep" => Some(Checkpoint::Keep),
             ".log" => Some(Checkpoint::Log),
+            ".falling" => Some(Checkpoint::Falling),
             _ => None
                 .or_else(|| number(".every").map(Checkpoint::Every))
                 .or_else(|| number(".undo").map(Checkpoint::Undo))

@@ -2,6 +2,7 @@
 
 use super::function::Emitter;
 use super::{Assembler, Beside, Kind, Logic, Made, Odds, Shape, unexpected};
+use crate::analysis::uniformity;
 use crate::backend::plan::{Treatment, Version};
 use crate::ir::{Compare, Const, FuncId, Inst, InstData, Int2, Op, Region, Value};
 use crate::runtime::block::{MAX_RECURSION, TOO_DEEP};
@@ -166,6 +167,7 @@ impl<A: Assembler> Emitter<'_, A> {
     pub fn loop_inst(&mut self, inst: Inst, data: &InstData) -> Made {
         match self.plan.treatment(inst) {
             Treatment::Together => self.loop_together(data),
+            _ if uniformity::waits(self.f, data) && self.plan.is_wide(data.args[0]) => self.falling_loop(data),
             _ => self.masked_loop(data),
         }
     }
@@ -248,6 +250,83 @@ impl<A: Assembler> Emitter<'_, A> {
 
         self.asm.enter(leave);
         self.unflatten(&data.results, &out)
+    }
+
+    /// From the most rounds that any lane has left down to none. A lane begins when as few are left as it has; until then
+    /// what it carries stays as it is.
+    fn falling_loop(&mut self, data: &InstData) -> Made {
+        let f = self.f;
+        let &[condition_region, body_region] = data.regions.as_slice() else { return unexpected() };
+        let (condition, body) = (f.region(condition_region), f.region(body_region));
+        let Some(mask) = self.mask else { return unexpected() };
+        let start = self.get(data.args[0])?;
+        let most = self.most(start, mask)?;
+        let carried = self.shapes(&condition.params[1..]);
+        let kept = self.shapes(&data.results);
+        let head = self.asm.block(&[&[Shape::INT], &carried[..], &[Shape::MASK], &kept[..]].concat())?;
+        let (go, leave) = (self.asm.block(&[])?, self.asm.block(&[])?);
+        let mut arguments = vec![most];
+        arguments.extend(self.hand_over(&data.args[1..], &condition.params[1..])?);
+        arguments.push(mask);
+        for &shape in &kept {
+            arguments.push(self.asm.zero(shape));
+        }
+        self.asm.jump(head, &arguments)?;
+
+        self.asm.enter(head);
+        let params = self.asm.params(head);
+        let (before, rest) = params[1..].split_at(carried.len());
+        let Some((&left, kept)) = rest.split_first() else { return unexpected() };
+        self.set(condition.params[0], params[0]);
+        self.unflatten(&condition.params[1..], before)?;
+        let round = self.asm.splat(Kind::Int, params[0])?;
+        let begun = self.asm.compare_ints(Compare::Ge, start, round)?;
+        let active = self.asm.logic(Logic::And, left, begun)?;
+        self.narrowed(Some(active), |e| e.region(condition_region))?;
+        let handed = &condition.results[1..];
+        let test = self.in_shape(condition.results[0], true)?;
+        let leaving = self.asm.logic(Logic::AndNot, active, test)?;
+        let staying = self.asm.logic(Logic::And, active, test)?;
+        let left = self.asm.logic(Logic::AndNot, left, leaving)?;
+        let last = self.flatten(handed, &|_| true)?;
+        let mut out = Vec::new();
+        for (&new, &old) in last.iter().zip(kept) {
+            out.push(self.asm.select(leaving, new, old)?);
+        }
+        self.narrowed(Some(leaving), |e| e.copy_arrays(handed, &data.results))?;
+        let any = self.asm.any(left)?;
+        self.asm.branch(any, go, leave, Odds::Even)?;
+
+        self.asm.enter(go);
+        let next = self.narrowed(Some(staying), |e| {
+            e.copy_arrays(handed, &body.params)?;
+            e.rename(handed, &body.params)?;
+            e.region(body_region)?;
+            e.hand_over(&body.results[1..], &condition.params[1..])
+        })?;
+        let mut arguments = vec![self.get(body.results[0])?];
+        for (&new, &old) in next.iter().zip(before) {
+            arguments.push(self.asm.select(staying, new, old)?);
+        }
+        arguments.push(left);
+        arguments.extend(&out);
+        self.asm.jump(head, &arguments)?;
+
+        self.asm.enter(leave);
+        self.unflatten(&data.results, &out)
+    }
+
+    /// The largest of the lanes that are meant, of numbers that are not negative.
+    fn most(&mut self, numbers: A::Value, mask: A::Value) -> Made<A::Value> {
+        let none = self.asm.zero(Shape::new(Kind::Int, true));
+        let numbers = self.asm.select(mask, numbers, none)?;
+        let mut most = self.int(0);
+        for lane in 0..self.asm.lanes() {
+            let number = self.asm.extract(Kind::Int, numbers, lane)?;
+            let more = self.asm.compare_ints(Compare::Gt, number, most)?;
+            most = self.asm.select(more, number, most)?;
+        }
+        Ok(most)
     }
 
     pub fn call(&mut self, inst: Inst, data: &InstData, callee: FuncId) -> Made {

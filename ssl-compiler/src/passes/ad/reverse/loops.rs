@@ -274,7 +274,10 @@ impl Sweep<'_, '_> {
         }
         self.b.close(next);
 
-        let inst = self.b.push(Op::Loop(Checkpoint::Free), args, &types, &[test, round]);
+        // Where rounds read buffers, lanes should read the same elements.
+        let falling = !self.module.columns.is_empty();
+        let checkpoint = if falling { Checkpoint::Falling } else { Checkpoint::Free };
+        let inst = self.b.push(Op::Loop(checkpoint), args, &types, &[test, round]);
         let results = Values::from_slice(self.b.results(inst));
         self.cotangents = before;
         self.enter(&results, states.len(), &accumulated);
