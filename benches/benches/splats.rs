@@ -6,7 +6,8 @@ use kernels::buffer::ViewMut;
 use kernels::launch::{Box2, TileLists, Tiles};
 use kernels::sums::Sums;
 use kernels::{Arrangement, Binding, Buffer, Control, Element, Grid, Kernel, Launch, View};
-use ssl_compiler::{BackendKind, Compiler, GradientRequest, ShaderRequest};
+use ssl_compiler::backend::OptLevel;
+use ssl_compiler::{BackendKind, Compiler, GradientRequest, ShaderRequest, Target};
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = include_str!("../../scenes/splats/splats.ssl");
@@ -46,7 +47,8 @@ fn main() {
     let (width, height) = (512u32, 512u32);
     let pixels = (width * height) as usize;
     let mut compiler = Compiler::new();
-    compiler.set_target(backend);
+    // Kernels run long enough to be worth all that the compiler can do.
+    compiler.set_target(Target { backend, opt: OptLevel::O3, ..Target::default() });
     let file = compiler.add_source("splats.ssl", SOURCE);
     let adam = compiler.add_source("adam.ssl", ADAM);
     let start = Instant::now();

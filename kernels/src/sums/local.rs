@@ -26,12 +26,14 @@ pub struct Local {
     /// By entry and column: 1 over the unit, a power of 2.
     scales: Vec<f64>,
     sums: Vec<i64>,
+    /// Small units, see [`lanes`].
+    lows: Vec<i64>,
     add_rows: AddRows,
 }
 
 impl Local {
     pub fn new(len: usize, columns: usize) -> Local {
-        let most = (BYTES / (16 * columns.max(1) + 4)).max(64);
+        let most = (BYTES / (24 * columns.max(1) + 4)).max(64);
         // The largest power of 2 that fits, or one that holds all.
         let entries = len.max(1).next_power_of_two().min(1 << most.ilog2());
         Local {
@@ -39,12 +41,13 @@ impl Local {
             owners: vec![0; entries],
             scales: vec![NO_UNIT; entries * columns],
             sums: vec![0; entries * columns],
+            lows: vec![0; entries * columns],
             add_rows: lanes::fastest(),
         }
     }
 
     pub fn bytes(&self) -> usize {
-        4 * self.owners.len() + 8 * self.scales.len() + 8 * self.sums.len()
+        4 * self.owners.len() + 8 * self.scales.len() + 16 * self.sums.len()
     }
 
     pub fn clear(&mut self) {
@@ -77,26 +80,32 @@ impl Local {
             if owner != 0 {
                 self.spill(base, slot, owner as usize - 1, column);
             }
-            (self.scales[slot], self.sums[slot]) = (NO_UNIT, 0);
+            (self.scales[slot], self.sums[slot], self.lows[slot]) = (NO_UNIT, 0, 0);
         }
     }
 
     /// Adds a slot to the shared sums and empties it.
     fn spill(&mut self, base: &Base, slot: usize, element: usize, column: usize) {
-        let sum = std::mem::take(&mut self.sums[slot]);
-        match base.kind(column) {
-            _ if sum == 0 => {}
-            Scalar::Float => base.at(element, column).add_units(sum, unit_of(self.scales[slot])),
-            Scalar::Int | Scalar::Bool => base.at(element, column).add_low(sum as u64),
+        let counts = [std::mem::take(&mut self.sums[slot]), std::mem::take(&mut self.lows[slot])];
+        if base.kind(column) != Scalar::Float {
+            base.at(element, column).add_low(counts[0] as u64);
+            return;
+        }
+        for (count, exponent) in counts.into_iter().zip(lanes::exponents(self.scales[slot])) {
+            if count != 0 {
+                base.at(element, column).add_units(count, exponent);
+            }
         }
     }
 
-    /// What this part holds of an element's sum.
-    pub fn read(&self, base: &Base, element: usize, column: usize) -> Option<(i64, i32)> {
+    /// What this part holds of an element's sum: numbers, and the exponents of their units.
+    pub fn read(&self, base: &Base, element: usize, column: usize) -> impl Iterator<Item = (i64, i32)> + use<> {
         let entry = element & self.mask;
         let slot = entry * base.columns() + column;
-        let own = self.owners[entry] == element as u32 + 1 && self.sums[slot] != 0;
-        own.then(|| (self.sums[slot], unit_of(self.scales[slot])))
+        let own = self.owners[entry] == element as u32 + 1;
+        let counts = if own { [self.sums[slot], self.lows[slot]] } else { [0; 2] };
+        // A sum that has no unit yet is 0.
+        counts.into_iter().zip(lanes::exponents(self.scales[slot])).filter(|(count, _)| *count != 0)
     }
 
     /// Adds what a request says, or takes it away.
@@ -138,7 +147,8 @@ impl Local {
         let mut added = Added { rest: (1u32 << values.len()) - 1, full: false };
         // Columns of ints have no unit, so their rows are among the rest.
         if !take {
-            added = (self.add_rows)(values, mask, &self.scales[range.clone()], &mut self.sums[range.clone()]);
+            let sums = [&mut self.sums[range.clone()], &mut self.lows[range.clone()]];
+            added = (self.add_rows)(values, mask, &self.scales[range], sums);
         }
         if added != Added::default() {
             self.finish(base, element, first, values, mask, take, added);
@@ -175,7 +185,7 @@ impl Local {
     /// Terms of a row that the fast way left. The unit changes if it does not suit at least most of them.
     fn row(&mut self, base: &Base, slot: usize, place: (usize, usize), row: &Row, mask: u32, take: bool) {
         let terms = || (0..LANES).filter(|lane| mask >> lane & 1 != 0).map(|lane| f64::from(row.0[lane]));
-        let whole = |term: f64| lanes::units(term, self.scales[slot]).1;
+        let whole = |term: f64| lanes::units(term, self.scales[slot]).is_some();
         let largest = terms().map(f64::abs).filter(|size| *size < LIMIT).fold(0.0, f64::max);
         if !whole(largest) || terms().filter(|term| !whole(*term)).count() > 2 {
             self.choose_unit(base, slot, place, largest);
@@ -198,11 +208,9 @@ impl Local {
 
     #[inline]
     fn term(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
-        let (count, whole) = lanes::units(term, self.scales[slot]);
-        if whole {
-            self.add(base, slot, place, count, take);
-        } else {
-            self.other_term(base, slot, place, term, take);
+        match lanes::units(term, self.scales[slot]) {
+            Some(counts) => self.add(base, slot, place, counts, take),
+            None => self.other_term(base, slot, place, term, take),
         }
     }
 
@@ -217,19 +225,19 @@ impl Local {
     }
 
     fn term_as_is(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
-        let (count, whole) = lanes::units(term, self.scales[slot]);
-        if whole {
-            self.add(base, slot, place, count, take);
-        } else {
-            base.add(place.0, place.1, term, take);
+        match lanes::units(term, self.scales[slot]) {
+            Some(counts) => self.add(base, slot, place, counts, take),
+            None => base.add(place.0, place.1, term, take),
         }
     }
 
     #[inline]
-    fn add(&mut self, base: &Base, slot: usize, (element, column): (usize, usize), count: i64, take: bool) {
-        let sum = &mut self.sums[slot];
-        *sum += if take { -count } else { count };
-        if sum.unsigned_abs() > FULL {
+    fn add(&mut self, base: &Base, slot: usize, (element, column): (usize, usize), counts: [i64; 2], take: bool) {
+        let [count, low] = if take { counts.map(|count| -count) } else { counts };
+        let (sum, lows) = (&mut self.sums[slot], &mut self.lows[slot]);
+        *sum += count;
+        *lows += low;
+        if sum.unsigned_abs().max(lows.unsigned_abs()) > FULL {
             self.spill(base, slot, element, column);
         }
     }
@@ -242,17 +250,13 @@ impl Local {
 
     /// Adds this part's share of a sum of floats.
     pub fn add_to(&self, base: &Base, element: usize, column: usize, sum: &mut Wide) {
-        if let Some((count, unit)) = self.read(base, element, column) {
+        for (count, unit) in self.read(base, element, column) {
             sum.add_units(count, unit);
         }
     }
 }
 
 /// The exponent of a unit, from 1 over the unit.
-fn unit_of(scale: f64) -> i32 {
-    1023 - (scale.to_bits() >> 52) as i32
-}
-
 // The sum of 16 lanes of terms below 2^BITS is exact in f64, and fits above FULL.
 const _: () =
     assert!(BITS + 4 <= f64::MANTISSA_DIGITS as i32 && (1 << (BITS + 4)) < (1 << 63) - FULL && FIRST_BITS < BITS);

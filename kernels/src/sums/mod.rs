@@ -237,14 +237,14 @@ impl Sums {
     /// If there is no such element.
     pub fn read_int(&self, element: usize, column: usize) -> i32 {
         let sum = self.base.sums[element * self.base.columns() + column].low();
-        let parts = self.locals.iter().filter_map(|local| lock(local).read(&self.base, element, column));
+        let parts = self.locals.iter().flat_map(|local| lock(local).read(&self.base, element, column));
         parts.fold(sum, |sum, (count, _)| sum.wrapping_add(count as u64)) as i32
     }
 }
 
 /// The word of a sum, from what all threads share and what each has.
 fn read(base: &Base, locals: &[&Local], shared: Option<&Shared>, element: usize, column: usize) -> u32 {
-    let parts = || locals.iter().filter_map(|local| local.read(base, element, column));
+    let parts = || locals.iter().flat_map(|local| local.read(base, element, column));
     if base.kind(column) != Scalar::Float {
         let sum = shared.map_or(0, Shared::low);
         return parts().fold(sum, |sum, (count, _)| sum.wrapping_add(count as u64)) as u32;

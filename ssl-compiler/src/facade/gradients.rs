@@ -80,7 +80,7 @@ fn columns(
         for path in &b.paths {
             let dot = if path.is_empty() { "" } else { "." };
             let name = format!("{kind}.{}{dot}{path}", b.name);
-            module.columns.push(ColumnWord { name, scalar: Scalar::Float, added });
+            module.columns.push(ColumnWord { name, scalar: Scalar::Float, added, first: first as u32 });
         }
     }
     module.gradients.columns.alone = true;

@@ -76,6 +76,8 @@ impl<R: Real> Machine<'_, R> {
 
     /// The last element for whatever is beyond, as in compiled code.
     pub(super) fn inside(&self, index: i32, column: u32) -> u32 {
+        // As for compiled code, the first column of a buffer stands for all.
+        let column = self.program.module.columns.get(column as usize).map_or(column, |c| c.first);
         (index as u32).min(self.inputs.column_length(column as usize) - 1)
     }
 

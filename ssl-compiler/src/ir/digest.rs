@@ -15,7 +15,7 @@ pub fn add(module: &Module, hasher: &mut Xxh3) {
     }
     module.parameters.len().hash(hasher);
     module.parameters.iter().for_each(|p| p.scalar.hash(hasher));
-    module.columns.iter().for_each(|c| (c.scalar, c.added).hash(hasher));
+    module.columns.iter().for_each(|c| (c.scalar, c.added, c.first).hash(hasher));
     (module.entry, module.functions.len()).hash(hasher);
     for f in &module.functions {
         (f.precision.class(), &f.results).hash(hasher);

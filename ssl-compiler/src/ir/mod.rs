@@ -274,6 +274,8 @@ pub struct ColumnWord {
     pub scalar: Scalar,
     /// It is added to, and not read.
     pub added: bool,
+    /// The first column of its buffer. All of these have one stride and one length.
+    pub first: u32,
 }
 
 /// A shader and all that it calls.

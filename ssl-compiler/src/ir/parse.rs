@@ -55,7 +55,8 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
             let name = cursor.name()?.to_owned();
             cursor.expect(":")?;
             let scalar = scalar(cursor.word()?)?;
-            columns.push(ColumnWord { name, scalar, added: cursor.eat("add") });
+            let first = cursor.number()?;
+            columns.push(ColumnWord { name, scalar, added: cursor.eat("add"), first });
         } else if cursor.eat("format ") {
             texts.formats.push(cursor.quoted()?);
         } else if cursor.eat("string ") {

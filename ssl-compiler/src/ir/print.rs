@@ -44,7 +44,7 @@ impl fmt::Display for Module {
             writeln!(f, "parameter {}: {}", p.name, p.scalar.map_or("texture2d", Scalar::name))?;
         }
         for c in &self.columns {
-            writeln!(f, "column {}: {}{}", c.name, c.scalar.name(), if c.added { " add" } else { "" })?;
+            writeln!(f, "column {}: {} {}{}", c.name, c.scalar.name(), c.first, if c.added { " add" } else { "" })?;
         }
         for format in &self.texts.formats {
             writeln!(f, "format {format:?}")?;

@@ -24,6 +24,7 @@ impl Writer<'_, '_> {
                 name: format!("{}{path}", variable.name),
                 scalar,
                 added: role == BufferRole::Add,
+                first: first as u32,
             });
             self.cx.columns.extend(columns);
         }

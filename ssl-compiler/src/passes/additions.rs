@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn additions_to_one_element_become_one() {
-        let text = "column a.x: float add\ncolumn a.y: float add\ncolumn a.z: float add\n\n\
+        let text = "column a.x: float 0 add\ncolumn a.y: float 0 add\ncolumn a.z: float 0 add\n\n\
             entry fn @main(%0: token) -> (token) {\n\
               %1: int = const 3\n  %2: int = const 4\n  %3: float = const 1.0\n  %4: float = const 2.0\n\
               %5: token = add_to 2 %0, %1, %3\n  %6: token = add_to 0 %5, %1, %4\n  %7: token = add_to 1 %6, %2, %3\n\

@@ -57,7 +57,7 @@ pub struct BufferDesc {
     pub metadata: Vec<Metadata>,
 }
 
-/// One scalar of every element of a buffer.
+/// One scalar of every element of a buffer. All columns of a buffer have the same stride and length.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Column {

@@ -17,6 +17,8 @@ impl<A: Assembler> Emitter<'_, A> {
 
     /// A number that the host gives for a column.
     fn column_number(&mut self, column: u32, field: usize) -> Made<A::Value> {
+        // Of the buffer's columns one stands for all, so that each number is loaded once.
+        let column = self.unit.module.columns.get(column as usize).map_or(column, |c| c.first);
         let columns = self.columns()?;
         self.asm.load(Shape::INT, columns, size_of::<Column>() * column as usize + field, Stability::Invariant)
     }
