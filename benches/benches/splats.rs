@@ -143,6 +143,7 @@ fn main() {
             loss.clear();
             let list = &mut [
                 Binding::Read(splats.view()),
+                Binding::Read(bounds.view()),
                 Binding::Read(starts),
                 Binding::Read(boxes),
                 Binding::Read(target.view()),
@@ -159,10 +160,11 @@ fn main() {
             blob_sums.clear();
         });
         let names: Vec<_> = back_miss.ports().iter().map(|p| p.name.as_str()).collect();
-        assert_eq!(names, ["splats", "starts", "boxes", "target", "cotangent.loss", "gradient.splats"]);
+        assert_eq!(names, ["splats", "bounds", "starts", "boxes", "target", "cotangent.loss", "gradient.splats"]);
         timer.time("gradient of the loss", || {
             let list = &mut [
                 Binding::Read(splats.view()),
+                Binding::Read(bounds.view()),
                 Binding::Read(starts),
                 Binding::Read(boxes),
                 Binding::Read(target.view()),

@@ -348,8 +348,14 @@ fn splats(count: u32) -> (Buffers, [u32; 3]) {
     let kernel = entry_of(SPLATS, "project", &GradientRequest::default());
     let how = Launch::over([count, 1, 1]);
     let projected = launch(&kernel, how, &[("blobs".to_owned(), words(&blobs))].into());
+    let bounded = launch(
+        &entry_of(SPLATS, "bound", &GradientRequest::default()),
+        how,
+        &[("blobs".to_owned(), words(&blobs))].into(),
+    );
     let buffers = [
         ("splats".to_owned(), projected.buffers["splats"].clone()),
+        ("bounds".to_owned(), bounded.buffers["bounds"].clone()),
         ("starts".to_owned(), vec![0, count, 2 * count]),
         ("boxes".to_owned(), (0..count).chain(0..count).collect()),
         ("target".to_owned(), words(&target)),
@@ -359,7 +365,11 @@ fn splats(count: u32) -> (Buffers, [u32; 3]) {
 }
 
 fn entry_of(source: &str, name: &str, request: &GradientRequest) -> Shader {
-    let source = source.replace("int width,", "int width = 32,").replace("int height,", "int height = 16,");
+    let source = source
+        .replace("int width,", "int width = 32,")
+        .replace("int height,", "int height = 16,")
+        .replace("float width,", "float width = 32,")
+        .replace("float height,", "float height = 16,");
     // A picture of so few pixels needs larger blobs.
     let source = source.replace("float size = 1e-4", "float size = 4e-3");
     let host = Host::default();

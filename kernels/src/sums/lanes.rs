@@ -1,6 +1,6 @@
 //! The sums of 16 lanes as two integers each: what adding spends its time on.
 //!
-//! A term is a number of units, and what is left of it is a number of small units. Small units are up to 2⁴⁴ times
+//! A term is a number of units, and what is left of it is a number of small units. Small units are up to 2⁴⁸ times
 //! smaller, but not smaller than 2⁻⁸⁰, below which sums cut off anyway. So terms of very different sizes go in together, such
 //! as those of pixels near the middle of a blob and far from it.
 
@@ -10,7 +10,7 @@ use ssl_compiler::runtime::{LANES, Row};
 /// Terms are below 2 to this many units, so that the sum of 16 lanes is exact in f64, too.
 pub const BITS: i32 = 49;
 /// A unit is at most 2 to this many small units.
-const LOW_BITS: i32 = 44;
+const LOW_BITS: i32 = 48;
 /// A sum that grows over this goes to the shared ones.
 pub const FULL: u64 = 1 << 61;
 
@@ -178,8 +178,8 @@ mod tests {
 
     #[test]
     fn terms_have_units_and_small_units() {
-        // Small units of 2⁻⁷⁴ and of 2⁻⁸⁰, below which nothing counts.
-        for (unit, small, cuts) in [(-30, -74, false), (-50, -80, true)] {
+        // Small units of 2⁻⁷⁸ and of 2⁻⁸⁰, below which nothing counts.
+        for (unit, small, cuts) in [(-30, -78, false), (-50, -80, true)] {
             let [unit, small] = [unit, small].map(|e| 2f64.powi(e));
             let cases = [
                 (0.0, true),
