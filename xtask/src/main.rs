@@ -189,7 +189,9 @@ const STEPS: &[Step] = &[
     ("coverage", coverage),
     ("book", book),
     // Diagnostics' fixtures mark columns, and other tests put something else behind the shader.
-    ("shader layout", || shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "tests/render_scenes"])),
+    ("shader layout", || {
+        shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "kernels/ssl", "tests/render_scenes"])
+    }),
     ("warnings", warnings),
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
@@ -270,7 +272,9 @@ fn book() -> Outcome {
 /// What ships is free of warnings: the scenes, their shaders and the standard library.
 fn warnings() -> Outcome {
     let mut files = Vec::new();
-    for folder in ["scenes", "scenes/lobes", "scenes/materials", "scenes/graphs/units", "ssl-compiler/std"] {
+    let folders =
+        ["scenes", "scenes/lobes", "scenes/materials", "scenes/graphs/units", "scenes/splats", "ssl-compiler/std"];
+    for folder in folders {
         // What a folder lacks cannot warn.
         let Ok(entries) = std::fs::read_dir(root().join(folder)) else { continue };
         let paths = entries.flatten().map(|e| e.path());
