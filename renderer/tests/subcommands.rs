@@ -48,6 +48,31 @@ fn eval_declares_globals_and_gives_values_on_both_back_ends() {
 }
 
 #[test]
+fn kernels_are_no_shaders_to_be_run_and_stand_beside_them() {
+    let kernel = "kernel k(in buffer<float> a, out buffer<float> b) { b = 2.0 * a[index]; }\n";
+    let alone = File::new("kernel.ssl", kernel);
+    let beside = File::new("beside.ssl", &format!("{kernel}shader s(out float x) {{ x = 1.5; }}\n"));
+    for (file, entry) in [(&alone, None), (&alone, Some("k")), (&beside, Some("k"))] {
+        let path = file.path();
+        let mut arguments = vec!["eval", &path];
+        arguments.extend(entry.iter().flat_map(|name| ["--entry", name]));
+        let out = shade(&arguments);
+        assert_eq!(out.status.code(), Some(1));
+        assert!(text(&out.stderr).contains("`k` is a kernel"), "{}", text(&out.stderr));
+    }
+    let out = shade(&["eval", &beside.path()]);
+    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(0), "x = 1.5\n"), "{}", text(&out.stderr));
+    assert!(shade(&["check", &alone.path(), &beside.path()]).status.success());
+    let scene = "[camera]\nposition = [0, 0, 5]\nlook_at = [0, 0, 0]\n[materials.m]\nfile = \"FILE\"\n\
+                 [[shapes]]\ntype = \"sphere\"\nmaterial = \"m\"\n";
+    let scene = File::new("kernel.toml", &scene.replace("FILE", &alone.path()));
+    let picture = Path::new(&scene.path()).with_extension("png");
+    let out = shade(&["render", &scene.path(), "-o", &picture.display().to_string()]);
+    assert!(!out.status.success() && !picture.exists());
+    assert!(text(&out.stderr).contains("`k` is a kernel"), "{}", text(&out.stderr));
+}
+
+#[test]
 fn a_grid_has_exact_partials() {
     let file = File::new(
         "grid.ssl",

@@ -157,6 +157,8 @@ pub struct CompileOptions<'a> {
     pub roots: Roots<'a>,
     /// The gradient that the host wants beside them.
     pub gradient: Option<&'a GradientRequest>,
+    /// Whether the host runs kernels, and not only shaders.
+    pub kernels: bool,
 }
 
 impl<'a> CompileOptions<'a> {
@@ -176,6 +178,7 @@ impl<'a> CompileOptions<'a> {
             imports: &modules::LIBRARY_ONLY,
             roots: Roots::All,
             gradient: None,
+            kernels: true,
         }
     }
 }
@@ -256,7 +259,7 @@ pub fn compile(
             return Err(diagnostics);
         }
         let front = start.elapsed();
-        let id = choose(&checked, file, entry)?;
+        let id = choose(&checked, file, entry, options)?;
         compile_here(&checked, id, options, diagnostics, front)
     })
 }
@@ -302,7 +305,7 @@ pub(crate) fn compile_front(
     front: Duration,
 ) -> Result<(Shader, Diagnostics), Diagnostics> {
     on_large_stack(|| {
-        let id = choose(checked, file, entry)?;
+        let id = choose(checked, file, entry, options)?;
         compile_here(checked, id, options, Diagnostics::new(), front)
     })
 }
@@ -327,16 +330,31 @@ pub fn lower_and_warn(
     look: &mut (dyn FnMut(Stage, &Module) + Send),
 ) -> Result<(Module, ShaderInterface, Diagnostics), Diagnostics> {
     on_large_stack(|| {
-        let id = choose(checked, file, entry)?;
+        let id = choose(checked, file, entry, options)?;
         let mut diagnostics = Diagnostics::new();
         let (module, interface, _) = lower_here(checked, id, options, &mut diagnostics, look)?;
         Ok((module, interface, diagnostics))
     })
 }
 
-fn choose(checked: &Checked, file: FileId, entry: Option<&str>) -> Result<FunctionId, Diagnostics> {
+/// The shader, or kernel, of this name; without a name the only shader, or the only kernel of a file without shaders.
+fn choose(
+    checked: &Checked,
+    file: FileId,
+    entry: Option<&str>,
+    options: &CompileOptions<'_>,
+) -> Result<FunctionId, Diagnostics> {
     let start = Span::new(file, 0..0);
-    let shaders: Vec<_> = checked.program.shaders().collect();
+    let (kernels, mut shaders): (Vec<_>, Vec<_>) = checked.program.shaders().partition(|(_, f)| f.is_kernel);
+    if options.kernels && (entry.is_some() || shaders.is_empty()) {
+        shaders.extend(kernels);
+    } else if let Some((_, kernel)) = kernels.iter().find(|(_, f)| entry.is_none_or(|name| f.name == name))
+        && (entry.is_some() || shaders.is_empty())
+    {
+        let message = format!("`{}` is a kernel, and what runs here are shaders", kernel.name);
+        let hint = "kernels run over buffers, which a program hands to them: see the chapter on kernels";
+        return Err(Diagnostic::error(&codes::NO_SHADER, kernel.span, message, hint).into());
+    }
     let names = || shaders.iter().map(|(_, f)| format!("`{}`", f.name)).collect::<Vec<_>>().join(", ");
     let failure =
         |message: String, hint: String| Err(Diagnostic::error(&codes::NO_SHADER, start, message, hint).into());

@@ -86,7 +86,7 @@ impl ShadingLanguage {
     pub fn compiler(&self, making: &Making, imports: &SearchPath<'static>) -> Compiler {
         let Making { target, passes, cache } = making;
         let mut compiler = Compiler::new();
-        compiler.set_globals(self.globals.clone()).set_closures(self.closures.clone());
+        compiler.set_globals(self.globals.clone()).set_closures(self.closures.clone()).refuse_kernels();
         compiler.set_target(*target).set_passes(*passes).set_code_cache(cache.clone()).set_imports(imports);
         for (name, components) in &self.variables {
             compiler.offer_global(name, globals::type_of(*components), Orders::First);

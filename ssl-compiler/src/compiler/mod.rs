@@ -51,6 +51,7 @@ struct Offer {
     target: Target,
     cache: Option<CodeCache>,
     passes: Options,
+    without_kernels: bool,
 }
 
 /// Compiles shaders for one host.
@@ -100,6 +101,12 @@ impl Compiler {
     /// that the host fills.
     pub fn set_globals(&mut self, globals: GlobalsLayout) -> &mut Compiler {
         self.offer_mut().globals = globals;
+        self
+    }
+
+    /// Refuses kernels: the host runs shaders only, and has no buffers for kernels.
+    pub fn refuse_kernels(&mut self) -> &mut Compiler {
+        self.offer_mut().without_kernels = true;
         self
     }
 

@@ -167,7 +167,7 @@ impl Program {
     }
 
     fn with_options<T>(&self, wanted: &ShaderRequest, run: impl FnOnce(&CompileOptions<'_>) -> T) -> T {
-        let Offer { closures, externals, target, cache, passes, .. } = &*self.offer;
+        let Offer { closures, externals, target, cache, passes, without_kernels, .. } = &*self.offer;
         run(&CompileOptions {
             externals,
             target: *target,
@@ -178,6 +178,7 @@ impl Program {
             imports: &LIBRARY_ONLY,
             roots: wanted.lobes.as_deref().map_or(Roots::All, Roots::Lobes),
             gradient: wanted.gradient.as_ref(),
+            kernels: !without_kernels,
             ..CompileOptions::new(&self.globals, closures)
         })
     }

@@ -84,6 +84,7 @@ impl<'a> Session<'a> {
             externals: self.externals,
             passes: self.passes,
             imports: self.imports,
+            kernels: false,
             ..CompileOptions::new(self.globals, self.closures)
         }
     }

@@ -104,6 +104,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         passes,
         seeded,
         imports: &imports,
+        kernels: false,
         ..CompileOptions::new(&layout, language.closures())
     };
     let start = Instant::now();
