@@ -143,18 +143,25 @@ impl Parser<'_> {
     /// Whether `<` starts the list of what a generic function is for, `f<float, 3>(…)`, and is no comparison.
     ///
     /// `f<a>(b)` would compare a truth value, so it is none. With commas it may be two arguments, `(f < a), (b > (c))`;
-    /// then the list must consist of types, numbers and parentheses, or the file declares a generic function `f`.
+    /// then the list must consist of types, numbers and parentheses, or the file declares a generic function `f`. What ends
+    /// a parenthesis around it ends it, too: `int(f < a) - int(b > (c))`.
     pub(super) fn starts_generic_call(&self, name: &str) -> bool {
         let (mut open, mut commas, mut types) = (0usize, false, true);
+        let mut inside = 0usize;
         for i in 0..MAX_LIST {
             match self.peek_at(i).kind {
+                TokenKind::Punct("(" | "[") => inside += 1,
+                TokenKind::Punct(")" | "]") if inside == 0 => return false,
+                TokenKind::Punct(")" | "]") => inside -= 1,
+                // A comparison in parentheses, which may be a number of the list.
+                TokenKind::Punct("<" | ">") if inside > 0 => {}
                 TokenKind::Punct("<") => open += 1,
                 TokenKind::Punct(">") if open == 1 => {
                     return i > 1 && self.is_at(i + 1, "(") && (!commas || types || self.generic_names.contains(name));
                 }
                 TokenKind::Punct(">") => open -= 1,
                 TokenKind::Punct(",") => commas = true,
-                TokenKind::Punct("." | "[" | "]" | "(" | ")" | "+" | "-" | "*" | "/") | TokenKind::Int(_) => {}
+                TokenKind::Punct("." | "+" | "-" | "*" | "/") | TokenKind::Int(_) => {}
                 TokenKind::Name => types &= self.word_at(i).is_some_and(|w| self.is_type(w)),
                 _ => return false,
             }
