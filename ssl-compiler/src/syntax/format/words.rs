@@ -187,9 +187,13 @@ impl<'a> Words<'a> {
         }
         let is_declared = self.generics.contains(name);
         let is_derived = i > 2 && self.is(i - 2, "(") && Mode::from_word(self.text(i - 3)).is_some();
-        let (mut open, mut commas) = (0usize, false);
+        let (mut open, mut commas, mut inside) = (0usize, false, 0usize);
         for at in i..(i + MAX_LIST).min(self.len()) {
             match self.text(at) {
+                "(" | "[" => inside += 1,
+                ")" | "]" if inside == 0 => return None,
+                ")" | "]" => inside -= 1,
+                "<" | ">" if inside > 0 => {}
                 "<" => open += 1,
                 ">" if open == 1 => {
                     let called = self.is(at + 1, "(") && (is_declared || !commas);
@@ -197,7 +201,7 @@ impl<'a> Words<'a> {
                 }
                 ">" => open -= 1,
                 "," => commas = true,
-                ":" | "." | "&" | "[" | "]" | "(" | ")" | "+" | "-" | "*" | "/" => {}
+                ":" | "." | "&" | "+" | "-" | "*" | "/" => {}
                 _ if matches!(self.kind(at), Kind::Name | Kind::Number) => {}
                 _ => return None,
             }
