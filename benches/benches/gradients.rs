@@ -4,13 +4,11 @@
 //! of several runs counts. Beside the long loop stands a C program that somebody wrote by hand, if there is a `cc`.
 
 use renderer::material::ShadingLanguage;
-use ssl_benches::root;
+use ssl_benches::yardstick::Yardstick;
 use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::runtime::{Block, LANES, Order, ParameterBlock, ParameterValue, Row};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::{BackendKind, CompileOptions, Shader, Target, compile};
-use std::path::PathBuf;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 const BRDF: &str = include_str!("../shaders/gradients/brdf.ssl");
@@ -189,9 +187,10 @@ fn functions() -> Outcome {
 /// The loop of the paper, with a number of rounds that the compiler does not know, and the C program.
 fn long_loop() -> Outcome {
     println!("| long loop | rounds | ns per point: primal → gradient | ratio |\n| --- | --- | --- | --- |");
-    let yardstick = Yardstick::new();
+    let yardstick = Yardstick::compile("long_loop");
     for n in [16, 64, 128] {
-        let mut by_hand = yardstick.as_ref().and_then(|y| y.measure(n));
+        let measured = || yardstick.as_ref().ok().and_then(|y| by_hand(y, n));
+        let mut least = measured();
         for target in targets() {
             let mut runners = Vec::new();
             for name in ["primal", "gradient"] {
@@ -199,46 +198,24 @@ fn long_loop() -> Outcome {
             }
             let ns = by_turns(&mut runners)?;
             println!("| {} | {n} | {:.2} → {:.2} | {:.2} |", label(target), ns[0], ns[1], ns[1] / ns[0]);
-            let again = yardstick.as_ref().and_then(|y| y.measure(n));
-            by_hand = by_hand.zip(again).map(|(a, b)| [a[0].min(b[0]), a[1].min(b[1])]);
+            least = least.zip(measured()).map(|(a, b)| [a[0].min(b[0]), a[1].min(b[1])]);
         }
-        if let Some([together, alone]) = by_hand {
+        if let Some([together, alone]) = least {
             println!("| C by hand, 16 together | {n} | {together:.2} | |");
             println!("| C by hand, one after the other | {n} | {alone:.2} | |");
         }
     }
-    if yardstick.is_none() {
-        println!("\nThere is no `cc` to compile the yardstick with.");
+    if let Err(why) = yardstick {
+        println!("\n{why}");
     }
     Ok(())
 }
 
-/// The gradient by hand, compiled.
-struct Yardstick(PathBuf);
-
-impl Yardstick {
-    fn new() -> Option<Yardstick> {
-        let program = std::env::temp_dir().join(format!("ssl-long-loop-{}", std::process::id()));
-        let mut cc = Command::new("cc");
-        cc.args(["-O3", "-march=native", "-ffast-math", "-o"]).arg(&program);
-        let done = cc.arg(root().join("benches/yardsticks/long_loop.c")).status();
-        done.is_ok_and(|s| s.success()).then_some(Yardstick(program))
-    }
-
-    /// Nanoseconds an element, 16 together and one after the other.
-    fn measure(&self, n: i32) -> Option<[f64; 2]> {
-        let out = Command::new(&self.0).arg(n.to_string()).output().ok()?;
-        let text = String::from_utf8(out.stdout).ok()?;
-        let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
-        Some([numbers.next()?, numbers.next()?])
-    }
-}
-
-impl Drop for Yardstick {
-    fn drop(&mut self) {
-        // A file in the folder for such files may as well stay.
-        let _ = std::fs::remove_file(&self.0);
-    }
+/// Nanoseconds an element of the gradient by hand, 16 together and one after the other.
+fn by_hand(yardstick: &Yardstick, n: i32) -> Option<[f64; 2]> {
+    let text = yardstick.run([n.to_string()]).ok()?;
+    let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
+    Some([numbers.next()?, numbers.next()?])
 }
 
 /// Of a tape's rows, in bytes for the 16 points of a block.

@@ -6,6 +6,9 @@
 mod call_heavy;
 pub mod mip_scene;
 pub mod process;
+pub mod shapes;
+pub mod splats;
+pub mod yardstick;
 
 pub use call_heavy::{CallHeavy, call_heavy, materials};
 use renderer::material::ShadingLanguage;
@@ -100,7 +103,8 @@ pub fn compiled(text: &str, target: Target) -> Result<Shader, String> {
     compiled_entry(text, None, target, Options::default())
 }
 
-fn compiled_entry(text: &str, entry: Option<&str>, target: Target, passes: Options) -> Result<Shader, String> {
+/// One shader of a text that has several.
+pub fn compiled_entry(text: &str, entry: Option<&str>, target: Target, passes: Options) -> Result<Shader, String> {
     let language = ShadingLanguage::new();
     let mut sources = SourceMap::new();
     let file = sources.add("bench.ssl", text);

@@ -1,4 +1,27 @@
-//! What this process has used so far, if the system tells: Linux does.
+//! How a program of measurements ends, and what its process has used so far, if the system tells: Linux does.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Says why a program failed, if it did.
+pub fn ended(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a program in a folder of its own, which does not outlive it.
+pub fn in_folder(name: &str, run: impl FnOnce(&Path) -> Result<(), String>) -> ExitCode {
+    let folder = std::env::temp_dir().join(format!("ssl-{name}-{}", std::process::id()));
+    let result = std::fs::create_dir_all(&folder).map_err(|e| e.to_string()).and_then(|()| run(&folder));
+    // What is left behind there does no harm.
+    let _ = std::fs::remove_dir_all(&folder);
+    ended(result)
+}
 
 /// Milliseconds that all threads of this process have run, in the kernel too; in steps of a hundredth of a second.
 pub fn processor_milliseconds() -> Option<f64> {

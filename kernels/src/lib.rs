@@ -11,6 +11,7 @@
 
 pub mod buffer;
 pub mod graph;
+pub mod jobs;
 pub mod kernel;
 pub mod launch;
 pub mod optimise;

@@ -130,6 +130,32 @@ fn counts_of_keys() {
 }
 
 #[test]
+fn lists_of_tiles() {
+    let place = |i: usize| [drawn(2 * i), drawn(2 * i + 1)].map(|x| (x % 400) as f32);
+    for len in LENGTHS {
+        let boxes: Vec<Box2> =
+            (0..len).map(place).map(|[x, y]| Box2 { min: [x, y], max: [x + 30.0, y + 10.0] }).collect();
+        let tiles = Tiles::covering(300, 200, 16);
+        let (starts, entries) = on_threads(|| {
+            let mut lists = TileLists::default();
+            // Again, into what is there.
+            (0..2).for_each(|_| lists.fill(tiles, &boxes).expect("few entries"));
+            (lists.starts, lists.boxes)
+        });
+        assert_eq!((starts.len(), *starts.last().unwrap() as usize), (19 * 13 + 1, entries.len()));
+        for tile in [0, 20, 19 * 13 - 1] {
+            let [x, y] = [tile % 19, tile / 19].map(|t| 16.0 * t as f32);
+            let touches = |&i: &u32| {
+                let [a, b] = place(i as usize);
+                a < x + 16.0 && a + 30.0 >= x && b < y + 16.0 && b + 10.0 >= y
+            };
+            let wanted: Vec<u32> = (0..len as u32).filter(touches).collect();
+            assert!(entries[starts[tile] as usize..starts[tile + 1] as usize] == wanted);
+        }
+    }
+}
+
+#[test]
 fn one_number_from_many() {
     for len in LENGTHS {
         let mut values = floats(len);

@@ -82,7 +82,7 @@ macro_rules! shipped {
 shipped! {
     ball: "ball.toml", balls: "balls.toml", filtering: "filtering.toml", first_light: "first-light.toml",
     forest: "forest.toml", glass: "glass.toml", hair: "hair.toml", lacquer: "lacquer.toml", lens: "lens.toml",
-    lights: "lights.toml", puddles: "puddles.toml", relief: "relief.toml",
+    lights: "lights.toml", moon: "moon.toml", puddles: "puddles.toml", relief: "relief.toml",
 }
 
 #[test]

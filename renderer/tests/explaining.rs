@@ -404,3 +404,36 @@ fn why_a_value_has_a_cotangent_is_explained_from_both_ends() {
     let out = shade(&["dump", "--stage", "tape", "--why", "e", &path]);
     assert!(!out.status.success() && text(&out.stderr).contains("`adjoint`"), "{}", text(&out.stderr));
 }
+
+/// Implementations of an interface share the words of its values, so what is said of a word is said of each of them.
+#[test]
+fn words_of_an_interfaces_value_say_whose_members_they_are() {
+    let file = File::new(
+        "shared.ssl",
+        "interface IMaterial { float eval(float x); }
+struct Matte : IMaterial { int tag; float albedo; float eval(float x) { return albedo * x; } }
+struct Plain : IMaterial { float level; float2 more; float eval(float _x) { return level + more.y; } }
+shader main(float k = 0.5, int kind = 0, out float r)
+{
+    IMaterial m = Matte(3, k);
+    if (kind > 0) m = Plain(global_value<position>.x, float2(k));
+    r = ddx(m.eval(2.0));
+}
+",
+    );
+    // In `Matte` the shared float has no derivative; in `Plain` it has, and so has the word from there on.
+    let merged = "m.float0 (Matte.albedo, Plain.level):7 carries x";
+    let all = verdicts(&why(&file, "m", &[]));
+    assert!(all.contains(&merged.to_owned()), "{all:?}");
+    let alone = "m.float2 (Plain.more.y):7";
+    assert!(all.iter().any(|v| v.contains("m.float2 (Plain.more.y)") && !v.contains("carries x")), "{alone}: {all:?}");
+    // A word is asked for by its number.
+    let one = verdicts(&why(&file, "m.float0", &[]));
+    assert!(one.iter().all(|v| v.starts_with("m.float0 (Matte.albedo, Plain.level)")), "{one:?}");
+    assert!(!one.is_empty());
+    // The calls show where the call is dispatched.
+    let answered = why(&file, "m.float0", &[]);
+    let last = answered["answers"].as_array().and_then(|a| a.last()).expect("an answer");
+    let chain = places(&last["asked_for_by"][0]);
+    assert!(chain.iter().any(|p| p.ends_with("call of `IMaterial.eval`")), "{chain:?}");
+}

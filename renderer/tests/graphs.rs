@@ -10,7 +10,7 @@ fn shipped(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes").join(name).display().to_string()
 }
 
-const GRAPHS: [&str; 3] = ["graphs/grain.toml", "graphs/lacquer.toml", "graphs/inlay.toml"];
+const GRAPHS: [&str; 4] = ["graphs/grain.toml", "graphs/lacquer.toml", "graphs/inlay.toml", "graphs/stained.toml"];
 
 #[test]
 fn shipped_graphs_have_nothing_wrong_with_them() {

@@ -1,7 +1,7 @@
 //! Layers and sums of closures, from shaders to the lobes of a hit: who gets which share of the light.
 
 use glam::{Vec2, Vec3};
-use renderer::bsdf::{BentNormals, Bsdf, WeightedLobe};
+use renderer::bsdf::{BentNormals, Bsdf, OwnLobes, WeightedLobe};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::sampler::Sampler;
@@ -35,7 +35,14 @@ fn seen_with(imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
     let spaces = Spaces { objects: Vec::new(), camera: Space::WORLD };
     let around = Surroundings { spaces: &spaces, geometry: &Geometry::default() };
     let material = Material::new("main", shader, &language);
-    material.shade(&[point], around, &NoTextures, &mut Scratch::default(), &mut lobes, &mut shaded);
+    material.shade(
+        &[point],
+        around,
+        &NoTextures,
+        &mut Scratch::default(),
+        (&mut lobes, &mut OwnLobes::default()),
+        &mut shaded,
+    );
     Seen { lobes, emission: shaded[0].emission, wo, gnormal }
 }
 
@@ -47,8 +54,13 @@ impl Seen {
     /// The share of light from all sides that comes to the viewer: the mean weight of the samples.
     fn reflected(&self) -> Vec3 {
         const N: u32 = 1 << 14;
-        let bsdf =
-            Bsdf { lobes: &self.lobes, wo: self.wo, gnormal: self.gnormal, bent_normals: BentNormals::default() };
+        let bsdf = Bsdf {
+            lobes: &self.lobes,
+            wo: self.wo,
+            gnormal: self.gnormal,
+            own: None,
+            bent_normals: BentNormals::default(),
+        };
         let draw = |i| {
             let mut s = Sampler::new(5, (3, 4), i);
             let (pick, u): (f32, Vec2) = (s.next_1d(), s.next_2d());

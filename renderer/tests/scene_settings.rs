@@ -156,7 +156,7 @@ fn settings_that_cannot_be_say_what_there_is() {
     }
     let shader = folder.write("a.ssl", "shader main(out float o) { o = 1.0; }\n");
     let (code, _, said) = shade(&["check", &shader, "--set", "film.width=4"]);
-    assert!(code == Some(2) && said.contains("none of the files is a scene"), "{said}");
+    assert!(code == Some(2) && said.contains("sets keys of scenes and jobs"), "{said}");
 }
 
 #[test]

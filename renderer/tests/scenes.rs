@@ -51,6 +51,11 @@ fn balls() {
 }
 
 #[test]
+fn moon() {
+    renders(&root().join("scenes/moon.toml"), "moon");
+}
+
+#[test]
 fn puddles() {
     renders(&root().join("scenes/puddles.toml"), "puddles");
 }

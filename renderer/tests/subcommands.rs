@@ -207,6 +207,28 @@ fn every_stage_can_be_dumped() {
 }
 
 #[test]
+fn dump_shows_gradients_of_kernels() {
+    let source =
+        "kernel squares(in buffer<float> x, float scale, out buffer<float> y) { y = scale * x[index] * x[index]; }";
+    let file = File::new("squares.ssl", source);
+    let dump = |by: &str| shade(&["dump", &file.path(), "--stage", "opt", "--by", by]);
+    let out = dump("x");
+    let found = text(&out.stdout);
+    assert!(
+        out.status.success() && found.contains("column gradient.x: float 1 add") && found.contains("add_to"),
+        "{found}"
+    );
+    let out = dump("scale");
+    assert!(out.status.success() && !text(&out.stdout).contains("add_to"), "{}", text(&out.stdout));
+    let out = dump("scal");
+    assert!(
+        out.status.code() == Some(2) && text(&out.stderr).contains("did you mean `scale`?"),
+        "{}",
+        text(&out.stderr)
+    );
+}
+
+#[test]
 fn check_describes_shaders_as_json() {
     let source = "
 texture2d grain;
@@ -357,4 +379,38 @@ fn eval_limits_what_gradients_keep() {
     let (code, report) = eval("n=20000", "64");
     assert_eq!((code, &report["outputs"]["r"]), (Some(0), &20001.0.into()));
     assert_eq!(shade(&["eval", &file.path(), "--tape-memory", "0"]).status.code(), Some(2));
+}
+
+/// The path tracer in the language: spheres of three materials behind an interface, four bounces.
+#[test]
+fn a_path_tracer_in_the_language_renders_a_picture() {
+    let tracer = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/shaders/path_tracer.ssl");
+    let file = File::new("spheres.ssl", "");
+    let picture = Path::new(&file.path()).with_extension("exr");
+    let written = picture.display().to_string();
+    let render = |parameters: &[&str]| {
+        let common = ["eval", tracer, "--entry", "picture", "--grid", "32x24", "-o", &written];
+        let out = shade(&[&common[..], parameters].concat());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let image = exr::prelude::read_all_flat_layers_from_file(&picture).expect("a whole picture");
+        std::fs::remove_file(&picture).expect("it was written");
+        // Channels are in the order of the alphabet: blue, green, red.
+        let channel = |i: usize| image.layer_data[0].channel_data.list[i].sample_data.values_as_f32().collect();
+        [channel(2), channel(1), channel(0)] as [Vec<f32>; 3]
+    };
+    let bright = render(&["--param", "samples=4"]);
+    // The upper left corner sees the sky: a mix by the height of the ray.
+    let (x, y) = (0.5 / 32.0, 23.5 / 24.0);
+    let ray: [f32; 3] = [2.4 * (x - 0.5), 1.8 * (y - 0.5) - 0.1, -2.0];
+    let up = 0.5 + 0.5 * ray[1] / ray.iter().map(|c| c * c).sum::<f32>().sqrt();
+    for (channel, zenith) in bright.iter().zip([0.3, 0.5, 1.0]) {
+        assert!((channel[0] - (1.0 - up + up * zenith)).abs() < 1e-5, "{} {up}", channel[0]);
+    }
+    // All light goes through materials after the first bounce, and no sphere shines.
+    assert!(bright.iter().flatten().all(|c| c.is_finite() && (0.0..=1.0).contains(c)));
+    // The albedo of the matte sphere is that of its red channel alone.
+    let dark = render(&["--param", "samples=4", "--param", "albedo=0.1"]);
+    assert!(dark[0].iter().zip(&bright[0]).all(|(dark, bright)| dark <= bright));
+    assert!(dark[0].iter().sum::<f32>() < bright[0].iter().sum::<f32>() - 1.0);
+    assert_eq!(dark[1..], bright[1..]);
 }

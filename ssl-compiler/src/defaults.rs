@@ -9,7 +9,7 @@ use crate::ir::{Const, Module, Precision};
 use crate::lower::{self, Defaults, Request, Roots};
 use crate::pipeline::{self, Options};
 use crate::runtime::block::lane_error;
-use crate::runtime::{ClosureRegistry, ExternalRegistry, NoTextures, Order};
+use crate::runtime::{ExternalRegistry, NoTextures, Order};
 use crate::sema::hir::{self, Expr, ExprKind, FunctionId, Place, Stmt, StmtKind, VarId, Variable};
 use crate::sema::{Checked, reach};
 use crate::syntax::ast::Direction;
@@ -20,12 +20,7 @@ const FUEL: u32 = 1 << 20;
 
 /// The values of those defaults of a shader that lowering alone cannot compute: the scalars of each, in order.
 /// Recursive functions need a stack of several megabytes.
-pub fn computed(
-    checked: &Checked,
-    shader: FunctionId,
-    closures: &ClosureRegistry,
-    externals: &ExternalRegistry,
-) -> Defaults {
+pub fn computed(checked: &Checked, shader: FunctionId, externals: &ExternalRegistry) -> Defaults {
     let function = checked.program.function(shader);
     let mut found = Defaults::new();
     for p in function.parameters.iter().filter(|p| p.direction == Direction::In) {
@@ -33,7 +28,7 @@ pub fn computed(
         let Some(value) = p.default.as_ref().filter(|e| reach::calls_functions(e)) else { continue };
         let alone = alone(checked, variable, value.clone());
         let entry = FunctionId(alone.program.functions.len() as u32 - 1);
-        found.extend(run(&alone, entry, closures, externals).map(|list| (p.variable, list)));
+        found.extend(run(&alone, entry, externals).map(|list| (p.variable, list)));
     }
     found
 }
@@ -67,18 +62,18 @@ fn alone(checked: &Checked, variable: &Variable, value: Expr) -> Checked {
         attributes: hir::Attributes::default(),
         span,
     });
-    Checked { program, layout: checked.layout.clone(), tests: Vec::new(), sources: checked.sources.clone() }
+    Checked {
+        program,
+        layout: checked.layout.clone(),
+        closures: checked.closures.clone(),
+        tests: Vec::new(),
+        sources: checked.sources.clone(),
+    }
 }
 
-fn run(
-    checked: &Checked,
-    shader: FunctionId,
-    closures: &ClosureRegistry,
-    externals: &ExternalRegistry,
-) -> Option<Vec<Const>> {
+fn run(checked: &Checked, shader: FunctionId, externals: &ExternalRegistry) -> Option<Vec<Const>> {
     let request = Request {
         checked,
-        closures,
         externals,
         shader,
         bake: None,

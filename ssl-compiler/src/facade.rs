@@ -17,7 +17,8 @@ use crate::passes::{expand_math, poison};
 use crate::pipeline::{self, Failure, Options, Stage};
 use crate::runtime::externals::NO_EXTERNALS;
 use crate::runtime::{
-    ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, GradientRequest, ParameterBlock, ShaderInterface,
+    ClosureId, ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, GradientRequest, ParameterBlock,
+    ShaderInterface,
 };
 pub use crate::sema::Checked;
 use crate::sema::hir::FunctionId;
@@ -28,7 +29,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+mod closures;
 mod gradients;
+mod jumps;
 
 /// What makes code of a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -157,6 +160,8 @@ pub struct CompileOptions<'a> {
     pub roots: Roots<'a>,
     /// The gradient that the host wants beside them.
     pub gradient: Option<&'a GradientRequest>,
+    /// The closure type of the files' own of which the entry is a function.
+    pub closure: Option<ClosureId>,
     /// Whether the host runs kernels, and not only shaders.
     pub kernels: bool,
 }
@@ -178,6 +183,7 @@ impl<'a> CompileOptions<'a> {
             imports: &modules::LIBRARY_ONLY,
             roots: Roots::All,
             gradient: None,
+            closure: None,
             kernels: true,
         }
     }
@@ -212,11 +218,15 @@ pub fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Parses a file and all that it imports, which is added to the sources.
-pub fn load(sources: &mut SourceMap, file: FileId, imports: &SearchPath<'_>) -> (Modules, Diagnostics) {
+/// Parses a file and all that it imports, which is added to the sources, and the files that join it.
+pub fn load(
+    sources: &mut SourceMap,
+    (file, joining): (FileId, &[FileId]),
+    imports: &SearchPath<'_>,
+) -> (Modules, Diagnostics) {
     on_large_stack(|| {
         let mut diagnostics = Diagnostics::new();
-        let modules = modules::load(sources, file, imports, &mut diagnostics);
+        let modules = modules::load(sources, (file, joining), imports, &mut diagnostics);
         (modules, diagnostics)
     })
 }
@@ -233,7 +243,7 @@ pub fn format(sources: &SourceMap, file: FileId) -> Result<String, Diagnostics> 
 
 fn check_here(sources: &mut SourceMap, file: FileId, options: &CompileOptions<'_>) -> (Checked, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let modules = modules::load(sources, file, options.imports, &mut diagnostics);
+    let modules = modules::load(sources, (file, &[]), options.imports, &mut diagnostics);
     check_modules(sources, &modules, diagnostics, options)
 }
 
@@ -344,6 +354,9 @@ fn choose(
     entry: Option<&str>,
     options: &CompileOptions<'_>,
 ) -> Result<FunctionId, Diagnostics> {
+    if let Some(closure) = options.closure {
+        return closures::of_closure(checked, file, closure, entry);
+    }
     let start = Span::new(file, 0..0);
     let (kernels, mut shaders): (Vec<_>, Vec<_>) = checked.program.shaders().partition(|(_, f)| f.is_kernel);
     if options.kernels && (entry.is_some() || shaders.is_empty()) {
@@ -381,7 +394,7 @@ fn choose(
 
 /// The defaults of a shader's parameters that take running some of its functions.
 pub(crate) fn computed_defaults(checked: &Checked, id: FunctionId, options: &CompileOptions<'_>) -> lower::Defaults {
-    on_large_stack(|| defaults::computed(checked, id, options.closures, options.externals))
+    on_large_stack(|| defaults::computed(checked, id, options.externals))
 }
 
 type Lowered = (Module, ShaderInterface, pipeline::Timings);
@@ -397,11 +410,10 @@ fn lower_here(
     let poison = options.passes.derivatives == Derivatives::Poisoned;
     let request = Request {
         checked,
-        closures: options.closures,
         externals: options.externals,
         shader: id,
         bake: options.bake.map(|block| Bake { block, except: options.gradient.map_or(&[], |g| &g.parameters) }),
-        defaults: &defaults::computed(checked, id, options.closures, options.externals),
+        defaults: &defaults::computed(checked, id, options.externals),
         probes: options.probes,
         call_sites: false,
         names: options.names,
@@ -423,7 +435,6 @@ fn lower_here(
         poison::run(&mut module, checked.program.formats.len(), &|span| checked.sources.place(span));
     }
     let shader = checked.program.function(id).span;
-    interface.globals = checked.layout.clone();
     if let Some(request) = options.gradient {
         let mut layout = checked.layout.clone();
         gradients::ask(request, &mut module, &mut interface, &mut layout, shader)?;
@@ -505,6 +516,7 @@ fn explain(failure: Failure, shader: Span) -> Diagnostic {
             let hint = "it is asked for by `ddx`, `ddy` or a texture; let the host register one, or say that it is 0";
             Diagnostic::error(&codes::NO_DERIVATIVE, span, message, hint)
         }
+        Failure::Refused(Refused::Jumps { span, why }) => jumps::explain(span, why),
         Failure::Refused(Refused::NoUndo { span, why, variable }) => {
             let hint = "write the update so that it can be taken back, or keep the rounds: remove `[Undo]`, or write \
                         `[Checkpoint(every = 64)]`";

@@ -5,7 +5,10 @@ use crate::analysis::derivatives::Derivatives;
 use crate::ir::{Module, Precision, verify};
 use crate::passes::ad::CallPolicy;
 use crate::passes::remarks::Remarks;
-use crate::passes::{ad, additions, dce, dead_parameters, fuel, hoist, inline, simplify, tables, unroll};
+use crate::passes::sweeps::Sweep;
+use crate::passes::{
+    ad, additions, boundaries, dce, dead_parameters, fuel, hoist, inline, simplify, sweeps, tables, unroll,
+};
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +24,8 @@ pub struct Options {
     pub precision: Precision,
     /// Tells the interpreter, for each round of a loop that is taken back, how far what is restored is off.
     pub drift: bool,
+    /// How reverse sweeps through loops come by what the rounds computed.
+    pub sweep: Sweep,
 }
 
 /// What only makes code faster, and can be left out by itself.
@@ -66,6 +71,7 @@ impl Default for Options {
             without: None,
             precision: Precision::default(),
             drift: false,
+            sweep: Sweep::default(),
         }
     }
 }
@@ -170,6 +176,8 @@ pub fn run_remarking(
     remarks: &mut Remarks,
 ) -> Result<Timings, Failure> {
     let mut timings = Timings::new();
+    boundaries::run(module).map_err(Failure::Refused)?;
+    sweeps::run(module, options.sweep);
     check("lower", module)?;
     look(Stage::Lowered, module);
     for pass in PASSES {

@@ -3,6 +3,7 @@
 //! Vectors, structs and constant-indexed arrays exist only up to lowering: the IR knows scalars and flat arrays. Only
 //! [`TypeTable::leaves`] defines the order of the parts.
 
+use std::collections::HashMap;
 use std::fmt;
 
 /// What a register of the compiled shader can hold.
@@ -212,6 +213,27 @@ pub struct StructType {
     pub scalars: u64,
     /// How many leaves a value has where each member counts as one at least, also one without any.
     pub members: usize,
+    pub differential: Option<OwnDifferential>,
+}
+
+/// A differential that is not made of all members that have one.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct OwnDifferential {
+    /// `Void`, where there is none.
+    pub ty: Type,
+    /// Of each member, which part of the differential is its derivative: the way into it, member by member.
+    pub members: Vec<Option<Vec<usize>>>,
+    /// Of each member, whether its author says that it has none.
+    pub no_diff: Vec<bool>,
+}
+
+impl StructType {
+    /// The members that an author can name. Others follow, which hold nothing but derivatives.
+    pub fn named(&self) -> &[StructField] {
+        let count = self.fields.iter().take_while(|f| !f.name.starts_with('(')).count();
+        &self.fields[..count]
+    }
 }
 
 /// One scalar position inside a type; arrays on the way to it are its dimensions, outermost first.
@@ -243,6 +265,9 @@ impl Leaf {
 pub struct TypeTable {
     /// The structs, by their numbers.
     pub structs: Vec<StructType>,
+    /// Of those that are values of interfaces, which members of implementations share each word.
+    #[doc(hidden)]
+    pub shared: HashMap<StructId, Vec<String>>,
 }
 
 impl TypeTable {
@@ -265,11 +290,19 @@ impl TypeTable {
     /// How to get from a value to each of its [leaves](TypeTable::leaves): `.x`, `.list[].v`.
     pub fn leaf_paths(&self, ty: &Type) -> Vec<String> {
         let mut out = Vec::new();
-        self.collect_paths(ty, "", &mut out);
+        self.collect_paths(ty, ("", false), &mut out);
         out
     }
 
-    fn collect_paths(&self, ty: &Type, path: &str, out: &mut Vec<String>) {
+    /// The same for people: a word of an interface's value says which members of implementations it is.
+    #[doc(hidden)]
+    pub fn explained_paths(&self, ty: &Type) -> Vec<String> {
+        let mut out = Vec::new();
+        self.collect_paths(ty, ("", true), &mut out);
+        out
+    }
+
+    fn collect_paths(&self, ty: &Type, (path, explained): (&str, bool), out: &mut Vec<String>) {
         match ty {
             Type::Void | Type::Error => {}
             Type::Vector(kind) => {
@@ -278,13 +311,75 @@ impl TypeTable {
             }
             Type::Matrix => out.extend((0..16).map(|i| format!("{path}[{}][{}]", i / 4, i % 4))),
             Type::Struct(id) => {
-                for field in &self.get(*id).fields {
-                    self.collect_paths(&field.ty, &format!("{path}.{}", field.name), out);
+                let shared = self.shared.get(id).filter(|_| explained);
+                for (i, field) in self.get(*id).fields.iter().enumerate() {
+                    let note = shared.and_then(|list| list.get(i)).filter(|note| !note.is_empty());
+                    let note = note.map_or(String::new(), |note| format!(" ({note})"));
+                    self.collect_paths(&field.ty, (&format!("{path}.{}{note}", field.name), explained), out);
                 }
             }
-            Type::Array(element, _) => self.collect_paths(element, &format!("{path}[]"), out),
+            Type::Array(element, _) => self.collect_paths(element, (&format!("{path}[]"), explained), out),
             _ => out.push(path.to_owned()),
         }
+    }
+
+    /// Of each float among the [leaves](TypeTable::leaves), which leaf of the type's differential is its derivative;
+    /// `None`, if these are all the leaves of the differential, in order.
+    pub fn derivative_leaves(&self, ty: &Type) -> Option<Vec<Option<usize>>> {
+        if !self.chooses_differential(ty) {
+            return None;
+        }
+        let mut map = Vec::new();
+        self.collect_derivatives(ty, Some(0), &mut map);
+        Some(map)
+    }
+
+    /// Whether in a type is a struct with a differential of its own.
+    fn chooses_differential(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Struct(id) => {
+                let structure = self.get(*id);
+                structure.differential.is_some() || structure.fields.iter().any(|f| self.chooses_differential(&f.ty))
+            }
+            Type::Array(element, _) => self.chooses_differential(element),
+            _ => false,
+        }
+    }
+
+    /// Appends what [`TypeTable::derivative_leaves`] gives, the differential starting at a leaf, or being dropped;
+    /// gives the number of its leaves.
+    fn collect_derivatives(&self, ty: &Type, start: Option<usize>, out: &mut Vec<Option<usize>>) -> usize {
+        match ty {
+            Type::Float | Type::Vector(_) | Type::Matrix => {
+                let count = self.leaf_count(ty);
+                out.extend((0..count).map(|i| start.map(|start| start + i)));
+                count
+            }
+            Type::Array(element, _) => self.collect_derivatives(element, start, out),
+            Type::Struct(id) => {
+                let structure = self.get(*id);
+                let Some(own) = &structure.differential else {
+                    let member = |before: usize, f: &StructField| {
+                        before + self.collect_derivatives(&f.ty, start.map(|start| start + before), out)
+                    };
+                    return structure.fields.iter().fold(0, member);
+                };
+                for (f, path) in structure.fields.iter().zip(&own.members) {
+                    let start = start.zip(path.as_ref()).map(|(start, path)| start + self.leaves_before(&own.ty, path));
+                    self.collect_derivatives(&f.ty, start, out);
+                }
+                self.leaf_count(&own.ty)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The leaves of a value in front of one of its parts.
+    fn leaves_before(&self, ty: &Type, path: &[usize]) -> usize {
+        let ([first, rest @ ..], Type::Struct(id)) = (path, ty) else { return 0 };
+        let fields = &self.get(*id).fields;
+        let before: usize = fields[..*first].iter().map(|f| self.leaf_count(&f.ty)).sum();
+        before + self.leaves_before(&fields[*first].ty, rest)
     }
 
     /// How many leaves [`TypeTable::leaves`] would return.

@@ -3,7 +3,8 @@
 //! The targets in `fuzz/` call these, and so does `tests/fuzz_regressions.rs` with the inputs that once
 //! broke something, which lie in `fuzz/` beside this crate's sources, a folder a target.
 
-use crate::generate::{Flavour, ROWS, Random, VALUES, program_from};
+use crate::generate::{Flavour, ROWS, Random, VALUES, kernel, kernel_and_derivative, program_from};
+use crate::kernel_programs::{gives_the_same_bits, gradient_is_the_transpose};
 use crate::layout::complaint;
 use crate::{Host, NATIVE_AS_LOWERED, Ran, WAYS, explain, messages, run};
 use ssl_compiler::backend::OptLevel;
@@ -20,8 +21,14 @@ use std::path::Path;
 /// A target's name and what it does with its input.
 pub type Target = (&'static str, fn(&[u8]));
 
-pub const TARGETS: &[Target] =
-    &[("syntax", syntax), ("checker", checker), ("programs", programs), ("ir", ir), ("graph", graph)];
+pub const TARGETS: &[Target] = &[
+    ("syntax", syntax),
+    ("checker", checker),
+    ("programs", programs),
+    ("kernels", kernels),
+    ("ir", ir),
+    ("graph", graph),
+];
 
 /// Lexer, parser and formatter on any text.
 pub fn syntax(data: &[u8]) {
@@ -149,6 +156,20 @@ pub fn programs(data: &[u8]) {
         assert_eq!(*native, ran[1], "{way:?} differs\n{source}");
     }
     assert_eq!(ran[WAYS.len()], ran[0], "native code of the module as lowered differs\n{source}");
+}
+
+/// A well-typed kernel gives the same bits in every way of running it, and its gradient is the transpose of its derivative.
+pub fn kernels(data: &[u8]) {
+    let Some((&[size, kind, seed], script)) = data.split_first_chunk() else { return };
+    let (random, mut elements) = (Random::scripted(script), Random::new(u64::from(seed)));
+    let size = usize::from(size) % 30;
+    let held = on_large_stack(|| match kind % 3 {
+        0 => gradient_is_the_transpose(&kernel_and_derivative(random, size), &mut elements).map(|_| ()),
+        kind => gives_the_same_bits(&kernel(random, size, kind == 1), &mut elements),
+    });
+    if let Err(why) = held {
+        panic!("{why}");
+    }
 }
 
 fn input_rows(choice: u8) -> Vec<f32> {

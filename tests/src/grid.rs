@@ -36,10 +36,11 @@ pub struct Launched {
     pub uniform: [usize; 2],
 }
 
-/// Sums of what is added, by column and element.
+/// What is added, by column and element.
 #[derive(Default)]
 struct Sums {
-    floats: Mutex<BTreeMap<(u32, u32), f64>>,
+    /// All terms: a sum is that of the terms in order of size, whatever order they come in.
+    floats: Mutex<BTreeMap<(u32, u32), Vec<f32>>>,
     ints: Mutex<BTreeMap<(u32, u32), u32>>,
     scalars: Vec<Scalar>,
     uniform: Mutex<[usize; 2]>,
@@ -52,7 +53,9 @@ impl Sums {
             let inside = (first..first + width).contains(&(column as usize));
             inside.then(|| element as usize * width + column as usize - first)
         };
-        for (&at, &sum) in self.floats.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for (&at, terms) in self.floats.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            terms.sort_by(f32::total_cmp);
+            let sum: f64 = terms.iter().map(|term| f64::from(*term)).sum();
             place(at).into_iter().for_each(|at| words[at] = (sum as f32).to_bits());
         }
         for (&at, &sum) in self.ints.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -82,7 +85,7 @@ impl HostServices for Sums {
                 let place = (column, request.index.0[lane]);
                 match self.scalars[column as usize] {
                     Scalar::Float if !row.0[lane].is_finite() => {}
-                    Scalar::Float => *floats.entry(place).or_default() += f64::from(row.0[lane]),
+                    Scalar::Float => floats.entry(place).or_default().push(row.0[lane]),
                     _ => {
                         let sum = ints.entry(place).or_default();
                         *sum = sum.wrapping_add(row.int(lane) as u32);

@@ -1,11 +1,13 @@
 //! What the tests of this crate share: a host with a few globals and closures, and shortcuts from
 //! source text to a shader and from a shader to its outputs.
 
+pub mod floats;
 pub mod fuzz;
 pub mod generate;
 pub mod grid;
 pub mod hostile;
 pub mod images;
+pub mod kernel_programs;
 pub mod layout;
 pub mod neutral;
 pub mod oracle;
@@ -52,7 +54,7 @@ ssl_compiler::closure_type! {
 
 /// Light that a surface gives off.
 pub fn emission() -> ssl_compiler::runtime::ClosureType {
-    ssl_compiler::runtime::ClosureType { name: "Emission", parameters: vec![] }
+    ssl_compiler::runtime::ClosureType { name: "Emission".into(), parameters: vec![] }
 }
 
 /// A clear layer over another closure.
@@ -60,16 +62,16 @@ pub fn coat() -> ssl_compiler::runtime::ClosureType {
     use ssl_compiler::runtime::{ClosureParameter, ClosureType, ValueRange};
     use ssl_compiler::types::Type;
     ClosureType {
-        name: "Coat",
+        name: "Coat".into(),
         parameters: vec![
             ClosureParameter {
-                name: "ior",
+                name: "ior".into(),
                 ty: Type::Float,
                 range: ValueRange::of(1.0..=10.0),
                 default: Some(ClosureDefault::Float(1.5)),
             },
             ClosureParameter {
-                name: "base",
+                name: "base".into(),
                 ty: Type::Closure,
                 range: ValueRange::ALL,
                 default: Some(ClosureDefault::NoLobes),
@@ -127,9 +129,15 @@ pub fn externals() -> ExternalRegistry {
 
 impl Default for Host {
     fn default() -> Host {
+        use ssl_compiler::runtime::ClosureInterface;
         let mut closures = ClosureRegistry::new();
         [Lambert::closure_type(), coat(), emission()].into_iter().for_each(|c| {
             closures.register(c);
+        });
+        closures.set_interface(ClosureInterface {
+            file: "bsdf.ssl",
+            name: "IBsdf",
+            functions: &["bsdf_begin", "bsdf_eval", "bsdf_draw", "bsdf_beneath"],
         });
         Host { globals: HitGlobals::layout(), closures, externals: externals() }
     }

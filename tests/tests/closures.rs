@@ -3,8 +3,9 @@
 use ssl_compiler::diagnostics::codes;
 use ssl_compiler::runtime::{Closure, Layer, ParameterBlock, Row, read3};
 use ssl_compiler::source::SourceMap;
-use ssl_compiler::{CompileOptions, Roots, compile};
+use ssl_compiler::{Block, CompileOptions, Roots, ShaderRequest, compile};
 use ssl_tests::{BACKENDS, Host, Lambert, messages, run_with_default_fuel};
+use std::borrow::Cow;
 
 /// A lobe of lane 0: closure, weight, index of the lobe above it.
 type Lobe = (&'static str, [f32; 3], Option<usize>);
@@ -24,7 +25,8 @@ fn lobes(source: &str, x: f32) -> Vec<Lobe> {
         kept.iter()
             .map(|&i| {
                 let above = list[i].layer.map(|l| kept.iter().position(|&k| k == l.lobe).unwrap_or(usize::MAX));
-                (host.closures.get(list[i].closure).name, read3(&rows, list[i].weight_row, 0), above)
+                let Cow::Borrowed(name) = host.closures.get(list[i].closure).name else { panic!("of a macro") };
+                (name, read3(&rows, list[i].weight_row, 0), above)
             })
             .collect::<Vec<Lobe>>()
     });
@@ -270,7 +272,8 @@ fn wanted_lobes_come_with_the_layers_above_them() {
     let mut sources = SourceMap::new();
     let file = sources.add("test.ssl", source);
     let (shader, _) = compile(&mut sources, file, None, &options).unwrap_or_else(|d| panic!("{}", messages(&d)));
-    let found: Vec<_> = shader.interface().lobes.iter().map(|l| (host.closures.get(l.closure).name, l.layer)).collect();
+    let found: Vec<_> =
+        shader.interface().lobes.iter().map(|l| (&*host.closures.get(l.closure).name, l.layer)).collect();
     let beneath = |lobe| Some(Layer { lobe, parameter: 1 });
     assert_eq!(found, [("Coat", None), ("Coat", beneath(0)), ("Emission", beneath(1))]);
 }
@@ -300,4 +303,63 @@ fn a_lobes_parameters_may_be_of_any_scalar_vector_or_matrix_type() {
             Everything { a: 1.0, b: [2.0, 3.0], c: 4, d: [5.0, 6.0, 7.0, 8.0], e: m, f: true, g: [9.0, 10.0, 11.0] };
         assert_eq!(lobe, expected, "{way:?}");
     }
+}
+
+const OWN: &str = "import \"bsdf.ssl\";
+    struct Tint { color of; float gain = 2.0; };
+    struct Dust : IBsdf
+    {
+        Tint tint;
+        bool dark;
+        closure base;
+        int grains = 3;
+        color eval(vector wo, vector wi) { return dark ? color(0.0) : tint.of * (tint.gain * grains * wi.z / wo.z); }
+        float pdf(vector _wo, vector wi) { return wi.z; }
+        BsdfSample sample(vector wo, float2 u) { return bsdf_sample(vector(u, 1.0), eval(wo, vector(u, 1.0)), 0.5); }
+        color rho(vector _wo) { return tint.of; }
+        color beneath(vector _wo, int _base) { return color(0.25); }
+    }
+    shader main(out closure c)
+    {
+        c = 0.5 * make_closure<Dust>({color(0.1, 0.2, 0.3), 4.0}, base = make_closure<Lambert>(color(1.0), global_value<normal>), dark = false)
+            + make_closure<Dust>(Tint(color(1.0)), true);
+    }";
+
+/// The members are the parameters, inner structs taken apart, and each function of the interface is an entry with a row for
+/// each scalar: first the members, then the arguments.
+// rule: closures.own accept
+#[test]
+fn a_struct_that_conforms_is_a_closure() {
+    let host = Host::default();
+    let mut compiler = ssl_compiler::Compiler::new();
+    compiler.set_globals(host.globals.clone()).set_closures(host.closures.clone());
+    let file = compiler.add_source("own.ssl", OWN);
+    let shader = compiler.compile(file, "main").unwrap_or_else(|e| panic!("{e}"));
+    let interface = shader.interface();
+    let dust = interface.lobes[0].closure;
+    let names: Vec<&str> = interface.lobes.iter().map(|l| &*interface.closure_types.get(l.closure).name).collect();
+    assert_eq!(names, ["Dust", "Lambert", "Dust"]);
+    assert_eq!(interface.lobes[1].layer, Some(Layer { lobe: 0, parameter: 3 }));
+    let parameters = &interface.closure_types.get(dust).parameters;
+    let names: Vec<&str> = parameters.iter().map(|p| &*p.name).collect();
+    assert_eq!(names, ["tint.of", "tint.gain", "dark", "base", "grains"]);
+    let mut rows = shader.new_outputs();
+    shader.run(&mut Block::new(&vec![Row::ZERO; host.globals.rows()], &shader.new_parameters(), &mut rows));
+    let members: Vec<Row> = rows[interface.lobes[0].parameter_row..][..6].to_vec();
+    assert_eq!(members[..4], [0.1, 0.2, 0.3, 4.0].map(Row::splat));
+    assert_eq!((members[4].int(0), members[5].int(0)), (0, 3));
+    let other = &rows[interface.lobes[2].parameter_row..];
+    assert_eq!((other[3].0[0], other[4].int(0), other[5].int(0)), (2.0, 1, 3));
+    // Normal, tangent, wo and wi; the value is 0.1 · 4 · 3 · 0.6 / 0.8.
+    let request = ShaderRequest { closure: Some(dust), ..ShaderRequest::from("bsdf_eval") };
+    let eval = compiler.compile(file, request).unwrap_or_else(|e| panic!("{e}"));
+    let place = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.6, 0.0, 0.8, 0.0, 0.8, 0.6].map(Row::splat);
+    let inputs: Vec<Row> = members.iter().chain(&place).copied().collect();
+    assert_eq!(eval.interface().globals.rows(), inputs.len());
+    let mut outputs = eval.new_outputs();
+    eval.run(&mut Block::new(&inputs, &eval.new_parameters(), &mut outputs));
+    let [red, density] = [0, 3].map(|row| outputs[row].0[7]);
+    assert!((red - 0.9).abs() < 1e-6 && density == 0.6, "{red} {density}");
+    let unknown = ShaderRequest { closure: Some(dust), ..ShaderRequest::from("bsdf_other") };
+    assert!(compiler.compile(file, unknown).is_err());
 }

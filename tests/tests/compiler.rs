@@ -204,3 +204,58 @@ fn the_rows_of_a_field_are_where_the_layout_says() {
     assert_eq!(globals.rows().len(), layout.rows());
     assert_eq!(Lambert::closure_type().name, "Lambert");
 }
+
+/// A shader that knows an interface and one type that conforms; a host adds more.
+// rule: interfaces.values accept
+#[test]
+fn a_host_adds_implementations_to_a_program() {
+    const SHAPES: &str = "interface IShape { float area(); static const int CORNERS = 0; }";
+    const USER: &str = "import \"shapes.ssl\";
+        struct Dot : IShape { float area() { return 0.5; } }
+        interface IPaint { float ink(); }
+        shader own(out float r) { IShape s; r = s.area(); }
+        shader others(out float r) { IPaint p; r = p.ink(); }";
+    const BLOB: &str = "import \"user.ssl\"; struct Blob : IShape, IPaint
+        { float area() { return 7.0; } float ink() { return 3.0 + float(CORNERS); } }";
+    const DROP: &str = "import \"user.ssl\"; struct Drop : IPaint { float ink() { return 4.0; } }";
+    let files = [("shapes.ssl", SHAPES), ("user.ssl", USER), ("blob.ssl", BLOB), ("drop.ssl", DROP)];
+    let mut compiler = Compiler::new();
+    compiler.set_files(Memory::with(&files));
+    let user = compiler.add_file("user.ssl").unwrap();
+    let (blob, drop) = (compiler.add_file("blob.ssl").unwrap(), compiler.add_file("drop.ssl").unwrap());
+    let run = |compiler: &mut Compiler, entry: &str| {
+        let shader = compiler.compile(user, entry).unwrap();
+        result(&shader, &[], &shader.new_parameters())
+    };
+    // Nothing in the program paints, so a value holds nothing.
+    assert_eq!(run(&mut compiler, "others"), 0.0);
+    // A value holds the type that conforms first: the program's own before the host's, and these in their order.
+    compiler.set_implementations(&[blob, drop]);
+    assert_eq!([run(&mut compiler, "own"), run(&mut compiler, "others")], [0.5, 3.0]);
+    let kept = compiler.compile(user, "others").unwrap();
+    compiler.set_implementations(&[drop, blob]);
+    assert_eq!([run(&mut compiler, "own"), run(&mut compiler, "others")], [0.5, 4.0]);
+    // What was given out stays, and the same list keeps what was made for it.
+    assert_eq!(result(&kept, &[], &kept.new_parameters()), 3.0);
+    let program = compiler.program(user);
+    compiler.set_implementations(&[drop, blob]);
+    assert!(Arc::ptr_eq(&program, &compiler.program(user)));
+    // A file that the program reads anyway joins it once.
+    compiler.set_implementations(&[user, drop]);
+    assert_eq!(run(&mut compiler, "others"), 4.0);
+}
+
+#[test]
+fn what_is_wrong_with_an_added_implementation_lies_in_its_file() {
+    let mut compiler = Compiler::new();
+    compiler.set_files(Memory::with(&[
+        ("user.ssl", "interface IPaint { float ink(); } shader main(out float r) { IPaint p; r = p.ink(); }"),
+        ("half.ssl", "import \"user.ssl\"; struct Half : IPaint { float x; };"),
+    ]));
+    let user = compiler.add_file("user.ssl").unwrap();
+    let half = compiler.add_file("half.ssl").unwrap();
+    let refused = compiler.set_implementations(&[half]).compile(user, "main").err().expect("it lacks a method");
+    let found = refused.into_diagnostics();
+    let first = found.list.iter().find(|d| d.code.id == codes::CONFORMANCE.id).expect("that is said");
+    assert_eq!(first.span.map(|span| span.file), Some(half));
+}

@@ -133,7 +133,7 @@ fn report(path: &Path, source: &str) -> (Vec<Mark>, String) {
     let (checked, diagnostics) = check(&mut sources, file, &options);
     let mut all = diagnostics.list.clone();
     if !diagnostics.has_errors() {
-        all.extend(check_tests(&checked, &host.closures, &sources).list);
+        all.extend(check_tests(&checked, &sources).list);
         let shaders: Vec<String> = checked.program.shaders().map(|(_, f)| f.name.clone()).collect();
         let entries: Vec<Option<&str>> =
             if shaders.is_empty() { vec![None] } else { shaders.iter().map(|s| Some(s.as_str())).collect() };

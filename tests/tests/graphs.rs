@@ -450,3 +450,74 @@ fn a_thousand_units_link_and_compile() {
     let expected = direct(&steps, 0.75);
     assert!(found.to_bits() == expected.to_bits(), "{found} instead of {expected}");
 }
+
+/// One generic function for all units that multiply.
+const MULTIPLY: &str = "T multiply<T : IFloat>(T a, T b = T(2.0)) { return a * b; }";
+
+#[test]
+fn a_generic_function_is_a_unit_for_each_type() {
+    let mut group = ShaderGroup::new("products");
+    group.unit("start", text(START));
+    group.unit("tint", text("shader tint(out color c) { c = color(1.0, 2.0, 3.0); }"));
+    group.unit("square", text(MULTIPLY)).connect("a", "start.x").connect("b", "start.x");
+    // A float and a color: it is for colors.
+    group.unit("tinted", text(MULTIPLY)).connect("a", "square.result").connect("b", "tint.c");
+    // The type comes from another generic unit, and the default is one of it.
+    group.unit("twice", text(MULTIPLY)).connect("a", "tinted.result");
+    group.unit("plain", text(MULTIPLY)).connect("a", "twice.result.y").set("b", 10.0);
+    group.output("all", "twice.result").output("one", "plain.result");
+    for way in BACKENDS {
+        assert_eq!(run_at(&group, 3.0, way), [18.0, 36.0, 54.0, 360.0]);
+    }
+    let (_, written) = build(&group, WAYS[1]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(written.contains("tinted_result = tinted<color>(a = square_result, b = tint_c);"), "{written}");
+    assert!(written.contains("plain_result = plain<float>(a = twice_result.y, b = 10.0);"), "{written}");
+}
+
+#[test]
+fn generic_units_have_outputs_and_feed_arguments() {
+    const SPLIT: &str = "void _helper<T : IFloat>(T _x) {}
+        T split<T : IFloat>(T x, float at, out T rest) { _helper(x); rest = x * (1.0 - at); return x * at; }";
+    let mut group = ShaderGroup::new("parts");
+    group.unit("start", text(START));
+    group.unit("split", text(SPLIT)).connect("x", "start.x");
+    group.unit("scaled", text(MULTIPLY)).connect("a", "split.rest");
+    group.expose("part", "split.at").default = Some((0.25.into(), None));
+    group.expose("by", "scaled.b").default = Some((10.0.into(), None));
+    group.output("part_of", "split.result").output("scaled_by", "scaled.result");
+    for way in BACKENDS {
+        assert_eq!(run_at(&group, 8.0, way), [2.0, 60.0]);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_generic_unit_names_it() {
+    let wrong = |change: &dyn Fn(&mut ShaderGroup)| {
+        let mut group = ShaderGroup::new("wrong");
+        group.unit("start", text(START));
+        group.unit("flat", text("shader flat(out float2 o, out color c, out string s) { o = float2(1.0); }"));
+        change(&mut group);
+        build(&group, WAYS[1]).err().unwrap_or_default()
+    };
+    let both = wrong(&|g| {
+        g.unit("product", text(MULTIPLY)).connect("a", "flat.o").connect("b", "flat.c");
+        g.output("r", "product.result");
+    });
+    assert!(both.contains("E0914") && both.contains("`T` of `product` would be both float2 and color"), "{both}");
+    let none = wrong(&|g| {
+        g.unit("product", text("T made<T : IFloat>(float x) { return T(x); }")).connect("x", "start.x");
+        g.output("r", "product.result");
+    });
+    assert!(none.contains("E0908") && none.contains("what `T` of `made` is in `product`"), "{none}");
+    let bound = wrong(&|g| {
+        g.unit("product", text(MULTIPLY)).connect("a", "flat.s");
+        g.output("r", "flat.o");
+        g.output("t", "product.result");
+    });
+    assert!(bound.contains("`T` would be string, which does not conform to `IFloat`"), "{bound}");
+    let two = wrong(&|g| {
+        g.unit("product", text("T a<T : IFloat>(T x) { return x; } T b<T : IFloat>(T x) { return a(x); }"));
+        g.output("r", "product.result");
+    });
+    assert!(two.contains("E0904") && two.contains("2 shaders and generic functions"), "{two}");
+}

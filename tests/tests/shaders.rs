@@ -66,6 +66,22 @@ fn all_tests_in_the_language_pass_unoptimised() {
     run_all(Options { optimise: false, ..Options::default() }, OptLevel::O0);
 }
 
+/// The files that the chapter on integrals shows.
+#[test]
+fn the_chapter_on_integrals_is_true() {
+    let page = std::fs::read_to_string(folder("../docs/src/integrals.md")).expect("the page exists");
+    let host = Host::default();
+    let imports = SearchPath::on_disk(Vec::new());
+    let session =
+        Session { imports: &imports, externals: &host.externals, ..Session::new(&host.globals, &host.closures) };
+    let examples: Vec<&str> = page.split("```c\n").skip(1).map(|part| part.split("```").next().unwrap_or("")).collect();
+    assert_eq!(examples.len(), 3);
+    for example in examples {
+        let (passed, wrong) = run_text(&session, Path::new("integrals.md"), example);
+        assert!(wrong.is_empty() && passed > 0, "{example}\n{wrong}");
+    }
+}
+
 /// What the chapter on gradients shows: files whose tests pass, and functions as the compiler prints them.
 #[test]
 fn the_chapter_on_gradients_is_true() {

@@ -35,7 +35,7 @@ const COMPILER: Layers = &[
     &["compiler"],
 ];
 
-const KERNELS: Layers = &[&["buffer", "launch"], &["sums"], &["kernel"], &["graph", "optimise"]];
+const KERNELS: Layers = &[&["buffer", "launch"], &["sums"], &["kernel"], &["graph", "optimise"], &["jobs"]];
 
 const RENDERER: Layers = &[
     &["caches", "math", "memory", "ray"],

@@ -16,7 +16,7 @@ section says otherwise, a lobe conserves energy and is reciprocal.
 pub fn page(root: &Path, registry: &ClosureRegistry) -> std::io::Result<String> {
     let mut out = INTRODUCTION.to_owned();
     for closure in registry.types() {
-        let path = file_of(&root.join("renderer/src/bsdf"), closure.name);
+        let path = file_of(&root.join("renderer/src/bsdf"), &closure.name);
         let text = std::fs::read_to_string(&path)
             .map_err(|e| std::io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
         out.push_str(&format!("\n## {}\n\n{}", closure.name, head(&text)));

@@ -122,9 +122,9 @@ fn test() -> Outcome {
         }
     };
     if has(&["cargo", "nextest", "--version"]) {
-        cargo(&[&["nextest", "run", "--workspace"], features].concat())?;
+        cargo(&[&["nextest", "run", "--workspace", "--no-fail-fast"], features].concat())?;
     } else {
-        cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests"], features].concat())?;
+        cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"], features].concat())?;
     }
     cargo(&[&["test", "--workspace", "--doc"], features].concat())
 }
@@ -136,7 +136,7 @@ fn prove_math(arguments: &[String]) -> Outcome {
         [n] => n.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{n}` is no stride"))?,
         _ => return Err("`prove math` takes one stride".to_owned()),
     };
-    let test = ["test", "--release", "-p", "ssl-tests", "--test", "math"];
+    let test = ["test", "--release", "-p", "ssl-tests", "--test", "math_errors"];
     let only = ["functions_of", "--", "--nocapture", "--test-threads", "1"];
     let mut command = cargo_command(&[&test[..], proof_features(), &only].concat());
     command.env("SSL_MATH_STRIDE", stride.to_string());
@@ -168,6 +168,14 @@ fn prove_by(tests: &[&str], programs: usize) -> Outcome {
     run(command)
 }
 
+/// Two hundred steps of a fit, on all back ends and with several numbers of threads.
+fn long_fits() -> Outcome {
+    let test = ["test", "--release", "-p", "ssl-tests", "--test", "long_fits"];
+    let mut command = cargo_command(&[&test[..], proof_features()].concat());
+    command.env("SSL_FIT_STEPS", "200");
+    run(command)
+}
+
 /// Every scene that ships makes the same bytes whatever runs its shaders.
 fn equal_pictures() -> Outcome {
     let test = ["test", "--release", "-p", "renderer", "--test", "equal_pictures"];
@@ -196,6 +204,7 @@ const STEPS: &[Step] = &[
     ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
     ("render", render),
     ("pictures", equal_pictures),
+    ("fits", long_fits),
     ("proof", || prove_by(&["--test", "proof", "--test", "proof_table"], 10_000)),
     // A program's gradients take many runs of it: the full size is for `prove`.
     ("proof, gradients", || prove_by(&["--test", "proof_gradients"], 1_000)),
@@ -272,8 +281,15 @@ fn book() -> Outcome {
 /// What ships is free of warnings: the scenes, their shaders and the standard library.
 fn warnings() -> Outcome {
     let mut files = Vec::new();
-    let folders =
-        ["scenes", "scenes/lobes", "scenes/materials", "scenes/graphs/units", "scenes/splats", "ssl-compiler/std"];
+    let folders = [
+        "scenes",
+        "scenes/lobes",
+        "scenes/materials",
+        "scenes/graphs/units",
+        "scenes/fit",
+        "scenes/splats",
+        "ssl-compiler/std",
+    ];
     for folder in folders {
         // What a folder lacks cannot warn.
         let Ok(entries) = std::fs::read_dir(root().join(folder)) else { continue };

@@ -32,9 +32,12 @@ fn main() -> ExitCode {
         Err(e) => faults.push(format!("the lobes' pages of the manual cannot be read: {e}")),
     }
     faults.extend(pages.iter().filter_map(|(name, text)| keep(&book().join(name), text, check_only).err()));
-    faults.extend(
-        keep(&root().join("scenes/scene.schema.json"), &renderer::scene::json_schema::text(), check_only).err(),
-    );
+    for (name, text) in [
+        ("scene.schema.json", renderer::scene::json_schema::text()),
+        ("job.schema.json", kernels::jobs::schema::text()),
+    ] {
+        faults.extend(keep(&root().join("scenes").join(name), &text, check_only).err());
+    }
     match listings(&language, check_only) {
         Ok((count, found)) => {
             println!("{count} listings were compiled");
@@ -202,7 +205,7 @@ fn closure_parameter(p: &ClosureParameter) -> String {
 fn errors() -> String {
     let mut out = format!(
         "{NOTICE}# Diagnostics\n\nEvery message has a code. `shade explain CODE` prints the text of this page, and \
-         `shade explain` lists all codes.\n`E` and `W` come from the compiler, `S` from scenes and renders.\n"
+         `shade explain` lists all codes.\n`E` and `W` come from the compiler, `S` from scenes and renders, `J` from [jobs](fit.md).\n"
     );
     let mut section = |title: &str, list: &[&Code], examples: &str| {
         let _ = write!(out, "\n## {title}\n");
@@ -218,6 +221,7 @@ fn errors() -> String {
     };
     section("Shaders", codes::ALL, examples::TEXT);
     section("Scenes and renders", renderer::scene::codes::ALL, renderer::scene::codes::EXAMPLES);
+    section("Jobs", kernels::jobs::codes::ALL, kernels::jobs::codes::EXAMPLES);
     out
 }
 

@@ -6,7 +6,7 @@
 use renderer::material::Making;
 use renderer::render::{RenderOptions, Statistics, render};
 use renderer::scene::{self, LoadOptions, Scene};
-use ssl_benches::process::processor_milliseconds;
+use ssl_benches::process::{self, processor_milliseconds};
 use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
 use std::path::Path;
@@ -43,17 +43,7 @@ translate = [1.2, 3.0, 11.0]
 const OF_A_TREE: usize = 6;
 
 fn main() -> ExitCode {
-    let folder = std::env::temp_dir().join(format!("ssl-leaf-card-{}", std::process::id()));
-    let result = std::fs::create_dir_all(&folder).map_err(|e| e.to_string()).and_then(|()| table(&folder));
-    // What is left behind there does no harm.
-    let _ = std::fs::remove_dir_all(&folder);
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    process::in_folder("leaf-card", table)
 }
 
 fn table(folder: &Path) -> Result<(), String> {

@@ -4,6 +4,7 @@
 use renderer::film::Picture;
 use renderer::render::{RenderOptions, render};
 use renderer::scene::{self, LoadOptions};
+use ssl_benches::process;
 use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
 use std::path::Path;
@@ -19,17 +20,7 @@ const SAMPLES: (u32, u32) = (8192, 64);
 const SECONDS: f64 = 1.0;
 
 fn main() -> ExitCode {
-    let folder = std::env::temp_dir().join(format!("ssl-many-lights-{}", std::process::id()));
-    let result = std::fs::create_dir_all(&folder).map_err(|e| e.to_string()).and_then(|()| table(&folder));
-    // What is left behind there does no harm.
-    let _ = std::fs::remove_dir_all(&folder);
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    process::in_folder("many-lights", table)
 }
 
 fn table(folder: &Path) -> Result<(), String> {

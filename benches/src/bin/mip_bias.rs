@@ -7,6 +7,7 @@ use renderer::film::{self, ImageFormat, ToneCurve};
 use renderer::integrator::View;
 use renderer::texture::MipMode;
 use ssl_benches::mip_scene::{MipScene, compare};
+use ssl_benches::process;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,21 +18,14 @@ const FILTERS: [&str; 5] = ["aniso", "stochastic", "trilinear", "bilinear", "nea
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let folder = std::env::temp_dir().join(format!("ssl-mip-bias-{}", std::process::id()));
-    let result = MipScene::write(&folder).and_then(|scene| match &words[..] {
-        [] => table(&scene),
-        [option, file] if option == "--view" => view(&scene, Path::new(file)),
-        _ => Err("the only option is --view FILE.png".to_owned()),
-    });
-    // What is left behind there does no harm.
-    let _ = std::fs::remove_dir_all(&folder);
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
+    process::in_folder("mip-bias", |folder| {
+        let scene = MipScene::write(folder)?;
+        match &words[..] {
+            [] => table(&scene),
+            [option, file] if option == "--view" => view(&scene, Path::new(file)),
+            _ => Err("the only option is --view FILE.png".to_owned()),
         }
-    }
+    })
 }
 
 fn table(scene: &MipScene) -> Result<(), String> {

@@ -12,7 +12,7 @@ use renderer::material::Making;
 use renderer::render::{MeanLanes, RenderOptions, Statistics, render};
 use renderer::scene::{self, LoadOptions, Scene, TextureSetup};
 use renderer::texture::cache::CacheOptions;
-use ssl_benches::process::{peak_megabytes, processor_milliseconds};
+use ssl_benches::process::{self, peak_megabytes, processor_milliseconds};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::{BackendKind, Target};
 use ssl_tests::neutral::{self, Picture};
@@ -31,13 +31,7 @@ fn main() -> ExitCode {
         Some("--row") => row(&words[1..]),
         _ => table(words),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    process::ended(result)
 }
 
 fn table(mut words: Vec<String>) -> Result<(), String> {

@@ -44,21 +44,6 @@ impl<'a> View<'a> {
         View { element: element.clone(), layout, words }
     }
 
-    /// The type of the elements.
-    pub fn element(&self) -> &Element {
-        &self.element
-    }
-
-    /// The number of elements.
-    pub fn len(&self) -> usize {
-        self.layout.length
-    }
-
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     pub(crate) fn word(&self, index: usize, scalar: usize) -> u32 {
         self.words[self.layout.word(index, scalar)]
     }
@@ -102,21 +87,6 @@ impl<'a> ViewMut<'a> {
         ViewMut { element: element.clone(), layout, words: words.as_mut_ptr(), memory: PhantomData }
     }
 
-    /// The type of the elements.
-    pub fn element(&self) -> &Element {
-        &self.element
-    }
-
-    /// The number of elements.
-    pub fn len(&self) -> usize {
-        self.layout.length
-    }
-
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     pub(crate) fn parts(&mut self) -> (Layout, *mut u32) {
         (self.layout, self.words)
     }
@@ -134,6 +104,30 @@ impl<'a> ViewMut<'a> {
         });
     }
 }
+
+/// What both kinds of views tell.
+macro_rules! described {
+    ($($view:ident)+) => {$(
+        impl $view<'_> {
+            /// The type of the elements.
+            pub fn element(&self) -> &Element {
+                &self.element
+            }
+
+            /// The number of elements.
+            pub fn len(&self) -> usize {
+                self.layout.length
+            }
+
+            /// Whether there are no elements.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+        }
+    )+};
+}
+
+described!(View ViewMut);
 
 fn checked(
     words: usize,

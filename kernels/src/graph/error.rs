@@ -91,6 +91,20 @@ pub enum GraphError {
         /// What is wrong.
         error: LaunchError,
     },
+    /// A gradient would go through a function of the host.
+    NoGradient {
+        /// The node.
+        node: String,
+        /// What it gives to the loss.
+        buffer: String,
+    },
+    /// The gradient of a kernel cannot be had.
+    Gradient {
+        /// The node.
+        node: String,
+        /// What is wrong.
+        message: String,
+    },
     /// A function of the host failed.
     Host {
         /// The node.
@@ -150,8 +164,13 @@ impl fmt::Display for GraphError {
                 )?;
                 f.write_str("second, and both must have the same type, length and arrangement")
             }
-            GraphError::Parameter { node, message } | GraphError::Host { node, message } => {
+            GraphError::Parameter { node, message }
+            | GraphError::Gradient { node, message }
+            | GraphError::Host { node, message } => {
                 write!(f, "`{node}`: {message}")
+            }
+            GraphError::NoGradient { node, buffer } => {
+                write!(f, "no gradient goes through `{node}`, a function of the host: take `{buffer}` for a constant")
             }
             GraphError::Launch { node, error } => write!(f, "`{node}`: {error}"),
             GraphError::Memory { needed, limit } => {

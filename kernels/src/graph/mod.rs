@@ -4,10 +4,12 @@
 //! buffer while others still need it, so what a node has read stays there until the node's own results are stale. A state
 //! that changes from step to step is two buffers, which [`Graph::swap`] exchanges.
 
+mod adjoint;
 mod error;
 mod order;
 mod run;
 
+pub use adjoint::{By, Compile, Loss};
 pub use error::GraphError;
 pub use run::Updated;
 
@@ -106,6 +108,8 @@ struct Slot {
     /// Taken out while a node writes it.
     buffer: Option<Buffer>,
     source: Source,
+    /// The buffer whose length the sums have, if they are its gradient.
+    like: Option<BufferId>,
     /// Grows with each change.
     version: u64,
 }
@@ -128,6 +132,8 @@ struct Node {
     fresh: bool,
     runs: u64,
     status: Status,
+    /// The nodes of its gradient, which have its parameters.
+    mirrors: Vec<NodeId>,
 }
 
 impl Node {
@@ -196,7 +202,7 @@ impl Graph {
     }
 
     fn add_slot(&mut self, name: &str, buffer: Buffer, source: Source) -> BufferId {
-        self.slots.push(Slot { name: name.to_owned(), buffer: Some(buffer), source, version: 0 });
+        self.slots.push(Slot { name: name.to_owned(), buffer: Some(buffer), source, like: None, version: 0 });
         BufferId(self.slots.len() - 1)
     }
 
@@ -302,7 +308,8 @@ impl Graph {
             let slot = &self.slots[buffer.0];
             let twice = links[..i].iter().any(|other| other.writes().or(other.adds()) == Some(buffer));
             let free = match (&slot.source, link.adds()) {
-                (Source::Written(None), None) | (Source::Sums(..), Some(_)) => !twice,
+                (Source::Written(None), None) => !twice,
+                (Source::Sums(..), Some(_)) => true,
                 _ => false,
             };
             if !free {
@@ -324,6 +331,7 @@ impl Graph {
             fresh: false,
             runs: 0,
             status: Status::default(),
+            mirrors: Vec::new(),
         };
         self.nodes.push(node);
         match order::of(&self.nodes, self.slots.len()) {
@@ -415,14 +423,17 @@ impl Graph {
     /// # Errors
     /// There is no such parameter, or the value does not fit.
     pub fn set(&mut self, node: NodeId, name: &str, value: impl Into<ParameterValue>) -> Result<(), GraphError> {
-        let node = &mut self.nodes[node.0];
-        let error = |message| GraphError::Parameter { node: node.name.clone(), message };
-        let Work::Kernel { kernel, .. } = &mut node.work else {
-            return Err(error(format!("a function of the host has no parameter `{name}`")));
-        };
-        let before = kernel.parameters().clone();
-        kernel.set(name, value).map_err(|e| error(e.message(name)))?;
-        node.fresh &= *kernel.parameters() == before;
+        let value = value.into();
+        for i in std::iter::once(node).chain(self.nodes[node.0].mirrors.clone()) {
+            let node = &mut self.nodes[i.0];
+            let error = |message| GraphError::Parameter { node: node.name.clone(), message };
+            let Work::Kernel { kernel, .. } = &mut node.work else {
+                return Err(error(format!("a function of the host has no parameter `{name}`")));
+            };
+            let before = kernel.parameters().clone();
+            kernel.set(name, value.clone()).map_err(|e| error(e.message(name)))?;
+            node.fresh &= *kernel.parameters() == before;
+        }
         Ok(())
     }
 

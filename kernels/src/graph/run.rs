@@ -3,6 +3,7 @@
 use super::{BufferId, Extent, Graph, GraphError, Link, Slot, Source, Work};
 use crate::buffer::{Buffer, BufferError};
 use crate::kernel::{Binding, Control, Grid, Launch, LaunchError, Status};
+use crate::sums::Sums;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -45,7 +46,7 @@ impl Graph {
                 return Err(GraphError::Launch { node: self.nodes[node].name.clone(), error: LaunchError::Cancelled });
             }
             self.nodes[node].fresh = false;
-            self.begin_sums(node);
+            self.begin_sums(node)?;
             let status = self.run(node, control)?;
             self.end_sums(node)?;
             self.note(node, status);
@@ -107,15 +108,34 @@ impl Graph {
         }
     }
 
-    /// Clears the sums to which the node is the first to add. All nodes that add to them follow.
-    fn begin_sums(&mut self, node: usize) {
-        for buffer in self.nodes[node].links.iter().filter_map(|link| link.adds()) {
-            if let Source::Sums(sums, nodes) = &mut self.slots[buffer.0].source
-                && self.marks.adders[buffer.0] == nodes.len()
-            {
-                sums.clear();
+    /// Clears the sums to which the node is the first to add, and gives gradients the length of their buffers. All nodes that
+    /// add to them follow.
+    fn begin_sums(&mut self, node: usize) -> Result<(), GraphError> {
+        for i in 0..self.nodes[node].links.len() {
+            let Some(to) = self.nodes[node].links[i].adds() else { continue };
+            let like = self.slots[to.0].like.map(|like| self.buffer(like).len());
+            let (limit, held) = (self.limit.unwrap_or(usize::MAX), self.bytes());
+            let Slot { name, buffer, source, .. } = &mut self.slots[to.0];
+            let (Source::Sums(sums, nodes), Some(buffer)) = (source, buffer) else { continue };
+            if self.marks.adders[to.0] != nodes.len() {
+                continue;
+            }
+            match like.filter(|&length| length != sums.len()) {
+                None => sums.clear(),
+                Some(length) => {
+                    let element = sums.element().clone();
+                    let more = Sums::bytes_of(&element, length).saturating_add(Buffer::bytes(&element, length));
+                    let needed = held.saturating_add(more);
+                    if needed > limit {
+                        return Err(GraphError::Memory { needed, limit });
+                    }
+                    let error = |e| GraphError::buffer(name, e);
+                    **sums = Sums::new(&element, length).map_err(error)?;
+                    *buffer = Buffer::new(element, buffer.arrangement(), length).map_err(error)?;
+                }
             }
         }
+        Ok(())
     }
 
     /// Rounds the sums to which the node was the last to add.

@@ -138,11 +138,22 @@ impl<'a> Bound<'a> {
         Ok(())
     }
 
-    fn bind_sums(&mut self, port: &Port, sums: &'a Sums) -> Result<(), LaunchError> {
-        let known = self.addends.iter().map(|addend| addend.sums).chain(self.totals.iter().map(|total| total.sums));
-        if known.into_iter().any(|known| std::ptr::eq(known, sums)) {
-            return Err(LaunchError::Twice { buffer: port.name.clone() });
+    /// How many terms its sums have left out so far.
+    pub fn left_out(&self) -> u64 {
+        let all = self.addends.iter().map(|addend| addend.sums).chain(self.totals.iter().map(|total| total.sums));
+        // Several buffers of a kernel may have the same sums.
+        let mut seen: SmallVec<[*const Sums; 8]> = SmallVec::new();
+        let mut count = 0;
+        for sums in all {
+            if !seen.contains(&std::ptr::from_ref(sums)) {
+                seen.push(sums);
+                count += sums.left_out();
+            }
         }
+        count
+    }
+
+    fn bind_sums(&mut self, port: &Port, sums: &'a Sums) -> Result<(), LaunchError> {
         match &port.place {
             Place::Columns { first, .. } => {
                 let columns = *first..first + port.element.len();

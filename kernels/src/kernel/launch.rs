@@ -4,7 +4,7 @@ use super::bound::{Bound, Total};
 use super::points::Points;
 use super::status::SharedStatus;
 use super::{Binding, Grid, Kernel, LaunchError, Status};
-use crate::sums::{Adder, Sums};
+use crate::sums::Adder;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use ssl_compiler::runtime::block::{DEFAULT_FUEL, DEFAULT_TAPE_ROWS};
@@ -90,12 +90,7 @@ impl Launch {
     ) -> Result<Status, LaunchError> {
         let Some(points) = grid.points() else { return Err(LaunchError::Grid { size: grid.size() }) };
         let bound = Bound::new(kernel, points, bindings)?;
-        let left_out = |bound: &Bound<'_>| {
-            let sums =
-                bound.addends.iter().map(|addend| addend.sums).chain(bound.totals.iter().map(|total| total.sums));
-            sums.map(Sums::left_out).sum::<u64>()
-        };
-        let before = left_out(&bound);
+        let before = bound.left_out();
         let threads = rayon::current_num_threads();
         if self.workspaces.len() < threads {
             self.workspaces.resize_with(threads, Mutex::default);
@@ -114,7 +109,7 @@ impl Launch {
         if control.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
             return Err(LaunchError::Cancelled);
         }
-        let left_out = left_out(&run.bound).saturating_sub(before);
+        let left_out = run.bound.left_out().saturating_sub(before);
         Ok(Status { left_out, ..run.status.status() })
     }
 }

@@ -75,6 +75,13 @@ impl Kernel {
         &self.parameters
     }
 
+    /// The same kernel with the values that another kernel of the same parameters has, such as the one that this is the
+    /// gradient of.
+    pub(crate) fn with_parameters_of(mut self, other: &Kernel) -> Kernel {
+        self.parameters = other.parameters.clone();
+        self
+    }
+
     /// The same kernel with a value set.
     ///
     /// # Errors

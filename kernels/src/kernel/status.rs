@@ -180,11 +180,6 @@ pub enum LaunchError {
         /// The number of elements.
         found: usize,
     },
-    /// The same sums are bound to two buffers.
-    Twice {
-        /// The kernel's name for the second one.
-        buffer: String,
-    },
     /// The host cancelled the launch. What it was to write and to add to is of no use.
     Cancelled,
 }
@@ -205,7 +200,6 @@ impl fmt::Display for LaunchError {
             LaunchError::Length { buffer, points, found } => {
                 write!(f, "`{buffer}` has {found} elements, and the kernel writes one for each of {points} points")
             }
-            LaunchError::Twice { buffer } => write!(f, "`{buffer}` has the sums of another buffer of the kernel"),
             LaunchError::Cancelled => f.write_str("the launch was cancelled"),
         }
     }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 /// The indices for which `keep` holds, in their order. What is gathered by them has as its transpose a scatter to them.
 ///
 /// # Panics
-/// If there are more than 2³² elements.
+/// If there are 2³² elements or more.
 pub fn compact(len: usize, keep: impl Fn(u32) -> bool + Sync, kept: &mut Vec<u32>) {
     let len = u32::try_from(len).expect("an index has 32 bits");
     let starts: Vec<u32> = (0..len).step_by(PART).collect();

@@ -1,8 +1,12 @@
 //! Binning: for each tile of a picture, which boxes touch it, in the order of the boxes.
+//!
+//! Parts of the boxes count what they have for each tile. From the counts follows where a part writes its entries, so that the
+//! lists are the same for any number of threads.
 
-use super::scan::{TooMany, offsets};
-use super::{PART, Sorter};
+use super::PART;
+use super::scan::TooMany;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A picture cut into square tiles, the first at the origin; the last ones of a row or column may stick out.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +35,11 @@ impl Tiles {
         Self { count: [width.div_ceil(side), height.div_ceil(side)], side }
     }
 
+    /// How many entries the lists of boxes have in all.
+    pub fn entries(self, boxes: &[Box2]) -> u64 {
+        boxes.par_iter().with_min_len(PART).map(|bounds| self.count_of(bounds)).sum()
+    }
+
     /// The tiles that a box touches: from the first column and row to behind the last ones. A box with a NaN touches none.
     fn touched(self, bounds: &Box2) -> [std::ops::Range<u32>; 2] {
         [0, 1].map(|axis| {
@@ -46,6 +55,18 @@ impl Tiles {
             first..behind.min(self.count[axis]).max(first)
         })
     }
+
+    fn count_of(self, bounds: &Box2) -> u64 {
+        let [columns, rows] = self.touched(bounds);
+        columns.len() as u64 * rows.len() as u64
+    }
+
+    /// The numbers of the tiles that a box touches.
+    fn of(self, bounds: &Box2) -> impl Iterator<Item = usize> {
+        let [columns, rows] = self.touched(bounds);
+        let width = self.count[0] as usize;
+        rows.flat_map(move |row| columns.clone().map(move |column| row as usize * width + column as usize))
+    }
 }
 
 /// The lists of all tiles, one behind the other.
@@ -55,11 +76,13 @@ pub struct TileLists {
     pub starts: Vec<u32>,
     /// Indices of boxes.
     pub boxes: Vec<u32>,
-    pairs: Vec<(u64, u32)>,
-    counts: Vec<u32>,
+    /// By part and tile: how many entries there are, then the place of the next one.
     places: Vec<u32>,
-    sorter: Sorter,
+    entries: Vec<AtomicU32>,
 }
+
+/// Counts by part and tile that there are at most, unless the tiles alone are more.
+const COUNTS: usize = 1 << 20;
 
 impl TileLists {
     /// The boxes of a tile, in ascending order.
@@ -69,48 +92,40 @@ impl TileLists {
 
     /// Fills the lists. If all of them together have more entries than indices go, they are left as they were.
     pub fn fill(&mut self, tiles: Tiles, boxes: &[Box2]) -> Result<(), TooMany> {
-        self.counts.resize(boxes.len(), 0);
-        self.counts.par_iter_mut().with_min_len(PART).zip(boxes).for_each(|(count, bounds)| {
-            let [columns, rows] = tiles.touched(bounds);
-            *count = (columns.len() * rows.len()) as u32;
-        });
-        offsets(&self.counts, &mut self.places)?;
-        // `offsets` ends with the total.
-        let total = self.places.last().map_or(0, |&total| total as usize);
-        self.pairs.resize(total, (0, 0));
-        let mut parts = Vec::with_capacity(boxes.len().div_ceil(PART));
-        let mut rest = self.pairs.as_mut_slice();
-        for (part, boxes) in boxes.chunks(PART).enumerate() {
-            let [first, behind] = [part * PART, part * PART + boxes.len()].map(|i| self.places[i] as usize);
-            let (place, others) = rest.split_at_mut(behind - first);
-            parts.push((part * PART, boxes, place));
-            rest = others;
-        }
-        parts.into_par_iter().for_each(|(first, boxes, place)| {
-            let entries = boxes.iter().enumerate().flat_map(|(i, bounds)| {
-                let [columns, rows] = tiles.touched(bounds);
-                let index = (first + i) as u32;
-                rows.flat_map(move |row| {
-                    columns
-                        .clone()
-                        .map(move |column| (u64::from(row) * u64::from(tiles.count[0]) + u64::from(column), index))
-                })
-            });
-            place.iter_mut().zip(entries).for_each(|(slot, entry)| *slot = entry);
-        });
-        self.sorter.sort(&mut self.pairs);
-        self.lay_out(tiles);
-        Ok(())
-    }
-
-    fn lay_out(&mut self, tiles: Tiles) {
         let all = tiles.count[0] as usize * tiles.count[1] as usize;
-        let pairs = &self.pairs;
-        self.boxes.resize(pairs.len(), 0);
-        self.boxes.par_iter_mut().with_min_len(PART).zip(pairs).for_each(|(slot, pair)| *slot = pair.1);
-        self.starts.resize(all + 1, 0);
-        self.starts.par_iter_mut().with_min_len(64).enumerate().for_each(|(tile, start)| {
-            *start = pairs.partition_point(|pair| pair.0 < tile as u64) as u32;
+        let parts = (4 * rayon::current_num_threads()).min(COUNTS / all.max(1)).min(boxes.len() / PART).max(1);
+        let size = boxes.len().div_ceil(parts).max(1);
+        let total = tiles.entries(boxes);
+        if total > u64::from(u32::MAX) {
+            return Err(TooMany { total });
+        }
+        self.places.clear();
+        self.places.resize(parts * all, 0);
+        self.places.par_chunks_mut(all.max(1)).zip(boxes.par_chunks(size)).for_each(|(counts, boxes)| {
+            boxes.iter().for_each(|bounds| tiles.of(bounds).for_each(|tile| counts[tile] += 1));
         });
+        self.starts.resize(all + 1, 0);
+        let mut place = 0;
+        for (tile, start) in self.starts[..all].iter_mut().enumerate() {
+            *start = place;
+            for part in 0..parts {
+                place += std::mem::replace(&mut self.places[part * all + tile], place);
+            }
+        }
+        self.starts[all] = place;
+        self.entries.resize_with(place as usize, AtomicU32::default);
+        let entries = &self.entries;
+        let parts = self.places.par_chunks_mut(all.max(1)).zip(boxes.par_chunks(size)).enumerate();
+        parts.for_each(|(part, (places, boxes))| {
+            for (i, bounds) in boxes.iter().enumerate() {
+                tiles.of(bounds).for_each(|tile| {
+                    entries[places[tile] as usize].store((part * size + i) as u32, Relaxed);
+                    places[tile] += 1;
+                });
+            }
+        });
+        self.boxes.clear();
+        self.boxes.extend(self.entries.iter_mut().map(|entry| *entry.get_mut()));
+        Ok(())
     }
 }

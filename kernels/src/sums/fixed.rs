@@ -1,5 +1,6 @@
 //! Integers of 192 bits in units of 2⁻⁸⁰: what the sums of an element consist of.
 
+use super::lanes::BITS;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Words of a sum, the lowest one first, in two's complement.
@@ -116,6 +117,26 @@ impl Wide {
         // In f64, since the power may be below those of f32; the product is a power times the f32 again.
         let size = f64::from((high | u128::from(rest)) as f32) * 2f64.powi(exponent);
         (if negative { -size } else { size }) as f32
+    }
+}
+
+/// A sum of threads' parts without high ones, as most are: 128 bits hold it.
+#[derive(Clone, Copy, Default)]
+pub struct Narrow(i128);
+
+impl Narrow {
+    /// Adds a thread's parts, from low to high; `None` if there is a high one.
+    pub fn plus(self, [low, middle, high]: [i64; 3]) -> Option<Narrow> {
+        (high == 0).then(|| Narrow(self.0 + i128::from(low) + (i128::from(middle) << BITS)))
+    }
+
+    /// To the nearest f32, ties to even. Units are far above the subnormal numbers, so the product is exact.
+    pub fn rounded(self) -> f32 {
+        const UNIT: f32 = 1.0 / (1u128 << FRACTION) as f32;
+        match i64::try_from(self.0) {
+            Ok(sum) => sum as f32 * UNIT,
+            Err(_) => self.0 as f32 * UNIT,
+        }
     }
 }
 

@@ -1,111 +1,147 @@
-//! One thread's part of the sums: integers of 64 bits, each in a unit that suits its terms.
+//! One thread's part of the sums: three integers of 64 bits for each, in units that are fixed.
 //!
-//! A term that is a whole number of units goes in exactly; if not, the sum goes to the shared ones and begins again with a
-//! unit for the new term. Terms that no unit suits are added to the shared sums at once. All of it is exact, so the result
-//! is the same whatever went where.
+//! What an element's integers hold is exact, wherever a term went. So the result is the same whatever went where.
 
 use super::Base;
-use super::fixed::{FRACTION, LIMIT, Wide};
-use super::lanes::{self, AddRows, Added, BITS, FULL};
+use super::fixed::{LIMIT, Wide};
+use super::lanes::{self, AddRows, BITS, UNITS};
 use ssl_compiler::runtime::{AddRequest, LANES, Row};
 use ssl_compiler::types::Scalar;
 
 /// Memory of one thread's part.
 const BYTES: usize = 8 << 20;
-/// 1 over the unit of a sum that has none yet, 2²⁰⁰: no term but 0 is a whole number of these.
-const NO_UNIT: f64 = 1.0 / (1u128 << 100) as f64 / (1u128 << 100) as f64;
-/// The largest term of those that choose the unit is below 2 to this many units: larger ones fit later on, and the 20
-/// binades below it are whole numbers of units.
-const FIRST_BITS: i32 = 44;
+/// Requests after which low and middle integers hand on what is above their [`BITS`]. A request adds less than 16 times 2 to
+/// these, so the integers cannot overflow before.
+const PENDING: u32 = 256;
+/// A high integer that grows over this goes to the shared sums. A term is below 2⁵⁸.
+const FULL: u64 = 1 << 61;
+
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    /// The element that has it, plus 1.
+    owner: u32,
+    /// Requests since the integers handed on.
+    pending: u32,
+}
 
 pub struct Local {
     /// The number of entries less 1; entries are a power of 2.
     mask: usize,
-    /// The element that has each entry, plus 1.
-    owners: Vec<u32>,
-    /// By entry and column: 1 over the unit, a power of 2.
-    scales: Vec<f64>,
-    sums: Vec<i64>,
-    /// Small units, see [`lanes`].
+    entries: Vec<Entry>,
+    /// By entry and column. Of ints the low integers are the sums.
     lows: Vec<i64>,
+    middles: Vec<i64>,
+    highs: Vec<i64>,
     add_rows: AddRows,
 }
 
 impl Local {
     pub fn new(len: usize, columns: usize) -> Local {
-        let most = (BYTES / (24 * columns.max(1) + 4)).max(64);
-        // The largest power of 2 that fits, or one that holds all.
-        let entries = len.max(1).next_power_of_two().min(1 << most.ilog2());
+        let count = Local::entries(len, columns);
+        let zeros = || vec![0; count * columns];
         Local {
-            mask: entries - 1,
-            owners: vec![0; entries],
-            scales: vec![NO_UNIT; entries * columns],
-            sums: vec![0; entries * columns],
-            lows: vec![0; entries * columns],
+            mask: count - 1,
+            entries: vec![Entry::default(); count],
+            lows: zeros(),
+            middles: zeros(),
+            highs: zeros(),
             add_rows: lanes::fastest(),
         }
     }
 
+    /// The largest power of 2 that fits into the memory, or one that holds all.
+    fn entries(len: usize, columns: usize) -> usize {
+        let most = (BYTES / (3 * size_of::<i64>() * columns.max(1) + size_of::<Entry>())).max(64);
+        len.max(1).next_power_of_two().min(1 << most.ilog2())
+    }
+
+    pub fn bytes_of(len: usize, columns: usize) -> usize {
+        Local::entries(len, columns) * (size_of::<Entry>() + 3 * size_of::<i64>() * columns)
+    }
+
     pub fn bytes(&self) -> usize {
-        4 * self.owners.len() + 8 * self.scales.len() + 16 * self.sums.len()
+        size_of::<Entry>() * self.entries.len() + 3 * size_of::<i64>() * self.lows.len()
     }
 
     pub fn clear(&mut self) {
-        self.owners.fill(0);
+        self.entries.fill(Entry::default());
     }
 
     /// Whether single terms for an element should go to the shared sums, since there are more elements than entries and this
     /// one has none: few terms would follow before another element takes the entry.
     #[inline]
     fn is_elsewhere(&self, base: &Base, element: usize) -> bool {
-        base.len() > self.owners.len() && self.owners[element & self.mask] != element as u32 + 1
+        base.len() > self.entries.len() && self.entries[element & self.mask].owner != element as u32 + 1
     }
 
-    /// The first slot of an element, which may have to take the entry from another one.
+    /// The first slot of an element, which may have to take the entry from another one, before a request.
     #[inline]
     fn slots(&mut self, base: &Base, element: usize) -> usize {
-        let entry = element & self.mask;
-        let owner = self.owners[entry];
-        if owner != element as u32 + 1 {
-            self.hand_over(base, entry, owner);
-            self.owners[entry] = element as u32 + 1;
+        let number = element & self.mask;
+        let entry = &mut self.entries[number];
+        if entry.owner != element as u32 + 1 {
+            let owner = std::mem::replace(&mut entry.owner, element as u32 + 1);
+            self.hand_over(base, number, owner);
         }
-        entry * base.columns()
+        let entry = &mut self.entries[number];
+        entry.pending += 1;
+        if entry.pending >= PENDING {
+            self.carry(base, number, element);
+        }
+        number * base.columns()
     }
 
     #[cold]
-    fn hand_over(&mut self, base: &Base, entry: usize, owner: u32) {
+    fn hand_over(&mut self, base: &Base, number: usize, owner: u32) {
+        self.entries[number].pending = 0;
         for column in 0..base.columns() {
-            let slot = entry * base.columns() + column;
-            if owner != 0 {
-                self.spill(base, slot, owner as usize - 1, column);
+            let slot = number * base.columns() + column;
+            let parts =
+                [&mut self.lows, &mut self.middles, &mut self.highs].map(|parts| std::mem::take(&mut parts[slot]));
+            let Some(element) = (owner as usize).checked_sub(1) else { continue };
+            if base.kind(column) != Scalar::Float {
+                base.at(element, column).add_low(parts[0] as u64);
+                continue;
             }
-            (self.scales[slot], self.sums[slot], self.lows[slot]) = (NO_UNIT, 0, 0);
-        }
-    }
-
-    /// Adds a slot to the shared sums and empties it.
-    fn spill(&mut self, base: &Base, slot: usize, element: usize, column: usize) {
-        let counts = [std::mem::take(&mut self.sums[slot]), std::mem::take(&mut self.lows[slot])];
-        if base.kind(column) != Scalar::Float {
-            base.at(element, column).add_low(counts[0] as u64);
-            return;
-        }
-        for (count, exponent) in counts.into_iter().zip(lanes::exponents(self.scales[slot])) {
-            if count != 0 {
+            for (count, exponent) in parts.into_iter().zip(UNITS).filter(|(count, _)| *count != 0) {
                 base.at(element, column).add_units(count, exponent);
             }
         }
     }
 
-    /// What this part holds of an element's sum: numbers, and the exponents of their units.
-    pub fn read(&self, base: &Base, element: usize, column: usize) -> impl Iterator<Item = (i64, i32)> + use<> {
-        let entry = element & self.mask;
-        let slot = entry * base.columns() + column;
-        let own = self.owners[entry] == element as u32 + 1;
-        let counts = if own { [self.sums[slot], self.lows[slot]] } else { [0; 2] };
-        // A sum that has no unit yet is 0.
-        counts.into_iter().zip(lanes::exponents(self.scales[slot])).filter(|(count, _)| *count != 0)
+    /// Hands what is above the bits of a part to the next one.
+    #[cold]
+    fn carry(&mut self, base: &Base, number: usize, element: usize) {
+        self.entries[number].pending = 0;
+        let floats = (0..base.columns()).filter(|column| base.kind(*column) == Scalar::Float);
+        for slot in floats.map(|column| number * base.columns() + column) {
+            let mut carry = 0;
+            for parts in [&mut self.lows, &mut self.middles] {
+                let sum = parts[slot] + carry;
+                carry = sum >> BITS;
+                parts[slot] = sum - (carry << BITS);
+            }
+            self.highs[slot] += carry;
+        }
+        (0..base.columns()).for_each(|column| self.relieve(base, number, (element, column)));
+    }
+
+    /// Sends a high integer that is large to the shared sums.
+    #[inline]
+    fn relieve(&mut self, base: &Base, number: usize, (element, column): (usize, usize)) {
+        let high = &mut self.highs[number * base.columns() + column];
+        if high.unsigned_abs() > FULL {
+            base.at(element, column).add_units(std::mem::take(high), UNITS[2]);
+        }
+    }
+
+    /// What this part holds of an element's sum, from low to high, if that is anything.
+    #[inline]
+    pub fn read(&self, base: &Base, element: usize, column: usize) -> Option<[i64; 3]> {
+        let number = element & self.mask;
+        let slot = number * base.columns() + column;
+        let own = self.entries[number].owner == element as u32 + 1;
+        own.then(|| [self.lows[slot], self.middles[slot], self.highs[slot]])
     }
 
     /// Adds what a request says, or takes it away.
@@ -133,10 +169,7 @@ impl Local {
             }
             let slots = self.slots(base, element) + first;
             for (i, row) in values.iter().enumerate() {
-                match base.kind(first + i) {
-                    Scalar::Float => self.term(base, slots + i, (element, first + i), f64::from(row.0[lane]), take),
-                    Scalar::Int | Scalar::Bool => self.int(slots + i, i64::from(row.int(lane)), take),
-                }
+                self.lane(base, slots + i, (element, first + i), row, lane, take);
             }
         }
     }
@@ -144,119 +177,49 @@ impl Local {
     fn uniform(&mut self, base: &Base, element: usize, first: usize, values: &[Row], mask: u32, take: bool) {
         let slots = self.slots(base, element) + first;
         let range = slots..slots + values.len();
-        let mut added = Added { rest: (1u32 << values.len()) - 1, full: false };
-        // Columns of ints have no unit, so their rows are among the rest.
-        if !take {
-            let sums = [&mut self.sums[range.clone()], &mut self.lows[range.clone()]];
-            added = (self.add_rows)(values, mask, &self.scales[range], sums);
+        let mut left = (1u32 << values.len()) - 1;
+        let floats = (first..first + values.len()).all(|column| base.kind(column) == Scalar::Float);
+        if floats && !take {
+            left = (self.add_rows)(values, mask, [&mut self.lows[range.clone()], &mut self.middles[range]]);
         }
-        if added != Added::default() {
-            self.finish(base, element, first, values, mask, take, added);
-        }
-    }
-
-    /// What the fast way left.
-    #[cold]
-    #[expect(clippy::too_many_arguments, reason = "the rest of a function that has one less")]
-    fn finish(
-        &mut self,
-        base: &Base,
-        element: usize,
-        first: usize,
-        values: &[Row],
-        mask: u32,
-        take: bool,
-        added: Added,
-    ) {
-        let slots = self.slots(base, element) + first;
-        for (i, row) in values.iter().enumerate().filter(|(i, _)| added.rest >> i & 1 != 0) {
-            let (slot, place) = (slots + i, (element, first + i));
-            if base.kind(first + i) == Scalar::Float {
-                self.row(base, slot, place, row, mask, take);
-            } else {
-                (0..LANES).filter(|l| mask >> l & 1 != 0).for_each(|l| self.int(slot, i64::from(row.int(l)), take));
+        for (i, row) in values.iter().enumerate().filter(|(i, _)| left >> i & 1 != 0) {
+            for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+                self.lane(base, slots + i, (element, first + i), row, lane, take);
             }
         }
-        if added.full {
-            (slots..slots + values.len()).enumerate().for_each(|(i, slot)| self.spill(base, slot, element, first + i));
-        }
     }
 
-    /// Terms of a row that the fast way left. The unit changes if it does not suit at least most of them.
-    fn row(&mut self, base: &Base, slot: usize, place: (usize, usize), row: &Row, mask: u32, take: bool) {
-        let terms = || (0..LANES).filter(|lane| mask >> lane & 1 != 0).map(|lane| f64::from(row.0[lane]));
-        let whole = |term: f64| lanes::units(term, self.scales[slot]).is_some();
-        let largest = terms().map(f64::abs).filter(|size| *size < LIMIT).fold(0.0, f64::max);
-        if !whole(largest) || terms().filter(|term| !whole(*term)).count() > 2 {
-            self.choose_unit(base, slot, place, largest);
-        }
-        terms().for_each(|term| self.term_as_is(base, slot, place, term, take));
-    }
-
-    fn choose_unit(&mut self, base: &Base, slot: usize, (element, column): (usize, usize), largest: f64) {
-        if largest == 0.0 {
+    #[inline]
+    fn lane(&mut self, base: &Base, slot: usize, place: (usize, usize), row: &Row, lane: usize, take: bool) {
+        if base.kind(place.1) != Scalar::Float {
+            let term = i64::from(row.int(lane));
+            self.lows[slot] = self.lows[slot].wrapping_add(if take { term.wrapping_neg() } else { term });
             return;
         }
-        let exponent = (largest.to_bits() >> 52) as i32 - 1023;
-        // The limit of terms keeps this below 34.
-        let scale = 2f64.powi(-(exponent + 1 - FIRST_BITS).max(-FRACTION));
-        if scale != self.scales[slot] {
-            self.spill(base, slot, element, column);
-            self.scales[slot] = scale;
+        let term = f64::from(row.0[lane]);
+        // Of what is not finite, too.
+        if term.abs() < LIMIT {
+            let [low, middle, high] = lanes::units(if take { -term } else { term });
+            self.lows[slot] += low;
+            self.middles[slot] += middle;
+            if high != 0 {
+                self.highs[slot] += high;
+                self.relieve(base, place.0 & self.mask, place);
+            }
+        } else {
+            base.leave_out(take);
         }
-    }
-
-    #[inline]
-    fn term(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
-        match lanes::units(term, self.scales[slot]) {
-            Some(counts) => self.add(base, slot, place, counts, take),
-            None => self.other_term(base, slot, place, term, take),
-        }
-    }
-
-    #[cold]
-    fn other_term(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
-        // A unit that is too large for a term suits those before it. If it were to change, it would do so again and again.
-        let larger = term.abs() * self.scales[slot] >= (1u64 << BITS) as f64 || self.scales[slot] == NO_UNIT;
-        if term.abs() < LIMIT && larger {
-            self.choose_unit(base, slot, place, term.abs());
-        }
-        self.term_as_is(base, slot, place, term, take);
-    }
-
-    fn term_as_is(&mut self, base: &Base, slot: usize, place: (usize, usize), term: f64, take: bool) {
-        match lanes::units(term, self.scales[slot]) {
-            Some(counts) => self.add(base, slot, place, counts, take),
-            None => base.add(place.0, place.1, term, take),
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, base: &Base, slot: usize, (element, column): (usize, usize), counts: [i64; 2], take: bool) {
-        let [count, low] = if take { counts.map(|count| -count) } else { counts };
-        let (sum, lows) = (&mut self.sums[slot], &mut self.lows[slot]);
-        *sum += count;
-        *lows += low;
-        if sum.unsigned_abs().max(lows.unsigned_abs()) > FULL {
-            self.spill(base, slot, element, column);
-        }
-    }
-
-    #[inline]
-    fn int(&mut self, slot: usize, term: i64, take: bool) {
-        let sum = &mut self.sums[slot];
-        *sum = sum.wrapping_add(if take { term.wrapping_neg() } else { term });
     }
 
     /// Adds this part's share of a sum of floats.
     pub fn add_to(&self, base: &Base, element: usize, column: usize, sum: &mut Wide) {
-        for (count, unit) in self.read(base, element, column) {
+        for (count, unit) in self.read(base, element, column).into_iter().flat_map(|parts| parts.into_iter().zip(UNITS))
+        {
             sum.add_units(count, unit);
         }
     }
 }
 
-/// The exponent of a unit, from 1 over the unit.
-// The sum of 16 lanes of terms below 2^BITS is exact in f64, and fits above FULL.
-const _: () =
-    assert!(BITS + 4 <= f64::MANTISSA_DIGITS as i32 && (1 << (BITS + 4)) < (1 << 63) - FULL && FIRST_BITS < BITS);
+// Low and middle integers begin below 2^BITS, and a request adds less than 2^(BITS + 4). A high integer is at most FULL, and
+// takes the carries of that many requests, or a term.
+const _: () = assert!((PENDING as i64 + 1) < 1 << (62 - BITS - 4) && FULL + (1 << 60) < 1 << 62);

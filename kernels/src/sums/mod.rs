@@ -18,7 +18,8 @@ mod local;
 pub use fixed::LIMIT;
 
 use crate::buffer::{BufferError, Element, ViewMut};
-use fixed::Shared;
+use fixed::{Narrow, Shared};
+use lanes::UNITS;
 use local::Local;
 use rayon::prelude::*;
 use ssl_compiler::runtime::{AddRequest, Row};
@@ -67,8 +68,13 @@ impl Base {
         if term.abs() < LIMIT {
             self.at(element, column).add(term, take);
         } else {
-            self.left_out.fetch_add(if take { -1 } else { 1 }, Relaxed);
+            self.leave_out(take);
         }
+    }
+
+    /// Counts a term that is not finite or too large.
+    fn leave_out(&self, take: bool) {
+        self.left_out.fetch_add(if take { -1 } else { 1 }, Relaxed);
     }
 }
 
@@ -157,6 +163,13 @@ impl Sums {
         self.base.sums.len() * size_of::<Shared>() + self.base.written.len() + locals
     }
 
+    /// The bytes that so many sums take, those of all threads of rayon's current pool included.
+    pub fn bytes_of(element: &Element, len: usize) -> usize {
+        let count = len.saturating_mul(element.len());
+        let shared = count.saturating_mul(size_of::<Shared>()).saturating_add(count.div_ceil(CHUNK));
+        shared.saturating_add(Local::bytes_of(len, element.len()).saturating_mul(rayon::current_num_threads()))
+    }
+
     /// Adds a float.
     ///
     /// # Panics
@@ -237,20 +250,25 @@ impl Sums {
     /// If there is no such element.
     pub fn read_int(&self, element: usize, column: usize) -> i32 {
         let sum = self.base.sums[element * self.base.columns() + column].low();
-        let parts = self.locals.iter().flat_map(|local| lock(local).read(&self.base, element, column));
-        parts.fold(sum, |sum, (count, _)| sum.wrapping_add(count as u64)) as i32
+        let parts = self.locals.iter().filter_map(|local| lock(local).read(&self.base, element, column));
+        parts.fold(sum, |sum, [count, ..]| sum.wrapping_add(count as u64)) as i32
     }
 }
 
 /// The word of a sum, from what all threads share and what each has.
 fn read(base: &Base, locals: &[&Local], shared: Option<&Shared>, element: usize, column: usize) -> u32 {
-    let parts = || locals.iter().flat_map(|local| local.read(base, element, column));
+    let parts = || locals.iter().filter_map(|local| local.read(base, element, column));
     if base.kind(column) != Scalar::Float {
         let sum = shared.map_or(0, Shared::low);
-        return parts().fold(sum, |sum, (count, _)| sum.wrapping_add(count as u64)) as u32;
+        return parts().fold(sum, |sum, [count, ..]| sum.wrapping_add(count as u64)) as u32;
+    }
+    if shared.is_none()
+        && let Some(sum) = parts().try_fold(Narrow::default(), Narrow::plus)
+    {
+        return sum.rounded().to_bits();
     }
     let mut sum = shared.map(Shared::load).unwrap_or_default();
-    parts().for_each(|(count, unit)| sum.add_units(count, unit));
+    parts().flat_map(|parts| parts.into_iter().zip(UNITS)).for_each(|(count, unit)| sum.add_units(count, unit));
     sum.rounded().to_bits()
 }
 

@@ -2,6 +2,8 @@
 
 use super::{Bsdf, LobeSample};
 use glam::{Vec2, Vec3};
+use smallvec::SmallVec;
+use ssl_compiler::runtime::LANES;
 
 /// So many points over the unit square: steps by the golden ratio one way, evenly the other.
 pub fn lattice(points: u32) -> impl Iterator<Item = Vec2> {
@@ -11,23 +13,38 @@ pub fn lattice(points: u32) -> impl Iterator<Item = Vec2> {
     (0..points).map(move |i| Vec2::new(fraction(i), (i as f32 + 0.5) / points as f32))
 }
 
+/// Points of the lattice for a mean.
+const POINTS: u32 = 64;
+
+impl LobeSample {
+    /// Its weight as energy, without the scale of radiance in glass.
+    pub fn energy(&self) -> Vec3 {
+        self.weight * self.refracted.map_or(1.0, |r| r.eta * r.eta)
+    }
+}
+
 /// The mean of the weights of samples, taken at the points of a fixed lattice.
 pub fn mean_weight(sample: impl Fn(Vec2) -> Option<LobeSample>) -> Vec3 {
-    const POINTS: u32 = 64;
-    let sum: Vec3 =
-        lattice(POINTS).filter_map(sample).map(|s| s.weight * s.refracted.map_or(1.0, |r| r.eta * r.eta)).sum();
+    let sum: Vec3 = lattice(POINTS).filter_map(sample).map(|s| s.energy()).sum();
+    sum / POINTS as f32
+}
+
+/// Likewise of a lobe that draws for several points at once.
+pub fn mean_of<L: IntoIterator<Item = Option<LobeSample>>>(samples: impl Fn(&[Vec2]) -> L) -> Vec3 {
+    let points: SmallVec<[Vec2; POINTS as usize]> = lattice(POINTS).collect();
+    let sum: Vec3 = points.chunks(LANES).flat_map(samples).flatten().map(|s| s.energy()).sum();
     sum / POINTS as f32
 }
 
 impl Bsdf<'_> {
     /// The sum of the lobes' directional albedos.
     pub fn directional_albedo(&self) -> Vec3 {
-        self.lobes.iter().map(|l| l.weight * l.lobe.directional_albedo(self.wo)).sum()
+        self.all().map(|l| l.weight * l.lobe.directional_albedo(self.wo)).sum()
     }
 
     /// The lobes' normals by their shares of the light, on the side of `wo`; `None` where there are no lobes.
     pub fn mean_normal(&self) -> Option<Vec3> {
-        let sum: Vec3 = self.lobes.iter().map(|l| l.lobe.normal() * l.choice).sum();
+        let sum: Vec3 = self.all().map(|l| l.lobe.normal() * l.choice).sum();
         sum.try_normalize()
     }
 }
@@ -89,10 +106,13 @@ mod tests {
             WeightedLobe::new(tilted.lobe(Vec3::Z), Vec3::ONE),
             WeightedLobe::new(Mirror { reflectance: [1.0, 0.5, 0.0], normal: N }.lobe(Vec3::Z, wo), Vec3::splat(0.5)),
         ];
-        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
+        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
         assert_eq!(bsdf.directional_albedo(), Vec3::new(1.0, 0.75, 0.5));
         let normal = bsdf.mean_normal().expect("there are lobes");
         assert!((normal - Vec3::new(1.0, 0.0, 1.0).normalize()).length() < 1e-6);
-        assert_eq!(Bsdf { lobes: &[], wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() }.mean_normal(), None);
+        assert_eq!(
+            Bsdf { lobes: &[], wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() }.mean_normal(),
+            None
+        );
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! Neither rule is reciprocal; lobes about shading normals are not, either.
 
-use super::{Bsdf, Lobe, LobeSample, Reach, Refraction};
+use super::{AnyLobe, Bsdf, LobeSample, Reach, Refraction};
 use crate::math::{Frame, cosine_hemisphere, split};
 use glam::{Vec2, Vec3};
 use std::f32::consts::FRAC_1_PI;
@@ -43,15 +43,12 @@ const LEAST_LOSS: f32 = 1e-6;
 
 impl Bsdf<'_> {
     /// A direction of one lobe; `None` where it carries nothing.
-    pub(super) fn draw(&self, lobe: &Lobe, u: Vec2) -> Option<Drawn> {
+    pub(super) fn draw(&self, lobe: AnyLobe<'_>, u: Vec2) -> Option<Drawn> {
         let lost = self.lost(lobe);
-        if lost == 0.0 {
+        if let Some(u) = self.asks_with(lobe, u) {
             return self.settled(lobe, lobe.sample(self.wo, u)?).map(|(drawn, _)| drawn);
         }
-        let (returned, u) = split(u, lost);
-        if !returned {
-            return self.settled(lobe, lobe.sample(self.wo, u)?).map(|(drawn, _)| drawn);
-        }
+        let (_, u) = split(u, lost);
         let through = lobe.reach() == Reach::Transmits;
         let up = if through { -self.gnormal } else { self.gnormal };
         let wi = Frame::about(up).to_world(cosine_hemisphere(u));
@@ -60,7 +57,7 @@ impl Bsdf<'_> {
     }
 
     /// Where a lobe's own sample goes, and its weight; `None` where it goes nowhere.
-    pub(super) fn settled(&self, lobe: &Lobe, own: LobeSample) -> Option<(Drawn, Vec3)> {
+    pub(super) fn settled(&self, lobe: AnyLobe<'_>, own: LobeSample) -> Option<(Drawn, Vec3)> {
         let (height, refracted, weight) = (own.wi.dot(self.gnormal), own.refracted, own.weight);
         let meant = if refracted.is_some() { -height } else { height };
         if meant > 0.0 {
@@ -72,38 +69,50 @@ impl Bsdf<'_> {
 
     /// What a lobe that is not specular has in a direction `height` above the geometric surface, and its density there.
     /// `known` is what the lobe alone has.
-    pub(super) fn of_lobe(&self, lobe: &Lobe, wi: Vec3, height: f32, known: Option<(Vec3, f32)>) -> (Vec3, f32) {
-        let (normal, reach) = (lobe.normal(), lobe.reach());
-        let reached = match reach {
-            Reach::Reflects => height > 0.0,
-            Reach::Transmits => height < 0.0,
-            Reach::Both => true,
-        };
-        if !reached {
+    pub(super) fn of_lobe(&self, lobe: AnyLobe<'_>, wi: Vec3, height: f32, known: Option<(Vec3, f32)>) -> (Vec3, f32) {
+        if !reaches(lobe, height) {
             return (Vec3::ZERO, 0.0);
         }
-        let own = reach != Reach::Both || height * wi.dot(normal) > 0.0;
         let of = |wi| lobe.eval_and_pdf(self.wo, wi);
+        let own = self.takes_as_own(lobe, wi, height);
         let (value, pdf) = if own { known.unwrap_or_else(|| of(wi)) } else { (Vec3::ZERO, 0.0) };
         let lost = self.lost(lobe);
         if lost > 0.0 {
             let returned = lost * height.abs() * FRAC_1_PI;
             return (value + lobe.albedo() * returned, (1.0 - lost) * pdf + returned);
         }
-        if !self.mirrors(lobe) {
-            return (value, pdf);
-        }
-        // The direction that the surface mirrors to this one, where the lobe takes it for one of this side.
-        let other = self.mirrored(wi, height);
-        if other.dot(normal) * height <= 0.0 {
-            return (value, pdf);
-        }
+        let Some(other) = self.mirrored_to(lobe, wi, height) else { return (value, pdf) };
         let (more, density) = of(other);
         (value + more, pdf + density)
     }
 
+    /// Whether a lobe that reaches a direction takes it for one of the side on which it is.
+    pub(super) fn takes_as_own(&self, lobe: AnyLobe<'_>, wi: Vec3, height: f32) -> bool {
+        lobe.reach() != Reach::Both || height * wi.dot(lobe.normal()) > 0.0
+    }
+
+    /// The direction that the surface mirrors to this one, where the lobe takes it for one of this side.
+    pub(super) fn mirrored_to(&self, lobe: AnyLobe<'_>, wi: Vec3, height: f32) -> Option<Vec3> {
+        if !self.mirrors(lobe) {
+            return None;
+        }
+        let other = self.mirrored(wi, height);
+        (other.dot(lobe.normal()) * height > 0.0).then_some(other)
+    }
+
+    /// The random numbers with which [`Bsdf::draw`] asks a lobe itself, if it asks it.
+    pub(super) fn asks_with(&self, lobe: AnyLobe<'_>, u: Vec2) -> Option<Vec2> {
+        match self.lost(lobe) {
+            0.0 => Some(u),
+            lost => {
+                let (returned, u) = split(u, lost);
+                (!returned).then_some(u)
+            }
+        }
+    }
+
     /// The share of a diffuse lobe that would be lost and is returned.
-    fn lost(&self, lobe: &Lobe) -> f32 {
+    fn lost(&self, lobe: AnyLobe<'_>) -> f32 {
         if !lobe.is_diffuse() || self.bent_normals == BentNormals::Drop {
             return 0.0;
         }
@@ -112,7 +121,7 @@ impl Bsdf<'_> {
     }
 
     /// Whether the surface mirrors those directions of a lobe that end on its wrong side.
-    fn mirrors(&self, lobe: &Lobe) -> bool {
+    fn mirrors(&self, lobe: AnyLobe<'_>) -> bool {
         self.bent_normals == BentNormals::Conserve && !lobe.is_straight() && !lobe.is_diffuse()
     }
 
@@ -121,10 +130,20 @@ impl Bsdf<'_> {
     }
 }
 
+/// Whether a lobe sends light to where a direction is.
+pub(super) fn reaches(lobe: AnyLobe<'_>, height: f32) -> bool {
+    match lobe.reach() {
+        Reach::Reflects => height > 0.0,
+        Reach::Transmits => height < 0.0,
+        Reach::Both => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{
-        Glossy, Lambert, Lobes, Mirror, OrenNayar, Place, RoughDielectric, SurfaceClosure, Translucent, WeightedLobe,
+        Glossy, Lambert, Lobe, Lobes, Mirror, OrenNayar, Place, RoughDielectric, SurfaceClosure, Translucent,
+        WeightedLobe,
     };
     use super::*;
     use crate::bsdf::{Scatter, harness};
@@ -134,7 +153,7 @@ mod tests {
     const N: u32 = 1 << 13;
 
     fn seen(lobes: &[WeightedLobe], wo: Vec3) -> Bsdf<'_> {
-        Bsdf { lobes, wo, gnormal: Vec3::Z, bent_normals: BentNormals::Conserve }
+        Bsdf { lobes, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::Conserve }
     }
 
     /// The mean weight of samples, and the integral of `eval` over the sphere.
@@ -268,7 +287,7 @@ mod tests {
     fn dropped_light_is_lost() {
         let (sin, cos) = 40.0_f32.to_radians().sin_cos();
         let list = lobes(&Lambert { albedo: [1.0; 3], normal: [sin, 0.0, cos] }, Vec3::Z);
-        let bsdf = Bsdf { bent_normals: BentNormals::Drop, ..seen(&list, Vec3::Z) };
+        let bsdf = Bsdf { own: None, bent_normals: BentNormals::Drop, ..seen(&list, Vec3::Z) };
         let (sampled, summed) = both_ways(&bsdf);
         assert!(
             (sampled.x - 0.5 * (1.0 + cos)).abs() < 0.02 && (summed.x - sampled.x).abs() < 0.05,

@@ -122,7 +122,8 @@ mod tests {
                     let each = list.iter().map(|l| l.weight.x * harness::albedo(&l.lobe, wo));
                     let all: f32 = each.sum();
                     assert!((all - 1.0).abs() < 0.01, "{roughness} {ior} {wo}: {all}");
-                    let bsdf = Bsdf { lobes: &list, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
+                    let bsdf =
+                        Bsdf { lobes: &list, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
                     assert!((bsdf.directional_albedo().x - 1.0).abs() < 1e-5);
                 }
             }

@@ -5,12 +5,13 @@
 //! the functions here panic with the given name, the direction and both numbers.
 
 use super::albedo::lattice;
-use super::{ClosureKind, Lobe, LobeSample, Lobes, Place, Reach, Refraction, SurfaceClosure};
+use super::{ClosureKind, Lobe, LobeSample, Lobes, Place, Reach, Refraction, Scatter, SurfaceClosure};
 use crate::math::Frame;
 use crate::sampler::Sampler;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{LANES, Row};
 use std::f32::consts::TAU;
+use std::ops::Deref;
 
 /// How a surface under test lies, and where it is seen from.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +42,8 @@ impl Pose {
     }
 }
 
-/// Makes the lobe under test.
-pub type MakeLobe<'a> = &'a dyn Fn(&Pose) -> Lobe;
+/// Makes the lobe under test: a [`Lobe`], or a `Box<dyn Scatter>`.
+pub type MakeLobe<'a, L> = &'a dyn Fn(&Pose) -> L;
 
 /// That of a closure which stands for one of weight 1.
 pub fn only_lobe(closure: &impl SurfaceClosure, pose: &Pose) -> Lobe {
@@ -61,7 +62,7 @@ pub fn directions() -> Vec<Vec3> {
 }
 
 /// Everything.
-pub fn check(name: &str, make: MakeLobe<'_>) {
+pub fn check<L: Deref<Target = dyn Scatter>>(name: &str, make: MakeLobe<'_, L>) {
     check_within(name, make, 1.002);
     for inside in [false, true] {
         directions().iter().for_each(|&wo| reciprocity(name, make, &Pose { inside, ..Pose::upright(wo) }));
@@ -69,19 +70,20 @@ pub fn check(name: &str, make: MakeLobe<'_>) {
 }
 
 /// Everything but reciprocity, for approximations that give it up and keep energy within 2 %.
-pub fn check_one_way(name: &str, make: MakeLobe<'_>) {
+pub fn check_one_way<L: Deref<Target = dyn Scatter>>(name: &str, make: MakeLobe<'_, L>) {
     check_within(name, make, 1.02);
 }
 
 /// Samples distributed as the density says, over the sides that the lobe reaches, and in agreement with `eval` and `pdf`.
-pub fn check_distribution(name: &str, lobe: &Lobe, wo: Vec3) {
+pub fn check_distribution<L: Deref<Target = dyn Scatter>>(name: &str, lobe: &L, wo: Vec3) {
+    let lobe = &**lobe;
     chi_square(name, lobe, wo);
     sides(name, lobe, wo);
     agreement(name, lobe, wo);
     reached(name, lobe, wo);
 }
 
-fn check_within(name: &str, make: MakeLobe<'_>, greatest_albedo: f32) {
+fn check_within<L: Deref<Target = dyn Scatter>>(name: &str, make: MakeLobe<'_, L>, greatest_albedo: f32) {
     let transmits = make(&Pose::upright(Vec3::Z)).reach() != Reach::Reflects;
     for inside in [false, true] {
         // Light that is reflected does not know of the other side.
@@ -95,11 +97,11 @@ fn check_within(name: &str, make: MakeLobe<'_>, greatest_albedo: f32) {
             check_distribution(name, &lobe, wo);
             assert!(albedo(&lobe, wo) < greatest_albedo, "{name} gains energy: {}", albedo(&lobe, wo));
             turning(name, make, &pose);
-            numbers(&name, &lobe);
+            numbers(&name, &*lobe);
         }
     }
     for wo in [Vec3::X, Vec3::new(1.0, 0.0, 1e-6), Vec3::new(1.0, 0.0, 1e-30)] {
-        numbers(&format_args!("{name} at {wo}"), &make(&Pose::upright(wo)));
+        numbers(&format_args!("{name} at {wo}"), &*make(&Pose::upright(wo)));
     }
 }
 
@@ -114,7 +116,7 @@ fn draw(i: u32) -> Vec2 {
 }
 
 /// Which rows of cells a lobe reaches: those of z from −1 to 0, then those from 0 to 1.
-fn rows(lobe: &Lobe) -> std::ops::Range<usize> {
+fn rows(lobe: &dyn Scatter) -> std::ops::Range<usize> {
     match lobe.reach() {
         Reach::Transmits => 0..ROWS,
         Reach::Reflects => ROWS..2 * ROWS,
@@ -123,7 +125,7 @@ fn rows(lobe: &Lobe) -> std::ops::Range<usize> {
 }
 
 /// Counts of samples in cells of (cos θ, φ) against the integral of `pdf`.
-fn chi_square(name: &str, lobe: &Lobe, wo: Vec3) {
+fn chi_square(name: &str, lobe: &dyn Scatter, wo: Vec3) {
     let mut counts = vec![0.0_f64; 2 * ROWS * COLUMNS];
     for s in (0..SAMPLES).filter_map(|i| lobe.sample(wo, draw(i))) {
         let row = (((s.wi.z + 1.0) * ROWS as f32) as usize).min(2 * ROWS - 1);
@@ -154,7 +156,7 @@ fn chi_square(name: &str, lobe: &Lobe, wo: Vec3) {
     assert!(deviations < 5.0, "{name}: χ² = {statistic:.1} over {cells} cells ({deviations:.1} deviations)");
 }
 
-fn cell_integral(lobe: &Lobe, wo: Vec3, cell: usize) -> f64 {
+fn cell_integral(lobe: &dyn Scatter, wo: Vec3, cell: usize) -> f64 {
     const FINE: usize = 24;
     let (row, column) = (cell / COLUMNS, cell % COLUMNS);
     // Evenly in θ: about the poles, where narrow lobes are, steps of z would be too wide.
@@ -171,7 +173,7 @@ fn cell_integral(lobe: &Lobe, wo: Vec3, cell: usize) -> f64 {
 }
 
 /// Nothing on the sides that the lobe does not reach.
-fn sides(name: &str, lobe: &Lobe, wo: Vec3) {
+fn sides(name: &str, lobe: &dyn Scatter, wo: Vec3) {
     let unreached = match lobe.reach() {
         Reach::Reflects => -1.0,
         Reach::Transmits => 1.0,
@@ -184,7 +186,7 @@ fn sides(name: &str, lobe: &Lobe, wo: Vec3) {
 
 /// A sample's pdf is that of `pdf`, its weight `eval/pdf`, and both together are as each; it is refracted if it is on the
 /// other side.
-fn agreement(name: &str, lobe: &Lobe, wo: Vec3) {
+fn agreement(name: &str, lobe: &dyn Scatter, wo: Vec3) {
     for s in (0..500).filter_map(|i| lobe.sample(wo, draw(i))) {
         assert!((s.wi.length() - 1.0).abs() < 1e-4, "{name}");
         assert_eq!(s.refracted.is_some(), s.wi.z < 0.0, "{name}: {}", s.wi);
@@ -204,7 +206,7 @@ fn agreement(name: &str, lobe: &Lobe, wo: Vec3) {
 }
 
 /// Whatever the lobe scatters its samples may find: where light is left to them, it would be lost else.
-fn reached(name: &str, lobe: &Lobe, wo: Vec3) {
+fn reached(name: &str, lobe: &dyn Scatter, wo: Vec3) {
     for wi in directions().into_iter().flat_map(|wi| [wi, wi.truncate().extend(-wi.z)]) {
         let (value, pdf) = lobe.eval_and_pdf(wo, wi);
         assert!(
@@ -215,7 +217,7 @@ fn reached(name: &str, lobe: &Lobe, wo: Vec3) {
 }
 
 /// The directional albedo, by the lobe's own sampling; energy, not radiance.
-pub fn albedo(lobe: &Lobe, wo: Vec3) -> f32 {
+pub fn albedo<L: Deref<Target = dyn Scatter>>(lobe: &L, wo: Vec3) -> f32 {
     let energy = |s: LobeSample| s.weight.x * s.refracted.map_or(1.0, |r| r.eta * r.eta);
     let weights = lattice(SAMPLES).filter_map(|u| lobe.sample(wo, u)).map(|s| f64::from(energy(s)));
     (weights.sum::<f64>() / f64::from(SAMPLES)) as f32
@@ -223,7 +225,7 @@ pub fn albedo(lobe: &Lobe, wo: Vec3) -> f32 {
 
 /// The BSDF itself, without the cosine, is symmetric where both directions are on one side. Across, where radiance scales
 /// with the square of the index of refraction: f(o, i)/η_o² = f(i, o)/η_i² (Walter et al. 2007).
-fn reciprocity(name: &str, make: MakeLobe<'_>, pose: &Pose) {
+fn reciprocity<L: Deref<Target = dyn Scatter>>(name: &str, make: MakeLobe<'_, L>, pose: &Pose) {
     let (wo, lobe) = (pose.wo, make(pose));
     let refracted = |i| lobe.sample(wo, draw(i)).and_then(|s| s.refracted);
     let eta = (0..500).find_map(refracted).map_or(1.0, |Refraction { eta }| eta);
@@ -238,7 +240,7 @@ fn reciprocity(name: &str, make: MakeLobe<'_>, pose: &Pose) {
 }
 
 /// A lobe does not know where in the world it is: turned with its normal it gives the same.
-fn turning(name: &str, make: MakeLobe<'_>, pose: &Pose) {
+fn turning<L: Deref<Target = dyn Scatter>>(name: &str, make: MakeLobe<'_, L>, pose: &Pose) {
     let frame = Frame::about(Vec3::new(0.3, -0.8, -0.52).normalize());
     let o = frame.to_world(pose.wo);
     let turned = make(&Pose { wo: o, normal: frame.n, tangent: frame.s, inside: pose.inside });
@@ -256,7 +258,7 @@ fn turning(name: &str, make: MakeLobe<'_>, pose: &Pose) {
 }
 
 /// No NaN, nothing negative and no infinite density, wherever the directions are.
-fn numbers(name: &dyn std::fmt::Display, lobe: &Lobe) {
+pub fn numbers(name: &dyn std::fmt::Display, lobe: &dyn Scatter) {
     let n = lobe.normal();
     assert!((n.length() - 1.0).abs() < 1e-3, "{name}: normal {n}");
     let sound = |what: std::fmt::Arguments<'_>, v: Vec3| assert!(v.cmpge(Vec3::ZERO).all(), "{name}: {what} {v}");
@@ -307,7 +309,7 @@ pub fn stands_odd_parameters(kind: &ClosureKind) {
             (kind.scatter)(&rows, 0, &place, &mut Lobes::new(&mut list));
             for l in &list {
                 assert!(l.weight.is_finite() && !l.choice.is_nan(), "{name}: {l:?}");
-                numbers(&format_args!("{name}: {l:?}"), &l.lobe);
+                numbers(&format_args!("{name}: {l:?}"), &*l.lobe);
             }
             for parameter in 0..(kind.closure_type)().parameters.len() {
                 let share = (kind.beneath)(&rows, 0, &place, parameter);

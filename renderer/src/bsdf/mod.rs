@@ -2,6 +2,7 @@
 
 mod albedo;
 mod anisotropic_conductor;
+mod any;
 mod ashikhmin_shirley;
 mod bent_normals;
 mod clear_coat;
@@ -24,6 +25,7 @@ mod merl;
 mod mirror;
 mod openpbr;
 mod oren_nayar;
+mod own;
 mod phong;
 mod principled;
 mod principled_diffuse;
@@ -39,6 +41,7 @@ mod transparent;
 mod usable;
 
 pub use anisotropic_conductor::AnisotropicConductor;
+pub use any::{AnyLobe, Own, OwnAlone, Weighted, WeightedOwn};
 pub use ashikhmin_shirley::AshikhminShirley;
 pub use bent_normals::BentNormals;
 pub use closure::{ClosureKind, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, closures};
@@ -56,6 +59,7 @@ pub use merl::load as load_measured;
 pub use mirror::Mirror;
 pub use openpbr::OpenPbr;
 pub use oren_nayar::OrenNayar;
+pub use own::{LobeCode, OwnLobe, OwnLobes, Request, Step};
 pub use phong::Phong;
 pub use principled::Principled;
 pub use rough_dielectric::RoughDielectric;
@@ -67,7 +71,7 @@ pub use transparent::Transparent;
 pub use usable::{bounded, clean, reflecting, seen, toward_viewer};
 
 use crate::math::max_channel;
-use bent_normals::Drawn;
+use bent_normals::{Drawn, reaches};
 use glam::{Vec2, Vec3};
 
 /// How a specular lobe turned a direction.
@@ -95,7 +99,9 @@ impl WeightedLobe {
         let choice = max_channel(weight.abs() * lobe.albedo());
         WeightedLobe { lobe: Lobe::new(lobe), weight, choice }
     }
+}
 
+impl Weighted<'_> {
     /// A direction of this lobe, which is specular; `weight` is the lobe's own.
     fn specular_sample(&self, drawn: &Drawn, weight: Vec3) -> BsdfSample {
         let specular = Some(Specular { normal: self.lobe.normal(), straight: self.lobe.is_straight() });
@@ -108,6 +114,8 @@ impl WeightedLobe {
 #[derive(Clone, Copy, Debug)]
 pub struct Bsdf<'a> {
     pub lobes: &'a [WeightedLobe],
+    /// Those whose code is a struct of a shader file, if there are any.
+    pub own: Option<Own<'a>>,
     pub wo: Vec3,
     /// The geometric normal on the side of `wo`.
     pub gnormal: Vec3,
@@ -129,7 +137,23 @@ pub struct BsdfSample {
     pub specular: Option<Specular>,
 }
 
-impl Bsdf<'_> {
+impl<'a> Bsdf<'a> {
+    /// All lobes, whoever wrote their code.
+    #[inline(always)]
+    pub fn all(&self) -> impl Iterator<Item = Weighted<'a>> + use<'a> {
+        let own = self.own.into_iter().flat_map(|own| own.list.iter().map(move |l| Weighted::own(l, own.all)));
+        self.lobes.iter().map(Weighted::native).chain(own)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lobes.is_empty() && self.own.is_none_or(|own| own.list.is_empty())
+    }
+
+    /// Whether there is more than one lobe.
+    pub fn has_several(&self) -> bool {
+        self.lobes.len() + self.own.map_or(0, |own| own.list.len()) > 1
+    }
+
     /// The BSDF times |cos θi| and the density with which `sample` draws `wi`. A lobe counts only on sides of the geometric
     /// surface that it reaches: no light leaks through. [`BentNormals`] says what becomes of what its own
     /// normal would let through.
@@ -143,56 +167,97 @@ impl Bsdf<'_> {
 
     /// That of a direction that is `height` above the geometric surface. What it is of the one lobe that drew the direction
     /// is known.
-    fn sum(&self, wi: Vec3, height: f32, drawn: Option<(&WeightedLobe, (Vec3, f32))>) -> (Vec3, f32) {
+    fn sum(&self, wi: Vec3, height: f32, drawn: Option<(AnyLobe<'_>, (Vec3, f32))>) -> (Vec3, f32) {
         let (mut value, mut pdf, mut total) = (Vec3::ZERO, 0.0, 0.0);
-        for l in self.lobes {
+        self.all().for_each(|l| {
             total += l.choice;
             if !l.lobe.is_specular() {
-                let known = drawn.filter(|(lobe, _)| std::ptr::eq(*lobe, l)).map(|(_, known)| known);
-                let (of_lobe, density) = self.of_lobe(&l.lobe, wi, height, known);
+                let known = drawn.filter(|(lobe, _)| lobe.is_same(l.lobe)).map(|(_, known)| known);
+                let (of_lobe, density) = self.of_lobe(l.lobe, wi, height, known);
                 value += l.weight * of_lobe;
                 pdf += density * l.choice;
             }
-        }
+        });
         (value, if total > 0.0 { pdf / total } else { 0.0 })
     }
 
     /// Chooses a lobe by its share of the reflected light with `u_lobe`, a direction from it with `u`.
     pub fn sample(&self, u_lobe: f32, u: Vec2) -> Option<BsdfSample> {
         let total = self.total_choice();
+        let chosen = self.choose(u_lobe, total)?;
+        if chosen.lobe.is_specular() {
+            let (drawn, weight) = self.settled(chosen.lobe, chosen.lobe.sample(self.wo, u)?)?;
+            return Some(chosen.specular_sample(&drawn, weight * (total / chosen.choice)));
+        }
+        let Drawn { wi, height, refracted, own } = self.draw(chosen.lobe, u)?;
+        let known = own.as_ref().map(|own| (own.weight * own.pdf, own.pdf));
+        let (value, pdf) = match self.has_several() {
+            false => {
+                let (value, pdf) = self.of_lobe(chosen.lobe, wi, height, known);
+                (chosen.weight * value, pdf)
+            }
+            true => self.sum(wi, height, known.map(|known| (chosen.lobe, known))),
+        };
+        (pdf > 0.0).then(|| BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None })
+    }
+
+    /// The lobe that a sample is drawn from, the sum of all choices being `total`.
+    fn choose(&self, u_lobe: f32, total: f32) -> Option<Weighted<'a>> {
         let mut left = u_lobe * total;
         let mut chosen = None;
-        for l in self.lobes.iter().filter(|l| l.choice > 0.0) {
+        for l in self.all().filter(|l| l.choice > 0.0) {
             chosen = Some(l);
             left -= l.choice;
             if left < 0.0 {
                 break;
             }
         }
-        let chosen = chosen?;
-        if chosen.lobe.is_specular() {
-            let (drawn, weight) = self.settled(&chosen.lobe, chosen.lobe.sample(self.wo, u)?)?;
-            return Some(chosen.specular_sample(&drawn, weight * (total / chosen.choice)));
+        chosen
+    }
+
+    /// What [`Bsdf::eval`] asks of lobes whose code is a struct of a file: for each lobe the directions.
+    pub fn asked_by_eval(&self, wi: Vec3, ask: impl FnMut(Request<Vec3>)) {
+        self.asked_in(wi, wi.dot(self.gnormal), None, ask);
+    }
+
+    /// What [`Bsdf::sample`] asks first of such a lobe: a direction, if it chooses one.
+    pub fn asked_by_draw(&self, u_lobe: f32, u: Vec2) -> Option<Request<Vec2>> {
+        let chosen = self.choose(u_lobe, self.total_choice())?;
+        let AnyLobe::Own(lobe, _) = chosen.lobe else { return None };
+        let with = if lobe.is_specular() { Some(u) } else { self.asks_with(chosen.lobe, u) };
+        with.map(|with| Request { lobe: *lobe, with })
+    }
+
+    /// What it asks then of such lobes, once the direction is drawn.
+    pub fn asked_by_sample(&self, u_lobe: f32, u: Vec2, ask: impl FnMut(Request<Vec3>)) {
+        let Some(chosen) = self.choose(u_lobe, self.total_choice()).filter(|c| !c.lobe.is_specular()) else { return };
+        if let Some(Drawn { wi, height, own, .. }) = self.draw(chosen.lobe, u) {
+            self.asked_in(wi, height, own.map(|_| chosen.lobe), ask);
         }
-        let Drawn { wi, height, refracted, own } = self.draw(&chosen.lobe, u)?;
-        let known = own.as_ref().map(|own| (own.weight * own.pdf, own.pdf));
-        let (value, pdf) = match self.lobes {
-            [only] => {
-                let (value, pdf) = self.of_lobe(&only.lobe, wi, height, known);
-                (only.weight * value, pdf)
+    }
+
+    /// As [`Bsdf::of_lobe`] evaluates them; what `known` has in the direction itself is known.
+    fn asked_in(&self, wi: Vec3, height: f32, known: Option<AnyLobe<'_>>, mut ask: impl FnMut(Request<Vec3>)) {
+        for l in self.own.iter().flat_map(|own| own.list.iter().map(|l| Weighted::own(l, own.all))) {
+            let AnyLobe::Own(lobe, _) = l.lobe else { continue };
+            if lobe.is_specular() || !reaches(l.lobe, height) {
+                continue;
             }
-            _ => self.sum(wi, height, known.map(|known| (chosen, known))),
-        };
-        (pdf > 0.0).then(|| BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None })
+            let is_known = known.is_some_and(|known| known.is_same(l.lobe));
+            let itself = (!is_known && self.takes_as_own(l.lobe, wi, height)).then_some(wi);
+            for with in itself.into_iter().chain(self.mirrored_to(l.lobe, wi, height)) {
+                ask(Request { lobe: *lobe, with });
+            }
+        }
     }
 
     /// Whether light sampling can reach anything.
     pub fn has_smooth_lobe(&self) -> bool {
-        self.lobes.iter().any(|l| !l.lobe.is_specular())
+        self.all().any(|l| !l.lobe.is_specular())
     }
 
     fn total_choice(&self) -> f32 {
-        self.lobes.iter().map(|l| l.choice).sum()
+        self.all().map(|l| l.choice).sum()
     }
 }
 
@@ -211,7 +276,7 @@ mod tests {
             WeightedLobe::new(lambert.lobe(Vec3::Z), Vec3::splat(0.7)),
             WeightedLobe::new(glossy.lobe(Vec3::Z, wo), Vec3::splat(0.4)),
         ];
-        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
+        let bsdf = Bsdf { lobes: &lobes, wo, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
         // The mean of the weights is the albedo, which uniform sampling of the hemisphere gives too.
         let (mut sampled, mut uniform) = (Vec3::ZERO, Vec3::ZERO);
         const N: u32 = 1 << 14;
@@ -229,7 +294,8 @@ mod tests {
     fn nothing_passes_below_the_geometric_surface() {
         let tilted = Lambert { albedo: [1.0; 3], normal: [0.9, 0.0, 0.3] };
         let lobes = [WeightedLobe::new(tilted.lobe(Vec3::Z), Vec3::ONE)];
-        let bsdf = Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
+        let bsdf =
+            Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
         assert_eq!(bsdf.eval(Vec3::new(0.9, 0.0, -0.3).normalize()), (Vec3::ZERO, 0.0));
         for i in 0..1000 {
             let mut s = Sampler::new(2, (0, 0), i);

@@ -5,10 +5,9 @@ use super::probe::CameraRay;
 use super::workspace::Workspace;
 use crate::camera::Camera;
 use crate::film::Tile;
-use crate::light::Receiver;
 use crate::sampler::Pattern;
 use crate::scene::Scene;
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 use std::ops::Range;
 
 /// Begins the given samples of every pixel of a tile.
@@ -37,19 +36,7 @@ pub fn begin(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samp
                 pixel,
                 root: work.paths.len() as u32,
                 off_center: off_center.length(),
-                ray,
-                differential,
-                beta: Vec3::ONE,
-                radiance: Vec3::ZERO,
-                sampler,
-                pdf: f32::INFINITY,
-                from: Receiver { position: ray.origin, ..Receiver::default() },
-                passes: 0,
-                passed: 0.0,
-                eta_scale: 1.0,
-                scattered: false,
-                faulty: false,
-                nanoseconds: 0.0,
+                ..Path::from_camera(ray, differential, sampler)
             });
         }
     }

@@ -2,8 +2,9 @@
 //! lights without extent. If there are many point lights, they share the one sample with shapes that emit.
 
 use super::differentials::scattered;
-use super::light_samples::{EmitterPoint, LightSample, LightSamples, SeeThrough, Source};
+use super::light_samples::{Chance, EmitterPoint, LightSample, LightSamples, Radiance, SeeThrough, Source, Towards};
 use super::numbers::BounceNumbers;
+use super::own_lobes;
 use super::path::Path;
 use super::probe::{NotedLight, ProbedLight};
 use super::vertices::{Vertex, Vertices};
@@ -20,35 +21,43 @@ use glam::Vec3;
 
 /// Queues light samples of the lanes that go on and are `wanted`.
 pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Vertices, &Path, usize) -> bool) {
-    each_lit(scene, work, |vertex, lane, queue| {
-        if wanted(queue.vertices, vertex.path, lane) {
-            vertex.gather(&BounceNumbers::new(vertex.path.sampler, queue.vertices.step), queue);
+    each_lit(scene, work, |vertex, lane, draws| {
+        if wanted(draws.vertices, vertex.path, lane) {
+            vertex.gather(&BounceNumbers::new(vertex.path.sampler, draws.vertices.step), draws);
         }
     });
 }
 
 /// Queues what all lights without extent add at the lanes that go on.
 pub fn ask_lights_without_extent(scene: &Scene, work: &mut Workspace) {
-    each_lit(scene, work, |vertex, _, queue| vertex.without_chance(queue));
+    each_lit(scene, work, |vertex, _, draws| vertex.without_chance(draws));
 }
 
-/// Calls `light` for the lanes that go on and have lobes that light samples can meet.
-fn each_lit(scene: &Scene, work: &mut Workspace, mut light: impl FnMut(&Vertex<'_>, usize, &mut Queue<'_>)) {
-    let Workspace { vertices, paths, light: samples, noted, probe, .. } = work;
+/// Calls `draw` for the lanes that go on and have lobes that light samples can meet. The directions that it draws are looked at
+/// all together.
+fn each_lit(scene: &Scene, work: &mut Workspace, draw: impl Fn(&Vertex<'_>, usize, &mut Draws<'_>)) {
+    let Workspace { vertices, paths, light: samples, noted, probe, drawn, .. } = work;
+    drawn.clear();
     for lane in vertices.going_on() {
         let (index, bsdf) = (vertices.paths[lane], vertices.bsdf(scene, lane));
         if bsdf.has_smooth_lobe() {
             let vertex = Vertex { scene, path: &paths[index as usize], point: &vertices.points[lane], bsdf: &bsdf };
-            let notes = probe.is_some().then_some(&mut *noted);
-            light(&vertex, lane, &mut Queue { samples, notes, vertices, lane });
+            draw(&vertex, lane, &mut Draws { list: drawn, vertices, lane });
         }
+    }
+    own_lobes::evaluate(scene, vertices, drawn.iter().map(|(lane, towards)| (*lane, towards.wi)));
+    for (lane, towards) in drawn.iter() {
+        let (lane, index, bsdf) = (*lane, vertices.paths[*lane], vertices.bsdf(scene, *lane));
+        let vertex = Vertex { scene, path: &paths[index as usize], point: &vertices.points[lane], bsdf: &bsdf };
+        let notes = probe.is_some().then_some(&mut *noted);
+        vertex.weigh(towards, &mut Queue { samples, notes, vertices, lane });
     }
 }
 
 /// What light sampling knows of a place.
 pub fn receiver(scene: &Scene, point: &ShadingPoint, bsdf: &Bsdf<'_>) -> Receiver {
     let s = &point.surface;
-    let mut lobes = bsdf.lobes.iter().filter(|l| !l.lobe.is_specular());
+    let mut lobes = bsdf.all().filter(|l| !l.lobe.is_specular());
     // What lets light through is lit from behind as well.
     let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
     let normal = if one_sided { s.gnormal_seen() } else { Vec3::ZERO };
@@ -64,22 +73,17 @@ struct Queue<'a> {
     lane: usize,
 }
 
-/// A direction that a light shines from.
-struct Towards<'a> {
-    kind: &'static str,
-    wi: Vec3,
-    distance: f32,
-    /// Per steradian; none of a light without extent.
-    pdf: Option<f32>,
-    radiance: Radiance<'a>,
+/// Where the directions go that a vertex draws.
+struct Draws<'a> {
+    list: &'a mut Vec<(usize, Towards)>,
+    vertices: &'a Vertices,
+    lane: usize,
 }
 
-/// What is known of it before anybody asks a shader or a texture.
-enum Radiance<'a> {
-    /// With this radiance, or without extent with this irradiance.
-    Even(Vec3),
-    Shape(&'a Drawn),
-    Environment,
+impl Draws<'_> {
+    fn push(&mut self, towards: Towards) {
+        self.list.push((self.lane, towards));
+    }
 }
 
 /// What the lobes make of a direction: their value with the cosine, their density, and how much the sample counts.
@@ -102,17 +106,17 @@ impl Queue<'_> {
 }
 
 impl Vertex<'_> {
-    /// Queues light samples whose light leaves towards the viewer. The lobes find some of the same light: their shares add up to 1.
-    fn gather(&self, u: &BounceNumbers, queue: &mut Queue<'_>) {
+    /// Draws light samples. The lobes find some of the same light: their shares add up to 1.
+    fn gather(&self, u: &BounceNumbers, draws: &mut Draws<'_>) {
         let (scene, receiver) = (self.scene, self.receiver());
         let list = receiver.list;
-        self.parallel_lights(list, queue);
-        scene.lights.asked(list).for_each(|light| self.point(light, 1.0, queue));
+        self.parallel_lights(list, draws);
+        scene.lights.asked(list).for_each(|light| self.point(light, 1.0, draws));
         match scene.lights.sample(&scene.geometry, &receiver, u.light()) {
-            Some(light::LightSample::Point(light, p)) => self.point(light, p, queue),
+            Some(light::LightSample::Point(light, p)) => self.point(light, p, draws),
             Some(light::LightSample::Surface(drawn)) if self.draws() => {
-                let (wi, distance, pdf) = (drawn.wi, drawn.hit.t, Some(drawn.pdf));
-                self.sampled(&Towards { kind: "area", wi, distance, pdf, radiance: Radiance::Shape(&drawn) }, queue);
+                let (wi, distance, chance) = (drawn.wi, drawn.hit.t, Chance::Density(drawn.pdf));
+                draws.push(Towards { kind: "area", wi, distance, chance, radiance: Radiance::Shape(drawn) });
             }
             _ => {}
         }
@@ -124,8 +128,8 @@ impl Vertex<'_> {
             && scene.lights.linked(list, scene.environment_name)
             && let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u.environment())
         {
-            let (pdf, radiance) = (Some(pdf), Radiance::Environment);
-            self.sampled(&Towards { kind: "environment", wi, distance, pdf, radiance }, queue);
+            let (chance, radiance) = (Chance::Density(pdf), Radiance::Environment);
+            draws.push(Towards { kind: "environment", wi, distance, chance, radiance });
         }
         if scene.suns.is_empty() {
             return;
@@ -133,8 +137,8 @@ impl Vertex<'_> {
         for ((sun, name), u) in scene.suns.iter().zip(u.suns()) {
             if scene.lights.linked(list, *name) {
                 let (wi, pdf) = sun.sample(u);
-                let (pdf, radiance) = (Some(pdf), Radiance::Even(sun.disk_radiance()));
-                self.sampled(&Towards { kind: "distant", wi, distance, pdf, radiance }, queue);
+                let (chance, radiance) = (Chance::Density(pdf), Radiance::Even(sun.disk_radiance()));
+                draws.push(Towards { kind: "distant", wi, distance, chance, radiance });
             }
         }
     }
@@ -148,52 +152,56 @@ impl Vertex<'_> {
         receiver(self.scene, self.point, self.bsdf)
     }
 
-    /// Queues what all lights without extent add, and disks in the sky as if all of it came from their middles.
-    fn without_chance(&self, queue: &mut Queue<'_>) {
+    /// Draws all lights without extent, and disks in the sky as if all of it came from their middles.
+    fn without_chance(&self, draws: &mut Draws<'_>) {
         let (scene, list) = (self.scene, self.receiver().list);
         let suns = scene.suns.iter().filter(|(_, name)| scene.lights.linked(list, *name));
-        suns.for_each(|(sun, _)| self.parallel(&sun.middle(), queue));
-        scene.lights.all_points(list).for_each(|light| self.point(light, 1.0, queue));
-        self.parallel_lights(list, queue);
+        suns.for_each(|(sun, _)| self.parallel(&sun.middle(), draws));
+        scene.lights.all_points(list).for_each(|light| self.point(light, 1.0, draws));
+        self.parallel_lights(list, draws);
     }
 
-    fn parallel_lights(&self, list: u32, queue: &mut Queue<'_>) {
+    fn parallel_lights(&self, list: u32, draws: &mut Draws<'_>) {
         let scene = self.scene;
         let linked = scene.parallel.iter().filter(|(_, name)| scene.lights.linked(list, *name));
-        linked.for_each(|(light, _)| self.parallel(light, queue));
+        linked.for_each(|(light, _)| self.parallel(light, draws));
     }
 
-    fn parallel(&self, light: &ParallelLight, queue: &mut Queue<'_>) {
-        self.without_extent("distant", light.arriving(), 1.0, queue);
+    fn parallel(&self, light: &ParallelLight, draws: &mut Draws<'_>) {
+        self.without_extent("distant", light.arriving(), 1.0, draws);
     }
 
     /// A point or spot light that was chosen with probability `p`.
-    fn point(&self, light: &PointLight, p: f32, queue: &mut Queue<'_>) {
+    fn point(&self, light: &PointLight, p: f32, draws: &mut Draws<'_>) {
         if let Some(arriving) = light.arriving(self.point.surface.position) {
-            self.without_extent(light.kind(), arriving, p, queue);
+            self.without_extent(light.kind(), arriving, p, draws);
         }
     }
 
-    /// What a light without extent adds that was chosen with probability `p`; the lobes cannot find it.
-    fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, queue: &mut Queue<'_>) {
+    /// A light without extent that was chosen with probability `p`; the lobes cannot find it.
+    fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, draws: &mut Draws<'_>) {
         let Arriving { wi, distance, irradiance } = arriving;
-        let (value, pdf) = self.bsdf.eval(wi);
-        let weight = (value != Vec3::ZERO).then(|| value / p);
-        let towards = Towards { kind, wi, distance, pdf: None, radiance: Radiance::Even(irradiance) };
-        self.queue(&towards, &Scattered { value, pdf, share: 1.0, weight }, queue);
+        let (chance, radiance) = (Chance::Choice(p), Radiance::Even(irradiance));
+        draws.push(Towards { kind, wi, distance, chance, radiance });
     }
 
-    /// What one sample of a light adds, weighed against drawing the same direction from the lobes.
-    fn sampled(&self, towards: &Towards<'_>, queue: &mut Queue<'_>) {
+    /// Finds what the lobes make of a direction, and queues the sample. One that the lobes could have drawn is weighed
+    /// against that.
+    fn weigh(&self, towards: &Towards, queue: &mut Queue<'_>) {
         let (value, pdf) = self.bsdf.eval(towards.wi);
-        let light_pdf = towards.pdf.unwrap_or_default();
-        let share = self.scene.integrator.sampling.of_light(light_pdf, pdf);
-        let weight = (light_pdf > 0.0 && value != Vec3::ZERO).then(|| value * (share / light_pdf));
+        let (share, weight) = match towards.chance {
+            Chance::Choice(p) => (1.0, (value != Vec3::ZERO).then(|| value / p)),
+            Chance::Density(light_pdf) => {
+                let share = self.scene.integrator.sampling.of_light(light_pdf, pdf);
+                let counts = light_pdf > 0.0 && value != Vec3::ZERO;
+                (share, counts.then(|| value * (share / light_pdf)))
+            }
+        };
         self.queue(towards, &Scattered { value, pdf, share, weight }, queue);
     }
 
     /// Queues a sample, if anything can come of it, and writes it down if somebody asks.
-    fn queue(&self, towards: &Towards<'_>, scattered: &Scattered, queue: &mut Queue<'_>) {
+    fn queue(&self, towards: &Towards, scattered: &Scattered, queue: &mut Queue<'_>) {
         let number = queue.samples.samples.len();
         if let Some(weight) = scattered.weight {
             let source = self.source(towards, scattered.pdf, queue.samples);
@@ -205,7 +213,7 @@ impl Vertex<'_> {
                 kind: towards.kind,
                 wi: towards.wi.to_array(),
                 distance: towards.distance,
-                pdf: towards.pdf,
+                pdf: towards.pdf(),
                 lobes_pdf: scattered.pdf,
                 value: scattered.value.to_array(),
                 share: scattered.share,
@@ -215,7 +223,7 @@ impl Vertex<'_> {
         }
     }
 
-    fn shadow_ray(&self, towards: &Towards<'_>) -> Ray {
+    fn shadow_ray(&self, towards: &Towards) -> Ray {
         let s = &self.point.surface;
         let origin = offset_origin(s.position, s.position_error, s.gnormal, towards.wi);
         // Short of the light itself, which would shadow its own sample.
@@ -225,19 +233,19 @@ impl Vertex<'_> {
     /// What see-through surfaces on the way are asked with, if the scene has any. Their textures are read with the footprint
     /// that a path has there which the lobes send the same way; of a light that no such path finds, as by the one that
     /// arrived here.
-    fn see_through(&self, towards: &Towards<'_>, lobe_pdf: f32) -> Option<SeeThrough> {
+    fn see_through(&self, towards: &Towards, lobe_pdf: f32) -> Option<SeeThrough> {
         self.scene.geometry.has_see_through().then(|| SeeThrough {
             differential: scattered(self.path, self.point, towards.wi, lobe_pdf),
             ray_depth: self.point.ray_depth + 1,
-            scattered: towards.pdf.is_some() || self.path.scattered,
+            scattered: towards.pdf().is_some() || self.path.scattered,
         })
     }
 
     /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. It is read with
     /// the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
-    fn source(&self, towards: &Towards<'_>, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
-        match towards.radiance {
-            Radiance::Even(radiance) => Source::Known(radiance),
+    fn source(&self, towards: &Towards, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
+        match &towards.radiance {
+            Radiance::Even(radiance) => Source::Known(*radiance),
             Radiance::Environment => samples.direction(self.footprint(towards.wi, lobe_pdf)),
             Radiance::Shape(drawn) => {
                 let shape = self.scene.geometry.shape(drawn.shape);

@@ -6,7 +6,7 @@ use super::super::differentials::next_differential;
 use super::super::emission::{self, EmissionMemory};
 use super::super::escape::environment_seen;
 use super::*;
-use crate::bsdf::{BentNormals, BsdfSample, Specular};
+use crate::bsdf::{BentNormals, BsdfSample, OwnLobes, Specular};
 use crate::camera::Camera;
 use crate::geometry::{Wanted, surface};
 use crate::material::Scratch;
@@ -72,25 +72,14 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sample
     let wanted = Wanted { position: true, ..Wanted::default() };
     let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
     let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
-    let path = Path {
-        pixel: 0,
-        root: 0,
-        off_center: 0.0,
-        ray,
-        differential,
-        beta: Vec3::ONE,
-        radiance: Vec3::ZERO,
-        sampler,
-        pdf: f32::INFINITY,
-        passes: 0,
-        passed: 0.0,
-        from: Receiver::default(),
-        eta_scale: 1.0,
-        scattered: false,
-        faulty: false,
-        nanoseconds: 0.0,
+    let path = Path { from: Receiver::default(), ..Path::from_camera(ray, differential, sampler) };
+    let bsdf = Bsdf {
+        lobes: &[],
+        wo: -ray.direction,
+        gnormal: surface.gnormal,
+        own: None,
+        bent_normals: BentNormals::default(),
     };
-    let bsdf = Bsdf { lobes: &[], wo: -ray.direction, gnormal: surface.gnormal, bent_normals: BentNormals::default() };
     let vertex = Vertex { scene, path: &path, point: &point, bsdf: &bsdf };
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
@@ -156,8 +145,15 @@ fn both_strategies_see_the_same_emitter() {
             let partials = surface::partials_at(&scene.geometry, &path.ray, &path.differential, &hit, wanted);
             let point =
                 ShadingPoint { hit, surface, partials, incident: drawn.wi, ray_depth: 1, ..ShadingPoint::default() };
-            let (mut lobes, mut shaded) = (Vec::new(), Vec::new());
-            material.shade(&[point], scene.surroundings(), &scene.textures, &mut scratch, &mut lobes, &mut shaded);
+            let (mut lobes, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
+            material.shade(
+                &[point],
+                scene.surroundings(),
+                &scene.textures,
+                &mut scratch,
+                (&mut lobes, &mut own),
+                &mut shaded,
+            );
             let by_lobes = shaded[0].emission;
             assert!((by_light - by_lobes).abs().max_element() < 0.02, "{i}: {by_light} {by_lobes}");
             values.push(by_light.x);

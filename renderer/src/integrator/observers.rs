@@ -31,7 +31,7 @@ pub fn show(scene: &Scene, work: &mut Workspace, view: View) {
     let Workspace { vertices, paths, seen, .. } = work;
     for lane in vertices.lanes() {
         let bsdf = vertices.bsdf(scene, lane);
-        let mirrors = !vertices.is_last(scene, lane) && !bsdf.lobes.is_empty() && !bsdf.has_smooth_lobe();
+        let mirrors = !vertices.is_last(scene, lane) && !bsdf.is_empty() && !bsdf.has_smooth_lobe();
         let (point, shaded) = (&vertices.points[lane], &vertices.shaded[lane]);
         if let Some(shown) = view.of_hit(scene, &Shown { point, shaded, bsdf: &bsdf, seen: (seen, lane), mirrors }) {
             paths[vertices.paths[lane] as usize].radiance = shown;

@@ -1,6 +1,6 @@
 //! False colors. They are defined in sRGB, as people see them, and mixed in linear light.
 
-use crate::bsdf::Lobe;
+use crate::bsdf::AnyLobe;
 use crate::math::srgb_to_linear;
 use crate::sampler::mix;
 use glam::Vec3;
@@ -38,7 +38,7 @@ pub fn level_color(level: Option<f32>) -> Vec3 {
 }
 
 /// That of a kind of lobe.
-pub fn lobe_color(lobe: &Lobe) -> Vec3 {
+pub fn lobe_color(lobe: AnyLobe<'_>) -> Vec3 {
     linear(match lobe.name() {
         "Lambert" => [0x34, 0x65, 0xd8],
         "Mirror" => [0xff, 0xff, 0xff],

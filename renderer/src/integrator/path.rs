@@ -44,6 +44,28 @@ pub struct Path {
 }
 
 impl Path {
+    /// A path that begins with a ray of the camera.
+    pub fn from_camera(ray: Ray, differential: RayDifferential, sampler: Sampler) -> Path {
+        Path {
+            pixel: 0,
+            root: 0,
+            off_center: 0.0,
+            ray,
+            differential,
+            beta: Vec3::ONE,
+            eta_scale: 1.0,
+            radiance: Vec3::ZERO,
+            sampler,
+            pdf: f32::INFINITY,
+            passes: 0,
+            passed: 0.0,
+            from: Receiver { position: ray.origin, ..Receiver::default() },
+            scattered: false,
+            faulty: false,
+            nanoseconds: 0.0,
+        }
+    }
+
     /// Another way on from the same hit, which has brought nothing yet.
     pub fn branch(self) -> Path {
         Path { radiance: Vec3::ZERO, faulty: false, nanoseconds: 0.0, ..self }

@@ -47,8 +47,8 @@ fn end_at_limits(scene: &Scene, work: &mut Workspace) {
         let limit = limit(scene, vertices, &paths[vertices.paths[lane] as usize], lane);
         let bsdf = vertices.bsdf(scene, lane);
         vertices.ends[lane] = match () {
-            () if bsdf.lobes.is_empty() && vertices.is_last(scene, lane) => Some(End::Depth),
-            () if bsdf.lobes.is_empty() => Some(End::NoLobes),
+            () if bsdf.is_empty() && vertices.is_last(scene, lane) => Some(End::Depth),
+            () if bsdf.is_empty() => Some(End::NoLobes),
             () => limit.filter(|_| !may_pass(&bsdf)),
         };
     }

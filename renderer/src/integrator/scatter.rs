@@ -5,6 +5,7 @@ use super::differentials::next_differential;
 use super::direct::receiver;
 use super::end::End;
 use super::numbers::BounceNumbers;
+use super::own_lobes;
 use super::path::Path;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
@@ -22,6 +23,7 @@ const SURE_BOUNCES: u32 = 3;
 /// Draws a direction for each lane that goes on, and multiplies the throughput by the weight of the sample. A lane that is `bounded` goes straight on or, for that reason, nowhere.
 pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Workspace { vertices, paths, .. } = work;
+    own_lobes::sample(scene, vertices, paths);
     for lane in vertices.lanes() {
         if vertices.ends[lane].is_some() {
             continue;
@@ -29,7 +31,7 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
         let path = &mut paths[vertices.paths[lane] as usize];
         let u = BounceNumbers::new(path.sampler, vertices.step);
         let bsdf = vertices.bsdf(scene, lane);
-        let u_lobe = if bsdf.lobes.len() > 1 { u.lobe() } else { 0.0 };
+        let u_lobe = if bsdf.has_several() { u.lobe() } else { 0.0 };
         let sampled = bsdf.sample(u_lobe, u.direction()).ok_or(End::NoDirection);
         let allowed = |next: BsdfSample| match bounded(vertices, path, lane) {
             Some(end) if next.specular.is_none_or(|s| !s.straight) => Err(end),
@@ -139,5 +141,5 @@ impl Path {
 
 /// Whether a path could go on straight ahead.
 pub fn may_pass(bsdf: &Bsdf<'_>) -> bool {
-    bsdf.lobes.iter().any(|l| l.lobe.is_straight())
+    bsdf.all().any(|l| l.lobe.is_straight())
 }

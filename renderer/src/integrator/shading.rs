@@ -70,7 +70,7 @@ fn run(scene: &Scene, work: &mut Workspace) {
         false => &textures,
     };
     let begin = (work.view == Some(View::Time)).then(Instant::now);
-    let (lobes, shaded) = (&mut vertices.lobes, &mut vertices.shaded);
+    let (lobes, shaded) = ((&mut vertices.lobes, &mut vertices.own), &mut vertices.shaded);
     if material.prints() {
         let listener = Listener::new(host, material.parameters());
         material.shade(&vertices.points, scene.surroundings(), &listener, scratch, lobes, shaded);

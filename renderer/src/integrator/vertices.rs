@@ -3,7 +3,7 @@
 
 use super::end::End;
 use super::path::Path;
-use crate::bsdf::{Bsdf, BsdfSample, WeightedLobe};
+use crate::bsdf::{Bsdf, BsdfSample, Own, OwnLobes, Request, WeightedLobe};
 use crate::material::{Shaded, ShadingPoint};
 use crate::ray::RayDifferential;
 use crate::scene::Scene;
@@ -22,6 +22,9 @@ pub struct Vertices {
     pub shaded: Vec<Shaded>,
     /// Of all lanes: `shaded` says whose are which.
     pub lobes: Vec<WeightedLobe>,
+    /// Likewise those whose code is a struct of a shader file, and what is to be asked of them.
+    pub own: OwnLobes,
+    pub requests: Vec<Request<Vec3>>,
     /// The throughput with which the path arrived.
     pub throughput: Vec<Vec3>,
     /// Whether all that the vertex came to were numbers.
@@ -85,7 +88,9 @@ impl Vertices {
         let point = &self.points[lane];
         let lobes = &self.lobes[self.shaded[lane].lobes.clone()];
         let gnormal = point.surface.gnormal_seen();
-        Bsdf { lobes, wo: -point.incident, gnormal, bent_normals: scene.integrator.bent_normals }
+        let own = &self.own.list[self.shaded[lane].own.clone()];
+        let own = (!own.is_empty()).then_some(Own { all: &self.own, list: own });
+        Bsdf { lobes, own, wo: -point.incident, gnormal, bent_normals: scene.integrator.bent_normals }
     }
 
     /// Bounces before this vertex; 0 for what the camera sees.

@@ -160,11 +160,11 @@ impl View {
 /// lobes together could be.
 fn lobes(hit: &Shown<'_>) -> Vec3 {
     let emission = max_channel(hit.shaded.emission).clamp(0.0, 1.0);
-    let share = |l: &crate::bsdf::WeightedLobe| max_channel((l.weight * l.lobe.directional_albedo(hit.bsdf.wo)).abs());
-    let total = hit.bsdf.lobes.iter().map(share).sum::<f32>() + emission;
+    let share = |l: &crate::bsdf::Weighted<'_>| max_channel((l.weight * l.lobe.directional_albedo(hit.bsdf.wo)).abs());
+    let total = hit.bsdf.all().map(|l| share(&l)).sum::<f32>() + emission;
     if total <= 0.0 {
         return nothing();
     }
-    let lobes: Vec3 = hit.bsdf.lobes.iter().map(|l| lobe_color(&l.lobe) * share(l)).sum();
+    let lobes: Vec3 = hit.bsdf.all().map(|l| lobe_color(l.lobe) * share(&l)).sum();
     (lobes + emission_color() * emission) / total
 }

@@ -4,7 +4,7 @@ use super::aov::Recorded;
 use super::clock::Clock;
 use super::emission::EmissionMemory;
 use super::faults::Faults;
-use super::light_samples::LightSamples;
+use super::light_samples::{LightSamples, Towards};
 use super::messages::Messages;
 use super::order::Order;
 use super::path::{Path, SurfaceHit};
@@ -34,6 +34,8 @@ pub struct Workspace {
     /// The block that is being shaded.
     pub vertices: Vertices,
     pub scratch: Scratch,
+    /// The light samples that the lanes of the block draw.
+    pub drawn: Vec<(usize, Towards)>,
     /// Light samples whose shadow rays are still to be traced, and the memory of the stages that do so.
     pub light: LightSamples,
     pub crossings: Crossings,

@@ -1,8 +1,10 @@
 //! What the shaders of a scene may use, and how they are compiled with it.
 
 use super::globals::{self, HitGlobals};
+use super::lobe_code::{self, OwnCode, OwnCodes};
 use crate::bsdf::{ClosureKind, closures};
 use ssl_compiler::pipeline::Options;
+use ssl_compiler::types::Type;
 use ssl_compiler::{
     BackendKind, ClosureId, ClosureRegistry, CodeCache, CompileError, Compiler, GlobalsLayout, Orders, Program,
     SearchPath, Shader, ShaderRequest, Target,
@@ -49,6 +51,7 @@ impl ShadingLanguage {
             kinds: Vec::new(),
         };
         closures().into_iter().for_each(|kind| language.add(kind));
+        language.closures.set_interface(lobe_code::INTERFACE);
         language
     }
 
@@ -106,7 +109,23 @@ impl ShadingLanguage {
             (!wanted.is_empty()).then(|| program.compile(request()))?.ok()
         };
         let (emission, passage) = (part(|kind| kind.emits), part(|kind| kind.passes));
-        Ok(Compiled { whole, emission, passage })
+        let own = self.own_codes(program, &whole)?;
+        Ok(Compiled { whole, emission, passage, own })
+    }
+
+    /// The code of those closures of a shader that its files declare.
+    fn own_codes(&self, program: &Program, shader: &Shader) -> Result<OwnCodes, CompileError> {
+        let mut codes = OwnCodes::new();
+        let types = &shader.interface().closure_types;
+        for l in shader.interface().lobes.iter().filter(|l| l.closure.0 as usize >= self.kinds.len()) {
+            if codes.iter().all(|(id, _)| *id != l.closure) {
+                let closure = types.get(l.closure);
+                let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
+                let code = OwnCode::compile(program, l.closure, &closure.name, is_layer)?;
+                codes.push((l.closure, Arc::new(code)));
+            }
+        }
+        Ok(codes)
     }
 }
 
@@ -124,4 +143,6 @@ pub struct Compiled {
     pub emission: Option<Arc<Shader>>,
     /// What of it lets light pass straight on, where some may.
     pub passage: Option<Arc<Shader>>,
+    /// The closures that its files declare.
+    pub own: OwnCodes,
 }

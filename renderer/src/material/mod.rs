@@ -5,16 +5,18 @@
 
 mod globals;
 mod language;
+mod lobe_code;
 mod spaces;
 mod table;
 mod values;
 
-use crate::bsdf::{Lobes, Place, WeightedLobe};
+use crate::bsdf::{Lobes, OwnLobes, Place, WeightedLobe, WeightedOwn};
 use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
 use glam::Vec3;
 use globals::Fill;
 pub use language::{Compiled, Making, ShadingLanguage};
+use lobe_code::OwnCode;
 use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
 use ssl_compiler::runtime::parameters::ParameterError;
@@ -26,7 +28,7 @@ use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{NoTextures, Shader};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use table::{LobeSlot, Table};
+use table::{LobeSlot, SlotKind, Table};
 pub use values::{GlobalValue, HitValues, LobeValues};
 
 /// A hit as a shader sees it.
@@ -69,6 +71,8 @@ pub struct Material {
     lobes: Vec<LobeSlot>,
     rows: usize,
     error: OnceLock<LaneError>,
+    /// The code of closures that its file declares.
+    own: Vec<Arc<OwnCode>>,
     /// The variant for its emission alone.
     emission: Option<Box<Material>>,
     /// The variant for light that passes straight through it.
@@ -82,6 +86,11 @@ pub struct Scratch {
     outputs: Vec<Row>,
     /// Of one point, where a part of a shader is asked.
     lobes: Vec<WeightedLobe>,
+    own: OwnLobes,
+    /// Of the block, for lobes whose code is a struct of a file: the places with their shading normals, and by the entry
+    /// of the table the slot.
+    places: Vec<(Place, Vec3)>,
+    slots: Vec<usize>,
 }
 
 /// A value for each point of a block.
@@ -92,14 +101,19 @@ pub type PerLane = SmallVec<[Vec3; LANES]>;
 pub struct Shaded {
     pub emission: Vec3,
     pub lobes: Range<usize>,
+    /// Likewise of those whose code is a struct of a file.
+    pub own: Range<usize>,
     /// No weight and no parameter of a lobe was NaN or infinite. Those that were count as 0, normals as the surface's.
     pub numbers: bool,
 }
 
 impl Material {
     pub fn new(name: &str, compiled: Compiled, language: &ShadingLanguage) -> Material {
-        let Compiled { whole: shader, emission, passage } = compiled;
-        let part = |whole| Box::new(Material::new(name, Compiled { whole, emission: None, passage: None }, language));
+        let Compiled { whole: shader, emission, passage, own } = compiled;
+        let part = |whole| {
+            let compiled = Compiled { whole, emission: None, passage: None, own: own.clone() };
+            Box::new(Material::new(name, compiled, language))
+        };
         let interface = shader.interface();
         let number = |name: &str| language.variables.iter().position(|(n, _)| n == name).map(|i| i as u32);
         let reads = interface.globals_read.iter();
@@ -111,11 +125,12 @@ impl Material {
             asked: globals::asked(&fills),
             fills,
             variables: variables_read(interface, language),
-            lobes: interface.lobes.iter().map(|l| LobeSlot::new(l, language)).collect(),
+            lobes: table::slots(interface, language, &own),
             rows: interface.globals.rows(),
             error: OnceLock::new(),
             emission: emission.map(part),
             passage: passage.map(part),
+            own: own.into_iter().map(|(_, code)| code).collect(),
             shader,
         }
     }
@@ -243,7 +258,7 @@ impl Material {
 
     /// The first error that ended a lane early since the material was made.
     pub fn error(&self) -> Option<LaneError> {
-        self.error.get().copied()
+        self.error.get().copied().or_else(|| self.own.iter().find_map(|code| code.error()))
     }
 
     /// Shades at most 16 points: appends an entry for each to `shaded`, and its lobes to `lobes`. A lane
@@ -254,20 +269,23 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-        lobes: &mut Vec<WeightedLobe>,
+        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
         shaded: &mut Vec<Shaded>,
     ) {
         let status = self.run(points, around, host, scratch);
+        own.clear();
+        self.begin_own(points, &status, scratch, own);
         if let Some(error) = status.first_error() {
             // Only the first is kept; which one that is does not reach the image.
             let _ = self.error.set(error);
         }
-        let table = Table::new(&self.lobes, &scratch.outputs);
+        let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
         for (lane, point) in points.iter().enumerate() {
-            let start = lobes.len();
+            let (start, start_own) = (lobes.len(), own.list.len());
             let ended = status.errors[lane].is_some();
-            let (emission, numbers) = if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, lobes) };
-            shaded.push(Shaded { emission, lobes: start..lobes.len(), numbers });
+            let (emission, numbers) =
+                if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, own)) };
+            shaded.push(Shaded { emission, lobes: start..lobes.len(), own: start_own..own.list.len(), numbers });
         }
     }
 
@@ -306,20 +324,22 @@ impl Material {
         of: impl Fn(Vec3, &[WeightedLobe]) -> Vec3,
     ) -> PerLane {
         let status = self.run(points, around, host, scratch);
-        let mut lobes = std::mem::take(&mut scratch.lobes);
-        let table = Table::new(&self.lobes, &scratch.outputs);
+        let (mut lobes, mut own) = (std::mem::take(&mut scratch.lobes), std::mem::take(&mut scratch.own));
+        own.clear();
+        self.begin_own(points, &status, scratch, &mut own);
+        let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
         let mut one = |(lane, point): (usize, &ShadingPoint)| {
             lobes.clear();
             match status.errors[lane] {
                 Some(_) => Vec3::ZERO,
                 None => {
-                    let (emission, _) = self.read(point, &table, lane, &mut lobes);
+                    let (emission, _) = self.read(point, &table, lane, (&mut lobes, &mut own));
                     of(emission, &lobes)
                 }
             }
         };
         let found = points.iter().enumerate().map(&mut one).collect();
-        scratch.lobes = lobes;
+        (scratch.lobes, scratch.own) = (lobes, own);
         found
     }
 
@@ -345,17 +365,36 @@ impl Material {
         })
     }
 
+    /// Prepares the lobes whose code is a struct of a file, all lanes together.
+    fn begin_own(&self, points: &[ShadingPoint], status: &BlockStatus, scratch: &mut Scratch, own: &mut OwnLobes) {
+        scratch.slots.clear();
+        if self.own.is_empty() {
+            return;
+        }
+        scratch.places.clear();
+        scratch.places.extend(points.iter().map(|point| (place(point), point.surface.normal_seen())));
+        let lives = |lane: &usize| status.errors[*lane].is_none();
+        let mask = (0..points.len()).filter(lives).map(|lane| 1 << lane).sum();
+        for slot in &self.lobes {
+            scratch.slots.push(match &slot.kind {
+                SlotKind::Native(_) => usize::MAX,
+                SlotKind::Own { code, floats, bases } => {
+                    let members = (&scratch.outputs[slot.parameter_row..], &floats[..]);
+                    own.begin(code, members, &scratch.places, bases, mask)
+                }
+            });
+        }
+    }
+
     /// One lane of the lobe table: its emission, and whether it holds numbers only; its lobes appended.
     fn read(
         &self,
         point: &ShadingPoint,
         table: &Table<'_>,
         lane: usize,
-        lobes: &mut Vec<WeightedLobe>,
+        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
     ) -> (Vec3, bool) {
-        let outputs = table.rows;
-        let inside = point.surface.backfacing;
-        let place = Place { wo: -point.incident, gnormal: point.surface.gnormal_seen(), inside };
+        let (outputs, place) = (table.rows, place(point));
         let (mut lobes, mut numbers) = (Lobes::new(lobes), true);
         for (entry, slot) in self.lobes.iter().enumerate() {
             let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
@@ -366,23 +405,39 @@ impl Material {
             if !weight.is_finite() {
                 continue;
             }
-            let weight = weight * self.passing(slot, outputs, lane, &place);
+            let weight = weight * self.passing(slot, table, lane, (&place, own));
             if weight == Vec3::ZERO {
                 continue;
             }
-            lobes.set_weight(weight);
-            (slot.kind.scatter)(&outputs[slot.parameter_row..], lane, &place, &mut lobes);
+            match &slot.kind {
+                SlotKind::Native(kind) => {
+                    lobes.set_weight(weight);
+                    (kind.scatter)(&outputs[slot.parameter_row..], lane, &place, &mut lobes);
+                }
+                SlotKind::Own { .. } => {
+                    let lobe = own.lobe(table.slots[entry], lane);
+                    own.list.extend(lobe.map(|lobe| WeightedOwn::new(lobe, weight)));
+                }
+            }
         }
         (lobes.emission, numbers)
     }
 
     /// The share of a lobe's light that passes the layers above it.
-    fn passing(&self, slot: &LobeSlot, outputs: &[Row], lane: usize, place: &Place) -> Vec3 {
+    fn passing(&self, slot: &LobeSlot, table: &Table<'_>, lane: usize, at: (&Place, &OwnLobes)) -> Vec3 {
         let Some(Layer { lobe, parameter }) = slot.layer else { return Vec3::ONE };
         let above = &self.lobes[lobe];
-        let share = (above.kind.beneath)(&outputs[above.parameter_row..], lane, place, parameter);
-        share * self.passing(above, outputs, lane, place)
+        let share = match &above.kind {
+            SlotKind::Native(kind) => (kind.beneath)(&table.rows[above.parameter_row..], lane, at.0, parameter),
+            SlotKind::Own { .. } => at.1.beneath(table.slots[lobe], lane, above.base_number(parameter)),
+        };
+        share * self.passing(above, table, lane, at)
     }
+}
+
+/// The surface and the viewer, as lobes know them.
+fn place(point: &ShadingPoint) -> Place {
+    Place { wo: -point.incident, gnormal: point.surface.gnormal_seen(), inside: point.surface.backfacing }
 }
 
 /// What is read beyond the globals that every hit has.

@@ -1,15 +1,30 @@
 //! The table of lobes that a shader leaves for a block, and how a material reads it.
 
 use super::ShadingLanguage;
-use crate::bsdf::ClosureKind;
+use super::lobe_code::OwnCodes;
+use crate::bsdf::{ClosureKind, LobeCode};
 use smallvec::SmallVec;
-use ssl_compiler::runtime::{ClosureType, LANES, Layer, LobeDesc, Row};
+use ssl_compiler::runtime::{ClosureType, LANES, Layer, LobeDesc, Row, ShaderInterface};
 use ssl_compiler::types::Type;
+use std::sync::Arc;
+
+/// Who says how a lobe scatters light.
+#[derive(Clone)]
+pub enum SlotKind {
+    Native(ClosureKind),
+    /// A struct of a file. Of its members, `floats` are the rows that hold floats; `bases` are those of its closures that
+    /// hold something, as its code counts them.
+    Own {
+        code: Arc<dyn LobeCode>,
+        floats: Vec<usize>,
+        bases: Vec<usize>,
+    },
+}
 
 /// One entry of the lobe table.
 #[derive(Clone)]
 pub struct LobeSlot {
-    pub kind: ClosureKind,
+    pub kind: SlotKind,
     pub layer: Option<Layer>,
     pub weight_row: usize,
     pub parameter_row: usize,
@@ -18,12 +33,38 @@ pub struct LobeSlot {
     floats: Vec<usize>,
 }
 
+/// The entries of a shader's lobe table.
+pub fn slots(interface: &ShaderInterface, language: &ShadingLanguage, own: &OwnCodes) -> Vec<LobeSlot> {
+    let list = &interface.lobes;
+    list.iter().enumerate().map(|(entry, l)| LobeSlot::new(l, (entry, list), interface, language, own)).collect()
+}
+
 impl LobeSlot {
-    pub fn new(l: &LobeDesc, language: &ShadingLanguage) -> LobeSlot {
-        let closure = language.closures.get(l.closure).clone();
-        let (floats, weight_row) = (float_rows(&closure, l.parameter_row), l.weight_row);
-        let (kind, layer) = (language.kinds[l.closure.0 as usize], l.layer);
-        LobeSlot { kind, layer, weight_row, parameter_row: l.parameter_row, closure, floats }
+    fn new(
+        l: &LobeDesc,
+        (entry, list): (usize, &[LobeDesc]),
+        interface: &ShaderInterface,
+        language: &ShadingLanguage,
+        own: &OwnCodes,
+    ) -> LobeSlot {
+        let closure = interface.closure_types.get(l.closure).clone();
+        let kind = match own.iter().find(|(id, _)| *id == l.closure) {
+            None => SlotKind::Native(language.kinds[l.closure.0 as usize]),
+            Some((_, code)) => {
+                let beneath = list.iter().filter_map(|l| l.layer).filter(|layer| layer.lobe == entry);
+                let mut bases: Vec<usize> = beneath.map(|layer| base_number(&closure, layer.parameter)).collect();
+                bases.sort_unstable();
+                bases.dedup();
+                SlotKind::Own { code: code.clone(), floats: float_rows(&closure, 0), bases }
+            }
+        };
+        let (floats, layer) = (float_rows(&closure, l.parameter_row), l.layer);
+        LobeSlot { kind, layer, weight_row: l.weight_row, parameter_row: l.parameter_row, closure, floats }
+    }
+
+    /// Which of its bases a parameter is.
+    pub fn base_number(&self, parameter: usize) -> usize {
+        base_number(&self.closure, parameter)
     }
 
     /// A bit for each lane whose parameters are numbers.
@@ -39,19 +80,25 @@ impl LobeSlot {
 /// What a shader left.
 pub struct Table<'a> {
     pub rows: &'a [Row],
+    /// Of each entry whose code is a struct of a file, the slot of its lobes.
+    pub slots: &'a [usize],
     /// Of each entry. All lanes of a row are looked at together.
     numbers: SmallVec<[u32; 8]>,
 }
 
 impl<'a> Table<'a> {
-    pub fn new(slots: &[LobeSlot], rows: &'a [Row]) -> Table<'a> {
-        Table { rows, numbers: slots.iter().map(|slot| slot.numbers(rows)).collect() }
+    pub fn new(entries: &[LobeSlot], rows: &'a [Row], slots: &'a [usize]) -> Table<'a> {
+        Table { rows, slots, numbers: entries.iter().map(|slot| slot.numbers(rows)).collect() }
     }
 
     /// Whether the parameters of an entry are numbers.
     pub fn holds_numbers(&self, entry: usize, lane: usize) -> bool {
         self.numbers[entry] >> lane & 1 != 0
     }
+}
+
+fn base_number(closure: &ClosureType, parameter: usize) -> usize {
+    closure.parameters[..parameter].iter().filter(|p| p.ty == Type::Closure).count()
 }
 
 /// Of a lobe whose parameters begin at row `first`, the rows that hold floats.

@@ -24,11 +24,11 @@ pub struct GlobalValue {
 /// A lobe as a shader made it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LobeValues {
-    pub closure: &'static str,
+    pub closure: String,
     #[serde(serialize_with = "figures::serialize")]
     pub weight: [f32; 3],
     #[serde(serialize_with = "figures::serialize")]
-    pub parameters: Vec<(&'static str, Vec<f32>)>,
+    pub parameters: Vec<(String, Vec<f32>)>,
 }
 
 /// All that a scene's hits offer by name: the globals that every hit has, and the variables of the scene.
@@ -90,20 +90,20 @@ impl Material {
         let one = |l: &super::LobeSlot| {
             let weight = [0, 1, 2].map(|c| rows[l.weight_row + c].0[lane]);
             let parameters = parameters(&l.closure, &rows[l.parameter_row..], lane);
-            (weight != [0.0; 3]).then_some(LobeValues { closure: l.closure.name, weight, parameters })
+            (weight != [0.0; 3]).then_some(LobeValues { closure: l.closure.name.to_string(), weight, parameters })
         };
         self.lobes.iter().filter_map(one).collect()
     }
 }
 
-fn parameters(closure: &ClosureType, rows: &[Row], lane: usize) -> Vec<(&'static str, Vec<f32>)> {
+fn parameters(closure: &ClosureType, rows: &[Row], lane: usize) -> Vec<(String, Vec<f32>)> {
     let mut at = 0;
     let given = closure.parameters.iter().filter(|p| p.ty != Type::Closure);
     given
         .map(|p| {
             let first = at;
             at += p.ty.components().unwrap_or(1);
-            (p.name, (first..at).map(|row| number(&rows[row], lane, scalar(&p.ty))).collect())
+            (p.name.to_string(), (first..at).map(|row| number(&rows[row], lane, scalar(&p.ty))).collect())
         })
         .collect()
 }

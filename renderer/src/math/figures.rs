@@ -55,7 +55,7 @@ impl<T: Figures> Figures for Option<T> {
 }
 
 /// Named numbers, as a list of pairs.
-impl<T: Figures> Figures for (&'static str, T) {
+impl<T: Figures> Figures for (String, T) {
     fn json(&self) -> Value {
         json!([self.0, self.1.json()])
     }

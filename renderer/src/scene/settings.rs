@@ -44,7 +44,7 @@ pub fn apply(root: &mut Table, settings: &[Setting], context: &mut Context) {
         let key_at = from..from + path.len();
         let value_at = key_at.end + 1..key_at.end + 1 + value.len();
         from = value_at.end + 1;
-        let found = Found { value: Value { data: data(value, &value_at), at: value_at }, key_at: key_at.clone() };
+        let found = Found { value: tree::given(value, value_at), key_at: key_at.clone() };
         // Whether it can be taken apart was looked at when it was given.
         let steps = steps(path).unwrap_or_default();
         if let Err((message, hint)) = set(root, &steps, found) {
@@ -78,25 +78,6 @@ fn steps(path: &str) -> Option<Vec<String>> {
             None => return None,
         }
     }
-}
-
-fn data(text: &str, at: &Place) -> Data {
-    let parsed = tree::parse(&format!("value = {text}"), false).ok();
-    let only = parsed.filter(|table| table.entries.len() == 1).and_then(|mut table| table.entries.pop());
-    only.map_or_else(|| Data::Text(text.to_owned()), |entry| placed(entry.value, at).data)
-}
-
-/// A value all of whose parts stand at one place.
-fn placed(value: Value, at: &Place) -> Value {
-    let data = match value.data {
-        Data::List(list) => Data::List(list.into_iter().map(|v| placed(v, at)).collect()),
-        Data::Table(table) => {
-            let entry = |e: Entry| Entry { key: e.key, key_at: at.clone(), value: placed(e.value, at) };
-            Data::Table(Table { entries: table.entries.into_iter().map(entry).collect() })
-        }
-        other => other,
-    };
-    Value { data, at: at.clone() }
 }
 
 fn set(root: &mut Table, steps: &[String], found: Found) -> Result<(), Unknown> {
@@ -275,19 +256,5 @@ mod tests {
         for wrong in ["", ".", "a.", "a..b", "\"a", "\"a\"b", "''"] {
             assert_eq!(parts(wrong), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn values_are_those_of_toml_and_words_are_texts() {
-        let at = 3..9;
-        assert_eq!(data("0.5", &at), Data::Float(0.5));
-        assert_eq!(data("-7", &at), Data::Integer(-7));
-        assert_eq!(data("true", &at), Data::Bool(true));
-        assert_eq!(data("clamp", &at), Data::Text("clamp".to_owned()));
-        assert_eq!(data("\"a b\"", &at), Data::Text("a b".to_owned()));
-        // No second key slips in.
-        assert_eq!(data("1\nother = 2", &at), Data::Text("1\nother = 2".to_owned()));
-        let one = Value { data: Data::Integer(1), at: at.clone() };
-        assert_eq!(data("[1, 1]", &at), Data::List(vec![one.clone(), one]));
     }
 }

@@ -27,7 +27,7 @@ fn every_lobe_is_shown_over_a_parameter() {
     let language = ShadingLanguage::new();
     // Of measured materials there is none to ship: a file takes 17 MB, and who measured it keeps the rights.
     for closure in language.closures().types().iter().filter(|c| c.name != "Measured") {
-        let name = closure.name;
+        let name = &closure.name;
         let shows = |text: &str| text.starts_with(&format!("// `{name}`"));
         let mut files = std::fs::read_dir(scenes().join("lobes")).expect("it ships").flatten().map(|e| e.path());
         let file = files.find(|f| shows(&std::fs::read_to_string(f).expect("text")));

@@ -157,6 +157,8 @@ fn carries(op: Op, argument: usize) -> bool {
     match op {
         Op::Float1(Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc) => false,
         Op::Float1(_) | Op::Float2(_) | Op::Fma | Op::CubicRoot | Op::Finite | Op::ArrayNew | Op::ArrayFill => true,
+        Op::Barrier(_) => true,
+        Op::Boundary => argument != 1,
         Op::Select => argument > 0,
         Op::ArrayGet => argument == 0,
         Op::ArraySet => argument != 1,

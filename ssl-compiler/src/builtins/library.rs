@@ -35,6 +35,7 @@ library! {
         "hexagon_edge" "hexagon_value" "polka_dots" "rings" "cracks";
     "openpbr.ssl": ;
     "principled.ssl": ;
+    "bsdf.ssl": ;
     "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "pcellnoise_float3" "hashnoise"
         "hashnoise_float3";
     "noise/gradient.ssl": ;

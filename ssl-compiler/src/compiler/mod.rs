@@ -66,6 +66,8 @@ pub struct Compiler {
     files: Arc<dyn Files + Send + Sync>,
     folders: Vec<PathBuf>,
     sources: SourceMap,
+    /// Files that join each program.
+    implementations: Vec<FileId>,
     programs: HashMap<FileId, Arc<Program>>,
 }
 
@@ -76,6 +78,7 @@ impl Default for Compiler {
             files: Arc::new(Disk),
             folders: Vec::new(),
             sources: SourceMap::new(),
+            implementations: Vec::new(),
             programs: HashMap::new(),
         }
     }
@@ -89,7 +92,7 @@ impl Compiler {
 
     /// A session that takes over sources that were read elsewhere; [`Compiler::into_sources`] gives them back.
     pub fn with_sources(self, sources: SourceMap) -> Compiler {
-        Compiler { sources, programs: HashMap::new(), ..self }
+        Compiler { sources, implementations: Vec::new(), programs: HashMap::new(), ..self }
     }
 
     fn offer_mut(&mut self) -> &mut Offer {
@@ -188,6 +191,17 @@ impl Compiler {
         self.set_files(imports.files)
     }
 
+    /// Lets the structs of these files be held by values of interfaces in each program that is asked for from now on, though
+    /// no file of it imports them. They import what declares the interface. So a host adds implementations to a shader
+    /// that it does not change. The list replaces the one before; programs that the session gave out stay as they are.
+    pub fn set_implementations(&mut self, files: &[FileId]) -> &mut Compiler {
+        if self.implementations != files {
+            self.programs.clear();
+            self.implementations = files.to_vec();
+        }
+        self
+    }
+
     /// Adds a text. The name appears in messages. A text without a path can import only from the library and from the
     /// [included](Compiler::include) folders.
     pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
@@ -238,6 +252,7 @@ impl Compiler {
     /// meaning afterwards.
     pub fn clear(&mut self) {
         self.programs.clear();
+        self.implementations.clear();
         self.sources = SourceMap::new();
     }
 
@@ -260,7 +275,7 @@ impl Compiler {
             return Arc::clone(known);
         }
         let imports = SearchPath { files: &*self.files, folders: self.folders.clone() };
-        let program = Arc::new(Program::load(&self.offer, &mut self.sources, file, &imports));
+        let program = Arc::new(Program::load(&self.offer, &mut self.sources, (file, &self.implementations), &imports));
         self.programs.insert(file, Arc::clone(&program));
         program
     }

@@ -45,8 +45,13 @@ pub struct Lowered {
 }
 
 impl Program {
-    pub(super) fn load(offer: &Arc<Offer>, sources: &mut SourceMap, file: FileId, imports: &SearchPath<'_>) -> Program {
-        let (modules, found) = facade::load(sources, file, imports);
+    pub(super) fn load(
+        offer: &Arc<Offer>,
+        sources: &mut SourceMap,
+        (file, joining): (FileId, &[FileId]),
+        imports: &SearchPath<'_>,
+    ) -> Program {
+        let (modules, found) = facade::load(sources, (file, joining), imports);
         let mut globals = offer.globals.clone();
         let declared = modules.declared_globals();
         for (name, ty, orders) in offer.optional.iter().filter(|(name, ..)| !declared.contains(name.as_str())) {
@@ -178,6 +183,7 @@ impl Program {
             imports: &LIBRARY_ONLY,
             roots: wanted.lobes.as_deref().map_or(Roots::All, Roots::Lobes),
             gradient: wanted.gradient.as_ref(),
+            closure: wanted.closure,
             kernels: !without_kernels,
             ..CompileOptions::new(&self.globals, closures)
         })

@@ -17,6 +17,9 @@ pub struct ShaderRequest {
     /// The gradient that the shader gives beside its results; see [`ShaderInterface::gradient`](crate::ShaderInterface).
     /// `None`, the default, costs nothing.
     pub gradient: Option<GradientRequest>,
+    /// The closure type that the files declare themselves of which `entry` is a function: one of its
+    /// [interface](crate::runtime::ClosureInterface). The block of globals then holds its inputs, a row for each scalar.
+    pub closure: Option<ClosureId>,
 }
 
 impl From<&str> for ShaderRequest {

@@ -117,11 +117,11 @@ codes! {
     DERIVED_FUNCTION = "E0252", "this function cannot be differentiated",
         "`fwd_diff` and `bwd_diff` take a function of the file, of an imported file or of the library. They do not take built-ins, shaders, and functions with closures. `fwd_diff` and `bwd_diff` nest up to six deep. Functions that hold them may go through each other further; but where loops or recursions make sweeps keep values, at most eight sweeps can go through each other: take some of the derivatives in forward mode there.";
     NO_DIFFERENTIAL = "E0253", "type without a differential",
-        "Floats, vectors, colors and matrices can be differentiated, and structs and arrays that hold some of these. `int`, `bool`, strings, textures and closures cannot.";
+        "Floats, vectors, colors and matrices can be differentiated, and structs and arrays that hold some of these. `int`, `bool`, strings, textures and closures cannot. A struct that chooses its differential takes a type of floats that is its own differential and has no defaults.";
     CUSTOM_SIGNATURE = "E0254", "custom derivative with another signature",
         "What stands for a derivative of a function must take and give what `fwd_diff` or `bwd_diff` of the function does. A primal substitute takes and gives what the function does. The hint shows the signature.";
     LOST_DERIVATIVE = "E0255", "derivative that gets lost",
-        "A function that promises to be `[Differentiable]` keeps all derivatives, and so does what it calls. Here a value that carries one becomes a whole number, goes into a function of the host that has no derivative, or says how blurred a look-up of a texture is. Write `no_diff` before the value where that is meant.";
+        "A function that promises to be `[Differentiable]` keeps all derivatives, and so does what it calls. Here a value that carries one becomes a whole number, goes into a function of the host that has no derivative, says how blurred a look-up of a texture is, or is read from a member that has no part of the differential of its struct. Write `no_diff` before the value, or before the member, where that is meant.";
     COMPARISON_CHAIN = "E0260", "comparisons in a chain",
         "`a < b < c` compares the result of `a < b`, which is true or false, with `c`. Write `a < b && b < c`.";
     ARRAY_SIZE = "E0261", "impossible size of an array",
@@ -154,6 +154,10 @@ codes! {
         "A struct or an extension that names an interface must give what the interface asks for: methods with the same types of parameters and results, and a `typealias` for each associated type. The message lists what is missing, with its signature. A method of the interface with a body need not be given. Only built-in numbers and vectors conform to `IArithmetic` and `IFloat`.";
     INTERFACE_AS_TYPE = "E0282", "interface used as a type of values",
         "An interface says what types can do, and is no type of values itself. Write a generic function, `float total<T : IShape>(T shape)`: each call says which type it is.";
+    GENERIC_ARGUMENTS = "E0283", "list that is none of a generic struct",
+        "A generic struct takes a type or a number for each of its parameters, between `<` and `>`. Each type must conform to the interfaces that the parameter names. Without the list, a constructor takes what the types of its values tell.";
+    CLOSURE_METHODS = "E0284", "struct that cannot be a closure",
+        "The methods of a closure run when light is asked for, and not with the shader. They see the members of the struct and their own arguments, and nothing else: no globals, no textures, and nobody reads what they print. Let the shader compute such values, and hand them over as arguments of `make_closure`. The members are numbers, bools, strings, vectors, matrices, closures, and structs of them, and no arrays.";
     NO_SHADER = "E0301", "no shader to run",
         "The file declares no shader of that name, or it declares several and you did not choose one.";
     CLOSURE_FLATTEN = "E0302", "the compiler cannot know the lobes of this closure",
@@ -252,6 +256,8 @@ codes! {
         "A file imports itself, directly or through others. Move what both sides need into a file of its own that both import.";
     IMPORT_CLASH = "E0704", "two files declare the same name",
         "An import brings a struct, constant, texture, or a function with the same parameters under a name that already exists. Import one of the files under a name, `import \"file.ssl\" as name;`, and write `name::thing`.";
+    INTEGRAL = "E0290", "integral that cannot be",
+        "`integral(x in [a, b], y in [c, d]; samples = 64) { … return e; }` takes one to four variables, each with two bounds. Its options are `samples` (an int), `seed` (an int), `sequence` (`\"sobol\"`, `\"stratified\"` or `\"random\"`) and `boundaries` (`true` or `false`). The integrand returns a float, a vector, a color, or a struct of these. It reads the variables of the function around it and cannot change them. Closures, buffers and what a kernel writes cannot be seen inside; read what is needed of them into a variable before the integral.";
     EXTERNAL_MISMATCH = "E0801", "the host's function is different",
         "A prototype without a body stands for a function that the host has registered under this name. Its parameters and result must have the types of the host's function: scalars, vectors and matrices, without `out`. Vector types of one length count as the same.";
     NO_DERIVATIVE = "E0802", "derivative that the host does not give",
@@ -260,6 +266,8 @@ codes! {
         "`bwd_diff` is asked for the gradient by a value whose `ddx`, `ddy` or texture footprint the function looks at. That derivative depends on the neighbouring points, too, so its gradient is not a matter of one point, and the compiler refuses to leave it out. Take the derivative outside and pass it as a parameter, which gets a gradient of its own, or `detach` what is derived. `fwd_diff` has no such limit.";
     NO_UNDO = "E0805", "loop that cannot be taken back",
         "A loop marked `[Undo]` is swept back by taking its updates back, so the variables that the gradient reads must change by sums, differences, products or quotients with amounts that are known without them: computed from loop counters, from what does not change in the loop, or from other variables that can be restored first. It must be possible to tell afterwards which way each branch went. A function that changes variables needs an inverse by hand, `[Undo(g)]`. The message says what stands in the way.";
+    JUMPS = "E0806", "derivative of an integral whose jumps cannot be followed",
+        "The integrand jumps where a condition changes, and the place of the jump depends on a parameter. The derivative of the integral has a term for each such jump, so the compiler must know where the jump is. It does if the condition compares two values that are affine in the variables of integration. It does not for curved conditions, for `floor`, `mod` and conversions to `int`, and for conditions inside loops that are not unrolled or behind texture look-ups. Second derivatives of these terms do not exist either. The compiler refuses the derivative instead of leaving the term out. Write the condition in another way, unroll the loop with `[ForceUnroll]`, or write `boundaries = false`, which leaves all these terms out.";
     FORMAT = "E0811", "format that does not fit",
         "`printf` takes a constant format and one value for each of its conversions: `%d %i %u %x %X %o %c` print an int or bool, `%f %F %e %E %g %G` a float, an int, or every component of a vector, `%s` a string, and `%%` is a percent sign. Flags, width and precision are as in C. Sizes such as `%ld` and widths from an argument (`%*d`) do not exist.";
     GRAPH_SYNTAX = "E0901", "graph file that cannot be understood",

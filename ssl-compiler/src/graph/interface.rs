@@ -19,6 +19,10 @@ pub struct Interface {
     pub ports: Vec<Port>,
     /// Texture slots of the shader's file; the host binds them for all units of that file.
     pub slots: Vec<String>,
+    /// It is a function: all that it gives must be taken.
+    pub is_function: bool,
+    /// Of a function, the output that is its result.
+    pub result: Option<usize>,
 }
 
 impl Interface {
@@ -33,7 +37,8 @@ impl Interface {
                 has_default: p.default.is_some(),
             }
         };
-        Interface { ports: shader.parameters.iter().map(port).collect(), slots: program.textures.clone() }
+        let ports = shader.parameters.iter().map(port).collect();
+        Interface { ports, slots: program.textures.clone(), ..Interface::default() }
     }
 
     pub fn input(&self, name: &str) -> Option<usize> {

@@ -64,7 +64,6 @@ impl Code {
         let defaults = computed_defaults(&checked, id, options);
         let request = Request {
             checked: &checked,
-            closures: options.closures,
             shader: id,
             bake: None,
             defaults: &defaults,

@@ -9,6 +9,7 @@ mod declaration;
 pub mod draw;
 mod embed;
 mod form;
+mod generic;
 pub mod group;
 mod interface;
 mod link;

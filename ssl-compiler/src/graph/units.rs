@@ -1,9 +1,10 @@
 //! The shaders of units: files and texts, each read and checked once.
 
+use super::generic::{GenericUnit, generic_units};
 use super::group::{Literal, Place};
 use super::interface::Interface;
 use super::resolve::error_at;
-use crate::diagnostics::{Diagnostics, closest, codes};
+use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
 use crate::facade::{Checked, CompileOptions, Roots, check, computed_defaults};
 use crate::ir::Precision;
 use crate::lower::{self, Request};
@@ -19,6 +20,15 @@ use std::rc::Rc;
 pub struct Loaded {
     pub file: FileId,
     checked: Checked,
+    generics: Vec<Rc<GenericUnit>>,
+}
+
+/// What a unit runs: a shader, or a generic function.
+pub struct Chosen {
+    pub name: String,
+    pub interface: Interface,
+    pub shader: Option<FunctionId>,
+    pub generic: Option<Rc<GenericUnit>>,
 }
 
 /// The file of a unit: as an import would find it, and what is in it.
@@ -89,10 +99,15 @@ impl Library {
 
 /// Checks a file; `None` where it has errors.
 pub fn load(file: FileId, reading: &mut Reading<'_, '_>) -> Option<Rc<Loaded>> {
-    let (checked, found) = check(reading.sources, file, reading.options);
+    let (checked, mut found) = check(reading.sources, file, reading.options);
     let usable = !found.has_errors();
+    let generics: Vec<_> = generic_units(reading.sources, file).into_iter().map(Rc::new).collect();
+    // A graph calls them.
+    let is_unit =
+        |d: &Diagnostic| d.code.id == codes::UNUSED_FUNCTION.id && generics.iter().any(|g| Some(g.span) == d.span);
+    found.list.retain(|d| !is_unit(d));
     reading.diagnostics.extend(found);
-    usable.then(|| Rc::new(Loaded { file, checked }))
+    usable.then(|| Rc::new(Loaded { file, checked, generics }))
 }
 
 impl Loaded {
@@ -100,19 +115,36 @@ impl Loaded {
         self.checked.program.shaders().filter(|(_, f)| f.span.file == self.file && !f.is_kernel)
     }
 
-    /// The shader of this name, or the only one.
-    pub fn choose(&self, name: Option<&str>, at: Place, diagnostics: &mut Diagnostics) -> Option<FunctionId> {
-        let names: Vec<&str> = self.shaders().map(|(_, f)| f.name.as_str()).collect();
+    /// The shader of this name, or the only one; where there is none, the generic function.
+    pub fn choose(&self, name: Option<&str>, at: Place, diagnostics: &mut Diagnostics) -> Option<Chosen> {
+        let mut names: Vec<&str> = self.shaders().map(|(_, f)| f.name.as_str()).collect();
         let found = match name {
             Some(name) => self.shaders().find(|(_, f)| f.name == name),
             None => self.shaders().next().filter(|_| names.len() == 1),
         };
+        let unused = |g: &&Rc<GenericUnit>| !g.name.starts_with('_');
+        let generic = match name {
+            Some(name) => self.generics.iter().find(|g| g.name == name),
+            None if names.is_empty() && self.generics.iter().filter(unused).count() == 1 => {
+                self.generics.iter().find(unused)
+            }
+            None => None,
+        };
+        if let (None, Some(generic)) = (found, generic) {
+            let interface = generic.interface(self.checked.program.textures.clone());
+            let name = generic.name.clone();
+            return Some(Chosen { name, interface, shader: None, generic: Some(generic.clone()) });
+        }
+        names.extend(self.generics.iter().filter(unused).map(|g| g.name.as_str()));
         if found.is_none() {
             let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
             let (message, hint) = match (name, names.len()) {
                 (_, 0) => ("there is no shader in it".to_owned(), "write one: `shader main(…) { … }`".to_owned()),
                 (None, n) => (
-                    format!("there are {n} shaders in it"),
+                    match self.generics.is_empty() {
+                        true => format!("there are {n} shaders in it"),
+                        false => format!("there are {n} shaders and generic functions in it"),
+                    },
                     format!("say which: `shader = \"…\"` with one of {}", quoted.join(", ")),
                 ),
                 (Some(name), _) => (
@@ -125,15 +157,10 @@ impl Loaded {
             };
             diagnostics.push(error_at(&codes::UNIT_SHADER, at, message, hint));
         }
-        found.map(|(id, _)| id)
-    }
-
-    pub fn function(&self, id: FunctionId) -> &Function {
-        self.checked.program.function(id)
-    }
-
-    pub fn interface(&self, id: FunctionId) -> Interface {
-        Interface::of(&self.checked.program, self.function(id))
+        found.map(|(id, f)| {
+            let interface = Interface::of(&self.checked.program, f);
+            Chosen { name: f.name.clone(), interface, shader: Some(id), generic: None }
+        })
     }
 
     /// The default of a parameter as a value; `None` for one without.
@@ -141,7 +168,6 @@ impl Loaded {
         let defaults = computed_defaults(&self.checked, id, options);
         let request = Request {
             checked: &self.checked,
-            closures: options.closures,
             shader: id,
             bake: None,
             defaults: &defaults,

@@ -231,7 +231,7 @@ impl<R: Real> Machine<'_, R> {
                 Op::AddTo(column) => self.add_to(frame, data, column),
                 Op::Print(format) => self.print(frame, data, format),
                 Op::External(id) => self.external(frame, data, id),
-                Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),
+                Op::Burn(_) | Op::Prepay(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.control(frame, data),
                 Op::Push(site) => self.tapes.push(site, frame, data),
                 Op::Pop(site) => self.tapes.pop(site, frame, data),
                 Op::Keep => {}
@@ -299,6 +299,11 @@ impl<R: Real> Machine<'_, R> {
             Op::Probe(number) => {
                 let [value, ddx, ddy] = [1, 2, 3].map(|i| frame.float(data.args[i]));
                 self.probes.push(Probe { number, span: data.span, value, ddx, ddy });
+            }
+            Op::Prepay(cost) => {
+                let rounds = frame.int(data.args[1]);
+                token = token.prepay(cost, rounds as u32);
+                frame.set(data.results[1], Cell::Int(if token.fuel == 0 { 0 } else { rounds }));
             }
             op => {
                 let cost = if let Op::Burn(n) = op { n } else { 1 };
@@ -380,7 +385,7 @@ impl<R: Real> Machine<'_, R> {
                 self.non_finite_derivatives = self.non_finite_derivatives.wrapping_add(u32::from(!finite));
                 Cell::Float(if finite { x } else { R::ZERO })
             }
-            Op::Detach => frame.get(args[0]),
+            Op::Detach | Op::Boundary | Op::Barrier(_) => frame.get(args[0]),
             // Before differentiation nothing has a shadow yet.
             Op::Derivative(_) => Cell::Float(R::ZERO),
             op => unreachable!("{op:?} has a place of its own"),

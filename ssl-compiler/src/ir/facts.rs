@@ -66,11 +66,11 @@ impl Op {
             Op::TextureSize { .. } => row(Reach::PureHost, 16),
             // A formatted text.
             Op::Print(_) => row(Reach::Host, 1024),
-            Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => row(Reach::Token, 1),
+            Op::Burn(_) | Op::Prepay(_) | Op::Enter | Op::Leave | Op::Probe(_) => row(Reach::Token, 1),
             // A comparison and what tokens become; a row for each value comes on top.
             Op::Push(_) | Op::Pop(_) => row(Reach::Tape, 4),
             Op::Keep => row(Reach::Stays, 1),
-            Op::Derivative(_) | Op::Detach => row(Reach::Temporary, 1),
+            Op::Derivative(_) | Op::Detach | Op::Boundary | Op::Barrier(_) => row(Reach::Temporary, 1),
             Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::If | Op::Loop(_) => row(Reach::Inside, 1),
         }
     }

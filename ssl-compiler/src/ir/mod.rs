@@ -24,6 +24,7 @@ pub mod math;
 pub mod ops;
 pub mod parse;
 mod parse_text;
+pub mod points;
 pub mod print;
 pub mod real;
 pub mod verify;
@@ -34,7 +35,7 @@ use crate::runtime::{ExternalRegistry, GlobalField, Texts};
 use crate::source::Span;
 use crate::types::Scalar;
 pub use gradients::Gradients;
-pub use ops::{Axis, Checkpoint, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op, Site};
+pub use ops::{Axis, Checkpoint, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op, Site, Why};
 pub use real::Precision;
 use smallvec::SmallVec;
 
@@ -298,6 +299,8 @@ pub struct Module {
     pub gradient_columns: gradients::Columns,
     /// The inputs to which the entry's last results are the gradient.
     pub gradient_rows: Vec<gradients::Input>,
+    /// Integrals whose boundaries are yet to be written. No pass but the one that writes them sees any.
+    pub integrals: Vec<points::Integral>,
 }
 
 impl Module {
@@ -315,6 +318,7 @@ impl Module {
             gradient_textures: self.gradient_textures.clone(),
             gradient_columns: self.gradient_columns.clone(),
             gradient_rows: self.gradient_rows.clone(),
+            integrals: self.integrals.clone(),
         }
     }
 

@@ -201,6 +201,9 @@ pub enum Op {
     },
     /// token → token, whether the lane may go on. Takes fuel.
     Burn(u32),
+    /// token, rounds → token, rounds. Takes so much fuel for each of the rounds that a loop is about to go, none of which
+    /// takes any then. Gives no round where the fuel does not last.
+    Prepay(u32),
     /// Like `Burn(1)`, for entering a recursive function; also counts its depth.
     Enter,
     /// token → token; undoes the depth of `Enter`.
@@ -227,6 +230,12 @@ pub enum Op {
     },
     /// float → float: its value, without the derivative of `jvp` and `vjp`; exists until differentiation.
     Detach,
+    /// value, weight, residual → the value. Its derivative is that of the value plus the weight times that of the residual,
+    /// whatever the weight's own derivative is: how an integral changes where its integrand jumps. Exists until
+    /// differentiation.
+    Boundary,
+    /// float → float: its value. A derivative of it is refused. Exists until differentiation.
+    Barrier(Why),
     /// token, values → token. Puts the values on one of the lane's tapes, or ends the lane if they are full. The site says
     /// which [`Op::Pop`]s take them off.
     Push(Site),
@@ -240,6 +249,23 @@ pub enum Op {
     If,
     /// initial values → what the condition region hands out when it says stop.
     Loop(Checkpoint),
+}
+
+/// Why a derivative of an integral cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// The condition is not affine in the variables of integration.
+    Curved,
+    /// What jumps is no condition: rounding, a remainder, a conversion to `int`.
+    Rounding,
+    /// It stands in a loop that is not unrolled, or in a recursive function.
+    Loop,
+    /// The integrand does more than compute.
+    Effects,
+    /// A condition depends on what a texture gives.
+    LookUp,
+    /// It is the derivative of a boundary term.
+    Twice,
 }
 
 /// How the reverse sweep through a loop comes by the values of its rounds.

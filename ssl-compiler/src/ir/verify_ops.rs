@@ -46,7 +46,8 @@ impl Verifier<'_> {
                 }
                 (vec![], vec![Ty::Scalar(scalar)])
             }
-            Op::Float1(_) | Op::Derivative(_) | Op::Finite | Op::Detach => (float(1), float(1)),
+            Op::Float1(_) | Op::Derivative(_) | Op::Finite | Op::Detach | Op::Barrier(_) => (float(1), float(1)),
+            Op::Boundary => (float(3), float(1)),
             Op::Float2(_) => (float(2), float(1)),
             Op::ClampIndex(0) => return Err("clamps into nothing".to_owned()),
             Op::Int1(_) | Op::ClampIndex(_) => (vec![INT], vec![INT]),
@@ -126,6 +127,7 @@ impl Verifier<'_> {
                 (token_and(float(if level { 7 } else { 10 })), vec![Ty::Token])
             }
             Op::Burn(_) | Op::Enter => (vec![Ty::Token], vec![Ty::Token, BOOL]),
+            Op::Prepay(_) => (vec![Ty::Token, INT], vec![Ty::Token, INT]),
             Op::Leave => (vec![Ty::Token], vec![Ty::Token]),
             Op::Probe(_) => (token_and(float(3)), vec![Ty::Token]),
             Op::Keep => (float(1), Vec::new()),

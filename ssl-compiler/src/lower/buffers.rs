@@ -101,13 +101,19 @@ impl Writer<'_, '_> {
         let index = self.b.emit(Op::ClampElement(first), &[index], INT);
         let state = self.expr(&addition.value);
         let values = self.flatten(&state);
-        for (part, values) in values.chunks(MAX_ADDED).enumerate() {
-            let mut args = Values::from_slice(&[self.token(), index]);
-            args.extend_from_slice(values);
-            let column = first + (addition.first + part * MAX_ADDED) as u32;
-            let inst = self.b.push(Op::AddTo(column), args, &[Ty::Token], &[]);
-            let token = self.b.results(inst)[0];
-            self.set(TOKEN, one(token));
+        let mut rest = values.as_slice();
+        // Scalars that lie beside each other are one request.
+        for run in addition.scalars.chunk_by(|a, b| *b == a + 1) {
+            let values;
+            (values, rest) = rest.split_at(run.len());
+            for (part, values) in values.chunks(MAX_ADDED).enumerate() {
+                let mut args = Values::from_slice(&[self.token(), index]);
+                args.extend_from_slice(values);
+                let column = first + (run[0] + part * MAX_ADDED) as u32;
+                let inst = self.b.push(Op::AddTo(column), args, &[Ty::Token], &[]);
+                let token = self.b.results(inst)[0];
+                self.set(TOKEN, one(token));
+            }
         }
         State::new()
     }

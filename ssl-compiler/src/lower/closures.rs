@@ -28,7 +28,9 @@ impl Writer<'_, '_> {
         let mut below = Vec::new();
         for (i, e) in arguments.iter().enumerate() {
             let state = self.expr(e);
-            if e.ty == Type::Closure {
+            if matches!(e.ty, Type::Struct(_)) {
+                self.own_lobe(&mut lobe, state, &mut below);
+            } else if e.ty == Type::Closure {
                 let mut children: Vec<Lobe> = state.into_iter().flat_map(LeafState::into_lobes).collect();
                 children.iter_mut().for_each(|c| c.layer = c.layer.or(Some((number, i))));
                 self.append(&mut below, children);
@@ -43,11 +45,29 @@ impl Writer<'_, '_> {
         State::from_elem(LeafState::Lobes(list), 1)
     }
 
+    /// The parameters of a lobe that are the members of a struct, and what lies beneath it.
+    fn own_lobe(&mut self, lobe: &mut Lobe, members: State, below: &mut Vec<Lobe>) {
+        let parameters = &self.cx.request.checked.closures.get(lobe.closure).parameters;
+        let bases: Vec<usize> = (0..parameters.len()).filter(|&i| parameters[i].ty == Type::Closure).collect();
+        let mut bases = bases.into_iter();
+        for leaf in members {
+            match leaf {
+                LeafState::Value(value) => lobe.params.push(value),
+                LeafState::Lobes(mut children) => {
+                    let layer = bases.next().map(|parameter| (lobe.id, parameter));
+                    children.iter_mut().for_each(|c| c.layer = c.layer.or(layer));
+                    self.append(below, children);
+                }
+                LeafState::Exploded(_) | LeafState::Closures(_) => unreachable!("the checker refuses arrays"),
+            }
+        }
+    }
+
     /// Warns of a constant that the closure makes no use of: one outside of the parameter's range, or a zero normal.
     ///
     /// Here more is constant than in the text: functions with closures are written into their callers.
     fn inspect_value(&mut self, id: ClosureId, parameter: usize, e: &Expr, values: &[Value]) {
-        let closure = self.cx.request.closures.get(id);
+        let closure = self.cx.request.checked.closures.get(id);
         let ClosureParameter { name, ty, range, .. } = &closure.parameters[parameter];
         let float = |c| if let Const::Float(bits) = c { Some(f32::from_bits(bits)) } else { None };
         let constant = |&v: &Value| self.b.constant_of(v).and_then(float);

@@ -38,6 +38,26 @@ impl Lowering<'_> {
 }
 
 impl Writer<'_, '_> {
+    /// The derivative of a value, one part for each of its differentiable leaves, from its differential.
+    pub(super) fn derivative_of(&mut self, ty: &Type, differential: State) -> State {
+        let Some(map) = self.cx.program.types.derivative_leaves(ty) else { return differential };
+        let leaves = self.cx.differentiable_leaves(ty);
+        let part = |(leaf, from): (&Leaf, &Option<usize>)| match from {
+            Some(i) => differential[*i].clone(),
+            None => self.zero_part(leaf, false),
+        };
+        leaves.iter().zip(&map).map(part).collect()
+    }
+
+    /// The differential of a value from its derivative: the other way round.
+    pub(super) fn differential_of(&self, ty: &Type, derivative: State) -> State {
+        let Some(map) = self.cx.program.types.derivative_leaves(ty) else { return derivative };
+        let mut parts: Vec<(usize, LeafState)> =
+            map.into_iter().zip(derivative).filter_map(|(to, part)| Some((to?, part))).collect();
+        parts.sort_by_key(|(to, _)| *to);
+        parts.into_iter().map(|(_, part)| part).collect()
+    }
+
     /// The IR values of a state, as [`Lowering::ir_types`] wants them.
     pub(super) fn hand_over(&mut self, state: &State, ty: &Type, memory: bool) -> Values {
         let leaves = self.cx.leaves(ty);

@@ -183,7 +183,8 @@ impl Writer<'_, '_> {
         let mut of_result = State::new();
         let result_leaves = self.cx.differentiable_leaves(&function.result);
         if custom.mode == Mode::Backward {
-            of_result = self.take_leaves(&result_leaves, false, &mut derivatives);
+            let d = self.take_leaves(&result_leaves, false, &mut derivatives);
+            of_result = self.differential_of(&function.result, d);
         }
         let coming_in = |direction| match custom.mode {
             Mode::Forward => direction != Direction::Out,
@@ -193,7 +194,8 @@ impl Writer<'_, '_> {
         for i in given.indices(coming_in) {
             let variable = given.variable(i);
             let leaves = self.cx.differentiable_leaves(&variable.ty);
-            incoming[i] = Some(self.take_leaves(&leaves, variable.dynamic, &mut derivatives));
+            let d = self.take_leaves(&leaves, variable.dynamic, &mut derivatives);
+            incoming[i] = Some(self.differential_of(&variable.ty, d));
         }
         let own = match custom.mode {
             Mode::Forward => Values::new(),
@@ -201,8 +203,14 @@ impl Writer<'_, '_> {
         };
         let mut states: Vec<Option<State>> = Vec::new();
         for (i, (primal, d)) in primals.into_iter().zip(incoming).enumerate() {
-            let leaves = self.cx.differentiable_leaves(&given.variable(i).ty);
-            let d = |w: &mut Self| d.clone().unwrap_or_else(|| w.zero_leaves(&leaves));
+            let ty = &given.variable(i).ty;
+            let leaves = self.cx.differentiable_leaves(ty);
+            let d = |w: &mut Self| {
+                d.clone().unwrap_or_else(|| {
+                    let zeros = w.zero_leaves(&leaves);
+                    w.differential_of(ty, zeros)
+                })
+            };
             match roles.roles[i] {
                 Role::Dropped => {}
                 Role::Cotangent => states.push(Some(d(self))),
@@ -245,7 +253,7 @@ impl Writer<'_, '_> {
         let count = self.cx.program.types.leaf_count(ty);
         let primal = state.iter().take(count).cloned().collect();
         let d = match role {
-            Role::Pair => state.iter().skip(count).cloned().collect(),
+            Role::Pair => self.derivative_of(ty, state.iter().skip(count).cloned().collect()),
             _ => {
                 let leaves = self.cx.differentiable_leaves(ty);
                 self.zero_leaves(&leaves)

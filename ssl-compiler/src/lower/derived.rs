@@ -106,6 +106,7 @@ impl Writer<'_, '_> {
             (Role::Cotangent, Some(state)) => state,
             _ => return self.zeros_of(&variable.ty, variable.dynamic),
         };
+        let d = self.derivative_of(&variable.ty, d);
         let leaves = self.cx.differentiable_leaves(&variable.ty);
         self.hand_over_leaves(&d, &leaves, variable.dynamic)
     }
@@ -147,14 +148,14 @@ impl Writer<'_, '_> {
         let leaves = self.cx.differentiable_leaves(&given.of.result);
         let d = self.take_leaves(&leaves, false, &mut values);
         if given.derived.result == Role::Pair {
-            result.extend(d);
+            result.extend(self.differential_of(&given.of.result, d));
         }
         for (&i, state) in outs.iter().zip(&mut states) {
             let variable = given.variable(i);
             let leaves = self.cx.differentiable_leaves(&variable.ty);
             let d = self.take_leaves(&leaves, variable.dynamic, &mut values);
             if given.derived.roles[i] == Role::Pair {
-                state.extend(d);
+                state.extend(self.differential_of(&variable.ty, d));
             }
         }
         let mut results = self.first_result();
@@ -172,6 +173,7 @@ impl Writer<'_, '_> {
         let handed_in = given.states.last().cloned().flatten().filter(|_| given.derived.result == Role::Cotangent);
         args.extend(match handed_in {
             Some(d) => {
+                let d = self.derivative_of(&given.of.result, d);
                 let leaves = self.cx.differentiable_leaves(&given.of.result);
                 self.hand_over_leaves(&d, &leaves, false)
             }
@@ -193,7 +195,7 @@ impl Writer<'_, '_> {
             // The value stays what it was.
             let count = self.cx.program.types.leaf_count(&variable.ty);
             let mut pair: State = given.states[own].iter().flatten().take(count).cloned().collect();
-            pair.extend(d);
+            pair.extend(self.differential_of(&variable.ty, d));
             let own = &function.variables[own];
             results.extend(self.hand_over(&pair, &own.ty, own.dynamic));
         }

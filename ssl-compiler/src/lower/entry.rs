@@ -7,7 +7,7 @@ use super::{MAX_LOBES, Roots, Writer};
 use crate::diagnostics::codes;
 use crate::ir::{self, Const, Op, ParameterWord, Ty, Values};
 use crate::runtime::interface::{ClosureDesc, Metadata};
-use crate::runtime::{BufferRole, ClosureId, Layer, LobeDesc, OutputDesc, ParameterDesc};
+use crate::runtime::{BufferRole, ClosureId, Layer, LobeDesc, Orders, OutputDesc, ParameterDesc};
 use crate::sema::hir::{Function, Parameter, Variable};
 use crate::sema::reach::calls_functions;
 use crate::syntax::ast::Direction;
@@ -18,6 +18,10 @@ impl Writer<'_, '_> {
     pub(super) fn shader_parameter(&mut self, function: &Function, p: &Parameter) {
         let variable = &function.variables[p.variable.0 as usize];
         let slot = self.frame.base + p.variable.0 as usize;
+        if !function.is_shader && p.direction != Direction::Out {
+            let state = self.input_rows(variable);
+            return self.set(slot, state);
+        }
         if let Some(role) = p.buffer {
             self.b.span = variable.span;
             let start = self.buffer(variable, p, role);
@@ -54,6 +58,28 @@ impl Writer<'_, '_> {
             let state = self.parameter_words(variable, (p.metadata.clone(), p.default.is_some()), &default);
             self.set(slot, state);
         }
+    }
+
+    /// An input of an entry that is no shader: a row for each of its scalars.
+    fn input_rows(&mut self, variable: &Variable) -> State {
+        let (leaves, paths) = (self.cx.leaves(&variable.ty), self.cx.program.types.leaf_paths(&variable.ty));
+        let mut state = State::new();
+        for (leaf, path) in leaves.iter().zip(paths) {
+            let ty = match leaf.kind {
+                LeafKind::Scalar(Scalar::Float) => Type::Float,
+                LeafKind::Scalar(Scalar::Int) => Type::Int,
+                LeafKind::Scalar(Scalar::Bool) => Type::Bool,
+                LeafKind::Closure | LeafKind::Slot => {
+                    state.push(self.zero_part(leaf, false));
+                    continue;
+                }
+            };
+            let name = format!("{}{path}", variable.name);
+            // Parameters have different names, and so have the parts of one.
+            let Ok(field) = self.cx.inputs.add(&name, ty.clone(), Orders::Value) else { continue };
+            state.extend(self.global(field, &ty));
+        }
+        state
     }
 
     /// Reserves a parameter's words and reads them, or their baked values.

@@ -81,8 +81,13 @@ impl Writer<'_, '_> {
             ExprKind::Member(a, i) => {
                 let state = self.expr(a);
                 let range = self.member_range(&a.ty, *i);
-                state[range].iter().cloned().collect()
+                let member: State = state[range].iter().cloned().collect();
+                match self.is_detached(&a.ty, *i) {
+                    true => member.into_iter().map(|leaf| self.detached(leaf)).collect(),
+                    false => member,
+                }
             }
+            ExprKind::Integral(integral) => self.integral(integral, e.span),
             ExprKind::Index(a, i) => {
                 let state = self.expr(a);
                 let index = self.scalar(i);
@@ -112,7 +117,7 @@ impl Writer<'_, '_> {
     }
 
     /// The floats of a part without their derivatives.
-    fn detached(&mut self, leaf: LeafState) -> LeafState {
+    pub(super) fn detached(&mut self, leaf: LeafState) -> LeafState {
         let cut = |w: &mut Self, list: Vec<Value>| -> Vec<Value> {
             list.into_iter().map(|v| w.b.emit(Op::Detach, &[v], FLOAT)).collect()
         };
@@ -133,7 +138,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn global(&mut self, field: usize, ty: &Type) -> State {
+    pub(super) fn global(&mut self, field: usize, ty: &Type) -> State {
         let scalar = ty.component_scalar().unwrap_or(Scalar::Float);
         let count = ty.components().unwrap_or(0);
         let read = |i: usize| Op::Global { field: field as u32, component: i as u32, order: Order::Value };

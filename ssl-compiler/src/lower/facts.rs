@@ -222,6 +222,8 @@ impl Scan {
         match &e.kind {
             ExprKind::Call(id, _) => self.calls.push((*id, e.span)),
             ExprKind::Sample(..) | ExprKind::Print(..) | ExprKind::AddTo(_) => self.effects = true,
+            // It is a loop.
+            ExprKind::Integral(_) => self.effects = true,
             // Its transpose adds.
             ExprKind::Element(..) => self.effects = true,
             _ => {}
@@ -261,6 +263,7 @@ pub(super) fn each_child(e: &Expr, visit: &mut impl FnMut(&Expr)) {
             visit(a);
             visit(b);
         }
+        ExprKind::Integral(integral) => integral.parts().for_each(visit),
         ExprKind::Ternary(a, b, c) => {
             visit(a);
             visit(b);

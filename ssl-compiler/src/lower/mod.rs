@@ -17,6 +17,7 @@ mod derived;
 mod entry;
 mod exprs;
 mod facts;
+mod integrals;
 mod look_ups;
 mod loops;
 mod names;
@@ -31,9 +32,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
 use crate::ir::{self, ColumnWord, Const, FuncId, Gradients, Module, ParameterWord, Precision, Ty, Values};
 use crate::runtime::interface::Metadata;
-use crate::runtime::{
-    ClosureId, ClosureRegistry, ExternalRegistry, ParameterBlock, ShaderInterface, Texts, TextureDesc,
-};
+use crate::runtime::{ClosureId, ExternalRegistry, GlobalsLayout, ParameterBlock, ShaderInterface, Texts, TextureDesc};
 use crate::sema::Checked;
 use crate::sema::hir::{FunctionId, Program, VarId};
 use crate::source::Span;
@@ -53,8 +52,8 @@ pub type Defaults = HashMap<VarId, Vec<Const>>;
 /// What to make of a checked file.
 pub struct Request<'a> {
     pub checked: &'a Checked,
-    pub closures: &'a ClosureRegistry,
     pub externals: &'a ExternalRegistry,
+    /// A shader, or a function without a result: its inputs are read from rows, in order, in place of globals.
     pub shader: FunctionId,
     /// Writes these parameter values into the code instead of reading the block.
     pub bake: Option<Bake<'a>>,
@@ -107,8 +106,10 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         words: Vec::new(),
         columns: Vec::new(),
         watches: Vec::new(),
+        inputs: GlobalsLayout::new(),
         size: 0,
         too_long: false,
+        integrals: Vec::new(),
         interface: ShaderInterface {
             name: program.function(request.shader).name.clone(),
             strings: program.strings.clone(),
@@ -125,13 +126,16 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
             Work::Undo(instance) => lowering.undo(id, &instance),
         }
     }
-    let Lowering { functions, mut interface, words, columns, watches, .. } = lowering;
+    let Lowering { functions, mut interface, words, columns, watches, inputs, integrals, .. } = lowering;
     if diagnostics.has_errors() {
         return None;
     }
     interface.parameter_words = words.len();
     interface.columns = columns.len();
-    let globals = request.checked.layout.fields().to_vec();
+    interface.globals =
+        if program.function(request.shader).is_shader { request.checked.layout.clone() } else { inputs };
+    interface.closure_types = request.checked.closures.clone();
+    let globals = interface.globals.fields().to_vec();
     let formats = program.formats.iter().cloned().chain(watches).collect();
     let texts = Texts { formats, strings: program.strings.clone() };
     let module = Module {
@@ -146,6 +150,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         gradient_textures: Vec::new(),
         gradient_columns: ir::gradients::Columns::default(),
         gradient_rows: Vec::new(),
+        integrals,
     };
     Some((module, interface))
 }
@@ -180,11 +185,14 @@ struct Lowering<'a> {
     columns: Vec<ColumnWord>,
     /// What each watch looks at; its format is theirs, behind those of the program.
     watches: Vec<String>,
+    /// The inputs of an entry that is no shader.
+    inputs: GlobalsLayout,
     interface: ShaderInterface,
     /// The size of the functions that are written.
     size: usize,
     /// Whether it was said that there is too much.
     too_long: bool,
+    integrals: Vec<ir::points::Integral>,
 }
 
 /// One IR function being written; the author's functions that are inlined into it have frames of

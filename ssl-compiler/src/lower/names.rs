@@ -10,7 +10,7 @@ impl Writer<'_, '_> {
         let function = self.cx.program.function(self.frame.function);
         let variable = slot.checked_sub(self.frame.base).and_then(|i| function.variables.get(i));
         let Some(variable) = variable.filter(|_| self.cx.request.names) else { return };
-        let paths = self.cx.program.types.leaf_paths(&variable.ty);
+        let paths = self.cx.program.types.explained_paths(&variable.ty);
         let leaves = self.cx.leaves(&variable.ty);
         let mut found: Vec<(String, Value)> = Vec::new();
         for (i, ((state, path), leaf)) in new.iter().zip(&paths).zip(&leaves).enumerate() {

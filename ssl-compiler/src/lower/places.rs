@@ -21,6 +21,8 @@ pub(super) struct View {
     /// Array indices on the way, outermost first.
     indices: Vec<Value>,
     components: Components,
+    /// It lies in a member that has no derivative.
+    detached: bool,
 }
 
 /// Which components of a vector.
@@ -53,6 +55,12 @@ impl Writer<'_, '_> {
         start..start + types.leaf_count(&fields[member].ty)
     }
 
+    /// Whether a member of a struct has no derivative, though one of its type would.
+    pub(super) fn is_detached(&self, ty: &Type, member: usize) -> bool {
+        let Type::Struct(id) = ty else { return false };
+        self.cx.program.types.get(*id).differential.as_ref().is_some_and(|own| own.members[member].is_none())
+    }
+
     pub(super) fn view(&mut self, place: &Place) -> View {
         let function = self.cx.program.function(self.frame.function);
         let mut ty = function.variables[place.variable.0 as usize].ty.clone();
@@ -61,10 +69,12 @@ impl Writer<'_, '_> {
             range: 0..self.cx.program.types.leaf_count(&ty),
             indices: Vec::new(),
             components: Components::All,
+            detached: false,
         };
         for access in &place.path {
             match (access, ty.clone()) {
                 (Access::Member(i), Type::Struct(id)) => {
+                    view.detached |= self.is_detached(&ty, *i);
                     let range = self.member_range(&ty, *i);
                     view.range = view.range.start + range.start..view.range.start + range.end;
                     ty = self.cx.program.types.get(id).fields[*i].ty.clone();
@@ -143,6 +153,11 @@ impl Writer<'_, '_> {
     }
 
     fn read_part(&mut self, state: &State, place: &Place, view: &View) -> State {
+        let part = self.chosen_part(state, place, view);
+        if view.detached { part.into_iter().map(|leaf| self.detached(leaf)).collect() } else { part }
+    }
+
+    fn chosen_part(&mut self, state: &State, place: &Place, view: &View) -> State {
         let types = self.leaf_types(place);
         let whole: State = view.range.clone().map(|i| self.read_leaf(&state[i], &types[i], &view.indices)).collect();
         match &view.components {

@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 /// A file and all that it needs.
 pub struct Modules {
     pub files: Vec<Module>,
-    /// Indices into `files`: what a file imports comes before it. The file that was asked for is last.
+    /// Indices into `files`: what a file imports comes before it. The file that was asked for is behind all that it needs,
+    /// and before those that join it.
     pub order: Vec<usize>,
 }
 
@@ -44,12 +45,22 @@ pub struct Import {
     pub span: Span,
 }
 
-/// Reads what a file imports, directly and through others. What cannot be had is reported and left out.
-pub fn load(sources: &mut SourceMap, root: FileId, search: &SearchPath<'_>, diagnostics: &mut Diagnostics) -> Modules {
+/// Reads what a file imports, directly and through others, and files that join the program without an import. What cannot
+/// be had is reported and left out.
+pub fn load(
+    sources: &mut SourceMap,
+    (root, joining): (FileId, &[FileId]),
+    search: &SearchPath<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Modules {
     let modules = Modules { files: Vec::new(), order: Vec::new() };
     let mut loader = Loader { sources, search, diagnostics, modules, known: HashMap::new(), open: Vec::new() };
-    let identity = loader.sources.get(root).path.as_ref().and_then(|p| search.files.identity(p));
-    loader.module(root, identity, None);
+    for file in [root].iter().chain(joining) {
+        if !loader.modules.files.iter().any(|m| m.file == *file) {
+            let identity = loader.sources.get(*file).path.as_ref().and_then(|p| search.files.identity(p));
+            loader.module(*file, identity, None);
+        }
+    }
     let mut modules = loader.modules;
     modules.name_prefixes();
     modules

@@ -1,5 +1,5 @@
-//! Sets what an iteration of a loop costs. Lowering writes loops that take one unit of fuel for each iteration; this
-//! pass sets the price by the work of an iteration, so that an allowance of fuel bounds time.
+//! Sets what an iteration of a loop costs. Lowering writes loops that take one unit of fuel for each iteration, and
+//! sweeps back through them, whose iterations are known, pay for all of them before the first; this pass sets the price by the work of an iteration, so that an allowance of fuel bounds time.
 //!
 //! It counts work in the prices of `ir::facts`, with that of called functions, and in words of arrays that are copied
 //! or filled. It over-estimates: both branches of an `if` count.
@@ -7,6 +7,7 @@
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::storage::Storage;
 use crate::ir::{Function, Inst, InstData, Module, Op, Region, Ty, Value};
+use std::collections::HashMap;
 
 /// Work that one unit of fuel stands for.
 const UNIT: u64 = 64;
@@ -17,14 +18,14 @@ pub fn run(module: &mut Module) {
     let mut work = vec![1u64; module.functions.len()];
     for &id in graph.components.iter().flatten() {
         let f = module.function(id);
-        let mut meter = Meter { f, storage: Storage::of(f), work: &work, prices: Vec::new() };
+        let mut meter = Meter { f, storage: Storage::of(f), work: &work, prices: Vec::new(), prepaid: HashMap::new() };
         let total = meter.region(f.body);
         meter.charge(f.body, total);
         let paid = !meter.prices.is_empty() && pays(f);
         let prices = meter.prices;
         for (inst, units) in prices {
             let op = &mut module.functions[id.index()].insts[inst.index()].op;
-            if let Op::Burn(n) = op {
+            if let Op::Burn(n) | Op::Prepay(n) = op {
                 *n = (*n).max(units);
             }
         }
@@ -43,18 +44,31 @@ struct Meter<'a> {
     storage: Storage,
     work: &'a [u64],
     prices: Vec<(Inst, u32)>,
+    /// Rounds, by what paid for them.
+    prepaid: HashMap<Value, Inst>,
+}
+
+/// The units of fuel for so much work.
+fn units(work: u64) -> u32 {
+    u32::try_from(work / UNIT).unwrap_or(u32::MAX).max(1)
 }
 
 impl Meter<'_> {
     fn region(&mut self, region: Region) -> u64 {
         let f = self.f;
-        f.region(region).insts.iter().fold(0u64, |sum, &i| sum.saturating_add(self.inst(f.inst(i))))
+        f.region(region).insts.iter().fold(0u64, |sum, &i| {
+            let data = f.inst(i);
+            if let Op::Prepay(_) = data.op {
+                self.prepaid.extend(data.results.get(1).map(|&rounds| (rounds, i)));
+            }
+            sum.saturating_add(self.inst(data))
+        })
     }
 
     /// The units that the fuel operations directly in a region must take.
     fn charge(&mut self, region: Region, work: u64) {
         let f = self.f;
-        let units = u32::try_from(work / UNIT).unwrap_or(u32::MAX).max(1);
+        let units = units(work);
         let burns = f.region(region).insts.iter().filter(|&&i| matches!(f.inst(i).op, Op::Burn(_)));
         self.prices.extend(burns.map(|&i| (i, units)));
     }
@@ -76,6 +90,8 @@ impl Meter<'_> {
                     .saturating_add(self.copies(condition.results.get(1..).unwrap_or(&[]), &body.params))
                     .saturating_add(self.copies(&body.results, &condition.params));
                 self.charge(data.regions[0], round);
+                let prepaid = data.args.iter().filter_map(|v| self.prepaid.get(v)).map(|&inst| (inst, units(round)));
+                self.prices.extend(prepaid);
                 self.copies(&data.args, &condition.params).saturating_add(round)
             }
             Op::Call(callee) => {

@@ -139,11 +139,10 @@ impl Writer<'_> {
         }
         self.f.regions[body].params = params;
         self.replace_reads();
-        for i in 0..self.f.insts.len() {
-            if self.f.insts[i].op.callee().is_some() {
-                self.call(i);
-            }
-        }
+        // Calls in no region any more may be of any form, of functions that are gone as well.
+        let mut calls = Vec::new();
+        self.f.walk(|inst, data| calls.extend(data.op.callee().map(|_| inst)));
+        calls.into_iter().for_each(|inst| self.call(inst.index()));
         let old = self.f.regions[body].results.clone();
         let results = shape.results.iter().map(|&slot| if let Slot::Old(i) = slot { old[i] } else { self.zero() });
         let results: Values = results.collect();
@@ -179,10 +178,6 @@ impl Writer<'_> {
         let Some(shape) = op.callee().map(|callee| &self.shapes[callee.index()]) else { return };
         debug_assert!(!matches!(op, Op::Jvp { screen: 1.., .. } | Op::Vjp { screen: 1.., .. }));
         let (params, gives) = (shape.param_types.len(), shape.result_types.len());
-        // Calls in no region may be of any form.
-        if args.len() < params || results.len() < gives {
-            return;
-        }
         let (mut args_before, mut results_before) = (args[params..].iter(), results[gives..].iter());
         let mut new_args = Values::new();
         for &slot in &shape.params {
@@ -221,7 +216,7 @@ impl Writer<'_> {
     fn argument(&mut self, slot: Slot, old: &[Value]) -> Value {
         match slot {
             Slot::Old(i) => old[i],
-            // A caller needs what its callees need; calls in no region need not.
+            // A caller needs what its callees need, so it has the input.
             Slot::Input(i) => self.lifted.get(&i).copied().unwrap_or_else(|| self.zero()),
             Slot::Zero => self.zero(),
         }

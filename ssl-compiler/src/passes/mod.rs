@@ -2,6 +2,7 @@
 
 pub mod ad;
 pub mod additions;
+pub mod boundaries;
 pub mod dce;
 pub mod dead_parameters;
 pub mod expand_math;
@@ -13,5 +14,6 @@ pub mod lift;
 pub mod poison;
 pub mod remarks;
 pub mod simplify;
+pub mod sweeps;
 pub mod tables;
 pub mod unroll;

@@ -159,7 +159,11 @@ impl Unroller<'_> {
     /// Notes the constants that an instruction gives whatever the way to it.
     fn learn(&mut self, inst: Inst) {
         let data = self.f.inst(inst);
-        if matches!(data.op, Op::Burn(_) | Op::Loop(_)) {
+        if let (Op::Prepay(_), Some(rounds)) = (data.op, data.args.get(1)) {
+            // As long as there is fuel.
+            self.known[data.results[1].index()] = self.known[rounds.index()];
+        }
+        if matches!(data.op, Op::Burn(_) | Op::Prepay(_) | Op::Loop(_)) {
             return;
         }
         let mut found = HashMap::new();
@@ -204,8 +208,13 @@ impl Unroller<'_> {
         self.remarks.say("unroll", self.f, data.span, || {
             format!("the loop is written out: it goes {rounds} rounds, which come to at most {MAX_SIZE} instructions")
         });
-        let (token, alive) = (self.f.new_value(Ty::Token), self.f.new_value(crate::ir::BOOL));
-        out.push(self.append(Op::Burn(plan.price), &[data.args[plan.token]], &[token, alive], &data));
+        // Where the rounds were paid for before the loop, they take none.
+        let mut token = data.args[plan.token];
+        if plan.price > 0 {
+            let (left, alive) = (self.f.new_value(Ty::Token), self.f.new_value(crate::ir::BOOL));
+            out.push(self.append(Op::Burn(plan.price), &[token], &[left, alive], &data));
+            token = left;
+        }
         let constant = self.f.new_value(crate::ir::BOOL);
         out.push(self.append(Op::Const(Const::Bool(true)), &[], &[constant], &data));
         let mut carried: Values = data.args.clone();

@@ -197,6 +197,11 @@ impl Token {
         Token { fuel: self.fuel.saturating_sub(cost), ..self }
     }
 
+    /// Takes fuel for so many rounds, down to none. A product that would wrap round falls short by less than a round.
+    pub fn prepay(self, cost: u32, rounds: u32) -> Token {
+        self.burn(cost * rounds.min(u32::MAX / cost.max(1)))
+    }
+
     /// Opens a recursive call. A call that is too deep takes all fuel, so that the lane ends.
     pub fn enter(self) -> Token {
         let depth = self.depth.wrapping_add(1);

@@ -2,6 +2,7 @@
 
 use super::Row;
 use crate::types::Type;
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
@@ -13,7 +14,7 @@ pub struct ClosureId(pub u32);
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosureParameter {
     /// Its name in shaders, for named arguments and tests.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// A scalar, a vector, a matrix, or `closure` for the base under a layer.
     pub ty: Type,
     /// The values that the host can use, for each component. It clamps other values.
@@ -107,15 +108,28 @@ impl From<[f32; 3]> for ClosureDefault {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosureType {
     /// Its name in `make_closure<NAME>(…)`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its parameters, in order.
     pub parameters: Vec<ClosureParameter>,
+}
+
+/// What makes a struct of a file a closure type: it conforms to an interface of the library. The host then runs functions
+/// that stand beside the interface, for each of these structs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClosureInterface {
+    /// The file of the library.
+    pub file: &'static str,
+    /// The name of the interface.
+    pub name: &'static str,
+    /// Generic functions of the file with the struct as their only generic parameter, and without a result.
+    pub functions: &'static [&'static str],
 }
 
 /// The closure types that a host's shaders may make.
 #[derive(Clone, Debug, Default)]
 pub struct ClosureRegistry {
     types: Vec<ClosureType>,
+    interface: Option<ClosureInterface>,
 }
 
 impl ClosureRegistry {
@@ -132,6 +146,21 @@ impl ClosureRegistry {
             None => self.types.push(closure),
         }
         ClosureId(at.unwrap_or(self.types.len() - 1) as u32)
+    }
+
+    /// Lets files declare closure types themselves, as structs that conform to an interface.
+    pub fn set_interface(&mut self, interface: ClosureInterface) {
+        self.interface = Some(interface);
+    }
+
+    /// What makes a struct a closure type, if the host lets files declare some.
+    pub fn interface(&self) -> Option<ClosureInterface> {
+        self.interface
+    }
+
+    /// Adds the types that a program declares itself, behind those of the host. Their names may be those of others.
+    pub(crate) fn append(&mut self, own: impl Iterator<Item = ClosureType>) {
+        self.types.extend(own);
     }
 
     /// The type of this name.
@@ -200,9 +229,9 @@ macro_rules! closure_type {
         impl $crate::runtime::Closure for $name {
             fn closure_type() -> $crate::runtime::ClosureType {
                 $crate::runtime::ClosureType {
-                    name: stringify!($name),
+                    name: stringify!($name).into(),
                     parameters: vec![$($crate::runtime::ClosureParameter {
-                        name: stringify!($field),
+                        name: stringify!($field).into(),
                         ty: $crate::closure_type!(@type $ty),
                         range: $crate::closure_type!(@range $($range)?),
                         default: $crate::closure_type!(@default $($default)?),

@@ -3,7 +3,7 @@
 use super::{
     BufferDesc, Row,
     allowed::{self, Disallowed},
-    closures::{Closure, ClosureId},
+    closures::{Closure, ClosureId, ClosureRegistry},
     globals::{GlobalsLayout, Order},
     gradients::GradientInterface,
     parameters::ParameterValue,
@@ -217,6 +217,8 @@ pub struct ShaderInterface {
     pub closures: Vec<ClosureDesc>,
     /// The lobes that its closures may consist of.
     pub lobes: Vec<LobeDesc>,
+    /// The types of those lobes: the host's, then those that the files declare.
+    pub closure_types: ClosureRegistry,
     /// The number of rows in an output block.
     pub output_rows: usize,
     /// Every string in the program, for turning the number of a string into its text.

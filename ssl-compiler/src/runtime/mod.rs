@@ -29,7 +29,8 @@ pub use allowed::{Disallowed, disallowed};
 pub use block::{Block, BlockContext, BlockStatus, LaneError};
 pub use buffers::{AddRequest, BufferDesc, BufferRole, Column};
 pub use closures::{
-    Beneath, Closure, ClosureDefault, ClosureId, ClosureParameter, ClosureRegistry, ClosureType, ValueRange,
+    Beneath, Closure, ClosureDefault, ClosureId, ClosureInterface, ClosureParameter, ClosureRegistry, ClosureType,
+    ValueRange,
 };
 pub use externals::{External, ExternalRegistry};
 pub use globals::{GlobalField, GlobalsLayout, Order, Orders};

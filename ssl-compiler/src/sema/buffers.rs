@@ -109,6 +109,8 @@ impl Checker<'_> {
             Some(("it holds a closure", "buffers hold numbers, bools, vectors, and structs of them"))
         } else if self.holds_text(element) {
             Some(("it holds a string", "buffers hold numbers, bools, vectors, and structs of them"))
+        } else if self.holds_derivatives(element) {
+            Some(("its differential has parts that no member has", "use a buffer of its members"))
         } else if added && leaves.iter().any(|leaf| !is_number(leaf.kind)) {
             Some(("a bool cannot be added to", "count with an int"))
         } else {
@@ -121,12 +123,38 @@ impl Checker<'_> {
         complaint.is_none()
     }
 
+    /// Looks at the elements of all buffers again: values of interfaces are larger than when these were declared.
+    pub(super) fn check_elements(&mut self) {
+        let mut list = Vec::new();
+        for f in &self.program.functions {
+            for p in f.parameters.iter() {
+                let variable = &f.variables[p.variable.0 as usize];
+                match &variable.ty {
+                    Type::Buffer { element, added } => list.push(((**element).clone(), *added, variable.span)),
+                    ty if p.buffer.is_some() => list.push((ty.clone(), false, variable.span)),
+                    _ => {}
+                }
+            }
+        }
+        for (element, added, span) in list {
+            self.is_element(&element, added, span);
+        }
+    }
+
     fn holds_text(&self, ty: &Type) -> bool {
         match ty {
             Type::String => true,
             Type::Struct(id) => self.program.types.get(*id).fields.iter().any(|f| self.holds_text(&f.ty)),
             _ => false,
         }
+    }
+
+    /// Whether members go with a value that hold nothing but derivatives.
+    pub(super) fn holds_derivatives(&self, ty: &Type) -> bool {
+        let Type::Struct(id) = ty else { return false };
+        let structure = self.program.types.get(*id);
+        structure.differential.is_some() && structure.named().len() < structure.fields.len()
+            || structure.fields.iter().any(|f| self.holds_derivatives(&f.ty))
     }
 
     /// `buffer[index]`
@@ -151,7 +179,7 @@ impl Checker<'_> {
         value: &ast::Expr,
         span: Span,
     ) -> Option<Expr> {
-        let (buffer, index, first) = self.added_part(target)?;
+        let (buffer, index, scalars) = self.added_part(target)?;
         let minus = match op {
             Some(BinaryOp::Add) => false,
             Some(BinaryOp::Sub) => true,
@@ -164,32 +192,36 @@ impl Checker<'_> {
         };
         let value = self.expr(value);
         let value = self.coerce(value, &target.ty);
+        if scalars.iter().enumerate().any(|(i, scalar)| scalars[..i].contains(scalar)) {
+            let message = "the same component is added to twice";
+            self.error(&codes::COMPONENT_TWICE, target.span, message, "name each component once");
+            return Some(Expr::error(span));
+        }
         if value.ty == Type::Error {
             return Some(Expr::error(span));
         }
         let value = if minus { self.unary(UnaryOp::Neg, value, span) } else { value };
-        let addition = Addition { buffer, index, first, value: Box::new(value) };
+        let addition = Addition { buffer, index, scalars, value: Box::new(value) };
         Some(Expr { kind: ExprKind::AddTo(addition), ty: Type::Void, span })
     }
 
-    /// The buffer, the index, and the first scalar of the element.
-    fn added_part(&self, e: &Expr) -> Option<(VarId, Box<Expr>, usize)> {
+    /// The buffer, the index, and the scalars of the element that the target names.
+    fn added_part(&self, e: &Expr) -> Option<(VarId, Box<Expr>, Vec<usize>)> {
         match &e.kind {
             ExprKind::Element(buffer, index) => {
                 let added = matches!(self.variable(*buffer).ty, Type::Buffer { added: true, .. });
-                added.then(|| (*buffer, index.clone(), 0))
+                added.then(|| (*buffer, index.clone(), (0..self.program.types.leaf_count(&e.ty)).collect()))
             }
             ExprKind::Member(base, i) => {
-                let (buffer, index, first) = self.added_part(base)?;
+                let (buffer, index, scalars) = self.added_part(base)?;
                 let Type::Struct(id) = base.ty else { return None };
                 let types = &self.program.types;
                 let before: usize = types.get(id).fields[..*i].iter().map(|f| types.leaf_count(&f.ty)).sum();
-                Some((buffer, index, first + before))
+                Some((buffer, index, scalars[before..][..types.leaf_count(&e.ty)].to_vec()))
             }
             ExprKind::Swizzle(base, list) => {
-                let (buffer, index, first) = self.added_part(base)?;
-                let in_order = list.windows(2).all(|pair| pair[1] == pair[0] + 1);
-                in_order.then(|| (buffer, index, first + usize::from(list[0])))
+                let (buffer, index, scalars) = self.added_part(base)?;
+                Some((buffer, index, list.iter().map(|&i| scalars[usize::from(i)]).collect()))
             }
             _ => None,
         }

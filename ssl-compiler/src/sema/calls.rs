@@ -1,27 +1,15 @@
-//! Calls: constructors, the author's functions, built-ins, and the choice between overloads.
+//! Calls of functions and built-ins.
 
 use super::Checker;
 use super::arguments::{Given, Misfit, Parameters, slots, value_of};
-use super::convert::distance;
 use super::hir::{Argument, Expr, ExprKind, FunctionId};
+use super::overloads::{Choice, Target, best, builtin_candidates};
 use super::spaces::named_spaces;
 use crate::builtins::{self, Builtin, BuiltinId, Expand, Gives, Param};
 use crate::diagnostics::codes;
 use crate::source::Span;
 use crate::syntax::ast::{self, Direction, Ident};
-use crate::types::{Type, VectorKind};
-
-/// Something that a call may mean, and how far each argument is from what it takes.
-struct Candidate {
-    target: Target,
-    distances: Vec<u32>,
-}
-
-#[derive(Clone, Copy)]
-enum Target {
-    Function(FunctionId),
-    Builtin(BuiltinId),
-}
+use crate::types::Type;
 
 impl Checker<'_> {
     pub(super) fn call(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
@@ -29,9 +17,15 @@ impl Checker<'_> {
         if bound || Type::from_name(&name.text).is_some() || self.scope.types.contains_key(&name.text) {
             return self.construct(name, arguments, span);
         }
+        if let Some(interface) = self.scope.interfaces.get(&name.text).map(|d| d.meaning) {
+            return self.construct_value(interface, name, arguments, span);
+        }
+        if let Some(id) = self.generic_struct_named(name) {
+            return self.construct_generic(id, arguments, span);
+        }
         let own = self.own_methods(&name.text);
-        if !own.is_empty() {
-            return self.call_in_method(&own, name, arguments, span);
+        if !own.is_empty() || !self.own_generic_methods(&name.text).is_empty() {
+            return self.call_in_method(&own, (name, &[]), arguments, span);
         }
         if name.text == "printf" && !self.scope.functions.contains_key("printf") {
             return self.printf(arguments, span);
@@ -84,9 +78,15 @@ impl Checker<'_> {
     }
 
     /// A call in a method of a type that has methods of this name, which come before all else that the name may mean.
-    fn call_in_method(&mut self, own: &[FunctionId], name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
+    fn call_in_method(
+        &mut self,
+        own: &[FunctionId],
+        (name, types): (&Ident, &[ast::GenericArgument]),
+        arguments: &[ast::Expr],
+        span: Span,
+    ) -> Expr {
         let Some(given) = self.given_for(own, None, arguments) else { return Expr::error(span) };
-        let given = match self.own_call(own, name, given, span) {
+        let given = match self.own_call(own, (name, types), given, span) {
             Ok(call) => return call,
             Err(given) => given,
         };
@@ -94,8 +94,14 @@ impl Checker<'_> {
             || self.scope.generics.contains_key(&name.text)
             || builtins::overloads(&name.text).next().is_some()
             || !self.library_functions(&name.text).is_empty();
-        if elsewhere {
+        if elsewhere && types.is_empty() {
             return self.call_with(name, given, span);
+        }
+        if own.is_empty() {
+            let generic = self.own_generic_methods(&name.text);
+            let (_, refused) = self.instances_among(&generic, (&name.text, types), &given, span);
+            self.no_instance(name, &[], refused, &given, span);
+            return Expr::error(span);
         }
         self.no_own_method(own, name, given, span);
         Expr::error(span)
@@ -180,14 +186,6 @@ impl Checker<'_> {
         names.filter(|_| fine).map(|names| Given { values, names, this: is_method, order: 0 })
     }
 
-    /// A candidate's head, and where it is declared.
-    fn described(&self, target: Target) -> (String, Option<Span>) {
-        match target {
-            Target::Function(id) => (self.head(id), Some(self.program.function(id).span)),
-            Target::Builtin(id) => (Builtin::get(id).signature(), None),
-        }
-    }
-
     /// What the parameters are where only one function can be meant: a `{…}` list has no type by which to
     /// choose among several.
     fn only_signature(
@@ -227,10 +225,6 @@ impl Checker<'_> {
         let f = self.program.function(id);
         let names = f.parameters.iter().map(|p| f.variables[p.variable.0 as usize].name.as_str()).collect();
         Parameters { names, optional: f.parameters.iter().map(|p| p.default.is_some()).collect() }
-    }
-
-    fn function_candidates(&self, name: &str, given: &Given) -> Vec<Candidate> {
-        self.candidates_among(self.scope.functions.get(name).map_or(&[], Vec::as_slice), given)
     }
 
     pub(super) fn library_functions(&self, name: &str) -> &[FunctionId] {
@@ -276,6 +270,13 @@ impl Checker<'_> {
         arguments: &[ast::Expr],
         span: Span,
     ) -> Expr {
+        if self.generic_struct_named(name).is_some() {
+            let ty = ast::TypeName { generics: types.to_vec(), ..ast::TypeName::plain(name.clone()) };
+            return self.construct_written(&ty, arguments, span);
+        }
+        if !self.own_generic_methods(&name.text).is_empty() {
+            return self.call_in_method(&[], (name, types), arguments, span);
+        }
         if !self.scope.generics.contains_key(&name.text) {
             let message = format!("there is no generic function `{}`", name.text);
             let hint = match self.scope.functions.contains_key(&name.text) {
@@ -293,33 +294,6 @@ impl Checker<'_> {
         }
         self.no_instance(name, &instances, refused, &given, span);
         Expr::error(span)
-    }
-
-    /// Whether one of these functions takes what is given.
-    pub(super) fn fits_any(&self, ids: &[FunctionId], given: &Given) -> bool {
-        !self.candidates_among(ids, given).is_empty()
-    }
-
-    fn candidates_among(&self, ids: &[FunctionId], given: &Given) -> Vec<Candidate> {
-        let fits = |id: &FunctionId| {
-            let f = self.program.function(*id);
-            if f.is_shader {
-                return None;
-            }
-            let slots = self.slots_of(*id, given.values.len(), &given.names).ok()?;
-            let mut distances = vec![0; given.values.len()];
-            for (p, argument) in f.parameters.iter().zip(slots) {
-                let Some(i) = argument else { continue };
-                let (ty, found) = (&f.variables[p.variable.0 as usize].ty, &given.values[i].ty);
-                distances[i] = match p.direction {
-                    Direction::In => distance(found, ty)?,
-                    // What comes out is stored as it is.
-                    Direction::Out | Direction::InOut => distance(ty, found).filter(|d| *d < 2)?,
-                };
-            }
-            Some(Candidate { target: Target::Function(*id), distances })
-        };
-        ids.iter().filter_map(fits).collect()
     }
 
     /// Counts the defaults that a call writes in; where that is too much, it is said.
@@ -415,114 +389,8 @@ impl Checker<'_> {
         let hint = "floats, vectors and colors have; `float(x)` of an int has the derivative 0";
         self.error(&codes::DERIVATIVE_OPERAND, span, message, hint);
     }
-
-    fn construct(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        let ty = self.resolve(&ast::TypeName::plain(name.clone()), &[]);
-        self.construct_type(ty, name, arguments, span)
-    }
-
-    pub(super) fn construct_type(&mut self, ty: Type, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
-        if let Type::Struct(id) = ty {
-            return self.construct_struct(id, arguments, span);
-        }
-        let mut values: Vec<Expr> = arguments.iter().map(|e| self.expr(e)).collect();
-        if values.iter().any(|e| e.ty == Type::Error) {
-            return Expr::error(span);
-        }
-        if ty == Type::String {
-            let message = "a string cannot be constructed";
-            self.error(&codes::UNKNOWN_FUNCTION, name.span, message, "write it in quotes, such as `\"world\"`");
-            return Expr::error(span);
-        }
-        if let Type::Vector(VectorKind::Color | VectorKind::Point | VectorKind::Vector | VectorKind::Normal) = ty
-            && values.first().is_some_and(|e| e.ty == Type::String)
-        {
-            return self.construct_in_space(&ty, name, values, span);
-        }
-        if ty == Type::Matrix && values.iter().any(|e| e.ty == Type::String) {
-            return self.space_matrix(&values, span);
-        }
-        let Some(wanted) = ty.components() else {
-            let message = format!("{} has no constructor", self.name_of(&ty));
-            let hint = match ty {
-                Type::Array(..) => "an array is a list: give a variable the value `{…}`",
-                _ => "closures are made by `make_closure<Name>(…)`",
-            };
-            self.error(&codes::UNKNOWN_FUNCTION, name.span, message, hint);
-            return Expr::error(span);
-        };
-        if values.len() == 1 && values[0].ty.components() == Some(1) {
-            let value = values.remove(0);
-            if ty == Type::Matrix {
-                return Expr { span, ..self.explicit(value, &ty) };
-            }
-            let scalar = if wanted == 1 { ty.clone() } else { Type::Float };
-            if wanted > 1 {
-                self.inspect_widening(&value, &scalar);
-            }
-            let value = self.explicit(value, &scalar);
-            return Expr { span, ..self.coerce(value, &ty) };
-        }
-        let count: usize = values.iter().map(|e| e.ty.components().unwrap_or(0)).sum();
-        if count != wanted || wanted == 1 {
-            let message = format!("{} has {wanted} components, {count} are given", self.name_of(&ty));
-            let hint = if ty == Type::Matrix {
-                "give one number for the diagonal, 16 numbers row by row, or four rows of type float4"
-            } else if wanted == 1 {
-                "take one component, such as `.x`"
-            } else {
-                "give each component, or one number for all"
-            };
-            self.error(&codes::WRONG_ARGUMENT_COUNT, span, message, hint);
-            return Expr::error(span);
-        }
-        values.iter().for_each(|e| self.inspect_widening(e, &Type::Float));
-        let parts = values.into_iter().map(|e| match e.ty {
-            Type::Vector(_) | Type::Matrix => e,
-            _ => self.explicit(e, &Type::Float),
-        });
-        Expr { kind: ExprKind::Construct(parts.collect()), ty, span }
-    }
 }
 
 pub(super) fn common_type(builtin: &Builtin, values: &[Expr]) -> Type {
     builtins::common_type(builtin.params.iter().zip(values).filter(|(p, _)| **p == Param::Any).map(|(_, e)| &e.ty))
-}
-
-/// Built-ins have no names for their parameters.
-fn builtin_candidates(name: &str, given: &Given) -> Vec<Candidate> {
-    let values = given.values.as_slice();
-    let fits = |(id, b): (BuiltinId, &'static Builtin)| {
-        if b.params.len() != values.len() || !given.names.is_empty() {
-            return None;
-        }
-        let common = common_type(b, values);
-        let distances: Option<Vec<u32>> =
-            b.params.iter().zip(values).map(|(p, e)| distance(&e.ty, &builtins::wanted(*p, &common))).collect();
-        distances.map(|distances| Candidate { target: Target::Builtin(id), distances })
-    };
-    builtins::overloads(name).filter_map(fits).collect()
-}
-
-enum Choice {
-    None,
-    One(Target),
-    Ambiguous,
-}
-
-/// The candidate that is at least as close as every other in each argument, and closer in one.
-fn best(candidates: &[Candidate]) -> Choice {
-    let beats = |a: &Candidate, b: &Candidate| {
-        a.distances.iter().zip(&b.distances).all(|(x, y)| x <= y)
-            && a.distances.iter().zip(&b.distances).any(|(x, y)| x < y)
-    };
-    let winner = candidates
-        .iter()
-        .enumerate()
-        .find(|(i, c)| candidates.iter().enumerate().all(|(j, other)| *i == j || beats(c, other)));
-    match (candidates, winner) {
-        ([], _) => Choice::None,
-        (_, Some((_, c))) => Choice::One(c.target),
-        _ => Choice::Ambiguous,
-    }
 }

@@ -155,7 +155,7 @@ impl Checker<'_> {
         let f = self.program.function(id);
         let ty = |p: &Parameter| &f.variables[p.variable.0 as usize].ty;
         let fits = |e: &Expr, p: &Parameter| match p.direction {
-            Direction::In => distance(&e.ty, ty(p)).is_some(),
+            Direction::In => self.distance(&e.ty, ty(p)).is_some(),
             Direction::Out | Direction::InOut => distance(ty(p), &e.ty).is_some_and(|d| d < 2),
         };
         let base = Rejected {

@@ -11,14 +11,20 @@ use crate::types::{FLOAT3, Type};
 
 impl Checker<'_> {
     pub(super) fn closure(&mut self, name: &Ident, arguments: &[ast::Expr], span: Span) -> Expr {
+        if let Some(own) = self.closure_struct(&name.text) {
+            return self.own_closure(own, name, arguments, span);
+        }
         let Some((id, closure)) = self.closures.find(&name.text) else {
+            if self.no_closure_struct(name) {
+                return Expr::error(span);
+            }
             let message = format!("there is no closure `{}`", name.text);
             self.unknown(&codes::UNKNOWN_CLOSURE, (&name.text, name.span), message, Self::advise_closure);
             return Expr::error(span);
         };
         let Some(names) = self.argument_names(arguments) else { return Expr::error(span) };
         let parameters = Parameters {
-            names: closure.parameters.iter().map(|p| p.name).collect(),
+            names: closure.parameters.iter().map(|p| &*p.name).collect(),
             optional: closure.parameters.iter().map(|p| self.has_default(p)).collect(),
         };
         let slots = match slots(&parameters, arguments.len(), &names) {
@@ -54,7 +60,7 @@ impl Checker<'_> {
         }
     }
 
-    fn wrong_closure_arguments(
+    pub(super) fn wrong_closure_arguments(
         &self,
         name: &Ident,
         parameters: &[ClosureParameter],
@@ -74,7 +80,7 @@ impl Checker<'_> {
         };
         let message = match misfit {
             Misfit::Missing(missing) if given >= needed => {
-                let missing: Vec<&str> = missing.iter().map(|i| parameters[*i].name).collect();
+                let missing: Vec<&str> = missing.iter().map(|i| &*parameters[*i].name).collect();
                 format!("`{}` is made without {}", name.text, super::arguments::listed(&missing))
             }
             _ if needed == parameters.len() => format!("`{}` takes {needed} arguments, not {given}", name.text),

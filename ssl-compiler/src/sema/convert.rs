@@ -7,7 +7,7 @@ use crate::syntax::ast;
 use crate::types::Type;
 
 /// How far a value is from what is wanted; less is better. `None` where it does not convert silently.
-pub(super) fn distance(from: &Type, to: &Type) -> Option<u32> {
+pub(crate) fn distance(from: &Type, to: &Type) -> Option<u32> {
     match (from, to) {
         (Type::Error, _) | (_, Type::Error) => Some(0),
         _ if from == to => Some(0),
@@ -58,6 +58,9 @@ impl Checker<'_> {
             self.inspect_widening(&e, to);
             return convert(e, to);
         }
+        if self.distance(&e.ty, to).is_some() {
+            return self.converted(e, to);
+        }
         let (from, wanted) = (self.name_of(&e.ty), self.name_of(to));
         let hint = match (&e.ty, to) {
             (Type::Float, Type::Int) => "write `int(…)` to cut the fraction off".to_owned(),
@@ -72,6 +75,10 @@ impl Checker<'_> {
             (Type::Vector(_), Type::Vector(_)) => format!("build it: `{wanted}(…)`, or take components by a swizzle"),
             (_, Type::Closure) => "closures are made by `make_closure<Name>(…)`".to_owned(),
             (Type::Void, _) => "the function returns nothing".to_owned(),
+            _ if self.interface_of(to).is_some() => format!("give a value that conforms to {wanted}"),
+            _ if self.interface_of(&e.ty).is_some() => {
+                "what it holds is known at run time only: ask it by a method of the interface".to_owned()
+            }
             _ => format!("a value of type {wanted} is needed here"),
         };
         let message = format!("expected {wanted}, found {from}");

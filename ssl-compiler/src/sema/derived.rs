@@ -102,6 +102,69 @@ impl Checker<'_> {
         self.call_among(&derived, &Ident { text: word, span: name.span }, given, span)
     }
 
+    /// `fwd_diff(scale.by<float>)(…)`, or without `<float>` where the pairs tell; `None` if the method is not generic.
+    pub(super) fn derived_method(
+        &mut self,
+        modes: &[Mode],
+        on: &ast::Expr,
+        (name, types): (&Ident, &[ast::GenericArgument]),
+        arguments: &[ast::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let earlier = self.diagnostics.list.len();
+        let (owner, this) = match self.type_before_dot(on) {
+            Some(ty) => (ty, None),
+            None => {
+                let e = self.expr(on);
+                (e.ty.clone(), Some(e))
+            }
+        };
+        let mut generic = self.generic_methods(&owner, &name.text);
+        generic.retain(|id| this.is_none() || !self.is_static_generic(*id));
+        let others = types.is_empty() && !self.methods_named(&owner, &name.text).is_empty();
+        if generic.is_empty() && !types.is_empty() && owner != Type::Error {
+            let message = format!("{} has no generic method `{}`", self.name_of(&owner), name.text);
+            self.error(&codes::UNKNOWN_FUNCTION, name.span, message, "leave `<…>` out, or declare it with it");
+            self.drop_arguments(arguments);
+            return Some(Expr::error(span));
+        }
+        if generic.is_empty() || others {
+            // What is wrong with the value is said where the method is looked for.
+            self.diagnostics.list.truncate(earlier);
+            return None;
+        }
+        if self.too_often(modes, name) {
+            self.drop_arguments(arguments);
+            return Some(Expr::error(span));
+        }
+        let on_value = this.clone();
+        let Some(mut given) = self.given_for(&[], this, arguments) else { return Some(Expr::error(span)) };
+        given.order = modes.len();
+        let (mut instances, mut refused) = (Vec::new(), Vec::new());
+        for of in generic {
+            // A method that is named behind its type takes the pair for `this` first.
+            given.this = on_value.is_some() || !self.is_static_generic(of) && !given.values.is_empty();
+            let (found, why) = self.instances_among(&[of], (&name.text, types), &given, span);
+            instances.extend(found);
+            refused.extend(why);
+        }
+        (given.order, given.this) = (0, on_value.is_some());
+        if instances.is_empty() {
+            self.no_instance(name, &[], refused, &given, span);
+            return Some(Expr::error(span));
+        }
+        if on_value.is_some() && self.refuse_changing(&instances, &owner, name) {
+            return Some(Expr::error(span));
+        }
+        instances.iter().for_each(|id| self.call_instance(*id));
+        let derived = self.derive_called(modes, &instances, on_value.is_some(), span);
+        if derived.is_empty() {
+            return Some(Expr::error(span));
+        }
+        let word = modes.iter().rev().fold(name.text.clone(), |f, mode| format!("{}({f})", mode.word()));
+        Some(self.call_among(&derived, &Ident { text: word, span: name.span }, given, span))
+    }
+
     /// Whether more derivatives of each other are asked for than there can be, which is reported.
     fn too_often(&mut self, modes: &[Mode], name: &Ident) -> bool {
         if modes.len() > MAX_ORDER {

@@ -43,6 +43,9 @@ impl Checker<'_> {
         if let Some(known) = self.differentials.of.get(&id) {
             return known.clone();
         }
+        if let Some(interface) = self.interface_of(&Type::Struct(id)) {
+            return self.value_differential(interface);
+        }
         let found = match self.differentials.values.get(&id).cloned() {
             // Smaller than the pair that there is, so it fits.
             Some(value) => self.differential(&value).and_then(|d| self.pair(&d)),
@@ -50,6 +53,11 @@ impl Checker<'_> {
         };
         self.differentials.of.insert(id, found.clone());
         found
+    }
+
+    /// Says what the differential of a struct is, before anything asks for it.
+    pub(super) fn set_differential(&mut self, id: StructId, differential: Option<Type>) {
+        self.differentials.of.insert(id, differential);
     }
 
     /// A struct of the members that have a differential.
@@ -75,6 +83,20 @@ impl Checker<'_> {
             self.differentials.of.insert(id, Some(own.clone()));
         }
         Some(own)
+    }
+
+    /// Lets a struct be its own differential.
+    pub(super) fn own_differential(&mut self, id: StructId) {
+        self.differentials.of.insert(id, Some(Type::Struct(id)));
+    }
+
+    /// The differential of a type, if somebody asked for it before.
+    pub(super) fn known_differential(&self, ty: &Type) -> Option<Type> {
+        match ty {
+            Type::Float | Type::Vector(_) | Type::Matrix => Some(ty.clone()),
+            Type::Struct(id) => self.differentials.of.get(id).cloned().flatten(),
+            _ => None,
+        }
     }
 
     /// The pair of a value and its derivative; `None` for a type without a differential, or a pair that is too large.

@@ -40,30 +40,30 @@ impl Checker<'_> {
                 let e = self.expr(e);
                 Expr { span, ..self.explicit(e, &to) }
             }
-            ast::ExprKind::Construct(ty, arguments) => {
-                let name = Ident { text: ty.to_string(), span: ty.name.span };
-                let ty = self.resolve(ty, &[]);
-                if ty == Type::Error {
-                    arguments.iter().for_each(|e| drop(self.expr(super::arguments::value_of(e))));
-                    return Expr::error(span);
-                }
-                self.construct_type(ty, &name, arguments, span)
+            ast::ExprKind::Type(ty) => {
+                let (message, hint) = (format!("the type `{ty}` is not a value"), format!("construct one: `{ty}(…)`"));
+                self.error(&codes::TYPE_AS_VALUE, span, message, hint);
+                Expr::error(span)
             }
+            ast::ExprKind::Construct(ty, arguments) => self.construct_written(ty, arguments, span),
             ast::ExprKind::GenericCall { name, types, arguments } => self.generic_call(name, types, arguments, span),
-            ast::ExprKind::Method { on, name, arguments, function } => {
-                self.method_call(on, name, arguments, function.as_deref(), span)
+            ast::ExprKind::Method { on, name, types, arguments, function } => {
+                self.method_call(on, (name, types), arguments, function.as_deref(), span)
             }
             ast::ExprKind::Derived { modes, on, name, types, arguments } => {
                 let generic = on.is_none() && !self.scope.functions.contains_key(&name.text);
                 if generic && (!types.is_empty() || self.scope.generics.contains_key(&name.text)) {
                     return self.derived_generic(modes, (name, types), arguments, span);
                 }
-                self.derived_call(modes, (on.as_deref(), name), arguments, span)
+                let method =
+                    on.as_deref().and_then(|on| self.derived_method(modes, on, (name, types), arguments, span));
+                method.unwrap_or_else(|| self.derived_call(modes, (on.as_deref(), name), arguments, span))
             }
             ast::ExprKind::NoDiff(inner) => {
                 let e = self.expr(inner);
                 self.detached(e, span)
             }
+            ast::ExprKind::Integral(integral) => self.integral(integral, span),
             ast::ExprKind::Member(base, member) => self.member(base, member, span),
             ast::ExprKind::Index(base, index) => self.index(base, index, span),
             ast::ExprKind::Named(name, value) => {
@@ -119,11 +119,15 @@ impl Checker<'_> {
             self.error(&codes::ARRAY_SIZE, e.span, "an array has at least one element", hint);
             return Expr::error(e.span);
         }
+        if let Some(interface) = self.interface_of(ty) {
+            self.no_list(interface, e.span);
+            return Expr::error(e.span);
+        }
         let parts: Vec<Type> = match ty {
             Type::Error => return Expr::error(e.span),
             // Arrays may have far more elements than are given.
             Type::Array(element, n) => vec![(**element).clone(); list.len().min(*n as usize)],
-            Type::Struct(id) => self.program.types.get(*id).fields.iter().map(|f| f.ty.clone()).collect(),
+            Type::Struct(id) => self.program.types.get(*id).named().iter().map(|f| f.ty.clone()).collect(),
             Type::Vector(kind) => vec![Type::Float; kind.len()],
             // Rows in braces, or all elements in one list.
             Type::Matrix if list.iter().all(|e| matches!(e.kind, ast::ExprKind::List(_))) => vec![FLOAT4; 4],
@@ -195,6 +199,9 @@ impl Checker<'_> {
             let message = format!("`{name}` is a constant of the language");
             let hint = "declare a variable with a name of its own";
             self.error(&codes::CONSTANT_ASSIGNED, target.span, message, hint);
+            return None;
+        }
+        if self.sets_member_constant(target) {
             return None;
         }
         if let ast::ExprKind::Name(name) = &target.kind

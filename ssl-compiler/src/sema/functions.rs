@@ -135,6 +135,9 @@ impl Checker<'_> {
         let vector_or_scalar = ty.components().is_some() || ty == Type::Error;
         let complaint = match (&ty, direction) {
             _ if buffer.is_some() => None,
+            (ty, _) if function.is_kernel && self.holds_derivatives(ty) => {
+                Some("a kernel cannot take a struct whose differential has parts that no member has")
+            }
             (Type::Struct(_) | Type::Matrix, Direction::In) if function.is_kernel => None,
             (Type::Closure, _) if function.is_kernel => Some("a kernel has no closures"),
             (Type::Void, _) => Some("a parameter cannot be `void`"),

@@ -7,7 +7,6 @@
 use super::Checker;
 use super::hir::{Attributes, FunctionId};
 use super::interfaces::InterfaceId;
-use super::methods::This;
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 use crate::syntax::ast::{self, FunctionDecl, Ident};
@@ -16,12 +15,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 /// Instances of one function, and of all functions of a program.
-const MAX_INSTANCES: usize = 256;
-const MAX_ALL_INSTANCES: usize = 4096;
+pub(super) const MAX_INSTANCES: usize = 256;
+pub(super) const MAX_ALL_INSTANCES: usize = 4096;
 
 /// Instances of one function that ask for each other, and generic functions of one name.
-const MAX_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 const MAX_OVERLOADS: usize = 64;
+
+/// Bytes of what stands between `<` and `>` in the name of an instance.
+const MAX_NAME: usize = 120;
 
 /// Links of a chain of instances that are shown.
 const SHOWN: usize = 6;
@@ -37,14 +39,34 @@ pub(super) enum Bound {
     Int(i32),
 }
 
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Bound::Type(_) => f.write_str("a type"),
+            Bound::Int(n) => write!(f, "{n}"),
+        }
+    }
+}
+
 /// What names stand for in an instance.
 pub(super) type Bindings = Rc<Vec<(String, Bound)>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct GenericId(usize);
 
+/// What is known of a generic method beside its declaration.
+#[derive(Clone)]
+pub(super) struct GenericMethod<'a> {
+    pub method: &'a ast::Method,
+    pub owner: Type,
+    /// What names stand for in the type.
+    pub bindings: Bindings,
+}
+
 struct Generic<'a> {
     decl: &'a FunctionDecl,
+    /// If it is that of a type.
+    method: Option<GenericMethod<'a>>,
     /// The file that it stands in.
     file: usize,
     /// What each of its parameters must conform to.
@@ -98,21 +120,30 @@ impl<'a> Checker<'a> {
                 hint,
             );
         }
-        for (i, g) in decl.generics.iter().enumerate() {
-            if let Some(first) = decl.generics[..i].iter().find(|other| other.name.text == g.name.text) {
-                self.twice(g.name.span, format!("two parameters are called `{}`", g.name.text), Some(first.name.span));
-                return;
-            }
+        if !self.have_names_of_their_own(&decl.generics) {
+            return;
         }
         if self.scope.generics.get(&name.text).is_some_and(|list| list.len() >= MAX_OVERLOADS) {
             let message = format!("too many generic functions are called `{}`", name.text);
             let hint = format!("at most {MAX_OVERLOADS} may share a name; give some of them another one");
             return self.error(&codes::TOO_LARGE, name.span, message, hint);
         }
+        let id = self.push_generic(decl, None, file);
+        self.scope.generics.entry(name.text.clone()).or_default().push(id);
+    }
+
+    /// Declares a generic method.
+    pub(super) fn generic_method(&mut self, method: GenericMethod<'a>, file: usize) -> Option<GenericId> {
+        let decl = &method.method.function;
+        self.have_names_of_their_own(&decl.generics).then(|| self.push_generic(decl, Some(method), file))
+    }
+
+    fn push_generic(&mut self, decl: &'a FunctionDecl, method: Option<GenericMethod<'a>>, file: usize) -> GenericId {
         let bounds = decl.generics.iter().map(|g| self.interfaces_named(&g.bounds)).collect();
         let id = GenericId(self.generics.list.len());
         self.generics.list.push(Generic {
             decl,
+            method,
             file,
             bounds,
             made: HashMap::new(),
@@ -120,7 +151,12 @@ impl<'a> Checker<'a> {
             called: false,
             too_many: false,
         });
-        self.scope.generics.entry(name.text.clone()).or_default().push(id);
+        id
+    }
+
+    /// Of a generic method, whether it has no `this`.
+    pub(super) fn is_static_generic(&self, id: GenericId) -> bool {
+        self.generics.list[id.0].method.as_ref().is_some_and(|m| m.method.is_static)
     }
 
     /// The generic functions that a name may mean.
@@ -176,12 +212,18 @@ impl<'a> Checker<'a> {
     /// Whether a function was written out by the compiler, so that nobody need call it.
     pub(super) fn is_written_out(&self, id: FunctionId) -> bool {
         let id = self.any_length.origin(id);
-        self.generics.quiet.contains(&id) || self.generics.instances.contains_key(&id)
+        self.generics.quiet.contains(&id)
+            || self.generics.instances.contains_key(&id)
+            || self.of_generic_struct(id).is_some()
     }
 
     /// The generic functions that nothing calls.
     pub(super) fn uncalled_generics(&self) -> impl Iterator<Item = &Ident> {
-        self.generics.list.iter().filter(|g| !g.called).map(|g| &g.decl.name)
+        // A method of a generic struct is declared for each of its instances.
+        let called: HashSet<Span> = self.generics.list.iter().filter(|g| g.called).map(|g| g.decl.name.span).collect();
+        let mut told = HashSet::new();
+        let names = self.generics.list.iter().map(|g| &g.decl.name);
+        names.filter(move |name| !called.contains(&name.span) && told.insert(name.span))
     }
 
     /// Runs `check` in a file, with names bound and outside of all functions.
@@ -217,7 +259,7 @@ impl<'a> Checker<'a> {
     /// Says in which instance something is wrong; nothing, if the definition is.
     fn say_instance(&mut self, id: FunctionId, earlier: usize) {
         self.diagnostics.leave_out_repeated(earlier);
-        let Some(instance) = self.generics.instances.get(&id) else { return };
+        let Some(instance) = self.generics.instances.get(&id) else { return self.say_generic_struct(id, earlier) };
         let faults = self.diagnostics.list.iter().skip(earlier).any(Diagnostic::is_error);
         if instance.call.is_none() {
             self.generics.list[instance.of.0].faulty |= faults;
@@ -235,7 +277,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn note_all(&mut self, from: usize, place: Option<Span>, text: &str) {
+    pub(super) fn note_all(&mut self, from: usize, place: Option<Span>, text: &str) {
         for d in self.diagnostics.list.iter_mut().skip(from).filter(|d| d.is_error()) {
             *d = d.clone().with_note(place, text.to_owned());
         }
@@ -257,21 +299,7 @@ impl<'a> Checker<'a> {
         for i in 0..self.generics.list.len() {
             let (id, decl) = (GenericId(i), self.generics.list[i].decl);
             let bounds = self.generics.list[i].bounds.clone();
-            let kinds: Vec<Vec<Type>> = decl
-                .generics
-                .iter()
-                .zip(&bounds)
-                .map(|(g, bounds)| if g.is_int { Vec::new() } else { self.representatives(&g.name, bounds) })
-                .collect();
-            let rounds = kinds.iter().map(Vec::len).max().unwrap_or(0).max(1);
-            let several = kinds.iter().filter(|k| k.len() > 1).count() > 1;
-            // All parameters the same, and each another one than the one before it.
-            for (round, shift) in (0..rounds).flat_map(|r| [(r, 0), (r, 1)]).filter(|(_, s)| *s == 0 || several) {
-                let bound = |(k, kinds): (usize, &Vec<Type>)| match kinds.len() {
-                    0 => Bound::Int(UNKNOWN_NUMBER + k as i32),
-                    n => Bound::Type(kinds[(round + k * shift) % n].clone()),
-                };
-                let list: Vec<Bound> = kinds.iter().enumerate().map(bound).collect();
+            for (n, list) in self.lists_for_definition(&decl.generics, &bounds).into_iter().enumerate() {
                 if self.generics.list[i].made.contains_key(&list) {
                     continue;
                 }
@@ -280,7 +308,7 @@ impl<'a> Checker<'a> {
                 self.diagnostics.leave_out_repeated(earlier);
                 self.generics.list[i].faulty |= self.diagnostics.list.len() > earlier;
                 let Some(made) = made else { break };
-                if (round, shift) != (0, 0) {
+                if n > 0 {
                     self.keep_quiet(made);
                 }
                 self.queue(made);
@@ -292,12 +320,48 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// What generic parameters stand for where a definition is checked, one list after the other.
+    pub(super) fn lists_for_definition(
+        &mut self,
+        generics: &[ast::GenericParameter],
+        bounds: &[Vec<InterfaceId>],
+    ) -> Vec<Vec<Bound>> {
+        let kinds: Vec<Vec<Type>> = generics
+            .iter()
+            .zip(bounds)
+            .map(|(g, bounds)| if g.is_int { Vec::new() } else { self.representatives(&g.name, bounds) })
+            .collect();
+        let rounds = kinds.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        let several = kinds.iter().filter(|k| k.len() > 1).count() > 1;
+        // All parameters the same, and each another one than the one before it.
+        let turns = (0..rounds).flat_map(|r| [(r, 0), (r, 1)]).filter(|(_, shift)| *shift == 0 || several);
+        let list = |(round, shift): (usize, usize)| {
+            let bound = |(k, kinds): (usize, &Vec<Type>)| match kinds.len() {
+                0 => Bound::Int(UNKNOWN_NUMBER + k as i32),
+                n => Bound::Type(kinds[(round + k * shift) % n].clone()),
+            };
+            kinds.iter().enumerate().map(bound).collect()
+        };
+        turns.map(list).collect()
+    }
+
+    /// Whether no two generic parameters have one name; it is said if not.
+    pub(super) fn have_names_of_their_own(&mut self, generics: &[ast::GenericParameter]) -> bool {
+        for (i, g) in generics.iter().enumerate() {
+            if let Some(first) = generics[..i].iter().find(|other| other.name.text == g.name.text) {
+                self.twice(g.name.span, format!("two parameters are called `{}`", g.name.text), Some(first.name.span));
+                return false;
+            }
+        }
+        true
+    }
+
     /// The instance of a function for these arguments, which are of the right number and kind.
     pub(super) fn instance(&mut self, of: GenericId, list: Vec<Bound>, call: Span) -> Option<FunctionId> {
         if let Some(id) = self.generics.list[of.0].made.get(&list) {
             return Some(*id);
         }
-        let depth = self.depth(of);
+        let depth = self.links_to(|c, id| c.generics.instances.get(&id).is_some_and(|i| i.of == of));
         let name = self.instance_name(of, &list);
         let asked = self.generics.asked;
         let generic = &mut self.generics.list[of.0];
@@ -323,43 +387,67 @@ impl<'a> Checker<'a> {
     }
 
     /// Shows which instances led to the function that is being checked.
-    fn with_chain(&self, mut d: Diagnostic) -> Diagnostic {
+    pub(super) fn with_chain(&self, mut d: Diagnostic) -> Diagnostic {
         let mut at = self.local.function.map(|f| self.any_length.origin(f));
         for _ in 0..SHOWN {
-            let Some((id, instance)) = at.and_then(|id| Some((id, self.generics.instances.get(&id)?))) else { break };
-            d = d.with_note(instance.call, format!("`{}` is asked for here", self.program.function(id).name));
-            at = instance.parent;
+            let Some((place, name, parent)) = at.and_then(|id| self.asked_by(id)) else { break };
+            d = d.with_note(place, format!("`{name}` is asked for here"));
+            at = parent;
         }
         d
     }
 
-    /// How many instances of a function led to the one that is being checked.
-    fn depth(&self, of: GenericId) -> usize {
+    /// Of an instance, or of a method of one: where it was asked for, its name, and the function that did.
+    fn asked_by(&self, id: FunctionId) -> Option<(Option<Span>, String, Option<FunctionId>)> {
+        if let Some(instance) = self.generics.instances.get(&id) {
+            return Some((instance.call, self.program.function(id).name.clone(), instance.parent));
+        }
+        let made = self.of_generic_struct(id)?;
+        Some((made.place, self.name_of(&made.ty), made.parent))
+    }
+
+    /// How many instances that `counts` led to the function that is being checked.
+    pub(super) fn links_to(&self, counts: impl Fn(&Self, FunctionId) -> bool) -> usize {
         let mut at = self.local.function.map(|f| self.any_length.origin(f));
         let mut depth = 0;
-        while let Some(instance) = at.and_then(|id| self.generics.instances.get(&id)) {
-            depth += usize::from(instance.of == of);
-            at = instance.parent;
+        while let Some((id, (_, _, parent))) = at.and_then(|id| Some((id, self.asked_by(id)?))) {
+            depth += usize::from(counts(self, id));
+            at = parent;
         }
         depth
     }
 
     /// `blend<float3, 4>`
     fn instance_name(&self, of: GenericId, list: &[Bound]) -> String {
+        let generic = &self.generics.list[of.0];
+        let name = self.name_with(&generic.decl.name.text, list);
+        match &generic.method {
+            Some(m) => format!("{}.{name}", self.name_of(&m.owner)),
+            None => name,
+        }
+    }
+
+    /// `Pair<float, 3>`
+    pub(super) fn name_with(&self, name: &str, list: &[Bound]) -> String {
         let one = |bound: &Bound| match bound {
             Bound::Type(ty) => self.name_of(ty),
             Bound::Int(n) => n.to_string(),
         };
-        let list: Vec<String> = list.iter().map(one).collect();
-        format!("{}<{}>", self.generics.list[of.0].decl.name.text, list.join(", "))
+        let list = list.iter().map(one).collect::<Vec<String>>().join(", ");
+        // A name may hold that of each argument twice, and so on.
+        let shown = if list.len() > MAX_NAME { "…" } else { &list };
+        format!("{name}<{shown}>")
     }
 
     fn make_instance(&mut self, of: GenericId, list: Vec<Bound>, call: Option<Span>) -> Option<FunctionId> {
         let (decl, file) = (self.generics.list[of.0].decl, self.generics.list[of.0].file);
         let names = decl.generics.iter().map(|g| g.name.text.clone());
-        let bindings: Bindings = Rc::new(names.zip(list.iter().cloned()).collect());
+        let method = self.generics.list[of.0].method.clone();
+        let around = method.as_ref().map_or(Vec::new(), |m| (*m.bindings).clone());
+        let bindings: Bindings = Rc::new(around.into_iter().chain(names.zip(list.iter().cloned())).collect());
         let parent = self.local.function.map(|f| self.any_length.origin(f));
-        let mut function = self.bound_in(file, bindings.clone(), |c| c.new_function(decl, None::<This>))?;
+        let this = method.as_ref().and_then(|m| Self::this_of(&m.owner, m.method));
+        let mut function = self.bound_in(file, bindings.clone(), |c| c.new_function(decl, this))?;
         function.name = self.instance_name(of, &list);
         function.attributes = Attributes::default();
         let id = FunctionId(self.program.functions.len() as u32);
@@ -367,8 +455,13 @@ impl<'a> Checker<'a> {
         self.bind(id, bindings.clone());
         self.generics.list[of.0].made.insert(list, id);
         self.generics.instances.insert(id, Instance { of, call, parent, queued: false });
-        if !decl.attributes.is_empty() {
-            self.bound_in(file, bindings, |c| c.function_attributes(id, &decl.attributes));
+        if let Some(m) = method {
+            self.know_method(id, m.owner, m.method.is_static);
+        }
+        let of_methods = |a: &&ast::Attribute| super::methods::OF_METHODS.contains(&a.name.text.as_str());
+        let attributes: Vec<ast::Attribute> = decl.attributes.iter().filter(|a| !of_methods(a)).cloned().collect();
+        if !attributes.is_empty() {
+            self.bound_in(file, bindings, |c| c.function_attributes(id, &attributes));
         }
         Some(id)
     }

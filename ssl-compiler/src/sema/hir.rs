@@ -1,9 +1,10 @@
 //! The typed tree, which lowering reads: names resolved, overloads chosen, conversions explicit.
 
 use crate::builtins::BuiltinId;
+use crate::ir::points::Sequence;
 use crate::ir::{Checkpoint, Prefer};
 use crate::runtime::interface::Metadata;
-use crate::runtime::{BufferRole, ClosureId};
+use crate::runtime::{BufferRole, ClosureId, ClosureType};
 use crate::source::{FileId, Span};
 use crate::syntax::ast::{BinaryOp, Direction, Mode, UnaryOp};
 use crate::types::{Type, TypeTable};
@@ -27,6 +28,8 @@ pub struct Program {
     pub textures: Vec<String>,
     /// Every string of the program, each once; no two have one number.
     pub strings: Vec<String>,
+    /// Structs that are made as closures. Their numbers follow those of the host's closure types.
+    pub closures: Vec<OwnClosure>,
 }
 
 impl Program {
@@ -39,6 +42,18 @@ impl Program {
         let is_entry = |f: &Function| f.is_shader && f.span.file == self.root;
         self.functions.iter().enumerate().filter(move |(_, f)| is_entry(f)).map(|(i, f)| (FunctionId(i as u32), f))
     }
+}
+
+/// A closure type that the files declare.
+#[derive(Clone, Debug)]
+pub struct OwnClosure {
+    pub ty: Type,
+    pub closure: ClosureType,
+    /// What the host runs for it: its instances of the functions of the [interface](crate::runtime::ClosureInterface), in
+    /// their order.
+    pub functions: Vec<FunctionId>,
+    /// Where it is first made.
+    pub made: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -322,7 +337,28 @@ pub enum ExprKind {
     Comma(Box<Expr>, Box<Expr>),
     /// The value without its derivatives.
     Detach(Box<Expr>),
+    Integral(Box<Integral>),
     Error,
+}
+
+/// The integral of a function over a box.
+#[derive(Clone, Debug)]
+pub struct Integral {
+    /// A call of the integrand. Its last arguments stand for the variables of integration.
+    pub call: Expr,
+    /// By variable of integration, where it begins and ends.
+    pub bounds: Vec<[Expr; 2]>,
+    pub samples: Expr,
+    pub seed: Expr,
+    pub sequence: Sequence,
+    /// Whether derivatives look at how conditions move.
+    pub boundaries: bool,
+}
+
+impl Integral {
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        std::iter::once(&self.call).chain(self.bounds.iter().flatten()).chain([&self.samples, &self.seed])
+    }
 }
 
 /// `buffer[index].part += value`
@@ -330,8 +366,8 @@ pub enum ExprKind {
 pub struct Addition {
     pub buffer: VarId,
     pub index: Box<Expr>,
-    /// The first of the element's scalars that is added to; those of the value follow.
-    pub first: usize,
+    /// Which of the element's scalars each scalar of the value is added to.
+    pub scalars: Vec<usize>,
     pub value: Box<Expr>,
 }
 

@@ -2,53 +2,51 @@
 
 use super::Checker;
 use super::generics::{Bindings, Bound};
-use super::hir::{Function, FunctionId};
-use super::methods::This;
 use super::scope::Declared;
 use crate::diagnostics::{Diagnostic, closest, codes};
-use crate::source::Span;
-use crate::syntax::ast::{self, Conforming, Direction, Ident, InterfaceDecl, SELF};
-use crate::types::{StructField, Type, VectorKind};
+use crate::syntax::ast::{Ident, InterfaceDecl, SELF};
+use crate::types::{StructField, StructId, Type, VectorKind};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct InterfaceId(usize);
+pub(super) struct InterfaceId(pub usize);
 
 /// The interfaces that ship, which built-in types conform to.
-const ARITHMETIC: InterfaceId = InterfaceId(0);
-const FLOAT: InterfaceId = InterfaceId(1);
-const DIFFERENTIABLE: InterfaceId = InterfaceId(2);
-const BUILT_IN: [&str; 3] = ["IArithmetic", "IFloat", "IDifferentiable"];
+pub(super) const ARITHMETIC: InterfaceId = InterfaceId(0);
+pub(super) const FLOAT: InterfaceId = InterfaceId(1);
+pub(super) const DIFFERENTIABLE: InterfaceId = InterfaceId(2);
+pub(super) const BUILT_IN: [&str; 3] = ["IArithmetic", "IFloat", "IDifferentiable"];
 
 /// Interfaces that one inherits from, all together.
 const MAX_ANCESTORS: usize = 32;
 
-/// Methods of one interface, and methods that all types together are asked for.
+/// Methods of one interface.
 const MAX_METHODS: usize = 256;
-const MAX_REQUIREMENTS: usize = 1 << 16;
 
 /// Associated types of associated types that the types for a definition have.
 const MAX_ASSOCIATED_DEPTH: usize = 3;
 
-struct Interface<'a> {
+pub(super) struct Interface<'a> {
     name: String,
-    decl: Option<&'a InterfaceDecl>,
-    file: usize,
+    pub decl: Option<&'a InterfaceDecl>,
+    pub file: usize,
     /// Itself, and all that it inherits from.
-    all: Vec<InterfaceId>,
+    pub all: Vec<InterfaceId>,
     /// Associated types, and what each conforms to.
-    types: Vec<(String, Vec<InterfaceId>)>,
+    pub types: Vec<(String, Vec<InterfaceId>)>,
 }
 
 /// The interfaces of a program.
 pub(super) struct Interfaces<'a> {
-    list: Vec<Interface<'a>>,
-    conforming: HashSet<(Type, InterfaceId)>,
+    pub list: Vec<Interface<'a>>,
+    pub conforming: HashSet<(Type, InterfaceId)>,
+    /// Types that stand for others in definitions.
+    pub opaque: HashSet<StructId>,
     /// Associated types by the type that they belong to.
-    types: HashMap<(Type, String), Type>,
+    pub types: HashMap<(Type, String), Type>,
     /// How many methods types were asked for.
-    asked: usize,
+    pub asked: usize,
 }
 
 impl Default for Interfaces<'_> {
@@ -63,6 +61,7 @@ impl Default for Interfaces<'_> {
         Interfaces {
             list: BUILT_IN.iter().enumerate().map(built_in).collect(),
             conforming: HashSet::new(),
+            opaque: HashSet::new(),
             types: HashMap::new(),
             asked: 0,
         }
@@ -77,10 +76,17 @@ impl<'a> Checker<'a> {
         if let Some(first) = first.or_else(|| self.scope.types.get(&name.text).map(|d| d.span)) {
             return self.declared_twice(&format!("`{}`", name.text), name.span, first);
         }
-        if decl.methods.len() + decl.types.len() > MAX_METHODS {
+        if decl.methods.len() + decl.types.len() + decl.constants.len() > MAX_METHODS {
             let message = format!("the interface `{}` asks for too much", name.text);
-            let hint = format!("at most {MAX_METHODS} methods and types are possible; make several interfaces of it");
+            let hint = format!(
+                "at most {MAX_METHODS} methods, types and constants are possible; make several interfaces of it"
+            );
             return self.error(&codes::TOO_LARGE, name.span, message, hint);
+        }
+        if let Some(g) = decl.methods.iter().find_map(|m| m.function.generics.first()) {
+            let hint = "write a generic function that takes a type which conforms to the interface";
+            let message = "a method that an interface asks for cannot be generic";
+            return self.error(&codes::BAD_DECLARATION, g.name.span, message, hint);
         }
         let id = InterfaceId(self.interfaces.list.len());
         let mut all = vec![id];
@@ -106,7 +112,12 @@ impl<'a> Checker<'a> {
         // An associated type may conform to the interface itself.
         let types = decl.types.iter().map(|t| (t.name.text.clone(), self.interfaces_named(&t.bounds))).collect();
         self.interfaces.list[id.0].types = types;
+        let all = self.interfaces.list[id.0].all.clone();
+        if !self.may_ask(&all, name.span) {
+            return;
+        }
         for opaque in self.representatives(name, &[id]) {
+            self.check_default_constants(&opaque, id);
             for (function, body) in self.defaults_of(&opaque, id) {
                 self.check_later(function, file, body);
             }
@@ -164,6 +175,17 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// An interface that a file of the library declares, if the program has the file.
+    pub(super) fn interface_of_library(&self, file: &str, name: &str) -> Option<InterfaceId> {
+        let file = self.library_file(file)?;
+        self.interfaces.list.iter().position(|i| i.decl.is_some() && i.file == file && i.name == name).map(InterfaceId)
+    }
+
+    /// The index of a file of the library, if the program has it.
+    pub(super) fn library_file(&self, name: &str) -> Option<usize> {
+        self.modules.files.iter().position(|m| m.library.is_some_and(|l| l.name == name))
+    }
+
     /// An associated type of a type.
     pub(super) fn associated(&self, ty: &Type, name: &str) -> Option<Type> {
         self.interfaces.types.get(&(ty.clone(), name.to_owned())).cloned()
@@ -218,7 +240,9 @@ impl<'a> Checker<'a> {
             true => vec![member("value", Type::Float), member("rest", Type::Int)],
             false => Vec::new(),
         };
-        let ty = Type::Struct(self.push_structure(name.to_owned(), fields));
+        let id = self.push_structure(name.to_owned(), fields);
+        self.interfaces.opaque.insert(id);
+        let ty = Type::Struct(id);
         self.interfaces.conforming.extend(all.iter().map(|id| (ty.clone(), *id)));
         for id in &all {
             for (associated, bounds) in self.interfaces.list[id.0].types.clone() {
@@ -233,6 +257,9 @@ impl<'a> Checker<'a> {
                 };
                 self.interfaces.types.insert((ty.clone(), associated), inner);
             }
+        }
+        for id in &all {
+            self.unknown_constants(&ty, *id);
         }
         for id in &all {
             let Some(decl) = self.interfaces.list[id.0].decl else { continue };
@@ -250,7 +277,7 @@ impl<'a> Checker<'a> {
     }
 
     /// What the names in an interface stand for, of a type that conforms.
-    fn bindings_for(&self, ty: &Type, id: InterfaceId) -> Bindings {
+    pub(super) fn bindings_for(&self, ty: &Type, id: InterfaceId) -> Bindings {
         let mut list = vec![(SELF.to_owned(), Bound::Type(ty.clone()))];
         for ancestor in &self.interfaces.list[id.0].all {
             for (name, _) in &self.interfaces.list[ancestor.0].types {
@@ -258,204 +285,5 @@ impl<'a> Checker<'a> {
             }
         }
         Rc::new(list)
-    }
-
-    /// The head of a method that an interface asks a type for.
-    fn required(&mut self, ty: &Type, id: InterfaceId, method: &ast::Method) -> Option<Function> {
-        let file = self.interfaces.list[id.0].file;
-        let bindings = self.bindings_for(ty, id);
-        let earlier = self.diagnostics.list.len();
-        let this = Self::this_of(ty, method);
-        let function = self.bound_in(file, bindings, |c| c.new_function(&method.function, this));
-        self.diagnostics.leave_out_repeated(earlier);
-        function
-    }
-
-    /// The `this` of a method.
-    pub(super) fn this_of(ty: &Type, method: &ast::Method) -> Option<This> {
-        let says = |name: &str| method.function.attributes.iter().any(|a| a.name.text == name);
-        let direction = if says("mutating") { Direction::InOut } else { Direction::In };
-        (!method.is_static).then(|| This { ty: ty.clone(), direction, no_diff: says("NoDiffThis") })
-    }
-
-    /// Methods of a type whose bodies an interface gives.
-    fn defaults_of(&mut self, ty: &Type, id: InterfaceId) -> Vec<(FunctionId, &'a [ast::Stmt])> {
-        let Some(decl) = self.interfaces.list[id.0].decl else { return Vec::new() };
-        let mut made = Vec::new();
-        for method in &decl.methods {
-            let Some(body) = &method.function.body else { continue };
-            let Some(function) = self.required(ty, id, method) else { continue };
-            made.extend(self.witness(ty, method, &function).map(|witness| (witness, body.as_slice())));
-        }
-        made
-    }
-
-    /// The method of a type that does what an interface asks for.
-    fn witness(&self, ty: &Type, method: &ast::Method, wanted: &Function) -> Option<FunctionId> {
-        let head = |f: &Function, skip: usize| -> Vec<(Direction, bool)> {
-            f.parameters.iter().skip(skip).map(|p| (p.direction, p.no_diff)).collect()
-        };
-        let skip = usize::from(!method.is_static);
-        let fits = |id: &&FunctionId| {
-            let f = self.program.function(**id);
-            let same_this = self.takes_this(**id) != method.is_static;
-            // A method that changes nothing does where one may that does.
-            let this = |f: &Function| f.parameters.first().is_some_and(|p| p.direction == Direction::InOut);
-            let changes = !method.is_static && this(f) && !this(wanted);
-            same_this
-                && !changes
-                && f.result == wanted.result
-                && f.signature() == wanted.signature()
-                && head(f, skip) == head(wanted, skip)
-        };
-        self.methods_named(ty, &method.function.name.text).iter().find(fits).copied()
-    }
-
-    /// What a struct or an extension says of a type: its methods, its associated types, and what it conforms to.
-    pub(super) fn conforming(&mut self, ty: &Type, place: Span, body: &'a Conforming, file: usize) {
-        let interfaces = self.interfaces_named(&body.interfaces);
-        let mut list = vec![(SELF.to_owned(), Bound::Type(ty.clone()))];
-        for alias in &body.types {
-            let to = self.resolve(&alias.ty.ty, &alias.ty.dims);
-            if alias.name.text == crate::syntax::DIFFERENTIAL {
-                let message = "a struct cannot choose its differential yet";
-                let hint = "leave the line out: the differential of a struct has those members that have one";
-                self.error(&codes::BAD_DECLARATION, alias.name.span, message, hint);
-                continue;
-            }
-            if self.interfaces.types.insert((ty.clone(), alias.name.text.clone()), to.clone()).is_some() {
-                let message = format!("{} has a type `{}` already", self.name_of(ty), alias.name.text);
-                self.twice(alias.name.span, message, None);
-            }
-            list.push((alias.name.text.clone(), Bound::Type(to)));
-        }
-        let bindings = Rc::new(list);
-        let bound = std::mem::replace(&mut self.bound, bindings.clone());
-        let made = self.methods(ty, &body.methods, &bindings);
-        self.bound = bound;
-        for (id, body) in made {
-            self.check_later(id, file, body);
-        }
-        for (i, id) in interfaces.iter().enumerate() {
-            let place = body.interfaces.get(i).map_or(place, |name| name.span);
-            self.conform(ty, *id, place);
-        }
-    }
-
-    /// Lets a type conform to an interface; what it lacks is reported.
-    fn conform(&mut self, ty: &Type, id: InterfaceId, place: Span) {
-        let all = self.interfaces.list[id.0].all.clone();
-        let methods = |id: &InterfaceId| self.interfaces.list[id.0].decl.map_or(0, |d| d.methods.len());
-        let asked = self.interfaces.asked + all.iter().map(methods).sum::<usize>();
-        let first = std::mem::replace(&mut self.interfaces.asked, asked) <= MAX_REQUIREMENTS;
-        if asked > MAX_REQUIREMENTS {
-            if first {
-                let hint = format!("at most {MAX_REQUIREMENTS} are possible, those of each struct for each interface");
-                self.error(&codes::TOO_LARGE, place, "too many methods are asked for by interfaces", hint);
-            }
-            return;
-        }
-        let mut lacks: Vec<(Option<Span>, String)> = Vec::new();
-        for id in &all {
-            match *id {
-                DIFFERENTIABLE => drop(self.differential_of(ty, place)),
-                ARITHMETIC | FLOAT if !self.conforms(ty, *id) => {
-                    let message = format!("{} cannot conform to `{}`", self.name_of(ty), self.interface_name(*id));
-                    let hint = "only built-in numbers and vectors do; declare an interface of your own, with methods";
-                    self.error(&codes::CONFORMANCE, place, message, hint);
-                }
-                ARITHMETIC | FLOAT => {}
-                id => self.conform_to_own(ty, id, place, &mut lacks),
-            }
-        }
-        self.interfaces.conforming.extend(all.into_iter().map(|id| (ty.clone(), id)));
-        if lacks.is_empty() {
-            return;
-        }
-        let message = format!("{} does not do all that `{}` asks for", self.name_of(ty), self.interface_name(id));
-        let names: Vec<&str> = lacks.iter().map(|(_, text)| text.as_str()).collect();
-        let hint = format!("add {}", super::arguments::listed(&names));
-        let mut d = Diagnostic::error(&codes::CONFORMANCE, place, message, hint);
-        for (span, text) in &lacks {
-            d = d.with_note(*span, format!("`{text}` is asked for here"));
-        }
-        self.diagnostics.push(d);
-    }
-
-    /// What one interface asks for, those aside that it inherits from.
-    fn conform_to_own(&mut self, ty: &Type, id: InterfaceId, place: Span, lacks: &mut Vec<(Option<Span>, String)>) {
-        let Some(decl) = self.interfaces.list[id.0].decl else { return };
-        let file = self.interfaces.list[id.0].file;
-        self.interfaces.conforming.insert((ty.clone(), id));
-        let types = self.interfaces.list[id.0].types.clone();
-        for ((name, bounds), written) in types.iter().zip(&decl.types) {
-            let Some(found) = self.associated(ty, name) else {
-                lacks.push((Some(written.name.span), format!("typealias {name} = …;")));
-                continue;
-            };
-            for bound in bounds {
-                if !self.conforms(&found, *bound) {
-                    let (is, wanted) = (self.name_of(&found), self.interface_name(*bound).to_owned());
-                    let message =
-                        format!("`{name}` of {} is {is}, which does not conform to `{wanted}`", self.name_of(ty));
-                    let hint = format!("choose another type, or let {is} conform");
-                    let d = Diagnostic::error(&codes::CONFORMANCE, place, message, hint);
-                    self.diagnostics.push(d.with_label(written.name.span, "asked for here"));
-                }
-            }
-        }
-        if !lacks.is_empty() {
-            return;
-        }
-        for method in &decl.methods {
-            let Some(wanted) = self.required(ty, id, method) else { continue };
-            let promises = method.function.attributes.iter().any(|a| a.name.text == "Differentiable");
-            let witness = self.witness(ty, method, &wanted);
-            let Some(witness) = witness.or_else(|| self.default_method(ty, id, method, &wanted, file)) else {
-                let head = self.written_head(&wanted, usize::from(!method.is_static));
-                let word = match () {
-                    () if method.is_static => "static ",
-                    () if wanted.parameters[0].direction == Direction::InOut => "[mutating] ",
-                    () => "",
-                };
-                lacks.push((Some(method.function.name.span), format!("{word}{head}")));
-                continue;
-            };
-            self.keep_as_witness(witness);
-            self.program.functions[witness.0 as usize].attributes.differentiable |= promises;
-        }
-    }
-
-    /// The head of a method with the names of its parameters.
-    fn written_head(&self, f: &Function, skipped: usize) -> String {
-        let one = |p: &super::hir::Parameter| {
-            let variable = &f.variables[p.variable.0 as usize];
-            let word = match (p.no_diff, p.direction) {
-                (true, _) => "no_diff ",
-                (_, Direction::In) => "",
-                (_, Direction::Out) => "out ",
-                (_, Direction::InOut) => "inout ",
-            };
-            format!("{word}{} {}", self.name_of(&variable.ty), variable.name)
-        };
-        let parameters: Vec<String> = f.parameters.iter().skip(skipped).map(one).collect();
-        format!("{} {}({})", self.name_of(&f.result), f.name, parameters.join(", "))
-    }
-
-    /// The method that an interface gives to a type which has none of its own.
-    fn default_method(
-        &mut self,
-        ty: &Type,
-        id: InterfaceId,
-        method: &'a ast::Method,
-        wanted: &Function,
-        file: usize,
-    ) -> Option<FunctionId> {
-        let body = method.function.body.as_ref()?;
-        let bindings = self.bindings_for(ty, id);
-        let made = self.add_method(ty, &method.function.name, method.is_static, wanted.clone(), bindings);
-        self.keep_quiet(made);
-        self.check_later(made, file, body);
-        Some(made)
     }
 }

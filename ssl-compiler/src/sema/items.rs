@@ -53,6 +53,7 @@ impl<'m> Checker<'m> {
             self.leave(index, modules.files[index].library);
             self.file = None;
         }
+        self.complete_values();
         for &index in &modules.order {
             if !attributed[index].is_empty() {
                 self.within(index, |checker| {
@@ -60,6 +61,7 @@ impl<'m> Checker<'m> {
                 });
             }
         }
+        self.attribute_methods();
         self.check_definitions();
         // Parts of the standard library may call each other, so all heads come before all bodies.
         for &index in &modules.order {
@@ -110,15 +112,19 @@ impl<'m> Checker<'m> {
         self.known_names_of(index);
         for item in &module.tree.items {
             match item {
+                ast::Item::Struct(s) if !s.generics.is_empty() => self.generic_struct(s, index),
                 ast::Item::Struct(s) => {
-                    let ty = Type::Struct(self.structure(s));
-                    self.conforming(&ty, s.name.span, &s.body, index);
+                    let id = self.structure(s, &s.name.text);
+                    self.declare_type(&s.name, Type::Struct(id));
+                    self.choose_differential(id, s);
+                    let ty = Type::Struct(id);
+                    self.conforming((&ty, true), s.name.span, &s.body, index);
                 }
                 ast::Item::Interface(i) => self.interface(i, index),
                 ast::Item::Extension(e) => {
                     let ty = self.resolve(&e.ty, &[]);
                     if ty != Type::Error {
-                        self.conforming(&ty, e.ty.name.span, &e.body, index);
+                        self.conforming((&ty, false), e.ty.name.span, &e.body, index);
                     }
                 }
                 ast::Item::Function(f) if !f.generics.is_empty() => self.generic_function(f, index),
@@ -184,15 +190,8 @@ impl<'m> Checker<'m> {
                 (Type::Error, ..) => Meaning::Constant(Expr::error(name.span), 0),
                 (Type::Texture2d, ..) => self.texture_slot(name, prefix),
                 (_, true, Some(init)) => {
-                    let before = self.expressions;
-                    let value = self.initialiser(init, &ty);
-                    let value = self.simplified(value);
-                    let is_literal = |e: &Expr| matches!(e.kind, ExprKind::Constant(_));
-                    let is_short = match &value.kind {
-                        ExprKind::Construct(parts) => ty.components().is_some() && parts.iter().all(is_literal),
-                        _ => is_literal(&value),
-                    };
-                    Meaning::Constant(value, if is_short { 1 } else { self.expressions - before })
+                    let (value, size) = self.constant_value(init, &ty);
+                    Meaning::Constant(value, size)
                 }
                 _ => {
                     let hint =
@@ -208,6 +207,19 @@ impl<'m> Checker<'m> {
             };
             self.scope.names.insert(name.text.clone(), Declared { meaning, span: name.span });
         }
+    }
+
+    /// What a constant stands for, and of how many expressions it is made.
+    pub(super) fn constant_value(&mut self, init: &ast::Expr, ty: &Type) -> (Expr, usize) {
+        let before = self.expressions;
+        let value = self.initialiser(init, ty);
+        let value = self.simplified(value);
+        let is_literal = |e: &Expr| matches!(e.kind, ExprKind::Constant(_));
+        let is_short = match &value.kind {
+            ExprKind::Construct(parts) => ty.components().is_some() && parts.iter().all(is_literal),
+            _ => is_literal(&value),
+        };
+        (value, if is_short { 1 } else { self.expressions - before })
     }
 
     /// A texture of the file, which the host binds by its name and what leads to it.

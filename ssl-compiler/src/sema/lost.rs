@@ -33,6 +33,8 @@ enum Loss {
     External,
     /// It says how blurred a look-up is.
     Footprint,
+    /// A member of a struct has no part of its differential.
+    Member,
 }
 
 /// What a function does with derivatives that come in by some of its parameters.
@@ -101,6 +103,7 @@ impl Loss {
             Loss::Cast | Loss::RoundTrip => "a derivative gets lost here: a whole number has none",
             Loss::External => "a derivative gets lost here: the host gives none for its function",
             Loss::Footprint => "a derivative gets lost here: how blurred a look-up is has none",
+            Loss::Member => "a derivative gets lost here: the differential of the struct has no part for this member",
         }
     }
 
@@ -113,6 +116,7 @@ impl Loss {
             Loss::External => {
                 "let the host register one, write `[PrimalSubstitute(f)]` before its prototype, or `no_diff`"
             }
+            Loss::Member => "where that is meant, write `no_diff` before the member; else `[DerivativeMember(…)]`",
             Loss::Footprint => {
                 "where that is meant, say so: `no_diff` before the level, the partials, the width or the blur"
             }
@@ -278,12 +282,45 @@ impl<'l, 'a> Inside<'l, 'a> {
         self.carrying[place.variable.0 as usize] && has_floats(&self.all.program.types, &place.ty)
     }
 
+    /// Whether a place lies in a member that has no derivative.
+    fn left_out(&mut self, place: &Place) -> bool {
+        let mut ty = self.function.variables[place.variable.0 as usize].ty.clone();
+        for access in &place.path {
+            ty = match (access, ty) {
+                (Access::Member(i), Type::Struct(id)) => {
+                    if self.has_no_part(&Type::Struct(id), *i, place.span) {
+                        return true;
+                    }
+                    self.all.program.types.get(id).fields[*i].ty.clone()
+                }
+                (Access::Index(_), Type::Array(element, _)) => *element,
+                (_, ty) => ty,
+            };
+        }
+        false
+    }
+
+    /// Whether a member has no part of the differential of its struct; if nobody said so, what it carries gets lost.
+    fn has_no_part(&mut self, ty: &Type, member: usize, span: Span) -> bool {
+        let Type::Struct(id) = ty else { return false };
+        let structure = self.all.program.types.get(*id);
+        let Some(own) = structure.differential.as_ref().filter(|own| own.members[member].is_none()) else {
+            return false;
+        };
+        if !own.no_diff[member] && has_floats(&self.all.program.types, &structure.fields[member].ty) {
+            self.losses.insert((span, Loss::Member));
+        }
+        true
+    }
+
     /// Whether the value of an expression carries a derivative; notes what its parts do.
     fn carries(&mut self, e: &Expr) -> bool {
         let inside = match &e.kind {
-            ExprKind::Place(p) | ExprKind::Step { place: p, .. } => self.place(p),
+            ExprKind::Place(p) => self.place(p) && !self.left_out(p),
+            ExprKind::Step { place: p, .. } => self.place(p),
             ExprKind::Convert(kind, a) => return self.conversion(*kind, a, e.span),
-            ExprKind::Unary(_, a) | ExprKind::Swizzle(a, _) | ExprKind::Member(a, _) => self.carries(a),
+            ExprKind::Unary(_, a) | ExprKind::Swizzle(a, _) => self.carries(a),
+            ExprKind::Member(a, i) => self.carries(a) && !self.has_no_part(&a.ty, *i, e.span),
             ExprKind::Detach(a) => {
                 self.carries(a);
                 false
@@ -314,6 +351,12 @@ impl<'l, 'a> Inside<'l, 'a> {
                 any && !FLAT.contains(&Builtin::get(*id).name)
             }
             ExprKind::Construct(list) => self.any(list),
+            ExprKind::Integral(integral) => {
+                self.carries(&integral.samples);
+                self.carries(&integral.seed);
+                let bounds = integral.bounds.iter().flatten().fold(false, |any, e| self.carries(e) | any);
+                self.carries(&integral.call) | bounds
+            }
             ExprKind::Sample(_, _, _, list) => self.look_up(list),
             ExprKind::Call(id, arguments) => self.call(*id, arguments, e.span),
             ExprKind::Element(_, i) => {

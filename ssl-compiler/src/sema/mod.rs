@@ -11,16 +11,23 @@ mod calls;
 mod candidates;
 mod closures;
 mod color_spaces;
+mod conformance;
 mod constants;
+mod constructors;
 mod convert;
 mod derived;
 mod differentials;
+mod dispatch;
 mod exprs;
 mod externals;
 mod functions;
+mod generic_structs;
 mod generics;
 pub mod hir;
 mod inference;
+mod integrals;
+mod interface_packing;
+mod interface_values;
 mod interfaces;
 mod items;
 mod known_names;
@@ -28,18 +35,25 @@ mod lengths;
 mod lints;
 mod look_ups;
 mod lost;
+mod member_constants;
 mod metadata;
+mod method_calls;
 mod methods;
 mod names;
 mod noise;
 mod numbers;
 mod operators;
+mod overloads;
+mod own_closures;
+mod own_differentials;
 mod passed_names;
 mod places;
 mod print;
 pub mod reach;
+mod required_constants;
 mod scope;
 mod shader_calls;
+mod shared_words;
 mod spaces;
 mod spline;
 mod starts;
@@ -48,9 +62,11 @@ mod structures;
 mod suspicious;
 mod switch;
 mod type_names;
+mod vector_space;
 mod walk;
 
 pub(crate) use constants::{compare_op, int_op};
+pub(crate) use convert::distance;
 pub(crate) use places::swizzle_type;
 pub(crate) use stmts::always_exits;
 
@@ -72,6 +88,8 @@ pub struct Checked {
     pub program: Program,
     /// The host's globals, then those that `globals` blocks add.
     pub layout: GlobalsLayout,
+    /// The host's closure types, then those that the files declare.
+    pub closures: ClosureRegistry,
     /// Those of the file itself.
     pub tests: Vec<ast::TestDecl>,
     /// The files that were checked, for what is said of them later.
@@ -105,8 +123,11 @@ pub fn check<'a>(
         derived: HashMap::new(),
         any_length: AnyLength::default(),
         methods: methods::Methods::default(),
+        constants: member_constants::MemberConstants::default(),
         generics: generics::Generics::default(),
+        generic_structs: generic_structs::GenericStructs::default(),
         interfaces: interfaces::Interfaces::default(),
+        values: interface_values::InterfaceValues::default(),
         bound: generics::Bindings::default(),
         modules,
         file: None,
@@ -118,11 +139,14 @@ pub fn check<'a>(
     checker.bind_externals(externals);
     checker.check_names();
     checker.infer_options();
+    checker.own_closures_compute();
     if !checker.diagnostics.has_errors() {
         checker.lost_derivatives(externals);
         checker.lint(modules);
     }
-    Checked { program: checker.program, layout: checker.layout, tests, sources: SourceMap::new() }
+    let mut closures = closures.clone();
+    closures.append(checker.program.closures.iter().map(|own| own.closure.clone()));
+    Checked { program: checker.program, layout: checker.layout, closures, tests, sources: SourceMap::new() }
 }
 
 /// How many expressions a program may come to with its constants written in: those of a megabyte of source and
@@ -160,8 +184,11 @@ struct Checker<'a> {
     /// Functions that take arrays of any length.
     any_length: AnyLength<'a>,
     methods: methods::Methods,
+    constants: member_constants::MemberConstants,
     generics: generics::Generics<'a>,
+    generic_structs: generic_structs::GenericStructs<'a>,
     interfaces: interfaces::Interfaces<'a>,
+    values: interface_values::InterfaceValues,
     /// What generic parameters and associated types stand for where something is being checked.
     bound: generics::Bindings,
     modules: &'a Modules,
@@ -170,21 +197,25 @@ struct Checker<'a> {
     /// How many expressions were checked or written in.
     expressions: usize,
     numbers: Numbers,
-    local: Local,
+    local: Local<'a>,
 }
 
 /// The function being checked.
 #[derive(Default)]
-struct Local {
+struct Local<'a> {
     variables: Vec<Variable>,
     scopes: Vec<HashMap<String, VarId>>,
     /// What the `const` variables are whose value is a constant.
     constants: HashMap<VarId, constants::Known>,
     result: Option<Type>,
+    /// The first `return` says what the result is: an integrand.
+    infers: bool,
     function: Option<FunctionId>,
     /// The type whose method it is.
     owner: Option<methods::Owner>,
     is_shader: bool,
+    /// The constants of the type that is being declared.
+    open: Vec<member_constants::Open<'a>>,
     /// The own elements of a kernel's point.
     own: HashSet<VarId>,
     /// What is looked at is to be added to.

@@ -231,7 +231,7 @@ impl Checker<'_> {
         {
             return Advice::meant(c);
         }
-        Self::advise_of(name, self.closures.types().iter().map(|t| t.name), "the host has no closures")
+        Self::advise_of(name, self.closures.types().iter().map(|t| &*t.name), "the host has no closures")
     }
 }
 

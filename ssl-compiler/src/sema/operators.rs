@@ -1,7 +1,6 @@
 //! Operators and their operand types.
 
 use super::Checker;
-use super::convert::distance;
 use super::hir::{Expr, ExprKind};
 use crate::diagnostics::codes;
 use crate::source::Span;
@@ -168,7 +167,7 @@ impl Checker<'_> {
         if a.ty == Type::Error || b.ty == Type::Error {
             return Expr::error(span);
         }
-        let ty = match (distance(&b.ty, &a.ty), distance(&a.ty, &b.ty)) {
+        let ty = match (self.distance(&b.ty, &a.ty), self.distance(&a.ty, &b.ty)) {
             (Some(_), _) => a.ty.clone(),
             (None, Some(_)) => b.ty.clone(),
             (None, None) => {

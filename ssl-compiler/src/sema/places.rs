@@ -54,6 +54,9 @@ impl Checker<'_> {
         if let Some(member) = self.implicit_member(text, span) {
             return member;
         }
+        if let Some(constant) = self.own_constant(text, span) {
+            return constant;
+        }
         if let Some(super::generics::Bound::Int(n)) = self.bound(text) {
             return Expr::constant(Constant::Int(*n), span);
         }
@@ -66,15 +69,8 @@ impl Checker<'_> {
                 Expr { kind: ExprKind::Texture(TextureRef::File(*i)), ty: Type::Texture2d, span }
             }
             Some(Meaning::Constant(value, size)) => {
-                let (value, size) = (value, *size);
-                if self.expressions.saturating_add(size) > super::MAX_EXPRESSIONS {
-                    let message = format!("`{text}` is used too often for so long a constant");
-                    let hint = "copy it into a variable of the function that uses it";
-                    self.error(&codes::TOO_LARGE, span, message, hint);
-                    return Expr::error(span);
-                }
-                self.expressions += size;
-                Expr { span, ..value.clone() }
+                let (value, size) = (value.clone(), *size);
+                self.written_in(text, value, size, span)
             }
             None => match builtins::constants::find(text) {
                 Some(Number::Float(x)) => Expr::constant(Constant::Float(x), span),
@@ -90,17 +86,36 @@ impl Checker<'_> {
         }
     }
 
+    /// The value of a constant where its name stands.
+    pub(super) fn written_in(&mut self, name: &str, value: Expr, size: usize, span: Span) -> Expr {
+        if self.expressions.saturating_add(size) > super::MAX_EXPRESSIONS {
+            let message = format!("`{name}` is used too often for so long a constant");
+            let hint = "copy it into a variable of the function that uses it";
+            self.error(&codes::TOO_LARGE, span, message, hint);
+            return Expr::error(span);
+        }
+        self.expressions += size;
+        Expr { span, ..value }
+    }
+
     fn unknown_name(&mut self, text: &str, span: Span) {
         let message = format!("nothing is called `{text}` here");
         self.unknown(&codes::UNKNOWN_NAME, (text, span), message, Self::advise_value);
     }
 
     pub(super) fn member(&mut self, base: &ast::Expr, member: &Ident, span: Span) -> Expr {
+        if let Some(ty) = self.type_before_dot(base) {
+            return self.constant_of(&ty, member, span);
+        }
         let base = self.expr(base);
         let bad = match &base.ty {
             Type::Error => return Expr::error(span),
             Type::Struct(id) => {
-                let fields = &self.program.types.get(*id).fields;
+                if let Some(interface) = self.interface_of(&base.ty) {
+                    self.no_members(interface, member);
+                    return Expr::error(span);
+                }
+                let fields = self.program.types.get(*id).named();
                 if let Some(i) = fields.iter().position(|f| f.name == member.text) {
                     let ty = fields[i].ty.clone();
                     return match base.kind {
@@ -108,6 +123,10 @@ impl Checker<'_> {
                         _ => Expr { kind: ExprKind::Member(Box::new(base), i), ty, span },
                     };
                 }
+                if self.refuse_constant_of_value(&base.ty, member, span) {
+                    return Expr::error(span);
+                }
+                let fields = self.program.types.get(*id).named();
                 let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
                 let message = format!("{} has no member `{}`", self.name_of(&base.ty), member.text);
                 self.unknown(&codes::UNKNOWN_MEMBER, (&member.text, member.span), message, |_, name| {

@@ -16,6 +16,11 @@ pub fn functions(program: &Program, from: FunctionId) -> Vec<(FunctionId, Span)>
     Reach::of(program, from).calls
 }
 
+/// What a function may reach that only a shader at a point has, with its place: what it does there, in words.
+pub fn outside(program: &Program, from: FunctionId) -> Vec<(&'static str, Span)> {
+    Reach::of(program, from).outside
+}
+
 /// Whether an expression calls a function that is no built-in.
 pub fn calls_functions(e: &Expr) -> bool {
     let mut found = false;
@@ -26,13 +31,20 @@ pub fn calls_functions(e: &Expr) -> bool {
 struct Reach {
     found: Vec<(BuiltinId, Span)>,
     calls: Vec<(FunctionId, Span)>,
+    outside: Vec<(&'static str, Span)>,
     open: Vec<FunctionId>,
     seen: BTreeSet<FunctionId>,
 }
 
 impl Reach {
     fn of(program: &Program, from: FunctionId) -> Reach {
-        let mut reach = Reach { found: Vec::new(), calls: Vec::new(), open: vec![from], seen: BTreeSet::from([from]) };
+        let mut reach = Reach {
+            found: Vec::new(),
+            calls: Vec::new(),
+            outside: Vec::new(),
+            open: vec![from],
+            seen: BTreeSet::from([from]),
+        };
         while let Some(id) = reach.open.pop() {
             program.function(id).body.iter().flatten().for_each(|s| reach.statement(s));
             if let Some(derived) = &program.function(id).derived {
@@ -66,8 +78,12 @@ impl Reach {
     }
 
     fn expression(&mut self, e: &Expr) {
-        if let ExprKind::Builtin(id, _) = e.kind {
-            self.found.push((id, e.span));
+        match e.kind {
+            ExprKind::Builtin(id, _) => self.found.push((id, e.span)),
+            ExprKind::Global(_) => self.outside.push(("reads a global", e.span)),
+            ExprKind::Sample(..) | ExprKind::TextureSize(_) => self.outside.push(("looks up a texture", e.span)),
+            ExprKind::Print(..) => self.outside.push(("prints", e.span)),
+            _ => {}
         }
         parts(e, &mut |part| match part {
             Part::Operand(inner) => self.expression(inner),

@@ -4,6 +4,7 @@
 //! any other name. What begins with `_` stays in its file, and so does what was imported under an alias.
 
 use super::Checker;
+use super::generic_structs::GenericStructId;
 use super::generics::GenericId;
 use super::hir::{Expr, FunctionId};
 use super::interfaces::InterfaceId;
@@ -37,6 +38,7 @@ pub(super) struct Scope {
     pub names: BTreeMap<String, Declared<Meaning>>,
     pub generics: BTreeMap<String, Vec<GenericId>>,
     pub interfaces: BTreeMap<String, Declared<InterfaceId>>,
+    pub generic_structs: BTreeMap<String, Declared<GenericStructId>>,
     aliases: BTreeMap<String, Span>,
 }
 
@@ -81,6 +83,10 @@ impl Checker<'_> {
         for (name, i) in from.interfaces.iter().filter(|(n, _)| is_exported(n)) {
             let known = self.scope.interfaces.entry(format!("{prefix}{name}")).or_insert_with(|| i.clone());
             clashes.extend((known.span != i.span).then(|| (name.clone(), known.span, i.span)));
+        }
+        for (name, s) in from.generic_structs.iter().filter(|(n, _)| is_exported(n)) {
+            let known = self.scope.generic_structs.entry(format!("{prefix}{name}")).or_insert_with(|| s.clone());
+            clashes.extend((known.span != s.span).then(|| (name.clone(), known.span, s.span)));
         }
         for (name, ids) in from.generics.iter().filter(|(n, _)| is_exported(n)) {
             let known = self.scope.generics.entry(format!("{prefix}{name}")).or_default();
@@ -148,7 +154,8 @@ impl Checker<'_> {
     pub(super) fn out_of_reach(&self, name: &str) -> Option<String> {
         let all = |s: &Scope| -> Vec<String> {
             let functions = s.functions.keys().chain(s.generics.keys());
-            s.types.keys().chain(functions).chain(s.names.keys()).chain(s.interfaces.keys()).cloned().collect()
+            let types = s.types.keys().chain(s.generic_structs.keys()).chain(s.interfaces.keys());
+            types.chain(functions).chain(s.names.keys()).cloned().collect()
         };
         let Some((alias, _)) = name.split_once("::") else {
             let hidden = name.starts_with('_') && self.scopes.iter().any(|s| all(s).iter().any(|n| n == name));

@@ -12,6 +12,12 @@ use crate::types::{StructId, Type};
 impl Checker<'_> {
     /// The default of a member. It is written wherever one is made, so it must be a constant.
     pub(super) fn member_default(&mut self, e: &ast::Expr, ty: &Type) -> Option<Expr> {
+        if self.interface_of(ty).is_some() {
+            let message = "a member that is a value of an interface has no default";
+            let hint = "set it where the struct is made; without a value it holds the type that conforms first";
+            self.error(&codes::NOT_CONSTANT, e.span, message, hint);
+            return None;
+        }
         let value = self.initialiser(e, ty);
         if value.ty == Type::Error || *ty == Type::Error {
             return None;
@@ -90,7 +96,7 @@ impl Checker<'_> {
     pub(super) fn construct_struct(&mut self, id: StructId, arguments: &[ast::Expr], span: Span) -> Expr {
         let Some(names) = self.argument_names(arguments) else { return Expr::error(span) };
         let structure = self.program.types.get(id);
-        let fields: Vec<String> = structure.fields.iter().map(|f| f.name.clone()).collect();
+        let fields: Vec<String> = structure.named().iter().map(|f| f.name.clone()).collect();
         let callee = format!("the struct `{}`", structure.name);
         let members =
             Parameters { names: fields.iter().map(String::as_str).collect(), optional: vec![true; fields.len()] };

@@ -194,6 +194,9 @@ impl Checker<'_> {
     }
 
     fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> StmtKind {
+        if let (true, None, Some(e)) = (self.local.infers, &self.local.result, value) {
+            return StmtKind::Return(Some(self.first_return(e)));
+        }
         let wanted = self.local.result.clone().unwrap_or(Type::Error);
         let value = match (value, &wanted) {
             (None, Type::Void | Type::Error) => None,

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::hir::Expr;
 use crate::diagnostics::codes;
+use crate::source::Span;
 use crate::syntax::ast;
 use crate::types::{StructField, StructId, StructType, Type};
 
@@ -11,8 +12,17 @@ use crate::types::{StructField, StructId, StructType, Type};
 const MAX_MEMBERS: usize = 1024;
 const MAX_STRUCT_DEPTH: usize = 64;
 
-impl Checker<'_> {
-    pub(super) fn structure(&mut self, decl: &ast::StructDecl) -> StructId {
+impl<'a> Checker<'a> {
+    /// A struct as it is declared, under a name.
+    pub(super) fn structure(&mut self, decl: &'a ast::StructDecl, name: &str) -> StructId {
+        // The sizes of members may be constants of the struct.
+        self.open_constants(None, &decl.body);
+        let id = self.structure_with_members(decl, name);
+        self.close_constants(&Type::Struct(id));
+        id
+    }
+
+    fn structure_with_members(&mut self, decl: &ast::StructDecl, name: &str) -> StructId {
         let mut fields: Vec<StructField> = Vec::new();
         let mut starts: Vec<Option<Expr>> = Vec::new();
         let (mut members, mut depth) = (0, 1);
@@ -22,7 +32,7 @@ impl Checker<'_> {
                 members += self.program.types.member_count(&ty);
                 depth = depth.max(1 + self.program.types.depth(&ty));
                 if members > MAX_MEMBERS || depth > MAX_STRUCT_DEPTH {
-                    return self.too_large(decl, fields, starts);
+                    return self.too_large(decl, name, fields, starts);
                 }
                 if ty.is_slot() || ty == Type::Void {
                     let (code, hint) = match ty {
@@ -40,40 +50,48 @@ impl Checker<'_> {
                 }
             }
         }
-        self.add_structure(decl, fields, starts)
+        self.add_structure(name, fields, starts)
     }
 
     /// Refuses a struct; its first members stand for it.
-    fn too_large(&mut self, decl: &ast::StructDecl, fields: Vec<StructField>, starts: Vec<Option<Expr>>) -> StructId {
-        let message = format!("the struct `{}` is too large", decl.name.text);
+    fn too_large(
+        &mut self,
+        decl: &ast::StructDecl,
+        name: &str,
+        fields: Vec<StructField>,
+        starts: Vec<Option<Expr>>,
+    ) -> StructId {
+        let message = format!("the struct `{name}` is too large");
         let hint = format!(
             "at most {MAX_MEMBERS} scalars, those of inner structs included and arrays counted as one element, and \
              {MAX_STRUCT_DEPTH} structs in each other are possible; use an array"
         );
         self.error(&codes::TOO_LARGE, decl.name.span, message, hint);
-        self.add_structure(decl, fields, starts)
+        self.add_structure(name, fields, starts)
     }
 
-    fn add_structure(
-        &mut self,
-        decl: &ast::StructDecl,
-        fields: Vec<StructField>,
-        starts: Vec<Option<Expr>>,
-    ) -> StructId {
+    fn add_structure(&mut self, name: &str, fields: Vec<StructField>, starts: Vec<Option<Expr>>) -> StructId {
         let has_starts = starts.iter().any(Option::is_some) || fields.iter().any(|f| self.has_start(&f.ty));
-        let id = self.push_structure(decl.name.text.clone(), fields);
+        let id = self.push_structure(name.to_owned(), fields);
         if has_starts {
             self.starts.insert(id, starts);
         }
-        self.declare_type(&decl.name, Type::Struct(id));
         id
     }
 
     /// Puts a struct into the table.
     pub(super) fn push_structure(&mut self, name: String, fields: Vec<StructField>) -> StructId {
-        let types = &mut self.program.types;
+        let structure = self.structure_of(name, fields);
+        let id = StructId(self.program.types.structs.len() as u32);
+        self.program.types.structs.push(structure);
+        id
+    }
+
+    /// A struct with all that is counted of it.
+    pub(super) fn structure_of(&self, name: String, fields: Vec<StructField>) -> StructType {
+        let types = &self.program.types;
         let of = |count: &dyn Fn(&Type) -> usize| fields.iter().map(|f| count(&f.ty)).sum::<usize>();
-        let structure = StructType {
+        StructType {
             name,
             leaves: of(&|ty| types.leaf_count(ty)),
             members: of(&|ty| types.member_count(ty)).max(1),
@@ -81,10 +99,35 @@ impl Checker<'_> {
             closures: fields.iter().any(|f| types.holds_closures(&f.ty)),
             scalars: fields.iter().fold(0, |sum, f| sum.saturating_add(types.scalars(&f.ty))),
             fields,
-        };
-        let id = StructId(types.structs.len() as u32);
-        types.structs.push(structure);
-        id
+            differential: None,
+        }
+    }
+
+    /// Gives a struct other members.
+    pub(super) fn replace_fields(&mut self, id: StructId, fields: Vec<StructField>) {
+        let old = self.program.types.get(id);
+        let (name, differential) = (old.name.clone(), old.differential.clone());
+        let new = StructType { differential, ..self.structure_of(name, fields) };
+        self.program.types.structs[id.0 as usize] = new;
+    }
+
+    /// Measures all structs again: those that hold values of interfaces were declared before it was known how large
+    /// these are. A struct holds only such as were declared before, or that have scalars alone.
+    pub(super) fn measure_structures(&mut self, place: Option<Span>) {
+        for i in 0..self.program.types.structs.len() {
+            let id = StructId(i as u32);
+            let fields = std::mem::take(&mut self.program.types.structs[i].fields);
+            self.replace_fields(id, fields);
+            let structure = self.program.types.get(id);
+            if (structure.members > MAX_MEMBERS || structure.depth > MAX_STRUCT_DEPTH)
+                && let Some(place) = place
+            {
+                let message =
+                    format!("the struct `{}` is too large with the values of interfaces in it", structure.name);
+                let hint = format!("at most {MAX_MEMBERS} scalars are possible, arrays counted as one element");
+                return self.error(&codes::TOO_LARGE, place, message, hint);
+            }
+        }
     }
 
     /// Whether members of these types fit into one struct.

@@ -1,7 +1,8 @@
 //! Types as authors write them: a name, and the dimensions of an array behind the declared name.
 
 use super::Checker;
-use crate::diagnostics::{Diagnostic, codes};
+use super::interfaces::BUILT_IN;
+use crate::diagnostics::codes;
 use crate::source::Span;
 use crate::syntax::ast;
 use crate::syntax::foreign;
@@ -57,6 +58,7 @@ impl Checker<'_> {
     /// The type as it stands there, dimensions behind the declared name aside.
     fn written_type(&mut self, ty: &ast::TypeName) -> Type {
         let resolved = match &ty.argument {
+            None if !ty.generics.is_empty() => self.generic_type(&ty.name, &ty.generics),
             None => self.named_type(&ty.name),
             Some(_) if ty.name.text == BUFFER => {
                 let hint = "declare it as a parameter, and hand it on to functions";
@@ -92,12 +94,20 @@ impl Checker<'_> {
         if let Some(ty) = self.foreign_type(name) {
             return ty;
         }
-        if let Some(declared) = self.scope.interfaces.get(&name.text).map(|d| d.span) {
+        if let Some(id) = self.generic_struct_named(name) {
+            let message = format!("`{}` is a generic struct, and no type without its list", name.text);
+            let hint = format!("write `{}`; inside of the struct its type is `This`", self.generic_struct_head(id));
+            self.error(&codes::UNKNOWN_TYPE, name.span, message, hint);
+            return Type::Error;
+        }
+        if let Some((interface, declared)) = self.scope.interfaces.get(&name.text).map(|d| (d.meaning, d.span)) {
             self.speak_of(&name.text, name.span, declared);
-            let message = format!("`{}` is an interface, and no type of values", name.text);
+            return self.interface_value(interface, name.span);
+        }
+        if BUILT_IN.contains(&name.text.as_str()) {
+            let message = format!("`{}` is no type of values: only built-in types conform to it", name.text);
             let hint = format!("write a generic function: `f<T : {}>(T x)`", name.text);
-            let d = Diagnostic::error(&codes::INTERFACE_AS_TYPE, name.span, message, hint);
-            self.diagnostics.push(d.with_label(declared, "declared here"));
+            self.error(&codes::INTERFACE_AS_TYPE, name.span, message, hint);
             return Type::Error;
         }
         let message = format!("there is no type `{}`", name.text);

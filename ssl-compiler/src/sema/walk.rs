@@ -45,6 +45,7 @@ pub(super) fn parts<'a>(e: &'a Expr, visit: &mut dyn FnMut(Part<'a>)) {
         | ExprKind::Detach(a) => {
             visit(Part::Operand(a));
         }
+        ExprKind::Integral(integral) => integral.parts().for_each(|e| visit(Part::Operand(e))),
         ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) | ExprKind::Comma(a, b) => {
             visit(Part::Operand(a));
             visit(Part::Operand(b));

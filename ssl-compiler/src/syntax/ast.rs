@@ -2,7 +2,9 @@
 
 use crate::source::Span;
 use std::collections::{BTreeSet, HashSet};
-use std::fmt;
+
+pub use super::operators::{BinaryOp, UnaryOp};
+pub use super::written_types::{TypeArgument, TypeName};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ident {
@@ -93,6 +95,8 @@ pub struct InterfaceDecl {
     /// Those with a body are what a type has that declares none of its own.
     pub methods: Vec<Method>,
     pub types: Vec<AssociatedType>,
+    /// Those with a value are what a type has that declares none of its own.
+    pub constants: Vec<Declaration>,
     pub span: Span,
 }
 
@@ -118,6 +122,8 @@ pub struct Conforming {
     pub methods: Vec<Method>,
     /// `typealias Sample = float2;`
     pub types: Vec<TypeAlias>,
+    /// `static const int SIZE = 4;`
+    pub constants: Vec<Declaration>,
 }
 
 #[derive(Clone, Debug)]
@@ -190,68 +196,26 @@ pub struct Metadata {
     pub value: Expr,
 }
 
-/// `float`, `DifferentialPair<Surface>`, `Surface.Differential`, `T.Sample`.
-#[derive(Clone, Debug)]
-pub struct TypeName {
-    pub name: Ident,
-    /// Associated types, each one of that before it.
-    pub members: Vec<Ident>,
-    /// What stands between `<` and `>`.
-    pub argument: Option<Box<TypeArgument>>,
-    /// `.Differential` stands behind it.
-    pub differential: bool,
-}
-
-/// A type between angle brackets: `float[3]`.
-#[derive(Clone, Debug)]
-pub struct TypeArgument {
-    pub ty: TypeName,
-    pub dims: Vec<Expr>,
-}
-
-impl TypeName {
-    /// A name that stands alone.
-    pub fn plain(name: Ident) -> TypeName {
-        TypeName { name, members: Vec::new(), argument: None, differential: false }
-    }
-
-    /// Whether it is nothing but a name.
-    pub fn is_plain(&self) -> bool {
-        self.argument.is_none() && self.members.is_empty() && !self.differential
-    }
-}
-
-impl fmt::Display for TypeArgument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.ty)?;
-        for dim in &self.dims {
-            match &dim.kind {
-                ExprKind::Int(n) => write!(f, "[{n}]")?,
-                _ => f.write_str("[…]")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for TypeName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name.text)?;
-        if let Some(argument) = &self.argument {
-            write!(f, "<{argument}>")?;
-        }
-        self.members.iter().try_for_each(|member| write!(f, ".{}", member.text))?;
-        f.write_str(if self.differential { ".Differential" } else { "" })
-    }
-}
-
 #[derive(Clone, Debug)]
 pub struct StructDecl {
     pub name: Ident,
+    /// What stands between `<` and `>` behind the name.
+    pub generics: Vec<GenericParameter>,
     pub fields: Vec<Declaration>,
+    /// What stands before each of the fields.
+    pub marks: Vec<FieldMarks>,
     pub body: Conforming,
     /// From the word `struct` to the closing brace.
     pub span: Span,
+}
+
+/// How members of a struct are differentiated.
+#[derive(Clone, Debug, Default)]
+pub struct FieldMarks {
+    /// `[DerivativeMember(D.weight)]`
+    pub attributes: Vec<Attribute>,
+    /// They have no derivative.
+    pub no_diff: bool,
 }
 
 /// A function of a struct.
@@ -393,6 +357,8 @@ pub enum ExprKind {
     Method {
         on: Box<Expr>,
         name: Ident,
+        /// Of a generic method, what it is for.
+        types: Vec<GenericArgument>,
         arguments: Vec<Expr>,
         /// The same as a call of a function: what to write where the value has no methods.
         function: Option<String>,
@@ -404,6 +370,8 @@ pub enum ExprKind {
         arguments: Option<Vec<Expr>>,
     },
     Cast(TypeName, Box<Expr>),
+    /// `Pair<float>` in front of the constant in `Pair<float>.SIZE`.
+    Type(TypeName),
     /// `DifferentialPair<float>(…)`, of a type that is more than a name.
     Construct(TypeName, Vec<Expr>),
     /// `fwd_diff(bwd_diff(f))(…)`: the modes from outside to inside, the function, its arguments.
@@ -418,6 +386,8 @@ pub enum ExprKind {
     },
     /// `no_diff e`: the value without its derivatives.
     NoDiff(Box<Expr>),
+    /// `integral(x in [a, b]; samples = 64) { … }`
+    Integral(Box<Integral>),
     Member(Box<Expr>, Ident),
     Index(Box<Expr>, Box<Expr>),
     /// `name = value` among arguments; an assignment there stands in parentheses.
@@ -429,75 +399,24 @@ pub enum ExprKind {
     Error,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum UnaryOp {
-    Neg,
-    Plus,
-    Not,
-    BitNot,
+/// A mean over a box, times the size of the box.
+#[derive(Clone, Debug)]
+pub struct Integral {
+    pub variables: Vec<IntegralVariable>,
+    /// `samples = 64` and its kin.
+    pub options: Vec<(Ident, Expr)>,
+    pub body: Vec<Stmt>,
+    /// Every name between the braces; what of the function's own variables the body sees is among them.
+    pub names: Vec<String>,
+    /// The word `integral`.
+    pub word: Span,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinaryOp {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-    Shl,
-    Shr,
-    BitAnd,
-    BitOr,
-    BitXor,
-    And,
-    Or,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-}
-
-impl BinaryOp {
-    pub fn symbol(self) -> &'static str {
-        match self {
-            BinaryOp::Add => "+",
-            BinaryOp::Sub => "-",
-            BinaryOp::Mul => "*",
-            BinaryOp::Div => "/",
-            BinaryOp::Rem => "%",
-            BinaryOp::Shl => "<<",
-            BinaryOp::Shr => ">>",
-            BinaryOp::BitAnd => "&",
-            BinaryOp::BitOr => "|",
-            BinaryOp::BitXor => "^",
-            BinaryOp::And => "&&",
-            BinaryOp::Or => "||",
-            BinaryOp::Eq => "==",
-            BinaryOp::Ne => "!=",
-            BinaryOp::Lt => "<",
-            BinaryOp::Le => "<=",
-            BinaryOp::Gt => ">",
-            BinaryOp::Ge => ">=",
-        }
-    }
-
-    pub fn is_comparison(self) -> bool {
-        use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
-        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
-    }
-}
-
-impl UnaryOp {
-    pub fn symbol(self) -> &'static str {
-        match self {
-            UnaryOp::Neg => "-",
-            UnaryOp::Plus => "+",
-            UnaryOp::Not => "!",
-            UnaryOp::BitNot => "~",
-        }
-    }
+/// `x in [low, high]`
+#[derive(Clone, Debug)]
+pub struct IntegralVariable {
+    pub name: Ident,
+    pub bounds: [Expr; 2],
 }
 
 /// `test "name" { x = dual(1, 1, 0); run main(); expect(o, 2, 1e-5); }`

@@ -32,11 +32,21 @@ impl Parser<'_> {
                     break;
                 }
             }
+        } else if self.may_be_generic(ahead)
+            && let Some(list) = self.is_at(end, "<").then(|| self.list_of_types(end)).flatten()
+        {
+            end = list.end;
         }
         while self.is_at(end, ".") && self.word_at(end + 1) == Some(DIFFERENTIAL) {
             end += 2;
         }
         end
+    }
+
+    /// Whether a word may be the name of a generic struct.
+    fn may_be_generic(&self, ahead: usize) -> bool {
+        let named = |w: &str| !super::parser::is_reserved(w) && w != PAIR && w != BUFFER;
+        self.word_at(ahead).is_some_and(named)
     }
 
     /// What may stand behind the name of a type and belongs to it.
@@ -56,6 +66,8 @@ impl Parser<'_> {
             })?;
             self.expect(">", after[1])?;
             ty.argument = Some(Box::new(argument));
+        } else if self.is("<") && self.list_of_types(0).is_some() {
+            ty.generics = self.generic_arguments()?;
         }
         while self.is(".") && self.peek_at(1).kind == TokenKind::Name {
             self.advance();
@@ -97,7 +109,7 @@ impl Parser<'_> {
         };
         let word = self.slice(name.span);
         self.called.insert(word);
-        let types = match on.is_none() && self.is("<") {
+        let types = match self.is("<") {
             true => self.generic_arguments()?,
             false => Vec::new(),
         };

@@ -4,6 +4,7 @@ use super::ast::*;
 use super::foreign;
 use super::lexer::TokenKind;
 use super::parser::{Parsed, Parser, is_reserved};
+use super::parser_derivatives::PAIR;
 use crate::diagnostics::codes;
 use crate::source::Span;
 
@@ -113,7 +114,7 @@ impl Parser<'_> {
         self.is_at(ahead, punct) && self.touching(ahead - 1)
     }
 
-    fn ternary(&mut self) -> Parsed<Expr> {
+    pub(super) fn ternary(&mut self) -> Parsed<Expr> {
         let condition = self.binary(0)?;
         if !self.eat("?") {
             return Ok(condition);
@@ -250,7 +251,8 @@ impl Parser<'_> {
             let start = e.span;
             let kind = if self.eat(".") {
                 let member = self.member_name()?;
-                match self.is("(") {
+                let called = self.is("(") || self.is("<") && self.starts_generic_call(&member.text);
+                match called {
                     true => self.method_call(e, member)?,
                     false => ExprKind::Member(Box::new(e), member),
                 }
@@ -335,9 +337,21 @@ impl Parser<'_> {
         if Mode::from_word(text).is_some() {
             return self.derived_call();
         }
-        let end = self.type_end(0);
-        if end > self.type_length(0) && (self.is_type(text) || self.is_at(end, "(")) {
+        if self.starts_integral() {
+            return self.integral();
+        }
+        let (length, end) = (self.type_length(0), self.type_end(0));
+        // `Pair<float>(…)` may be a function, too.
+        let generic = end > length && self.is_at(length, "<") && text != PAIR;
+        let of_type = end > length && (self.is_type(text) || self.is_at(end, "("));
+        if of_type && !generic || generic && self.names_part(length, end) {
             return self.construct_derived();
+        }
+        if generic
+            && !GENERIC.contains(&text)
+            && self.list_of_types(length).is_some_and(|list| self.is_at(list.end, "."))
+        {
+            return self.type_name().map(TypeName::into_expr);
         }
         if text == THIS {
             self.advance();
@@ -384,6 +398,16 @@ impl Parser<'_> {
             );
         }
         Ok(Expr { kind: ExprKind::Name(name.text), span })
+    }
+
+    /// Whether `Pair<float>` in front of a token has something of the type behind it: `.make(`, `.Differential(`.
+    fn names_part(&self, list: usize, end: usize) -> bool {
+        let behind = self.list_of_types(list).map_or(end, |list| list.end);
+        let mut at = behind;
+        while self.is_at(at, ".") && self.peek_at(at + 1).kind == TokenKind::Name {
+            at += 2;
+        }
+        at > behind && self.is_at(at, "(")
     }
 
     fn generic(&mut self, name: Ident) -> Parsed<Expr> {

@@ -7,6 +7,15 @@ use super::parser::{Parsed, Parser, Recover, is_reserved};
 /// Tokens between `<` and `>` of a call: more are no list of types.
 const MAX_LIST: usize = 64;
 
+/// What may be the arguments of something generic.
+pub(super) struct ListOfTypes {
+    /// The token behind the `>`.
+    pub end: usize,
+    commas: bool,
+    /// All names in it are those of types.
+    types: bool,
+}
+
 impl Parser<'_> {
     /// `<T : IFloat & IBlend, let N : int>`, if there is one.
     pub(super) fn generic_parameters(&mut self) -> Parsed<Vec<GenericParameter>> {
@@ -61,7 +70,7 @@ impl Parser<'_> {
         let name = self.ident("the name of the interface")?;
         let parents = self.bounds(true)?;
         self.expect("{", "after the name of the interface")?;
-        let (mut methods, mut types) = (Vec::new(), Vec::new());
+        let (mut methods, mut types, mut constants) = (Vec::new(), Vec::new(), Vec::new());
         self.parts("the interface", |p| {
             if p.is_word("associatedtype") {
                 p.advance();
@@ -70,17 +79,21 @@ impl Parser<'_> {
                 types.push(AssociatedType { name, bounds });
                 return p.expect(";", "after the associated type").map(drop);
             }
+            if p.starts_constant() {
+                return p.member_constant(false).map(|d| constants.push(d));
+            }
             if p.starts_method() {
                 methods.push(p.method(false)?);
                 return Ok(());
             }
             let (span, found) = (p.peek().span, p.describe());
-            let hint = "an interface has methods, `float area();`, and types, `associatedtype Sample;`";
+            let hint = "an interface has methods, `float area();`, types, `associatedtype Sample;`, and constants, \
+                        `static const int SIZE;`";
             p.error(span, format!("expected a method, found {found}"), hint)
         })?;
         let span = start.to(self.previous());
         self.eat(";");
-        Ok(InterfaceDecl { name, parents, methods, types, span })
+        Ok(InterfaceDecl { name, parents, methods, types, constants, span })
     }
 
     /// `extension float3 : IShape { … }`
@@ -90,14 +103,17 @@ impl Parser<'_> {
         let mut body = Conforming { interfaces: self.bounds(true)?, ..Conforming::default() };
         self.expect("{", "after the type that is extended")?;
         self.parts("the extension", |p| {
-            if p.is_word("typealias") {
+            if p.is_word("typealias") || p.is_word("typedef") {
                 return p.type_alias().map(|t| body.types.push(t));
+            }
+            if p.starts_constant() {
+                return p.member_constant(true).map(|d| body.constants.push(d));
             }
             if p.starts_method() {
                 return p.method(true).map(|m| body.methods.push(m));
             }
             let (span, found) = (p.peek().span, p.describe());
-            let hint = "an extension gives methods to a type, and no members";
+            let hint = "an extension gives methods and constants to a type, and no members";
             p.error(span, format!("expected a method, found {found}"), hint)
         })?;
         let span = start.to(self.previous());
@@ -120,9 +136,17 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `typealias Sample = float2;`
+    /// `typealias Sample = float2;`, or `typedef float2 Sample;`
     pub(super) fn type_alias(&mut self) -> Parsed<TypeAlias> {
+        let as_in_c = self.is_word("typedef");
         self.advance();
+        if as_in_c {
+            let ty = self.type_name()?;
+            let name = self.any_name("a name for the type")?;
+            let ty = TypeArgument { ty, dims: self.dimensions()? };
+            self.expect(";", "after the type")?;
+            return Ok(TypeAlias { name, ty });
+        }
         let name = self.any_name("a name for the type")?;
         self.expect("=", "behind the name of the type")?;
         let ty = self.type_name()?;
@@ -146,27 +170,35 @@ impl Parser<'_> {
     /// then the list must consist of types, numbers and parentheses, or the file declares a generic function `f`. What ends
     /// a parenthesis around it ends it, too: `int(f < a) - int(b > (c))`.
     pub(super) fn starts_generic_call(&self, name: &str) -> bool {
+        self.list_of_types(0).is_some_and(|list| {
+            self.is_at(list.end, "(") && (!list.commas || list.types || self.generic_names.contains(name))
+        })
+    }
+
+    /// The list `<float, 3>` that starts so far ahead, if it may be one of types and numbers.
+    pub(super) fn list_of_types(&self, ahead: usize) -> Option<ListOfTypes> {
         let (mut open, mut commas, mut types) = (0usize, false, true);
         let mut inside = 0usize;
-        for i in 0..MAX_LIST {
+        for i in ahead..ahead + MAX_LIST {
             match self.peek_at(i).kind {
                 TokenKind::Punct("(" | "[") => inside += 1,
-                TokenKind::Punct(")" | "]") if inside == 0 => return false,
+                TokenKind::Punct(")" | "]") if inside == 0 => return None,
                 TokenKind::Punct(")" | "]") => inside -= 1,
                 // A comparison in parentheses, which may be a number of the list.
                 TokenKind::Punct("<" | ">") if inside > 0 => {}
                 TokenKind::Punct("<") => open += 1,
                 TokenKind::Punct(">") if open == 1 => {
-                    return i > 1 && self.is_at(i + 1, "(") && (!commas || types || self.generic_names.contains(name));
+                    return (i > ahead + 1).then_some(ListOfTypes { end: i + 1, commas, types });
                 }
+                TokenKind::Punct(">") if open == 0 => return None,
                 TokenKind::Punct(">") => open -= 1,
                 TokenKind::Punct(",") => commas = true,
                 TokenKind::Punct("." | "+" | "-" | "*" | "/") | TokenKind::Int(_) => {}
                 TokenKind::Name => types &= self.word_at(i).is_some_and(|w| self.is_type(w)),
-                _ => return false,
+                _ => return None,
             }
         }
-        false
+        None
     }
 
     /// `<float, 3>`
@@ -216,7 +248,7 @@ impl Parser<'_> {
     }
 }
 
-/// The names of the functions that a text declares with `<…>`: behind a type, and no comparison.
+/// The names of the functions and structs that a text declares with `<…>`: behind a type, and no comparison.
 pub(crate) fn generic_names<'a>(
     words: impl Iterator<Item = (TokenKind, &'a str)>,
 ) -> std::collections::HashSet<&'a str> {
@@ -224,7 +256,7 @@ pub(crate) fn generic_names<'a>(
     for (kind, text) in words {
         if text == "<"
             && let [Some(ty), Some(name)] = before
-            && !(is_reserved(ty) && crate::types::Type::from_name(ty).is_none())
+            && (ty == "struct" || !is_reserved(ty) || crate::types::Type::from_name(ty).is_some())
         {
             names.insert(name);
         }

@@ -141,9 +141,27 @@ impl Parser<'_> {
         let name = self.ident("the name of the struct")?;
         self.types.insert(name.text.clone());
         self.refuse_metadata("a struct")?;
+        let generics = self.generic_parameters()?;
+        let hidden = self.hide_types(&generics);
+        let declared = self.struct_behind_name(start, name, generics);
+        self.types.retain(|name| !hidden.contains(name));
+        declared
+    }
+
+    /// Makes types of generic parameters; those names that were none before.
+    fn hide_types(&mut self, generics: &[GenericParameter]) -> Vec<String> {
+        let names = generics.iter().filter(|g| !g.is_int).map(|g| g.name.text.clone());
+        let hidden: Vec<String> = names.filter(|n| !self.types.contains(n)).collect();
+        self.types.extend(hidden.iter().cloned());
+        hidden
+    }
+
+    /// A struct from its interfaces on.
+    fn struct_behind_name(&mut self, start: Span, name: Ident, generics: Vec<GenericParameter>) -> Parsed<StructDecl> {
         let mut body = Conforming { interfaces: self.bounds(true)?, ..Conforming::default() };
         self.expect("{", "after the name of the struct")?;
-        let (fields, understood) = self.declarations("the struct", &mut body)?;
+        let mut marks = Vec::new();
+        let (fields, understood) = self.declarations("the struct", &mut body, &mut marks)?;
         if !understood {
             self.broken.insert(name.text.clone());
         }
@@ -152,11 +170,16 @@ impl Parser<'_> {
         if !self.eat(";") && body.methods.is_empty() && body.interfaces.is_empty() {
             self.expect(";", "after the struct")?;
         }
-        Ok(StructDecl { name, fields, body, span })
+        Ok(StructDecl { name, generics, fields, marks, body, span })
     }
 
     /// Declarations up to and with the closing `}`; whether all were understood.
-    fn declarations(&mut self, what: &str, body: &mut Conforming) -> Parsed<(Vec<Declaration>, bool)> {
+    fn declarations(
+        &mut self,
+        what: &str,
+        body: &mut Conforming,
+        marks: &mut Vec<FieldMarks>,
+    ) -> Parsed<(Vec<Declaration>, bool)> {
         let (mut list, mut understood) = (Vec::new(), true);
         while !self.is("}") {
             if self.peek().kind == TokenKind::End {
@@ -164,10 +187,10 @@ impl Parser<'_> {
                 break;
             }
             let in_struct = what == "the struct";
-            let part = if in_struct && self.is_word("typealias") {
+            let part = if in_struct && (self.is_word("typealias") || self.is_word("typedef")) {
                 self.type_alias().map(|t| body.types.push(t))
-            } else if in_struct && self.starts_method() {
-                self.method(true).map(|m| body.methods.push(m))
+            } else if in_struct {
+                self.struct_part(&mut list, marks, body)
             } else {
                 self.field_declaration(what).map(|d| list.push(d))
             };
@@ -181,6 +204,29 @@ impl Parser<'_> {
         }
         self.advance();
         Ok((list, understood))
+    }
+
+    /// A method or members, and what stands before them.
+    fn struct_part(
+        &mut self,
+        list: &mut Vec<Declaration>,
+        marks: &mut Vec<FieldMarks>,
+        body: &mut Conforming,
+    ) -> Parsed<()> {
+        let attributes = self.attributes()?;
+        if attributes.is_empty() && self.starts_constant() {
+            return self.member_constant(true).map(|d| body.constants.push(d));
+        }
+        if self.starts_method() {
+            let mut method = self.method(true)?;
+            method.function.attributes.splice(0..0, attributes);
+            body.methods.push(method);
+            return Ok(());
+        }
+        let no_diff = self.eat_word("no_diff");
+        list.push(self.field_declaration("the struct")?);
+        marks.push(FieldMarks { attributes, no_diff });
+        Ok(())
     }
 
     /// Like a declaration, but its names may be those of types: `normal normal;`.
@@ -207,7 +253,7 @@ impl Parser<'_> {
     fn globals(&mut self) -> Parsed<Vec<Declaration>> {
         self.advance();
         self.advance();
-        self.declarations("the globals", &mut Conforming::default()).map(|(list, _)| list)
+        self.declarations("the globals", &mut Conforming::default(), &mut Vec::new()).map(|(list, _)| list)
     }
 
     pub(super) fn function(&mut self, is_shader: bool) -> Parsed<FunctionDecl> {
@@ -221,13 +267,7 @@ impl Parser<'_> {
         let name = self.ident("the name of the function")?;
         let generics = if is_shader { Vec::new() } else { self.generic_parameters()? };
         // Inside they are types; a type of the file that has the same name is one again behind the function.
-        let hidden: Vec<String> = generics
-            .iter()
-            .filter(|g| !g.is_int)
-            .map(|g| g.name.text.clone())
-            .filter(|n| !self.types.contains(n))
-            .collect();
-        self.types.extend(hidden.iter().cloned());
+        let hidden = self.hide_types(&generics);
         let function = self.function_behind_name(start, is_shader, result, name, generics);
         self.types.retain(|name| !hidden.contains(name));
         function

@@ -44,6 +44,7 @@ impl Printer {
                 for t in &i.types {
                     p.node(format!("type {}", t.name.text), |p| p.names("conforms to", &t.bounds));
                 }
+                i.constants.iter().for_each(|d| p.declaration(d));
                 i.methods.iter().for_each(|m| p.method(m));
             }),
             Item::Extension(e) => self.node(format!("extension {}", e.ty), |p| p.conforming(&e.body)),
@@ -68,6 +69,7 @@ impl Printer {
     fn conforming(&mut self, body: &Conforming) {
         self.names("conforms to", &body.interfaces);
         body.types.iter().for_each(|t| self.line(format!("type {} = {}", t.name.text, t.ty)));
+        body.constants.iter().for_each(|d| self.declaration(d));
         body.methods.iter().for_each(|m| self.method(m));
     }
 
@@ -221,15 +223,16 @@ impl Printer {
             ExprKind::GenericCall { name, types, arguments } => {
                 self.list(format!("{}{}()", name.text, listed(types)), &arguments.iter().collect::<Vec<_>>());
             }
-            ExprKind::Method { on, name, arguments, .. } => {
+            ExprKind::Method { on, name, types, arguments, .. } => {
                 let list: Vec<&Expr> = std::iter::once(&**on).chain(arguments).collect();
-                self.list(format!(".{}()", name.text), &list);
+                self.list(format!(".{}{}()", name.text, listed(types)), &list);
             }
             ExprKind::Generic { name, argument, arguments } => {
                 let list: Vec<&Expr> = arguments.iter().flatten().collect();
                 self.list(format!("{}<{}>", name.text, argument.text), &list);
             }
             ExprKind::Cast(ty, a) => self.list(format!("({ty})"), &[a]),
+            ExprKind::Type(ty) => self.line(ty.to_string()),
             ExprKind::Construct(ty, list) => self.list(format!("{ty}()"), &list.iter().collect::<Vec<_>>()),
             ExprKind::Derived { modes, on, name, types, arguments } => {
                 let dot = if on.is_some() { "." } else { "" };
@@ -238,6 +241,14 @@ impl Printer {
                 self.list(format!("{callee}()"), &on.as_deref().into_iter().chain(arguments).collect::<Vec<_>>());
             }
             ExprKind::NoDiff(a) => self.list("no_diff", &[a]),
+            ExprKind::Integral(integral) => self.node("integral", |p| {
+                integral
+                    .variables
+                    .iter()
+                    .for_each(|v| p.list(format!("{} in", v.name.text), &[&v.bounds[0], &v.bounds[1]]));
+                integral.options.iter().for_each(|(name, value)| p.list(format!("{} =", name.text), &[value]));
+                p.node("do", |p| integral.body.iter().for_each(|s| p.stmt(s)));
+            }),
             ExprKind::Member(a, member) => self.list(format!(".{}", member.text), &[a]),
             ExprKind::Index(a, i) => self.list("[]", &[a, i]),
             ExprKind::Named(name, value) => self.list(format!("{} =", name.text), &[value]),

@@ -13,7 +13,7 @@ use crate::syntax::ast::{Direction, Expr, ExprKind, Ident, TestDecl, TestStmt, T
 use crate::types::{Type, TypeTable};
 
 /// What is wrong with the tests of a file that was checked and has no errors.
-pub fn check_tests(checked: &Checked, closures: &ClosureRegistry, sources: &SourceMap) -> Diagnostics {
+pub fn check_tests(checked: &Checked, sources: &SourceMap) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for (i, test) in checked.tests.iter().enumerate() {
         if let Some(first) = checked.tests[..i].iter().find(|t| t.name == test.name) {
@@ -33,7 +33,7 @@ pub fn check_tests(checked: &Checked, closures: &ClosureRegistry, sources: &Sour
                 program: &checked.program,
                 types: &checked.program.types,
                 layout: &checked.layout,
-                closures,
+                closures: &checked.closures,
                 textures: &checked.program.textures,
                 shaders: checked.program.shaders().map(|(_, f)| f).collect(),
                 ran: None,

@@ -160,7 +160,9 @@ impl<'a> Check<'a> {
     fn closure_type(&self, name: &Ident) -> Result<&'a ClosureType, Fault> {
         let known = self.closures.types();
         let found = known.iter().find(|t| t.name == name.text);
-        found.ok_or_else(|| unknown(format!("there is no closure `{}`", name.text), name, known.iter().map(|t| t.name)))
+        found.ok_or_else(|| {
+            unknown(format!("there is no closure `{}`", name.text), name, known.iter().map(|t| &*t.name))
+        })
     }
 
     fn expect_lobe(&mut self, shader: &'a Function, lobe: &Lobe<'_>) {
@@ -177,11 +179,11 @@ impl<'a> Check<'a> {
             Ok(ty) => ty,
             Err(fault) => return self.note(Err(fault)),
         };
-        let mut known: Vec<&str> = ty.parameters.iter().filter(|p| p.ty != Type::Closure).map(|p| p.name).collect();
+        let mut known: Vec<&str> = ty.parameters.iter().filter(|p| p.ty != Type::Closure).map(|p| &*p.name).collect();
         known.extend(["weight", "under", "abs", "rel"]);
         for (name, value) in &lobe.parameters {
             match ty.parameters.iter().find(|p| p.name == name.text && p.ty != Type::Closure) {
-                Some(p) => self.value(value, &p.ty, p.name, None),
+                Some(p) => self.value(value, &p.ty, &p.name, None),
                 None => {
                     let message = format!("the closure {} has no parameter `{}`", ty.name, name.text);
                     self.note(Err(unknown(message, name, known.clone().into_iter())));

@@ -109,11 +109,6 @@ impl<'a> Compiled<'a> {
         &self.session.imports.folders
     }
 
-    /// The closure types that shaders may make.
-    pub fn closures(&self) -> &'a ClosureRegistry {
-        self.session.closures
-    }
-
     pub fn session(&self) -> &'a Session<'a> {
         self.session
     }

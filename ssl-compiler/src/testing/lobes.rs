@@ -2,21 +2,22 @@
 
 use super::compare::Tolerance;
 use super::reproduce;
-use crate::runtime::{ClosureRegistry, Row, ShaderInterface, read3};
+use crate::runtime::{Row, ShaderInterface, read3};
 use crate::types::Scalar;
 
 /// One lobe of an output, at lane 0.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    pub closure: &'static str,
+    pub closure: String,
     /// The type of the layer that it lies under.
-    pub under: Option<&'static str>,
+    pub under: Option<String>,
     pub weight: Vec<f64>,
-    pub parameters: Vec<(&'static str, Scalar, Vec<f64>)>,
+    pub parameters: Vec<(String, Scalar, Vec<f64>)>,
 }
 
 /// The lobes of an output that have a weight.
-pub(super) fn lobes(interface: &ShaderInterface, closures: &ClosureRegistry, rows: &[Row], output: &str) -> Vec<Found> {
+pub(super) fn lobes(interface: &ShaderInterface, rows: &[Row], output: &str) -> Vec<Found> {
+    let closures = &interface.closure_types;
     let mut list = Vec::new();
     for lobe in interface.lobes.iter().filter(|l| l.output == output) {
         let weight = read3(rows, lobe.weight_row, 0);
@@ -33,11 +34,11 @@ pub(super) fn lobes(interface: &ShaderInterface, closures: &ClosureRegistry, row
                 Scalar::Float => f64::from(row.0[0]),
                 _ => f64::from(row.int(0)),
             };
-            parameters.push((p.name, scalar, rows[at..at + n].iter().map(value).collect()));
+            parameters.push((p.name.to_string(), scalar, rows[at..at + n].iter().map(value).collect()));
             at += n;
         }
-        let under = lobe.layer.map(|l| closures.get(interface.lobes[l.lobe].closure).name);
-        list.push(Found { closure: ty.name, under, weight: weight.map(f64::from).to_vec(), parameters });
+        let under = lobe.layer.map(|l| closures.get(interface.lobes[l.lobe].closure).name.to_string());
+        list.push(Found { closure: ty.name.to_string(), under, weight: weight.map(f64::from).to_vec(), parameters });
     }
     list
 }
@@ -78,7 +79,7 @@ pub(super) fn inventory(lobes: &[Found]) -> String {
         return "no lobe".to_owned();
     }
     let one = |l: &Found| {
-        let under = l.under.map_or(String::new(), |u| format!(" under {u}"));
+        let under = l.under.as_ref().map_or(String::new(), |u| format!(" under {u}"));
         format!("{}{under} of weight {}", l.closure, reproduce::numbers(&l.weight))
     };
     lobes.iter().map(one).collect::<Vec<_>>().join(", ")

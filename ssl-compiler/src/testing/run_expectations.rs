@@ -136,10 +136,9 @@ impl Run<'_, '_> {
     fn lobes(&mut self, output: &Expr) -> Result<Vec<Found>, Wrong> {
         let name = output_name(output).unwrap_or_default();
         let shader = self.ran(output.span)?.shader.clone();
-        let closures = self.compiled.closures();
         let compiled = self.compiled.shader(&shader, self.backend).map_err(|m| Wrong::new(output.span, m))?;
         let interface = compiled.interface().clone();
-        Ok(lobes::lobes(&interface, closures, &self.ran(output.span)?.outputs, name))
+        Ok(lobes::lobes(&interface, &self.ran(output.span)?.outputs, name))
     }
 
     fn lobe(&mut self, lobe: &Lobe<'_>, span: Span) -> Result<(), Wrong> {
@@ -150,7 +149,7 @@ impl Run<'_, '_> {
         }
         let weight = lobe.weight.map(Run::constant).transpose()?;
         let wanted = Wanted { weight, parameters, tolerance: lobe.tolerance };
-        let under = |l: &&Found| lobe.under.as_ref().is_none_or(|u| l.under == Some(u.text.as_str()));
+        let under = |l: &&Found| lobe.under.as_ref().is_none_or(|u| l.under.as_deref() == Some(u.text.as_str()));
         let alike = all.iter().filter(|l| l.closure == lobe.closure.text).filter(under);
         // Of several, the one that is nearest tells most.
         let nearest = alike.map(|l| wanted.differences(l)).min_by_key(Vec::len);

@@ -33,7 +33,7 @@ pub fn run_file(
 ) -> Result<(FileReport, Diagnostics), Diagnostics> {
     let (checked, mut diagnostics) = check(sources, file, &session.options());
     if !diagnostics.has_errors() {
-        diagnostics.extend(check_tests(&checked, session.closures, sources));
+        diagnostics.extend(check_tests(&checked, sources));
     }
     if diagnostics.has_errors() {
         return Err(diagnostics);

@@ -53,6 +53,7 @@ fn count(module: &Module) -> HashMap<(String, Span), usize> {
             let name = match data.op {
                 Op::Const(_) => return,
                 Op::Burn(_) => "burn".to_owned(),
+                Op::Prepay(_) => "prepay".to_owned(),
                 Op::Call(callee) => {
                     open.push(callee);
                     called(module, callee)

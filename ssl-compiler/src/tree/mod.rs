@@ -1,11 +1,13 @@
 //! The text of a file as a tree of values, each with its place: one form for TOML and JSON, before the keys get a
 //! meaning.
 
+mod given;
 mod json;
 pub mod quoted;
 mod toml_text;
 pub mod typed;
 
+pub use given::given;
 use std::ops::Range;
 
 /// Bytes of the file.

@@ -27,6 +27,15 @@ impl Generator {
                 let (f, v, k) = (self.expr(Ty::Float, d), self.expr(Ty::Vector, d), self.expr(Ty::Int, d));
                 format!("Record({f}, {v}, {k}, H)")
             }
+            Ty::Pair => {
+                let (a, w) = (self.expr(Ty::Vector, d), if self.random.chance(50) { "H" } else { "W" });
+                format!("Pair<float3, 2>({a}, {w})")
+            }
+            Ty::Shape if self.random.chance(50) => {
+                let (k, on, v) = (self.expr(Ty::Int, d), self.expr(Ty::Bool, d), self.expr(Ty::Vector, d));
+                format!("IShape(Bump({k}, {on}, {v}, H))")
+            }
+            Ty::Shape => format!("IShape(Flat({}))", self.expr(Ty::Float, d)),
             _ => self.stored(ty, false).unwrap_or_else(|| self.literal(ty)),
         }
     }
@@ -57,6 +66,8 @@ impl Generator {
             Ty::Matrix => format!("matrix({})", self.literal(Ty::Float)),
             Ty::Text => self.random.pick(&["\"red\"", "\"green\"", "\"blue\"", "\"red\" \"der\""]).to_owned(),
             Ty::Record => "Record(0.5, float3(1.0), 2, H)".to_owned(),
+            Ty::Pair => format!("Pair<float3, 2>({}, H)", self.literal(Ty::Vector)),
+            Ty::Shape => format!("IShape(Flat({}))", self.literal(Ty::Float)),
             ty => ty.constant().unwrap_or_default().to_owned(),
         }
     }

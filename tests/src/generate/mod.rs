@@ -5,6 +5,7 @@
 
 mod closures;
 mod expressions;
+mod kernels;
 mod places;
 mod random;
 mod scalars;
@@ -12,9 +13,10 @@ mod statements;
 mod types;
 mod vectors;
 
+pub use kernels::{kernel, kernel_and_derivative};
 pub use random::Random;
 use std::fmt::Write;
-use types::{DECLARATIONS, Ty};
+use types::{DECLARATIONS, GENERIC, Ty};
 pub use types::{GLOBALS, ROWS};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -68,6 +70,10 @@ struct Generator {
     result: Option<Ty>,
     /// Changes of the closure that may still be written.
     closures: usize,
+    /// Whether the buffers of a kernel are there.
+    buffers: bool,
+    /// Indices of buffers around here.
+    reading: usize,
 }
 
 /// A program whose shader is called `main`; `size` bounds its statements.
@@ -77,32 +83,43 @@ pub fn program(seed: u64, size: usize, flavour: Flavour) -> String {
 
 /// The same from any source of choices.
 pub fn program_from(random: Random, size: usize, flavour: Flavour) -> String {
-    let mut g = Generator {
-        random,
-        flavour,
-        out: format!("{GLOBALS}{DECLARATIONS}"),
-        depth: 0,
-        variables: Vec::new(),
-        functions: Vec::new(),
-        names: 0,
-        budget: 0,
-        loops: 0,
-        uncounted: false,
-        breakable: false,
-        result: None,
-        closures: 6,
-    };
-    let functions = g.random.below(4);
-    for _ in 0..functions {
-        g.budget = 2 + size / 3;
-        g.function();
-    }
+    let mut g = Generator::new(random, flavour);
+    g.out.insert_str(0, GLOBALS);
+    g.functions(size);
     g.budget = 3 + size;
     g.shader();
     g.out
 }
 
 impl Generator {
+    fn new(random: Random, flavour: Flavour) -> Generator {
+        Generator {
+            random,
+            flavour,
+            out: format!("{GENERIC}{DECLARATIONS}"),
+            depth: 0,
+            variables: Vec::new(),
+            functions: Vec::new(),
+            names: 0,
+            budget: 0,
+            loops: 0,
+            uncounted: false,
+            breakable: false,
+            result: None,
+            closures: 6,
+            buffers: false,
+            reading: 0,
+        }
+    }
+
+    /// Functions for the entry to call.
+    fn functions(&mut self, size: usize) {
+        for _ in 0..self.random.below(4) {
+            self.budget = 2 + size / 3;
+            self.function();
+        }
+    }
+
     fn line(&mut self, text: &str) {
         let _ = writeln!(self.out, "{:1$}{text}", "", self.depth * 4);
     }
@@ -112,13 +129,16 @@ impl Generator {
         format!("{prefix}{}", self.names)
     }
 
+    fn one_of(&mut self, list: &[Ty]) -> Ty {
+        list[self.random.below(list.len())]
+    }
+
     fn any_type(&mut self) -> Ty {
-        if self.random.chance(40) { Ty::Float } else { Ty::ALL[self.random.below(Ty::ALL.len())] }
+        if self.random.chance(40) { Ty::Float } else { self.one_of(&Ty::ALL) }
     }
 
     fn function(&mut self) {
-        let (name, result, recursive) =
-            (self.name("f"), Ty::RESULTS[self.random.below(Ty::RESULTS.len())], self.random.chance(30));
+        let (name, result, recursive) = (self.name("f"), self.one_of(&Ty::RESULTS), self.random.chance(30));
         let mut parameters: Vec<(Ty, Direction)> = (0..1 + self.random.below(3))
             .map(|_| {
                 let direction = match self.random.below(5) {

@@ -19,6 +19,9 @@ impl Generator {
 
     /// Something of a type that is stored, or a part of it.
     pub(super) fn stored(&mut self, ty: Ty, assignable: bool) -> Option<String> {
+        if !assignable && let Some(element) = self.element(ty) {
+            return Some(element);
+        }
         let way = self.random.below(6);
         self.part(ty, way, assignable).or_else(|| self.variable(ty, assignable))
     }
@@ -41,6 +44,8 @@ impl Generator {
             (Ty::Int, 2) => format!("{}.k", self.record(assignable)?),
             (Ty::Vector, 0 | 1) => format!("{}.v", self.record(assignable)?),
             (Ty::Vector, 2) => format!("{}.zxy", self.variable(Ty::Vector, assignable)?),
+            (Ty::Vector, 3) => format!("{}.a", self.variable(Ty::Pair, assignable)?),
+            (Ty::Float, 5) => format!("{}.w[{}]", self.variable(Ty::Pair, assignable)?, self.index(2)),
             (Ty::Float2, 0) => format!("{}.p", self.variable(Ty::Nest, assignable)?),
             (Ty::Float2, 1) => format!("{}.zx", self.variable(Ty::Vector, assignable)?),
             (Ty::Float4, 0) => format!("{}[{}]", self.variable(Ty::Matrix, assignable)?, self.index(4)),

@@ -40,6 +40,8 @@ impl Generator {
             22 => format!("texture2d_sample_alpha<tex>({}, {})", self.coordinate(d), self.coordinate(d)),
             23 | 24 if self.flavour.nested_derivatives => self.derivative(d),
             25 if self.random.chance(30) => self.noise(d),
+            25 | 27 => self.of_shape(d),
+            28 => self.of_floats(d),
             26 => format!("{}.y", self.vector(Ty::Vector, d)),
             _ => self.stored(Ty::Float, false).unwrap_or_else(|| self.literal(Ty::Float)),
         }
@@ -53,6 +55,29 @@ impl Generator {
             2 | 3 => format!("length({})", self.expr(ty, d)),
             _ => format!("determinant({})", self.expr(Ty::Matrix, d.min(1))),
         }
+    }
+
+    /// Of a value of an interface, by a method of it, or by a generic function that changes the value.
+    fn of_shape(&mut self, d: usize) -> String {
+        let t = self.expr(Ty::Float, d);
+        if self.random.chance(30)
+            && let Some(place) = self.stored(Ty::Shape, true)
+        {
+            return format!("both({place}, {t})");
+        }
+        let method = self.random.pick(&["value", "value", "twice"]);
+        format!("{}.{method}({t})", self.expr(Ty::Shape, d))
+    }
+
+    /// By an instance of a generic function.
+    fn of_floats(&mut self, d: usize) -> String {
+        if self.random.chance(30)
+            && let Some(list) = self.stored(Ty::Floats, false)
+        {
+            return format!("mean({list})");
+        }
+        let (a, b, t) = (self.expr(Ty::Float, d), self.expr(Ty::Float, d), self.expr(Ty::Float, d));
+        format!("blend{}({a}, {b}, {t})", self.random.pick(&["", "<float>"]))
     }
 
     fn derivative(&mut self, d: usize) -> String {

@@ -49,6 +49,7 @@ impl Generator {
             }
             19 if self.depth < 4 => self.switch(),
             20 => self.print(),
+            21 | 22 if self.buffers => self.addition(),
             21 | 22 => self.closure().unwrap_or_else(|| self.assignment()),
             _ => self.assignment(),
         }
@@ -157,6 +158,10 @@ impl Generator {
     fn assignment(&mut self) {
         let ty = self.any_type();
         let Some(place) = self.stored(ty, true) else { return self.declaration() };
+        if matches!(ty, Ty::Shape | Ty::Pair) && self.random.chance(50) {
+            let by = self.expr(Ty::Float, 2);
+            return self.line(&format!("{place}.change({by});"));
+        }
         let operator = match ty {
             Ty::Float | Ty::Float2 | Ty::Vector | Ty::Float4 => self.random.pick(&["=", "=", "+=", "-=", "*="]),
             Ty::Int => self.random.pick(&["=", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="]),

@@ -6,7 +6,7 @@ impl Generator {
     /// A vector of two, three or four.
     pub(super) fn vector(&mut self, ty: Ty, d: usize) -> String {
         let (name, n) = (ty.around().0, ty.components().unwrap_or(3));
-        match self.random.below(9) {
+        match self.random.below(10) {
             0 | 1 => {
                 let parts: Vec<String> = (0..n).map(|_| self.expr(Ty::Float, d)).collect();
                 format!("{name}({})", parts.join(", "))
@@ -20,6 +20,7 @@ impl Generator {
             5 if self.flavour.smooth => format!("normalize({name}(2.5) + sin({}))", self.expr(ty, d)),
             5 => format!("normalize({})", self.expr(ty, d)),
             6 => self.rearranged(ty, d),
+            7 => format!("blend({}, {}, {})", self.expr(ty, d), self.expr(ty, d), self.expr(Ty::Float, d)),
             _ => self.particular(ty, d),
         }
     }
@@ -37,7 +38,8 @@ impl Generator {
     fn particular(&mut self, ty: Ty, d: usize) -> String {
         match ty {
             Ty::Float2 => format!("max({}, {})", self.expr(Ty::Float2, d), self.expr(Ty::Float2, d)),
-            Ty::Vector => match self.random.below(3) {
+            Ty::Vector => match self.random.below(4) {
+                3 => self.of_pair(d),
                 0 => format!("cross({}, {})", self.expr(Ty::Vector, d), self.expr(Ty::Vector, d)),
                 // Of a color, none of its ways would be the nearest.
                 1 => format!("transform({}, float3({}))", self.expr(Ty::Matrix, d.min(1)), self.expr(Ty::Vector, d)),
@@ -49,6 +51,16 @@ impl Generator {
                 _ => format!("texture2d_sample4<tex>({}, {})", self.coordinate(d), self.coordinate(d)),
             },
         }
+    }
+
+    /// Of an instance of a generic struct.
+    fn of_pair(&mut self, d: usize) -> String {
+        if self.random.chance(40)
+            && let Some(place) = self.stored(Ty::Pair, true)
+        {
+            return format!("turned({place})");
+        }
+        format!("{}.sum()", self.expr(Ty::Pair, d))
     }
 
     pub(super) fn matrix(&mut self, d: usize) -> String {

@@ -33,6 +33,29 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("calls of one instance", |n| {
         filled(n, &format!("T f<T : IFloat>(T x) {{ return x; }}\n{MAIN}"), |_| "r += f(x);\n".to_owned(), "}\n")
     }),
+    shape("lists of generic structs in each other, never closed", |n| {
+        filled(n, &format!("struct B<T> {{ T a; }};\n{MAIN}"), |_| "B<".to_owned(), "float y; }\n")
+    }),
+    shape("a generic struct whose method asks for a larger one", |n| {
+        let start = "struct S<T> { int n; int f() { S<S<T>> d = {n}; return d.f(); } };\n";
+        filled(n, &format!("{start}{MAIN}"), |i| format!("S<float> s{i};\n"), "}\n")
+    }),
+    shape("generic structs that hold the one above", |n| {
+        let one = |i| format!("struct S{}<T : IFloat> {{ S{i}<T> a; }};\n", i + 1);
+        filled(n, "struct S0<T : IFloat> { T a; };\n", one, &format!("{MAIN}S20<float> s; r = x; }}\n"))
+    }),
+    shape("instances of a generic struct by numbers", |n| {
+        let start = "struct S<let N : int> { float v[N]; };\n";
+        filled(n, &format!("{start}{MAIN}"), |i| format!("S<{}> s{i};\n", i + 1), "}\n")
+    }),
+    shape("methods of a generic struct", |n| {
+        let end = format!("}}\n{MAIN}S<float> a; S<color> b; r = a.m0(); }}\n");
+        filled(n, "struct S<T : IFloat> { T a;\n", |i| format!("T m{i}() {{ return a; }}\n"), &end)
+    }),
+    shape("generic methods", |n| {
+        let end = format!("}}\n{MAIN}S s; r = s.m0(x); }}\n");
+        filled(n, "struct S { float a;\n", |i| format!("T m{i}<T : IFloat>(T b) {{ return a * b; }}\n"), &end)
+    }),
     shape("angle brackets", |n| filled(n, &format!("{MAIN}r = "), |_| "f<".to_owned(), "x; }\n")),
     shape("closed angle brackets", |n| {
         let half = n / 4;

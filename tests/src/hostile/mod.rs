@@ -12,6 +12,7 @@ mod generics;
 mod malformed;
 mod nested;
 mod statements;
+mod values;
 
 /// One kind of hostile source.
 pub struct Shape {
@@ -31,6 +32,7 @@ pub fn shapes() -> impl Iterator<Item = &'static Shape> {
         chains::SHAPES,
         declarations::SHAPES,
         generics::SHAPES,
+        values::SHAPES,
         statements::SHAPES,
         arrays::SHAPES,
         copies::SHAPES,

@@ -1,6 +1,7 @@
 //! Calls: which function is meant, values in, a frame of its own, values out.
 
 use super::lists::plain_type;
+use super::methods::{Bound, Bounds, Receiver};
 use super::places::Place;
 use super::value::{Ty, Value};
 use super::{Frame, Machine, Result, Stop};
@@ -10,8 +11,8 @@ use ssl_compiler::types::VectorKind;
 use std::rc::Rc;
 
 /// An argument whose turn has come.
-struct Argument {
-    value: Value,
+pub struct Argument {
+    pub value: Value,
     place: Option<Place>,
 }
 
@@ -20,6 +21,15 @@ impl Machine<'_> {
         if let Some(structure) = self.structure(name)? {
             let list = Expr { kind: ExprKind::List(list.to_vec()), span };
             return self.eval_as(&list, &Ty::Struct(structure));
+        }
+        if let (Some(Bound::Type(ty)), [value]) = (self.frame().bound(name).cloned(), list) {
+            return self.eval_as(value, &ty);
+        }
+        if let (Some(interface), [value]) = (self.interface(name)?, list) {
+            return self.eval_as(value, &Ty::Interface(interface));
+        }
+        if let Some(value) = self.method_of_this(name, list)? {
+            return Ok(value);
         }
         if name == "ddx" || name == "ddy" {
             let value = self.eval(&list[0])?;
@@ -40,8 +50,14 @@ impl Machine<'_> {
             (required..=f.parameters.len()).contains(&list.len())
         });
         let arguments = self.arguments(list, &candidates)?;
+        if let [(file, function)] = candidates.as_slice()
+            && !function.generics.is_empty()
+        {
+            let bounds = self.bounds(function, &[], &arguments)?;
+            return self.enter(*file, function, arguments, None, bounds);
+        }
         if let Some((file, function)) = self.chosen(candidates, &arguments)? {
-            return self.enter(file, &function, arguments);
+            return self.enter(file, &function, arguments, None, Vec::new());
         }
         let values: Vec<Value> = arguments.into_iter().map(|a| a.value).collect();
         if plain_type(name).is_some() {
@@ -77,7 +93,7 @@ impl Machine<'_> {
         all.ok_or_else(|| Stop::unknown("an argument is missing"))
     }
 
-    fn arguments(&mut self, list: &[Expr], candidates: &[(usize, Rc<FunctionDecl>)]) -> Result<Vec<Argument>> {
+    pub fn arguments(&mut self, list: &[Expr], candidates: &[(usize, Rc<FunctionDecl>)]) -> Result<Vec<Argument>> {
         let mut arguments = Vec::new();
         for (i, e) in list.iter().enumerate() {
             let out = candidates.iter().any(|(_, f)| f.parameters[i].direction != Direction::In);
@@ -129,10 +145,17 @@ impl Machine<'_> {
         Ok(best.map(|(_, found)| found))
     }
 
-    fn enter(&mut self, file: usize, function: &FunctionDecl, arguments: Vec<Argument>) -> Result<Value> {
+    pub fn enter(
+        &mut self,
+        file: usize,
+        function: &FunctionDecl,
+        arguments: Vec<Argument>,
+        this: Option<Receiver>,
+        bounds: Bounds,
+    ) -> Result<Value> {
         self.step()?;
-        let mut frame = Frame::new(file, Ty::Void);
-        self.frames.push(Frame::new(file, Ty::Void));
+        let mut frame = Frame { bounds, ..Frame::new(file, Ty::Void) };
+        self.frames.push(Frame { bounds: frame.bounds.clone(), ..Frame::new(file, Ty::Void) });
         frame.result = self.declared(&function.result, &[])?;
         let mut places = Vec::new();
         let mut arguments = arguments.into_iter();
@@ -151,6 +174,10 @@ impl Machine<'_> {
                 }
             };
             frame.declare(&p.name.text, value);
+        }
+        if let Some(Receiver { value, place }) = this {
+            places.extend(place.map(|place| (function.parameters.len(), Some(place))));
+            frame.declare("this", value);
         }
         self.frames.pop();
         self.frames.push(frame);

@@ -1,6 +1,7 @@
 //! Expressions, operands from left to right.
 
 use super::jet::Jet;
+use super::methods::Bound;
 use super::number::Number;
 use super::value::{Ty, Value};
 use super::{Machine, Result, Stop};
@@ -52,10 +53,12 @@ impl Machine<'_> {
                 let value = self.eval(inner)?;
                 self.construct(&ty.name.text, vec![value])?.ok_or_else(|| Stop::unknown("a cast"))?
             }
-            ExprKind::Method { .. } | ExprKind::GenericCall { .. } => return Err(Stop::unknown("a method")),
-            ExprKind::Construct(..) | ExprKind::Derived { .. } => {
+            ExprKind::Method { on, name, arguments, .. } => self.method(on, &name.text, arguments)?,
+            ExprKind::GenericCall { name, types, arguments } => self.generic_call(&name.text, types, arguments)?,
+            ExprKind::Type(_) | ExprKind::Construct(..) | ExprKind::Derived { .. } => {
                 return Err(Stop::unknown("a derivative of a function"));
             }
+            ExprKind::Integral(_) => return Err(Stop::unknown("an integral")),
             ExprKind::NoDiff(inner) => self.eval(inner)?,
             ExprKind::Member(base, name) => {
                 let base = self.eval(base)?;
@@ -76,6 +79,12 @@ impl Machine<'_> {
     fn name(&mut self, name: &str) -> Result<Value> {
         if let Some(slot) = self.frame().find(name) {
             return Ok(self.frame().variables[slot].1.clone());
+        }
+        if let Some(place) = self.member_of_this(name) {
+            return self.read(&place);
+        }
+        if let Some(Bound::Int(number)) = self.frame().bound(name) {
+            return Ok(Value::Int(*number));
         }
         let file = self.frame().file;
         if self.files.is_texture(file, name) {
@@ -107,9 +116,8 @@ impl Machine<'_> {
 
     /// Elements of stored arrays are read without copying the array.
     fn indexed(&mut self, base: &Expr, index: &Expr) -> Result<Value> {
-        let stored = |e: &Expr| matches!(e.kind, ExprKind::Name(_));
         let base = match &base.kind {
-            ExprKind::Name(name) if stored(base) && self.frame().find(name).is_none() => {
+            ExprKind::Name(name) if self.frame().find(name).is_none() && self.member_of_this(name).is_none() => {
                 let file = self.frame().file;
                 self.constant(file, name)?
             }

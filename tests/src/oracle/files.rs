@@ -16,6 +16,10 @@ pub const ROOT: usize = 0;
 struct Scope {
     functions: HashMap<String, Vec<Rc<FunctionDecl>>>,
     structs: HashMap<String, Rc<StructDecl>>,
+    /// Of a struct's name and a method's: those of the struct, and those that an interface gives it.
+    methods: HashMap<(String, String), Rc<FunctionDecl>>,
+    /// Of each interface, the struct that conforms first.
+    first: HashMap<String, String>,
     constants: HashMap<String, Rc<(TypeName, Declarator)>>,
     textures: HashSet<String>,
     imports: Vec<usize>,
@@ -43,6 +47,31 @@ fn items(text: &str) -> Result<Vec<Item>> {
 fn library_file(path: &str) -> Option<usize> {
     let name = path.strip_prefix("std/").unwrap_or(path);
     LIBRARY.iter().position(|f| f.name == name).map(|i| i + 1)
+}
+
+impl Scope {
+    /// The methods of structs. No interface of a generated program inherits from another one.
+    fn add_methods(&mut self, items: &[Item]) {
+        let interfaces = |name: &str| {
+            items.iter().find_map(|item| match item {
+                Item::Interface(interface) if interface.name.text == name => Some(interface),
+                _ => None,
+            })
+        };
+        for item in items {
+            let Item::Struct(s) = item else { continue };
+            let given: Vec<_> = s.body.interfaces.iter().filter_map(|name| interfaces(&name.text)).collect();
+            for interface in &given {
+                self.first.entry(interface.name.text.clone()).or_insert_with(|| s.name.text.clone());
+            }
+            // Those of the struct come first.
+            let methods = s.body.methods.iter().chain(given.iter().flat_map(|interface| &interface.methods));
+            for method in methods.filter(|m| m.function.body.is_some()) {
+                let key = (s.name.text.clone(), method.function.name.text.clone());
+                self.methods.entry(key).or_insert_with(|| Rc::new(method.function.clone()));
+            }
+        }
+    }
 }
 
 impl Files {
@@ -87,6 +116,7 @@ impl Files {
                 }
             }
         }
+        scope.add_methods(items);
         self.scopes.push(scope);
     }
 
@@ -116,6 +146,16 @@ impl Files {
 
     pub fn structure(&self, file: usize, name: &str) -> Option<(usize, Rc<StructDecl>)> {
         self.find(file, |s| s.structs.get(name).cloned())
+    }
+
+    pub fn method(&self, file: usize, of: &str, name: &str) -> Option<Rc<FunctionDecl>> {
+        let key = (of.to_owned(), name.to_owned());
+        self.find(file, |s| s.methods.get(&key).cloned()).map(|(_, method)| method)
+    }
+
+    /// The struct that conforms first to an interface of this name.
+    pub fn first_to_conform(&self, file: usize, interface: &str) -> Option<String> {
+        self.find(file, |s| s.first.get(interface).cloned()).map(|(_, name)| name)
     }
 
     pub fn constant(&self, file: usize, name: &str) -> Option<(usize, Rc<(TypeName, Declarator)>)> {

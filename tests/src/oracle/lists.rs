@@ -1,11 +1,15 @@
 //! Types as they are declared, and values that a type gives a meaning: lists in braces, and silent conversions.
 
 use super::jet::Jet;
+use super::methods::Bound;
 use super::value::{Struct, Ty, Value};
 use super::{Machine, Result, Stop};
-use ssl_compiler::syntax::ast::{Expr, ExprKind, TypeName};
+use ssl_compiler::syntax::ast::{Expr, ExprKind, StructDecl, TypeName};
 use ssl_compiler::types::{Type, VectorKind};
 use std::rc::Rc;
+
+/// Names and types.
+type Members = Vec<(String, Ty)>;
 
 /// The types of the language by their names.
 pub fn plain_type(name: &str) -> Option<Ty> {
@@ -25,10 +29,16 @@ pub fn plain_type(name: &str) -> Option<Ty> {
 
 impl Machine<'_> {
     pub fn declared(&mut self, name: &TypeName, dims: &[Expr]) -> Result<Ty> {
-        if !name.is_plain() {
+        if name.argument.is_some() || !name.members.is_empty() || name.differential {
             return Err(Stop::unknown("a type of derivatives"));
         }
-        let mut ty = self.named_type(&name.name.text)?;
+        let mut ty = match name.generics.as_slice() {
+            [] => self.named_type(&name.name.text)?,
+            generics => {
+                let made = self.instance(&name.name.text, generics)?;
+                made.map(Ty::Struct).ok_or_else(|| Stop::unknown(format!("the type `{}`", name.name.text)))?
+            }
+        };
         for dim in dims.iter().rev() {
             let n = self.eval(dim)?.int()?;
             ty = Ty::Array(Box::new(ty), n as usize);
@@ -40,12 +50,33 @@ impl Machine<'_> {
         if let Some(ty) = plain_type(name) {
             return Ok(ty);
         }
+        if let Some(Bound::Type(ty)) = self.frame().bound(name) {
+            return Ok(ty.clone());
+        }
+        if let Some(interface) = self.interface(name)? {
+            return Ok(Ty::Interface(interface));
+        }
         self.structure(name)?.map(Ty::Struct).ok_or_else(|| Stop::unknown(format!("the type `{name}`")))
     }
 
     pub fn structure(&mut self, name: &str) -> Result<Option<Rc<Struct>>> {
         let file = self.frame().file;
         let Some((_, declaration)) = self.files.structure(file, name) else { return Ok(None) };
+        if !declaration.generics.is_empty() {
+            return Ok(None);
+        }
+        let (fields, starts) = self.members(&declaration)?;
+        Ok(Some(Rc::new(Struct {
+            name: name.to_owned(),
+            declared: name.to_owned(),
+            bounds: Vec::new(),
+            fields,
+            starts,
+        })))
+    }
+
+    /// The members of a struct, and their defaults.
+    pub fn members(&mut self, declaration: &StructDecl) -> Result<(Members, Vec<Option<Value>>)> {
         let (mut fields, mut starts) = (Vec::new(), Vec::new());
         for d in &declaration.fields {
             for declarator in &d.declarators {
@@ -54,7 +85,7 @@ impl Machine<'_> {
                 fields.push((declarator.name.text.clone(), ty));
             }
         }
-        Ok(Some(Rc::new(Struct { name: name.to_owned(), fields, starts })))
+        Ok((fields, starts))
     }
 
     /// An expression where a value of a type is wanted.
@@ -69,7 +100,7 @@ impl Machine<'_> {
         }
     }
 
-    fn list(&mut self, list: &[Expr], ty: &Ty) -> Result<Value> {
+    pub fn list(&mut self, list: &[Expr], ty: &Ty) -> Result<Value> {
         let part = |m: &mut Self, i: usize, ty: &Ty| match list.get(i) {
             Some(e) => m.eval_as(e, ty),
             None => Ok(ty.start()),

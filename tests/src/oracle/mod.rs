@@ -18,6 +18,7 @@ mod geometry;
 pub mod jet;
 mod lists;
 mod matrices;
+mod methods;
 pub mod number;
 mod places;
 mod splines;
@@ -146,13 +147,15 @@ impl Program {
 struct Frame {
     file: usize,
     result: Ty,
+    /// What stands for generic parameters here.
+    bounds: methods::Bounds,
     returned: Option<Value>,
     variables: Vec<(String, Value)>,
 }
 
 impl Frame {
     fn new(file: usize, result: Ty) -> Frame {
-        Frame { file, result, returned: None, variables: Vec::new() }
+        Frame { file, result, bounds: Vec::new(), returned: None, variables: Vec::new() }
     }
 
     fn declare(&mut self, name: &str, value: Value) {

@@ -16,8 +16,14 @@ pub enum Part {
 
 #[derive(Clone)]
 pub struct Place {
-    variable: usize,
-    parts: Vec<Part>,
+    pub variable: usize,
+    pub parts: Vec<Part>,
+}
+
+impl Place {
+    pub fn variable(variable: usize) -> Place {
+        Place { variable, parts: Vec::new() }
+    }
 }
 
 /// The components that letters name.
@@ -108,9 +114,9 @@ impl Machine<'_> {
     pub fn place(&mut self, e: &Expr) -> Result<Place> {
         match &e.kind {
             ExprKind::Name(name) => {
-                let variable = self.frame().find(name);
-                let variable = variable.ok_or_else(|| Stop::unknown(format!("the variable `{name}`")))?;
-                Ok(Place { variable, parts: Vec::new() })
+                let variable = self.frame().find(name).map(Place::variable);
+                let place = variable.or_else(|| self.member_of_this(name));
+                place.ok_or_else(|| Stop::unknown(format!("the variable `{name}`")))
             }
             ExprKind::Member(base, name) => {
                 let mut place = self.place(base)?;

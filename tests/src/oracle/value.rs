@@ -1,6 +1,7 @@
 //! What variables hold, and how one type becomes another.
 
 use super::jet::Jet;
+use super::methods::Bounds;
 use super::{Result, Stop};
 use ssl_compiler::types::VectorKind;
 use std::rc::Rc;
@@ -17,15 +18,27 @@ pub enum Ty {
     Closure,
     Texture,
     Struct(Rc<Struct>),
+    Interface(Rc<Interface>),
     Array(Box<Ty>, usize),
 }
 
 #[derive(Debug, PartialEq)]
 pub struct Struct {
     pub name: String,
+    /// As it is declared: without what stands for generic parameters.
+    pub declared: String,
+    pub bounds: Bounds,
     pub fields: Vec<(String, Ty)>,
     /// The members' defaults.
     pub starts: Vec<Option<Value>>,
+}
+
+/// An interface whose values hold one of the types that conform.
+#[derive(Debug, PartialEq)]
+pub struct Interface {
+    pub name: String,
+    /// What a value starts with, all members zero.
+    pub first: Ty,
 }
 
 #[expect(clippy::large_enum_variant, reason = "most values are numbers, and short-lived")]
@@ -43,6 +56,8 @@ pub enum Value {
     Closure,
     Texture(Rc<str>),
     Struct(Rc<Struct>, Vec<Value>),
+    /// A value of an interface, with what it holds.
+    Held(Rc<Interface>, Box<Value>),
     Array(Vec<Value>),
 }
 
@@ -65,6 +80,7 @@ impl Ty {
             Ty::Closure => Value::Closure,
             Ty::Texture => Value::Texture("".into()),
             Ty::Struct(s) => Value::Struct(s.clone(), s.fields.iter().map(|(_, t)| t.zero()).collect()),
+            Ty::Interface(i) => Value::Held(i.clone(), Box::new(i.first.zero())),
             Ty::Array(ty, n) => Value::Array(vec![ty.zero(); *n]),
         }
     }
@@ -85,6 +101,7 @@ impl Ty {
         match self {
             Ty::Vector(kind) => kind.name().to_owned(),
             Ty::Struct(s) => s.name.clone(),
+            Ty::Interface(i) => i.name.clone(),
             other => format!("{other:?}"),
         }
     }
@@ -103,6 +120,7 @@ impl Value {
             Value::Closure => Ty::Closure,
             Value::Texture(_) => Ty::Texture,
             Value::Struct(s, _) => Ty::Struct(s.clone()),
+            Value::Held(i, _) => Ty::Interface(i.clone()),
             // No array is empty.
             Value::Array(list) => Ty::Array(Box::new(list.first().map_or(Ty::Void, Value::ty)), list.len()),
         }
@@ -145,6 +163,9 @@ impl Value {
             | (v @ Value::Texture(_), Ty::Texture)
             | (v @ Value::Void, Ty::Void)
             | (v @ Value::Struct(..), Ty::Struct(_)) => v,
+            (v @ Value::Held(..), Ty::Interface(_)) => v,
+            // The compiler has seen that it conforms.
+            (v @ Value::Struct(..), Ty::Interface(i)) => Value::Held(i.clone(), Box::new(v)),
             (Value::Int(i), Ty::Float) => Value::Float(nearest(i)),
             (v @ (Value::Int(_) | Value::Float(_)), Ty::Vector(kind)) => {
                 Value::Vector(*kind, vec![v.float()?; kind.len()])
@@ -163,6 +184,7 @@ impl Value {
             (Value::Vector(a, _), Ty::Vector(b)) if a == b => Some(0),
             (Value::Vector(a, _), Ty::Vector(b)) if a.len() == b.len() => Some(1),
             (Value::Int(_), Ty::Float) => Some(1),
+            (Value::Struct(..), Ty::Interface(_)) => Some(4),
             (Value::Float(_), Ty::Vector(_)) => Some(4),
             (Value::Int(_), Ty::Vector(_)) => Some(5),
             (v, to) => (v.ty() == *to).then_some(0),

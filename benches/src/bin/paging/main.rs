@@ -7,6 +7,7 @@ mod scene;
 mod storage;
 mod virtual_files;
 
+use ssl_benches::process;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,13 +20,7 @@ fn main() -> ExitCode {
         Some("row") => scene::budget_row(&words[1..]),
         _ => tables(&|name| words.is_empty() || words.iter().any(|w| w == name)),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    process::ended(result)
 }
 
 fn tables(wanted: &dyn Fn(&str) -> bool) -> Row {

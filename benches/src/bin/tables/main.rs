@@ -4,6 +4,7 @@
 
 mod calls;
 mod compiling;
+mod dispatch;
 mod lanes;
 mod measure;
 mod passes;
@@ -20,6 +21,7 @@ const TABLES: &[Table] = &[
     ("levels", compiling::levels),
     ("lengths", compiling::lengths),
     ("calls", calls::policies),
+    ("dispatch", dispatch::materials),
     ("passes", passes::worth),
     ("sieve", shaders::sieve),
     ("render", rendering::first_light),

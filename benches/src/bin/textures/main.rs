@@ -12,6 +12,7 @@ mod source;
 use patterns::{Pattern, Run};
 use renderer::texture::MipMode;
 use renderer::texture::cache::CacheOptions;
+use ssl_benches::process;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -23,13 +24,7 @@ fn main() -> ExitCode {
         Some(folder) if folder.is_dir() => paged(folder, &wanted),
         file => warm(file.as_deref(), &wanted),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            eprintln!("{why}");
-            ExitCode::FAILURE
-        }
-    }
+    process::ended(result)
 }
 
 /// With all tiles in memory.

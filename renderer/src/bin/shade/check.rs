@@ -1,4 +1,4 @@
-//! `shade check FILE…`: diagnostics for shaders and scenes; as JSON, with the interfaces of the shaders.
+//! `shade check FILE…`: diagnostics for shaders, scenes and jobs; as JSON, with the interfaces of the shaders.
 
 use super::folders::checkable;
 use super::graph::check_graph;
@@ -8,6 +8,7 @@ use super::outcome::{self, Outcome};
 use super::program::{Program, is_graph};
 use super::set::SetArguments;
 use super::warnings::Warnings;
+use kernels::jobs;
 use renderer::material::ShadingLanguage;
 use renderer::scene::LoadOptions;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, codes, render};
@@ -18,10 +19,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Shaders (`.ssl`), graphs (`.toml`), scenes (`.toml`, `.json`), and folders of them
+    /// Shaders (`.ssl`), graphs (`.toml`), scenes and jobs (`.toml`, `.json`), and folders of them
     #[arg(required_unless_present = "schema")]
     files: Vec<PathBuf>,
-    /// Print the JSON Schema of scenes, for editors, and check nothing
+    /// Print the JSON Schema of scenes, for editors, and check nothing; `shade fit --schema` prints that of jobs
     #[arg(long, conflicts_with = "files")]
     schema: bool,
     #[command(flatten)]
@@ -41,8 +42,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let imports = arguments.includes.search();
     let files = arguments.files.iter().flat_map(|f| checkable(f).unwrap_or_else(|_| vec![f.clone()]));
     let files: Vec<PathBuf> = files.collect();
-    if !arguments.set.is_empty() && !files.iter().any(|file| renderer::scene::is_scene(file)) {
-        return Outcome::default().usage("`--set` sets keys of scenes, and none of the files is a scene");
+    if !arguments.set.is_empty() && !files.iter().any(|file| renderer::scene::is_scene(file) || jobs::is_job(file)) {
+        return Outcome::default().usage("`--set` sets keys of scenes and jobs, and none of the files is one");
     }
     report(
         files.iter().map(|file| check(file, &arguments.set, &imports)),
@@ -85,6 +86,13 @@ fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Foun
     let options = CompileOptions { imports, ..CompileOptions::new(language.globals(), language.closures()) };
     if is_graph(path) {
         return check_graph(path, false, &options);
+    }
+    if matches!(extension, "toml" | "json") && jobs::is_job(path) {
+        let setting = |s: renderer::scene::Setting| jobs::Setting { path: s.path, value: s.value };
+        let settings = set.list().into_iter().map(setting).collect();
+        let options = jobs::Options { settings, folders: imports.folders.clone(), ..jobs::Options::default() };
+        let loaded = jobs::load(path, &options);
+        return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
     }
     if matches!(extension, "toml" | "json") {
         let options = LoadOptions { set: set.list(), ..BackendKind::Cranelift.into() };

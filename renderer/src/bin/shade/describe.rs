@@ -3,19 +3,13 @@
 use renderer::math::figures::number;
 use serde_json::{Map, Value, json};
 use ssl_compiler::runtime::interface::{GlobalRead, Metadata, MetadataValue, ParameterDesc};
-use ssl_compiler::runtime::{ClosureRegistry, GlobalsLayout, ShaderInterface};
+use ssl_compiler::runtime::{GlobalsLayout, ShaderInterface};
 use ssl_compiler::types::{Scalar, Type};
 
 /// One shader of a file.
 ///
 /// `order` has the names of its parameters as they stand in the file.
-pub fn shader(
-    file: &str,
-    order: &[&str],
-    interface: &ShaderInterface,
-    layout: &GlobalsLayout,
-    closures: &ClosureRegistry,
-) -> Value {
+pub fn shader(file: &str, order: &[&str], interface: &ShaderInterface, layout: &GlobalsLayout) -> Value {
     let mut parameters = parameters(interface);
     parameters.sort_by_key(|p| order.iter().position(|name| p["name"] == *name));
     json!({
@@ -25,7 +19,7 @@ pub fn shader(
         "parameters": parameters,
         "textures": interface.textures.iter().map(|t| json!({"name": t.name, "used": t.used})).collect::<Vec<_>>(),
         "globals": globals(&interface.globals_read, layout),
-        "closures": lobes(interface, closures),
+        "closures": lobes(interface),
     })
 }
 
@@ -93,10 +87,10 @@ fn globals(read: &[GlobalRead], layout: &GlobalsLayout) -> Vec<Value> {
 }
 
 /// The names of the closures that a shader makes, each once for an output.
-fn lobes(interface: &ShaderInterface, closures: &ClosureRegistry) -> Vec<Value> {
+fn lobes(interface: &ShaderInterface) -> Vec<Value> {
     let mut list: Vec<Value> = Vec::new();
     for lobe in &interface.lobes {
-        let entry = json!({"output": lobe.output, "closure": closures.get(lobe.closure).name});
+        let entry = json!({"output": lobe.output, "closure": interface.closure_types.get(lobe.closure).name});
         if !list.contains(&entry) {
             list.push(entry);
         }

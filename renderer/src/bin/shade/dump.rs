@@ -2,6 +2,7 @@
 
 use super::cotangents;
 use super::derivatives::DerivativeArguments;
+use super::gradients;
 use super::includes::Includes;
 use super::json::JsonArgument;
 use super::outcome::{self, Outcome};
@@ -22,7 +23,7 @@ use ssl_compiler::passes::remarks::Remarks;
 use ssl_compiler::pipeline::Stage as Reached;
 use ssl_compiler::pipeline::{Options, run_remarking};
 use ssl_compiler::source::{FileId, SourceFile, SourceMap};
-use ssl_compiler::{BackendKind, CompileOptions, Target, lower_checked, syntax};
+use ssl_compiler::{BackendKind, CompileOptions, GradientRequest, Target, lower_checked, syntax};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -39,6 +40,9 @@ pub struct Arguments {
     /// `file.ssl:12`
     #[arg(long, value_name = "NAME")]
     why: Option<String>,
+    /// Show the code of the gradient of all outputs by this parameter, global, buffer or texture; may be repeated
+    #[arg(long, value_name = "NAME")]
+    by: Vec<String>,
     #[command(flatten)]
     json: JsonArgument,
     #[command(flatten)]
@@ -181,6 +185,17 @@ fn dump(
         }
     };
     let entry = arguments.entry.as_deref().or(program.entry.as_deref());
+    let asked = match arguments.by.as_slice() {
+        [] => None,
+        names => {
+            let (_, interface) = lower_checked(&checked, file, entry, options, &mut |_, _| {})?;
+            match gradients::by_names(GradientRequest::of_all(), names, &interface) {
+                Ok(request) => Some(request),
+                Err(message) => return Ok(Err(message)),
+            }
+        }
+    };
+    let options = &CompileOptions { gradient: asked.as_ref(), ..*options };
     let (module, _) = lower_checked(&checked, file, entry, options, &mut look)?;
     let module = seen.unwrap_or(module);
     if let Some((target, text)) = native {

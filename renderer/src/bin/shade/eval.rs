@@ -189,15 +189,14 @@ pub fn run(arguments: &Arguments) -> Outcome {
             Err(errors) => return outcome.refuse(program.blame(errors)),
         }
     }
-    let closures = language.closures();
     if outcome.code == outcome::FINE && !arguments.gradients.is_empty() {
-        match gradients::taken(&arguments.gradients, (&checked, program.file, entry), &options, &setup, closures) {
+        match gradients::taken(&arguments.gradients, (&checked, program.file, entry), &options, &setup) {
             Ok(list) => evaluated["gradients"] = list.into(),
             Err(Missing::Refused(errors)) => return outcome.refuse(program.blame(errors)),
             Err(Missing::Said(message)) => return outcome.usage(&message),
         }
     }
-    name_closures(&mut evaluated, shader.interface(), closures);
+    name_closures(&mut evaluated, shader.interface());
     match arguments.json.is_wanted() {
         true => outcome.report = Some(Box::new(evaluated)),
         false => outcome.output = plain(&evaluated),

@@ -10,7 +10,8 @@ pub struct Arguments {
 }
 
 fn all() -> impl Iterator<Item = &'static Code> {
-    codes::ALL.iter().copied().chain(renderer::scene::codes::ALL.iter().copied())
+    let scenes = renderer::scene::codes::ALL.iter().copied();
+    codes::ALL.iter().copied().chain(scenes).chain(kernels::jobs::codes::ALL.iter().copied())
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
@@ -20,7 +21,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
     };
     match all().find(|c| c.id.eq_ignore_ascii_case(wanted)) {
         Some(c) => {
-            let text = if c.id.starts_with('S') { renderer::scene::codes::EXAMPLES } else { examples::TEXT };
+            let text = match c.id.as_bytes().first() {
+                Some(b'S') => renderer::scene::codes::EXAMPLES,
+                Some(b'J') => kernels::jobs::codes::EXAMPLES,
+                _ => examples::TEXT,
+            };
             Outcome { output: examples::page(c, text), ..Outcome::default() }
         }
         None => {

@@ -1,4 +1,4 @@
-//! What there is to check in a folder: shaders, graphs and scenes. Other TOML and JSON files are left alone.
+//! What there is to check in a folder: shaders, graphs, scenes and jobs. Other TOML and JSON files are left alone.
 
 use super::program::is_graph;
 use renderer::scene;
@@ -28,7 +28,9 @@ pub fn checkable(path: &Path) -> std::io::Result<Vec<PathBuf>> {
 fn is_ours(path: &Path) -> bool {
     match path.extension().and_then(|e| e.to_str()) {
         Some("ssl") => true,
-        Some("toml" | "json") if path.is_file() => is_graph(path) || scene::is_scene(path),
+        Some("toml" | "json") if path.is_file() => {
+            is_graph(path) || scene::is_scene(path) || kernels::jobs::is_job(path)
+        }
         _ => false,
     }
 }

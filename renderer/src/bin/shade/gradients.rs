@@ -6,7 +6,7 @@ use super::setup::Setup;
 use renderer::math::figures::number;
 use serde_json::{Value, json};
 use ssl_compiler::diagnostics::closest;
-use ssl_compiler::runtime::{ClosureRegistry, Order, Row, ShaderInterface};
+use ssl_compiler::runtime::{Order, Row, ShaderInterface};
 use ssl_compiler::{
     Block, Checked, CompileOptions, Diagnostics, FileId, GradientBy, GradientRequest, LANES, Shader, compile_checked,
     on_large_stack,
@@ -54,7 +54,6 @@ pub fn taken(
     shader: (&Checked, FileId, Option<&str>),
     options: &CompileOptions<'_>,
     setup: &Setup<'_>,
-    closures: &ClosureRegistry,
 ) -> Result<Vec<Value>, Missing> {
     let mut list = Vec::new();
     for one in asked {
@@ -62,7 +61,7 @@ pub fn taken(
         let (checked, file, entry) = shader;
         let options = CompileOptions { gradient: Some(&request), ..*options };
         let (shader, _) = compile_checked(checked, file, entry, &options).map_err(Missing::Refused)?;
-        for part in parts(&one.of, shader.interface(), closures) {
+        for part in parts(&one.of, shader.interface()) {
             for (by, jacobian) in jacobians(&shader, setup, &part)? {
                 let mut entry = json!({"of": one.of, "by": by, "value": jacobian});
                 if let Some(lobe) = &part.lobe {
@@ -88,37 +87,54 @@ pub fn text(evaluated: &Value) -> String {
     out
 }
 
-/// What the names are: a parameter hides a global.
 fn request(asked: &GradientArgument, setup: &Setup<'_>) -> Result<GradientRequest, Missing> {
     let interface = setup.shader.interface();
+    let request = by_names(GradientRequest::of([asked.of.as_str()]), &asked.by, interface).map_err(Missing::Said)?;
+    match request.textures.first() {
+        Some(name) => Err(Missing::Said(format!("`{name}` is a texture: its gradient has a number for each texel"))),
+        None => Ok(request),
+    }
+}
+
+/// Adds what the names stand for to a request: parameters, textures, buffers, and globals, which any of these hides.
+pub fn by_names(
+    mut request: GradientRequest,
+    names: &[String],
+    interface: &ShaderInterface,
+) -> Result<GradientRequest, String> {
+    let of = |list: &[&str], name: &str| list.contains(&name);
     let parameters: Vec<&str> = interface.parameters.iter().map(|p| p.name.as_str()).collect();
-    let globals: Vec<&str> = setup.layout.fields().iter().map(|g| g.name.as_str()).collect();
-    let mut request = GradientRequest::of([asked.of.as_str()]);
-    for name in asked.by.iter().map(String::as_str) {
-        request = if parameters.contains(&name) {
-            request.by_parameters([name])
-        } else if globals.contains(&name) {
-            request.by_globals([name])
-        } else {
-            let all = || parameters.iter().chain(&globals).copied();
-            let hint = match closest(name, all()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there is {}", all().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")),
-            };
-            return Err(Missing::Said(format!("the shader has no parameter or global `{name}`; {hint}")));
+    let textures: Vec<&str> = interface.textures.iter().map(|t| t.name.as_str()).collect();
+    let buffers: Vec<&str> = interface.buffers.iter().map(|b| b.name.as_str()).collect();
+    let globals: Vec<&str> = interface.globals.fields().iter().map(|g| g.name.as_str()).collect();
+    for name in names.iter().map(String::as_str) {
+        request = match name {
+            _ if of(&parameters, name) => request.by_parameters([name]),
+            _ if of(&textures, name) => request.by_textures([name]),
+            _ if of(&buffers, name) => request.by_buffers([name]),
+            _ if of(&globals, name) => request.by_globals([name]),
+            _ => {
+                let all: Vec<&str> =
+                    [&parameters, &textures, &buffers, &globals].into_iter().flatten().copied().collect();
+                let hint = match closest(name, all.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there is {}", all.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")),
+                };
+                return Err(format!("the shader has no parameter, texture, buffer or global `{name}`; {hint}"));
+            }
         };
     }
     Ok(request)
 }
 
-fn parts(of: &str, interface: &ShaderInterface, closures: &ClosureRegistry) -> Vec<Part> {
+fn parts(of: &str, interface: &ShaderInterface) -> Vec<Part> {
     if let Some(o) = interface.output(of) {
         let rows = o.first_row..o.first_row + o.scalars.len();
         return vec![Part { rows, lobe: None }];
     }
     let mut parts = Vec::new();
     for (index, lobe) in interface.lobes.iter().enumerate().filter(|(_, l)| l.output == of) {
-        let closure = closures.get(lobe.closure);
+        let closure = interface.closure_types.get(lobe.closure);
         let mut add = |name: &str, rows: std::ops::Range<usize>| {
             let lobe = json!({"index": index, "closure": closure.name, "part": name});
             parts.push(Part { rows, lobe: Some(lobe) });
@@ -127,7 +143,7 @@ fn parts(of: &str, interface: &ShaderInterface, closures: &ClosureRegistry) -> V
         let mut at = lobe.parameter_row;
         for p in &closure.parameters {
             let Some(n) = p.ty.components() else { continue };
-            add(p.name, at..at + n);
+            add(&p.name, at..at + n);
             at += n;
         }
     }

@@ -14,6 +14,7 @@ mod drift;
 mod dump;
 mod eval;
 mod explain;
+mod fit;
 mod fmt;
 mod folders;
 mod gradients;
@@ -74,6 +75,8 @@ enum Command {
     Graph(graph::Arguments),
     /// Make tiled, mip-mapped textures from images, or say what such files hold
     Texture(texture::Arguments),
+    /// Fit what kernels read, until what they make is near a target
+    Fit(fit::Arguments),
     /// Explain what a diagnostic means
     Explain(explain::Arguments),
 }
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
         Command::Fmt(arguments) => fmt::run(&arguments),
         Command::Graph(arguments) => graph::run(&arguments),
         Command::Texture(arguments) => texture::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
     };
     finish(&outcome, json)

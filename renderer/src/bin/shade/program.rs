@@ -68,7 +68,7 @@ impl Program {
         let mut shaders = Vec::new();
         let (checked, mut diagnostics) = ssl_compiler::check(sources, self.file, options);
         if !diagnostics.has_errors() {
-            diagnostics.extend(ssl_compiler::testing::check_tests(&checked, options.closures, sources));
+            diagnostics.extend(ssl_compiler::testing::check_tests(&checked, sources));
             // Some mistakes show only when a shader is put together with what it calls.
             let wanted = |name: &String| self.entry.as_ref().is_none_or(|entry| entry == name);
             for (_, shader) in checked.program.shaders().filter(|(_, f)| wanted(&f.name)) {
@@ -84,7 +84,7 @@ impl Program {
                         let parameters = &shader.variables[..shader.parameters.len()];
                         let order: Vec<&str> = parameters.iter().map(|v| v.name.as_str()).collect();
                         let file = path.display().to_string();
-                        shaders.push(describe::shader(&file, &order, &interface, &checked.layout, options.closures));
+                        shaders.push(describe::shader(&file, &order, &interface, &checked.layout));
                     }
                     Err(found) => diagnostics.extend(found),
                 }

@@ -32,6 +32,8 @@ struct State {
     /// The share that was done before this run, which took none of its time.
     first: Option<f32>,
     done: f32,
+    /// What there is to say beside the share.
+    said: String,
 }
 
 const STEPS: u64 = 10_000;
@@ -65,6 +67,26 @@ impl Progress {
         }
     }
 
+    /// Shows a few words behind the share, until there are others.
+    pub fn say(&self, words: &str) {
+        match &self.form {
+            Form::Nothing => {}
+            Form::Bar(bar) => bar.set_message(words.to_owned()),
+            Form::Lines(lines) => {
+                lines.state.lock().unwrap_or_else(PoisonError::into_inner).said = format!(", {words}");
+            }
+        }
+    }
+
+    /// Says something once, before or while the work is done.
+    pub fn tell(&self, line: &str) {
+        match &self.form {
+            Form::Nothing => {}
+            Form::Bar(bar) => bar.println(line),
+            Form::Lines(_) => drop(writeln!(std::io::stderr().lock(), "{line}")),
+        }
+    }
+
     pub fn finish(&self) {
         if let Form::Bar(bar) = &self.form {
             bar.finish_and_clear();
@@ -82,7 +104,12 @@ fn bar(what: &'static str) -> ProgressBar {
 impl Lines {
     fn new(what: &'static str, every: Duration) -> Lines {
         let begin = Instant::now();
-        Lines { what, every, begin, state: Mutex::new(State { last: begin, first: None, done: 0.0 }) }
+        Lines {
+            what,
+            every,
+            begin,
+            state: Mutex::new(State { last: begin, first: None, done: 0.0, said: String::new() }),
+        }
     }
 
     /// Writes the line that is due, if one is; one thread at a time, so that they come in order.
@@ -101,7 +128,7 @@ impl Lines {
             true => format!(", {} left", clock(elapsed * f64::from(1.0 - state.done) / own)),
             false => String::new(),
         };
-        write(&format!("{what}: {percent} %, {} elapsed{left}", clock(elapsed)));
+        write(&format!("{what}: {percent} %, {} elapsed{left}{}", clock(elapsed), state.said));
     }
 }
 

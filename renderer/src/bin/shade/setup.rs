@@ -4,8 +4,8 @@ use super::describe::shaped;
 use renderer::math::figures::number;
 use serde_json::{Value, json};
 use ssl_compiler::runtime::{
-    Block, BlockStatus, ClosureRegistry, GlobalsLayout, HostServices, LANES, Listener, ParameterBlock, Row,
-    ShaderInterface, host_string_id,
+    Block, BlockStatus, GlobalsLayout, HostServices, LANES, Listener, ParameterBlock, Row, ShaderInterface,
+    host_string_id,
 };
 use ssl_compiler::testing::TestTextures;
 use ssl_compiler::types::{Scalar, Type};
@@ -140,7 +140,7 @@ fn scalar(s: Scalar, row: &Row) -> Value {
 }
 
 /// Replaces the numbers of closures by their names, and adds their parameters.
-pub fn name_closures(evaluated: &mut Value, interface: &ShaderInterface, closures: &ClosureRegistry) {
+pub fn name_closures(evaluated: &mut Value, interface: &ShaderInterface) {
     let rows: Vec<u32> =
         evaluated["rows"].as_array().into_iter().flatten().filter_map(|v| v.as_u64()).map(|v| v as u32).collect();
     if let Value::Object(map) = evaluated {
@@ -149,7 +149,7 @@ pub fn name_closures(evaluated: &mut Value, interface: &ShaderInterface, closure
     for lobe in &interface.lobes {
         let Some(list) = evaluated["outputs"][&lobe.output].as_array_mut() else { continue };
         let Some(entry) = list.iter_mut().find(|l| l["first"] == json!(lobe.parameter_row)) else { continue };
-        let closure = closures.get(lobe.closure);
+        let closure = interface.closure_types.get(lobe.closure);
         let mut parameters = serde_json::Map::new();
         let mut at = lobe.parameter_row;
         for p in &closure.parameters {
@@ -157,12 +157,12 @@ pub fn name_closures(evaluated: &mut Value, interface: &ShaderInterface, closure
             let mut words = rows.iter().skip(at).take(n).map(|&w| Row::splat(f32::from_bits(w)));
             let scalars = p.ty.component_scalar().unwrap_or(Scalar::Float);
             let values: Vec<Value> = words.by_ref().map(|row| scalar(scalars, &row)).collect();
-            parameters.insert(p.name.to_owned(), if n == 1 { values[0].clone() } else { Value::Array(values) });
+            parameters.insert(p.name.to_string(), if n == 1 { values[0].clone() } else { Value::Array(values) });
             at += n;
         }
         if let Value::Object(map) = entry {
             map.remove("first");
-            map.insert("closure".to_owned(), closure.name.into());
+            map.insert("closure".to_owned(), (&*closure.name).into());
             map.insert("parameters".to_owned(), Value::Object(parameters));
             if map["layer"].is_null() {
                 map.remove("layer");

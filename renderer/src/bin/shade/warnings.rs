@@ -17,7 +17,7 @@ pub struct Warnings {
 }
 
 fn code(text: &str) -> Result<String, String> {
-    Policy::warning(text, renderer::scene::codes::ALL)
+    Policy::warning(text, &[renderer::scene::codes::ALL, kernels::jobs::codes::ALL].concat())
 }
 
 impl Warnings {

@@ -33,6 +33,14 @@ fn trusted() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
+/// What is invariant moves in front of loops, and of the branches in them.
+fn flags(stability: Stability) -> MemFlagsData {
+    match stability {
+        Stability::Invariant => trusted().with_readonly().with_can_move(),
+        Stability::Unwritten | Stability::Changing => trusted(),
+    }
+}
+
 /// The machine type of a shape.
 pub(super) fn native(shape: Shape) -> cl::Type {
     match (shape.kind, shape.wide) {
@@ -109,8 +117,16 @@ impl Assembler for Cranelift<'_> {
     }
 
     fn branch(&mut self, test: cl::Value, first: cl::Block, second: cl::Block, odds: Odds) -> Made {
-        if odds == Odds::First {
-            self.b.set_cold_block(second);
+        match odds {
+            Odds::Even => {}
+            Odds::First => self.b.set_cold_block(second),
+            // Cranelift visits the target that is named last first, and moves invariant instructions in front of a loop
+            // only until it visits what follows the loop.
+            Odds::Round => {
+                let over = self.b.ins().icmp_imm_s(IntCC::Equal, test, 0);
+                self.b.ins().brif(over, second, &[], first, &[]);
+                return Ok(());
+            }
         }
         self.b.ins().brif(test, first, &[], second, &[]);
         Ok(())
@@ -324,12 +340,12 @@ impl Assembler for Cranelift<'_> {
         Ok(self.b.ins().iadd(base, offset))
     }
 
-    fn load(&mut self, shape: Shape, base: cl::Value, offset: usize, _stability: Stability) -> Made<cl::Value> {
-        Ok(self.b.ins().load(native(shape), trusted(), base, offset as i32))
+    fn load(&mut self, shape: Shape, base: cl::Value, offset: usize, stability: Stability) -> Made<cl::Value> {
+        Ok(self.b.ins().load(native(shape), flags(stability), base, offset as i32))
     }
 
     fn pointer(&mut self, context: cl::Value, field: usize, _target: Target) -> Made<cl::Value> {
-        Ok(self.b.ins().load(types::I64, trusted(), context, field as i32))
+        self.load(Shape::POINTER, context, field, Stability::Invariant)
     }
 
     fn store(&mut self, value: cl::Value, base: cl::Value, offset: usize) -> Made {

@@ -105,7 +105,7 @@ impl<A: Assembler> Emitter<'_, A> {
         let (one, end) = (self.int(1), self.int(length as i32));
         let next = self.asm.int2(Int2::Add, i, one)?.map_or_else(unexpected, Ok)?;
         let more = self.asm.compare_ints(Compare::Ne, next, end)?;
-        self.asm.branch(more, again, done, Odds::First)?;
+        self.asm.branch(more, again, done, Odds::Round)?;
         self.asm.enter(again);
         self.asm.jump(head, &[next])?;
         self.asm.enter(done);

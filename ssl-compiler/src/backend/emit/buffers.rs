@@ -61,7 +61,7 @@ impl<A: Assembler> Emitter<'_, A> {
             self.asm.gather(kind, words, word)?
         } else {
             let from = self.asm.element(words, word, 4)?;
-            self.asm.load(Shape::new(kind, false), from, 0, Stability::Invariant)?
+            self.asm.load(Shape::new(kind, false), from, 0, Stability::Unwritten)?
         };
         if scalar == Scalar::Bool { self.asm.convert(Conversion::IntToBool, value) } else { Ok(value) }
     }

@@ -7,6 +7,13 @@ use crate::backend::plan::{Treatment, Version};
 use crate::ir::{Compare, Const, FuncId, Inst, InstData, Int2, Op, Region, Value};
 use crate::runtime::block::{MAX_RECURSION, TOO_DEEP};
 
+/// How a test divides the lanes of a loop, and what is kept of those that have left.
+struct Tested<V> {
+    staying: V,
+    leaving: V,
+    out: Vec<V>,
+}
+
 impl<A: Assembler> Emitter<'_, A> {
     /// Copies the arrays that lie elsewhere on the other side of a jump.
     fn copy_arrays(&mut self, from: &[Value], to: &[Value]) -> Made {
@@ -186,7 +193,7 @@ impl<A: Assembler> Emitter<'_, A> {
         self.unflatten(&condition.params, &params)?;
         self.region(condition_region)?;
         let (test, handed) = (self.get(condition.results[0])?, &condition.results[1..]);
-        self.asm.branch(test, go, leave, Odds::Even)?;
+        self.asm.branch(test, go, leave, Odds::Round)?;
 
         self.asm.enter(go);
         self.copy_arrays(handed, &body.params)?;
@@ -204,18 +211,12 @@ impl<A: Assembler> Emitter<'_, A> {
     /// values that it would have carried on does not matter.
     fn masked_loop(&mut self, data: &InstData) -> Made {
         let f = self.f;
-        let &[condition_region, body_region] = data.regions.as_slice() else { return unexpected() };
-        let (condition, body) = (f.region(condition_region), f.region(body_region));
+        let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
         let Some(mask) = self.mask else { return unexpected() };
         let carried = self.shapes(&condition.params);
-        let kept = self.shapes(&data.results);
-        let head = self.asm.block(&[&carried[..], &[Shape::MASK], &kept[..]].concat())?;
-        let (go, leave) = (self.asm.block(&[])?, self.asm.block(&[])?);
+        let (head, go, leave) = self.loop_of_lanes(&carried, data)?;
         let mut arguments = self.hand_over(&data.args, &condition.params)?;
-        arguments.push(mask);
-        for &shape in &kept {
-            arguments.push(self.asm.zero(shape));
-        }
+        arguments.extend(self.none_has_left(mask, data)?);
         self.asm.jump(head, &arguments)?;
 
         self.asm.enter(head);
@@ -223,27 +224,12 @@ impl<A: Assembler> Emitter<'_, A> {
         let (inner, rest) = params.split_at(carried.len());
         let Some((&active, kept)) = rest.split_first() else { return unexpected() };
         self.unflatten(&condition.params, inner)?;
-        self.narrowed(Some(active), |e| e.region(condition_region))?;
-        let handed = &condition.results[1..];
-        let test = self.in_shape(condition.results[0], true)?;
-        let leaving = self.asm.logic(Logic::AndNot, active, test)?;
-        let staying = self.asm.logic(Logic::And, active, test)?;
-        let last = self.flatten(handed, &|_| true)?;
-        let mut out = Vec::new();
-        for (&new, &old) in last.iter().zip(kept) {
-            out.push(self.asm.select(leaving, new, old)?);
-        }
-        self.narrowed(Some(leaving), |e| e.copy_arrays(handed, &data.results))?;
+        let Tested { staying, out, .. } = self.tested(data, active, kept)?;
         let any = self.asm.any(staying)?;
-        self.asm.branch(any, go, leave, Odds::Even)?;
+        self.asm.branch(any, go, leave, Odds::Round)?;
 
         self.asm.enter(go);
-        let mut arguments = self.narrowed(Some(staying), |e| {
-            e.copy_arrays(handed, &body.params)?;
-            e.rename(handed, &body.params)?;
-            e.region(body_region)?;
-            e.hand_over(&body.results, &condition.params)
-        })?;
+        let mut arguments = self.body_of_loop(data, staying, |e| e.hand_over(&body.results, &condition.params))?;
         arguments.push(staying);
         arguments.extend(&out);
         self.asm.jump(head, &arguments)?;
@@ -256,56 +242,35 @@ impl<A: Assembler> Emitter<'_, A> {
     /// what it carries stays as it is.
     fn falling_loop(&mut self, data: &InstData) -> Made {
         let f = self.f;
-        let &[condition_region, body_region] = data.regions.as_slice() else { return unexpected() };
-        let (condition, body) = (f.region(condition_region), f.region(body_region));
+        let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
         let Some(mask) = self.mask else { return unexpected() };
         let start = self.get(data.args[0])?;
         let most = self.most(start, mask)?;
-        let carried = self.shapes(&condition.params[1..]);
-        let kept = self.shapes(&data.results);
-        let head = self.asm.block(&[&[Shape::INT], &carried[..], &[Shape::MASK], &kept[..]].concat())?;
-        let (go, leave) = (self.asm.block(&[])?, self.asm.block(&[])?);
+        let carried = [&[Shape::INT], &self.shapes(&condition.params[1..])[..]].concat();
+        let (head, go, leave) = self.loop_of_lanes(&carried, data)?;
         let mut arguments = vec![most];
         arguments.extend(self.hand_over(&data.args[1..], &condition.params[1..])?);
-        arguments.push(mask);
-        for &shape in &kept {
-            arguments.push(self.asm.zero(shape));
-        }
+        arguments.extend(self.none_has_left(mask, data)?);
         self.asm.jump(head, &arguments)?;
 
         self.asm.enter(head);
         let params = self.asm.params(head);
-        let (before, rest) = params[1..].split_at(carried.len());
+        let (before, rest) = params.split_at(carried.len());
         let Some((&left, kept)) = rest.split_first() else { return unexpected() };
-        self.set(condition.params[0], params[0]);
-        self.unflatten(&condition.params[1..], before)?;
-        let round = self.asm.splat(Kind::Int, params[0])?;
+        self.set(condition.params[0], before[0]);
+        self.unflatten(&condition.params[1..], &before[1..])?;
+        let round = self.asm.splat(Kind::Int, before[0])?;
         let begun = self.asm.compare_ints(Compare::Ge, start, round)?;
         let active = self.asm.logic(Logic::And, left, begun)?;
-        self.narrowed(Some(active), |e| e.region(condition_region))?;
-        let handed = &condition.results[1..];
-        let test = self.in_shape(condition.results[0], true)?;
-        let leaving = self.asm.logic(Logic::AndNot, active, test)?;
-        let staying = self.asm.logic(Logic::And, active, test)?;
+        let Tested { staying, leaving, out } = self.tested(data, active, kept)?;
         let left = self.asm.logic(Logic::AndNot, left, leaving)?;
-        let last = self.flatten(handed, &|_| true)?;
-        let mut out = Vec::new();
-        for (&new, &old) in last.iter().zip(kept) {
-            out.push(self.asm.select(leaving, new, old)?);
-        }
-        self.narrowed(Some(leaving), |e| e.copy_arrays(handed, &data.results))?;
         let any = self.asm.any(left)?;
-        self.asm.branch(any, go, leave, Odds::Even)?;
+        self.asm.branch(any, go, leave, Odds::Round)?;
 
         self.asm.enter(go);
-        let next = self.narrowed(Some(staying), |e| {
-            e.copy_arrays(handed, &body.params)?;
-            e.rename(handed, &body.params)?;
-            e.region(body_region)?;
-            e.hand_over(&body.results[1..], &condition.params[1..])
-        })?;
+        let next = self.body_of_loop(data, staying, |e| e.hand_over(&body.results[1..], &condition.params[1..]))?;
         let mut arguments = vec![self.get(body.results[0])?];
-        for (&new, &old) in next.iter().zip(before) {
+        for (&new, &old) in next.iter().zip(&before[1..]) {
             arguments.push(self.asm.select(staying, new, old)?);
         }
         arguments.push(left);
@@ -314,6 +279,53 @@ impl<A: Assembler> Emitter<'_, A> {
 
         self.asm.enter(leave);
         self.unflatten(&data.results, &out)
+    }
+
+    /// The head of a loop that lanes leave one after the other, where its rounds go on, and where it is over. The head
+    /// takes what is carried, the lanes that are inside, and what those handed out that have left.
+    fn loop_of_lanes(&mut self, carried: &[Shape], data: &InstData) -> Made<(A::Block, A::Block, A::Block)> {
+        let head = self.asm.block(&[carried, &[Shape::MASK], &self.shapes(&data.results)].concat())?;
+        Ok((head, self.asm.block(&[])?, self.asm.block(&[])?))
+    }
+
+    /// What the head takes behind what is carried, at first.
+    fn none_has_left(&mut self, mask: A::Value, data: &InstData) -> Made<Vec<A::Value>> {
+        let zeros = self.shapes(&data.results).into_iter().map(|shape| self.asm.zero(shape));
+        Ok(std::iter::once(mask).chain(zeros).collect())
+    }
+
+    /// The lanes that are active test whether they go another round; of those that leave, what they hand out is kept.
+    fn tested(&mut self, data: &InstData, active: A::Value, kept: &[A::Value]) -> Made<Tested<A::Value>> {
+        let condition = self.f.region(data.regions[0]);
+        self.narrowed(Some(active), |e| e.region(data.regions[0]))?;
+        let handed = &condition.results[1..];
+        let test = self.in_shape(condition.results[0], true)?;
+        let leaving = self.asm.logic(Logic::AndNot, active, test)?;
+        let staying = self.asm.logic(Logic::And, active, test)?;
+        let mut out = Vec::new();
+        for (new, &old) in self.flatten(handed, &|_| true)?.into_iter().zip(kept) {
+            out.push(self.asm.select(leaving, new, old)?);
+        }
+        self.narrowed(Some(leaving), |e| e.copy_arrays(handed, &data.results))?;
+        Ok(Tested { staying, leaving, out })
+    }
+
+    /// The round of the lanes that stay, and what is to be done for them at its end.
+    fn body_of_loop<T>(
+        &mut self,
+        data: &InstData,
+        staying: A::Value,
+        end: impl FnOnce(&mut Self) -> Made<T>,
+    ) -> Made<T> {
+        let f = self.f;
+        let handed = &f.region(data.regions[0]).results[1..];
+        let params = &f.region(data.regions[1]).params;
+        self.narrowed(Some(staying), |e| {
+            e.copy_arrays(handed, params)?;
+            e.rename(handed, params)?;
+            e.region(data.regions[1])?;
+            end(e)
+        })
     }
 
     /// The largest of the lanes that are meant, of numbers that are not negative.
@@ -403,6 +415,31 @@ impl<A: Assembler> Emitter<'_, A> {
             let none = self.number(0, wide)?;
             let value = self.asm.compare_ints(Compare::Ne, fuel, none)?;
             self.set(alive, value);
+        }
+        Ok(())
+    }
+
+    /// Takes fuel for the rounds of a loop before the first.
+    pub fn prepay(&mut self, data: &InstData, cost: u32) -> Made {
+        let &[token, rounds] = data.args.as_slice() else { return unexpected() };
+        let &[left, granted] = data.results.as_slice() else { return unexpected() };
+        let wide = self.plan.is_wide(left);
+        let (fuel, rounds) = (self.in_shape(token, wide)?, self.in_shape(rounds, wide)?);
+        // See `Token::prepay`.
+        let (most, price) = (self.number((u32::MAX / cost.max(1)) as i32, wide)?, self.number(cost as i32, wide)?);
+        let paid = self.asm.unsigned_min(rounds, most)?;
+        let cost = self.arithmetic(Int2::Mul, paid, price)?;
+        let taken = self.asm.unsigned_min(fuel, cost)?;
+        let fuel = self.arithmetic(Int2::Sub, fuel, taken)?;
+        let none = self.number(0, wide)?;
+        let alive = self.asm.compare_ints(Compare::Ne, fuel, none)?;
+        let rounds = self.asm.select(alive, rounds, none)?;
+        self.set(left, fuel);
+        self.set(granted, rounds);
+        for what in self.unit.beside.iter() {
+            if let Some(carried) = self.carried(token, *what, wide)? {
+                self.set_beside(left, *what, carried);
+            }
         }
         Ok(())
     }

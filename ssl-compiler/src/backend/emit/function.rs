@@ -275,6 +275,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             Op::Print(format) => self.print(data, format),
             Op::External(id) => self.external(data, id),
             Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) => self.token_op(data),
+            Op::Prepay(cost) => self.prepay(data, cost),
             Op::Push(site) => self.push(data, site.tape),
             Op::Pop(site) => self.pop(data, site.tape),
             Op::Keep => self.keep(data.args[0]),

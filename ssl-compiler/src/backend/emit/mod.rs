@@ -86,8 +86,10 @@ pub enum Conversion {
 /// What the optimiser may know of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stability {
-    /// Nobody writes there while the shader runs.
+    /// Nobody writes there while the shader runs, and it can be read at any time.
     Invariant,
+    /// Nobody writes there, but it is there only where the code reads it: an element of a buffer that may be empty.
+    Unwritten,
     Changing,
 }
 
@@ -96,6 +98,8 @@ pub enum Stability {
 pub enum Odds {
     Even,
     First,
+    /// To the first, which is a loop's next round, while the second is what follows the loop.
+    Round,
 }
 
 /// The runtime's functions that take the context.

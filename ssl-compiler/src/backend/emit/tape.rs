@@ -53,11 +53,17 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         let count = self.number(self.rows_of(values), wide)?;
         let next = self.arithmetic(Int2::Sub, rows, count)?;
         let capacity = self.capacity(wide)?;
-        // Too little wraps round, and a flag is above all capacities.
-        let enough = self.asm.below(next, capacity)?;
         let none = self.number(0, wide)?;
         let alive = self.asm.compare_ints(Compare::Ne, fuel, none)?;
-        let there = self.asm.logic(Logic::And, enough, alive)?;
+        // Too little wraps round, and a flag is above all capacities.
+        let there = if wide {
+            let enough = self.asm.below(next, capacity)?;
+            self.asm.logic(Logic::And, enough, alive)?
+        } else {
+            // One comparison in each round of a loop that takes no fuel, where the rest leaves the loop.
+            let limit = self.asm.select(alive, capacity, none)?;
+            self.asm.below(next, limit)?
+        };
         let rows_left = if wide {
             self.load_apart((values, tape), next, there)?;
             self.asm.select(there, next, rows)?
@@ -155,8 +161,11 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         let [go, grow, note, full] = self.blocks()?;
         let done = self.asm.block(&[Shape::INT; 2])?;
         // There is room for as many as there were before.
-        let more = self.is_most(total)?;
-        self.asm.branch(more, grow, go, Odds::Even)?;
+        let one = self.int(1);
+        let last = self.arithmetic(Int2::Sub, total, one)?;
+        let most = self.most_rows()?;
+        let room = self.asm.below(last, most)?;
+        self.asm.branch(room, go, grow, Odds::Even)?;
         self.asm.enter(grow);
         let fits = self.fits(total, false)?;
         self.asm.branch(fits, note, full, Odds::First)?;
@@ -303,9 +312,13 @@ impl<'a, A: Assembler> Emitter<'a, A> {
 
     /// Whether it is more rows than there ever were in this call.
     fn is_most(&mut self, rows: A::Value) -> Made<A::Value> {
-        let context = self.block()?.context;
-        let most = self.asm.load(Shape::INT, context, offset_of!(BlockContext, most_rows), Stability::Changing)?;
+        let most = self.most_rows()?;
         self.asm.below(most, rows)
+    }
+
+    fn most_rows(&mut self) -> Made<A::Value> {
+        let context = self.block()?.context;
+        self.asm.load(Shape::INT, context, offset_of!(BlockContext, most_rows), Stability::Changing)
     }
 
     fn set_most(&mut self, rows: A::Value) -> Made {

@@ -317,7 +317,7 @@ impl<'ctx> Assembler for Llvm<'_, 'ctx> {
         stability: Stability,
     ) -> Made<BasicValueEnum<'ctx>> {
         let value = self.b.build_load(self.ty(shape), self.at(base, offset)?, "")?;
-        if stability == Stability::Invariant
+        if stability != Stability::Changing
             && let Some(load) = value.as_instruction_value()
         {
             let (kind, node) = self.made.promises.invariant;

@@ -3,8 +3,10 @@
 
 mod shader;
 mod slots;
+mod types;
 
 use super::embed::embed;
+use super::generic::GenericUnit;
 use super::group::{Literal, Place, ShaderGroup, TextureImage, Unit, UnitSource};
 use super::interface::Interface;
 use super::resolve::{Net, error_at, resolve};
@@ -130,22 +132,26 @@ impl Linked {
 }
 
 /// How a unit's shader is called.
+#[derive(Clone)]
 struct Callee {
     call: String,
     interface: Rc<Interface>,
     origin: Origin,
+    /// The generic function that it is.
+    generic: Option<Rc<GenericUnit>>,
 }
 
+#[derive(Clone)]
 enum Origin {
-    /// What stands before the names of the shader's file, and the names that differ.
+    /// What stands before the names of the shader's file, and the names that differ; the shader, if it is one.
     File {
         loaded: Rc<Loaded>,
-        shader: FunctionId,
+        shader: Option<FunctionId>,
         prefix: String,
     },
     Text {
         loaded: Rc<Loaded>,
-        shader: FunctionId,
+        shader: Option<FunctionId>,
         names: HashMap<String, String>,
     },
     /// The defaults of its arguments.
@@ -183,10 +189,11 @@ impl Linker<'_, '_> {
     /// Writes the shader of a group, those of its units first.
     fn group<'g>(&mut self, group: &'g ShaderGroup, open: bool) -> (Option<Rc<Callee>>, Net<'g>) {
         self.depth += 1;
-        let callees: Vec<Option<Rc<Callee>>> = group.units.iter().map(|u| self.callee(group, u)).collect();
+        let mut callees: Vec<Option<Rc<Callee>>> = group.units.iter().map(|u| self.callee(group, u)).collect();
         self.depth -= 1;
         let interfaces = callees.iter().map(|c| c.as_ref().map(|c| c.interface.clone())).collect();
-        let net = resolve(group, interfaces, &mut self.diagnostics);
+        let mut net = resolve(group, interfaces, &mut self.diagnostics);
+        self.settle_types(&mut net, &mut callees);
         self.bind_slots(&net, &callees);
         let complete: Option<Vec<Rc<Callee>>> = callees.into_iter().collect();
         let callee = match complete {
@@ -204,11 +211,12 @@ impl Linker<'_, '_> {
                     Reading { sources: self.sources, options: self.options, diagnostics: &mut self.diagnostics };
                 let found = self.library.file(path, &group.folder, place, &mut reading)?;
                 let loaded = found.loaded.clone()?;
-                let id = loaded.choose(shader.as_deref(), place, &mut self.diagnostics)?;
+                let chosen = loaded.choose(shader.as_deref(), place, &mut self.diagnostics)?;
                 let prefix = format!("{}::", self.alias(&found, place));
-                let call = format!("{prefix}{}", loaded.function(id).name);
-                let interface = Rc::new(loaded.interface(id));
-                Some(Rc::new(Callee { call, interface, origin: Origin::File { loaded, shader: id, prefix } }))
+                let call = format!("{prefix}{}", chosen.name);
+                let (shader, generic) = (chosen.shader, chosen.generic);
+                let interface = Rc::new(chosen.interface);
+                Some(Rc::new(Callee { call, interface, origin: Origin::File { loaded, shader, prefix }, generic }))
             }
             UnitSource::Text { text, shader, at } => self.text(group, unit, text, shader.as_deref(), *at),
             UnitSource::Group(inner) => {
@@ -275,9 +283,10 @@ impl Linker<'_, '_> {
             None => found,
         });
         let loaded = loaded?;
-        let id = loaded.choose(shader, at.map(|a| Span { end: a.start, ..a }).or(unit.at), &mut self.diagnostics)?;
-        let embedded = embed(self.sources, file, &unit.name, &loaded.function(id).name, &mut self.names);
-        let interface = Rc::new(loaded.interface(id));
+        let chosen =
+            loaded.choose(shader, at.map(|a| Span { end: a.start, ..a }).or(unit.at), &mut self.diagnostics)?;
+        let embedded = embed(self.sources, file, &unit.name, &chosen.name, &mut self.names);
+        let interface = Rc::new(chosen.interface);
         for port in &interface.ports {
             if embedded.names.contains_key(&port.name) {
                 let message =
@@ -288,9 +297,9 @@ impl Linker<'_, '_> {
         }
         self.body.piece(unit.at, |t| t.push(&embedded.text));
         self.body.push("\n\n");
-        let call = embedded.names.get(&loaded.function(id).name)?.clone();
-        let origin = Origin::Text { loaded, shader: id, names: embedded.names };
-        Some(Rc::new(Callee { call, interface, origin }))
+        let call = embedded.names.get(&chosen.name)?.clone();
+        let origin = Origin::Text { loaded, shader: chosen.shader, names: embedded.names };
+        Some(Rc::new(Callee { call, interface, origin, generic: chosen.generic }))
     }
 
     /// The whole text, with what must stand above it.

@@ -76,15 +76,19 @@ impl Linker<'_, '_> {
         text.push("}\n\n");
         self.body.append(text);
         let ports = arguments.into_iter().chain(outputs).collect();
-        let interface = Rc::new(Interface { ports, slots: Vec::new() });
-        Rc::new(Callee { call: name, interface, origin: Origin::Group(defaults) })
+        let interface = Rc::new(Interface { ports, ..Interface::default() });
+        Rc::new(Callee { call: name, interface, origin: Origin::Group(defaults), generic: None })
     }
 
     /// The statement that runs a unit.
     fn call(&mut self, net: &Net<'_>, i: usize, callee: &str, locals: &Locals) -> Text {
         let node = &net.nodes[i];
         let mut arguments: Vec<(Place, String)> = Vec::new();
+        let result = node.interface.result.and_then(|number| locals.get(&(i, number)));
         for (number, port) in node.interface.ports.iter().enumerate() {
+            if node.interface.result == Some(number) {
+                continue;
+            }
             let wire = node.wires.iter().find(|w| w.port == number);
             let value = match wire.map(|w| (&w.source, w.at)) {
                 None => locals.get(&(i, number)).map(|name| (None, name.clone())),
@@ -101,6 +105,7 @@ impl Linker<'_, '_> {
         let mut text = Text::default();
         text.push("    ");
         text.piece(node.unit.at, |t| {
+            t.push(&result.map_or(String::new(), |name| format!("{name} = ")));
             t.push(&format!("{callee}("));
             for (k, (at, argument)) in arguments.into_iter().enumerate() {
                 t.push(if k == 0 { open } else { between });
@@ -130,7 +135,10 @@ impl Linker<'_, '_> {
             let set = net.group.units[node].inputs.iter().find(|i| i.parameter == port.name);
             let set = set.and_then(|i| if let Given::Value(v) = &i.given { Some(v.clone()) } else { None });
             let own = || match &callees[node].origin {
-                Origin::File { loaded, shader, .. } | Origin::Text { loaded, shader, .. } if port.has_default => {
+                Origin::File { loaded, shader: Some(shader), .. }
+                | Origin::Text { loaded, shader: Some(shader), .. }
+                    if port.has_default =>
+                {
                     loaded.default(*shader, &port.name, self.options)
                 }
                 Origin::Group(list) => {
@@ -160,13 +168,11 @@ type Locals = std::collections::BTreeMap<(usize, usize), String>;
 fn locals(net: &Net<'_>, scope: &mut Names, all: bool) -> Locals {
     let wires = net.nodes.iter().flat_map(|n| n.wires.iter().map(|w| &w.source));
     let mut wanted: Vec<(usize, usize)> = wires.chain(net.roots.iter().flatten()).filter_map(output_of).collect();
-    if all {
-        let outputs = |(i, n): (usize, &Node<'_>)| {
-            let ports = n.interface.ports.iter().enumerate();
-            ports.filter(|(_, p)| !p.input).map(move |(k, _)| (i, k)).collect::<Vec<_>>()
-        };
-        wanted.extend(net.nodes.iter().enumerate().flat_map(outputs));
-    }
+    let outputs = |(i, n): (usize, &Node<'_>)| {
+        let ports = n.interface.ports.iter().enumerate();
+        ports.filter(|(_, p)| !p.input).map(move |(k, _)| (i, k)).collect::<Vec<_>>()
+    };
+    wanted.extend(net.nodes.iter().enumerate().filter(|(_, n)| all || n.interface.is_function).flat_map(outputs));
     wanted.sort_unstable();
     wanted.dedup();
     let name = |(unit, port): (usize, usize)| {

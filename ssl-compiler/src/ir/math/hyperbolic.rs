@@ -27,15 +27,16 @@ pub fn cosh<F: Float>(x: F) -> F {
 /// 2⁶⁴, so that it comes down to 0 by subnormal numbers.
 fn tanh_parts<F: Float>(x: F) -> (F, F) {
     const SMALLER: f32 = 1.0 / (1u128 << 64) as f32;
+    let size = x.abs();
     let square = x * x;
-    let near = (x * square).fused(square.polynomial(&TANH), x);
-    let grown = exp_halved((x.abs() * 2.0).clamped(0.0, 108.0), 64.0);
+    let near = (size * square).fused(square.polynomial(&TANH), size);
+    let grown = exp_halved((size * 2.0).clamped(0.0, 108.0), 64.0);
     (near, grown.constant(2.0 * SMALLER) / (grown + SMALLER))
 }
 
 fn tanh_of<F: Float>(x: F, (near, rest): (F, F)) -> F {
-    let far = (-rest + 1.0).flipped(x.sign());
-    x.abs().below(0.625).choose(near, far)
+    // The sign comes last, for that of −0: the sum of a small x would lose it.
+    x.abs().below(0.625).choose(near, -rest + 1.0).flipped(x.sign())
 }
 
 /// 1 − tanh² x = (1 − |tanh x|) (1 + |tanh x|).
@@ -72,11 +73,11 @@ pub fn asinh<F: Float>(x: F) -> F {
     finite.flipped(x.sign())
 }
 
-/// log(x + √((x − 1) (x + 1))), in which x − 1 is exact.
+/// log(x + √(x² − 1)), in which x² − 1 is rounded once: near 1 it is most of the error.
 pub fn acosh<F: Float>(x: F) -> F {
     let large = x.above(8192.0);
     let bounded = x.clamped(0.0, 8192.0);
-    let root = ((bounded - 1.0) * (bounded + 1.0)).sqrt();
+    let root = bounded.fused(bounded, bounded.constant(-1.0)).sqrt();
     let (u, c) = two_sum(bounded, root);
     let log = log_of_sum(large.choose(x, u), large.choose(x.constant(0.0), c));
     let result = large.choose(log + std::f32::consts::LN_2, log);

@@ -1,4 +1,4 @@
-//! What is left to do once no derivative is: `detach` is no operation any more, and custom derivatives have served.
+//! What is left to do once no derivative is: `detach` and its kin are no operations any more, and custom derivatives have served.
 
 use crate::ir::*;
 use crate::passes::dce;
@@ -14,11 +14,16 @@ pub(super) fn run(module: &mut Module, of_functions: bool) {
     }
 }
 
+/// What is its first operand once nothing is differentiated.
+fn is_gone(op: Op) -> bool {
+    matches!(op, Op::Detach | Op::Boundary | Op::Barrier(_))
+}
+
 fn remove_detach(f: &mut Function) {
     let mut alias: Vec<Value> = (0..f.types.len() as u32).map(Value).collect();
     let mut any = false;
     f.walk(|_, data| {
-        if data.op == Op::Detach {
+        if is_gone(data.op) {
             // What an operand stands for is known before what is made of it.
             alias[data.results[0].index()] = alias[data.args[0].index()];
             any = true;
@@ -29,7 +34,7 @@ fn remove_detach(f: &mut Function) {
     }
     for region in 0..f.regions.len() {
         let insts = &f.insts;
-        f.regions[region].insts.retain(|inst| insts[inst.index()].op != Op::Detach);
+        f.regions[region].insts.retain(|inst| !is_gone(insts[inst.index()].op));
         f.regions[region].results.iter_mut().for_each(|v| *v = alias[v.index()]);
     }
     f.insts.iter_mut().flat_map(|data| &mut data.args).for_each(|v| *v = alias[v.index()]);

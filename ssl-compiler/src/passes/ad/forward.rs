@@ -328,6 +328,10 @@ impl Writer<'_, '_> {
         let shadows = match op {
             Op::Global { field, component, order } => self.global(field, component, order, wanted),
             Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet => self.array(data, op, &args, ty),
+            Op::Barrier(why) => {
+                self.refuse(Refused::Jumps { span: data.span, why });
+                operands[0].clone()
+            }
             // The derivative along the screen of what is constant to `jvp` and `vjp` is constant to them, too.
             Op::Detach => {
                 let detached = |v: Option<Value>| v.map(|v| self.b.emit(Op::Detach, &[v], FLOAT));

@@ -30,7 +30,7 @@ pub mod why;
 use crate::analysis::activity::{Activity, Signature};
 use crate::analysis::call_graph::CallGraph;
 use crate::analysis::derivatives::Derivatives;
-use crate::ir::{FuncId, Module};
+use crate::ir::{FuncId, Module, Why};
 use crate::passes::gradients;
 use crate::passes::remarks::Remarks;
 use crate::source::Span;
@@ -72,6 +72,8 @@ pub enum Refused {
     TooManyTapes(Span),
     /// A loop whose rounds were to be taken back and cannot be.
     NoUndo { span: Span, why: &'static str, variable: Option<String> },
+    /// A derivative of an integral that jumps where it cannot be followed.
+    Jumps { span: Span, why: Why },
     /// A gradient through a derivative along the screen.
     ThroughScreen(Span),
     /// More than may be written.

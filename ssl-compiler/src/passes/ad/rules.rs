@@ -7,7 +7,7 @@
 //! place on a curve where that is flat.
 
 use crate::ir::builder::Builder;
-use crate::ir::{Compare, FLOAT, Float1, Float2, Op, Value};
+use crate::ir::{Compare, FLOAT, Float1, Float2, Op, Value, Why};
 use smallvec::{SmallVec, smallvec};
 
 /// How a shadow is made.
@@ -44,15 +44,24 @@ pub fn rule(b: &mut Builder, op: Op, args: &[Value], result: Value, active: &[bo
         Op::CubicRoot => cubic_root(b, args, result, active),
         // What was caught became the constant 0. Nothing else differs from its operand.
         Op::Finite => Rule::Where { condition: b.float_compare(Compare::Eq, args[0], result), operand: 0 },
-        Op::Detach => Rule::Sum(smallvec![(0, One)]),
+        Op::Detach | Op::Barrier(_) => Rule::Sum(smallvec![(0, One)]),
+        Op::Boundary => Rule::Sum(smallvec![(0, One), (2, Times(once(b, args[1])))]),
         // Integers, booleans, constants and what only reads memory.
         Op::Const(_) | Op::Parameter { .. } | Op::TextureSize { .. } | Op::Int1(_) | Op::Int2(_) | Op::BoolNot | Op::BoolAnd | Op::BoolOr | Op::BoolXor
         | Op::FloatCompare(_) | Op::IntCompare(_) | Op::IntToFloat | Op::FloatToInt | Op::BoolToInt | Op::ClampIndex(_)
         | Op::FloatBits | Op::BitsFloat | Op::ClampElement(_) | Op::Element { .. } | Op::BufferLength(_)
         // Their shadows are operations of their own kind, see `forward`.
         | Op::Global { .. } | Op::ArrayNew | Op::ArrayFill | Op::ArrayGet | Op::ArraySet | Op::Derivative(_) | Op::Sample { .. }
-        | Op::Texture { .. } | Op::TextureAdjoint { .. } | Op::AddTo(_) | Op::Burn(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::Push(_) | Op::Pop(_) | Op::External(_) | Op::If
+        | Op::Texture { .. } | Op::TextureAdjoint { .. } | Op::AddTo(_) | Op::Burn(_) | Op::Prepay(_) | Op::Enter | Op::Leave | Op::Probe(_) | Op::Print(_) | Op::Keep | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } | Op::Push(_) | Op::Pop(_) | Op::External(_) | Op::If
         | Op::Loop(_) => Rule::Zero,
+    }
+}
+
+/// The weight of a boundary term, which has no derivative that is known.
+fn once(b: &mut Builder, weight: Value) -> Value {
+    match b.constant_of(weight) {
+        Some(_) => weight,
+        None => b.emit(Op::Barrier(Why::Twice), &[weight], FLOAT),
     }
 }
 

@@ -21,12 +21,37 @@ impl Simplifier<'_> {
             }
             return;
         }
-        regions.iter().for_each(|&r| self.region(r));
+        for (&region, taken) in regions.iter().zip([true, false]) {
+            self.decided_region(region, condition, taken);
+        }
         if self.is_cheap(inst) {
             return self.flatten(inst, out);
         }
         out.push(inst);
         self.merge_results(inst, out);
+    }
+
+    /// A side of an `if`: inside, its condition is known, and so is what was selected by it.
+    fn decided_region(&mut self, region: Region, condition: Value, taken: bool) {
+        if !self.with_identities {
+            return self.region(region);
+        }
+        self.known[condition.index()] = Some(Const::Bool(taken));
+        let chosen = self.chosen.get(&condition).cloned().unwrap_or_default();
+        for (v, sides) in &chosen {
+            self.alias[v.index()] = self.resolve(sides[usize::from(!taken)]);
+        }
+        self.region(region);
+        self.known[condition.index()] = None;
+        // Behind the `if` they are what they were, selected by the condition.
+        chosen.iter().for_each(|(v, _)| self.alias[v.index()] = *v);
+    }
+
+    /// Remembers a value that is selected by a condition.
+    pub(super) fn note_choice(&mut self, op: Op, args: &Values, result: Value) {
+        if op == Op::Select {
+            self.chosen.entry(args[0]).or_default().push((result, [args[1], args[2]]));
+        }
     }
 
     /// Results that are the same on both sides leave the `if`: what stays would consume a token twice.

@@ -19,13 +19,14 @@ impl Simplifier<'_> {
         };
         let data = &mut self.f.insts[inst.index()];
         (data.op, data.args) = (op, args.clone());
-        let key = self.key(op, args);
+        let key = self.key(op, args.clone());
         match self.table.get(&key) {
             Some(&v) if self.f.ty(v) == self.f.ty(result) => self.alias[result.index()] = v,
             // Only `f.types` tells two fills of different lengths apart; the first one stays.
             Some(_) => out.push(inst),
             None => {
                 self.note(key, result);
+                self.note_choice(op, &args, result);
                 out.push(inst);
             }
         }
@@ -108,8 +109,9 @@ impl Simplifier<'_> {
         if let Some(&v) = self.table.get(&key) {
             return v;
         }
-        let v = self.append(op, args, ty, out);
+        let v = self.append(op, args.clone(), ty, out);
         self.note(key, v);
+        self.note_choice(op, &args, v);
         v
     }
 

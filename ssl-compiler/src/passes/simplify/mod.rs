@@ -52,6 +52,8 @@ struct Simplifier<'a> {
     remarks: &'a mut Remarks,
     alias: Vec<Value>,
     known: Vec<Option<Const>>,
+    /// By condition: what was selected by it, and between what.
+    chosen: HashMap<Value, Vec<(Value, [Value; 2])>>,
     /// The instruction that defines each value.
     definitions: Vec<Option<Inst>>,
     /// Pure operations that are visible here.
@@ -74,6 +76,7 @@ impl<'a> Simplifier<'a> {
         Simplifier {
             alias: (0..n as u32).map(Value).collect(),
             known: f.constants(),
+            chosen: HashMap::new(),
             definitions,
             table: HashMap::new(),
             added: Vec::new(),

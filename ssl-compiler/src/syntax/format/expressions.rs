@@ -129,7 +129,7 @@ impl Writer<'_, '_> {
             match self.words.text(i) {
                 "?" => choices += 1,
                 ":" => choices = choices.saturating_sub(1),
-                "," if choices == 0 => {
+                "," | ";" if choices == 0 => {
                     list.push((start, i));
                     start = i + 1;
                 }
@@ -258,6 +258,9 @@ impl Writer<'_, '_> {
         if this == "." {
             return before_kind == Kind::Number;
         }
+        if this == "[" && before == "in" {
+            return true;
+        }
         if before == "." || before == "::" || this == "::" || matches!(this, "[" | "," | ";" | ":") {
             return false;
         }
@@ -291,6 +294,7 @@ impl Writer<'_, '_> {
     fn brackets(&mut self, from: usize, i: usize) {
         let close = self.words.past(i) - 1;
         match self.words.text(i) {
+            "{" if self.opens_integrand(i) => self.integrand(i),
             "{" => self.list(i, close),
             "<<<" => self.arguments(i, close, true),
             "(" if (i > from && self.ends_value(from, i - 1)) || self.has_comma(i + 1, close) => {

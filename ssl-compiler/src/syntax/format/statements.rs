@@ -68,7 +68,10 @@ impl Writer<'_, '_> {
     /// A declaration, an expression, a function, a struct: up to its `;`, or the end of its body.
     fn plain(&mut self, i: usize, end: usize, at_file_level: bool, breaks: &mut Breaks) -> usize {
         let mut at = i;
-        while at < end && !self.words.is(at, ";") && !(self.words.is(at, "{") && self.opens_block(at)) {
+        while at < end
+            && !self.words.is(at, ";")
+            && !(self.words.is(at, "{") && self.opens_block(at) && !self.opens_integrand(at))
+        {
             at = self.words.past(at);
         }
         self.expression(i, at.min(end));
@@ -99,6 +102,23 @@ impl Writer<'_, '_> {
             Kind::Name => self.words.text(before) != "return",
             Kind::Punct => matches!(self.words.text(before), ")" | "]" | ">>>" | ">"),
             _ => true,
+        }
+    }
+
+    /// Whether a `{` stands behind `integral(…)`.
+    pub(super) fn opens_integrand(&self, i: usize) -> bool {
+        let opens = |open: &usize| self.words.get(*open).close == Some(i - 1);
+        i > 0 && (1..i).rev().find(opens).is_some_and(|open| self.words.is(open - 1, "integral"))
+    }
+
+    /// The block of an integral, inside an expression.
+    pub(super) fn integrand(&mut self, i: usize) {
+        let mut breaks = Breaks::default();
+        self.begin();
+        let next = self.block(i, &mut breaks);
+        self.end();
+        if breaks.nested || !self.words.on_one_line(i, next - 1) {
+            self.harden(&breaks);
         }
     }
 

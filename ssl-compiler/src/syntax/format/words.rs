@@ -76,7 +76,8 @@ impl<'a> Words<'a> {
         let mut types = HashSet::new();
         let (mut at, mut line, mut next) = (0, 0, 0);
         let mut column = Column::default();
-        let pairs = pair_closers(text, tokens);
+        let generics = generic_names(tokens.iter().map(|t| (t.kind, &text[t.span.range()])));
+        let pairs = pair_closers(text, tokens, &generics);
         while next < tokens.len() {
             let count = if pairs.contains(&next) { 1 } else { joined(text, tokens, next) };
             let start = tokens[next].span.start as usize;
@@ -104,7 +105,6 @@ impl<'a> Words<'a> {
             });
             (at, next) = (end, next + count);
         }
-        let generics = generic_names(tokens.iter().map(|t| (t.kind, &text[t.span.range()])));
         let mut words = Words { list, types, generics };
         words.pair_brackets().then_some(words)
     }
@@ -197,7 +197,9 @@ impl<'a> Words<'a> {
                 "<" => open += 1,
                 ">" if open == 1 => {
                     let called = self.is(at + 1, "(") && (is_declared || !commas);
-                    return (at > i + 1 && (called || is_derived)).then_some(at);
+                    // A type, with what is declared behind it.
+                    let is_type = self.kind(at + 1) == Kind::Name || is_declared && self.types.contains(name);
+                    return (at > i + 1 && (called || is_derived || is_type)).then_some(at);
                 }
                 ">" => open -= 1,
                 "," => commas = true,
@@ -212,7 +214,19 @@ impl<'a> Words<'a> {
     /// Whether the `:` at word `i` stands before interfaces: `T : IFloat`, `struct Sphere : IShape`.
     pub fn names_interfaces(&self, i: usize) -> bool {
         let before = ["<", ",", "let", "struct", "interface", "extension", "associatedtype"];
-        i > 1 && self.kind(i - 1) == Kind::Name && before.contains(&self.text(i - 2))
+        // The word in front of which a list may stand: `struct Box<T : IFloat> : IShape`.
+        let mut end = i;
+        if i > 0 && self.get(i - 1).closes_generic {
+            end = (0..i).rev().find(|at| self.get(*at).close == Some(i - 1)).unwrap_or(0);
+        }
+        end > 1
+            && self.kind(end - 1) == Kind::Name
+            && before.contains(&self.text(end - 2))
+            && (end == i || self.is_head(end - 2))
+    }
+
+    fn is_head(&self, i: usize) -> bool {
+        self.is(i, "struct") || self.is(i, "extension")
     }
 
     fn pair_brackets(&mut self) -> bool {
@@ -242,13 +256,14 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The tokens `>` that end a `DifferentialPair<…>` or a `buffer<…>`; two of them in a row are no operator.
-fn pair_closers(text: &str, tokens: &[Token]) -> HashSet<usize> {
+/// The tokens `>` that end a `DifferentialPair<…>`, a `buffer<…>` or the list of something generic; two of them in a row
+/// are no operator.
+fn pair_closers(text: &str, tokens: &[Token], generics: &HashSet<&str>) -> HashSet<usize> {
     let slice = |i: usize| &text[tokens[i].span.range()];
     let (mut closers, mut open) = (HashSet::new(), 0usize);
     for i in 1..tokens.len() {
         match slice(i) {
-            "<" if slice(i - 1) == PAIR || slice(i - 1) == BUFFER => open += 1,
+            "<" if slice(i - 1) == PAIR || slice(i - 1) == BUFFER || generics.contains(slice(i - 1)) => open += 1,
             ">" if open > 0 => {
                 closers.insert(i);
                 open -= 1;

@@ -204,7 +204,10 @@ fn sized(ty: &Type, given: Option<&Expr>) -> Type {
 }
 
 fn takes_closure(f: &Function, name: &str, place: Span) -> Fault {
-    let message = format!("`{}` takes the closure `{name}`, which a test cannot give", f.name);
+    let message = format!(
+        "`{}` takes `{name}`, which a test cannot give: a closure, or a struct with a differential of its own",
+        f.name
+    );
     let hint = "move the part with numbers into a function of its own, and test that";
     fault(&codes::TEST_VALUE, place, message, hint)
 }

@@ -26,8 +26,11 @@ fn collect(types: &TypeTable, ty: &Type, path: &str, found: &mut Vec<Leaf>) -> b
             found.extend((0..16).map(|i| leaf(Type::Float, format!("{path}[{}][{}]", i / 4, i % 4))));
         }
         Type::Struct(id) => {
-            let fields = &types.get(*id).fields;
-            return fields.iter().all(|f| collect(types, &f.ty, &format!("{path}.{}", f.name), found));
+            let structure = types.get(*id);
+            // Where members have derivatives of another kind, differences of them say nothing.
+            let fields = &structure.fields;
+            return structure.differential.is_none()
+                && fields.iter().all(|f| collect(types, &f.ty, &format!("{path}.{}", f.name), found));
         }
         Type::Array(element, n) => {
             return (0..*n).all(|i| collect(types, element, &format!("{path}[{i}]"), found));

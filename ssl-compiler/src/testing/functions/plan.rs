@@ -53,7 +53,10 @@ pub(in crate::testing) fn plan(program: &Program, gradient: &Gradient<'_>) -> Re
     let result_leaves = match f.result {
         Type::Void => Vec::new(),
         _ => leaves(&program.types, &f.result).ok_or_else(|| {
-            let message = format!("`{}` gives a closure, which has no gradient here", f.name);
+            let message = format!(
+                "`{}` gives what no test can compare: a closure, or a struct with a differential of its own",
+                f.name
+            );
             let hint = "move the part with numbers into a function of its own, and test that";
             fault(&codes::TEST_VALUE, place, message, hint)
         })?,

@@ -255,6 +255,9 @@ impl<'m> Lineariser<'_, 'm> {
         if !self.is_active(old) || op == Op::Detach {
             return None;
         }
+        if let Op::Barrier(why) = op {
+            self.output.refuse(super::Refused::Jumps { span: data.span, why });
+        }
         let is_one = |b: &Builder, v: Value| b.constant_of(v) == Some(Const::Float(1f32.to_bits()));
         if op == Op::Float2(Float2::Div) && is_one(&self.b, args[0]) {
             return Some(Step::Reciprocal { inst, result: new });

@@ -218,7 +218,14 @@ impl Sweep<'_, '_> {
         let carried: Vec<Value> = condition.params.iter().copied().filter(|&p| self.is_active(p)).collect();
         let outer = self.captured(&data.regions);
         let accumulated: Vec<Value> = carried.iter().chain(&outer).copied().collect();
-        let mut args = Values::from_slice(&[count]);
+        // How many rounds there are is known, so that they are paid for together: a round then takes no fuel.
+        let mut left = count;
+        if let Some(token) = &mut self.token {
+            let inst = self.b.push(Op::Prepay(1), Values::from_slice(&[*token, count]), &[Ty::Token, INT], &[]);
+            let paid = self.b.results(inst);
+            (*token, left) = (paid[0], paid[1]);
+        }
+        let mut args = Values::from_slice(&[left]);
         args.extend(self.token);
         let states = rounds.undo.as_ref().map_or(&[][..], Undo::finals);
         args.extend(states.iter().map(|&v| self.known(v)));
@@ -226,19 +233,13 @@ impl Sweep<'_, '_> {
             let cotangent = self.take(v);
             args.push(cotangent.unwrap_or_else(|| self.b.zero(source.ty(v))));
         }
-        let before = std::mem::take(&mut self.cotangents);
+        let (before, early) = (std::mem::take(&mut self.cotangents), self.early.clone());
         let types: Vec<Ty> = args.iter().map(|&v| self.b.ty(v)).collect();
 
         let test = self.b.open(&types);
         let mut params = self.b.params(test);
         let zero = self.b.int(0);
-        let mut more = self.b.int_compare(Compare::Gt, params[0], zero);
-        if self.token.is_some() {
-            let inst = self.b.push(Op::Burn(1), Values::from_slice(&[params[1]]), &[Ty::Token, BOOL], &[]);
-            let alive = self.b.results(inst)[1];
-            params[1] = self.b.results(inst)[0];
-            more = self.b.and(alive, more);
-        }
+        let more = self.b.int_compare(Compare::Gt, params[0], zero);
         params.insert(0, more);
         self.b.close(params);
 
@@ -279,7 +280,7 @@ impl Sweep<'_, '_> {
         let checkpoint = if falling { Checkpoint::Falling } else { Checkpoint::Free };
         let inst = self.b.push(Op::Loop(checkpoint), args, &types, &[test, round]);
         let results = Values::from_slice(self.b.results(inst));
-        self.cotangents = before;
+        (self.cotangents, self.early) = (before, early);
         self.enter(&results, states.len(), &accumulated);
         for (&p, &start) in condition.params.iter().zip(&data.args) {
             if let Some(cotangent) = self.take(p) {

@@ -21,6 +21,8 @@ pub(super) struct Sweep<'a, 'm> {
     pub joint: bool,
     /// What else is known of the way forwards.
     pub environment: HashMap<Value, Value>,
+    /// What ran again already, where all of this round sees it.
+    pub early: HashSet<Inst>,
     pub cotangents: HashMap<Value, Value>,
     /// Cotangents that are a product so far: of what.
     pub products: HashMap<Value, [Value; 2]>,
@@ -108,6 +110,9 @@ impl<'m> Sweep<'_, 'm> {
 
     /// Writes an instruction of the way forwards once more, with what its regions hold.
     pub fn run_again(&mut self, inst: Inst) {
+        if self.early.contains(&inst) {
+            return;
+        }
         let data = self.forwards.inst(inst);
         let args: Values = data.args.iter().map(|&v| self.known(v)).collect();
         if data.op.is_pure() && data.results.len() == 1 {

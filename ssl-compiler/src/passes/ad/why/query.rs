@@ -118,7 +118,8 @@ impl Query {
         let mut names: Vec<String> = Vec::new();
         for b in module.functions.iter().flat_map(|f| &f.bindings) {
             let root = b.part.split(['.', '[']).next().unwrap_or(&b.part).to_owned();
-            names.extend([format!("{}.{root}", b.function), b.part.clone(), root]);
+            let part = b.part.split(" (").next().unwrap_or(&b.part).to_owned();
+            names.extend([format!("{}.{root}", b.function), part, root]);
         }
         names.sort();
         names.dedup();
@@ -178,7 +179,7 @@ fn patterns(text: &str) -> Vec<Vec<String>> {
 /// Whether a name means a part: it, or what it is a part of, with or without its function.
 fn matches(name: &str, function: &str, part: &str) -> bool {
     let whole =
-        |name: &str| part.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        |name: &str| part.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', ' ']));
     let qualified = name.strip_prefix(function).and_then(|rest| rest.strip_prefix('.'));
     whole(name) || qualified.is_some_and(whole)
 }

@@ -19,7 +19,7 @@ impl Sweep<'_, '_> {
             let like: Vec<Value> = drift.numbers.iter().map(|(v, _)| *v).collect();
             self.pop(drift.site, &like)
         });
-        let early = self.early(undo);
+        self.early(undo);
         let last = behind[undo.tracked.len()];
         let kept = self.b.int_compare(Compare::Eq, last, index);
         let (environment, token) = (self.environment.clone(), self.token);
@@ -33,7 +33,7 @@ impl Sweep<'_, '_> {
         self.b.close(self.token.into_iter().chain(popped).collect());
         let otherwise = self.b.open(&[]);
         self.token = token;
-        self.act(&undo.actions, &early);
+        self.act(&undo.actions);
         let values: Values = undo.values.iter().map(|&v| self.known(v)).collect();
         self.b.close(self.token.into_iter().chain([last]).chain(values).collect());
         self.environment = environment;
@@ -47,28 +47,81 @@ impl Sweep<'_, '_> {
         if let (Some(drift), Some(was)) = (&undo.drift, was) {
             self.tell(drift, &was, index);
         }
-        self.act(&undo.again, &early);
+        self.act(&undo.again);
         undo.tracked.iter().map(|(param, _)| self.known(*param)).chain([last]).collect()
     }
 
     /// Runs in front of the choice what both the restoring and the sweep behind it would run again, as far as that needs
     /// nothing restored.
-    fn early(&mut self, undo: &Undo) -> HashSet<Inst> {
+    fn early(&mut self, undo: &Undo) {
         let both: Vec<Inst> = undo.again.iter().filter_map(Action::computed).collect();
-        let restoring: HashSet<Inst> = undo.actions.iter().filter_map(Action::computed).collect();
         // What the restoring needs on the way there, the sweep does, too.
-        let mut early = HashSet::new();
-        for inst in both.into_iter().filter(|inst| restoring.contains(inst)) {
-            let data = self.forwards.inst(inst);
-            let takes = data.args.iter().copied().chain(uses_inside(self.forwards, &data.regions));
-            let is_known = |v: Value| self.environment.contains_key(&v) || undo.outer.contains(&v);
-            let mut values = takes.chain(data.results.iter().copied());
-            if values.all(|v| self.forwards.ty(v) != Ty::Token && (is_known(v) || data.results.contains(&v))) {
-                self.run_again(inst);
-                early.insert(inst);
+        for inst in both {
+            let restores = |action: &&Action| match action {
+                Action::Compute(computed) => *computed == inst,
+                Action::Branch(branch) => branch.inst == inst,
+                _ => false,
+            };
+            match undo.actions.iter().find(restores) {
+                Some(Action::Branch(branch)) => self.early_inside(branch, undo),
+                Some(_) if self.can_be_early(inst, undo, &[]) => {
+                    self.run_again(inst);
+                    self.early.insert(inst);
+                }
+                _ => {}
             }
         }
-        early
+    }
+
+    /// Whether all that an instruction takes is known, or `more`.
+    fn can_be_early(&self, inst: Inst, undo: &Undo, more: &[Value]) -> bool {
+        let data = self.forwards.inst(inst);
+        let takes = data.args.iter().copied().chain(uses_inside(self.forwards, &data.regions));
+        let is_known = |v: &Value| self.environment.contains_key(v) || undo.outer.contains(v) || more.contains(v);
+        let mut all = takes.chain(data.results.iter().copied());
+        all.all(|v| self.forwards.ty(v) != Ty::Token && (is_known(&v) || data.results.contains(&v)))
+    }
+
+    /// The same for what stands inside an `if` that as a whole needs something restored.
+    fn early_inside(&mut self, branch: &Branch, undo: &Undo) {
+        let forwards = self.forwards;
+        let data = forwards.inst(branch.inst);
+        let is_plain = |inst: Inst| forwards.inst(inst).results.iter().all(|v| !forwards.ty(*v).is_array());
+        let sides = branch.sides.each_ref().map(|actions| {
+            let (mut insts, mut values) = (Vec::new(), Vec::new());
+            for inst in actions.iter().filter_map(Action::computed) {
+                if is_plain(inst) && self.can_be_early(inst, undo, &values) {
+                    insts.push(inst);
+                    values.extend(forwards.inst(inst).results.iter().copied());
+                }
+            }
+            (insts, values)
+        });
+        let is_known = self.environment.contains_key(&data.args[0]) || undo.outer.contains(&data.args[0]);
+        if !is_known || sides.iter().all(|(insts, _)| insts.is_empty()) {
+            return;
+        }
+        let condition = self.known(data.args[0]);
+        let mut regions = Vec::new();
+        for side in 0..2 {
+            let before = self.environment.clone();
+            let region = self.b.open(&[]);
+            sides[side].0.iter().for_each(|&inst| self.run_again(inst));
+            let mut results = Values::new();
+            for (i, (_, values)) in sides.iter().enumerate() {
+                let held = |e: &mut Self, v: Value| if i == side { e.known(v) } else { e.b.zero(forwards.ty(v)) };
+                results.extend(values.iter().map(|&v| held(self, v)));
+            }
+            self.b.close(results);
+            self.environment = before;
+            regions.push(region);
+        }
+        let found: Vec<Value> = sides.iter().flat_map(|(_, values)| values.iter().copied()).collect();
+        let types: Vec<Ty> = found.iter().map(|&v| forwards.ty(v)).collect();
+        let inst = self.b.push(Op::If, Values::from_slice(&[condition]), &types, &regions);
+        let results = Values::from_slice(self.b.results(inst));
+        self.environment.extend(found.into_iter().zip(results));
+        self.early.extend(sides.into_iter().flat_map(|(insts, _)| insts));
     }
 
     /// Tells the interpreter what was restored, and what that was, in which round.
@@ -87,10 +140,9 @@ impl Sweep<'_, '_> {
     }
 
     /// Does all but what was computed before.
-    fn act(&mut self, actions: &[Action], early: &HashSet<Inst>) {
+    fn act(&mut self, actions: &[Action]) {
         for action in actions {
             match action {
-                Action::Compute(inst) if early.contains(inst) => {}
                 Action::Compute(inst) => self.repeat(*inst),
                 Action::Invert { from, path, sought } => {
                     let now = self.known(*from);
@@ -103,13 +155,16 @@ impl Sweep<'_, '_> {
                     self.environment.insert(*condition, value);
                 }
                 Action::Unstep(step) => self.unstep(step),
-                Action::Branch(branch) => self.act_inside(branch, early),
+                Action::Branch(branch) => self.act_inside(branch),
             }
         }
     }
 
     /// Runs an instruction again, with the sweep's token where it takes one.
     fn repeat(&mut self, inst: Inst) {
+        if self.early.contains(&inst) {
+            return;
+        }
         let data = self.forwards.inst(inst);
         let is_token = |v: &&Value| self.forwards.ty(**v) == Ty::Token;
         let (taken, given) = (data.args.iter().find(is_token).copied(), data.results.iter().find(is_token).copied());
@@ -179,7 +234,7 @@ impl Sweep<'_, '_> {
         }
     }
 
-    fn act_inside(&mut self, branch: &Branch, early: &HashSet<Inst>) {
+    fn act_inside(&mut self, branch: &Branch) {
         let condition = self.known(self.forwards.inst(branch.inst).args[0]);
         let (environment, token) = (self.environment.clone(), self.token);
         let mut regions = Vec::new();
@@ -190,7 +245,7 @@ impl Sweep<'_, '_> {
                 let value = self.known(result);
                 self.environment.insert(inner, value);
             }
-            self.act(actions, early);
+            self.act(actions);
             let values: Values = branch.found.iter().map(|(_, held)| self.known(held[i])).collect();
             self.b.close(self.token.into_iter().chain(values).collect());
             self.environment = environment.clone();

@@ -1,0 +1,62 @@
+//! The output folder of a fit: results, and the checkpoint. Whatever happens at whatever moment, each file is the old one or
+//! the new one.
+
+use kernels::jobs::Fit;
+use renderer::film::{check_writable, write_durably, write_whole};
+use ssl_compiler::input;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+const CHECKPOINT: &str = "fit.checkpoint";
+
+/// Bytes that a checkpoint may have.
+const MOST: u64 = 1 << 40;
+
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Makes the folder, if it is not there, and finds out whether it can be written to.
+    pub fn open(path: PathBuf) -> Result<Folder, String> {
+        std::fs::create_dir_all(&path).map_err(|e| format!("the folder `{}` cannot be made: {e}", path.display()))?;
+        check_writable(&path.join(CHECKPOINT)).map_err(|e| e.to_string())?;
+        Ok(Folder { path })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A result, which may lie in a folder of its own.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let path = self.path.join(name);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|e| format!("`{}`: {e}", folder.display()))?;
+        }
+        write_whole(&path, bytes).map_err(|e| e.to_string())
+    }
+
+    /// The state of the fit, in place of the one before.
+    pub fn keep(&self, fit: &Fit) -> Result<(), String> {
+        if !fit.has_fit() {
+            return Ok(());
+        }
+        let bytes = fit.save().map_err(|e| e.to_string())?;
+        write_durably(&self.path.join(CHECKPOINT), &bytes).map_err(|e| e.to_string())
+    }
+
+    /// The loss so far.
+    pub fn plot(&self, fit: &Fit) -> Result<(), String> {
+        fit.plots().iter().try_for_each(|(name, text)| self.write(name, text.as_bytes()))
+    }
+
+    /// The state that an earlier run left; `None` if there is none.
+    pub fn checkpoint(&self) -> std::io::Result<Option<Vec<u8>>> {
+        match input::bytes(&self.path.join(CHECKPOINT), MOST) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+}

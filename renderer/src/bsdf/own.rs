@@ -1,0 +1,377 @@
+//! Lobes whose code is a struct of a shader file: a block of them at a time.
+//!
+//! Slot i of a material's lobe table is the same closure in every lane. So the members of its lobes lie in rows, with a
+//! lane for each point, and one call of the closure's code answers for all lanes that ask something. Stages ask for
+//! blocks beforehand, with [`OwnLobes::evaluate`] and [`OwnLobes::draw`], and the answers are kept. Whoever then asks a
+//! single lobe gets the kept answer. What nobody asked for beforehand is computed for that lobe alone, and comes to the
+//! same bits: lanes do not know of each other.
+
+use super::{LobeSample, Place, Reach, Refraction, WeightedOwn};
+use glam::{Vec2, Vec3};
+use smallvec::SmallVec;
+use ssl_compiler::runtime::{LANES, Row, read3};
+use std::sync::Arc;
+
+/// What the code of a closure can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The members, `wo`, the shading normal of the surface, its geometric one, and whether `wo` is inside. It gives the
+    /// members as later steps see them, the normal, the tangent, the albedo, and what the lobe is like.
+    Begin,
+    /// What `Begin` gave, but for albedo and likeness, then `wo` and `wi`. It gives value and density.
+    Eval,
+    /// Likewise with two random numbers in place of `wi`. It gives a direction, its weight, its density, and the relative index.
+    Draw,
+    /// Likewise with the number of a base. It gives the share that passes.
+    Beneath,
+}
+
+/// The compiled code of a closure.
+pub trait LobeCode: Send + Sync {
+    /// That of the closure.
+    fn name(&self) -> &str;
+
+    /// How many rows its members take.
+    fn members(&self) -> usize;
+
+    /// Answers for the lanes of the mask; a bit for each lane that ended early and has no answer but zeros.
+    fn run(&self, step: Step, inputs: &[Row], outputs: &mut [Row], mask: u32) -> u32;
+}
+
+/// One lobe: a lane of a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnLobe {
+    pub slot: u32,
+    pub lane: u32,
+    pub normal: Vec3,
+    pub albedo: Vec3,
+    kind: u32,
+}
+
+/// The bits by which code says what a lobe is like.
+const REFLECTS: u32 = 1;
+const TRANSMITS: u32 = 2;
+const SPECULAR: u32 = 4;
+const DIFFUSE: u32 = 8;
+
+/// Rows of normal, tangent and `wo`, which follow the members.
+const FRAME: usize = 9;
+
+/// Rows of the largest outputs beside the members.
+const MOST_OUTPUTS: usize = 10;
+
+impl OwnLobe {
+    pub fn reach(&self) -> Reach {
+        match (self.kind & REFLECTS != 0, self.kind & TRANSMITS != 0) {
+            (true, true) => Reach::Both,
+            (false, true) => Reach::Transmits,
+            _ => Reach::Reflects,
+        }
+    }
+
+    pub fn is_specular(&self) -> bool {
+        self.kind & SPECULAR != 0
+    }
+
+    pub fn is_diffuse(&self) -> bool {
+        self.kind & DIFFUSE != 0
+    }
+}
+
+/// A direction in which a lobe is to be evaluated, or random numbers to draw one with.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<T> {
+    pub lobe: OwnLobe,
+    pub with: T,
+}
+
+type Value = (Vec3, f32);
+
+/// The lobes of one closure in a table.
+#[derive(Clone, Default)]
+struct Slot {
+    code: Option<Arc<dyn LobeCode>>,
+    /// Members, normal, tangent, `wo`, and room for what is asked.
+    rows: Vec<Row>,
+    /// What the last call gave.
+    outputs: Vec<Row>,
+    /// By lane, what was asked beforehand.
+    values: [SmallVec<[(Vec3, Value); 4]>; LANES],
+    drawn: [Option<(Vec2, Option<LobeSample>)>; LANES],
+    /// Of a layer, for each base that somebody asked for.
+    shares: Vec<(usize, [Row; 3])>,
+    /// Lanes whose preparation ended early.
+    ended: u32,
+}
+
+/// The lobes of a block whose code is a struct of a file. Each thread has one, and reuses it.
+#[derive(Clone, Default)]
+pub struct OwnLobes {
+    slots: Vec<Slot>,
+    used: usize,
+    /// Of all lanes.
+    pub list: Vec<WeightedOwn>,
+}
+
+impl OwnLobes {
+    /// Forgets the last block.
+    pub fn clear(&mut self) {
+        self.used = 0;
+        self.list.clear();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Prepares the lobes of one closure at these places, and returns the number of their slot. The rows of members lie
+    /// in `members`; `floats` says which of them hold floats, and what is no number there counts as 0. `bases` are the
+    /// bases of a layer that hold something.
+    pub fn begin(
+        &mut self,
+        code: &Arc<dyn LobeCode>,
+        (members, floats): (&[Row], &[usize]),
+        places: &[(Place, Vec3)],
+        bases: &[usize],
+        mask: u32,
+    ) -> usize {
+        if self.used == self.slots.len() {
+            self.slots.push(Slot::default());
+        }
+        let slot = &mut self.slots[self.used];
+        self.used += 1;
+        slot.begin(code, (members, floats), places, mask);
+        for &base in bases {
+            slot.share_beneath(base, mask);
+        }
+        self.used - 1
+    }
+
+    /// The lobe of a lane; none where its preparation ended early.
+    pub fn lobe(&self, slot: usize, lane: usize) -> Option<OwnLobe> {
+        let at = &self.slots[slot];
+        let members = at.members();
+        (at.ended >> lane & 1 == 0).then(|| OwnLobe {
+            slot: slot as u32,
+            lane: lane as u32,
+            normal: Vec3::from(read3(&at.outputs, members, lane)),
+            albedo: Vec3::from(read3(&at.outputs, members + 6, lane)),
+            kind: at.outputs[members + 9].int(lane) as u32,
+        })
+    }
+
+    /// Of a layer: the share of light from a base that passes it. The base is one of those given to [`OwnLobes::begin`].
+    pub fn beneath(&self, slot: usize, lane: usize, base: usize) -> Vec3 {
+        let found = self.slots[slot].shares.iter().find(|(b, _)| *b == base);
+        found.map_or(Vec3::ZERO, |(_, rows)| Vec3::from(read3(rows, 0, lane)))
+    }
+
+    /// Finds the values of many lobes together, and keeps them.
+    pub fn evaluate(&mut self, requests: &[Request<Vec3>]) {
+        self.rounds(requests, |slot, round| slot.evaluate(round));
+    }
+
+    /// Draws directions from many lobes together, and keeps them: the last for each lobe.
+    pub fn draw(&mut self, requests: &[Request<Vec2>]) {
+        self.rounds(requests, |slot, round| slot.draw(round));
+    }
+
+    /// Hands the requests of each slot out in rounds in which no lane asks twice.
+    fn rounds<T: Copy>(&mut self, requests: &[Request<T>], run: impl Fn(&mut Slot, &[(usize, T)])) {
+        for (number, slot) in self.slots[..self.used].iter_mut().enumerate() {
+            let mine = requests.iter().filter(|r| r.lobe.slot as usize == number);
+            let mut left: SmallVec<[(usize, T); 2 * LANES]> = mine.map(|r| (r.lobe.lane as usize, r.with)).collect();
+            while !left.is_empty() {
+                let (mut taken, mut round) = (0_u32, SmallVec::<[(usize, T); LANES]>::new());
+                left.retain(|&mut (lane, with)| {
+                    let first = taken >> lane & 1 == 0;
+                    taken |= 1 << lane;
+                    if first {
+                        round.push((lane, with));
+                    }
+                    !first
+                });
+                run(slot, &round);
+            }
+        }
+    }
+
+    fn slot(&self, lobe: &OwnLobe) -> &Slot {
+        &self.slots[lobe.slot as usize]
+    }
+
+    pub fn name(&self, lobe: &OwnLobe) -> &str {
+        self.slot(lobe).code.as_ref().map_or("", |code| code.name())
+    }
+
+    /// The value of one lobe and its density.
+    pub fn value(&self, lobe: &OwnLobe, wo: Vec3, wi: Vec3) -> Value {
+        let (slot, lane) = (self.slot(lobe), lobe.lane as usize);
+        let kept = slot.values[lane].iter().find(|(direction, _)| *direction == wi);
+        match kept.filter(|_| slot.wo(lane) == wo) {
+            Some((_, value)) => *value,
+            None => slot.value_alone(lane, wo, wi),
+        }
+    }
+
+    /// A direction of one lobe.
+    pub fn sample(&self, lobe: &OwnLobe, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+        let (slot, lane) = (self.slot(lobe), lobe.lane as usize);
+        match &slot.drawn[lane] {
+            Some((with, drawn)) if *with == u && slot.wo(lane) == wo => *drawn,
+            _ => slot.sample_alone(lane, wo, &[u])[0],
+        }
+        .map(|s| if lobe.is_specular() { LobeSample { pdf: 1.0, ..s } } else { s })
+    }
+
+    /// The one or two directions of a specular lobe, each with its weight times its probability.
+    pub fn specular_directions(&self, lobe: &OwnLobe, wo: Vec3) -> SmallVec<[LobeSample; 2]> {
+        let mut found = SmallVec::<[LobeSample; 2]>::new();
+        if !lobe.is_specular() {
+            return found;
+        }
+        let ends = [0.0, 1.0_f32.next_down()].map(|x| Vec2::new(x, 0.5));
+        for s in self.slot(lobe).sample_alone(lobe.lane as usize, wo, &ends).into_iter().flatten() {
+            if found.iter().all(|other: &LobeSample| other.wi.distance_squared(s.wi) > 1e-8) {
+                found.push(LobeSample { weight: s.weight * s.pdf, pdf: 1.0, ..s });
+            }
+        }
+        found
+    }
+
+    /// Directions of one lobe for up to 16 pairs of random numbers.
+    pub fn samples(&self, lobe: &OwnLobe, wo: Vec3, u: &[Vec2]) -> SmallVec<[Option<LobeSample>; LANES]> {
+        self.slot(lobe).sample_alone(lobe.lane as usize, wo, u)
+    }
+}
+
+impl Slot {
+    fn members(&self) -> usize {
+        self.rows.len() - FRAME - 3
+    }
+
+    fn begin(
+        &mut self,
+        code: &Arc<dyn LobeCode>,
+        (members, floats): (&[Row], &[usize]),
+        places: &[(Place, Vec3)],
+        mask: u32,
+    ) {
+        let count = code.members();
+        self.values.iter_mut().for_each(SmallVec::clear);
+        self.drawn = [None; LANES];
+        self.shares.clear();
+        self.rows.clear();
+        self.rows.extend_from_slice(&members[..count]);
+        for &row in floats {
+            self.rows[row].0.iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });
+        }
+        self.rows.resize(count + 10, Row::ZERO);
+        for (lane, (place, surface)) in places.iter().enumerate() {
+            write3(&mut self.rows, count, lane, place.wo);
+            write3(&mut self.rows, count + 3, lane, *surface);
+            write3(&mut self.rows, count + 6, lane, place.gnormal);
+            self.rows[count + 9].0[lane] = f32::from_bits(place.inside.into());
+        }
+        self.outputs.resize(count + MOST_OUTPUTS, Row::ZERO);
+        self.ended = code.run(Step::Begin, &self.rows, &mut self.outputs, mask);
+        // What later steps read lies in order: members, normal and tangent as they were given, and `wo`.
+        let wo: [Row; 3] = std::array::from_fn(|i| self.rows[count + i]);
+        self.rows.resize(count + FRAME + 3, Row::ZERO);
+        self.rows[..count + 6].copy_from_slice(&self.outputs[..count + 6]);
+        self.rows[count + 6..count + 9].copy_from_slice(&wo);
+        self.code = Some(Arc::clone(code));
+    }
+
+    fn wo(&self, lane: usize) -> Vec3 {
+        Vec3::from(read3(&self.rows, self.members() + 6, lane))
+    }
+
+    /// Runs a step for the lanes of a mask; the inputs stand in the rows. The first rows of the outputs stay as `Begin` left
+    /// them where `keep` says so.
+    fn run(&self, step: Step, rows: &[Row], outputs: &mut [Row], mask: u32) {
+        let asked = match step {
+            Step::Begin | Step::Eval => 3,
+            Step::Draw => 2,
+            Step::Beneath => 1,
+        };
+        if let Some(code) = &self.code {
+            code.run(step, &rows[..self.members() + FRAME + asked], outputs, mask);
+        }
+    }
+
+    fn share_beneath(&mut self, base: usize, mask: u32) {
+        let at = self.members() + FRAME;
+        self.rows[at] = Row::splat(f32::from_bits(base as u32));
+        let mut share = [Row::ZERO; 3];
+        self.run(Step::Beneath, &self.rows, &mut share, mask);
+        self.shares.push((base, share));
+    }
+
+    fn evaluate(&mut self, round: &[(usize, Vec3)]) {
+        let at = self.members() + FRAME;
+        round.iter().for_each(|&(lane, wi)| write3(&mut self.rows, at, lane, wi));
+        let mut outputs = [Row::ZERO; 4];
+        self.run(Step::Eval, &self.rows, &mut outputs, mask_of(round));
+        for &(lane, wi) in round {
+            self.values[lane].push((wi, value_in(&outputs, lane)));
+        }
+    }
+
+    fn draw(&mut self, round: &[(usize, Vec2)]) {
+        let at = self.members() + FRAME;
+        for &(lane, u) in round {
+            (self.rows[at].0[lane], self.rows[at + 1].0[lane]) = (u.x, u.y);
+        }
+        let mut outputs = [Row::ZERO; 8];
+        self.run(Step::Draw, &self.rows, &mut outputs, mask_of(round));
+        for &(lane, u) in round {
+            self.drawn[lane] = Some((u, sample_in(&outputs, lane)));
+        }
+    }
+
+    /// The rows of one lane, in so many lanes.
+    fn alone(&self, lane: usize, wo: Vec3) -> SmallVec<[Row; 32]> {
+        let mut rows: SmallVec<[Row; 32]> = self.rows.iter().map(|row| Row::splat(row.0[lane])).collect();
+        let at = self.members() + 6;
+        (0..LANES).for_each(|lane| write3(&mut rows, at, lane, wo));
+        rows
+    }
+
+    fn value_alone(&self, lane: usize, wo: Vec3, wi: Vec3) -> Value {
+        let (mut rows, mut outputs) = (self.alone(lane, wo), [Row::ZERO; 4]);
+        write3(&mut rows, self.members() + FRAME, 0, wi);
+        self.run(Step::Eval, &rows, &mut outputs, 1);
+        value_in(&outputs, 0)
+    }
+
+    fn sample_alone(&self, lane: usize, wo: Vec3, u: &[Vec2]) -> SmallVec<[Option<LobeSample>; LANES]> {
+        let (mut rows, mut outputs) = (self.alone(lane, wo), [Row::ZERO; 8]);
+        let at = self.members() + FRAME;
+        for (lane, u) in u.iter().enumerate() {
+            (rows[at].0[lane], rows[at + 1].0[lane]) = (u.x, u.y);
+        }
+        self.run(Step::Draw, &rows, &mut outputs, ((1_u64 << u.len()) - 1) as u32);
+        (0..u.len()).map(|lane| sample_in(&outputs, lane)).collect()
+    }
+}
+
+fn mask_of<T>(round: &[(usize, T)]) -> u32 {
+    round.iter().map(|(lane, _)| 1 << lane).sum()
+}
+
+fn write3(rows: &mut [Row], at: usize, lane: usize, v: Vec3) {
+    v.to_array().into_iter().enumerate().for_each(|(i, x)| rows[at + i].0[lane] = x);
+}
+
+fn value_in(outputs: &[Row], lane: usize) -> Value {
+    (Vec3::from(read3(outputs, 0, lane)), outputs[3].0[lane])
+}
+
+fn sample_in(outputs: &[Row], lane: usize) -> Option<LobeSample> {
+    let [wi, weight] = [0, 3].map(|at| Vec3::from(read3(outputs, at, lane)));
+    let (pdf, eta) = (outputs[6].0[lane], outputs[7].0[lane]);
+    // Code that ended early leaves zeros. An index of 0 marks what stays on the side of `wo`.
+    let refracted = (eta > 0.0).then_some(Refraction { eta });
+    (pdf > 0.0).then_some(LobeSample { wi, weight, pdf, refracted })
+}

@@ -1,0 +1,94 @@
+//! The compiled code of a closure that a shader file declares as a struct.
+
+use crate::bsdf::{LobeCode, Step};
+use ssl_compiler::runtime::{Block, ClosureInterface, LaneError, ParameterBlock, Row};
+use ssl_compiler::{ClosureId, CompileError, Program, Shader, ShaderRequest};
+use std::sync::{Arc, OnceLock};
+
+/// What makes a struct a closure, and what is run for it: see `std/bsdf.ssl`.
+pub const INTERFACE: ClosureInterface =
+    ClosureInterface { file: "bsdf.ssl", name: "IBsdf", functions: &[BEGIN, EVAL, DRAW, BENEATH] };
+
+const BEGIN: &str = "bsdf_begin";
+const EVAL: &str = "bsdf_eval";
+const DRAW: &str = "bsdf_draw";
+const BENEATH: &str = "bsdf_beneath";
+
+/// Rows of the inputs of the first step beside the members: `wo`, two normals, and the side.
+const PLACE: usize = 10;
+
+/// One function, and the block of parameters that it has none in.
+struct Function {
+    shader: Arc<Shader>,
+    parameters: ParameterBlock,
+}
+
+/// The closures of a program that its files declare, with their code.
+pub type OwnCodes = Vec<(ClosureId, Arc<OwnCode>)>;
+
+/// The functions of one closure.
+pub struct OwnCode {
+    name: String,
+    members: usize,
+    begin: Function,
+    eval: Function,
+    draw: Function,
+    /// Of a layer.
+    beneath: Option<Function>,
+    error: OnceLock<LaneError>,
+}
+
+impl OwnCode {
+    /// Compiles what is run for a closure of a program.
+    pub fn compile(program: &Program, closure: ClosureId, name: &str, is_layer: bool) -> Result<OwnCode, CompileError> {
+        let function = |entry: &str| -> Result<Function, CompileError> {
+            let request = ShaderRequest { closure: Some(closure), ..ShaderRequest::from(entry) };
+            let shader = program.compile(request)?;
+            Ok(Function { parameters: ParameterBlock::new(shader.interface()), shader })
+        };
+        let begin = function(BEGIN)?;
+        Ok(OwnCode {
+            name: name.to_owned(),
+            members: begin.shader.interface().globals.rows() - PLACE,
+            begin,
+            eval: function(EVAL)?,
+            draw: function(DRAW)?,
+            beneath: is_layer.then(|| function(BENEATH)).transpose()?,
+            error: OnceLock::new(),
+        })
+    }
+
+    /// The first error that ended a lane early.
+    pub fn error(&self) -> Option<LaneError> {
+        self.error.get().copied()
+    }
+}
+
+impl LobeCode for OwnCode {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn members(&self) -> usize {
+        self.members
+    }
+
+    fn run(&self, step: Step, inputs: &[Row], outputs: &mut [Row], mask: u32) -> u32 {
+        let function = match step {
+            Step::Begin => &self.begin,
+            Step::Eval => &self.eval,
+            Step::Draw => &self.draw,
+            // Only layers are asked.
+            Step::Beneath => match &self.beneath {
+                Some(function) => function,
+                None => return 0,
+            },
+        };
+        let status = function.shader.run(&mut Block { mask, ..Block::new(inputs, &function.parameters, outputs) });
+        if let Some(error) = status.first_error() {
+            // Only the first is kept; which one that is does not reach the image.
+            let _ = self.error.set(error);
+        }
+        status.errors.iter().enumerate().map(|(lane, e)| u32::from(e.is_some()) << lane).sum()
+    }
+}

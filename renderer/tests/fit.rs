@@ -1,0 +1,178 @@
+//! `shade fit` as a user meets it: results and checkpoints in a folder, exit codes, JSON.
+
+mod shade;
+
+use serde_json::Value;
+use shade::{shade, text};
+use ssl_tests::temporary::Folder;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn scene(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes").join(name).display().to_string()
+}
+
+/// A small version of the splats, with results in a folder.
+fn splats<'a>(job: &'a str, folder: &'a str, steps: &'a str) -> Vec<&'a str> {
+    let small = ["--set", "count=40", "--set", "size=4e-3", "--set", "buffers.target.size=[48,32]"];
+    [&["fit", job, "-o", folder, "--steps", steps][..], &small].concat()
+}
+
+fn file(folder: &str, name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(folder).join(name)).unwrap_or_else(|e| panic!("{folder}/{name}: {e}"))
+}
+
+#[test]
+fn a_fit_writes_its_results_and_says_so() {
+    let folder = Folder::new("fit-curve");
+    let out = folder.file("out");
+    let said = shade(&["fit", &scene("fit/curve.toml"), "-o", &out, "--steps", "20", "--json"]);
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said.stderr));
+    let json: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    let fit = &json["fit"];
+    assert_eq!((&fit["steps"], &fit["resumed_from"]), (&20.into(), &0.into()));
+    assert_eq!(fit["history"].as_array().map(Vec::len), Some(3));
+    assert_eq!(fit["last"]["step"], 20);
+    for name in fit["files"].as_array().expect("a list") {
+        assert!(!file(&out, name.as_str().expect("a name")).is_empty());
+    }
+    assert!(text(&file(&out, "loss.csv")).starts_with("step,loss,psnr\n0,"));
+    let plain = shade(&["fit", &scene("fit/curve.toml"), "-o", &out, "--steps", "20"]);
+    // A curve is no picture.
+    assert!(text(&plain.stdout).contains("20 steps, loss ") && !text(&plain.stdout).contains("PSNR"), "{plain:?}");
+    assert!(text(&plain.stderr).contains("memory: "), "{}", text(&plain.stderr));
+}
+
+/// The blobs that ship, in a picture of any size, and no checkpoint beside it.
+#[test]
+fn blobs_are_drawn_without_a_fit() {
+    let folder = Folder::new("fit-drawn");
+    let out = folder.file("out");
+    let job = scene("splats/draw.toml");
+    let said = shade(&["fit", &job, "-o", &out, "--set", "width=60", "--set", "height=34"]);
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said.stderr));
+    assert!(text(&said.stdout).contains("picture.png written"), "{}", text(&said.stdout));
+    let picture = file(&out, "picture.png");
+    assert_eq!([picture[19], picture[23]], [60, 34]);
+    let names = std::fs::read_dir(&out).expect("the folder was made").count();
+    assert_eq!(names, 1, "nothing but the picture");
+    let said = shade(&["fit", &job, "-o", &out, "--init", "none.npy"]);
+    assert!(said.status.code() == Some(1) && text(&said.stderr).contains("J0001"), "{}", text(&said.stderr));
+}
+
+/// Killed again and again without a warning, whatever it is doing: at most the last checkpoint's step is lost.
+#[cfg(unix)]
+#[test]
+fn a_killed_fit_goes_on_to_the_same_bytes() {
+    let folder = Folder::new("fit-killed");
+    let (job, straight, killed) = (scene("splats/photo.toml"), folder.file("straight"), folder.file("killed"));
+    let whole = shade(&splats(&job, &straight, "60"));
+    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+    let again =
+        [&splats(&job, &killed, "60")[..], &["--resume", "--checkpoint-every", "0", "--progress", "0"]].concat();
+    let checkpoint = Path::new(&killed).join("fit.checkpoint");
+    for _ in 0..3 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_shade"))
+            .args(&again)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program was built for this test");
+        let begin = Instant::now();
+        let before = std::fs::metadata(&checkpoint).and_then(|m| m.modified()).ok();
+        // Until it has taken a step at least, or is done.
+        while child.try_wait().expect("a child").is_none() && begin.elapsed() < Duration::from_secs(60) {
+            if std::fs::metadata(&checkpoint).and_then(|m| m.modified()).ok() != before {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().expect("it can be killed");
+        child.wait().expect("a child");
+    }
+    let last = shade(&again);
+    assert_eq!(last.status.code(), Some(0), "{}", text(&last.stderr));
+    for name in ["blobs.npy", "picture.png", "loss.csv", "loss.svg", "fit.checkpoint"] {
+        assert!(file(&straight, name) == file(&killed, name), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_the_state() {
+    let folder = Folder::new("fit-interrupted");
+    let (job, out) = (scene("splats/photo.toml"), folder.file("out"));
+    let arguments = [&splats(&job, &out, "1000000")[..], &["--checkpoint-every", "0"]].concat();
+    let child = Command::new(env!("CARGO_BIN_EXE_shade"))
+        .args(&arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program was built for this test");
+    let begin = Instant::now();
+    while !Path::new(&out).join("fit.checkpoint").exists() && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupted.is_ok_and(|status| status.success()));
+    let ended = child.wait_with_output().expect("a child");
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("`--resume` goes on from there"), "{}", text(&ended.stderr));
+    assert!(text(&ended.stdout).contains("stopped at "), "{}", text(&ended.stdout));
+    // The loss until then can be looked at.
+    assert!(text(&file(&out, "loss.csv")).starts_with("step,loss,psnr\n0,") && !file(&out, "loss.svg").is_empty());
+}
+
+#[test]
+fn exit_codes_say_who_is_at_fault() {
+    let folder = Folder::new("fit-codes");
+    let (job, out) = (scene("splats/photo.toml"), folder.file("out"));
+    let run = |more: &[&str]| {
+        let said = shade(&[&splats(&job, &out, "2")[..], more].concat());
+        (said.status.code(), text(&said.stderr))
+    };
+    let (code, said) = run(&["--set", "count=10000000", "--memory", "500"]);
+    assert!(code == Some(4) && said.contains("J0010") && said.contains("may take 500 MB"), "{code:?} {said}");
+    let (code, said) = run(&["--set", "target=none.png"]);
+    assert!(code == Some(1) && said.contains("J0001"), "{code:?} {said}");
+    let (code, said) = run(&["--set", "fuel=10"]);
+    assert!(code == Some(1) && said.contains("J0009"), "{code:?} {said}");
+    assert_eq!(run(&["--sweep", "guess"]).0, Some(2));
+    assert_eq!(run(&["--memory", "0"]).0, Some(2));
+    assert_eq!(shade(&["fit"]).status.code(), Some(2));
+    let (code, said) = run(&[]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = run(&["--resume", "--set", "fit.0.rate=0.1"]);
+    assert!(code == Some(1) && said.contains("J0011"), "{code:?} {said}");
+    std::fs::write(folder.file("file"), "").expect("it can be written");
+    let blocked = folder.file("file");
+    let said = shade(&splats(&job, &blocked, "1"));
+    assert!(said.status.code() == Some(4) && text(&said.stderr).contains("J0012"), "{}", text(&said.stderr));
+}
+
+#[test]
+fn jobs_are_checked_like_scenes() {
+    let said = shade(&["check", &scene("fit"), &scene("splats"), "--json"]);
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said.stdout));
+    let said = shade(&["check", &scene("fit/curve.toml"), "--set", "fit.0.method=newton"]);
+    assert!(
+        said.status.code() == Some(1) && text(&said.stderr).contains("there are adam, sgd"),
+        "{}",
+        text(&said.stderr)
+    );
+    let said = shade(&["explain", "J0007"]);
+    assert!(text(&said.stdout).contains("Right:"), "{}", text(&said.stdout));
+}
+
+#[test]
+fn the_published_schema_is_that_of_the_program() {
+    let said = shade(&["fit", "--schema"]);
+    let published = std::fs::read_to_string(scene("job.schema.json")).expect("it is published");
+    assert_eq!(text(&said.stdout), published.replace("\r\n", "\n"));
+    let schema: Value = serde_json::from_str(&published).expect("JSON");
+    // Every reference leads to a table.
+    let references = published.matches("\"#/$defs/").count();
+    let tables = schema["$defs"].as_object().expect("tables");
+    assert!(references >= tables.len() && tables.keys().all(|name| published.contains(&format!("#/$defs/{name}"))));
+}

@@ -1,0 +1,35 @@
+//! Why a derivative of an integral cannot be had.
+
+use crate::diagnostics::{Diagnostic, codes};
+use crate::ir::Why;
+use crate::source::Span;
+
+pub(super) fn explain(span: Span, why: Why) -> Diagnostic {
+    let (message, hint) = match why {
+        Why::Curved => (
+            "the derivative of the integral needs the place where this condition changes, and it cannot be solved for it",
+            "compare values that are affine in the variables of integration, such as `x < a * y + b`",
+        ),
+        Why::Rounding => (
+            "the integrand jumps here at a place that depends on a parameter, and by no condition",
+            "write the jump as a condition, such as `x < a ? 0.0 : 1.0`",
+        ),
+        Why::Loop => (
+            "this integrand jumps at a place that depends on a parameter, and has a loop or a recursion in it",
+            "unroll the loop: write `[ForceUnroll]` before it",
+        ),
+        Why::Effects => (
+            "this integrand jumps at a place that depends on a parameter, and looks up a texture or prints",
+            "move the look-up or `printf` out of the integrand",
+        ),
+        Why::LookUp => {
+            ("a condition in an integral depends on what a texture gives", "look the texture up before the integral")
+        }
+        Why::Twice => (
+            "this asks for a second derivative of an integral whose integrand jumps",
+            "only the first derivative knows how jumps move; take the second one of a function without jumps",
+        ),
+    };
+    let hint = format!("{hint}; `boundaries = false` leaves out what the jump adds to derivatives");
+    Diagnostic::error(&codes::JUMPS, span, message, hint)
+}

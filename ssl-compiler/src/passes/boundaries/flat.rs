@@ -1,0 +1,84 @@
+//! The integrand as one function without calls and tokens, as far as it can be had.
+
+use crate::ir::*;
+use crate::passes::remarks::Remarks;
+use crate::passes::{dce, inline, simplify, unroll};
+
+pub(super) struct Flat {
+    /// Takes what the integrand sees and the variables of integration, and gives floats.
+    pub function: Function,
+    /// Why its two sides cannot be computed.
+    pub opaque: Option<Why>,
+    /// By function that is still called, whether its author gave its derivatives.
+    pub customs: Vec<bool>,
+}
+
+pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
+    let mut own = module.clone();
+    own.entry = integrand;
+    dce::drop_functions(&mut own);
+    inline::everything(&mut own);
+    simplify::run(&mut own);
+    unroll::run(&mut own, &mut Remarks::unheard());
+    simplify::run(&mut own);
+    own.functions.iter_mut().for_each(without_fuel);
+    simplify::run(&mut own);
+    dce::run(&mut own);
+    let customs = own.functions.iter().map(|f| f.custom != Custom::default()).collect();
+    let mut function = own.functions.swap_remove(own.entry.index());
+    let body = function.body;
+    let tokens: Vec<bool> = function.params().iter().map(|&v| function.ty(v) != Ty::Token).collect();
+    let mut opaque = None;
+    function.walk(|_, data| match data.op {
+        Op::Loop(_) | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } => opaque = opaque.or(Some(Why::Loop)),
+        Op::If => {}
+        _ if data.args.iter().any(|&v| function.ty(v) == Ty::Token) => opaque = Some(Why::Effects),
+        _ => {}
+    });
+    if opaque.is_none() {
+        let mut keep = tokens.iter();
+        function.regions[body.index()].params.retain(|_| keep.next().copied().unwrap_or(true));
+    } else {
+        // What is only looked at may as well have its token behind.
+        let params = &mut function.regions[body.index()].params;
+        params.sort_by_key(|v| function.types[v.index()] == Ty::Token);
+    }
+    Flat { function, opaque, customs }
+}
+
+/// Fuel is the integral's own affair: each of its samples takes some. The token stays only where something else needs it.
+fn without_fuel(f: &mut Function) {
+    let body = f.body;
+    if f.results.first() == Some(&Ty::Token) {
+        f.results.remove(0);
+        f.regions[body.index()].results.remove(0);
+    }
+    let mut alias: Vec<Value> = (0..f.types.len() as u32).map(Value).collect();
+    for region in 0..f.regions.len() {
+        let mut kept = Vec::new();
+        for inst in std::mem::take(&mut f.regions[region].insts) {
+            let data = f.inst(inst).clone();
+            if let Op::Burn(_) = data.op {
+                alias[data.results[0].index()] = data.args[0];
+                let constant = InstData {
+                    op: Op::Const(Const::Bool(true)),
+                    args: Values::new(),
+                    results: data.results[1..].into(),
+                    ..data
+                };
+                kept.push(f.new_inst(constant));
+            } else {
+                kept.push(inst);
+            }
+        }
+        f.regions[region].insts = kept;
+    }
+    let last = |mut v: Value| {
+        while alias[v.index()] != v {
+            v = alias[v.index()];
+        }
+        v
+    };
+    f.insts.iter_mut().flat_map(|data| &mut data.args).for_each(|v| *v = last(*v));
+    f.regions.iter_mut().flat_map(|r| &mut r.results).for_each(|v| *v = last(*v));
+}

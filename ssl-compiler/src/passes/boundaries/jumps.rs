@@ -1,0 +1,177 @@
+//! Where an integrand jumps at a place that a parameter may move.
+//!
+//! A value is *drawn* if it depends on a variable of integration, and *moved* if its derivative may depend on a parameter.
+//! Something jumps where it compares, rounds or converts a value that is both. Where no parameter is in it, the place stays;
+//! where no variable of integration is, it is no place of the domain. Over-estimates: what the host gives counts as a
+//! parameter, whether or not anything differentiates by it; then nothing is refused for it.
+
+use super::flat::Flat;
+use crate::ir::*;
+use crate::source::Span;
+
+/// A jump.
+pub(super) struct Jump {
+    pub inst: Inst,
+    pub span: Span,
+    /// What is compared, or rounded.
+    pub args: Values,
+    /// The comparison.
+    pub compare: Compare,
+    /// Why it lies on no plane, if that is known already.
+    pub why: Option<Why>,
+}
+
+pub(super) struct Found {
+    pub jumps: Vec<Jump>,
+    pub taint: Taint,
+    /// A condition depends on what a texture gives.
+    pub look_up: Option<Span>,
+}
+
+/// What each value depends on.
+#[derive(Default)]
+pub(super) struct Taint {
+    kinds: Vec<u8>,
+}
+
+const DRAWN: u8 = 1;
+const MOVED: u8 = 2;
+const LOOKED_UP: u8 = 4;
+
+impl Taint {
+    pub fn is_drawn(&self, v: Value) -> bool {
+        self.kinds[v.index()] & DRAWN != 0
+    }
+
+    fn of(&self, values: &[Value]) -> u8 {
+        values.iter().fold(0, |all, v| all | self.kinds[v.index()])
+    }
+
+    /// Whether that is new.
+    fn add(&mut self, v: Value, kinds: u8) -> bool {
+        let old = self.kinds[v.index()];
+        self.kinds[v.index()] |= kinds;
+        old | kinds != old
+    }
+
+    fn pairs(&mut self, from: &[Value], to: &[Value]) -> bool {
+        from.iter().zip(to).fold(false, |any, (&a, &b)| self.add(b, self.kinds[a.index()]) | any)
+    }
+}
+
+/// Looks for the jumps of an integrand, whose last parameters are the variables of integration.
+pub(super) fn find(flat: &Flat, fixed: &[bool]) -> Found {
+    let f = &flat.function;
+    let mut taint = Taint { kinds: vec![0; f.types.len()] };
+    let params: Vec<Value> = f.params().iter().copied().filter(|&v| f.ty(v) != Ty::Token).collect();
+    let (seen, drawn) = params.split_at(params.len() - fixed.len());
+    for &v in seen.iter().filter(|v| f.ty(**v).is_differentiable()) {
+        taint.add(v, MOVED);
+    }
+    for (&v, fixed) in drawn.iter().zip(fixed) {
+        taint.add(v, if *fixed { DRAWN } else { DRAWN | MOVED });
+    }
+    while spread(f, f.body, &mut taint) {}
+    let (mut jumps, mut look_up) = (Vec::new(), None);
+    f.walk(|inst, data| {
+        let kinds = taint.of(&data.args);
+        if kinds & DRAWN == 0 || kinds & (MOVED | LOOKED_UP) == 0 {
+            return;
+        }
+        let (compare, why) = match data.op {
+            Op::FloatCompare(Compare::Eq | Compare::Ne) => return,
+            Op::FloatCompare(compare) if !is_trivial(f, &data.args) => (compare, None),
+            Op::Float1(Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc)
+            | Op::Float2(Float2::Fmod | Float2::Atan2)
+            | Op::FloatToInt
+            | Op::FloatBits => (Compare::Eq, Some(Why::Rounding)),
+            // What it holds is not known here. A derivative that its author gave is the author's.
+            Op::Call(callee) if !flat.customs[callee.index()] => (Compare::Eq, Some(Why::Loop)),
+            Op::Jvp { .. } | Op::Vjp { .. } => (Compare::Eq, Some(Why::Loop)),
+            _ => return,
+        };
+        if kinds & LOOKED_UP != 0 {
+            look_up = look_up.or(Some(data.span));
+        }
+        if kinds & MOVED != 0 {
+            jumps.push(Jump { inst, span: data.span, args: data.args.clone(), compare, why });
+        }
+    });
+    Found { jumps, taint, look_up }
+}
+
+/// One walk over the code; whether it found anything new.
+fn spread(f: &Function, region: Region, taint: &mut Taint) -> bool {
+    let mut any = false;
+    for &inst in &f.region(region).insts {
+        let data = f.inst(inst);
+        for &inner in &data.regions {
+            any |= spread(f, inner, taint);
+        }
+        let args = taint.of(&data.args);
+        let kinds = match data.op {
+            Op::If => {
+                data.regions.iter().for_each(|&r| any |= taint.pairs(&f.region(r).results, &data.results));
+                // Which of the two it is depends on the point.
+                args & DRAWN
+            }
+            Op::Loop(_) => {
+                let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
+                any |= taint.pairs(&data.args, &condition.params);
+                any |= taint.pairs(&condition.results[1..], &body.params);
+                any |= taint.pairs(&condition.results[1..], &data.results);
+                any |= taint.pairs(&body.results, &condition.params);
+                taint.of(&condition.results[..1]) & DRAWN
+            }
+            Op::Global { .. } | Op::Parameter { .. } | Op::Element { .. } => args | MOVED,
+            Op::Sample { .. } | Op::Texture { .. } => args | LOOKED_UP,
+            // The weight and the residual only count in derivatives.
+            Op::Boundary => taint.of(&data.args[..1]),
+            Op::Float1(Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc) => args & DRAWN,
+            Op::Select => taint.of(&data.args[1..]) | taint.of(&data.args[..1]) & DRAWN,
+            _ => args,
+        };
+        for &r in &data.results {
+            // The others have no derivatives.
+            let kinds = if f.ty(r).is_differentiable() { kinds } else { kinds & DRAWN };
+            any |= taint.add(r, kinds);
+        }
+    }
+    any
+}
+
+/// Whether a comparison has one result nearly everywhere: something that is never negative, with 0. Built-ins also guard
+/// against sizes whose squares would leave the range of floats.
+fn is_trivial(f: &Function, args: &[Value]) -> bool {
+    let is_guard = |v: Value| match definition(f, v).map(|data| data.op) {
+        Some(Op::Const(Const::Float(bits))) => {
+            let size = f32::from_bits(bits).abs();
+            size <= 2f32.powi(-100) || size >= 2f32.powi(120)
+        }
+        _ => false,
+    };
+    is_guard(args[1]) && is_size(f, args[0], MAX_DEPTH) || is_guard(args[0]) && is_size(f, args[1], MAX_DEPTH)
+}
+
+/// How deep a sum of squares is looked into.
+const MAX_DEPTH: usize = 8;
+
+/// Whether a value is 0 or positive, and no NaN where its operands are none.
+fn is_size(f: &Function, v: Value, depth: usize) -> bool {
+    let Some(data) = definition(f, v).filter(|_| depth > 0) else { return false };
+    let args = &data.args;
+    let size = |v: Value| is_size(f, v, depth - 1);
+    match data.op {
+        Op::Const(Const::Float(bits)) => f32::from_bits(bits) >= 0.0,
+        Op::Float1(Float1::Abs | Float1::Exp | Float1::Exp2) | Op::Float2(Float2::Hypot) => true,
+        Op::Float1(Float1::Sqrt) => size(args[0]),
+        Op::Float2(Float2::Add | Float2::Max) => size(args[0]) && size(args[1]),
+        Op::Float2(Float2::Mul) => args[0] == args[1] || size(args[0]) && size(args[1]),
+        Op::Fma => (args[0] == args[1] || size(args[0]) && size(args[1])) && size(args[2]),
+        _ => false,
+    }
+}
+
+fn definition(f: &Function, v: Value) -> Option<&InstData> {
+    f.insts.iter().find(|data| data.results.contains(&v))
+}
