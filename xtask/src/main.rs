@@ -122,7 +122,8 @@ fn test() -> Outcome {
         }
     };
     if has(&["cargo", "nextest", "--version"]) {
-        cargo(&[&["nextest", "run", "--workspace", "--no-fail-fast"], features].concat())?;
+        let run = ["nextest", "run", "--workspace", "--no-fail-fast", "--failure-output", "immediate-final"];
+        cargo(&[&run, features].concat())?;
     } else {
         cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"], features].concat())?;
     }
@@ -186,8 +187,10 @@ fn equal_pictures() -> Outcome {
 type Step = (&'static str, fn() -> Outcome);
 
 /// Dev profile except for the proof, and for what runs `shade`, which share release builds.
+///
+/// The tests come last, as what nextest says of failures at its end then stands at the end of all output, where logs
+/// that are cut off still show it.
 const STEPS: &[Step] = &[
-    ("test", test),
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
     ("clippy", || clippy("xtask/reference")),
     ("clippy, llvm", || if llvm::version().is_some() { clippy("xtask/reference,llvm") } else { Ok(()) }),
@@ -209,6 +212,7 @@ const STEPS: &[Step] = &[
     // A program's gradients take many runs of it: the full size is for `prove`.
     ("proof, gradients", || prove_by(&["--test", "proof_gradients"], 1_000)),
     ("proof, math", || prove_math(&[])),
+    ("test", test),
 ];
 
 /// Runs all steps, past those that fail, so that one run tells everything. What was skipped was not shown to hold.
