@@ -55,6 +55,27 @@ fn endless_loops_run_out_of_fuel() {
     }
 }
 
+/// Samples on the boundaries of an integral take fuel like those of the integral itself, if a derivative wants them.
+#[test]
+fn samples_of_boundaries_take_fuel() {
+    let source = |e: &str| {
+        format!(
+            "float part(float t) {{ return integral(x in [0.0, 1.0], y in [0.0, 1.0]; samples = 5000) {{\n\
+                return x + y < t ? sin(x) : 0.0;\n\
+             }}; }}\n\
+             shader main(float t = 0.5, out float r) {{ r = {e}; }}"
+        )
+    };
+    let (value, slope) = (source("part(t)"), source("fwd_diff(part)(diffPair(t, 1.0)).d"));
+    let needs = |source: &str| {
+        let enough = |&fuel: &u32| run_everywhere(source, &[], fuel).status.is_clean();
+        (1..200).map(|n| n * 2_500).find(enough).expect("some fuel is enough")
+    };
+    let (of_value, of_slope) = (needs(&value), needs(&slope));
+    assert!(of_value >= 5_000 && of_slope >= of_value + 5_000, "{of_value}, {of_slope}");
+    assert_ends(&slope, LaneError::OutOfFuel, of_value);
+}
+
 // rule: limits.fuel accept
 #[test]
 fn fuel_ends_a_lane_at_the_same_point_on_every_backend() {

@@ -8,7 +8,7 @@ pub(super) fn explain(span: Span, why: Why) -> Diagnostic {
     let (message, hint) = match why {
         Why::Curved => (
             "the derivative of the integral needs the place where this condition changes, and it cannot be solved for it",
-            "compare values that are affine in the variables of integration, such as `x < a * y + b`",
+            "solve it by hand for something of at most the second degree in the variables of integration, such as `x < a * y + b`",
         ),
         Why::Rounding => (
             "the integrand jumps here at a place that depends on a parameter, and by no condition",

@@ -129,6 +129,9 @@ pub struct Function {
     pub custom: Custom,
     /// What callers in a reverse sweep had better do.
     pub prefer: Prefer,
+    /// It does nothing to its token but take fuel, and ends. So a call that nobody needs for what else it gives may go, with
+    /// the fuel. It takes a token first and gives it first.
+    pub spends: bool,
     /// What takes a step back: it takes a token, if it wants one, and what this function does, but for the state behind
     /// the step in place of the one before. It gives a token likewise, whether it could, and the state before the step.
     /// The state is what this function takes first and gives last.
@@ -183,6 +186,7 @@ impl Function {
             precision: Precision::default(),
             custom: Custom::default(),
             prefer: Prefer::default(),
+            spends: false,
             undo: None,
         };
         function.body = function.new_region(params);

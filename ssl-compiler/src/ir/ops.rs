@@ -254,7 +254,7 @@ pub enum Op {
 /// Why a derivative of an integral cannot be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Why {
-    /// The condition is not affine in the variables of integration.
+    /// The condition cannot be solved for a polynomial of at most the second degree in the variables of integration.
     Curved,
     /// What jumps is no condition: rounding, a remainder, a conversion to `int`.
     Rounding,

@@ -237,6 +237,7 @@ impl Parser {
                 body.function.prefer = prefer;
             }
         }
+        body.function.spends = cursor.eat("spends ");
         let undo = named(cursor, "undo ")?;
         self.customs.push((self.module.functions.len(), [forward, backward, undo]));
         cursor.expect("{")?;

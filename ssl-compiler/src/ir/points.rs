@@ -28,8 +28,8 @@ impl Sequence {
 /// An integral of a module, whose boundaries are yet to be written.
 #[derive(Clone, Debug)]
 pub struct Integral {
-    /// What is to say how the integral changes where its integrand jumps. It takes what the integrand sees, the bounds, the
-    /// number of samples and the seed, and gives zeros so far.
+    /// What is to say how the integral changes where its integrand jumps. It takes a token, what the integrand sees,
+    /// the bounds, the number of samples and the seed, and gives the token and zeros so far.
     pub function: super::FuncId,
     pub integrand: super::FuncId,
     pub sequence: Sequence,

@@ -135,6 +135,9 @@ impl Printer<'_> {
             Prefer::Recompute => text += "recompute ",
             Prefer::Checkpoint => text += "checkpoint ",
         }
+        if self.function.spends {
+            text += "spends ";
+        }
         if let Some(id) = self.function.undo {
             text += &format!("undo @{} ", self.name(id));
         }

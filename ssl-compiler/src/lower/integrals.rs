@@ -125,19 +125,22 @@ impl Writer<'_, '_> {
     fn boundary(&mut self, taken: &Taken, span: Span, results: &mut Values) {
         let is_fixed = |v: &Value| self.b.constant_of(*v).is_some();
         let fixed: Vec<bool> = taken.bounds.iter().map(|bounds| bounds.iter().all(is_fixed)).collect();
-        let mut args = taken.seen.clone();
+        let mut args = Values::from_slice(&[self.token()]);
+        args.extend(taken.seen.iter().copied());
         args.extend(taken.bounds.iter().flatten().copied());
         args.extend([taken.points.samples, taken.points.seed]);
         let takes: Vec<Ty> = args.iter().map(|&v| self.b.ty(v)).collect();
-        let gives = vec![FLOAT; results.len()];
+        let mut gives = vec![Ty::Token];
+        gives.extend(vec![FLOAT; results.len()]);
         let id = self.cx.declare_boundary(taken.integrand, &takes, &gives);
         let sequence = taken.points.sequence;
         self.cx.integrals.push(points::Integral { function: id, integrand: taken.integrand, sequence, fixed, span });
         let call = self.b.push(Op::Call(id), args, &gives, &[]);
         let moved = Values::from_slice(self.b.results(call));
+        self.set_unnamed(TOKEN, one(moved[0]));
         let weight = self.b.float(1.0);
-        for (result, moved) in results.iter_mut().zip(moved) {
-            *result = self.b.emit(Op::Boundary, &[*result, weight, moved], FLOAT);
+        for (result, moved) in results.iter_mut().zip(&moved[1..]) {
+            *result = self.b.emit(Op::Boundary, &[*result, weight, *moved], FLOAT);
         }
     }
 }
@@ -147,9 +150,11 @@ impl Lowering<'_> {
     fn declare_boundary(&mut self, integrand: FuncId, takes: &[Ty], gives: &[Ty]) -> FuncId {
         let name = self.unique_name(&format!("{}.boundaries", self.functions[integrand.index()].name));
         let mut b = Builder::new(Function::new(name, takes, gives).with_precision(self.request.precision));
+        let mut results = Values::from_slice(&b.function.params()[..1]);
         let zero = b.float(0.0);
+        results.extend(gives[1..].iter().map(|_| zero));
         let id = FuncId(self.functions.len() as u32);
-        self.functions.push(b.finish(gives.iter().map(|_| zero).collect()));
+        self.functions.push(b.finish(results));
         id
     }
 }

@@ -4,11 +4,18 @@
 //! with everything that it reads and everything that decides whether it is reached.
 
 use crate::ir::*;
+use std::collections::HashMap;
 
 /// Removes dead code from all functions, then functions that nobody calls.
 pub fn run(module: &mut Module) {
+    let spends: Vec<bool> = module.functions.iter().map(|f| f.spends).collect();
+    let spending = spends.contains(&true);
     for f in &mut module.functions {
-        let needs = Needs::of(f, &f.region(f.body).results, None);
+        let callees = Callees { spends: &spends, ..Callees::default() };
+        let needs = Needs::knowing(f, &f.region(f.body).results, callees);
+        if spending {
+            needs.without_spending(f, &spends);
+        }
         needs.prune(f);
     }
     drop_functions(module);
@@ -24,10 +31,18 @@ enum Definition {
     Param(Region, u32),
 }
 
+/// What is known of called functions.
+#[derive(Clone, Copy, Default)]
+struct Callees<'a> {
+    /// What calls need of their arguments.
+    needed: Option<&'a NeededParams>,
+    /// Which of them only spend fuel.
+    spends: &'a [bool],
+}
+
 struct Liveness<'a> {
     f: &'a Function,
-    /// Where it is known, what calls need of their arguments.
-    callees: Option<&'a NeededParams>,
+    callees: Callees<'a>,
     definitions: Vec<Definition>,
     /// The instruction that a region belongs to, and which of its regions it is.
     owners: Vec<Option<(Inst, usize)>>,
@@ -47,8 +62,35 @@ pub(super) struct Needs {
 impl Needs {
     /// What a function needs for these of its results.
     pub fn of(f: &Function, results: &[Value], callees: Option<&NeededParams>) -> Needs {
+        Needs::knowing(f, results, Callees { needed: callees, ..Callees::default() })
+    }
+
+    fn knowing(f: &Function, results: &[Value], callees: Callees<'_>) -> Needs {
         let Liveness { live, kept, .. } = Liveness::of(f, results, callees);
         Needs { live, kept }
+    }
+
+    /// Takes calls away of which only the token is needed, if all that they do to it is to take fuel.
+    fn without_spending(&self, f: &mut Function, spends: &[bool]) {
+        let mut alias: HashMap<Value, Value> = HashMap::new();
+        f.walk(|_, data| {
+            if let Op::Call(callee) = data.op
+                && spends[callee.index()]
+                && !data.results[1..].iter().any(|v| self.live[v.index()])
+            {
+                let token = data.args[0];
+                alias.insert(data.results[0], alias.get(&token).copied().unwrap_or(token));
+            }
+        });
+        if alias.is_empty() {
+            return;
+        }
+        let is_gone = |data: &InstData| data.results.first().is_some_and(|v| alias.contains_key(v));
+        let insts = &f.insts;
+        f.regions.iter_mut().for_each(|region| region.insts.retain(|i| !is_gone(&insts[i.index()])));
+        let resolve = |v: &mut Value| *v = alias.get(v).copied().unwrap_or(*v);
+        f.insts.iter_mut().flat_map(|data| &mut data.args).for_each(resolve);
+        f.regions.iter_mut().flat_map(|r| &mut r.results).for_each(resolve);
     }
 
     /// Removes all else.
@@ -58,7 +100,7 @@ impl Needs {
 }
 
 impl<'a> Liveness<'a> {
-    fn of(f: &'a Function, results: &[Value], callees: Option<&'a NeededParams>) -> Liveness<'a> {
+    fn of(f: &'a Function, results: &[Value], callees: Callees<'a>) -> Liveness<'a> {
         let mut l = Liveness {
             f,
             callees,
@@ -128,7 +170,10 @@ impl<'a> Liveness<'a> {
                         data.regions.iter().for_each(|&r| self.mark(&[f.region(r).results[i]]));
                     }
                     Op::Loop(_) => self.tested(inst, i),
-                    Op::Call(callee) => match self.callees.and_then(|all| all.get(callee.index())) {
+                    Op::Call(callee) if i == 0 && self.callees.spends.get(callee.index()) == Some(&true) => {
+                        self.mark(&data.args[..1]);
+                    }
+                    Op::Call(callee) => match self.callees.needed.and_then(|all| all.get(callee.index())) {
                         Some(needed) => {
                             let args = data.args.iter().zip(needed).filter(|(_, needed)| **needed);
                             self.mark(&args.map(|(&v, _)| v).collect::<Values>());

@@ -114,7 +114,7 @@ impl<'a> Output<'a> {
             Axes::Tangent => format!("{}.jvp", source.name),
         };
         let head = Function::new(self.name(base), &params, &results).with_precision(source.precision);
-        let id = self.declare(Function { prefer: source.prefer, ..head });
+        let id = self.declare(Function { prefer: source.prefer, spends: source.spends, ..head });
         self.ids.insert((old, signature.clone()), id);
         self.queue.push((id, old, signature.clone()));
         self.customs(id, old, &signature);

@@ -1,46 +1,79 @@
-//! Planes of one integrand that are the same plane: `x < t` and `x >= t`, or one condition written twice.
+//! Conditions of one integrand that change at the same place by how they are written: `x < t` and `x >= t`, or one
+//! condition twice.
 //!
-//! All conditions of a plane change at once, so they are forced together. Planes count as the same where their coefficients
-//! are sums of the same terms, up to the sign of all. What is equal for other reasons is not seen.
+//! They are forced together. Places count as the same where their coefficients are sums of the same terms, up to the sign
+//! of all. What is equal in value only, `ties` sees.
 
-use super::affine::Form;
 use super::jumps::Jump;
+use super::solve::Piece;
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use std::collections::HashMap;
 
-/// A plane, and the conditions that change there; whether each is false where the residual is positive.
-pub(super) struct Plane<'j> {
-    pub form: Form,
+/// A place, and the conditions that change there; whether each is the opposite of the first one.
+pub(super) struct Site<'j> {
+    pub pieces: Vec<Piece>,
     pub jumps: Vec<(&'j Jump, bool)>,
 }
 
 /// How many operations of a coefficient are looked at.
 const MAX_TERMS: usize = 256;
 
-/// Puts the jumps at one plane together.
-pub(super) fn together<'j>(b: &Builder, found: Vec<(&'j Jump, Form)>) -> Vec<Plane<'j>> {
+/// Puts the jumps at one place together.
+pub(super) fn together<'j>(b: &Builder, found: Vec<(&'j Jump, Vec<Piece>)>) -> Vec<Site<'j>> {
     let mut definitions = HashMap::new();
     for data in &b.function.insts {
         definitions.extend(data.results.iter().map(|&r| (r, data)));
     }
-    let mut planes: Vec<Plane<'_>> = Vec::new();
-    let mut known: HashMap<Vec<String>, usize> = HashMap::new();
-    for (jump, form) in found {
-        let [same, turned] = [false, true].map(|negative| {
-            let coefficients = form.slopes.iter().copied().chain([Some(form.offset)]);
-            coefficients.map(|v| Terms { definitions: &definitions, left: MAX_TERMS }.text(v, negative)).collect()
-        });
-        match (known.get(&same), known.get(&turned)) {
-            (Some(&i), _) => planes[i].jumps.push((jump, false)),
-            (_, Some(&i)) => planes[i].jumps.push((jump, true)),
+    let mut sites: Vec<Site<'_>> = Vec::new();
+    let mut known: HashMap<(Vec<String>, Vec<String>), usize> = HashMap::new();
+    for (jump, pieces) in found {
+        let (places, sides): (Vec<String>, Vec<Side>) =
+            pieces.iter().map(|piece| place(&definitions, b, piece)).unzip();
+        let [same, opposite] = [false, true].map(|turned| sides.iter().map(|side| side.text(turned)).collect());
+        let (same, opposite) = ((places.clone(), same), (places, opposite));
+        match (known.get(&same), known.get(&opposite)) {
+            (Some(&i), _) => sites[i].jumps.push((jump, false)),
+            (_, Some(&i)) => sites[i].jumps.push((jump, true)),
             _ => {
-                known.insert(same, planes.len());
-                planes.push(Plane { form, jumps: vec![(jump, false)] });
+                known.insert(same, sites.len());
+                sites.push(Site { pieces, jumps: vec![(jump, false)] });
             }
         }
     }
-    planes
+    sites
+}
+
+/// On which side a condition holds.
+enum Side {
+    Known(bool),
+    Computed(String),
+}
+
+impl Side {
+    fn text(&self, turned: bool) -> String {
+        match self {
+            Side::Known(above) => (*above != turned).to_string(),
+            Side::Computed(text) => format!("{text} {turned}"),
+        }
+    }
+}
+
+/// A text for the place of a piece, and the side on which its condition holds, by that text's sign.
+fn place(definitions: &HashMap<Value, &InstData>, b: &Builder, piece: &Piece) -> (String, Side) {
+    let text = |v: Option<Value>, negative: bool| Terms { definitions, left: MAX_TERMS }.text(v, negative);
+    let [same, turned] = [false, true].map(|negative| {
+        let coefficients = piece.form.coefficients.iter().map(|&c| text(c, negative));
+        coefficients.collect::<Vec<_>>().join("; ")
+    });
+    let is_turned = turned < same;
+    let valid = text(Some(piece.valid), false);
+    let place = format!("{} where {valid} every {:?}", if is_turned { turned } else { same }, piece.period);
+    let side = match b.constant_of(piece.above) {
+        Some(Const::Bool(above)) => Side::Known(above != is_turned),
+        _ => Side::Computed(format!("{} {is_turned}", text(Some(piece.above), false))),
+    };
+    (place, side)
 }
 
 struct Terms<'a> {

@@ -1,8 +1,11 @@
 //! The integrand as one function without calls and tokens, as far as it can be had.
 
+use super::sizes::Sizes;
 use crate::ir::*;
 use crate::passes::remarks::Remarks;
 use crate::passes::{dce, inline, simplify, unroll};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 pub(super) struct Flat {
     /// Takes what the integrand sees and the variables of integration, and gives floats.
@@ -14,14 +17,13 @@ pub(super) struct Flat {
 }
 
 pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
-    let mut own = module.clone();
-    own.entry = integrand;
-    dce::drop_functions(&mut own);
+    let mut own = reached(module, integrand);
     inline::everything(&mut own);
     simplify::run(&mut own);
     unroll::run(&mut own, &mut Remarks::unheard());
     simplify::run(&mut own);
     own.functions.iter_mut().for_each(without_fuel);
+    own.functions.iter_mut().for_each(settle);
     simplify::run(&mut own);
     dce::run(&mut own);
     let customs = own.functions.iter().map(|f| f.custom != Custom::default()).collect();
@@ -44,6 +46,56 @@ pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
         params.sort_by_key(|v| function.types[v.index()] == Ty::Token);
     }
     Flat { function, opaque, customs }
+}
+
+/// A module of a function and all that it calls.
+fn reached(module: &Module, entry: FuncId) -> Module {
+    let mut own = module.emptied();
+    let mut ids = HashMap::from([(entry, FuncId(0))]);
+    let mut order = vec![entry];
+    let mut next = 0;
+    while let Some(&id) = order.get(next) {
+        next += 1;
+        let f = module.function(id);
+        let mut callees: Vec<FuncId> = f.custom.functions().chain(f.undo).collect();
+        f.walk(|_, data| callees.extend(data.op.callee()));
+        for callee in callees {
+            if let Entry::Vacant(free) = ids.entry(callee) {
+                free.insert(FuncId(order.len() as u32));
+                order.push(callee);
+            }
+        }
+    }
+    for &id in &order {
+        let mut f = module.function(id).clone();
+        for callee in [&mut f.custom.forward, &mut f.custom.backward, &mut f.undo].into_iter().flatten() {
+            *callee = ids[callee];
+        }
+        // Instructions that were removed may name functions that nothing calls any more.
+        for callee in f.insts.iter_mut().filter_map(|data| data.op.callee_mut()) {
+            *callee = ids.get(callee).copied().unwrap_or(FuncId(0));
+        }
+        own.functions.push(f);
+    }
+    own.entry = FuncId(0);
+    own
+}
+
+/// Writes out what comparisons give that guard against sizes nearly nothing has.
+fn settle(f: &mut Function) {
+    let sizes = Sizes::of(f);
+    let mut settled = Vec::new();
+    f.walk(|inst, data| {
+        if let Op::FloatCompare(compare) = data.op
+            && let Some(holds) = sizes.settled(compare, &data.args)
+        {
+            settled.push((inst, holds));
+        }
+    });
+    for (inst, holds) in settled {
+        let data = &mut f.insts[inst.index()];
+        (data.op, data.args) = (Op::Const(Const::Bool(holds)), Values::new());
+    }
 }
 
 /// Fuel is the integral's own affair: each of its samples takes some. The token stays only where something else needs it.

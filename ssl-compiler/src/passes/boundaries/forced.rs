@@ -1,46 +1,40 @@
-//! The integrand with the conditions of one plane forced to one side.
+//! The integrand with conditions forced to one side.
 
-use super::coinciding::Plane;
-use super::jumps::Jump;
+use super::coinciding::Site;
 use crate::ir::*;
+use std::collections::HashMap;
 
-/// Takes what the integrand takes, then the number of a plane, and whether its conditions are to be as they are where the
-/// residual is positive.
-pub(super) fn write(integrand: &Function, planes: &[Plane<'_>], name: String) -> Function {
+/// What a state says of a site.
+pub(super) const AS_IT_IS: i32 = 0;
+pub(super) const HOLDS: i32 = 1;
+pub(super) const HOLDS_NOT: i32 = 2;
+
+/// Takes what the integrand takes, then for each site in an array whether its first condition is as it is, holds or does
+/// not.
+pub(super) fn write(integrand: &Function, sites: &[Site<'_>], name: String) -> Function {
     let mut f = integrand.clone();
     f.name = name;
     f.bindings.clear();
+    let states = f.new_value(Ty::Array(crate::types::Scalar::Int, sites.len() as u32));
     let body = f.body;
-    let (number, side) = (f.new_value(INT), f.new_value(BOOL));
-    f.regions[body.index()].params.extend([number, side]);
+    f.regions[body.index()].params.push(states);
+    let jumps: HashMap<Inst, (usize, bool)> = sites
+        .iter()
+        .enumerate()
+        .flat_map(|(i, site)| site.jumps.iter().map(move |(jump, opposite)| (jump.inst, (i, *opposite))))
+        .collect();
     let mut alias: Vec<Value> = (0..f.types.len() as u32).map(Value).collect();
     let mut selects = Vec::new();
     for region in 0..f.regions.len() {
         let mut insts = Vec::new();
         for inst in std::mem::take(&mut f.regions[region].insts) {
             insts.push(inst);
-            let is_here = |(jump, _): &&(&Jump, bool)| jump.inst == inst;
-            let found = planes.iter().enumerate().find_map(|(i, p)| Some((i, p.jumps.iter().find(is_here)?.1)));
-            let Some((site, turned)) = found else { continue };
-            let InstData { results, span, .. } = f.inst(inst).clone();
-            let mut push = |f: &mut Function, op: Op, args: &[Value], ty: Ty| {
-                let result = f.new_value(ty);
-                let data = InstData {
-                    op,
-                    args: Values::from_slice(args),
-                    results: [result].into_iter().collect(),
-                    regions: Default::default(),
-                    span,
-                };
-                insts.push(f.new_inst(data));
-                result
-            };
-            let constant = push(&mut f, Op::Const(Const::Int(site as i32)), &[], INT);
-            let chosen = push(&mut f, Op::IntCompare(Compare::Eq), &[number, constant], BOOL);
-            let side = if turned { push(&mut f, Op::BoolNot, &[side], BOOL) } else { side };
-            let forced = push(&mut f, Op::Select, &[chosen, side, results[0]], BOOL);
-            selects.push((insts.last().copied(), results[0]));
-            alias[results[0].index()] = forced;
+            if let Some(&(site, opposite)) = jumps.get(&inst) {
+                let (condition, span) = (f.inst(inst).results[0], f.inst(inst).span);
+                let mut at = Place { f: &mut f, insts: &mut insts, span };
+                alias[condition.index()] = at.forced(states, site, opposite, condition);
+                selects.push((insts.last().copied(), condition));
+            }
         }
         f.regions[region].insts = insts;
     }
@@ -50,8 +44,45 @@ pub(super) fn write(integrand: &Function, planes: &[Plane<'_>], name: String) ->
     // The choice itself is between the side and the comparison.
     for (select, compared) in selects {
         if let Some(select) = select {
-            f.insts[select.index()].args[2] = compared;
+            f.insts[select.index()].args[1] = compared;
         }
     }
     f
+}
+
+/// Where instructions are written.
+struct Place<'a> {
+    f: &'a mut Function,
+    insts: &'a mut Vec<Inst>,
+    span: crate::source::Span,
+}
+
+impl Place<'_> {
+    fn push(&mut self, op: Op, args: &[Value], ty: Ty) -> Value {
+        let result = self.f.new_value(ty);
+        let data = InstData {
+            op,
+            args: Values::from_slice(args),
+            results: [result].into_iter().collect(),
+            regions: Default::default(),
+            span: self.span,
+        };
+        self.insts.push(self.f.new_inst(data));
+        result
+    }
+
+    fn int(&mut self, n: i32) -> Value {
+        self.push(Op::Const(Const::Int(n)), &[], INT)
+    }
+
+    /// The condition, or what the states say.
+    fn forced(&mut self, states: Value, site: usize, opposite: bool, condition: Value) -> Value {
+        let site = self.int(site as i32);
+        let state = self.push(Op::ArrayGet, &[states, site], INT);
+        let holds = self.int(if opposite { HOLDS_NOT } else { HOLDS });
+        let side = self.push(Op::IntCompare(Compare::Eq), &[state, holds], BOOL);
+        let none = self.int(AS_IT_IS);
+        let free = self.push(Op::IntCompare(Compare::Eq), &[state, none], BOOL);
+        self.push(Op::Select, &[free, condition, side], BOOL)
+    }
 }

@@ -6,6 +6,7 @@
 //! parameter, whether or not anything differentiates by it; then nothing is refused for it.
 
 use super::flat::Flat;
+use super::sizes::Sizes;
 use crate::ir::*;
 use crate::source::Span;
 
@@ -72,6 +73,7 @@ pub(super) fn find(flat: &Flat, fixed: &[bool]) -> Found {
         taint.add(v, if *fixed { DRAWN } else { DRAWN | MOVED });
     }
     while spread(f, f.body, &mut taint) {}
+    let sizes = Sizes::of(f);
     let (mut jumps, mut look_up) = (Vec::new(), None);
     f.walk(|inst, data| {
         let kinds = taint.of(&data.args);
@@ -80,7 +82,7 @@ pub(super) fn find(flat: &Flat, fixed: &[bool]) -> Found {
         }
         let (compare, why) = match data.op {
             Op::FloatCompare(Compare::Eq | Compare::Ne) => return,
-            Op::FloatCompare(compare) if !is_trivial(f, &data.args) => (compare, None),
+            Op::FloatCompare(compare) if sizes.settled(compare, &data.args).is_none() => (compare, None),
             Op::Float1(Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc)
             | Op::Float2(Float2::Fmod | Float2::Atan2)
             | Op::FloatToInt
@@ -138,40 +140,4 @@ fn spread(f: &Function, region: Region, taint: &mut Taint) -> bool {
         }
     }
     any
-}
-
-/// Whether a comparison has one result nearly everywhere: something that is never negative, with 0. Built-ins also guard
-/// against sizes whose squares would leave the range of floats.
-fn is_trivial(f: &Function, args: &[Value]) -> bool {
-    let is_guard = |v: Value| match definition(f, v).map(|data| data.op) {
-        Some(Op::Const(Const::Float(bits))) => {
-            let size = f32::from_bits(bits).abs();
-            size <= 2f32.powi(-100) || size >= 2f32.powi(120)
-        }
-        _ => false,
-    };
-    is_guard(args[1]) && is_size(f, args[0], MAX_DEPTH) || is_guard(args[0]) && is_size(f, args[1], MAX_DEPTH)
-}
-
-/// How deep a sum of squares is looked into.
-const MAX_DEPTH: usize = 8;
-
-/// Whether a value is 0 or positive, and no NaN where its operands are none.
-fn is_size(f: &Function, v: Value, depth: usize) -> bool {
-    let Some(data) = definition(f, v).filter(|_| depth > 0) else { return false };
-    let args = &data.args;
-    let size = |v: Value| is_size(f, v, depth - 1);
-    match data.op {
-        Op::Const(Const::Float(bits)) => f32::from_bits(bits) >= 0.0,
-        Op::Float1(Float1::Abs | Float1::Exp | Float1::Exp2) | Op::Float2(Float2::Hypot) => true,
-        Op::Float1(Float1::Sqrt) => size(args[0]),
-        Op::Float2(Float2::Add | Float2::Max) => size(args[0]) && size(args[1]),
-        Op::Float2(Float2::Mul) => args[0] == args[1] || size(args[0]) && size(args[1]),
-        Op::Fma => (args[0] == args[1] || size(args[0]) && size(args[1])) && size(args[2]),
-        _ => false,
-    }
-}
-
-fn definition(f: &Function, v: Value) -> Option<&InstData> {
-    f.insts.iter().find(|data| data.results.contains(&v))
 }

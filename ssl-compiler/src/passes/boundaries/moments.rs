@@ -1,224 +1,279 @@
-//! Sums of jumps over points of a plane in the unit cube.
+//! Sums of jumps over points of a boundary in the unit cube: by themselves, and times each monomial of the polynomial that
+//! is 0 there.
 //!
-//! The plane is solved for the coordinate with the largest slope. Of the others, the one with the largest slope is drawn
-//! from where the plane lies inside the cube, and the rest from all of theirs. So in two dimensions no point is lost, and a
-//! jump that is the same everywhere is summed exactly.
+//! The points come from `planes` or `quadrics`. This draws them, asks the integrand for its two sides there, and adds.
 
+use super::forced::{AS_IT_IS, HOLDS, HOLDS_NOT};
+use super::forms::monomials;
+use super::rounds::paid_rounds;
+use super::ties::Table;
+use super::{planes, quadrics};
 use crate::ir::builder::Builder;
 use crate::ir::points::{Points, Sequence, between, size};
 use crate::ir::*;
 
+/// What a boundary looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Shape {
+    Plane,
+    /// Planes at equal distances.
+    Planes,
+    Quadric,
+}
+
 /// What the function is for.
 pub(super) struct Head<'a> {
-    pub dimensions: usize,
+    pub shape: Shape,
+    pub table: &'a Table,
     /// The types of what the integrand sees.
     pub seen: &'a [Ty],
     /// How many floats it gives.
     pub count: usize,
-    /// The integrand with a side forced.
+    /// The integrand with sides forced.
     pub sides: FuncId,
+    /// What finds the states of the others, where there are any.
+    pub ties: Option<FuncId>,
     pub sequence: Sequence,
 }
 
-/// The parameters, and what follows from them before the loop.
+/// The parameters.
 struct Given {
     seen: Values,
     bounds: Vec<[Value; 2]>,
     points: Points,
-    number: Value,
-    offset: Value,
-    slopes: Vec<Value>,
-    /// The coordinate that is solved for, and its slope.
-    solved: (Value, Value),
-    /// Likewise the one that is drawn from a part of its range.
-    clipped: (Value, Value),
+    piece: Value,
+    site: Value,
+    above: Value,
+    period: Value,
+    table: [Value; 2],
+    coefficients: Vec<Value>,
 }
 
+/// A point of the boundary: its coordinates, and how much of the boundary it stands for, over how steep the polynomial is;
+/// 0 where it lies outside.
+pub(super) struct Point {
+    pub weight: Value,
+    pub coordinates: Vec<Value>,
+}
+
+/// Repetitions of a plane in one domain.
+const MAX_REPETITIONS: i32 = 1 << 12;
+
 impl Head<'_> {
-    /// Takes what the integrand sees, the bounds, the number of samples, the seed, the number of the condition, the offset and
-    /// the slopes. Gives for each float of the integrand the sum of its jumps, and the sums of these times each coordinate.
+    fn monomials(&self) -> Vec<Vec<usize>> {
+        let mut all = monomials(self.table.dimensions);
+        if self.shape != Shape::Quadric {
+            all.truncate(1 + self.table.dimensions);
+        }
+        all
+    }
+
+    /// How many coefficients the function takes.
+    pub fn coefficients(&self) -> usize {
+        self.monomials().len()
+    }
+
+    /// Takes a token, what the integrand sees, the bounds, the number of samples, the seed, the numbers of the piece and of its
+    /// site, whether the condition holds above, the period, the values of the table, and the coefficients. Gives a token, and
+    /// for each float of the integrand its sums.
     pub fn write(&self, name: String, precision: Precision) -> Function {
-        let mut takes = self.seen.to_vec();
-        takes.extend(vec![FLOAT; 2 * self.dimensions]);
-        takes.extend([INT; 3]);
-        takes.extend(vec![FLOAT; 1 + self.dimensions]);
-        let moments = self.count * (1 + self.dimensions);
-        let mut b = Builder::new(Function::new(name, &takes, &vec![FLOAT; moments]).with_precision(precision));
-        let given = self.given(&mut b);
-
-        let mut types = vec![INT];
-        types.extend(vec![FLOAT; moments]);
-        let (first, zero) = (b.int(0), b.float(0.0));
-        let mut initial = Values::from_slice(&[first]);
-        initial.extend(std::iter::repeat_n(zero, moments));
-        let condition = b.open(&types);
-        let carried = b.params(condition);
-        let mut tested = Values::new();
-        tested.push(b.int_compare(Compare::Lt, carried[0], given.points.samples));
-        tested.extend(carried.iter().copied());
-        b.close(tested);
-        let body = b.open(&types);
-        let carried = b.params(body);
-        let handed = self.round(&mut b, &given, &carried);
-        b.close(handed);
-        let inst = b.push(Op::Loop(Checkpoint::Free), initial, &types, &[condition, body]);
-        let sums = Values::from_slice(&b.results(inst)[1..]);
-
-        let volume = size(&mut b, &given.bounds);
-        let count = b.emit(Op::IntToFloat, &[given.points.samples], FLOAT);
-        let scale = b.div(volume, count);
-        let results = sums.iter().map(|&sum| b.mul(sum, scale)).collect();
+        let mut takes = vec![Ty::Token];
+        takes.extend(self.seen);
+        takes.extend(vec![FLOAT; 2 * self.table.dimensions]);
+        takes.extend([INT, INT, INT, INT, BOOL, FLOAT]);
+        takes.extend(self.table.types());
+        takes.extend(vec![FLOAT; self.coefficients()]);
+        let sums = self.count * self.coefficients();
+        let mut gives = vec![Ty::Token];
+        gives.extend(vec![FLOAT; sums]);
+        let function = Function { spends: true, ..Function::new(name, &takes, &gives).with_precision(precision) };
+        let mut b = Builder::new(function);
+        let (token, given) = self.given(&mut b);
+        let repeated = self.repeated(&mut b, &given);
+        let count = b.int2(Int2::Mul, given.points.samples, repeated.copies);
+        let (zero, offset) = (b.float(0.0), given.coefficients[0]);
+        // All points of one plane are at the same conditions' places.
+        let own = (self.shape != Shape::Planes).then(|| self.states(&mut b, &given, offset));
+        let price = if own.is_none() { self.table.price() } else { 1 };
+        let start = vec![zero; sums];
+        let found = paid_rounds(&mut b, token, price, count, &start, |b, index, carried| {
+            let (index, offset) = repeated.at(b, &given, index);
+            let states = own.unwrap_or_else(|| self.states(b, &given, offset));
+            let mut coefficients = given.coefficients.clone();
+            coefficients[0] = offset;
+            self.round(b, &given, &coefficients, states, index, carried)
+        });
+        let scale = repeated.scale;
+        let mut results = Values::from_slice(&found[..1]);
+        results.extend(found[1..].iter().map(|&sum| b.mul(sum, scale)));
         b.finish(results)
     }
 
-    fn given(&self, b: &mut Builder) -> Given {
+    fn given(&self, b: &mut Builder) -> (Value, Given) {
         let params = Values::from_slice(b.function.params());
-        let (seen, rest) = params.split_at(self.seen.len());
-        let (bounds, rest) = rest.split_at(2 * self.dimensions);
-        let &[samples, seed, number, offset, ref slopes @ ..] = rest else {
+        let (seen, rest) = params[1..].split_at(self.seen.len());
+        let dimensions = self.table.dimensions;
+        let (bounds, rest) = rest.split_at(2 * dimensions);
+        let &[samples, seed, piece, site, above, period, first, second, ref coefficients @ ..] = rest else {
             unreachable!("the parameters were declared above")
         };
         let factor = b.int(0x632b_e5ab);
-        let salt = b.int2(Int2::Mul, number, factor);
+        let salt = b.int2(Int2::Mul, piece, factor);
         let seed = b.int2(Int2::Add, seed, salt);
-        let points = Points { sequence: self.sequence, dimensions: (self.dimensions - 1).max(1), samples, seed };
-        let none = b.int(-1);
-        let solved = largest(b, slopes, none);
-        let clipped = largest(b, slopes, solved.0);
-        Given {
+        // What looks at the others is worth some fuel by itself.
+        let burnt = b.push(Op::Burn(self.table.price()), Values::from_slice(&params[..1]), &[Ty::Token, BOOL], &[]);
+        let token = b.results(burnt)[0];
+        let given = Given {
             seen: seen.into(),
             bounds: bounds.chunks(2).map(|pair| [pair[0], pair[1]]).collect(),
-            points,
-            number,
-            offset,
-            slopes: slopes.to_vec(),
-            solved,
-            clipped,
+            points: Points { sequence: self.sequence, dimensions: (dimensions - 1).max(1), samples, seed },
+            piece,
+            site,
+            above,
+            period,
+            table: [first, second],
+            coefficients: coefficients.to_vec(),
+        };
+        (token, given)
+    }
+
+    /// How often the boundary stands in the cube, from where on, and what a sum is multiplied by.
+    fn repeated(&self, b: &mut Builder, given: &Given) -> Repeated {
+        let volume = size(b, &given.bounds);
+        let count = b.emit(Op::IntToFloat, &[given.points.samples], FLOAT);
+        // There are none where the piece is none.
+        let least = b.float(1.0);
+        let count = b.float2(Float2::Max, count, least);
+        let scale = b.div(volume, count);
+        if self.shape != Shape::Planes {
+            let once = b.int(1);
+            return Repeated { copies: once, scale, first: None };
+        }
+        let zero = b.float(0.0);
+        let [low, high] = [Float2::Min, Float2::Max].map(|op| {
+            given.coefficients[1..].iter().fold(given.coefficients[0], |sum, &slope| {
+                let end = b.float2(op, slope, zero);
+                b.add(sum, end)
+            })
+        });
+        let (low, high) = (b.div(low, given.period), b.div(high, given.period));
+        let (first, last) = (b.float1(Float1::Ceil, low), b.float1(Float1::Floor, high));
+        let span = b.sub(last, first);
+        let most = b.float(MAX_REPETITIONS as f32);
+        let few = b.float_compare(Compare::Lt, span, most);
+        let (minus_one, nan) = (b.float(-1.0), b.float(f32::NAN));
+        let span = b.float2(Float2::Max, span, minus_one);
+        let span = b.select(few, span, zero);
+        let copies = b.emit(Op::FloatToInt, &[span], INT);
+        let one = b.int(1);
+        let copies = b.int2(Int2::Add, copies, one);
+        // More of them than can be visited give no number, which is caught and counted where a gradient leaves.
+        let scale = b.select(few, scale, nan);
+        Repeated { copies, scale, first: Some(first) }
+    }
+
+    /// The states of the other conditions at the place with this first coefficient.
+    fn states(&self, b: &mut Builder, given: &Given, offset: Value) -> Value {
+        match self.ties {
+            None => {
+                let none = b.int(AS_IT_IS);
+                b.emit(Op::ArrayFill, &[none], self.table.states())
+            }
+            Some(ties) => {
+                let args = Values::from_slice(&[given.table[0], given.table[1], given.piece, offset]);
+                let call = b.push(Op::Call(ties), args, &[self.table.states()], &[]);
+                b.results(call)[0]
+            }
         }
     }
 
-    /// Draws a point and adds its jumps.
-    fn round(&self, b: &mut Builder, given: &Given, carried: &Values) -> Values {
-        let (weight, coordinates) = self.point(b, given, carried[0]);
+    /// Draws points and adds their jumps.
+    fn round(
+        &self,
+        b: &mut Builder,
+        given: &Given,
+        coefficients: &[Value],
+        states: Value,
+        index: Value,
+        carried: &[Value],
+    ) -> Values {
+        let points = match self.shape {
+            Shape::Plane | Shape::Planes => vec![planes::point(b, &given.points, coefficients, index)],
+            Shape::Quadric => quadrics::points(b, &given.points, coefficients, index),
+        };
+        let (holds, holds_not) = (b.int(HOLDS), b.int(HOLDS_NOT));
+        let (above, below) = (b.select(given.above, holds, holds_not), b.select(given.above, holds_not, holds));
+        let states = [above, below].map(|own| b.array_set(states, given.site, own));
+        let mut sums = Values::from_slice(carried);
+        for Point { weight, coordinates } in points {
+            let jumps = self.jumps(b, given, states, weight, &coordinates);
+            let width = self.coefficients();
+            for (jump, sums) in jumps.into_iter().zip(sums.chunks_mut(width)) {
+                for (sum, monomial) in sums.iter_mut().zip(self.monomials()) {
+                    let term = monomial.iter().fold(jump, |product, &d| b.mul(product, coordinates[d]));
+                    *sum = b.add(*sum, term);
+                }
+            }
+        }
+        sums
+    }
+
+    /// The weighed difference between the two sides of each float.
+    fn jumps(
+        &self,
+        b: &mut Builder,
+        given: &Given,
+        states: [Value; 2],
+        weight: Value,
+        coordinates: &[Value],
+    ) -> Vec<Value> {
+        let zero = b.float(0.0);
+        let inside = b.float_compare(Compare::Gt, weight, zero);
+        let types = vec![FLOAT; self.count];
+        let then = b.open(&[]);
         let mut args = given.seen.clone();
-        for (&bounds, &u) in given.bounds.iter().zip(&coordinates) {
+        for (&bounds, &u) in given.bounds.iter().zip(coordinates) {
             args.push(between(b, bounds, u));
         }
-        let types = vec![FLOAT; self.count];
-        let [above, below] = [true, false].map(|side| {
-            let side = b.bool(side);
+        let [above, below] = states.map(|states| {
             let mut args = args.clone();
-            args.extend([given.number, side]);
+            args.push(states);
             let call = b.push(Op::Call(self.sides), args, &types, &[]);
             Values::from_slice(b.results(call))
         });
-        let (one, zero) = (b.int(1), b.float(0.0));
-        let mut handed = Values::new();
-        handed.push(b.int2(Int2::Add, carried[0], one));
-        let inside = b.float_compare(Compare::Gt, weight, zero);
-        for (i, (&above, &below)) in above.iter().zip(&below).enumerate() {
+        let jumps = above.iter().zip(&below).map(|(&above, &below)| {
             let jump = b.sub(above, below);
-            let weighed = b.mul(weight, jump);
-            let weighed = b.select(inside, weighed, zero);
-            let sums = &carried[1 + i * (1 + self.dimensions)..];
-            handed.push(b.add(sums[0], weighed));
-            for (&u, &sum) in coordinates.iter().zip(&sums[1..]) {
-                let moment = b.mul(weighed, u);
-                handed.push(b.add(sum, moment));
-            }
-        }
-        handed
-    }
-
-    /// A point of the plane, and its weight: how much of the plane it stands for, over the slope; 0 where it lies outside.
-    fn point(&self, b: &mut Builder, given: &Given, index: Value) -> (Value, Vec<Value>) {
-        let (zero, one) = (b.float(0.0), b.float(1.0));
-        // The coordinates that are drawn from all of their range, and the residual so far.
-        let (mut residual, mut next, mut free) = (given.offset, b.int(1), Vec::new());
-        for (d, &slope) in given.slopes.iter().enumerate() {
-            let own = b.int(d as i32);
-            let solved = b.int_compare(Compare::Eq, own, given.solved.0);
-            let clipped = b.int_compare(Compare::Eq, own, given.clipped.0);
-            let taken = b.or(solved, clipped);
-            let u = self.drawn(b, given, index, next);
-            let u = b.select(taken, zero, u);
-            let term = b.mul(slope, u);
-            residual = b.add(residual, term);
-            let step = b.int(1);
-            let behind = b.int2(Int2::Add, next, step);
-            next = b.select(taken, next, behind);
-            free.push((solved, clipped, u));
-        }
-        let (slope, across) = (given.solved.1, given.clipped.1);
-        let (t, length) = match self.dimensions {
-            1 => (zero, one),
-            _ => {
-                // Where the coordinate that is solved for is 0 and 1.
-                let at_zero = b.div(residual, across);
-                let at_zero = b.neg(at_zero);
-                let far = b.add(residual, slope);
-                let at_one = b.div(far, across);
-                let at_one = b.neg(at_one);
-                let (low, high) = (b.float2(Float2::Min, at_zero, at_one), b.float2(Float2::Max, at_zero, at_one));
-                let (low, high) = (b.float2(Float2::Max, low, zero), b.float2(Float2::Min, high, one));
-                // A coordinate without a slope says nothing of where the plane is inside.
-                let flat = b.float_compare(Compare::Eq, across, zero);
-                let (low, high) = (b.select(flat, zero, low), b.select(flat, one, high));
-                let length = b.sub(high, low);
-                let u = given.points.coordinate(b, index, 0);
-                let offset = b.mul(length, u);
-                (b.add(low, offset), length)
-            }
-        };
-        let term = b.mul(across, t);
-        let residual = b.add(residual, term);
-        let negative = b.neg(residual);
-        let root = b.div(negative, slope);
-        let steepness = b.float1(Float1::Abs, slope);
-        let weight = b.div(length, steepness);
-        let conditions = [
-            b.float_compare(Compare::Gt, length, zero),
-            b.float_compare(Compare::Gt, root, zero),
-            b.float_compare(Compare::Lt, root, one),
-            b.float_compare(Compare::Gt, steepness, zero),
-        ];
-        let inside = conditions.into_iter().reduce(|all, c| b.and(all, c)).unwrap_or(conditions[0]);
-        let weight = b.select(inside, weight, zero);
-        let root = b.select(inside, root, zero);
-        let coordinates = free.into_iter().map(|(solved, clipped, u)| {
-            let u = b.select(clipped, t, u);
-            b.select(solved, root, u)
+            b.mul(weight, jump)
         });
-        (weight, coordinates.collect())
-    }
-
-    /// The coordinate of a point that has a number from 1 on; with up to four dimensions there are two.
-    fn drawn(&self, b: &mut Builder, given: &Given, index: Value, number: Value) -> Value {
-        match self.dimensions {
-            1 | 2 => b.float(0.0),
-            3 => given.points.coordinate(b, index, 1),
-            _ => {
-                let [first, second] = [1, 2].map(|d| given.points.coordinate(b, index, d));
-                let one = b.int(1);
-                let is_first = b.int_compare(Compare::Eq, number, one);
-                b.select(is_first, first, second)
-            }
-        }
+        let jumps = jumps.collect();
+        b.close(jumps);
+        let otherwise = b.open(&[]);
+        let zero = b.float(0.0);
+        b.close(std::iter::repeat_n(zero, self.count).collect());
+        let inst = b.push(Op::If, Values::from_slice(&[inside]), &types, &[then, otherwise]);
+        b.results(inst).to_vec()
     }
 }
 
-/// The coordinate with the largest slope, except one of them, and its slope.
-fn largest(b: &mut Builder, slopes: &[Value], except: Value) -> (Value, Value) {
-    let (mut best, mut slope, mut size) = (b.int(-1), b.float(0.0), b.float(-1.0));
-    for (d, &candidate) in slopes.iter().enumerate() {
-        let own = b.int(d as i32);
-        let magnitude = b.float1(Float1::Abs, candidate);
-        let larger = b.float_compare(Compare::Gt, magnitude, size);
-        let other = b.int_compare(Compare::Ne, own, except);
-        let better = b.and(larger, other);
-        best = b.select(better, own, best);
-        slope = b.select(better, candidate, slope);
-        size = b.select(better, magnitude, size);
+/// How a plane is repeated.
+struct Repeated {
+    copies: Value,
+    /// The size of the domain over the number of samples.
+    scale: Value,
+    /// The multiple of the period that the first of them is at, where they are many.
+    first: Option<Value>,
+}
+
+impl Repeated {
+    /// Which sample a round takes, and the first coefficient of its plane.
+    fn at(&self, b: &mut Builder, given: &Given, index: Value) -> (Value, Value) {
+        let offset = given.coefficients[0];
+        let Some(first) = self.first else { return (index, offset) };
+        let sample = b.int2(Int2::Div, index, self.copies);
+        let copy = b.int2(Int2::Rem, index, self.copies);
+        let copy = b.emit(Op::IntToFloat, &[copy], FLOAT);
+        let number = b.add(first, copy);
+        let shift = b.mul(number, given.period);
+        (sample, b.sub(offset, shift))
     }
-    (best, slope)
 }

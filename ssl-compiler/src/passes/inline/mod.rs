@@ -149,6 +149,8 @@ impl Inliner<'_> {
         // What a custom derivative stands for, and what takes a step back, is told from calls.
         let function = self.module.function(callee);
         let is_custom = function.custom != Custom::default() || function.undo.is_some();
+        // Nobody can tell any more that what is written out only spends.
+        let is_custom = is_custom || function.spends && self.policy.which != Which::Cheaper;
         if self.policy.recursive[callee.index()] || !fits || is_custom {
             return None;
         }

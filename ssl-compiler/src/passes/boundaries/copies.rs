@@ -1,0 +1,58 @@
+//! Copies of an integrand's values in another function.
+
+use crate::ir::builder::Builder;
+use crate::ir::*;
+use std::collections::HashMap;
+
+pub(super) struct Copies<'a> {
+    f: &'a Function,
+    definitions: HashMap<Value, Inst>,
+    known: HashMap<Value, Option<Value>>,
+}
+
+impl<'a> Copies<'a> {
+    /// For the integrand's parameters stand what it sees and the variables of integration, as far as they are given.
+    pub fn new(f: &'a Function, seen: &[Value], drawn: &[Value]) -> Copies<'a> {
+        let mut definitions = HashMap::new();
+        f.walk(|inst, data| definitions.extend(data.results.iter().map(|&r| (r, inst))));
+        let given = seen.iter().chain(drawn).map(|&v| Some(v));
+        let params = f.params().iter().copied().filter(|&v| f.ty(v) != Ty::Token);
+        Copies { f, definitions, known: params.zip(given).collect() }
+    }
+
+    /// What defines a value of the integrand.
+    pub fn definition(&self, v: Value) -> Option<&'a InstData> {
+        self.definitions.get(&v).map(|&inst| self.f.inst(inst))
+    }
+
+    /// The copy of a value; `None` where it is made in a loop, or by more than plain operations. Both sides of an `if` are
+    /// computed.
+    pub fn of(&mut self, b: &mut Builder, v: Value) -> Option<Value> {
+        if let Some(known) = self.known.get(&v) {
+            return *known;
+        }
+        let copy = self.made(b, v);
+        self.known.insert(v, copy);
+        copy
+    }
+
+    fn made(&mut self, b: &mut Builder, v: Value) -> Option<Value> {
+        let f = self.f;
+        let data = self.definition(v)?;
+        match data.op {
+            Op::If => {
+                let at = data.results.iter().position(|&r| r == v)?;
+                let condition = self.of(b, data.args[0])?;
+                let [then, otherwise] = [0, 1].map(|i| f.region(data.regions[i]).results[at]);
+                let (then, otherwise) = (self.of(b, then)?, self.of(b, otherwise)?);
+                matches!(b.ty(then), Ty::Scalar(_)).then(|| b.select(condition, then, otherwise))
+            }
+            Op::Const(c) => Some(b.constant(c)),
+            op if op.is_pure() && data.regions.is_empty() && data.results.len() == 1 => {
+                let args: Option<Values> = data.args.iter().map(|&a| self.of(b, a)).collect();
+                Some(b.emit(op, &args?, f.ty(v)))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Which other conditions change at the same place as a piece of a boundary, for no reason that the code shows.
+//!
+//! Design. Where conditions change at one place and one depends on the other, as in `x < t && 2.0 * x < s` with `s` twice
+//! `t`, rounding alone says what the others are at a point of the place. So the pieces are taken apart in thought, each
+//! one a little further along their common normal than the piece before it (Edelsbrunner and Mücke's simulation of
+//! simplicity): seen from a piece, a point lies beyond the earlier ones and before the later ones. The jumps then add up
+//! to that of all conditions together, which is right if the places move together. If they do not, the integral has a
+//! kink, and this is its slope on one side.
+//!
+//! Places are the same if the coefficients of their polynomials are proportional, up to rounding.
+
+use super::rounds::rounds;
+use super::{forced, solve::Piece};
+use crate::ir::builder::Builder;
+use crate::ir::*;
+use crate::types::Scalar;
+
+/// How far coefficients may be apart, against the largest one.
+const TOLERANCE: f32 = 1e-5;
+
+/// All pieces of the conditions of one integrand.
+pub(super) struct Table {
+    pub dimensions: usize,
+    /// Coefficients of each piece.
+    pub width: usize,
+    pub sites: usize,
+    /// By piece: the site, and after how much the place repeats, or 0.
+    pub pieces: Vec<(usize, f32)>,
+}
+
+const VALID: i32 = 1;
+const ABOVE: i32 = 2;
+
+impl Table {
+    pub fn states(&self) -> Ty {
+        Ty::Array(Scalar::Int, self.sites as u32)
+    }
+
+    /// The types of what [`Table::values`] gives.
+    pub fn types(&self) -> [Ty; 2] {
+        let count = self.pieces.len();
+        [Ty::Array(Scalar::Float, (count * self.width) as u32), Ty::Array(Scalar::Int, count as u32)]
+    }
+
+    /// The coefficients of all pieces, and what else is known of each.
+    pub fn values(&self, b: &mut Builder, pieces: &[&Piece]) -> [Value; 2] {
+        let zero = b.float(0.0);
+        let coefficients = pieces.iter().flat_map(|p| &p.form.coefficients[..self.width]);
+        let coefficients: Values = coefficients.map(|c| c.unwrap_or(zero)).collect();
+        let facts: Values = pieces
+            .iter()
+            .map(|piece| {
+                let none = b.int(0);
+                let [valid, above] = [(piece.valid, VALID), (piece.above, ABOVE)].map(|(flag, bit)| {
+                    let bit = b.int(bit);
+                    b.select(flag, bit, none)
+                });
+                b.int2(Int2::Or, valid, above)
+            })
+            .collect();
+        let [first, second] = self.types();
+        [b.emit(Op::ArrayNew, &coefficients, first), b.emit(Op::ArrayNew, &facts, second)]
+    }
+
+    /// How much fuel the function is worth.
+    pub fn price(&self) -> u32 {
+        1 + (self.pieces.len() * self.width / 4) as u32
+    }
+
+    /// A function that takes the values of the table, the number of a piece and the first coefficient of that, and gives the
+    /// states in which the other conditions are there.
+    pub fn write(&self, name: String, precision: Precision) -> Function {
+        let mut takes = self.types().to_vec();
+        takes.extend([INT, FLOAT]);
+        let mut b = Builder::new(Function::new(name, &takes, &[self.states()]).with_precision(precision));
+        let &[coefficients, facts, piece, offset] = b.function.params() else {
+            unreachable!("the parameters were declared above")
+        };
+        let own = self.own(&mut b, coefficients, piece, offset);
+        let (none, zero, count) = (b.int(forced::AS_IT_IS), b.float(0.0), b.int(self.pieces.len() as i32));
+        let states = b.emit(Op::ArrayFill, &[none], self.states());
+        let site = self.site(&mut b, piece);
+        let given = Given { coefficients, facts, piece, site, own };
+        let found = rounds(&mut b, count, &[states, zero], |b, index, carried| self.round(b, &given, index, carried));
+        b.finish(Values::from_slice(&found[..1]))
+    }
+
+    fn own(&self, b: &mut Builder, coefficients: Value, piece: Value, offset: Value) -> Own {
+        let mut all = vec![offset];
+        all.extend((1..self.width).map(|m| self.coefficient(b, coefficients, piece, m)));
+        let (mut index, mut pivot, mut size) = (b.int(0), b.float(0.0), b.float(0.0));
+        for (m, &v) in all.iter().enumerate().skip(1) {
+            let magnitude = b.float1(Float1::Abs, v);
+            let larger = b.float_compare(Compare::Gt, magnitude, size);
+            let m = b.int(m as i32);
+            index = b.select(larger, m, index);
+            pivot = b.select(larger, v, pivot);
+            size = b.select(larger, magnitude, size);
+        }
+        Own { all, index, pivot }
+    }
+
+    fn at(&self, b: &mut Builder, piece: Value) -> Value {
+        let width = b.int(self.width as i32);
+        b.int2(Int2::Mul, piece, width)
+    }
+
+    fn coefficient(&self, b: &mut Builder, coefficients: Value, piece: Value, m: usize) -> Value {
+        let (start, m) = (self.at(b, piece), b.int(m as i32));
+        let place = b.int2(Int2::Add, start, m);
+        b.array_get(coefficients, place)
+    }
+
+    fn site(&self, b: &mut Builder, piece: Value) -> Value {
+        let sites: Values = self.pieces.iter().map(|&(site, _)| b.int(site as i32)).collect();
+        let sites = b.emit(Op::ArrayNew, &sites, Ty::Array(Scalar::Int, self.pieces.len() as u32));
+        b.array_get(sites, piece)
+    }
+
+    /// Looks at one other piece. Carried are the states, and which way the first of the pieces at this place looks, against
+    /// the own one.
+    fn round(&self, b: &mut Builder, given: &Given, index: Value, carried: &[Value]) -> Values {
+        let (states, way) = (carried[0], carried[1]);
+        let zero = b.float(0.0);
+        let start = self.at(b, index);
+        let place = b.int2(Int2::Add, start, given.own.index);
+        let pivot = b.array_get(given.coefficients, place);
+        let ratio = b.div(pivot, given.own.pivot);
+        let facts = b.array_get(given.facts, index);
+        let [valid, above] = [VALID, ABOVE].map(|bit| {
+            let bit = b.int(bit);
+            let masked = b.int2(Int2::And, facts, bit);
+            b.int_compare(Compare::Eq, masked, bit)
+        });
+        let site = self.site(b, index);
+        let other = b.int_compare(Compare::Ne, site, given.site);
+        let some = b.float_compare(Compare::Ne, ratio, zero);
+        let near = self.near(b, given, index, ratio);
+        let tied = [valid, other, some].into_iter().fold(near, |all, c| b.and(all, c));
+
+        let before = b.int_compare(Compare::Lt, index, given.piece);
+        let same = b.float_compare(Compare::Gt, ratio, zero);
+        let (one, opposite) = (b.float(1.0), b.float(-1.0));
+        let direction = b.select(same, one, opposite);
+        let unset = b.float_compare(Compare::Eq, way, zero);
+        let first = b.select(before, direction, one);
+        let first = b.select(unset, first, way);
+        // Along the common normal the point lies beyond the pieces before the own one.
+        let agrees = b.float_compare(Compare::Eq, direction, first);
+        let positive = equal(b, agrees, before);
+        let holds = equal(b, positive, above);
+        let (yes, no) = (b.int(forced::HOLDS), b.int(forced::HOLDS_NOT));
+        let state = b.select(holds, yes, no);
+        let old = b.array_get(states, site);
+        let state = b.select(tied, state, old);
+        let way = b.select(tied, first, way);
+        Values::from_slice(&[b.array_set(states, site, state), way])
+    }
+
+    /// Whether the coefficients of a piece are a multiple of the own ones.
+    fn near(&self, b: &mut Builder, given: &Given, index: Value, ratio: Value) -> Value {
+        let (mut size, mut distance) = (b.float(0.0), b.float(0.0));
+        for (m, &own) in given.own.all.iter().enumerate() {
+            let other = self.coefficient(b, given.coefficients, index, m);
+            let scaled = b.mul(ratio, own);
+            let mut apart = b.sub(other, scaled);
+            if m == 0 {
+                apart = self.within_period(b, index, apart);
+            } else {
+                let magnitude = b.float1(Float1::Abs, other);
+                size = b.float2(Float2::Max, size, magnitude);
+            }
+            let apart = b.float1(Float1::Abs, apart);
+            distance = b.float2(Float2::Max, distance, apart);
+        }
+        let tolerance = b.float(TOLERANCE);
+        let allowed = b.mul(tolerance, size);
+        b.float_compare(Compare::Le, distance, allowed)
+    }
+
+    /// The distance to the nearest repetition of a piece.
+    fn within_period(&self, b: &mut Builder, index: Value, apart: Value) -> Value {
+        if self.pieces.iter().all(|&(_, period)| period == 0.0) {
+            return apart;
+        }
+        let periods: Values = self.pieces.iter().map(|&(_, period)| b.float(period)).collect();
+        let periods = b.emit(Op::ArrayNew, &periods, Ty::Array(Scalar::Float, self.pieces.len() as u32));
+        let period = b.array_get(periods, index);
+        let count = b.div(apart, period);
+        let count = b.float1(Float1::Round, count);
+        let whole = b.mul(count, period);
+        let rest = b.sub(apart, whole);
+        let zero = b.float(0.0);
+        let repeats = b.float_compare(Compare::Gt, period, zero);
+        b.select(repeats, rest, apart)
+    }
+}
+
+/// The piece that others are compared with.
+struct Own {
+    all: Vec<Value>,
+    /// Which coefficient beside the first is the largest one, and its value.
+    index: Value,
+    pivot: Value,
+}
+
+struct Given {
+    coefficients: Value,
+    facts: Value,
+    piece: Value,
+    site: Value,
+    own: Own,
+}
+
+fn equal(b: &mut Builder, x: Value, y: Value) -> Value {
+    let differs = b.emit(Op::BoolXor, &[x, y], BOOL);
+    b.not(differs)
+}
