@@ -1,45 +1,15 @@
 //! Jobs from their files to their results: expected numbers come from closed forms.
 
-use kernels::jobs::{self, Fit, FitError, Options, Point, Setting, Watch};
+mod job_files;
+
+use job_files::{CHAIN, SMALL, Written, changed, options, refused, scene};
+use kernels::jobs::{self, Fit, FitError, Options, Point, Watch};
 use ssl_compiler::diagnostics::render;
 use ssl_compiler::passes::sweeps::Sweep;
 use ssl_compiler::{BackendKind, OptLevel, Target};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
-/// A file of its own that goes away.
-struct Written(PathBuf);
-
-impl Written {
-    fn new(name: &str, text: &str) -> Written {
-        Written::of(name, text.as_bytes())
-    }
-
-    fn of(name: &str, bytes: &[u8]) -> Written {
-        let path = std::env::temp_dir().join(format!("ssl-jobs-{}-{name}", std::process::id()));
-        std::fs::write(&path, bytes).expect("the folder for temporary files can be written to");
-        Written(path)
-    }
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn scene(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes").join(name)
-}
-
-fn settings(list: &[&str]) -> Vec<Setting> {
-    list.iter().map(|text| text.parse().expect("NAME=VALUE")).collect()
-}
-
-fn options(list: &[&str]) -> Options {
-    Options { settings: settings(list), ..Options::default() }
-}
 
 #[track_caller]
 fn build(path: &Path, options: &Options) -> Fit {
@@ -47,22 +17,6 @@ fn build(path: &Path, options: &Options) -> Fit {
     let said = render::text(&loaded.diagnostics, &loaded.sources, false);
     let job = loaded.job.unwrap_or_else(|| panic!("{}: {said}", path.display()));
     job.build(None).unwrap_or_else(|(found, sources)| panic!("{}", render::text(&found, &sources, false)))
-}
-
-/// What is wrong with a job.
-#[track_caller]
-fn refused(text: &str) -> String {
-    let line = std::panic::Location::caller().line();
-    let file = Written::new(&format!("{line}-{:x}.toml", text.len()), text);
-    let loaded = jobs::load(&file.0, &Options::default());
-    let said = render::text(&loaded.diagnostics, &loaded.sources, false);
-    match loaded.job {
-        None => said,
-        Some(job) => match job.build(None) {
-            Ok(_) => panic!("nothing is wrong with\n{text}"),
-            Err((found, sources)) => render::text(&found, &sources, false),
-        },
-    }
 }
 
 /// Keeps results, and cancels behind a step.
@@ -99,10 +53,6 @@ fn floats(npy: &[u8]) -> Vec<f32> {
     let header = 10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]));
     npy[header..].as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
 }
-
-/// A small version of the splats.
-const SMALL: [&str; 6] =
-    ["count=40", "size=4e-3", "buffers.target.size=[48, 32]", "steps=6", "loss.every=2", "write.0.every=3"];
 
 fn splats(more: &[&str]) -> Options {
     options(&[&SMALL, more].concat())
@@ -268,37 +218,6 @@ fn fitted_blobs_are_read_again_and_drawn_at_any_size() {
     assert_eq!([16, 20].map(|at| u32::from_be_bytes(large[at..at + 4].try_into().expect("four bytes"))), [100, 70]);
 }
 
-/// d/dx of Σ w (2x − t)² is 8 w x − 4 w t, through two kernels and a buffer that both read.
-const CHAIN: &str = "
-source = '''
-kernel twice(in buffer<float> x, out buffer<float> y) { y = 2.0 * x[index]; }
-kernel apart(in buffer<float> y, in buffer<float> t, in buffer<float> x, add buffer<float> sum) {
-    const float d = y[index] - t[index];
-    sum[0] += d * d + 0.5 * x[index];
-}
-'''
-steps = 1
-[buffers.x]
-values = [1.0, 2.0]
-[buffers.t]
-values = [3.0, -1.0]
-[[launches]]
-kernel = 'twice'
-over = 'x'
-[[launches]]
-kernel = 'apart'
-over = 'x'
-[loss]
-buffer = 'sum'
-[[fit]]
-buffer = 'x'
-method = 'sgd'
-rate = 0.125
-[[write]]
-buffer = 'x'
-file = 'x.npy'
-";
-
 #[test]
 fn gradients_go_back_through_all_launches() {
     let file = Written::new("chain.toml", CHAIN);
@@ -395,115 +314,6 @@ fn the_estimate_is_near_what_is_taken() {
     assert!((0.8..1.3).contains(&(told as f64 / taken as f64)), "{told} {taken}");
 }
 
-/// Replaces a line of a job that is right.
-fn changed(from: &str, to: &str) -> String {
-    assert!(CHAIN.contains(from), "{from}");
-    CHAIN.replacen(from, to, 1)
-}
-
-#[test]
-fn mistakes_are_found_where_they_are() {
-    for (from, to, code, expected) in [
-        ("steps = 1\n", "", "J0002", "the job has no `steps`"),
-        ("[loss]\nbuffer = 'sum'\n", "", "J0002", "the job has no `loss`"),
-        ("[[fit]]\nbuffer = 'x'\nmethod = 'sgd'\nrate = 0.125\n", "", "J0002", "the job has no `fit`"),
-        ("values = [3.0, -1.0]", "constant = 1\nlength = 'n'\n[values]\nn = -3", "J0004", "`n` is -3"),
-        (
-            "[buffers.t]",
-            "[values]\nn = nan\n[buffers.t]",
-            "J0004",
-            "`n` in `values` of the job is NaN; it must be finite",
-        ),
-        ("steps = 1", "stepz = 1", "J0002", "did you mean `steps`?"),
-        ("steps = 1", "steps = -1", "J0004", "must be from 0 to"),
-        ("steps = 1", "steps = 'one'", "J0002", "takes a whole number, and this is a text"),
-        ("rate = 0.125", "rate = nan", "J0004", "it must be finite"),
-        ("rate = 0.125", "rate = -1.0", "J0004", "`rate` must be 0 or more"),
-        ("kernel = 'twice'", "kernel = 'twise'", "J0003", "did you mean `twice`?"),
-        ("kernel = 'twice'\nover = 'x'", "kernel = 'twice'", "J0005", "add `over`"),
-        ("kernel = 'twice'", "", "J0005", "either a `kernel` or a `run`"),
-        ("kernel = 'twice'", "run = 'shuffle'", "J0002", "there are"),
-        ("over = 'x'\n[[", "over = 'z'\n[[", "J0003", "no launch has a buffer `z`"),
-        ("buffer = 'sum'", "buffer = 'som'", "J0003", "did you mean `sum`?"),
-        ("buffer = 'sum'", "of = 'y'", "J0005", "either a `buffer`, or `of`"),
-        ("buffer = 'sum'", "of = 'y'\ntarget = 't'\ntype = 'l3'", "J0002", "there are l1, l2, log, relative"),
-        ("buffer = 'x'\nmethod", "buffer = 'y'\nmethod", "J0005", "launches make it"),
-        ("method = 'sgd'", "method = 'sgd'\nbeta1 = 0.5", "J0005", "means nothing for `sgd`"),
-        ("values = [3.0, -1.0]", "values = [[3.0, 1.0]]", "J0007", "these are 2 numbers"),
-        ("values = [3.0, -1.0]", "constant = 1.0", "J0005", "add `length`"),
-        ("values = [3.0, -1.0]", "constant = 1.0\nlength = 0", "J0004", "no elements"),
-        ("values = [3.0, -1.0]", "constant = 1.0\nlength = 'n'", "J0003", "`n` is no count"),
-        ("values = [3.0, -1.0]", "uniform = [1.0, 0.0]\nlength = 2", "J0004", "1 is above 0"),
-        ("values = [3.0, -1.0]", "file = 'no-such-file.npy'", "J0001", "there is no file"),
-        ("[buffers.t]\nvalues = [3.0, -1.0]", "", "J0007", "nothing gives `t`"),
-        ("[buffers.t]", "[buffers.y]\nconstant = 0\n[buffers.t]", "J0007", "has a start, and `twice` gives it"),
-        ("[buffers.t]", "[buffers.u]\nconstant = 0\n[buffers.t]", "J0003", "no launch has a buffer `u`"),
-        ("[buffers.t]", "[values]\nn = 1\n[buffers.t]", "J0003", "nothing takes the value `n`"),
-        ("file = 'x.npy'", "file = 'x.txt'", "J0012", "does not end in"),
-        ("file = 'x.npy'", "file = '../x.npy'", "J0012", "out of the output folder"),
-        ("file = 'x.npy'", "file = 'x.png'", "J0012", "no width and height"),
-        ("y = 2.0 * x[index]", "y = 2.0 * z[index]", "E0", "z"),
-        ("source = '''", "file = 'a.ssl'\nsource = '''", "J0005", "either a `file` or a `source`"),
-        ("kernel = 'apart'", "kernel = 'apart'\nbuffers = { q = 'x' }", "J0003", "has no buffer `q`"),
-        ("kernel = 'apart'", "kernel = 'apart'\nvalues = { q = 1 }", "J0003", "has no parameter `q`"),
-        ("[loss]", "[loss", "J0002", "not well-formed"),
-    ] {
-        let said = refused(&changed(from, to));
-        assert!(said.contains(code) && said.contains(expected), "{to}: {said}");
-        assert!(said.contains(".toml:") || !said.contains("-->"), "{to}: {said}");
-    }
-}
-
-#[test]
-fn what_the_loss_does_not_depend_on_cannot_be_fitted() {
-    let said = refused(&changed("sum[0] += d * d + 0.5 * x[index]", "sum[0] += t[index]"));
-    assert!(said.contains("J0008") && said.contains("`sum` does not depend on `x`"), "{said}");
-    // A condition has no derivative.
-    let said = refused(&changed("d * d + 0.5 * x[index]", "x[index] > d ? 1.0 : t[index]"));
-    assert!(said.contains("J0008"), "{said}");
-}
-
-#[test]
-fn values_from_the_command_line_are_shown_there() {
-    let path = scene("splats/photo.toml");
-    let said = |list: &[&str]| {
-        let loaded = jobs::load(&path, &options(list));
-        assert!(loaded.job.is_none(), "{list:?}");
-        render::text(&loaded.diagnostics, &loaded.sources, false)
-    };
-    let unknown = said(&["sise=1e-3"]);
-    assert!(unknown.contains("the command line:1:1") && unknown.contains("did you mean `size`?"), "{unknown}");
-    assert!(said(&["buffers.blobs.lenght=3"]).contains("did you mean `length`?"));
-    assert!(said(&["target=nothing.png"]).contains("there is no file `nothing.png`"));
-    assert!(said(&["count=0"]).contains("no elements"));
-    assert!(said(&["count=1e3"]).contains("`count` is 1000, and counts something"));
-    assert!(said(&["fit.1.rate=1"]).contains("`fit` has no `1`"));
-}
-
-#[test]
-fn files_that_hold_no_elements_are_told() {
-    let npy = |shape: &str, data: &[f32]| {
-        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
-        let data: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
-        [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &data].concat()
-    };
-    let path = std::env::temp_dir().join(format!("ssl-jobs-{}-target.npy", std::process::id()));
-    let said = |bytes: &[u8]| {
-        std::fs::write(&path, bytes).expect("it can be written");
-        let loaded = jobs::load(&scene("splats/photo.toml"), &options(&[&format!("target={}", path.display())]));
-        assert!(loaded.job.is_none());
-        render::text(&loaded.diagnostics, &loaded.sources, false)
-    };
-    let mut picture = [0.5; 12];
-    picture[7] = f32::NAN;
-    let nan = said(&npy("(2, 2, 3)", &picture));
-    assert!(nan.contains("J0006") && nan.contains("has NaN at pixel (0, 1), number 1"), "{nan}");
-    assert!(said(&npy("(0, 0, 3)", &[])).contains("has no elements"));
-    assert!(said(&npy("(2, 6)", &[0.5; 12])).contains("has the shape [2, 6]"));
-    assert!(said(b"not an array").contains("is no .npy file"));
-    std::fs::remove_file(&path).expect("it is there");
-}
-
 #[test]
 fn points_that_end_stop_the_fit_and_keep_its_state() {
     let text = changed(
@@ -537,23 +347,6 @@ fn an_inout_buffer_is_two() {
     let kept = run(&mut build(&file.0, &Options::default()));
     // y = t + x is 4 and 1; the slopes 2y + 0.5 are 8.5 and 2.5.
     assert_eq!(floats(&kept.files["x.npy"]), [1.0 - 8.5 / 8.0, 2.0 - 2.5 / 8.0]);
-}
-
-/// Whole jobs of the explanation pages: the wrong one gives the code alone, the right one nothing.
-#[test]
-fn examples_show_their_codes() {
-    for code in jobs::codes::ALL {
-        let example = ssl_compiler::diagnostics::examples::find(jobs::codes::EXAMPLES, code.id);
-        let example = example.unwrap_or_else(|| panic!("{} has no example", code.id));
-        if example.language != "toml" {
-            continue;
-        }
-        let said = refused(example.wrong);
-        let codes: Vec<&str> = said.match_indices("error[").map(|(at, _)| &said[at + 6..at + 11]).collect();
-        assert!(!codes.is_empty() && codes.iter().all(|c| *c == code.id), "{}: {said}", code.id);
-        let file = Written::new(&format!("right-{}.toml", code.id), example.right);
-        run(&mut build(&file.0, &Options::default()));
-    }
 }
 
 /// A job that fits nothing runs what its results need, once.
@@ -597,4 +390,21 @@ rate = 0.1
     let mut fit = build(&file.0, &Options::default());
     run(&mut fit);
     assert_eq!(fit.history()[0].loss, 6.0);
+}
+
+/// Whole jobs of the explanation pages: the wrong one gives the code alone, the right one nothing.
+#[test]
+fn examples_show_their_codes() {
+    for code in jobs::codes::ALL {
+        let example = ssl_compiler::diagnostics::examples::find(jobs::codes::EXAMPLES, code.id);
+        let example = example.unwrap_or_else(|| panic!("{} has no example", code.id));
+        if example.language != "toml" {
+            continue;
+        }
+        let said = refused(example.wrong);
+        let codes: Vec<&str> = said.match_indices("error[").map(|(at, _)| &said[at + 6..at + 11]).collect();
+        assert!(!codes.is_empty() && codes.iter().all(|c| *c == code.id), "{}: {said}", code.id);
+        let file = Written::new(&format!("right-{}.toml", code.id), example.right);
+        run(&mut build(&file.0, &Options::default()));
+    }
 }

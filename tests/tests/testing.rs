@@ -58,6 +58,7 @@ fn globals_are_set() {
     );
     assert_passes("run main(); expect(r, 0, 0); v = 4.0; run main(); expect(w, 4, 0);");
     assert_fails("y = 1.0;", "there is no global `y`");
+    assert_fails("gain = 1.0;", "`gain` is a parameter of `main`, not a global");
     assert_fails("v = float2(1, 2);", "has 3 components, 2 are given");
     assert_fails("x = sin(1.0);", "cannot be used in a test's value");
 }

@@ -15,7 +15,7 @@ pub(super) struct Context {
     pub diagnostics: Diagnostics,
     pub file: FileId,
     folder: PathBuf,
-    /// Values that a buffer took before the command line gave it another source.
+    /// Values of the file that stood where the command line has put something else.
     pub released: BTreeSet<String>,
     /// Keys from the command line, and the place from which on places are in them.
     settings: Option<(usize, FileId)>,

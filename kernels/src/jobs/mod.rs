@@ -20,7 +20,7 @@ mod settings;
 mod state;
 
 pub use fit::{Findings, Fit, FitError, Point, Watch};
-pub use settings::Setting;
+pub use ssl_compiler::tree::Setting;
 
 use context::Context;
 use file::JobFile;

@@ -7,29 +7,8 @@
 use super::codes;
 use super::context::{Context, meant};
 use super::keys;
-use ssl_compiler::tree::{self, Data, Entry, Place, Table, Value};
+use ssl_compiler::tree::{self, Data, Entry, Place, Setting, Table, Value};
 use std::collections::BTreeSet;
-
-/// One key and its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// Names with dots between.
-    pub path: String,
-    /// As TOML writes it; what is no value of TOML counts as a text, so that words need no quotes.
-    pub value: String,
-}
-
-impl std::str::FromStr for Setting {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Setting, String> {
-        let form = "write NAME=VALUE, such as `target=photo.png` or `fit.0.rate=0.01`";
-        let (path, value) = text.split_once('=').ok_or(form)?;
-        let (path, value) = (path.trim().to_owned(), value.trim().to_owned());
-        let whole = !value.is_empty() && path.split('.').all(|step| !step.trim().is_empty());
-        if whole { Ok(Setting { path, value }) } else { Err(form.to_owned()) }
-    }
-}
 
 /// What a buffer holds at the start comes from one of these, and `length` goes with them.
 const SOURCES: [&str; 6] = ["file", "constant", "uniform", "normal", "values", "length"];
@@ -45,20 +24,24 @@ pub(super) fn apply(root: &mut Table, settings: &[Setting], start: &[(String, St
     }
     let start = start.iter().map(|(name, file)| {
         let name = if name.is_empty() { only_fitted(root).unwrap_or_default() } else { name.clone() };
-        (true, name, file.clone())
+        (true, Setting { path: name, value: file.clone() })
     });
-    let all: Vec<(bool, String, String)> =
-        start.chain(settings.iter().map(|s| (false, s.path.clone(), s.value.clone()))).collect();
-    let text: String = all.iter().map(|(_, path, value)| format!("{path}={value}\n")).collect();
+    let all: Vec<(bool, Setting)> = start.chain(settings.iter().map(|s| (false, s.clone()))).collect();
+    let text: String = all.iter().map(|(_, s)| format!("{}={}\n", s.path, s.value)).collect();
     let mut from = context.add_settings(text);
-    for (is_start, path, value) in all {
+    for (is_start, setting) in &all {
+        let (Setting { path, value }, is_start) = (setting, *is_start);
         let key_at = from..from + path.len();
         let value_at = key_at.end + 1..key_at.end + 1 + value.len();
         from = value_at.end + 1;
-        let value =
-            if is_start { Value { data: Data::Text(value), at: value_at } } else { tree::given(&value, value_at) };
+        let value = if is_start {
+            Value { data: Data::Text(value.clone()), at: value_at }
+        } else {
+            tree::given(value, value_at)
+        };
         let found = Found { value, key_at: key_at.clone() };
-        if let Err((message, hint)) = set(root, (&path, is_start), found, &mut context.released) {
+        let steps = if is_start { vec![path.as_str()] } else { setting.steps() };
+        if let Err((message, hint)) = set(root, (&steps, is_start), found, &mut context.released) {
             context.error(&codes::UNKNOWN_NAME, key_at, message, hint);
         }
     }
@@ -91,13 +74,12 @@ fn names(root: &Table, key: &str) -> Vec<String> {
 
 fn set(
     root: &mut Table,
-    (path, is_start): (&str, bool),
+    (steps, is_start): (&[&str], bool),
     found: Found,
     released: &mut BTreeSet<String>,
 ) -> Result<(), Unknown> {
-    let steps: Vec<&str> = path.split('.').map(str::trim).collect();
     let (values, buffers) = (names(root, "values"), names(root, "buffers"));
-    let [name] = steps[..] else { return within(root, &steps, found) };
+    let &[name] = steps else { return within(root, steps, found, released) };
     let is = |list: &[String]| list.iter().any(|known| known == name);
     let plain = |key: &&keys::Key| {
         !matches!(key.kind, keys::Kind::Table(_) | keys::Kind::Tables(_) | keys::Kind::Named(_) | keys::Kind::Values)
@@ -106,18 +88,17 @@ fn set(
         let key = if matches!(found.value.data, Data::Text(_)) { "file" } else { "constant" };
         let buffer = table_in(table_in(root, "buffers", &found.key_at)?, name, &found.key_at)?;
         let length = buffer.get("length").is_some() && key == "constant";
-        if let (Some(Data::Text(name)), false) = (buffer.get("length").map(|v| &v.data), length) {
-            released.insert(name.clone());
-        }
-        buffer.entries.retain(|e| !SOURCES.contains(&e.key.as_str()) || length && e.key == "length");
-        return within(buffer, &[key], found);
+        let stays = |e: &Entry| !SOURCES.contains(&e.key.as_str()) || length && e.key == "length";
+        buffer.entries.iter().filter(|e| !stays(e)).for_each(|e| release(&e.value, released));
+        buffer.entries.retain(stays);
+        return within(buffer, &[key], found, released);
     }
     if is(&values) && !is_start {
-        return within(root, &["values", name], found);
+        return within(root, &["values", name], found, released);
     }
     let known = || keys::table("job").keys.iter().filter(plain).map(|key| key.name);
     if known().any(|key| key == name) && !is_start {
-        return within(root, &[name], found);
+        return within(root, &[name], found, released);
     }
     if is_start && name.is_empty() {
         let message = "`--init` does not say which buffer it is for, and the job has several".to_owned();
@@ -140,9 +121,23 @@ fn table_in<'a>(parent: &'a mut Table, key: &str, at: &Place) -> Result<&'a mut 
     }
 }
 
-fn within(table: &mut Table, steps: &[&str], found: Found) -> Result<(), Unknown> {
+/// Values that something named which is set now need no other use.
+fn release(replaced: &Value, released: &mut BTreeSet<String>) {
+    match &replaced.data {
+        Data::Text(text) => {
+            let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+            released.extend(words.map(str::to_owned));
+        }
+        Data::List(list) => list.iter().for_each(|value| release(value, released)),
+        Data::Table(table) => table.entries.iter().for_each(|e| release(&e.value, released)),
+        _ => {}
+    }
+}
+
+fn within(table: &mut Table, steps: &[&str], found: Found, released: &mut BTreeSet<String>) -> Result<(), Unknown> {
     let Some((key, rest)) = steps.split_first() else { return Ok(()) };
     if rest.is_empty() {
+        table.entries.iter().filter(|e| e.key == *key).for_each(|e| release(&e.value, released));
         table.entries.retain(|e| e.key != *key);
         table.entries.push(Entry { key: (*key).to_owned(), key_at: found.key_at, value: found.value });
         return Ok(());
@@ -156,15 +151,16 @@ fn within(table: &mut Table, steps: &[&str], found: Found) -> Result<(), Unknown
             return Err((format!("`{key}` has no `{step}`"), hint));
         };
         if rest.is_empty() {
+            release(item, released);
             item.data = found.value.data;
             return Ok(());
         }
         return match &mut item.data {
-            Data::Table(inner) => within(inner, rest, found),
+            Data::Table(inner) => within(inner, rest, found, released),
             _ => Err((format!("`{key}.{step}` has no `{}`", rest[0]), hint)),
         };
     }
-    within(table_in(table, key, &found.key_at)?, rest, found)
+    within(table_in(table, key, &found.key_at)?, rest, found, released)
 }
 
 fn is_named(item: &Value, name: &str) -> bool {

@@ -31,8 +31,8 @@ mod variables;
 
 pub use read::is_scene;
 pub use schema::IntegratorKind;
-pub use settings::Setting;
 pub use textures::TextureSetup;
+pub use tree::Setting;
 
 use crate::accel::{Accel, Structure};
 use crate::bsdf::{BentNormals, ClosureKind};

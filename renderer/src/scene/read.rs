@@ -2,8 +2,8 @@
 
 use super::context::Context;
 use super::schema::SceneFile;
-use super::settings::{self, Setting};
-use super::tree::{self, Data, Fault, Value};
+use super::settings;
+use super::tree::{self, Data, Fault, Setting, Value};
 use super::{check, codes, nearby};
 use ssl_compiler::diagnostics::Diagnostic;
 use ssl_compiler::input;

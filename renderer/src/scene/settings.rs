@@ -8,27 +8,8 @@
 use super::codes;
 use super::context::Context;
 use super::keys::{self, Holds, ROOT};
-use super::tree::{self, Data, Entry, Place, Table, Value};
+use super::tree::{self, Data, Entry, Place, Setting, Table, Value};
 use ssl_compiler::diagnostics::closest;
-
-/// One key and its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    pub path: String,
-    /// As TOML writes it; what is no value of TOML counts as a text, so that words need no quotes.
-    pub value: String,
-}
-
-impl std::str::FromStr for Setting {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Setting, String> {
-        let form = "write PATH=VALUE, such as `film.width=640` or `materials.floor.roughness=0.4`";
-        let (path, value) = text.split_once('=').ok_or(form)?;
-        let (path, value) = (path.trim().to_owned(), value.trim().to_owned());
-        if steps(&path).is_none() || value.is_empty() { Err(form.to_owned()) } else { Ok(Setting { path, value }) }
-    }
-}
 
 /// Why a path leads nowhere, and what there is instead.
 type Unknown = (String, String);
@@ -40,14 +21,13 @@ pub fn apply(root: &mut Table, settings: &[Setting], context: &mut Context) {
     }
     let text: String = settings.iter().map(|s| format!("{}={}\n", s.path, s.value)).collect();
     let mut from = context.add_settings(text);
-    for Setting { path, value } in settings {
+    for setting in settings {
+        let Setting { path, value } = setting;
         let key_at = from..from + path.len();
         let value_at = key_at.end + 1..key_at.end + 1 + value.len();
         from = value_at.end + 1;
         let found = Found { value: tree::given(value, value_at), key_at: key_at.clone() };
-        // Whether it can be taken apart was looked at when it was given.
-        let steps = steps(path).unwrap_or_default();
-        if let Err((message, hint)) = set(root, &steps, found) {
+        if let Err((message, hint)) = set(root, &setting.steps(), found) {
             context.error(&codes::UNKNOWN_NAME, key_at, message, hint);
         }
     }
@@ -59,28 +39,7 @@ struct Found {
     key_at: Place,
 }
 
-/// The parts of a path; `None` if one is empty.
-fn steps(path: &str) -> Option<Vec<String>> {
-    let (mut steps, mut rest) = (Vec::new(), path);
-    loop {
-        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let (step, behind) = match quote {
-            Some(quote) => rest[1..].split_once(quote)?,
-            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
-        };
-        if step.is_empty() {
-            return None;
-        }
-        steps.push(step.to_owned());
-        match behind.strip_prefix('.') {
-            Some(more) => rest = more,
-            None if behind.is_empty() => return Some(steps),
-            None => return None,
-        }
-    }
-}
-
-fn set(root: &mut Table, steps: &[String], found: Found) -> Result<(), Unknown> {
+fn set(root: &mut Table, steps: &[&str], found: Found) -> Result<(), Unknown> {
     let Some((first, rest)) = steps.split_first() else { return Ok(()) };
     let Some((_, holds)) = ROOT.iter().find(|(key, _)| key == first) else {
         return Err(unknown(&format!("a scene has no `{first}`"), first, ROOT.iter().map(|(key, _)| *key)));
@@ -102,7 +61,7 @@ fn set(root: &mut Table, steps: &[String], found: Found) -> Result<(), Unknown> 
         Holds::Groups => {
             let all = table_of(root, first, &found.key_at)?;
             let (group, name, rest) = named(all, "group", rest)?;
-            let Some(("shapes", rest)) = rest.split_first().map(|(key, rest)| (key.as_str(), rest)) else {
+            let Some(("shapes", rest)) = rest.split_first().map(|(key, rest)| (*key, rest)) else {
                 return Err((format!("a group holds `shapes`: `groups.{name}.shapes.0.…`"), String::new()));
             };
             let (one, rest) = listed(group, "shapes", "shape", rest)?;
@@ -128,8 +87,8 @@ fn table_of<'a>(parent: &'a mut Table, key: &str, at: &Place) -> Result<&'a mut 
 fn named<'a, 's>(
     all: &'a mut Table,
     what: &str,
-    steps: &'s [String],
-) -> Result<(&'a mut Table, &'s str, &'s [String]), Unknown> {
+    steps: &'s [&'s str],
+) -> Result<(&'a mut Table, &'s str, &'s [&'s str]), Unknown> {
     let names: Vec<String> = all.keys().map(str::to_owned).collect();
     let Some((name, rest)) = steps.split_first() else {
         return Err((
@@ -137,7 +96,7 @@ fn named<'a, 's>(
             there_are(names.iter().map(String::as_str)),
         ));
     };
-    if !names.contains(name) {
+    if !names.iter().any(|known| known == name) {
         let message = format!("the scene has no {what} `{name}`");
         return Err(unknown(&message, name, names.iter().map(String::as_str)));
     }
@@ -149,8 +108,8 @@ fn listed<'a, 's>(
     parent: &'a mut Table,
     key: &str,
     what: &str,
-    steps: &'s [String],
-) -> Result<(&'a mut Table, &'s [String]), Unknown> {
+    steps: &'s [&'s str],
+) -> Result<(&'a mut Table, &'s [&'s str]), Unknown> {
     let entry = parent.entries.iter_mut().find(|e| e.key == key);
     let list = match entry.map(|e| &mut e.value.data) {
         Some(Data::List(list)) => list.as_mut_slice(),
@@ -176,7 +135,7 @@ fn listed<'a, 's>(
 }
 
 /// Into a table with keys that are known.
-fn in_table(table: &mut Table, kind: &str, subject: &str, steps: &[String], found: Found) -> Result<(), Unknown> {
+fn in_table(table: &mut Table, kind: &str, subject: &str, steps: &[&str], found: Found) -> Result<(), Unknown> {
     let schema = keys::table(kind);
     let known = || schema.keys.iter().map(|k| k.name).chain(schema.has_types().then_some("type"));
     let Some((key, rest)) = steps.split_first() else {
@@ -192,7 +151,7 @@ fn in_table(table: &mut Table, kind: &str, subject: &str, steps: &[String], foun
 }
 
 /// To a key of a table, or further into what stands there.
-fn within(table: &mut Table, key: &str, steps: &[String], found: Found) -> Result<(), Unknown> {
+fn within(table: &mut Table, key: &str, steps: &[&str], found: Found) -> Result<(), Unknown> {
     let Some((next, rest)) = steps.split_first() else { return put(table, key, found) };
     match table.entries.iter_mut().find(|e| e.key == key).map(|e| &mut e.value.data) {
         None => within(table_of(table, key, &found.key_at)?, next, rest, found),
@@ -210,7 +169,7 @@ fn within(table: &mut Table, key: &str, steps: &[String], found: Found) -> Resul
     }
 }
 
-fn into_element(place: &mut Value, steps: &[String], found: Found) -> Result<(), Unknown> {
+fn into_element(place: &mut Value, steps: &[&str], found: Found) -> Result<(), Unknown> {
     let Some((next, rest)) = steps.split_first() else {
         *place = found.value;
         return Ok(());
@@ -241,20 +200,4 @@ fn unknown<'a>(message: &str, name: &str, known: impl Iterator<Item = &'a str>) 
 fn there_are<'a>(known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_taken_apart() {
-        let parts = |path: &str| steps(path).map(|s| s.join("|"));
-        assert_eq!(parts("materials.floor.roughness").as_deref(), Some("materials|floor|roughness"));
-        assert_eq!(parts("materials.\"a.b\".c").as_deref(), Some("materials|a.b|c"));
-        assert_eq!(parts("materials.'a'").as_deref(), Some("materials|a"));
-        for wrong in ["", ".", "a.", "a..b", "\"a", "\"a\"b", "''"] {
-            assert_eq!(parts(wrong), None, "{wrong}");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The trees of scene files.
 
-pub use ssl_compiler::tree::{Data, Entry, Fault, Place, Table, Value, given, quoted, typed};
+pub use ssl_compiler::tree::{Data, Entry, Fault, Place, Setting, Table, Value, given, quoted, typed};
 
 const WORDING: ssl_compiler::tree::Wording = ssl_compiler::tree::Wording {
     what: "scene",

@@ -121,6 +121,12 @@ impl<'a> Check<'a> {
     fn set(&mut self, name: &Ident, e: &Expr) {
         let layout = self.layout;
         let Some((_, field)) = layout.find(&name.text) else {
+            let takes = |f: &&Function| parameters(f, Direction::In).any(|v| v.name == name.text);
+            if let Some(shader) = self.shaders.iter().copied().find(takes) {
+                let message = format!("`{}` is a parameter of `{}`, not a global", name.text, shader.name);
+                let hint = format!("give it where the shader runs: `run {}({} = …);`", shader.name, name.text);
+                return self.note(Err(fault(&codes::TEST_NAME, name.span, message, hint)));
+            }
             let names = layout.fields().iter().map(|f| f.name.as_str()).chain(["samples"]);
             return self.note(Err(unknown(format!("there is no global `{}`", name.text), name, names)));
         };

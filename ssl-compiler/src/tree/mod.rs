@@ -7,7 +7,7 @@ pub mod quoted;
 mod toml_text;
 pub mod typed;
 
-pub use given::given;
+pub use given::{Setting, given};
 use std::ops::Range;
 
 /// Bytes of the file.

@@ -88,9 +88,8 @@ fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Foun
         return check_graph(path, false, &options);
     }
     if matches!(extension, "toml" | "json") && jobs::is_job(path) {
-        let setting = |s: renderer::scene::Setting| jobs::Setting { path: s.path, value: s.value };
-        let settings = set.list().into_iter().map(setting).collect();
-        let options = jobs::Options { settings, folders: imports.folders.clone(), ..jobs::Options::default() };
+        let options =
+            jobs::Options { settings: set.list(), folders: imports.folders.clone(), ..jobs::Options::default() };
         let loaded = jobs::load(path, &options);
         return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
     }

@@ -1,0 +1,118 @@
+//! Jobs that are wrong: what is said, and where.
+
+mod job_files;
+
+use job_files::{SMALL, changed, options, refused, scene};
+use kernels::jobs;
+use ssl_compiler::diagnostics::render;
+
+#[test]
+fn mistakes_are_found_where_they_are() {
+    for (from, to, code, expected) in [
+        ("steps = 1\n", "", "J0002", "the job has no `steps`"),
+        ("[loss]\nbuffer = 'sum'\n", "", "J0002", "the job has no `loss`"),
+        ("[[fit]]\nbuffer = 'x'\nmethod = 'sgd'\nrate = 0.125\n", "", "J0002", "the job has no `fit`"),
+        ("values = [3.0, -1.0]", "constant = 1\nlength = 'n'\n[values]\nn = -3", "J0004", "`n` is -3"),
+        (
+            "[buffers.t]",
+            "[values]\nn = nan\n[buffers.t]",
+            "J0004",
+            "`n` in `values` of the job is NaN; it must be finite",
+        ),
+        ("steps = 1", "stepz = 1", "J0002", "did you mean `steps`?"),
+        ("steps = 1", "steps = -1", "J0004", "must be from 0 to"),
+        ("steps = 1", "steps = 'one'", "J0002", "takes a whole number, and this is a text"),
+        ("rate = 0.125", "rate = nan", "J0004", "it must be finite"),
+        ("rate = 0.125", "rate = -1.0", "J0004", "`rate` must be 0 or more"),
+        ("kernel = 'twice'", "kernel = 'twise'", "J0003", "did you mean `twice`?"),
+        ("kernel = 'twice'\nover = 'x'", "kernel = 'twice'", "J0005", "add `over`"),
+        ("kernel = 'twice'", "", "J0005", "either a `kernel` or a `run`"),
+        ("kernel = 'twice'", "run = 'shuffle'", "J0002", "there are"),
+        ("over = 'x'\n[[", "over = 'z'\n[[", "J0003", "no launch has a buffer `z`"),
+        ("buffer = 'sum'", "buffer = 'som'", "J0003", "did you mean `sum`?"),
+        ("buffer = 'sum'", "of = 'y'", "J0005", "either a `buffer`, or `of`"),
+        ("buffer = 'sum'", "of = 'y'\ntarget = 't'\ntype = 'l3'", "J0002", "there are l1, l2, log, relative"),
+        ("buffer = 'x'\nmethod", "buffer = 'y'\nmethod", "J0005", "launches make it"),
+        ("method = 'sgd'", "method = 'sgd'\nbeta1 = 0.5", "J0005", "means nothing for `sgd`"),
+        ("values = [3.0, -1.0]", "values = [[3.0, 1.0]]", "J0007", "these are 2 numbers"),
+        ("values = [3.0, -1.0]", "constant = 1.0", "J0005", "add `length`"),
+        ("values = [3.0, -1.0]", "constant = 1.0\nlength = 0", "J0004", "no elements"),
+        ("values = [3.0, -1.0]", "constant = 1.0\nlength = 'n'", "J0003", "`n` is no count"),
+        ("values = [3.0, -1.0]", "uniform = [1.0, 0.0]\nlength = 2", "J0004", "1 is above 0"),
+        ("values = [3.0, -1.0]", "file = 'no-such-file.npy'", "J0001", "there is no file"),
+        ("[buffers.t]\nvalues = [3.0, -1.0]", "", "J0007", "nothing gives `t`"),
+        ("[buffers.t]", "[buffers.y]\nconstant = 0\n[buffers.t]", "J0007", "has a start, and `twice` gives it"),
+        ("[buffers.t]", "[buffers.u]\nconstant = 0\n[buffers.t]", "J0003", "no launch has a buffer `u`"),
+        ("[buffers.t]", "[values]\nn = 1\n[buffers.t]", "J0003", "nothing takes the value `n`"),
+        ("file = 'x.npy'", "file = 'x.txt'", "J0012", "does not end in"),
+        ("file = 'x.npy'", "file = '../x.npy'", "J0012", "out of the output folder"),
+        ("file = 'x.npy'", "file = 'x.png'", "J0012", "no width and height"),
+        ("y = 2.0 * x[index]", "y = 2.0 * z[index]", "E0", "z"),
+        ("source = '''", "file = 'a.ssl'\nsource = '''", "J0005", "either a `file` or a `source`"),
+        ("kernel = 'apart'", "kernel = 'apart'\nbuffers = { q = 'x' }", "J0003", "has no buffer `q`"),
+        ("kernel = 'apart'", "kernel = 'apart'\nvalues = { q = 1 }", "J0003", "has no parameter `q`"),
+        ("[loss]", "[loss", "J0002", "not well-formed"),
+    ] {
+        let said = refused(&changed(from, to));
+        assert!(said.contains(code) && said.contains(expected), "{to}: {said}");
+        assert!(said.contains(".toml:") || !said.contains("-->"), "{to}: {said}");
+    }
+}
+
+#[test]
+fn what_the_loss_does_not_depend_on_cannot_be_fitted() {
+    let said = refused(&changed("sum[0] += d * d + 0.5 * x[index]", "sum[0] += t[index]"));
+    assert!(said.contains("J0008") && said.contains("`sum` does not depend on `x`"), "{said}");
+    // A condition has no derivative.
+    let said = refused(&changed("d * d + 0.5 * x[index]", "x[index] > d ? 1.0 : t[index]"));
+    assert!(said.contains("J0008"), "{said}");
+}
+
+#[test]
+fn values_from_the_command_line_are_shown_there() {
+    let path = scene("splats/photo.toml");
+    let said = |list: &[&str]| {
+        let loaded = jobs::load(&path, &options(list));
+        assert!(loaded.job.is_none(), "{list:?}");
+        render::text(&loaded.diagnostics, &loaded.sources, false)
+    };
+    let unknown = said(&["sise=1e-3"]);
+    assert!(unknown.contains("the command line:1:1") && unknown.contains("did you mean `size`?"), "{unknown}");
+    assert!(said(&["buffers.blobs.lenght=3"]).contains("did you mean `length`?"));
+    assert!(said(&["target=nothing.png"]).contains("there is no file `nothing.png`"));
+    assert!(said(&["count=0"]).contains("no elements"));
+    assert!(said(&["count=1e3"]).contains("`count` is 1000, and counts something"));
+    assert!(said(&["fit.1.rate=1"]).contains("`fit` has no `1`"));
+}
+
+#[test]
+fn values_that_settings_leave_without_use_are_no_mistake() {
+    for list in [["buffers.blobs.length=50"], ["\"buffers\".blobs.'length'=50"]] {
+        let loaded = jobs::load(&scene("splats/photo.toml"), &options(&[&SMALL[1..], &list].concat()));
+        assert!(loaded.diagnostics.is_empty(), "{}", render::text(&loaded.diagnostics, &loaded.sources, false));
+    }
+}
+
+#[test]
+fn files_that_hold_no_elements_are_told() {
+    let npy = |shape: &str, data: &[f32]| {
+        let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let data: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
+        [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &data].concat()
+    };
+    let path = std::env::temp_dir().join(format!("ssl-jobs-{}-target.npy", std::process::id()));
+    let said = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("it can be written");
+        let loaded = jobs::load(&scene("splats/photo.toml"), &options(&[&format!("target={}", path.display())]));
+        assert!(loaded.job.is_none());
+        render::text(&loaded.diagnostics, &loaded.sources, false)
+    };
+    let mut picture = [0.5; 12];
+    picture[7] = f32::NAN;
+    let nan = said(&npy("(2, 2, 3)", &picture));
+    assert!(nan.contains("J0006") && nan.contains("has NaN at pixel (0, 1), number 1"), "{nan}");
+    assert!(said(&npy("(0, 0, 3)", &[])).contains("has no elements"));
+    assert!(said(&npy("(2, 6)", &[0.5; 12])).contains("has the shape [2, 6]"));
+    assert!(said(b"not an array").contains("is no .npy file"));
+    std::fs::remove_file(&path).expect("it is there");
+}
