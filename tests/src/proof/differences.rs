@@ -5,6 +5,7 @@
 //! is too steep for the step. The texture is a plane here, as the derivative of its slope is cut off by rule.
 
 use super::interpreted::{Point, without_globals};
+use super::shrink::UNKNOWN;
 use super::{Claim, Judged, STEPS, Tally};
 use crate::generate::{Flavour, Random, program};
 use crate::oracle::{Outcome, Program, Stop};
@@ -98,7 +99,7 @@ pub fn judge_point(program: &Program, point: &Point, steps: u32, tally: &mut Tal
         Err(Stop::Undecided(reason)) => return Slopes::Again(reason),
         Err(Stop::TooDeep) => return Slopes::Again("derivatives beyond the fourth"),
         Err(Stop::TooLong) => return Slopes::Again("too long"),
-        Err(Stop::Unknown(what)) => return Slopes::Fail(format!("the second evaluator: {what}")),
+        Err(Stop::Unknown(what)) => return Slopes::Fail(format!("{UNKNOWN}{what}")),
     };
     for direction in 0..2 {
         match slopes(program, point, &base, direction, steps, tally) {

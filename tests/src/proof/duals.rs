@@ -6,6 +6,7 @@
 //! so much larger than their sum that this would say little, nothing is compared.
 
 use super::interpreted::{Compiled, Footprint, Point, compile, host, test_texture, without_globals};
+use super::shrink::UNKNOWN;
 use super::{Claim, Judged, STEPS, Tally};
 use crate::Host;
 use crate::generate::{Flavour, Random, program};
@@ -176,7 +177,7 @@ impl Claim for Duals {
                 }
                 Err(Stop::TooDeep) => return Judged::Again("derivatives beyond the fourth"),
                 Err(Stop::TooLong) => return Judged::Again("too long"),
-                Err(Stop::Unknown(what)) => return Judged::Fails(format!("the second evaluator: {what}")),
+                Err(Stop::Unknown(what)) => return Judged::Fails(format!("{UNKNOWN}{what}")),
             };
             match agree(&forms, &point, &expected, tally) {
                 Ok(true) => judged += 1,

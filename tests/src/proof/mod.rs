@@ -180,6 +180,9 @@ pub fn prove(what: &str, programs: usize, claim: &dyn Claim) -> Tally {
 /// Programs that may be drawn for one that is judged.
 const MOST_DRAWS: u64 = 200;
 
+/// How failures begin that are panics.
+const PANICKED: &str = "panicked: ";
+
 /// Judges a program; a panic is a failure like any other.
 pub fn judged(claim: &dyn Claim, source: &str, seed: u64, tally: &mut Tally) -> Judged {
     let judge = || claim.judge(source, Random::new(seed ^ 0x5eed), tally);
@@ -189,7 +192,7 @@ pub fn judged(claim: &dyn Claim, source: &str, seed: u64, tally: &mut Tally) -> 
         Err(panic) => {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-            Judged::Fails(format!("panicked: {}", text.unwrap_or_default()))
+            Judged::Fails(format!("{PANICKED}{}", text.unwrap_or_default()))
         }
     }
 }

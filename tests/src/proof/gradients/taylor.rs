@@ -8,6 +8,7 @@ use crate::generate::{Flavour, Random, program};
 use crate::oracle::number::Number;
 use crate::oracle::{Outcome, Program as Second, Stop};
 use crate::proof::interpreted::{Listening, Point, host, test_texture, without_globals};
+use crate::proof::shrink::UNKNOWN;
 use crate::proof::{Claim, Judged, STEPS, Tally};
 use ssl_compiler::interp::Program;
 use ssl_compiler::ir::gradients::Input;
@@ -142,7 +143,7 @@ impl Claim for Taylor {
                 }
                 Err(Stop::TooDeep) => return Judged::Again("derivatives beyond the fourth"),
                 Err(Stop::TooLong) => return Judged::Again("too long"),
-                Err(Stop::Unknown(what)) => return Judged::Fails(format!("the second evaluator: {what}")),
+                Err(Stop::Unknown(what)) => return Judged::Fails(format!("{UNKNOWN}{what}")),
             };
             let Some(ran) = run_for(&prepared.program, &prepared.pool(&point), &Listening::default()) else {
                 tally.drawn_again("out of fuel");
