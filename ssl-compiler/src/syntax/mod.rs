@@ -16,6 +16,8 @@ mod parser_items;
 mod parser_metadata;
 mod parser_methods;
 mod parser_mistakes;
+mod parser_operators;
+mod parser_statements;
 mod parser_strings;
 mod parser_switch;
 mod parser_tests;
