@@ -83,6 +83,7 @@ fn run(checked: &Checked, shader: FunctionId, externals: &ExternalRegistry) -> O
         names: false,
         poison: false,
         precision: Precision::Single,
+        linked: None,
         roots: Roots::All,
     };
     // Whatever is wrong is said where the shader itself is lowered.

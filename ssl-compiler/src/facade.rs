@@ -16,11 +16,13 @@ use crate::passes::ad::Refused;
 use crate::passes::{expand_math, poison};
 use crate::pipeline::{self, Failure, Options, Stage};
 use crate::runtime::externals::NO_EXTERNALS;
+use crate::runtime::linked::Derivation;
 use crate::runtime::{
     ClosureId, ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, GradientRequest, ParameterBlock,
     ShaderInterface,
 };
 pub use crate::sema::Checked;
+use crate::sema::OpenInterface;
 use crate::sema::hir::FunctionId;
 use crate::source::{FileId, SourceMap, Span};
 use crate::{defaults, sema, syntax};
@@ -32,6 +34,7 @@ use std::time::{Duration, Instant};
 mod closures;
 mod gradients;
 mod jumps;
+mod refusals;
 
 /// What makes code of a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -164,6 +167,10 @@ pub struct CompileOptions<'a> {
     pub closure: Option<ClosureId>,
     /// Whether the host runs kernels, and not only shaders.
     pub kernels: bool,
+    /// The interfaces whose values may hold types that the host links later.
+    pub open: &'a [OpenInterface],
+    /// The entry is this derivative of a method that is linked.
+    pub linked: Option<Derivation>,
 }
 
 impl<'a> CompileOptions<'a> {
@@ -185,6 +192,8 @@ impl<'a> CompileOptions<'a> {
             gradient: None,
             closure: None,
             kernels: true,
+            open: &[],
+            linked: None,
         }
     }
 }
@@ -290,7 +299,13 @@ fn check_modules(
     mut diagnostics: Diagnostics,
     options: &CompileOptions<'_>,
 ) -> (Checked, Diagnostics) {
-    let mut checked = sema::check(modules, options.globals, options.closures, options.externals, &mut diagnostics);
+    let host = sema::Host {
+        globals: options.globals,
+        closures: options.closures,
+        externals: options.externals,
+        open: options.open,
+    };
+    let mut checked = sema::check(modules, &host, &mut diagnostics);
     checked.sources = sources.clone();
     settle(&mut diagnostics, modules.root().file, sources);
     (checked, diagnostics)
@@ -318,6 +333,17 @@ pub(crate) fn compile_front(
         let id = choose(checked, file, entry, options)?;
         compile_here(checked, id, options, Diagnostics::new(), front)
     })
+}
+
+/// Compiles a method that is linked to other code, or a derivative of it.
+pub(crate) fn compile_linked(
+    checked: &Checked,
+    (root, derivation): (FunctionId, Derivation),
+    options: &CompileOptions<'_>,
+) -> Result<Shader, Diagnostics> {
+    let options = CompileOptions { linked: Some(derivation), ..*options };
+    on_large_stack(|| compile_here(checked, root, &options, Diagnostics::new(), Duration::ZERO))
+        .map(|(shader, _)| shader)
 }
 
 /// The IR of one shader, brought through the passes; `look` sees each stage.
@@ -420,6 +446,7 @@ fn lower_here(
         poison,
         roots: options.roots,
         precision: options.passes.precision,
+        linked: options.linked,
     };
     let mut said = Diagnostics::new();
     let lowered = lower::lower(&request, &mut said);
@@ -455,7 +482,7 @@ fn lower_here(
         Err(Failure::Refused(Refused::NoUndo { .. })) if !options.names => {
             return lower_here(checked, id, &CompileOptions { names: true, ..*options }, diagnostics, look);
         }
-        Err(failure) => return Err(explain(failure, shader).into()),
+        Err(failure) => return Err(refusals::explain(failure, shader).into()),
     }
     // Inlining may have brought more together.
     few_loops(&module, shader)?;
@@ -490,57 +517,6 @@ fn flat_look_ups(checked: &Checked, shader: FunctionId, found: &[Span]) -> Diagn
     }
     settle(&mut warnings, checked.program.function(shader).span.file, &checked.sources);
     warnings
-}
-
-fn explain(failure: Failure, shader: Span) -> Diagnostic {
-    match failure {
-        Failure::Refused(Refused::Unbounded(span)) => {
-            let hint = "derive a value that was not itself derived in an earlier round of the loop or recursion";
-            Diagnostic::error(&codes::UNBOUNDED_ORDER, span, "this derivative is derived again without end", hint)
-        }
-        Failure::Refused(Refused::TooLarge) => {
-            let message = "the derivatives of this shader come to too many instructions";
-            let hint =
-                "derive less often, or in a smaller shader: each nested `ddx` or `ddy` derives all that came before";
-            Diagnostic::error(&codes::TOO_LARGE, shader, message, hint)
-        }
-        Failure::Refused(Refused::ThroughScreen(span)) => {
-            let message = "this gradient would have to go on through a derivative along the screen";
-            let hint = "the gradient treats what `ddx`, `ddy` give inside the function as values of their own; pass them \
-                        as parameters, so that it gives their gradient too, or `detach` what they derive";
-            Diagnostic::error(&codes::THROUGH_SCREEN, span, message, hint)
-        }
-        Failure::Refused(Refused::NoRule { span, function, component }) => {
-            let message =
-                format!("the host gives no derivative of `{function}` by component {component} of its arguments");
-            let hint = "it is asked for by `ddx`, `ddy` or a texture; let the host register one, or say that it is 0";
-            Diagnostic::error(&codes::NO_DERIVATIVE, span, message, hint)
-        }
-        Failure::Refused(Refused::Jumps { span, why }) => jumps::explain(span, why),
-        Failure::Refused(Refused::NoUndo { span, why, variable }) => {
-            let hint = "write the update so that it can be taken back, or keep the rounds: remove `[Undo]`, or write \
-                        `[Checkpoint(every = 64)]`";
-            let variable = variable.map_or(String::new(), |name| format!(" (`{name}`)"));
-            let message = format!("the rounds of this loop cannot be taken back: {why}{variable}");
-            Diagnostic::error(&codes::NO_UNDO, span, message, hint)
-        }
-        Failure::Refused(Refused::TooManyTapes(span)) => {
-            let message = format!(
-                "reverse sweeps that keep values go through each other here, and only {} can",
-                crate::ir::MAX_TAPES
-            );
-            let hint = "take some of the derivatives in forward mode: `fwd_diff` of `bwd_diff`, or the other way round";
-            Diagnostic::error(&codes::DERIVED_FUNCTION, span, message, hint)
-        }
-        Failure::Refused(Refused::NoTape(span)) => {
-            let message = "the rounds of this loop cannot be remembered for a reverse sweep";
-            Diagnostic::error(&codes::BACKEND, span, message, "please report this with the shader")
-        }
-        Failure::Broken { pass, errors } => {
-            let message = format!("the pass `{pass}` broke the program: {}", errors.join("; "));
-            Diagnostic::error(&codes::BACKEND, shader, message, "please report this with the shader")
-        }
-    }
 }
 
 fn compile_here(

@@ -90,7 +90,7 @@ struct LanguagePage;
 
 pub use backend::OptLevel;
 pub use backend::cache::{CacheCounts, CodeCache};
-pub use compiler::{CompileError, Compiler, Lowered, Program, ShaderRequest};
+pub use compiler::{CompileError, Compiler, LinkedType, Lowered, Program, ShaderRequest};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use facade::{BackendKind, Target, format};
 pub use jit::Shader;
@@ -101,6 +101,7 @@ pub use runtime::{
     GradientDesc, GradientInterface, GradientRequest, HostServices, LANES, LaneError, Listener, LobeDesc, NoTextures,
     Order, Orders, OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface, TextureRequest,
 };
+pub use sema::OpenInterface;
 pub use source::{FileId, SourceMap, Span};
 pub use types::Type;
 

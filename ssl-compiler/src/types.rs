@@ -258,6 +258,11 @@ impl Leaf {
     pub fn count(&self) -> usize {
         self.dims.iter().map(|&n| n as usize).product()
     }
+
+    /// Whether its scalars may cross calls one by one, as those of a matrix do.
+    pub fn is_apart(&self) -> bool {
+        self.count() <= 16
+    }
 }
 
 /// The structs of a program, and what needs them.

@@ -3,7 +3,9 @@
 use super::{Backend, BackendError, Code, Text};
 use crate::interp::{Inputs, Program};
 use crate::ir::Module;
+use crate::runtime::block::Token;
 use crate::runtime::host::HostServices;
+use crate::runtime::linked::LinkedCalls;
 use crate::runtime::{BlockContext, Column, LANES, Order, Row};
 
 pub struct Interpreter;
@@ -80,7 +82,11 @@ impl Code for Interpreted {
             let inputs = Lane { program: &self.program, globals, parameters, columns, lane };
             // SAFETY: the caller promises a live host behind the pointer.
             let host = unsafe { *context.host.cast::<&dyn HostServices>() };
-            let outcome = self.program.run_with_tape::<f32>(&inputs, host, context.fuel, context.tape_rows);
+            // SAFETY: the caller promises that it is null or live.
+            let request = unsafe { context.external.as_ref() };
+            let linked = request.map_or_else(LinkedCalls::default, |request| request.linked.unspent());
+            let (token, rows) = (Token::new(context.fuel), context.tape_rows);
+            let outcome = self.program.run_with_links::<f32>(&inputs, host, token, rows, linked);
             debug_assert_eq!(outcome.unmatched_pops, 0, "a pop found what another push had left");
             for (row, cell) in outcome.results.iter().enumerate() {
                 // SAFETY: the caller promises a row for each of the entry's results.
@@ -91,6 +97,14 @@ impl Code for Interpreted {
             // SAFETY: the caller promises that it is null or live.
             if let Some(state) = unsafe { context.tape_state.as_mut() } {
                 state.left.0[lane] = outcome.token.rows;
+            }
+            // SAFETY: the caller promises that it is null or live.
+            if let Some(request) = unsafe { context.external.as_mut() } {
+                let (all, own) = (&mut request.linked.status, &outcome.linked);
+                all.errors[lane] = own.errors[0];
+                all.clamped_indices = all.clamped_indices.wrapping_add(own.clamped_indices);
+                all.non_finite_derivatives = all.non_finite_derivatives.wrapping_add(own.non_finite_derivatives);
+                all.tape_rows = all.tape_rows.max(own.tape_rows);
             }
             context.most_rows = context.most_rows.max(outcome.tape_rows);
             context.lost_texture_gradients =

@@ -15,10 +15,12 @@
 //! ```
 
 mod error;
+mod links;
 mod program;
 mod request;
 
 pub use error::CompileError;
+pub use links::LinkedType;
 pub use program::{Lowered, Program};
 pub use request::ShaderRequest;
 
@@ -32,6 +34,7 @@ use crate::pipeline::Options;
 use crate::runtime::globals::LayoutError;
 use crate::runtime::{Closure, ClosureId, ClosureRegistry, ClosureType, External, ExternalRegistry};
 use crate::runtime::{GlobalsLayout, Orders};
+use crate::sema::OpenInterface;
 use crate::source::{FileId, SourceMap};
 use crate::testing::{self, Session, TestReport};
 use crate::types::Type;
@@ -52,6 +55,8 @@ struct Offer {
     cache: Option<CodeCache>,
     passes: Options,
     without_kernels: bool,
+    /// The interfaces whose values may hold types that are linked later.
+    open: Vec<OpenInterface>,
 }
 
 /// Compiles shaders for one host.
@@ -199,6 +204,16 @@ impl Compiler {
             self.programs.clear();
             self.implementations = files.to_vec();
         }
+        self
+    }
+
+    /// Leaves an interface open: its values may hold types that no file of a program declares, and that the host links to
+    /// programs which are compiled already ([`Program::link`]). Programs and those that are linked to them need the same
+    /// open interfaces. It replaces what was said of the interface before.
+    pub fn open_interface(&mut self, open: OpenInterface) -> &mut Compiler {
+        let list = &mut self.offer_mut().open;
+        list.retain(|other| other.name != open.name);
+        list.push(open);
         self
     }
 

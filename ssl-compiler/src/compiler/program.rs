@@ -1,12 +1,16 @@
 //! A file with everything that it imports: checked at the first request, with the shaders compiled from it.
 
+use super::links::{LinkedType, Links};
 use super::{CompileError, Offer, ShaderRequest};
 use crate::diagnostics::Diagnostics;
 use crate::facade::{self, Checked, CompileOptions, Roots};
 use crate::ir::Module;
 use crate::jit::Shader;
 use crate::modules::{LIBRARY_ONLY, Modules, SearchPath};
+use crate::runtime::linked::{Derivation, Signature};
 use crate::runtime::{GlobalsLayout, ShaderInterface};
+use crate::sema::hir::FunctionId;
+use crate::sema::linked_words;
 use crate::source::{FileId, SourceMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +28,7 @@ pub struct Program {
     found: Diagnostics,
     front: OnceLock<Front>,
     shaders: Mutex<Vec<(ShaderRequest, Arc<Shader>)>>,
+    links: OnceLock<Links>,
 }
 
 /// The result of checking.
@@ -67,6 +72,7 @@ impl Program {
             found,
             front: OnceLock::new(),
             shaders: Mutex::default(),
+            links: OnceLock::new(),
         }
     }
 
@@ -116,6 +122,7 @@ impl Program {
             return Ok(known);
         }
         let front = self.front()?;
+        let links = self.links.get_or_init(|| Links::of(&front.checked.program, &self.offer.externals));
         // Nothing is locked meanwhile: compiling takes milliseconds, and other requests need not wait for it.
         let made = self.with_options(&wanted, |options| {
             facade::compile_front(&front.checked, self.file, wanted.entry.as_deref(), options, front.time)
@@ -124,6 +131,7 @@ impl Program {
         let mut all = front.found.clone();
         all.extend(std::mem::take(&mut warnings));
         shader.set_warnings(all);
+        links.prepare(shader.module()).map_err(|(file, found)| CompileError::new(found, file.sources()))?;
         let mut shaders = self.shaders.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been faster; everybody gets the same shader.
         if let Some((_, known)) = shaders.iter().find(|(request, _)| *request == wanted) {
@@ -146,6 +154,39 @@ impl Program {
         });
         let (module, interface, warnings) = lowered.map_err(|found| self.refuse(found))?;
         Ok(Lowered { interface, warnings, module })
+    }
+
+    /// Links the types of another program that conform to interfaces which the host left open
+    /// ([`Compiler::open_interface`](super::Compiler::open_interface)), and which this program does not know. It compiles
+    /// their methods, and their derivatives as far as shaders of this program take them. The shaders stay as they are, also
+    /// those that run: values that they hold may have the new types from now on.
+    ///
+    /// A value of the interface consists of its number, its floats, and its ints, as many as it has room for
+    /// ([`LinkedType::room`]); a type's members fill these in their order, bools as 0 or 1.
+    ///
+    /// # Errors
+    /// One of the programs has errors; a type takes more words than values have room for; or a method does what only a
+    /// shader at a point can, such as reading a global. Then nothing is linked.
+    pub fn link(&self, added: &Arc<Program>) -> Result<Vec<LinkedType>, CompileError> {
+        let (own, other) = (self.front()?, added.front()?);
+        let links = self.links.get_or_init(|| Links::of(&own.checked.program, &self.offer.externals));
+        let linked = links.link((&own.checked.program, &other.checked.program), added);
+        linked.map_err(|(file, found)| CompileError::new(found, file.sources()))
+    }
+
+    /// Compiles a derivative of a method of this program for another one.
+    pub(super) fn compile_linked(&self, root: FunctionId, derivation: Derivation) -> Result<Shader, Diagnostics> {
+        let front = self.front().map_err(CompileError::into_diagnostics)?;
+        self.links.get_or_init(|| Links::of(&front.checked.program, &self.offer.externals));
+        self.with_options(&ShaderRequest::default(), |options| {
+            facade::compile_linked(&front.checked, (root, derivation), options)
+        })
+    }
+
+    /// The words that a method takes and gives which is linked to another program.
+    pub(super) fn signature_of(&self, root: FunctionId) -> Signature {
+        let signature = self.front().ok().and_then(|front| linked_words::signature(&front.checked.program, root));
+        signature.unwrap_or_else(|| Signature { takes: Vec::new(), gives: Vec::new() })
     }
 
     fn known(&self, wanted: &ShaderRequest) -> Option<Arc<Shader>> {
@@ -172,7 +213,8 @@ impl Program {
     }
 
     fn with_options<T>(&self, wanted: &ShaderRequest, run: impl FnOnce(&CompileOptions<'_>) -> T) -> T {
-        let Offer { closures, externals, target, cache, passes, without_kernels, .. } = &*self.offer;
+        let Offer { closures, externals, target, cache, passes, without_kernels, open, .. } = &*self.offer;
+        let externals = self.links.get().map_or(externals, Links::registry);
         run(&CompileOptions {
             externals,
             target: *target,
@@ -185,6 +227,7 @@ impl Program {
             gradient: wanted.gradient.as_ref(),
             closure: wanted.closure,
             kernels: !without_kernels,
+            open,
             ..CompileOptions::new(&self.globals, closures)
         })
     }

@@ -72,6 +72,7 @@ impl Code {
             names: false,
             poison: false,
             precision: Precision::Single,
+            linked: None,
             externals: options.externals,
             roots: Roots::All,
         };

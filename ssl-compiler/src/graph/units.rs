@@ -176,6 +176,7 @@ impl Loaded {
             names: false,
             poison: false,
             precision: Precision::Single,
+            linked: None,
             externals: options.externals,
             roots: Roots::All,
         };

@@ -13,7 +13,8 @@ use crate::analysis::storage::Storage;
 use crate::ir::real::Real;
 use crate::ir::{fold, *};
 use crate::runtime::block::{DEFAULT_TAPE_ROWS, Token};
-use crate::runtime::{HostServices, Order};
+use crate::runtime::linked::LinkedCalls;
+use crate::runtime::{BlockStatus, HostServices, Order};
 use crate::source::Span;
 use crate::types::Scalar;
 pub use frame::Cell;
@@ -86,6 +87,8 @@ pub struct Outcome<R> {
     /// code is wrong.
     pub unmatched_pops: u32,
     pub probes: Vec<Probe<R>>,
+    /// What calls of linked functions came to, in lane 0.
+    pub linked: BlockStatus,
     /// In f64, a fingerprint of every decision on the way: runs of equal paths met no branch, kink or
     /// step between them.
     pub path: u64,
@@ -116,6 +119,18 @@ impl Program {
         fuel: u32,
         tape_rows: u32,
     ) -> Outcome<R> {
+        self.run_with_links(inputs, host, Token::new(fuel), tape_rows, LinkedCalls::new(fuel, tape_rows))
+    }
+
+    /// The same, where linked functions may spend so much.
+    pub(crate) fn run_with_links<R: Real>(
+        &self,
+        inputs: &dyn Inputs<R>,
+        host: &dyn HostServices,
+        token: Token,
+        tape_rows: u32,
+        linked: LinkedCalls,
+    ) -> Outcome<R> {
         let mut machine = Machine {
             program: self,
             inputs,
@@ -123,11 +138,12 @@ impl Program {
             clamped_indices: 0,
             non_finite_derivatives: 0,
             lost_texture_gradients: 0,
+            linked,
             tapes: Tapes::new(tape_rows),
             probes: Vec::new(),
             path: Path::default(),
         };
-        let mut results = machine.call(self.module.entry, &[Argument::Cell(Cell::Token(Token::new(fuel)))]);
+        let mut results = machine.call(self.module.entry, &[Argument::Cell(Cell::Token(token))]);
         let token = match results.remove(0) {
             Argument::Cell(Cell::Token(t)) => t,
             _ => Token::new(0),
@@ -144,6 +160,7 @@ impl Program {
             lost_texture_gradients: machine.lost_texture_gradients,
             tape_rows: machine.tapes.most,
             unmatched_pops: machine.tapes.unmatched,
+            linked: machine.linked.status,
             probes: machine.probes,
             path: machine.path.fingerprint(),
             single: machine.path.single,
@@ -158,6 +175,8 @@ struct Machine<'a, R> {
     clamped_indices: u32,
     non_finite_derivatives: u32,
     lost_texture_gradients: u32,
+    /// What linked functions may spend, and how they ended, in lane 0.
+    linked: LinkedCalls,
     tapes: Tapes<R>,
     probes: Vec<Probe<R>>,
     path: Path,

@@ -8,6 +8,7 @@ use crate::ir::{Axis, InstData, Op, Value};
 use crate::runtime::externals::MAX_WORDS;
 use crate::runtime::{AddRequest, PrintRequest, Row, TextureRequest};
 use crate::types::Scalar;
+use smallvec::SmallVec;
 
 impl<R: Real> Machine<'_, R> {
     pub(super) fn texture(&mut self, frame: &mut Frame<'_, R>, data: &InstData) {
@@ -121,14 +122,14 @@ impl<R: Real> Machine<'_, R> {
             Cell::Float(x) => x.to_f64(),
             other => f64::from(other.bits() as i32),
         };
-        let mut numbers = [0.0; MAX_WORDS];
-        let numbers = &mut numbers[..data.results.len()];
+        let mut numbers: SmallVec<[f64; MAX_WORDS]> = data.results.iter().map(|_| 0.0).collect();
+        let numbers = &mut numbers[..];
         let arguments: Vec<f64> = data.args.iter().map(number).collect();
         if !(R::IS_DOUBLE && external.call_double(&arguments, numbers)) {
             self.path.single = true;
             let arguments: Vec<u32> = data.args.iter().map(|&v| frame.get(v).bits()).collect();
-            let mut words = [0; MAX_WORDS];
-            external.call(&arguments, &mut words[..data.results.len()]);
+            let mut words: SmallVec<[u32; MAX_WORDS]> = data.results.iter().map(|_| 0).collect();
+            external.call(&arguments, &mut words, &mut self.linked);
             for ((&r, bits), scalar) in data.results.iter().zip(words).zip(external.gives()) {
                 if scalar != Scalar::Float {
                     self.path.chose::<R>(u64::from(bits));

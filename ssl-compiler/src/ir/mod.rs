@@ -38,6 +38,7 @@ pub use gradients::Gradients;
 pub use ops::{Axis, Checkpoint, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op, Site, Why};
 pub use real::Precision;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 
 macro_rules! entity {
     ($(#[$meta:meta])* $name:ident) => {
@@ -326,11 +327,32 @@ impl Module {
         }
     }
 
-    /// Whether a function of the host's is called, or something printed, anywhere.
-    pub fn calls_externals(&self) -> bool {
-        let mut found = false;
-        let has_request = |op: Op| matches!(op, Op::External(_) | Op::Print(_));
-        self.functions.iter().for_each(|f| f.walk(|_, data| found |= has_request(data.op)));
+    /// The most words that a function of the host's takes or gives where it is called, or a print; `None` if nothing calls
+    /// the host this way.
+    pub fn external_rows(&self) -> Option<usize> {
+        let mut most = None;
+        for f in &self.functions {
+            f.walk(|_, data| {
+                if matches!(data.op, Op::External(_) | Op::Print(_)) {
+                    most = most.max(Some(data.args.len().max(data.results.len())));
+                }
+            });
+        }
+        most
+    }
+
+    /// The functions that a host links to the code, by their numbers.
+    pub fn linked_functions(&self) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        for f in &self.functions {
+            f.walk(|_, data| {
+                if let Op::External(id) = data.op
+                    && self.externals.linked_slot(id).is_some()
+                {
+                    found.insert(id);
+                }
+            });
+        }
         found
     }
 

@@ -1,10 +1,13 @@
 //! A compiled shader: checked calls into the code that a back end made.
 
+pub mod linked;
+
 use crate::backend::Code;
 use crate::diagnostics::Diagnostics;
 use crate::ir::Module;
 use crate::runtime::block::{BlockContext, MAX_TAPES, TapeState, Token, Words, lane_error};
 use crate::runtime::externals::ExternalRequest;
+use crate::runtime::linked::LinkedCalls;
 use crate::runtime::tape::Arena;
 use crate::runtime::{AddRequest, Block, BlockStatus, LANES, ParameterBlock, Row, ShaderInterface, TextureRequest};
 use smallvec::SmallVec;
@@ -19,7 +22,8 @@ pub struct Shader {
     timings: Vec<(&'static str, Duration)>,
     /// Rows of globals that a block must have.
     needed_rows: usize,
-    calls_externals: bool,
+    /// Rows of the request by which functions of the host are called, where any is.
+    external_rows: Option<usize>,
     samples: bool,
     adds: bool,
     /// The tapes that the shader uses, and the most rows that go on each at once.
@@ -36,11 +40,11 @@ impl Shader {
     ) -> Shader {
         let needed_rows = interface.globals_read.iter().map(|r| r.row + 1).max().unwrap_or(0);
         timings.extend_from_slice(code.timings());
-        let (calls_externals, samples) = (module.calls_externals(), module.asks_for_textures());
+        let (external_rows, samples) = (module.external_rows(), module.asks_for_textures());
         let adds = module.adds();
         let tapes = module.tapes().into_iter().enumerate().filter_map(|(i, least)| Some((i, least?))).collect();
         let warnings = Diagnostics::new();
-        Shader { interface, code, module, timings, needed_rows, calls_externals, samples, adds, tapes, warnings }
+        Shader { interface, code, module, timings, needed_rows, external_rows, samples, adds, tapes, warnings }
     }
 
     /// What a host must know to call the shader.
@@ -96,6 +100,11 @@ impl Shader {
     /// # Panics
     /// If the block has fewer rows, words or columns than the interface says, which is a mistake of the host.
     pub fn run(&self, block: &mut Block<'_>) -> BlockStatus {
+        self.run_counting(block).0
+    }
+
+    /// Runs the shader on a block; says also how much fuel each lane has left.
+    pub(crate) fn run_counting(&self, block: &mut Block<'_>) -> (BlockStatus, [u32; LANES]) {
         assert!(block.globals.len() >= self.needed_rows, "the globals block is too short for this shader");
         assert!(
             block.parameters.words.len() >= self.interface.parameter_words,
@@ -105,8 +114,10 @@ impl Shader {
         assert!(block.columns.len() >= self.interface.columns, "the block has too few columns for this kernel");
         let mut request = self.samples.then(TextureRequest::new);
         let mut add = self.adds.then(AddRequest::new);
-        let mut external =
-            self.calls_externals.then(|| ExternalRequest::new(&self.module.externals, &self.module.texts));
+        let mut external = self.external_rows.map(|rows| {
+            let linked = LinkedCalls::new(block.fuel, block.tape_rows);
+            ExternalRequest::new(&self.module.externals, &self.module.texts, rows, linked)
+        });
         let host = block.host;
         // The call keeps them until it ends: the host may suspend the call and run another one on this thread. Most shaders
         // have none, and are not to pay for those that do.
@@ -125,7 +136,7 @@ impl Shader {
             texture: request.as_mut().map_or(std::ptr::null_mut(), |r| &raw mut *r),
             columns: block.columns.as_ptr(),
             add: add.as_mut().map_or(std::ptr::null_mut(), |a| &raw mut *a),
-            external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut *e),
+            external: external.as_mut().map_or(std::ptr::null_mut(), |e| &raw mut **e),
             tapes,
             tape_state: tape_state.as_mut().map_or(std::ptr::null_mut(), |state| &raw mut *state),
             mask: block.mask & ((1 << LANES) - 1),
@@ -158,7 +169,23 @@ impl Shader {
         if ended {
             self.end(&context, tape_state.unwrap_or_default().left, block.outputs, &mut status);
         }
-        status
+        if let Some(external) = external {
+            self.end_linked(&external.linked.status, block, &mut status);
+        }
+        (status, context.left.0.map(|fuel| fuel.saturating_sub(1)))
+    }
+
+    /// Adds what linked functions met, and clears the outputs of lanes that ended in them.
+    fn end_linked(&self, linked: &BlockStatus, block: &mut Block<'_>, status: &mut BlockStatus) {
+        status.clamped_indices = status.clamped_indices.wrapping_add(linked.clamped_indices);
+        status.non_finite_derivatives = status.non_finite_derivatives.wrapping_add(linked.non_finite_derivatives);
+        status.tape_rows = status.tape_rows.max(linked.tape_rows);
+        for (lane, error) in linked.errors.iter().enumerate() {
+            if error.is_some() && status.errors[lane].is_none() {
+                status.errors[lane] = *error;
+                block.outputs[..self.interface.output_rows].iter_mut().for_each(|row| row.0[lane] = 0.0);
+            }
+        }
     }
 
     /// Clears the outputs of lanes that ended early, and says why they did.

@@ -6,12 +6,9 @@ use super::{Lowering, Writer};
 use crate::ir::{Ty, Value, Values};
 use crate::types::{Leaf, LeafKind, Scalar, Type};
 
-/// Elements up to which an array crosses a call one by one; a matrix has as many.
-const MAX_APART: usize = 16;
-
 /// Whether an array's elements cross one by one; `memory` says that something indexes it by no constant.
 fn apart(leaf: &Leaf, memory: bool) -> bool {
-    !memory && leaf.count() <= MAX_APART
+    !memory && leaf.is_apart()
 }
 
 impl Lowering<'_> {

@@ -7,6 +7,7 @@ use super::derived::Given;
 use super::state::{State, one};
 use super::{Instance, Lowering, TOKEN, Work, Writer};
 use crate::ir::{self, FuncId, Op, Ty, Values};
+use crate::runtime::linked::Derivation;
 use crate::sema::hir::{self, Function, FunctionId, Role};
 use crate::syntax::ast::{Direction, Mode};
 use crate::types::Type;
@@ -31,30 +32,16 @@ impl Lowering<'_> {
     /// Names the functions that give an instance's derivatives; they are written later.
     pub(super) fn declare_custom(&mut self, id: FuncId, instance: &Instance) {
         let attributes = &self.program.function(instance.function).attributes;
+        if let Some(slot) = attributes.linked {
+            return self.declare_linked(id, slot, Derivation::VALUE);
+        }
         let substitute = attributes.primal.map(By::Substitute);
         let forward = attributes.forward.map(By::Function).or(substitute);
         let backward = attributes.backward.map(By::Function).or(substitute);
         let modes = [(Mode::Forward, forward), (Mode::Backward, backward)];
         for (mode, by) in modes {
             let Some(by) = by else { continue };
-            let head = &self.functions[id.index()];
-            let takes: Vec<Ty> = head.params().iter().map(|&v| head.ty(v)).collect();
-            let gives = head.results.clone();
-            let (more, derivatives) = match mode {
-                Mode::Forward => (&takes, &gives),
-                Mode::Backward => (&gives, &takes),
-            };
-            let with = |list: &[Ty], more: &[Ty]| {
-                list.iter().chain(more.iter().filter(|ty| ty.is_differentiable())).copied().collect::<Vec<Ty>>()
-            };
-            let (params, results) = (with(&takes, more), with(&gives, derivatives));
-            let word = if mode == Mode::Forward { "forward" } else { "backward" };
-            let name = format!("{}.{word}", head.name);
-            let name = self.unique_name(&name);
-            let custom = FuncId(self.functions.len() as u32);
-            let head = ir::Function::new(name, &params, &results).with_precision(self.request.precision);
-            self.functions.push(head);
-            self.size += super::FUNCTION;
+            let custom = self.new_derivative(id, mode);
             self.queue.push((custom, Work::Custom(Custom { instance: instance.clone(), mode, by })));
             let named = &mut self.functions[id.index()].custom;
             match mode {
@@ -62,6 +49,28 @@ impl Lowering<'_> {
                 Mode::Backward => named.backward = Some(custom),
             }
         }
+    }
+
+    /// The head of a function that takes and gives what a derivative of another one does.
+    pub(super) fn new_derivative(&mut self, of: FuncId, mode: Mode) -> FuncId {
+        let head = &self.functions[of.index()];
+        let takes: Vec<Ty> = head.params().iter().map(|&v| head.ty(v)).collect();
+        let gives = head.results.clone();
+        let (more, derivatives) = match mode {
+            Mode::Forward => (&takes, &gives),
+            Mode::Backward => (&gives, &takes),
+        };
+        let with = |list: &[Ty], more: &[Ty]| {
+            list.iter().chain(more.iter().filter(|ty| ty.is_differentiable())).copied().collect::<Vec<Ty>>()
+        };
+        let (params, results) = (with(&takes, more), with(&gives, derivatives));
+        let word = if mode == Mode::Forward { "forward" } else { "backward" };
+        let name = format!("{}.{word}", head.name);
+        let name = self.unique_name(&name);
+        let id = FuncId(self.functions.len() as u32);
+        self.functions.push(ir::Function::new(name, &params, &results).with_precision(self.request.precision));
+        self.size += super::FUNCTION;
+        id
     }
 
     pub(super) fn custom(&mut self, id: FuncId, custom: &Custom) {

@@ -129,7 +129,8 @@ fn check(program: &Program, id: FunctionId, facts: &FunctionFacts, scan: &Scan, 
     let function = program.function(id);
     for (callee, span) in &scan.calls {
         let callee = program.function(*callee);
-        if callee.body.is_none() && callee.external.is_none() && callee.derived.is_none() {
+        let linked = callee.attributes.linked.is_some();
+        if callee.body.is_none() && callee.external.is_none() && callee.derived.is_none() && !linked {
             let message = format!("`{}` has no body", callee.name);
             let hint = "write its body in the same file; the host has no function of this name either";
             diagnostics.push(

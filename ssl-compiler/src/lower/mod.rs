@@ -18,6 +18,7 @@ mod entry;
 mod exprs;
 mod facts;
 mod integrals;
+pub mod linked;
 mod look_ups;
 mod loops;
 mod names;
@@ -32,6 +33,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
 use crate::ir::{self, ColumnWord, Const, FuncId, Gradients, Module, ParameterWord, Precision, Ty, Values};
 use crate::runtime::interface::Metadata;
+use crate::runtime::linked::Derivation;
 use crate::runtime::{ClosureId, ExternalRegistry, GlobalsLayout, ParameterBlock, ShaderInterface, Texts, TextureDesc};
 use crate::sema::Checked;
 use crate::sema::hir::{FunctionId, Program, VarId};
@@ -69,6 +71,9 @@ pub struct Request<'a> {
     pub poison: bool,
     pub roots: Roots<'a>,
     pub precision: Precision,
+    /// Makes this derivative of the function the entry, in place of the function: all that it takes is read from rows, and
+    /// all that it gives is written to rows.
+    pub linked: Option<Derivation>,
 }
 
 /// Parameter values to write in, and the parameters that the code reads from its block all the same.
@@ -118,7 +123,10 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
             ..ShaderInterface::default()
         },
     };
-    lowering.entry();
+    match request.linked {
+        Some(derivation) => lowering.linked_entry(derivation),
+        None => lowering.entry(),
+    }
     while let Some((id, work)) = lowering.queue.pop() {
         match work {
             Work::Instance(instance) => lowering.instance(id, &instance),
@@ -319,6 +327,9 @@ impl<'a> Lowering<'a> {
         let function = self.program.function(instance.function);
         if let Some(derived) = &function.derived {
             return self.derived(id, instance, derived);
+        }
+        if let Some(slot) = function.attributes.linked {
+            return self.linked_body(id, slot, Derivation::VALUE);
         }
         if let Some(external) = function.external {
             return self.external_body(id, external);

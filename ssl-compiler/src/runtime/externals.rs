@@ -12,8 +12,11 @@
 //! externals.register(External::of("wave_slope", |x: f32| x.cos()));
 //! ```
 
+use super::linked::{Derivation, LinkedCalls, MAX_ROWS};
 use super::{BlockContext, LANES, Row, Texts};
 use crate::types::{Scalar, Type, VectorKind};
+use smallvec::SmallVec;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 /// The most components that the arguments, or the result, of one external function may have.
@@ -27,6 +30,8 @@ pub struct ExternalCall<'a> {
     pub results: &'a mut [Row],
     /// Bit i is set if lane i takes part. The function leaves others alone.
     pub mask: u32,
+    /// What functions that were linked may spend, and how they ended.
+    pub(crate) linked: &'a mut LinkedCalls,
 }
 
 type Wide = Arc<dyn Fn(&mut ExternalCall<'_>) + Send + Sync>;
@@ -49,6 +54,8 @@ pub struct External {
     pub parameters: Vec<Type>,
     /// The type of its result.
     pub result: Type,
+    takes: Vec<Scalar>,
+    gives: Vec<Scalar>,
     partials: Vec<Partial>,
     run: Wide,
     double: Option<Double>,
@@ -189,17 +196,30 @@ impl External {
         result: Type,
         run: impl Fn(&mut ExternalCall<'_>) + Send + Sync + 'static,
     ) -> External {
-        let takes: usize = parameters.iter().map(words).sum();
+        let takes: Vec<Scalar> = parameters.iter().flat_map(scalars).collect();
         let all = parameters.iter().chain([&result]).all(|t| words(t) > 0);
-        assert!(all && takes <= MAX_WORDS, "`{name}`: an external function takes up to {MAX_WORDS} components");
+        assert!(all && takes.len() <= MAX_WORDS, "`{name}`: an external function takes up to {MAX_WORDS} components");
         External {
             name: name.to_owned(),
+            partials: vec![Partial::Unknown; takes.len()],
+            takes,
+            gives: scalars(&result).collect(),
             parameters,
             result,
-            partials: vec![Partial::Unknown; takes],
             run: Arc::new(run),
             double: None,
         }
+    }
+
+    /// A function that is linked to compiled code: it takes and gives scalars, up to [`MAX_ROWS`] of each.
+    pub(crate) fn linked(
+        name: String,
+        takes: Vec<Scalar>,
+        gives: Vec<Scalar>,
+        run: impl Fn(&mut ExternalCall<'_>) + Send + Sync + 'static,
+    ) -> External {
+        let (partials, run) = (vec![Partial::Unknown; takes.len()], Arc::new(run));
+        External { name, parameters: Vec::new(), result: Type::Void, takes, gives, partials, run, double: None }
     }
 
     /// Names another external function with the same parameters and result, which gives the partial of every component of
@@ -224,21 +244,24 @@ impl External {
 
     /// The scalars of the arguments, in order.
     pub fn takes(&self) -> Vec<Scalar> {
-        self.parameters.iter().flat_map(scalars).collect()
+        self.takes.clone()
     }
 
     /// Those of the result.
     pub fn gives(&self) -> Vec<Scalar> {
-        scalars(&self.result).collect()
+        self.gives.clone()
     }
 
     /// Calls the function for one point, in f32.
-    pub fn call(&self, arguments: &[u32], results: &mut [u32]) {
-        let mut rows = [Row::ZERO; MAX_WORDS];
-        rows.iter_mut().zip(arguments).for_each(|(row, w)| row.0[0] = f32::from_bits(*w));
-        let mut out = [Row::ZERO; MAX_WORDS];
-        let gives = results.len();
-        (self.run)(&mut ExternalCall { arguments: &rows[..arguments.len()], results: &mut out[..gives], mask: 1 });
+    pub(crate) fn call(&self, arguments: &[u32], results: &mut [u32], linked: &mut LinkedCalls) {
+        let one = |w: &u32| {
+            let mut row = Row::ZERO;
+            row.0[0] = f32::from_bits(*w);
+            row
+        };
+        let arguments: SmallVec<[Row; MAX_WORDS]> = arguments.iter().map(one).collect();
+        let mut out: SmallVec<[Row; MAX_WORDS]> = results.iter().map(|_| Row::ZERO).collect();
+        (self.run)(&mut ExternalCall { arguments: &arguments, results: &mut out, mask: 1, linked });
         results.iter_mut().zip(&out).for_each(|(w, row)| *w = row.0[0].to_bits());
     }
 
@@ -276,6 +299,8 @@ pub enum Rule {
 #[derive(Clone, Debug, Default)]
 pub struct ExternalRegistry {
     list: Vec<External>,
+    /// The number of the first one that is linked, where any is. Those of one slot follow each other, by what they derive.
+    first_linked: Option<u32>,
 }
 
 /// The registry of a host without such functions.
@@ -284,7 +309,7 @@ pub static NO_EXTERNALS: ExternalRegistry = ExternalRegistry::new();
 impl ExternalRegistry {
     /// No functions.
     pub const fn new() -> ExternalRegistry {
-        ExternalRegistry { list: Vec::new() }
+        ExternalRegistry { list: Vec::new(), first_linked: None }
     }
 
     /// Adds a function. It replaces one of the same name.
@@ -303,6 +328,24 @@ impl ExternalRegistry {
     /// The function of this number.
     pub fn get(&self, id: u32) -> Option<&External> {
         self.list.get(id as usize)
+    }
+
+    /// Adds the functions that are linked to compiled code: of each slot, all of its derivations.
+    pub(crate) fn append_linked(&mut self, functions: impl IntoIterator<Item = External>) {
+        self.first_linked = Some(self.list.len() as u32);
+        self.list.extend(functions);
+    }
+
+    /// The number of what is linked for a slot.
+    pub(crate) fn linked(&self, slot: u32, derivation: Derivation) -> Option<u32> {
+        let id = self.first_linked? + slot * Derivation::COUNT + derivation.0;
+        ((id as usize) < self.list.len()).then_some(id)
+    }
+
+    /// The slot and the derivation behind a number, where it is that of a linked function.
+    pub(crate) fn linked_slot(&self, id: u32) -> Option<(u32, Derivation)> {
+        let i = id.checked_sub(self.first_linked?)?;
+        Some((i / Derivation::COUNT, Derivation(i % Derivation::COUNT)))
     }
 
     /// All functions, by their numbers.
@@ -329,35 +372,61 @@ impl ExternalRegistry {
 #[doc(hidden)]
 #[repr(C, align(64))]
 pub struct ExternalRequest {
-    pub arguments: [Row; MAX_WORDS],
-    pub results: [Row; MAX_WORDS],
     pub registry: *const ExternalRegistry,
     pub texts: *const Texts,
     /// Of the registry, or a format.
     pub function: u32,
     pub mask: u32,
+    pub linked: LinkedCalls,
+    /// Only so many are set as a call of the module takes, and at least [`MAX_WORDS`].
+    pub arguments: [MaybeUninit<Row>; MAX_ROWS],
+    /// Likewise.
+    pub results: [MaybeUninit<Row>; MAX_ROWS],
 }
 
 impl ExternalRequest {
-    pub fn new(registry: &ExternalRegistry, texts: &Texts) -> ExternalRequest {
-        let (arguments, results) = ([Row::ZERO; MAX_WORDS], [Row::ZERO; MAX_WORDS]);
-        ExternalRequest { arguments, results, registry, texts, function: 0, mask: 0 }
+    /// A request with so many rows of arguments and of results.
+    pub fn new(registry: &ExternalRegistry, texts: &Texts, rows: usize, linked: LinkedCalls) -> Box<ExternalRequest> {
+        let mut request = Box::<ExternalRequest>::new_uninit();
+        let at = request.as_mut_ptr();
+        // SAFETY: the place is valid for writes, and every field is written; rows may stay unset.
+        let mut request = unsafe {
+            (&raw mut (*at).registry).write(registry);
+            (&raw mut (*at).texts).write(texts);
+            (&raw mut (*at).function).write(0);
+            (&raw mut (*at).mask).write(0);
+            (&raw mut (*at).linked).write(linked);
+            request.assume_init()
+        };
+        let rows = rows.clamp(MAX_WORDS, MAX_ROWS);
+        for row in request.arguments[..rows].iter_mut().chain(&mut request.results[..rows]) {
+            row.write(Row::ZERO);
+        }
+        request
+    }
+
+    /// The arguments of something printed.
+    pub fn printed(&self) -> &[Row] {
+        // SAFETY: `new` sets at least that many.
+        unsafe { self.arguments[..MAX_WORDS].assume_init_ref() }
     }
 }
 
 /// Called by compiled code to run a function of the host: `context.external` holds the request.
 ///
 /// # Safety
-/// `context` is the live context that the caller was given, its request made from the module's registry.
+/// `context` is the live context that the caller was given, its request made from the module's registry with as many rows
+/// as calls of the module take and give.
 pub unsafe extern "C" fn external_service(context: *mut BlockContext) {
     // SAFETY: the request belongs to this call alone, and the registry outlives the shader's run.
     let (request, registry) = unsafe { (&mut *(*context).external, &*(*(*context).external).registry) };
     let Some(external) = registry.get(request.function) else { return };
-    let mut call = ExternalCall {
-        arguments: &request.arguments[..external.partials.len()],
-        results: &mut request.results[..words(&external.result)],
-        mask: request.mask,
+    // SAFETY: the caller promises that these rows are set.
+    let (arguments, results) = unsafe {
+        let arguments = request.arguments[..external.takes.len()].assume_init_ref();
+        (arguments, request.results[..external.gives.len()].assume_init_mut())
     };
+    let mut call = ExternalCall { arguments, results, mask: request.mask, linked: &mut request.linked };
     // A panic must not unwind into compiled code, which has no unwind tables.
     if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (external.run)(&mut call))).is_err() {
         std::process::abort();

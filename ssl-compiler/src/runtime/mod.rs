@@ -19,6 +19,8 @@ pub mod gradients;
 pub mod host;
 pub mod interface;
 #[doc(hidden)]
+pub mod linked;
+#[doc(hidden)]
 pub mod math;
 pub mod parameters;
 pub mod print;

@@ -118,6 +118,6 @@ pub unsafe extern "C" fn print_service(context: *mut BlockContext) {
 
 fn print(host: &dyn HostServices, request: &ExternalRequest, texts: &Texts) {
     let Some(format) = texts.formats.get(request.function as usize) else { return };
-    let (arguments, mask, strings) = (&request.arguments[..], request.mask, texts.strings.as_slice());
+    let (arguments, mask, strings) = (request.printed(), request.mask, texts.strings.as_slice());
     host.print(&PrintRequest { format, arguments, mask, strings });
 }

@@ -99,7 +99,8 @@ impl<'a> Checker<'a> {
             let why = format!("`{}` takes arrays of any length", name.text);
             return self.not_a_type(id, &why, "give the parameter a length", Some(method));
         }
-        let mut cases = Vec::new();
+        let head = function.clone();
+        let (mut cases, mut witnesses) = (Vec::new(), Vec::new());
         for held in self.implementations(id) {
             let Some(witness) = self.values.witnesses.get(&(held.clone(), of, i)).copied() else { return };
             let own = self.program.function(witness);
@@ -111,12 +112,17 @@ impl<'a> Checker<'a> {
             }
             let case = self.case(&mut function, ty, &held, witness);
             cases.push(case);
+            witnesses.push((held, witness));
         }
         let span = function.span;
-        let none = match function.result {
+        let mut none = match function.result {
             Type::Void => Stmt { kind: StmtKind::Block(Vec::new()), span },
             ref ty => returned(Expr { kind: ExprKind::Construct(Vec::new()), ty: ty.clone(), span }),
         };
+        if self.room_of(id).is_some() {
+            none = self.linked(id, (&head, ty), &witnesses);
+            cases.push(none.clone());
+        }
         let this = Place { variable: VarId(0), path: Vec::new(), ty: ty.clone(), span };
         function.body = Some(vec![by_kind(&this, &mut cases.into_iter(), none)]);
         function.attributes.differentiable = method.function.attributes.iter().any(|a| a.name.text == "Differentiable");
@@ -127,7 +133,7 @@ impl<'a> Checker<'a> {
 
     /// What is done for one implementation: its value is taken out, its method called and, where that changes it, the
     /// value put back.
-    fn case(&mut self, function: &mut Function, ty: &Type, held: &Type, witness: FunctionId) -> Stmt {
+    pub(super) fn case(&mut self, function: &mut Function, ty: &Type, held: &Type, witness: FunctionId) -> Stmt {
         let span = function.span;
         let own = local(function, "own", held);
         let this = Place { variable: VarId(0), path: Vec::new(), ty: ty.clone(), span };

@@ -30,6 +30,8 @@ pub struct Program {
     pub strings: Vec<String>,
     /// Structs that are made as closures. Their numbers follow those of the host's closure types.
     pub closures: Vec<OwnClosure>,
+    /// The interfaces that the host leaves open.
+    pub open: Vec<super::open_interfaces::Open>,
 }
 
 impl Program {
@@ -89,6 +91,8 @@ pub struct Attributes {
     pub primal: Option<FunctionId>,
     /// Takes a step of its state back.
     pub undo: Option<FunctionId>,
+    /// It stands for methods that a host links, in this slot, and so do its derivatives.
+    pub linked: Option<u32>,
 }
 
 /// What the author gives for a derivative.
@@ -108,7 +112,7 @@ impl Attributes {
 
     /// Whether something else than the body says what the derivatives are.
     pub fn is_custom(&self) -> bool {
-        self.forward.is_some() || self.backward.is_some() || self.primal.is_some()
+        self.forward.is_some() || self.backward.is_some() || self.primal.is_some() || self.linked.is_some()
     }
 }
 

@@ -71,7 +71,10 @@ impl Checker<'_> {
     fn write_conversion(&mut self, from: &Type, to: &Type, id: FunctionId, span: Span) {
         let whole = Place { variable: VarId(0), path: Vec::new(), ty: from.clone(), span };
         let statement = match (self.interface_of(from), self.interface_of(to)) {
-            (Some(from), Some(_)) => self.passed_on(from, to, &whole),
+            (Some(from), Some(_)) => {
+                self.refuse_open(from, to);
+                self.passed_on(from, to, &whole)
+            }
             (None, Some(interface)) => self.packed(from, interface, &whole),
             (Some(interface), None) => {
                 let words = self.words_of(interface);

@@ -16,7 +16,7 @@ use crate::types::{StructField, StructId, Type};
 use std::collections::HashMap;
 
 /// Words of a value beside the number.
-const MAX_WORDS: usize = 128;
+pub(super) const MAX_WORDS: usize = 128;
 
 /// Interfaces whose values hold values of each other.
 const MAX_DEPTH: usize = 32;
@@ -55,6 +55,8 @@ struct Value {
     implementations: Vec<Type>,
     /// The number of each.
     kinds: HashMap<Type, usize>,
+    /// The words of each.
+    sizes: Vec<Words>,
     words: Words,
     differential: Option<StructId>,
 }
@@ -88,8 +90,8 @@ impl Checker<'_> {
         let name = self.interface_name(id).to_owned();
         let ty = self.push_structure(name, fields(Words::default(), true));
         let (state, words) = (State::Named, Words::default());
-        let value =
-            Value { ty, place, state, implementations: Vec::new(), kinds: HashMap::new(), words, differential: None };
+        let (implementations, kinds, sizes) = (Vec::new(), HashMap::new(), Vec::new());
+        let value = Value { ty, place, state, implementations, kinds, sizes, words, differential: None };
         self.values.values.insert(id, value);
         self.values.of.insert(ty, id);
         self.values.named.push(id);
@@ -118,6 +120,11 @@ impl Checker<'_> {
 
     pub(super) fn words_of(&self, id: InterfaceId) -> Words {
         self.values.values.get(&id).map_or(Words::default(), |value| value.words)
+    }
+
+    /// How many words each implementation takes.
+    pub(super) fn sizes_of(&self, id: InterfaceId) -> Vec<Words> {
+        self.values.values.get(&id).map_or(Vec::new(), |value| value.sizes.clone())
     }
 
     /// Whether it is settled which types the values may hold.
@@ -201,6 +208,7 @@ impl Checker<'_> {
 
     /// Lays out the values of all interfaces that were named as types, once everything was declared.
     pub(super) fn complete_values(&mut self) {
+        self.name_open_interfaces();
         self.values.complete = true;
         let named = self.values.named.clone();
         if named.is_empty() {
@@ -231,7 +239,8 @@ impl Checker<'_> {
                 list.push(ty.clone());
             }
         }
-        let mut words = Words::default();
+        let mut words = self.room_of(id).unwrap_or_default();
+        let mut sizes = Vec::new();
         for ty in &list {
             let mut own = Words::default();
             if let Err(refused) = self.count_words(ty, &mut own, depth) {
@@ -240,6 +249,7 @@ impl Checker<'_> {
             }
             words.floats = words.floats.max(own.floats);
             words.ints = words.ints.max(own.ints);
+            sizes.push(own);
         }
         let shared = self.shared_words(&list, words);
         let Some(value) = self.values.values.get_mut(&id) else { return };
@@ -249,7 +259,7 @@ impl Checker<'_> {
             words.floats = words.floats.max(1);
         }
         (value.words, value.implementations, value.state) = (words, list.clone(), State::Complete);
-        value.kinds = kinds;
+        (value.kinds, value.sizes) = (kinds, sizes);
         let (ty, differential) = (value.ty, value.differential);
         self.replace_fields(ty, fields(words, true));
         if let Some(ty) = differential {

@@ -21,6 +21,7 @@ mod dispatch;
 mod exprs;
 mod externals;
 mod functions;
+mod generic_instances;
 mod generic_structs;
 mod generics;
 pub mod hir;
@@ -32,9 +33,11 @@ mod interfaces;
 mod items;
 mod known_names;
 mod lengths;
+pub mod linked_words;
 mod lints;
 mod look_ups;
 mod lost;
+mod lost_inside;
 mod member_constants;
 mod metadata;
 mod method_calls;
@@ -42,6 +45,7 @@ mod methods;
 mod names;
 mod noise;
 mod numbers;
+pub mod open_interfaces;
 mod operators;
 mod overloads;
 mod own_closures;
@@ -67,6 +71,7 @@ mod walk;
 
 pub(crate) use constants::{compare_op, int_op};
 pub(crate) use convert::distance;
+pub use open_interfaces::OpenInterface;
 pub(crate) use places::swizzle_type;
 pub(crate) use stmts::always_exits;
 
@@ -96,14 +101,18 @@ pub struct Checked {
     pub sources: SourceMap,
 }
 
+/// What a host offers to the files that it has checked.
+pub struct Host<'a> {
+    pub globals: &'a GlobalsLayout,
+    pub closures: &'a ClosureRegistry,
+    pub externals: &'a ExternalRegistry,
+    /// The interfaces whose values may hold types that it links later.
+    pub open: &'a [OpenInterface],
+}
+
 /// Checks files against what their host offers.
-pub fn check<'a>(
-    modules: &'a Modules,
-    globals: &GlobalsLayout,
-    closures: &'a ClosureRegistry,
-    externals: &ExternalRegistry,
-    diagnostics: &'a mut Diagnostics,
-) -> Checked {
+pub fn check<'a>(modules: &'a Modules, host: &Host<'a>, diagnostics: &'a mut Diagnostics) -> Checked {
+    let Host { globals, closures, externals, open } = *host;
     let mut checker = Checker {
         diagnostics,
         closures,
@@ -129,6 +138,7 @@ pub fn check<'a>(
         interfaces: interfaces::Interfaces::default(),
         values: interface_values::InterfaceValues::default(),
         bound: generics::Bindings::default(),
+        open,
         modules,
         file: None,
         expressions: 0,
@@ -136,6 +146,7 @@ pub fn check<'a>(
         local: Local::default(),
     };
     let tests = checker.files(modules);
+    checker.note_declarations();
     checker.bind_externals(externals);
     checker.check_names();
     checker.infer_options();
@@ -191,6 +202,8 @@ struct Checker<'a> {
     values: interface_values::InterfaceValues,
     /// What generic parameters and associated types stand for where something is being checked.
     bound: generics::Bindings,
+    /// The interfaces that the host leaves open.
+    open: &'a [OpenInterface],
     modules: &'a Modules,
     /// The file that is being checked.
     file: Option<usize>,
