@@ -151,9 +151,42 @@ fn exit_codes_say_who_is_at_fault() {
     assert!(said.status.code() == Some(4) && text(&said.stderr).contains("J0012"), "{}", text(&said.stderr));
 }
 
+/// Numbers of an array.
+fn floats(folder: &str, name: &str) -> Vec<f32> {
+    let bytes = file(folder, name);
+    let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    bytes[start..].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// Conditions in integrals are all that these jobs can move; the samples alone have no gradient by them.
+#[test]
+fn edges_in_integrals_are_fitted() {
+    let folder = Folder::new("fit-integrals");
+    let run = |name: &str, array: &str| {
+        let out = folder.file(name);
+        let said = shade(&["fit", &scene(&format!("integrals/{name}.toml")), "-o", &out, "--json"]);
+        assert_eq!(said.status.code(), Some(0), "{}", text(&said.stderr));
+        let json: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+        (json["fit"]["last"]["loss"].as_f64().expect("a number"), floats(&out, array))
+    };
+    // Where Potto's run of 100 steps ends, with a loss below 1e-5.
+    let (loss, cut) = run("risk", "cut.npy");
+    assert!(loss < 1e-5, "{loss}");
+    for (found, expected) in cut.iter().zip([-9.585, 10.177, 2.0]) {
+        assert!((found - expected).abs() < 1e-2, "{cut:?}");
+    }
+    let (_, wall) = run("shadow", "wall.npy");
+    assert!((wall[0] + 0.3).abs() < 2e-3 && (wall[1] - 0.5).abs() < 2e-3, "{wall:?}");
+    let (loss, shape) = run("triangle", "shape.npy");
+    assert!(loss < 1e-4, "{loss}");
+    for (found, expected) in shape.iter().zip([0.2, 0.15, 0.85, 0.4, 0.35, 0.9]) {
+        assert!((found - expected).abs() < 5e-3, "{shape:?}");
+    }
+}
+
 #[test]
 fn jobs_are_checked_like_scenes() {
-    let said = shade(&["check", &scene("fit"), &scene("splats"), "--json"]);
+    let said = shade(&["check", &scene("fit"), &scene("splats"), &scene("integrals"), "--json"]);
     assert_eq!(said.status.code(), Some(0), "{}", text(&said.stdout));
     let said = shade(&["check", &scene("fit/curve.toml"), "--set", "fit.0.method=newton"]);
     assert!(

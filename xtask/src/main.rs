@@ -291,6 +291,7 @@ fn warnings() -> Outcome {
         "scenes/materials",
         "scenes/graphs/units",
         "scenes/fit",
+        "scenes/integrals",
         "scenes/splats",
         "ssl-compiler/std",
     ];

@@ -167,7 +167,7 @@ fn discriminant(b: &mut Builder, p: Parabola) -> Value {
 
 /// Draws the coordinate t of a polynomial `square` s² + (cross t + linear) s + along(t) from where it has roots s.
 fn clip(b: &mut Builder, square: Value, (cross, linear): (Value, Value), along: Parabola, u: Value) -> Clipped {
-    let (zero, one, two) = (b.float(0.0), b.float(1.0), b.float(2.0));
+    let (one, two) = (b.float(1.0), b.float(2.0));
     // The discriminant as a polynomial in t.
     let four = b.float(-4.0);
     let factor = b.mul(four, square);
@@ -182,9 +182,29 @@ fn clip(b: &mut Builder, square: Value, (cross, linear): (Value, Value), along: 
         b: part(cross, linear, two, along.b),
         c: part(linear, linear, one, along.c),
     };
-    let spread = discriminant(b, all);
-    // An interval around its top, where it has one.
     let depth = b.neg(all.a);
+    let round = by_angle(b, all, depth, u);
+    let there = value(b, all, u);
+    let root = b.float1(Float1::Sqrt, there);
+    // Along a parabola, the two terms differ by rounding.
+    let (bend, product) = (b.mul(cross, cross), b.mul(factor, along.a));
+    let product = b.float1(Float1::Abs, product);
+    let size = b.add(bend, product);
+    let rounding = b.float(ROUNDING);
+    let rounding = b.mul(rounding, size);
+    let closed = b.float_compare(Compare::Gt, depth, rounding);
+    Clipped {
+        t: b.select(closed, round.t, u),
+        length: b.select(closed, round.length, one),
+        root: b.select(closed, round.root, root),
+    }
+}
+
+/// Draws t from the interval around the top of a parabola where it is positive, at equal steps of the angle whose sine goes
+/// from one end to the other. `depth` is how much the parabola bends down.
+fn by_angle(b: &mut Builder, all: Parabola, depth: Value, u: Value) -> Clipped {
+    let (zero, one, two) = (b.float(0.0), b.float(1.0), b.float(2.0));
+    let spread = discriminant(b, all);
     let double = b.mul(two, depth);
     let middle = b.div(all.b, double);
     let half = b.float1(Float1::Sqrt, spread);
@@ -202,30 +222,7 @@ fn clip(b: &mut Builder, square: Value, (cross, linear): (Value, Value), along: 
     let angle = b.add(from, step);
     let (sine, cosine) = (b.float1(Float1::Sin, angle), b.float1(Float1::Cos, angle));
     let offset = b.mul(half, sine);
-    let round = Clipped {
-        t: b.add(middle, offset),
-        length: {
-            let speed = b.mul(half, cosine);
-            b.mul(speed, width)
-        },
-        root: {
-            let height = b.float1(Float1::Sqrt, depth);
-            let height = b.mul(height, half);
-            b.mul(height, cosine)
-        },
-    };
-    let there = value(b, all, u);
-    let root = b.float1(Float1::Sqrt, there);
-    // Along a parabola, the two terms differ by rounding.
-    let (bend, product) = (b.mul(cross, cross), b.mul(factor, along.a));
-    let product = b.float1(Float1::Abs, product);
-    let size = b.add(bend, product);
-    let rounding = b.float(ROUNDING);
-    let rounding = b.mul(rounding, size);
-    let closed = b.float_compare(Compare::Gt, depth, rounding);
-    Clipped {
-        t: b.select(closed, round.t, u),
-        length: b.select(closed, round.length, one),
-        root: b.select(closed, round.root, root),
-    }
+    let speed = b.mul(half, cosine);
+    let height = b.float1(Float1::Sqrt, depth);
+    Clipped { t: b.add(middle, offset), length: b.mul(speed, width), root: b.mul(height, speed) }
 }
