@@ -108,7 +108,10 @@ impl Writer<'_, '_> {
     /// Whether a `{` stands behind `integral(…)`.
     pub(super) fn opens_integrand(&self, i: usize) -> bool {
         let opens = |open: &usize| self.words.get(*open).close == Some(i - 1);
-        i > 0 && (1..i).rev().find(opens).is_some_and(|open| self.words.is(open - 1, "integral"))
+        // Only behind a parenthesis is there a partner to look for, or each block would be sought through the whole file.
+        i > 0
+            && self.words.is(i - 1, ")")
+            && (1..i).rev().find(opens).is_some_and(|open| self.words.is(open - 1, "integral"))
     }
 
     /// The block of an integral, inside an expression.
