@@ -86,6 +86,21 @@ fn line_ends_and_byte_order_mark_stay() {
 }
 
 #[test]
+fn lists_of_types_in_lists_are_closed_without_blanks() {
+    let text = "import \"pair.ssl\";
+
+Pair<Pair<float>> twice(const Pair<Box<float>, 3> a, Pair<Pair<Pair<float>>> q)
+{
+    Pair<Pair<float>> r = {a, a};
+    return 16 >> 2 > 3 ? r : q.first;
+}
+";
+    assert_eq!(format(text).as_deref(), Ok(text));
+    let spaced = text.replace('<', " < ").replace("float>", "float >");
+    assert_eq!(format(&spaced).as_deref(), Ok(text));
+}
+
+#[test]
 fn a_file_that_does_not_parse_is_refused() {
     for text in ["float f(", "float f() { return 1.0 }", "/* no end", "void f() { (1; }", "#define X"] {
         assert!(format(text).is_err(), "{text}");

@@ -199,6 +199,8 @@ impl<'a> Words<'a> {
                     let called = self.is(at + 1, "(") && (is_declared || !commas);
                     // A type, with what is declared behind it.
                     let is_type = self.kind(at + 1) == Kind::Name || is_declared && self.types.contains(name);
+                    // Nothing else than the end of a list stands there: a comparison needs a value behind it.
+                    let is_type = is_type || self.is(at + 1, ">") || self.is(at + 1, ",");
                     return (at > i + 1 && (called || is_derived || is_type)).then_some(at);
                 }
                 ">" => open -= 1,
@@ -261,9 +263,15 @@ impl<'a> Words<'a> {
 fn pair_closers(text: &str, tokens: &[Token], generics: &HashSet<&str>) -> HashSet<usize> {
     let slice = |i: usize| &text[tokens[i].span.range()];
     let (mut closers, mut open) = (HashSet::new(), 0usize);
+    let is_listed = |i: usize| {
+        slice(i - 1) == PAIR
+            || slice(i - 1) == BUFFER
+            || generics.contains(slice(i - 1))
+            || is_nested_list(text, tokens, i)
+    };
     for i in 1..tokens.len() {
         match slice(i) {
-            "<" if slice(i - 1) == PAIR || slice(i - 1) == BUFFER || generics.contains(slice(i - 1)) => open += 1,
+            "<" if open > 0 || is_listed(i) => open += 1,
             ">" if open > 0 => {
                 closers.insert(i);
                 open -= 1;
@@ -273,6 +281,29 @@ fn pair_closers(text: &str, tokens: &[Token], generics: &HashSet<&str>) -> HashS
         }
     }
     closers
+}
+
+/// Whether a `<` opens a list of types in lists, `Pair<Pair<float>>`, whose names other files declare: it ends in several `>`,
+/// stands where a type may, and a name follows.
+fn is_nested_list(text: &str, tokens: &[Token], at: usize) -> bool {
+    let slice = |i: usize| tokens.get(i).map_or("", |t| &text[t.span.range()]);
+    let starts = ["", ";", "{", "}", "(", ",", "const", "in", "out", "inout", "]"];
+    if at > 1 && !starts.contains(&slice(at - 2)) || tokens[at - 1].kind != TokenKind::Name {
+        return false;
+    }
+    let mut open = 0usize;
+    for i in at..(at + MAX_LIST).min(tokens.len()) {
+        match (slice(i), tokens[i].kind) {
+            ("<", _) => open += 1,
+            (">", _) => open -= 1,
+            (",", _) | (_, TokenKind::Name | TokenKind::Int(_)) => {}
+            _ => return false,
+        }
+        if open == 0 {
+            return slice(i - 1) == ">" && tokens.get(i + 1).is_some_and(|t| t.kind == TokenKind::Name);
+        }
+    }
+    false
 }
 
 /// Of how many tokens the word at `at` is made.
