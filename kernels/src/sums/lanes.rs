@@ -30,16 +30,27 @@ pub fn units(term: f64) -> [i64; 3] {
 
 /// Adds to each sum, in low and middle integers, the lanes of a row. It leaves the rows alone of which a lane is not below
 /// [`LIMIT`] and says which, a bit for each.
-pub type AddRows = fn(rows: &[Row], mask: u32, sums: [&mut [i64]; 2]) -> u32;
+type Way = unsafe fn(rows: &[Row], mask: u32, sums: [&mut [i64]; 2]) -> u32;
 
-/// The fastest way of this processor. All ways give the same.
-pub fn fastest() -> AddRows {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
-        // SAFETY: the processor has what the function needs.
-        return |rows, mask, sums| unsafe { avx512::add_rows(rows, mask, sums) };
+/// A way that this processor can go.
+#[derive(Clone, Copy)]
+pub struct AddRows(Way);
+
+impl AddRows {
+    /// The fastest one. All ways give the same.
+    pub fn fastest() -> AddRows {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+            return AddRows(avx512::add_rows);
+        }
+        AddRows(add_rows)
     }
-    add_rows
+
+    #[inline]
+    pub fn add(self, rows: &[Row], mask: u32, sums: [&mut [i64]; 2]) -> u32 {
+        // SAFETY: the processor has what the function needs.
+        unsafe { (self.0)(rows, mask, sums) }
+    }
 }
 
 fn add_rows(rows: &[Row], mask: u32, [lows, middles]: [&mut [i64]; 2]) -> u32 {
@@ -70,7 +81,7 @@ fn add_rows(rows: &[Row], mask: u32, [lows, middles]: [&mut [i64]; 2]) -> u32 {
 mod avx512 {
     //! The same for sixteen lanes and eight rows at once.
 
-    use super::{BITS, LIMIT, MIDDLE, Row, power};
+    use super::{BITS, LANES, LIMIT, MIDDLE, Row, power};
     use std::arch::x86_64::*;
 
     /// Towards zero, quietly.
@@ -78,6 +89,11 @@ mod avx512 {
 
     #[target_feature(enable = "avx512f,avx512dq")]
     pub fn add_rows(rows: &[Row], mask: u32, [lows, middles]: [&mut [i64]; 2]) -> u32 {
+        // As back ends of four lanes have it.
+        let first = mask.trailing_zeros() as usize & !3;
+        if first < LANES && mask >> first <= 0xf {
+            return add_quarters(rows, (first, mask >> first), [lows, middles]);
+        }
         let mut left = 0;
         for (group, (rows, (lows, middles))) in
             rows.chunks(8).zip(lows.chunks_mut(8).zip(middles.chunks_mut(8))).enumerate()
@@ -96,16 +112,63 @@ mod avx512 {
         left
     }
 
-    /// Adds the lanes of registers to the sums that are meant.
+    /// Four lanes of four rows at once, those from the lane `first` on that are in the mask.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn add(rows: [__m512d; 8], count: usize, meant: u8, sums: &mut [i64]) {
-        let lanes = if count == 1 { _mm512_set1_pd(_mm512_reduce_add_pd(rows[0])) } else { totals(rows) };
+    fn add_quarters(rows: &[Row], (first, mask): (usize, u32), [lows, middles]: [&mut [i64]; 2]) -> u32 {
+        let lanes = (mask * 0x1111) as u16;
+        let mut left = 0;
+        for (group, (rows, (lows, middles))) in
+            rows.chunks(4).zip(lows.chunks_mut(4).zip(middles.chunks_mut(4))).enumerate()
+        {
+            // Behind the last row, what it has itself is added to nothing.
+            let quarter = |i: usize| {
+                let row = &rows[i.min(rows.len() - 1)].0;
+                // SAFETY: `first` is a multiple of 4 below 16, so four floats follow in the row.
+                unsafe { _mm_loadu_ps(row[first..].as_ptr()) }
+            };
+            let half = |i| _mm512_insertf32x4::<1>(_mm512_castps128_ps512(quarter(i)), quarter(i + 1));
+            let terms = _mm512_insertf32x8::<1>(half(0), _mm512_castps512_ps256(half(2)));
+            let (whole, rest, fits) = split(_mm512_maskz_mov_ps(lanes, terms));
+            // A bit for each row.
+            let fits = fits & fits >> 1 & fits >> 2 & fits >> 3 & 0x1111;
+            let meant = (0x0fu8 >> (4 - rows.len())) & (fits | fits >> 3 | fits >> 6 | fits >> 9) as u8;
+            left |= u32::from((0x0f >> (4 - rows.len())) & !meant) << (4 * group);
+            accumulate(totals_of_quarters(whole), meant, middles);
+            accumulate(totals_of_quarters(rest), meant, lows);
+        }
+        left
+    }
+
+    /// The sums of the four quarters of a register.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn totals_of_quarters(row: __m512) -> __m512d {
+        let low = _mm512_cvtps_pd(_mm512_castps512_ps256(row));
+        let high = _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(row));
+        // Neighbours, of both in turn; then neighbouring pairs.
+        let pairs = _mm512_add_pd(_mm512_unpacklo_pd(low, high), _mm512_unpackhi_pd(low, high));
+        let sums = _mm512_add_pd(pairs, _mm512_shuffle_f64x2::<0xb1>(pairs, pairs));
+        _mm512_permutexvar_pd(_mm512_setr_epi64(0, 4, 1, 5, 0, 0, 0, 0), sums)
+    }
+
+    /// Adds whole numbers to the sums that are meant.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn accumulate(lanes: __m512d, meant: u8, sums: &mut [i64]) {
         // SAFETY: lanes behind the end of the slice are not read.
         let sum = unsafe { _mm512_maskz_loadu_epi64(meant, sums.as_ptr()) };
         let sum = _mm512_add_epi64(sum, _mm512_cvtpd_epi64(lanes));
         // SAFETY: nor written.
         unsafe { _mm512_mask_storeu_epi64(sums.as_mut_ptr(), meant, sum) };
+    }
+
+    /// Adds the lanes of registers to the sums that are meant.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn add(rows: [__m512d; 8], count: usize, meant: u8, sums: &mut [i64]) {
+        let lanes = if count == 1 { _mm512_set1_pd(_mm512_reduce_add_pd(rows[0])) } else { totals(rows) };
+        accumulate(lanes, meant, sums);
     }
 
     /// The middle and the low units of a row, those of the two halves added up, and whether all terms are small enough.
@@ -114,11 +177,19 @@ mod avx512 {
     fn parts(row: &Row, mask: u16) -> (__m512d, __m512d, bool) {
         // SAFETY: a row has 16 floats.
         let terms = unsafe { _mm512_maskz_loadu_ps(mask, row.0.as_ptr()) };
-        let fits = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(_mm512_abs_ps(terms), _mm512_set1_ps(LIMIT)) == u16::MAX;
+        let (whole, rest, fits) = split(terms);
+        (halves(whole), halves(rest), fits == u16::MAX)
+    }
+
+    /// The middle and the low units of terms, and which of them are small enough.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn split(terms: __m512) -> (__m512, __m512, u16) {
+        let fits = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(_mm512_abs_ps(terms), _mm512_set1_ps(LIMIT));
         let scaled = _mm512_mul_ps(terms, _mm512_set1_ps(power(MIDDLE) as f32));
         let whole = _mm512_roundscale_ps::<TRUNCATE>(scaled);
         let rest = _mm512_mul_ps(_mm512_sub_ps(scaled, whole), _mm512_set1_ps(power(BITS) as f32));
-        (halves(whole), halves(_mm512_roundscale_ps::<TRUNCATE>(rest)), fits)
+        (whole, _mm512_roundscale_ps::<TRUNCATE>(rest), fits)
     }
 
     /// The two halves of a register, added up.
@@ -176,13 +247,24 @@ mod tests {
         rows[9].0[0] = 2f32.powi(60);
         rows[10].0[12] = -LIMIT;
         rows[11].0 = [1e-45; 16];
-        for (mask, count) in [(0xffff, 30), (1, 9), (0x8000, 17), (0x1234, 30), (0xffff, 1), (0xffff, 8)] {
+        for (mask, count) in [
+            (0xffff, 30),
+            (1, 9),
+            (0x8000, 17),
+            (0x1234, 30),
+            (0xffff, 1),
+            (0xffff, 8),
+            (0x000f, 30),
+            (0x00d0, 9),
+            (0xf000, 7),
+            (0, 5),
+        ] {
             let start: Vec<i64> = (0..30).collect();
             let (mut plain, mut fast) = ([start.clone(), start.clone()], [start.clone(), start.clone()]);
             let [a, b] = &mut plain;
             let left = add_rows(&rows[..count], mask, [a, b]);
             let [a, b] = &mut fast;
-            assert_eq!(left, fastest()(&rows[..count], mask, [a, b]));
+            assert_eq!(left, AddRows::fastest().add(&rows[..count], mask, [a, b]));
             assert_eq!(plain, fast);
             for r in 0..count {
                 let terms: Vec<f32> = (0..16).filter(|i| mask >> i & 1 != 0).map(|i| rows[r].0[i]).collect();

@@ -45,7 +45,7 @@ impl Local {
             lows: zeros(),
             middles: zeros(),
             highs: zeros(),
-            add_rows: lanes::fastest(),
+            add_rows: AddRows::fastest(),
         }
     }
 
@@ -149,9 +149,11 @@ impl Local {
         let values = &request.values[..request.count as usize];
         let first = request.column as usize - own;
         if request.uniform != 0 {
-            let Some(lane) = request.lanes().next() else { return };
-            let element = request.index.0[lane] as usize;
-            if element < base.len() {
+            let lane = request.mask.trailing_zeros() as usize;
+            if lane < LANES
+                && let element = request.index.0[lane] as usize
+                && element < base.len()
+            {
                 self.uniform(base, element, first, values, request.mask, take);
             }
             return;
@@ -178,9 +180,12 @@ impl Local {
         let slots = self.slots(base, element) + first;
         let range = slots..slots + values.len();
         let mut left = (1u32 << values.len()) - 1;
-        let floats = (first..first + values.len()).all(|column| base.kind(column) == Scalar::Float);
-        if floats && !take {
-            left = (self.add_rows)(values, mask, [&mut self.lows[range.clone()], &mut self.middles[range]]);
+        let floats = || (first..first + values.len()).all(|column| base.kind(column) == Scalar::Float);
+        if !take && (base.floats || floats()) {
+            left = self.add_rows.add(values, mask, [&mut self.lows[range.clone()], &mut self.middles[range]]);
+        }
+        if left == 0 {
+            return;
         }
         for (i, row) in values.iter().enumerate().filter(|(i, _)| left >> i & 1 != 0) {
             for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {

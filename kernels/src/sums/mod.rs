@@ -33,6 +33,8 @@ const CHUNK: usize = 1 << 10;
 /// The sums that all threads share.
 struct Base {
     kinds: Box<[Scalar]>,
+    /// Whether there is nothing but floats.
+    floats: bool,
     len: usize,
     sums: Box<[Shared]>,
     /// By chunk of sums.
@@ -133,6 +135,7 @@ impl Sums {
             element: element.clone(),
             base: Base {
                 kinds: element.scalars().into(),
+                floats: element.scalars().iter().all(|scalar| *scalar == Scalar::Float),
                 len,
                 sums: sums.into_boxed_slice(),
                 written,
