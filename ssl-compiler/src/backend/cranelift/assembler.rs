@@ -26,6 +26,8 @@ pub(super) struct Cranelift<'a> {
     pub ids: &'a HashMap<(FuncId, Version), NativeId>,
     pub start: cl::Block,
     pub lanes: u32,
+    /// Whether the machine has an instruction that chooses lanes by a mask's highest bits.
+    pub blends: bool,
 }
 
 /// Loads and stores here neither trap nor are misaligned.
@@ -74,10 +76,30 @@ impl Cranelift<'_> {
         if constant(a) && !constant(b) { (b, a) } else { (a, b) }
     }
 
-    fn v128(&mut self, words: [u32; 4]) -> cl::Value {
+    fn v128(&mut self, ty: cl::Type, words: [u32; 4]) -> cl::Value {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         let constant = self.b.func.dfg.constants.insert(V128Imm::from(&bytes[..]).into());
-        self.b.ins().vconst(types::I32X4, constant)
+        self.b.ins().vconst(ty, constant)
+    }
+
+    /// What a single value is in a lane of a vector, if it is a constant.
+    fn constant_word(&self, x: cl::Value) -> Option<u32> {
+        let dfg = &self.b.func.dfg;
+        match dfg.insts[dfg.value_def(x).inst()?] {
+            cl::InstructionData::UnaryIeee32 { opcode: cl::Opcode::F32const, imm } => Some(imm.bits()),
+            // No bits or all for a bool.
+            cl::InstructionData::UnaryImm { opcode: cl::Opcode::Iconst, imm } => {
+                let word = imm.bits() as u32;
+                Some(if self.ty(x) == types::I8 { word.wrapping_neg() } else { word })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a mask is the result of comparing floats.
+    fn compares_floats(&self, mask: cl::Value) -> bool {
+        let dfg = &self.b.func.dfg;
+        dfg.value_def(mask).inst().is_some_and(|i| dfg.insts[i].opcode() == cl::Opcode::Fcmp)
     }
 }
 
@@ -149,10 +171,7 @@ impl Assembler for Cranelift<'_> {
         match (shape.kind, shape.wide) {
             (Kind::Float, false) => self.b.ins().f32const(0.0),
             (_, false) => self.b.ins().iconst(native(shape), 0),
-            (kind, true) => {
-                let zero = self.v128([0; 4]);
-                if kind == Kind::Float { self.b.ins().bitcast(types::F32X4, little(), zero) } else { zero }
-            }
+            (_, true) => self.v128(native(shape), [0; 4]),
         }
     }
 
@@ -260,8 +279,18 @@ impl Assembler for Cranelift<'_> {
             return Ok(self.b.ins().select(condition, a, b));
         }
         let ty = self.ty(a);
-        let condition = if ty == types::F32X4 { self.b.ins().bitcast(ty, little(), condition) } else { condition };
-        Ok(self.b.ins().bitselect(condition, a, b))
+        // Cranelift knows a minimum, a maximum, and that the lanes of what was just compared are all bits or none. Of other
+        // masks it does not know the latter.
+        if !self.blends || self.compares_floats(condition) {
+            let condition = if ty == types::F32X4 { self.b.ins().bitcast(ty, little(), condition) } else { condition };
+            return Ok(self.b.ins().bitselect(condition, a, b));
+        }
+        let words = |b: &mut FunctionBuilder<'_>, v| {
+            if ty == types::F32X4 { b.ins().bitcast(types::I32X4, little(), v) } else { v }
+        };
+        let (a, b) = (words(&mut self.b, a), words(&mut self.b, b));
+        let blended = self.b.ins().blendv(condition, a, b);
+        Ok(if ty == types::F32X4 { self.b.ins().bitcast(ty, little(), blended) } else { blended })
     }
 
     fn convert(&mut self, conversion: Conversion, x: cl::Value) -> Made<cl::Value> {
@@ -271,12 +300,12 @@ impl Assembler for Cranelift<'_> {
             Conversion::IntToFloat => self.b.ins().fcvt_from_sint(float, x),
             Conversion::FloatToInt => self.b.ins().fcvt_to_sint_sat(int, x),
             Conversion::BoolToInt if wide => {
-                let one = self.v128([1; 4]);
+                let one = self.v128(types::I32X4, [1; 4]);
                 self.b.ins().band(x, one)
             }
             Conversion::BoolToInt => self.b.ins().uextend(types::I32, x),
             Conversion::IntToBool if wide => {
-                let zero = self.v128([0; 4]);
+                let zero = self.v128(types::I32X4, [0; 4]);
                 self.b.ins().icmp(IntCC::NotEqual, x, zero)
             }
             Conversion::IntToBool => self.b.ins().icmp_imm_s(IntCC::NotEqual, x, 0),
@@ -302,6 +331,10 @@ impl Assembler for Cranelift<'_> {
 
     fn splat(&mut self, kind: Kind, x: cl::Value) -> Made<cl::Value> {
         let ty = native(Shape::new(kind, true));
+        // A vector lies in memory as it is. A single constant would first be moved into a register, by two instructions.
+        if let Some(word) = self.constant_word(x) {
+            return Ok(self.v128(ty, [word; 4]));
+        }
         if kind != Kind::Bool {
             return Ok(self.b.ins().splat(ty, x));
         }
@@ -329,7 +362,7 @@ impl Assembler for Cranelift<'_> {
 
     fn mask(&mut self, bits: cl::Value) -> Made<cl::Value> {
         let all = self.b.ins().splat(types::I32X4, bits);
-        let own = self.v128([1, 2, 4, 8]);
+        let own = self.v128(types::I32X4, [1, 2, 4, 8]);
         let left = self.b.ins().band(all, own);
         Ok(self.b.ins().icmp(IntCC::Equal, left, own))
     }

@@ -16,7 +16,7 @@ use crate::ir::{FuncId, Function, Module};
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
-use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -149,6 +149,12 @@ fn target(opt: OptLevel) -> Result<OwnedTargetIsa, BackendError> {
     Ok(cell.get_or_init(|| isa).clone())
 }
 
+/// Whether code for the machine may use `blendv`.
+fn blends(isa: &dyn TargetIsa) -> bool {
+    cfg!(target_arch = "x86_64")
+        && isa.isa_flags().iter().any(|flag| flag.name == "has_sse41" && flag.as_bool() == Some(true))
+}
+
 fn new_jit(isa: OwnedTargetIsa) -> OwnedModule {
     let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
     calls::register(&mut builder);
@@ -240,6 +246,7 @@ impl<'a> Driver<'a> {
 
     fn translate(&mut self, id: FuncId, version: Version) -> Result<(), BackendError> {
         let is_entry = self.is_entry(id, version);
+        let blends = blends(self.jit.isa());
         let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.builder_context);
         let start = b.create_block();
         b.append_block_params_for_function_params(start);
@@ -251,6 +258,7 @@ impl<'a> Driver<'a> {
             ids: &self.ids,
             start,
             lanes: self.unit.plan.lanes,
+            blends,
         };
         match is_entry {
             true => emit::emit_entry(&self.unit, &mut asm)?,

@@ -265,7 +265,7 @@ impl<A: Assembler> Emitter<'_, A> {
     }
 
     /// Adds the number of lanes to one of the context's counters.
-    fn count(&mut self, lanes: Option<A::Value>, counter: usize) -> Made {
+    pub fn count(&mut self, lanes: Option<A::Value>, counter: usize) -> Made {
         let more = match lanes {
             Some(lanes) => {
                 let bits = self.asm.bits(lanes)?;

@@ -1,22 +1,14 @@
-//! `if`, `loop`, calls, and the operations on tokens: as branches where all lanes agree, else under masks.
+//! `if`, calls, and the operations on tokens: as branches where all lanes agree, else under masks.
 
 use super::function::Emitter;
-use super::{Assembler, Beside, Kind, Logic, Made, Odds, Shape, unexpected};
-use crate::analysis::uniformity;
+use super::{Assembler, Beside, Kind, Logic, Made, Odds, unexpected};
 use crate::backend::plan::{Treatment, Version};
 use crate::ir::{Compare, Const, FuncId, Inst, InstData, Int2, Op, Region, Value};
 use crate::runtime::block::{MAX_RECURSION, TOO_DEEP};
 
-/// How a test divides the lanes of a loop, and what is kept of those that have left.
-struct Tested<V> {
-    staying: V,
-    leaving: V,
-    out: Vec<V>,
-}
-
 impl<A: Assembler> Emitter<'_, A> {
     /// Copies the arrays that lie elsewhere on the other side of a jump.
-    fn copy_arrays(&mut self, from: &[Value], to: &[Value]) -> Made {
+    pub(super) fn copy_arrays(&mut self, from: &[Value], to: &[Value]) -> Made {
         for (&source, &target) in from.iter().zip(to).filter(|(v, _)| self.f.ty(**v).is_array()) {
             let (Some(source), Some(target)) = (self.storage.slot(source), self.storage.slot(target)) else {
                 return unexpected();
@@ -27,14 +19,14 @@ impl<A: Assembler> Emitter<'_, A> {
     }
 
     /// What a jump hands over, as wide as those who take it; arrays by copying where the slots differ.
-    fn hand_over(&mut self, from: &[Value], to: &[Value]) -> Made<Vec<A::Value>> {
+    pub(super) fn hand_over(&mut self, from: &[Value], to: &[Value]) -> Made<Vec<A::Value>> {
         self.copy_arrays(from, to)?;
         let plan = self.plan;
         self.flatten(from, &|i| plan.is_wide(to[i]))
     }
 
     /// Values under other names, as wide as those.
-    fn rename(&mut self, from: &[Value], to: &[Value]) -> Made {
+    pub(super) fn rename(&mut self, from: &[Value], to: &[Value]) -> Made {
         let plan = self.plan;
         let values = self.flatten(from, &|i| plan.is_wide(to[i]))?;
         self.unflatten(to, &values)
@@ -66,7 +58,7 @@ impl<A: Assembler> Emitter<'_, A> {
     }
 
     /// Runs `work` under the mask of the lanes for which `condition` is as it should be.
-    fn narrowed<T>(&mut self, mask: Option<A::Value>, work: impl FnOnce(&mut Self) -> Made<T>) -> Made<T> {
+    pub(super) fn narrowed<T>(&mut self, mask: Option<A::Value>, work: impl FnOnce(&mut Self) -> Made<T>) -> Made<T> {
         let before = (self.mask, self.diverged);
         (self.mask, self.diverged) = (mask, true);
         let done = work(self);
@@ -169,176 +161,6 @@ impl<A: Assembler> Emitter<'_, A> {
         self.asm.jump(merge, &zeros)?;
         self.asm.enter(merge);
         Ok(self.asm.params(merge))
-    }
-
-    pub fn loop_inst(&mut self, inst: Inst, data: &InstData) -> Made {
-        match self.plan.treatment(inst) {
-            Treatment::Together => self.loop_together(data),
-            _ if uniformity::waits(self.f, data) && self.plan.is_wide(data.args[0]) => self.falling_loop(data),
-            _ => self.masked_loop(data),
-        }
-    }
-
-    fn loop_together(&mut self, data: &InstData) -> Made {
-        let f = self.f;
-        let &[condition_region, body_region] = data.regions.as_slice() else { return unexpected() };
-        let (condition, body) = (f.region(condition_region), f.region(body_region));
-        let head = self.asm.block(&self.shapes(&condition.params))?;
-        let (go, leave) = (self.asm.block(&[])?, self.asm.block(&[])?);
-        let arguments = self.hand_over(&data.args, &condition.params)?;
-        self.asm.jump(head, &arguments)?;
-
-        self.asm.enter(head);
-        let params = self.asm.params(head);
-        self.unflatten(&condition.params, &params)?;
-        self.region(condition_region)?;
-        let (test, handed) = (self.get(condition.results[0])?, &condition.results[1..]);
-        self.asm.branch(test, go, leave, Odds::Round)?;
-
-        self.asm.enter(go);
-        self.copy_arrays(handed, &body.params)?;
-        self.rename(handed, &body.params)?;
-        self.region(body_region)?;
-        let arguments = self.hand_over(&body.results, &condition.params)?;
-        self.asm.jump(head, &arguments)?;
-
-        self.asm.enter(leave);
-        self.copy_arrays(handed, &data.results)?;
-        self.rename(handed, &data.results)
-    }
-
-    /// Until no lane goes on. What a lane hands out is kept from the round in which it leaves; what becomes of the
-    /// values that it would have carried on does not matter.
-    fn masked_loop(&mut self, data: &InstData) -> Made {
-        let f = self.f;
-        let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
-        let Some(mask) = self.mask else { return unexpected() };
-        let carried = self.shapes(&condition.params);
-        let (head, go, leave) = self.loop_of_lanes(&carried, data)?;
-        let mut arguments = self.hand_over(&data.args, &condition.params)?;
-        arguments.extend(self.none_has_left(mask, data)?);
-        self.asm.jump(head, &arguments)?;
-
-        self.asm.enter(head);
-        let params = self.asm.params(head);
-        let (inner, rest) = params.split_at(carried.len());
-        let Some((&active, kept)) = rest.split_first() else { return unexpected() };
-        self.unflatten(&condition.params, inner)?;
-        let Tested { staying, out, .. } = self.tested(data, active, kept)?;
-        let any = self.asm.any(staying)?;
-        self.asm.branch(any, go, leave, Odds::Round)?;
-
-        self.asm.enter(go);
-        let mut arguments = self.body_of_loop(data, staying, |e| e.hand_over(&body.results, &condition.params))?;
-        arguments.push(staying);
-        arguments.extend(&out);
-        self.asm.jump(head, &arguments)?;
-
-        self.asm.enter(leave);
-        self.unflatten(&data.results, &out)
-    }
-
-    /// From the most rounds that any lane has left down to none. A lane begins when as few are left as it has; until then
-    /// what it carries stays as it is.
-    fn falling_loop(&mut self, data: &InstData) -> Made {
-        let f = self.f;
-        let (condition, body) = (f.region(data.regions[0]), f.region(data.regions[1]));
-        let Some(mask) = self.mask else { return unexpected() };
-        let start = self.get(data.args[0])?;
-        let most = self.most(start, mask)?;
-        let carried = [&[Shape::INT], &self.shapes(&condition.params[1..])[..]].concat();
-        let (head, go, leave) = self.loop_of_lanes(&carried, data)?;
-        let mut arguments = vec![most];
-        arguments.extend(self.hand_over(&data.args[1..], &condition.params[1..])?);
-        arguments.extend(self.none_has_left(mask, data)?);
-        self.asm.jump(head, &arguments)?;
-
-        self.asm.enter(head);
-        let params = self.asm.params(head);
-        let (before, rest) = params.split_at(carried.len());
-        let Some((&left, kept)) = rest.split_first() else { return unexpected() };
-        self.set(condition.params[0], before[0]);
-        self.unflatten(&condition.params[1..], &before[1..])?;
-        let round = self.asm.splat(Kind::Int, before[0])?;
-        let begun = self.asm.compare_ints(Compare::Ge, start, round)?;
-        let active = self.asm.logic(Logic::And, left, begun)?;
-        let Tested { staying, leaving, out } = self.tested(data, active, kept)?;
-        let left = self.asm.logic(Logic::AndNot, left, leaving)?;
-        let any = self.asm.any(left)?;
-        self.asm.branch(any, go, leave, Odds::Round)?;
-
-        self.asm.enter(go);
-        let next = self.body_of_loop(data, staying, |e| e.hand_over(&body.results[1..], &condition.params[1..]))?;
-        let mut arguments = vec![self.get(body.results[0])?];
-        for (&new, &old) in next.iter().zip(&before[1..]) {
-            arguments.push(self.asm.select(staying, new, old)?);
-        }
-        arguments.push(left);
-        arguments.extend(&out);
-        self.asm.jump(head, &arguments)?;
-
-        self.asm.enter(leave);
-        self.unflatten(&data.results, &out)
-    }
-
-    /// The head of a loop that lanes leave one after the other, where its rounds go on, and where it is over. The head
-    /// takes what is carried, the lanes that are inside, and what those handed out that have left.
-    fn loop_of_lanes(&mut self, carried: &[Shape], data: &InstData) -> Made<(A::Block, A::Block, A::Block)> {
-        let head = self.asm.block(&[carried, &[Shape::MASK], &self.shapes(&data.results)].concat())?;
-        Ok((head, self.asm.block(&[])?, self.asm.block(&[])?))
-    }
-
-    /// What the head takes behind what is carried, at first.
-    fn none_has_left(&mut self, mask: A::Value, data: &InstData) -> Made<Vec<A::Value>> {
-        let zeros = self.shapes(&data.results).into_iter().map(|shape| self.asm.zero(shape));
-        Ok(std::iter::once(mask).chain(zeros).collect())
-    }
-
-    /// The lanes that are active test whether they go another round; of those that leave, what they hand out is kept.
-    fn tested(&mut self, data: &InstData, active: A::Value, kept: &[A::Value]) -> Made<Tested<A::Value>> {
-        let condition = self.f.region(data.regions[0]);
-        self.narrowed(Some(active), |e| e.region(data.regions[0]))?;
-        let handed = &condition.results[1..];
-        let test = self.in_shape(condition.results[0], true)?;
-        let leaving = self.asm.logic(Logic::AndNot, active, test)?;
-        let staying = self.asm.logic(Logic::And, active, test)?;
-        let mut out = Vec::new();
-        for (new, &old) in self.flatten(handed, &|_| true)?.into_iter().zip(kept) {
-            out.push(self.asm.select(leaving, new, old)?);
-        }
-        self.narrowed(Some(leaving), |e| e.copy_arrays(handed, &data.results))?;
-        Ok(Tested { staying, leaving, out })
-    }
-
-    /// The round of the lanes that stay, and what is to be done for them at its end.
-    fn body_of_loop<T>(
-        &mut self,
-        data: &InstData,
-        staying: A::Value,
-        end: impl FnOnce(&mut Self) -> Made<T>,
-    ) -> Made<T> {
-        let f = self.f;
-        let handed = &f.region(data.regions[0]).results[1..];
-        let params = &f.region(data.regions[1]).params;
-        self.narrowed(Some(staying), |e| {
-            e.copy_arrays(handed, params)?;
-            e.rename(handed, params)?;
-            e.region(data.regions[1])?;
-            end(e)
-        })
-    }
-
-    /// The largest of the lanes that are meant, of numbers that are not negative.
-    fn most(&mut self, numbers: A::Value, mask: A::Value) -> Made<A::Value> {
-        let none = self.asm.zero(Shape::new(Kind::Int, true));
-        let numbers = self.asm.select(mask, numbers, none)?;
-        let mut most = self.int(0);
-        for lane in 0..self.asm.lanes() {
-            let number = self.asm.extract(Kind::Int, numbers, lane)?;
-            let more = self.asm.compare_ints(Compare::Gt, number, most)?;
-            most = self.asm.select(more, number, most)?;
-        }
-        Ok(most)
     }
 
     pub fn call(&mut self, inst: Inst, data: &InstData, callee: FuncId) -> Made {

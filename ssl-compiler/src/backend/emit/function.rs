@@ -51,9 +51,13 @@ pub(super) struct Emitter<'a, A: Assembler> {
     values: Vec<Option<A::Value>>,
     /// Of tokens: what they carry beside their fuel, each as much as the unit says.
     beside: Vec<Option<A::Value>>,
+    /// By value: whether anything reads it.
+    used: Vec<bool>,
     /// The constants that values are.
     constants: Vec<Option<Const>>,
     pub places: Vec<Option<Place<A::Value, A::Slot>>>,
+    /// Memory for a wide value each that nobody uses now.
+    pub unused: Vec<A::Slot>,
     pub block: Option<BlockPointers<A::Value>>,
     /// Which lanes are meant; `None` in scalar code.
     pub mask: Option<A::Value>,
@@ -76,8 +80,10 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             version,
             values: vec![None; f.types.len()],
             beside: vec![None; unit.beside.len() * f.types.len()],
+            used: used(f),
             constants: f.constants(),
             places: vec![None; storage.list.len()],
+            unused: Vec::new(),
             block: None,
             mask: None,
             diverged: false,
@@ -134,6 +140,11 @@ impl<'a, A: Assembler> Emitter<'a, A> {
 
     pub fn int(&mut self, x: i32) -> A::Value {
         self.asm.constant(Const::Int(x))
+    }
+
+    /// Whether anything reads a value.
+    pub fn is_used(&self, v: Value) -> bool {
+        self.used[v.index()]
     }
 
     /// The constant that a value is.
@@ -309,4 +320,15 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         self.asm.store(bits, request, mask)?;
         self.asm.service(service, block.context)
     }
+}
+
+/// By value: whether anything reads it.
+fn used(f: &Function) -> Vec<bool> {
+    let mut used = vec![false; f.types.len()];
+    f.region(f.body).results.iter().for_each(|v| used[v.index()] = true);
+    f.walk(|_, data| {
+        let results = data.regions.iter().flat_map(|&r| &f.region(r).results);
+        data.args.iter().chain(results).for_each(|v| used[v.index()] = true);
+    });
+    used
 }

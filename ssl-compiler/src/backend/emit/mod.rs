@@ -14,10 +14,12 @@ mod control;
 mod entry;
 mod function;
 mod host;
+mod loops;
 mod scalars;
 mod signature;
 mod tape;
 mod tape_rows;
+mod waiting;
 
 pub use function::{emit, emit_entry};
 pub use signature::{Param, Signature};
@@ -208,6 +210,7 @@ pub trait Assembler {
     fn gather(&mut self, kind: Kind, base: Self::Value, index: Self::Value) -> Made<Self::Value>;
     /// Writes the words of the lanes that are set.
     fn scatter(&mut self, value: Self::Value, base: Self::Value, index: Self::Value, mask: Self::Value) -> Made;
+    /// Memory that the function has from its beginning on.
     fn slot(&mut self, bytes: u32) -> Made<Self::Slot>;
     fn address(&mut self, slot: Self::Slot) -> Made<Self::Value>;
     fn copy(&mut self, target: Self::Value, source: Self::Value, bytes: u32) -> Made;

@@ -175,9 +175,24 @@ impl<A: Assembler> Emitter<'_, A> {
     fn finite(&mut self, x: A::Value, wide: bool) -> Made<A::Value> {
         let fine = self.asm.is_finite(x)?;
         let counter = offset_of!(BlockContext, non_finite_derivatives);
-        self.unless(fine, x, (Kind::Float, wide), counter, |e| {
-            let zero = e.asm.constant(Const::Float(0));
-            if wide { e.asm.splat(Kind::Float, zero) } else { Ok(zero) }
-        })
+        if !wide {
+            let zero = |e: &mut Self| Ok(e.asm.constant(Const::Float(0)));
+            return self.unless(fine, x, (Kind::Float, false), counter, zero);
+        }
+        let Some(mask) = self.mask else { return unexpected() };
+        let faulty = self.asm.logic(Logic::AndNot, mask, fine)?;
+        let shape = Shape::new(Kind::Float, true);
+        let done = self.asm.block(&[shape])?;
+        let (bad, good) = self.seldom(faulty)?;
+        self.asm.enter(bad);
+        self.count(Some(faulty), counter)?;
+        let zero = self.asm.zero(shape);
+        let mended = self.asm.select(fine, x, zero)?;
+        self.asm.jump(done, &[mended])?;
+        // What lanes have that are not meant does not matter.
+        self.asm.enter(good);
+        self.asm.jump(done, &[x])?;
+        self.asm.enter(done);
+        Ok(self.asm.params(done)[0])
     }
 }

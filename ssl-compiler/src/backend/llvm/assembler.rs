@@ -379,7 +379,15 @@ impl<'ctx> Assembler for Llvm<'_, 'ctx> {
     }
 
     fn slot(&mut self, bytes: u32) -> Made<PointerValue<'ctx>> {
+        // In the first block, since memory that a loop takes is only given back at the function's end.
+        let (here, first) = (self.b.get_insert_block(), self.function.get_first_basic_block());
+        let (Some(here), Some(first)) = (here, first) else { return unexpected() };
+        match first.get_first_instruction() {
+            Some(instruction) => self.b.position_before(&instruction),
+            None => self.b.position_at_end(first),
+        }
         let slot = self.b.build_alloca(self.made.types.int.array_type(bytes / 4), "")?;
+        self.b.position_at_end(here);
         if self.lanes() > 1
             && let Some(alloca) = slot.as_instruction_value()
         {
