@@ -7,7 +7,7 @@ use crate::backend::cranelift::Cranelift;
 use crate::backend::generator::Native;
 use crate::backend::{Backend, BackendError, Lanes, OptLevel, interpreter::Interpreter};
 use crate::diagnostics::{Diagnostic, Diagnostics, closest, codes};
-use crate::ir::{Module, Op, verify};
+use crate::ir::{Module, Op};
 use crate::jit::Shader;
 pub use crate::lower::Roots;
 use crate::lower::{self, Bake, Request};
@@ -89,12 +89,14 @@ impl Target {
     pub fn instance(self, cache: Option<&CodeCache>) -> Box<dyn Backend> {
         let cranelift = || {
             let generator = Cranelift { opt: self.opt, lanes: self.lanes };
+            // LLVM writes calls out itself, at the same level.
+            let expand = if self.opt == OptLevel::O3 { expand_math::in_place } else { expand_math::run };
             Native { generator, expand, cache: cache.cloned() }
         };
         #[cfg(feature = "llvm")]
         let llvm = || {
             let generator = crate::backend::llvm::Llvm { opt: self.opt, lanes: self.lanes };
-            Native { generator, expand, cache: cache.cloned() }
+            Native { generator, expand: expand_math::run, cache: cache.cloned() }
         };
         match self.backend {
             BackendKind::Interpreter => Box::new(Interpreter),
@@ -119,12 +121,6 @@ impl Target {
             false => Target { backend: BackendKind::default(), ..self }.instance(cache),
         }
     }
-}
-
-/// Mathematical functions become calls of functions of the module.
-fn expand(module: &mut Module) {
-    expand_math::run(module);
-    debug_assert_eq!(verify::verify(module), Ok(()), "`expand-math` broke the module");
 }
 
 impl From<BackendKind> for Target {

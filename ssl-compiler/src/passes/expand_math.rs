@@ -50,6 +50,14 @@ impl Kernel {
     }
 }
 
+/// Likewise, with the short functions written out where they are called.
+pub fn in_place(module: &mut Module) {
+    let own = module.functions.len();
+    run(module);
+    super::inline::short(module, own);
+    debug_assert_eq!(verify::verify(module), Ok(()), "`inline` broke the module");
+}
+
 pub fn run(module: &mut Module) {
     let mut kernels = Kernels { ids: HashMap::new(), first: module.functions.len(), list: Vec::new() };
     for f in &mut module.functions {
@@ -70,6 +78,7 @@ pub fn run(module: &mut Module) {
         }
         module.functions.push(kernel.write(class, &name));
     }
+    debug_assert_eq!(verify::verify(module), Ok(()), "`expand-math` broke the module");
 }
 
 /// The kernels that are called, which come behind the module's own functions.

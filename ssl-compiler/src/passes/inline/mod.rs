@@ -15,6 +15,10 @@ const CALL: usize = 24;
 /// The same for a function with a single call, of which no code is left behind. Larger ones stay: in one huge function
 /// the register allocator spills more than the call would cost.
 const SINGLE: usize = 100;
+/// Instructions of a function, constants included, that takes no longer than to save all vector registers for it.
+const SHORT: usize = 48;
+/// Instructions up to which a function may grow by short ones: back ends do less for large functions.
+const MAX_WITH_SHORT: usize = 4000;
 /// Instructions up to which a function may grow by this.
 const MAX_GROWN: usize = 20_000;
 
@@ -38,6 +42,14 @@ fn differentiates(f: &Function) -> bool {
     insts.iter().any(|&i| is_derivative(f.inst(i))) && insts.iter().all(|&i| f.inst(i).regions.is_empty())
 }
 
+/// Writes out the calls of functions from `first` on that are short, straight code: mathematical functions.
+pub fn short(module: &mut Module, first: usize) {
+    let is_short =
+        |f: &Function| f.size() <= SHORT && f.region(f.body).insts.iter().all(|&i| f.inst(i).regions.is_empty());
+    let short = module.functions.iter().enumerate().map(|(i, f)| i >= first && is_short(f)).collect();
+    write_out(module, Which::These(short), &mut Remarks::unheard());
+}
+
 /// Writes out every call but those of functions that call themselves, as far as functions may grow.
 pub fn everything(module: &mut Module) {
     write_out(module, Which::All, &mut Remarks::unheard());
@@ -54,8 +66,13 @@ fn write_out(module: &mut Module, which: Which, remarks: &mut Remarks) {
         if graph.callees[id.index()].is_empty() {
             continue;
         }
-        let policy =
-            Policy { which, recursive: &graph.recursive, calls: &calls, sizes: &sizes, derivatives: &derivatives };
+        let policy = Policy {
+            which: &which,
+            recursive: &graph.recursive,
+            calls: &calls,
+            sizes: &sizes,
+            derivatives: &derivatives,
+        };
         let (alias, constants, grown) = (Vec::new(), module.function(id).constants(), sizes[id.index()]);
         let mut inliner = Inliner { module, policy, target: id, alias, constants, grown, remarks };
         inliner.run();
@@ -67,7 +84,7 @@ fn write_out(module: &mut Module, which: Which, remarks: &mut Remarks) {
 
 /// Which calls are written out.
 struct Policy<'a> {
-    which: Which,
+    which: &'a Which,
     recursive: &'a [bool],
     /// How many calls of each function there are.
     calls: &'a [usize],
@@ -77,11 +94,12 @@ struct Policy<'a> {
     derivatives: &'a [bool],
 }
 
-#[derive(Clone, Copy, PartialEq)]
 enum Which {
     Cheaper,
     All,
     Derivatives,
+    /// By function.
+    These(Vec<bool>),
 }
 
 /// Why a call is written out.
@@ -150,13 +168,17 @@ impl Inliner<'_> {
         let function = self.module.function(callee);
         let is_custom = function.custom != Custom::default() || function.undo.is_some();
         // Nobody can tell any more that what is written out only spends.
-        let is_custom = is_custom || function.spends && self.policy.which != Which::Cheaper;
+        let is_custom = is_custom || function.spends && !matches!(self.policy.which, Which::Cheaper);
         if self.policy.recursive[callee.index()] || !fits || is_custom {
             return None;
         }
         match self.policy.which {
             Which::All => return Some(Reason::All),
             Which::Derivatives => return self.policy.derivatives[callee.index()].then_some(Reason::All),
+            Which::These(chosen) => {
+                let fits = self.grown + self.policy.sizes[callee.index()] <= MAX_WITH_SHORT;
+                return (chosen[callee.index()] && fits).then_some(Reason::All);
+            }
             Which::Cheaper => {}
         }
         let fixed = if self.policy.calls[callee.index()] == 1 { SINGLE } else { CALL };
