@@ -1,10 +1,9 @@
-//! `if`, calls, and the operations on tokens: as branches where all lanes agree, else under masks.
+//! `if` and calls: as branches where all lanes agree, else under masks.
 
 use super::function::Emitter;
-use super::{Assembler, Beside, Kind, Logic, Made, Odds, unexpected};
+use super::{Assembler, Kind, Logic, Made, Odds, unexpected};
 use crate::backend::plan::{Treatment, Version};
-use crate::ir::{Compare, Const, FuncId, Inst, InstData, Int2, Op, Region, Value};
-use crate::runtime::block::{MAX_RECURSION, TOO_DEEP};
+use crate::ir::{Const, FuncId, Inst, InstData, Int2, Region, Value};
 
 impl<A: Assembler> Emitter<'_, A> {
     /// Copies the arrays that lie elsewhere on the other side of a jump.
@@ -54,6 +53,12 @@ impl<A: Assembler> Emitter<'_, A> {
         }
         self.asm.enter(merge);
         let params = self.asm.params(merge);
+        for (i, &r) in data.results.iter().enumerate() {
+            let sides = data.regions.iter().map(|&region| f.region(region).results[i]);
+            if sides.clone().all(|v| self.fuelled.contains(v)) {
+                sides.for_each(|v| self.fuelled.follow(r, v));
+            }
+        }
         self.unflatten(&data.results, &params)
     }
 
@@ -210,93 +215,12 @@ impl<A: Assembler> Emitter<'_, A> {
         Ok(())
     }
 
-    pub fn token_op(&mut self, data: &InstData) -> Made {
-        let (token, result) = (data.args[0], data.results[0]);
-        let (mut fuel, mut depth) = (self.get(token)?, self.beside(token, Beside::Depth));
-        let wide = self.plan.is_wide(token);
-        match data.op {
-            Op::Leave => depth = self.deeper(depth, wide, -1)?,
-            // Only the interpreter listens.
-            Op::Probe(_) => {}
-            Op::Burn(cost) => fuel = self.burn(fuel, wide, cost)?,
-            _ => {
-                fuel = self.burn(fuel, wide, 1)?;
-                depth = self.deeper(depth, wide, 1)?;
-                if let Some(d) = depth {
-                    let (f, d) = self.bound_depth(fuel, d, wide)?;
-                    (fuel, depth) = (f, Some(d));
-                }
-            }
-        }
-        self.set(result, fuel);
-        self.pass_beside(token, result);
-        if let Some(depth) = depth {
-            self.set_beside(result, Beside::Depth, depth);
-        }
-        if let Some(&alive) = data.results.get(1) {
-            let none = self.number(0, wide)?;
-            let value = self.asm.compare_ints(Compare::Ne, fuel, none)?;
-            self.set(alive, value);
-        }
-        Ok(())
-    }
-
-    /// Takes fuel for the rounds of a loop before the first.
-    pub fn prepay(&mut self, data: &InstData, cost: u32) -> Made {
-        let &[token, rounds] = data.args.as_slice() else { return unexpected() };
-        let &[left, granted] = data.results.as_slice() else { return unexpected() };
-        let wide = self.plan.is_wide(left);
-        let (fuel, rounds) = (self.in_shape(token, wide)?, self.in_shape(rounds, wide)?);
-        // See `Token::prepay`.
-        let (most, price) = (self.number((u32::MAX / cost.max(1)) as i32, wide)?, self.number(cost as i32, wide)?);
-        let paid = self.asm.unsigned_min(rounds, most)?;
-        let cost = self.arithmetic(Int2::Mul, paid, price)?;
-        let taken = self.asm.unsigned_min(fuel, cost)?;
-        let fuel = self.arithmetic(Int2::Sub, fuel, taken)?;
-        let none = self.number(0, wide)?;
-        let alive = self.asm.compare_ints(Compare::Ne, fuel, none)?;
-        let rounds = self.asm.select(alive, rounds, none)?;
-        self.set(left, fuel);
-        self.set(granted, rounds);
-        for what in self.unit.beside.iter() {
-            if let Some(carried) = self.carried(token, *what, wide)? {
-                self.set_beside(left, *what, carried);
-            }
-        }
-        Ok(())
-    }
-
     pub fn number(&mut self, x: i32, wide: bool) -> Made<A::Value> {
         let x = self.asm.constant(Const::Int(x));
         if wide { self.asm.splat(Kind::Int, x) } else { Ok(x) }
     }
 
-    /// Takes fuel, down to none.
-    fn burn(&mut self, fuel: A::Value, wide: bool, cost: u32) -> Made<A::Value> {
-        let cost = self.number(cost as i32, wide)?;
-        let taken = self.asm.unsigned_min(fuel, cost)?;
-        self.arithmetic(Int2::Sub, fuel, taken)
-    }
-
     pub fn arithmetic(&mut self, op: Int2, a: A::Value, b: A::Value) -> Made<A::Value> {
         self.asm.int2(op, a, b)?.map_or_else(unexpected, Ok)
-    }
-
-    fn deeper(&mut self, depth: Option<A::Value>, wide: bool, by: i32) -> Made<Option<A::Value>> {
-        let Some(depth) = depth else { return Ok(None) };
-        let by = self.number(by, wide)?;
-        self.arithmetic(Int2::Add, depth, by).map(Some)
-    }
-
-    /// Too deep a call takes all fuel, so that the lane ends.
-    fn bound_depth(&mut self, fuel: A::Value, depth: A::Value, wide: bool) -> Made<(A::Value, A::Value)> {
-        let levels = self.number(!TOO_DEEP as i32, wide)?;
-        let open = self.arithmetic(Int2::And, depth, levels)?;
-        let limit = self.number(MAX_RECURSION as i32, wide)?;
-        let too_deep = self.asm.below(limit, open)?;
-        let flag = self.number(TOO_DEEP as i32, wide)?;
-        let ended = self.arithmetic(Int2::Or, depth, flag)?;
-        let none = self.number(0, wide)?;
-        Ok((self.asm.select(too_deep, none, fuel)?, self.asm.select(too_deep, ended, depth)?))
     }
 }

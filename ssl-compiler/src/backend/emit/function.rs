@@ -1,5 +1,6 @@
 //! One version of one function: prologue, regions in order, epilogue.
 
+use super::fuel::Fuelled;
 use super::host::Wanted;
 use super::signature::shapes;
 use super::{Assembler, Beside, Conversion, Kind, Made, Service, Shape, Target, Unit, unexpected};
@@ -65,6 +66,7 @@ pub(super) struct Emitter<'a, A: Assembler> {
     pub diverged: bool,
     /// Whether this is the function that the host calls, which is given all lanes that take part.
     pub is_entry: bool,
+    pub fuelled: Fuelled,
 }
 
 impl<'a, A: Assembler> Emitter<'a, A> {
@@ -88,6 +90,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             mask: None,
             diverged: false,
             is_entry: false,
+            fuelled: Fuelled::default(),
         }
     }
 

@@ -53,9 +53,12 @@ impl<A: Assembler> Emitter<'_, A> {
         self.unflatten(&condition.params, &params)?;
         self.region(condition_region)?;
         let (test, handed) = (self.get(condition.results[0])?, &condition.results[1..]);
+        let toll = self.toll(condition_region)?;
         self.asm.branch(test, go, leave, Odds::Round)?;
 
         self.asm.enter(go);
+        self.note_prepaid(data);
+        let before = toll.as_ref().map(|toll| self.pay(toll)).transpose()?;
         self.copy_arrays(handed, &body.params)?;
         self.rename(handed, &body.params)?;
         self.region(body_region)?;
@@ -63,6 +66,9 @@ impl<A: Assembler> Emitter<'_, A> {
         self.asm.jump(head, &arguments)?;
 
         self.asm.enter(leave);
+        if let Some((token, left)) = before {
+            self.set(token, left);
+        }
         self.copy_arrays(handed, &data.results)?;
         self.rename(handed, &data.results)
     }

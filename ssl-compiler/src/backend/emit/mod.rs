@@ -12,6 +12,7 @@ mod arrays;
 mod buffers;
 mod control;
 mod entry;
+mod fuel;
 mod function;
 mod host;
 mod loops;

@@ -53,16 +53,20 @@ impl<'a, A: Assembler> Emitter<'a, A> {
         let count = self.number(self.rows_of(values), wide)?;
         let next = self.arithmetic(Int2::Sub, rows, count)?;
         let capacity = self.capacity(wide)?;
-        let none = self.number(0, wide)?;
-        let alive = self.asm.compare_ints(Compare::Ne, fuel, none)?;
         // Too little wraps round, and a flag is above all capacities.
-        let there = if wide {
-            let enough = self.asm.below(next, capacity)?;
-            self.asm.logic(Logic::And, enough, alive)?
+        let there = if self.fuelled.contains(token) {
+            self.asm.below(next, capacity)?
         } else {
-            // One comparison in each round of a loop that takes no fuel, where the rest leaves the loop.
-            let limit = self.asm.select(alive, capacity, none)?;
-            self.asm.below(next, limit)?
+            let none = self.number(0, wide)?;
+            let alive = self.asm.compare_ints(Compare::Ne, fuel, none)?;
+            if wide {
+                let enough = self.asm.below(next, capacity)?;
+                self.asm.logic(Logic::And, enough, alive)?
+            } else {
+                // One comparison in each round of a loop that takes no fuel, where the rest leaves the loop.
+                let limit = self.asm.select(alive, capacity, none)?;
+                self.asm.below(next, limit)?
+            }
         };
         let rows_left = if wide {
             self.load_apart((values, tape), next, there)?;
@@ -71,6 +75,7 @@ impl<'a, A: Assembler> Emitter<'a, A> {
             self.load_together((values, tape), (rows, next), there)?
         };
         self.set(data.results[0], fuel);
+        self.fuelled.follow(data.results[0], token);
         self.pass_beside(token, data.results[0]);
         self.set_beside(data.results[0], Beside::Rows(tape), rows_left);
         Ok(())
