@@ -90,7 +90,8 @@ impl<'m> Lineariser<'_, 'm> {
         self.bind(&data.results, &results);
         let count = match rounds_known {
             Some(n) => self.b.int(n as i32),
-            None => results[data.results.len()],
+            None if idle => results[data.results.len()],
+            None => self.counted_rounds(new, data.results.len()),
         };
         sides.map(|(test, mut body, undo)| {
             if let Place::Arrays(arrays) = &mut body.place {
@@ -177,6 +178,24 @@ impl<'m> Lineariser<'_, 'm> {
         Side { steps, kept, place: site.map_or(Place::Nowhere, Place::Tape) }
     }
 
+    /// How many rounds a loop went, by one of its first `own` values if that goes up or down by 1: then the loop need not
+    /// carry the count behind them.
+    fn counted_rounds(&mut self, inst: Inst, own: usize) -> Value {
+        let data = self.b.function.inst(inst);
+        let (args, results, regions) = (data.args.clone(), data.results.clone(), [data.regions[0], data.regions[1]]);
+        let (tests, _) = self.counters(&args, regions[0], regions[1]);
+        let handed = &self.b.function.region(regions[0]).results[1..=own];
+        let counter = results.iter().zip(handed).find_map(|(&last, v)| {
+            let counted = tests.iter().find(|c| c.value == *v && c.step.abs() == 1)?;
+            Some((last, *counted))
+        });
+        match counter {
+            Some((last, Counted { first, step: 1, .. })) => self.b.int2(Int2::Sub, last, first),
+            Some((last, Counted { first, .. })) => self.b.int2(Int2::Sub, first, last),
+            None => results[own],
+        }
+    }
+
     /// The carried values that go up by a constant each round, in the condition and in the body.
     fn counters(&self, args: &[Value], condition: Region, body: Region) -> (Vec<Counted>, Vec<Counted>) {
         let f = &self.b.function;
@@ -239,7 +258,7 @@ impl Sweep<'_, '_> {
         let test = self.b.open(&types);
         let mut params = self.b.params(test);
         let zero = self.b.int(0);
-        let more = self.b.int_compare(Compare::Gt, params[0], zero);
+        let more = self.b.int_compare(Compare::Ne, params[0], zero);
         params.insert(0, more);
         self.b.close(params);
 
