@@ -100,6 +100,31 @@ fn a_killed_fit_goes_on_to_the_same_bytes() {
 
 #[cfg(unix)]
 #[test]
+fn two_fits_do_not_write_to_one_folder() {
+    let folder = Folder::new("fit-shared");
+    let (job, out) = (scene("splats/photo.toml"), folder.file("out"));
+    let mut first = Command::new(env!("CARGO_BIN_EXE_shade"))
+        .args([&splats(&job, &out, "1000000")[..], &["--checkpoint-every", "0"]].concat())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program was built for this test");
+    let begin = Instant::now();
+    while !Path::new(&out).join("fit.checkpoint").exists() && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let second = shade(&splats(&job, &out, "1"));
+    first.kill().expect("it can be killed");
+    first.wait().expect("a child");
+    assert_eq!(second.status.code(), Some(4), "{}", text(&second.stderr));
+    assert!(text(&second.stderr).contains("another fit writes to the folder"), "{}", text(&second.stderr));
+    // A lock does not outlive its process.
+    let third = shade(&splats(&job, &out, "1"));
+    assert_eq!(third.status.code(), Some(0), "{}", text(&third.stderr));
+}
+
+#[cfg(unix)]
+#[test]
 fn ctrl_c_keeps_the_state() {
     let folder = Folder::new("fit-interrupted");
     let (job, out) = (scene("splats/photo.toml"), folder.file("out"));

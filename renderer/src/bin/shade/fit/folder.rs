@@ -4,6 +4,7 @@
 use kernels::jobs::Fit;
 use renderer::film::{check_writable, write_durably, write_whole};
 use ssl_compiler::input;
+use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -14,14 +15,17 @@ const MOST: u64 = 1 << 40;
 
 pub struct Folder {
     path: PathBuf,
+    /// Keeps other fits away. The system releases it where the process ends, however that happens.
+    _lock: Option<File>,
 }
 
 impl Folder {
-    /// Makes the folder, if it is not there, and finds out whether it can be written to.
+    /// Makes the folder, if it is not there, and finds out whether it can be written to and whether another fit does so.
     pub fn open(path: PathBuf) -> Result<Folder, String> {
         std::fs::create_dir_all(&path).map_err(|e| format!("the folder `{}` cannot be made: {e}", path.display()))?;
         check_writable(&path.join(CHECKPOINT)).map_err(|e| e.to_string())?;
-        Ok(Folder { path })
+        let lock = lock(&path)?;
+        Ok(Folder { path, _lock: lock })
     }
 
     pub fn path(&self) -> &Path {
@@ -58,5 +62,17 @@ impl Folder {
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),
         }
+    }
+}
+
+/// A lock on the folder itself, so that no file is left behind; `None` where the system cannot lock folders.
+fn lock(path: &Path) -> Result<Option<File>, String> {
+    let Ok(folder) = File::open(path) else { return Ok(None) };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::WouldBlock) => {
+            Err(format!("another fit writes to the folder `{}`; wait for its end, or take another", path.display()))
+        }
+        Err(TryLockError::Error(_)) => Ok(None),
     }
 }
