@@ -363,8 +363,9 @@ fn what_gradients_go_through_and_read_is_marked() {
     let file = File::new("gain.ssl", GAIN);
     // What lies between `x` and the sum, and nothing else.
     assert_eq!(marked_lines(&file, "adjoint", 'c'), [3, 4, 12, 13, 14]);
-    // exp reads e, and a product the other factor: sin k, gain(…), 1 - x. A sum reads nothing, and nor does a loop.
-    assert_eq!(marked_lines(&file, "needed", 'r'), [3, 11, 13, 14]);
+    // exp reads e, and a product the other factor: sin k, gain(…), 1 - x. A sum reads nothing. The loop's counter says how many
+    // rounds the sweep has.
+    assert_eq!(marked_lines(&file, "needed", 'r'), [3, 11, 12, 13, 14]);
 }
 
 #[test]
