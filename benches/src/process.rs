@@ -23,13 +23,15 @@ pub fn in_folder(name: &str, run: impl FnOnce(&Path) -> Result<(), String>) -> E
     ended(result)
 }
 
-/// Milliseconds that all threads of this process have run, in the kernel too; in steps of a hundredth of a second.
+/// Milliseconds that all threads of this process have run, in the kernel too; `None` where the system does not tell.
 pub fn processor_milliseconds() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name in parentheses may have blanks in it; the times are the 14th and 15th field.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: Option<u64> = fields.get(11..13)?.iter().map(|f| f.parse::<u64>().ok()).sum();
-    Some(ticks? as f64 * 10.0)
+    #[cfg(unix)]
+    {
+        let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Some(spent.tv_sec as f64 * 1e3 + spent.tv_nsec as f64 * 1e-6)
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 /// The most memory that this process ever had, in MB.

@@ -9,7 +9,7 @@ use ssl_compiler::runtime::{AddRequest, LANES, Row};
 use ssl_compiler::types::Scalar;
 
 /// Memory of one thread's part.
-const BYTES: usize = 8 << 20;
+const BYTES: usize = 16 << 20;
 /// Requests after which low and middle integers hand on what is above their [`BITS`]. A request adds less than 16 times 2 to
 /// these, so the integers cannot overflow before.
 const PENDING: u32 = 256;
