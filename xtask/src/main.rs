@@ -292,6 +292,7 @@ fn warnings() -> Outcome {
         "scenes/graphs/units",
         "scenes/fit",
         "scenes/integrals",
+        "scenes/raster",
         "scenes/splats",
         "ssl-compiler/std",
     ];

@@ -153,22 +153,22 @@ impl Graph {
         if let Some(&known) = known {
             return Ok(known);
         }
-        let (name, length) = match by {
-            By::Buffer(buffer) => (self.slots[buffer.0].name.clone(), self.buffer(buffer).len()),
-            By::Parameter(node, name) => (format!("{name} of {}", self.nodes[node.0].name), 1),
-        };
-        let made = self.sums(&format!("gradient of {name}"), Element::floats(count), Arrangement::Rows, length)?;
+        let element = Element::floats(count);
         match by {
             By::Buffer(buffer) => {
+                let name = format!("gradient of {}", self.slots[buffer.0].name);
                 // Buffers that nodes write get their length when these run.
-                self.slots[made.0].like = Some(buffer);
+                let made = self.sums_like(&name, element, Arrangement::Rows, buffer)?;
                 sweep.cotangents.insert(buffer, made);
+                Ok(made)
             }
             By::Parameter(node, name) => {
+                let title = format!("gradient of {name} of {}", self.nodes[node.0].name);
+                let made = self.sums(&title, element, Arrangement::Rows, 1)?;
                 sweep.parameters.insert((node, name.to_owned()), made);
+                Ok(made)
             }
         }
-        Ok(made)
     }
 
     /// The floats of what a gradient is taken by.

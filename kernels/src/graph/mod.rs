@@ -237,6 +237,22 @@ impl Graph {
         Ok(self.add_slot(name, buffer, Source::Sums(Box::new(sums), Vec::new())))
     }
 
+    /// As many sums as a buffer has elements when the nodes run.
+    ///
+    /// # Errors
+    /// As for [`Buffer::new`] and [`Sums::new`].
+    pub fn sums_like(
+        &mut self,
+        name: &str,
+        element: Element,
+        arrangement: Arrangement,
+        like: BufferId,
+    ) -> Result<BufferId, GraphError> {
+        let made = self.sums(name, element, arrangement, self.buffer(like).len())?;
+        self.slots[made.0].like = Some(like);
+        Ok(made)
+    }
+
     /// A node that runs a kernel. `links` says by name what each buffer of the kernel is.
     ///
     /// # Errors

@@ -68,17 +68,6 @@ impl Adjoint {
                     context.error(&codes::NO_GRADIENT, fit.at.clone(), message, hint);
                 }
             }
-            for id in &way {
-                if plan.buffers[*id].length.is_none() {
-                    whole = false;
-                    let message = format!(
-                        "how many elements `{}` has is not known before the launches run",
-                        plan.buffers[*id].name
-                    );
-                    let hint = "what has a gradient needs a fixed length";
-                    context.error(&codes::NO_GRADIENT, plan.buffers[*id].at.clone(), message, hint);
-                }
-            }
             let buffers = way.into_iter().filter(|id| *id != loss).collect();
             return whole.then_some(Adjoint { buffers, launches });
         }

@@ -4,6 +4,7 @@ use super::adjoint::Backward;
 use super::context::Context;
 use super::fit::{Fit, Fitted, Write};
 use super::plan::{Id, Over, Plan, PlannedBuffer, Source, Start, Work};
+use super::ramps::Ramped;
 use super::{Job, codes, data};
 use crate::buffer::{Arrangement, Buffer, BufferError, Element};
 use crate::graph::{BufferId, Extent, Graph, GraphError, Link, NodeId};
@@ -31,11 +32,19 @@ impl Job {
         let room = limit.map(|limit| limit - needed);
         let mut graph = Graph::new();
         graph.set_memory_limit(limit);
-        let mut builder = Builder { plan: &mut plan, graph, ids: Vec::new(), nodes: Vec::new(), context: &mut context };
+        let mut builder = Builder {
+            plan: &mut plan,
+            graph,
+            ids: Vec::new(),
+            nodes: Vec::new(),
+            mirrors: Vec::new(),
+            context: &mut context,
+        };
         let built = builder.buffers().and_then(|()| builder.launches(room)).and_then(|()| {
             let gradients = builder.gradients(&adjoint.buffers, adjoint.launches)?;
             builder.optimisers(&gradients, target).map(|fitted| (gradients, fitted))
         });
+        let ramps = builder.ramps();
         let Builder { graph, ids, nodes, .. } = builder;
         let Some((_, fitted)) = built else { return Err((context.diagnostics, context.sources)) };
         let loss = plan.loss.as_ref().map(|loss| ids[loss.buffer]);
@@ -45,7 +54,7 @@ impl Job {
             planned: write,
         };
         let writes = std::mem::take(&mut plan.writes).into_iter().map(write).collect();
-        Ok(Fit::new(graph, nodes, (loss, fitted), writes, fingerprint, &plan))
+        Ok(Fit::new(graph, nodes, (loss, fitted), (writes, ramps), fingerprint, &plan))
     }
 }
 
@@ -62,6 +71,8 @@ struct Builder<'a> {
     /// By buffer of the plan.
     ids: Vec<BufferId>,
     nodes: Vec<NodeId>,
+    /// The gradients' nodes, and the launches that they belong to.
+    mirrors: Vec<(usize, NodeId)>,
     context: &'a mut Context,
 }
 
@@ -134,7 +145,11 @@ impl Builder<'_> {
         for &id in buffers {
             let buffer = &self.plan.buffers[id];
             let (name, element) = (format!("gradient of {}", buffer.name), Element::floats(buffer.element.len()));
-            let made = self.graph.sums(&name, element, buffer.arrangement, buffer.length.unwrap_or(0));
+            let made = match buffer.length {
+                Some(length) => self.graph.sums(&name, element, buffer.arrangement, length),
+                // It is known only when the launches have run.
+                None => self.graph.sums_like(&name, element, buffer.arrangement, self.ids[id]),
+            };
             gradients[id] = Some(made.map_err(|e| self.refuse(&e, self.plan.buffers[id].at.clone())).ok()?);
         }
         for Backward { launch: number, kernel } in launches {
@@ -157,8 +172,23 @@ impl Builder<'_> {
             let node = self.graph.launch(&name, kernel, extent(launch.over, &self.ids), &links);
             let node = node.map_err(|e| self.refuse(&e, self.plan.launches[number].at.clone())).ok()?;
             self.nodes.push(node);
+            self.mirrors.push((number, node));
         }
         Some(gradients)
+    }
+
+    /// The ramps, with the nodes of launches and of gradients that take their values.
+    fn ramps(&mut self) -> Vec<Ramped> {
+        let launches = &self.plan.launches;
+        let forward = self.nodes.iter().take(launches.len()).copied().enumerate();
+        let all: Vec<(usize, NodeId)> = forward.chain(self.mirrors.iter().copied()).collect();
+        let ramps = std::mem::take(&mut self.plan.ramps).into_iter();
+        let ramped = ramps.map(|ramp| {
+            let takes = |number: usize| launches[number].shared.iter().any(|name| name == ramp.name());
+            let nodes: Vec<NodeId> = all.iter().filter(|(number, _)| takes(*number)).map(|(_, node)| *node).collect();
+            Ramped::new(ramp, nodes)
+        });
+        ramped.collect()
     }
 
     fn optimisers(&mut self, gradients: &[Option<BufferId>], target: ssl_compiler::Target) -> Option<Vec<Fitted>> {

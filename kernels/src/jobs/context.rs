@@ -1,6 +1,7 @@
 //! What all steps of reading a job share: the files read, and the findings.
 
 use super::codes;
+use ssl_compiler::builtins::library;
 use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics, closest};
 use ssl_compiler::input;
 use ssl_compiler::source::{Embedding, FileId, SourceMap, Span};
@@ -95,7 +96,13 @@ impl Context {
         self.error(&codes::UNREADABLE, name.span(), message, hint);
     }
 
+    /// A text, from the standard library if its name begins with `std/`.
     pub fn text_file(&mut self, name: &Spanned<String>) -> Option<FileId> {
+        if name.get_ref().starts_with("std/")
+            && let Some(file) = library::file(name.get_ref())
+        {
+            return Some(self.sources.add(format!("std/{}", file.name), file.text));
+        }
         let path = self.path(name);
         match input::text(&path, input::MOST_TEXT) {
             Ok(text) => Some(self.sources.add_file(&path, text)),

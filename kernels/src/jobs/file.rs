@@ -24,6 +24,8 @@ pub struct JobFile {
     #[serde(default)]
     pub buffers: BTreeMap<String, BufferTable>,
     pub launches: Vec<LaunchTable>,
+    #[serde(default)]
+    pub ramps: Vec<RampTable>,
     /// There if something is fitted.
     pub loss: Option<LossTable>,
     #[serde(default)]
@@ -82,6 +84,7 @@ pub struct BufferTable {
     pub length: Option<Spanned<Count>>,
     pub layout: Option<String>,
     pub file: Option<Spanned<String>>,
+    pub part: Option<Spanned<String>>,
     #[serde(default)]
     pub raw: bool,
     pub size: Option<Spanned<Numbers>>,
@@ -96,6 +99,7 @@ pub struct BufferTable {
 pub struct LaunchTable {
     pub at: Place,
     pub kernel: Option<Spanned<String>>,
+    pub file: Option<Spanned<String>>,
     pub run: Option<Spanned<String>>,
     pub over: Option<Spanned<Over>>,
     #[serde(default)]
@@ -103,6 +107,15 @@ pub struct LaunchTable {
     #[serde(default)]
     pub values: Values,
     pub name: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RampTable {
+    #[expect(dead_code, reason = "all tables have it")]
+    pub at: Place,
+    pub value: Spanned<String>,
+    pub points: Spanned<Vec<Numbers>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -172,4 +185,5 @@ pub struct WriteTable {
     pub every: Option<u64>,
     #[serde(default)]
     pub raw: bool,
+    pub mesh: Option<Spanned<String>>,
 }

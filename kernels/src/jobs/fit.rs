@@ -3,6 +3,7 @@
 use super::data::Format;
 use super::plan::{Plan, PlannedWrite};
 use super::plot;
+use super::ramps::Ramped;
 use crate::buffer::Buffer;
 use crate::graph::{BufferId, Graph, GraphError, NodeId};
 use crate::kernel::{Control, Status};
@@ -113,6 +114,7 @@ pub struct Fit {
     squares: Option<f64>,
     every: u64,
     writes: Vec<Write>,
+    ramps: Vec<Ramped>,
     steps: u64,
     fuel: Option<u32>,
     tape_rows: Option<u32>,
@@ -127,7 +129,7 @@ impl Fit {
         graph: Graph,
         nodes: Vec<NodeId>,
         (loss, fitted): (Option<BufferId>, Vec<Fitted>),
-        writes: Vec<Write>,
+        (writes, ramps): (Vec<Write>, Vec<Ramped>),
         fingerprint: u64,
         plan: &Plan,
     ) -> Fit {
@@ -141,6 +143,7 @@ impl Fit {
             squares: plan.loss.as_ref().and_then(|loss| loss.squares),
             every: plan.loss.as_ref().map_or(1, |loss| loss.every),
             writes,
+            ramps,
             steps: plan.steps,
             fuel: plan.fuel,
             tape_rows: plan.tape_rows,
@@ -264,7 +267,7 @@ impl Fit {
         let Write { size, planned, .. } = &self.writes[number];
         let name = planned.file.replace("{step}", &format!("{:06}", self.step));
         let format: Format = planned.format;
-        let bytes = format.encode(self.graph.buffer(buffer), *size, planned.raw);
+        let bytes = format.encode(self.graph.buffer(buffer), *size, planned.raw, planned.mesh.as_ref());
         let bytes = bytes.map_err(|why| FitError::Output(format!("`{}`: {why}", Path::new(&name).display())))?;
         watch.result(&name, &bytes)
     }
@@ -288,6 +291,9 @@ impl Fit {
     }
 
     fn update(&mut self, wanted: &[BufferId], control: &Control<'_>) -> Result<(), FitError> {
+        for ramp in &self.ramps {
+            ramp.set(&mut self.graph, self.step).map_err(|e| FitError::Stopped(e.to_string()))?;
+        }
         let updated = self.graph.update(wanted, control).map_err(|error| match error {
             error if error.is_cancelled() => FitError::Cancelled,
             GraphError::Memory { .. } => FitError::Memory(error.to_string()),

@@ -71,6 +71,7 @@ pub const SHAPES: &[&str] = &["plain", "softplus", "sigmoid", "exp"];
 pub const METHODS: &[&str] = &["adam", "sgd"];
 pub const CORRECTIONS: &[&str] = &["by_step", "constant", "none"];
 pub const SCHEDULES: &[&str] = &["constant", "exponential", "cosine", "warm_up"];
+pub const PARTS: &[&str] = &["positions", "faces", "uvs", "uv_faces", "normals", "normal_faces", "edges"];
 pub const LAYOUTS: &[&str] = &["rows", "columns"];
 
 /// The whole file first.
@@ -88,6 +89,7 @@ pub const TABLES: &[Table] = &[
             key("values", Values, "values of the kernels' parameters, by their names"),
             key("buffers", Named("buffer"), "what buffers hold at the start, and how they lie in memory"),
             key("launches", Tables("launch"), "what runs, and over which points"),
+            key("ramps", Tables("ramp"), "values that change from step to step"),
             key("loss", Table("loss"), "what is to become small; a job without `steps`, `loss` and `fit` only writes"),
             key("fit", Tables("fit"), "what is fitted, and how"),
             key("write", Tables("write"), "what is written, and when"),
@@ -99,9 +101,14 @@ pub const TABLES: &[Table] = &[
         keys: &[
             key("length", Count, "the number of elements"),
             key("layout", Choice(LAYOUTS), "how it lies in memory, rows if not given; no result depends on it"),
-            key("file", Text, "a picture (.png, .jpg, .exr, .hdr), an array (.npy) or words (.raw)"),
+            key("file", Text, "a picture (.png, .jpg, .exr, .hdr), an array (.npy), words (.raw) or a mesh (.obj)"),
+            key("part", Choice(PARTS), "what to take from an .obj"),
             key("raw", Flag, "do not decode the sRGB of a picture"),
-            key("size", Numbers, "[width, height]: scale the picture to so many pixels"),
+            key(
+                "size",
+                Numbers,
+                "[width, height]: scale the picture of a file to so many pixels, or make one of so many",
+            ),
             key("constant", Numbers, "the value of all elements, or one for each of their scalars"),
             key(
                 "uniform",
@@ -117,6 +124,7 @@ pub const TABLES: &[Table] = &[
         required: &[],
         keys: &[
             key("kernel", Text, "a kernel of the file"),
+            key("file", Text, "the .ssl file that has the kernel, if it is not the job's own"),
             key("run", Choice(RUNS), "instead of a kernel, something that no kernel can do"),
             key(
                 "over",
@@ -126,6 +134,14 @@ pub const TABLES: &[Table] = &[
             key("buffers", Buffers, "buffers that have other names here than in the kernel"),
             key("values", Values, "values of parameters, for this launch alone"),
             key("name", Text, "for messages, that of the kernel if not given"),
+        ],
+    },
+    Table {
+        name: "ramp",
+        required: &["value", "points"],
+        keys: &[
+            key("value", Text, "the name of a value under `values`"),
+            key("points", Elements, "[step, value], in the order of the steps; between them the value goes straight"),
         ],
     },
     Table {
@@ -199,9 +215,10 @@ pub const TABLES: &[Table] = &[
         required: &["buffer", "file"],
         keys: &[
             key("buffer", Text, "what is written"),
-            key("file", Text, "in the output folder: .npy, .raw, .png or .exr; `{step}` stands for the step"),
+            key("file", Text, "in the output folder: .npy, .raw, .png, .exr or .obj; `{step}` stands for the step"),
             key("every", Integer(1, MOST_STEPS), "after how many steps; only at the end if not given"),
             key("raw", Flag, "do not encode a .png as sRGB"),
+            key("mesh", Text, "the .obj whose faces and texture coordinates a written .obj has"),
         ],
     },
 ];

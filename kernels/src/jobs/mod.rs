@@ -15,6 +15,8 @@ mod host;
 mod keys;
 mod plan;
 mod plot;
+mod programs;
+mod ramps;
 pub mod schema;
 mod settings;
 mod state;
@@ -25,14 +27,14 @@ pub use ssl_compiler::tree::Setting;
 use context::Context;
 use file::JobFile;
 use plan::Plan;
+use programs::Programs;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::passes::sweeps::Sweep;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::tree::{Data, Table, Value, Wording};
-use ssl_compiler::{CodeCache, Compiler, Program, Target, input, pipeline, tree};
+use ssl_compiler::{CodeCache, Compiler, Target, input, pipeline, tree};
 use std::path::Path;
-use std::sync::Arc;
 
 const WORDING: Wording = Wording {
     what: "job",
@@ -107,11 +109,11 @@ pub fn load(path: &Path, options: &Options) -> Loaded {
 
 fn make(path: &Path, options: &Options, context: &mut Context) -> Option<(Plan, adjoint::Adjoint, u64)> {
     let (job, canonical) = read(path, options, context)?;
-    let program = compile(path, &job, options, context)?;
+    let programs = Programs::compile(path, &job, options, context)?;
     let mut losses = compiler(options);
-    let plan = Plan::new(&job, Arc::clone(&program), &mut losses, context)?;
+    let plan = Plan::new(&job, &programs, &mut losses, context)?;
     let adjoint = adjoint::Adjoint::new(&plan, context)?;
-    let texts = context.shaders(program.sources());
+    let texts = context.shaders(&context.sources);
     let starts = plan.buffers.iter().filter_map(|buffer| match &buffer.source {
         plan::Source::Start(plan::Start::Words(words)) => Some(words.as_slice()),
         _ => None,
@@ -186,33 +188,6 @@ fn compiler(options: &Options) -> Compiler {
     compiler.set_target(options.target).set_passes(passes).set_code_cache(options.cache.clone());
     compiler.set_imports(&SearchPath::on_disk(options.folders.clone()));
     compiler
-}
-
-fn compile(path: &Path, job: &JobFile, options: &Options, context: &mut Context) -> Option<Arc<Program>> {
-    let file = match (&job.file, &job.source) {
-        (Some(file), None) => context.text_file(file)?,
-        (None, Some(source)) => {
-            let title = format!("{}: source", path.display());
-            context.embedded(&title, source)
-        }
-        _ => {
-            let message = "a job has either a `file` or a `source`";
-            let hint = "`file` names an .ssl file with kernels; `source` is the text of the kernels";
-            context.diagnostics.push(Diagnostic::without_place(&codes::CONFLICT, message, hint));
-            return None;
-        }
-    };
-    let mut compiler = compiler(options).with_sources(std::mem::take(&mut context.sources));
-    let program = compiler.program(file);
-    context.sources = compiler.into_sources();
-    match program.check() {
-        Ok(warnings) => context.diagnostics.extend(warnings),
-        Err(e) => {
-            context.diagnostics.extend(e.into_diagnostics());
-            return None;
-        }
-    }
-    Some(program)
 }
 
 impl Job {

@@ -36,6 +36,10 @@ library! {
     "openpbr.ssl": ;
     "principled.ssl": ;
     "bsdf.ssl": ;
+    "raster/geometry.ssl": ;
+    "raster/layers.ssl": ;
+    "raster/blending.ssl": ;
+    "raster/mesh.ssl": ;
     "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "pcellnoise_float3" "hashnoise"
         "hashnoise_float3";
     "noise/gradient.ssl": ;

@@ -1,9 +1,11 @@
 //! What buffers hold at the start and at the end: pictures, arrays, words, numbers.
 
+mod mesh;
 mod npy;
 mod picture;
 mod random;
 
+pub(super) use mesh::Mesh;
 pub(super) use random::{Ends, Random};
 
 use crate::buffer::{Arrangement, Buffer, BufferError, Element};
@@ -25,7 +27,9 @@ pub(super) struct Elements {
 
 /// How a picture is taken in.
 #[derive(Clone, Copy)]
-pub(super) struct Taking {
+pub(super) struct Taking<'a> {
+    /// Of a mesh.
+    pub part: Option<&'a str>,
     pub raw: bool,
     pub size: Option<[u32; 2]>,
 }
@@ -38,11 +42,12 @@ pub(super) enum Unusable {
 }
 
 /// Reads elements of a type from a file.
-pub(super) fn read(path: &Path, element: &Element, taking: Taking) -> Result<Elements, Unusable> {
+pub(super) fn read(path: &Path, element: &Element, taking: Taking<'_>) -> Result<Elements, Unusable> {
     let bytes = input::bytes(path, MOST).map_err(Unusable::Unreadable)?;
     let elements = match extension(path).as_str() {
         "npy" => npy::read(&bytes, element),
         "raw" => raw(&bytes, element),
+        "obj" => part(&bytes, element, taking.part),
         _ => picture::read(&bytes, element, taking),
     };
     let elements = elements.map_err(Unusable::Data)?;
@@ -54,6 +59,24 @@ pub(super) fn read(path: &Path, element: &Element, taking: Taking) -> Result<Ele
 
 pub(super) fn extension(path: &Path) -> String {
     path.extension().map_or(String::new(), |e| e.to_string_lossy().to_ascii_lowercase())
+}
+
+/// Reads a mesh.
+pub(super) fn mesh(path: &Path) -> Result<Mesh, Unusable> {
+    Mesh::read(&input::bytes(path, MOST).map_err(Unusable::Unreadable)?).map_err(Unusable::Data)
+}
+
+fn part(bytes: &[u8], element: &Element, name: Option<&str>) -> Result<Elements, String> {
+    let Some(name) = name else { return Err("is a mesh, and `part` says what to take from it".to_owned()) };
+    let part = Mesh::read(bytes)?.part(name)?;
+    let scalar = if part.of_floats { Scalar::Float } else { Scalar::Int };
+    match element.len() == part.width && element.scalars().iter().all(|s| *s == scalar) {
+        true => Ok(part.elements),
+        false => {
+            let all = Element::new(&vec![scalar; part.width]);
+            Err(format!("has `{name}` of {all}, and the elements of the buffer are {element}"))
+        }
+    }
 }
 
 fn raw(bytes: &[u8], element: &Element) -> Result<Elements, String> {
@@ -131,6 +154,7 @@ pub(super) enum Format {
     Raw,
     Png,
     Exr,
+    Obj,
 }
 
 impl Format {
@@ -140,6 +164,7 @@ impl Format {
             "raw" => Some(Format::Raw),
             "png" => Some(Format::Png),
             "exr" => Some(Format::Exr),
+            "obj" => Some(Format::Obj),
             _ => None,
         }
     }
@@ -149,6 +174,8 @@ impl Format {
         let scalars = element.scalars();
         match self {
             Format::Raw => Ok(()),
+            Format::Obj if scalars == [Scalar::Float; 3] => Ok(()),
+            Format::Obj => Err(format!("vertices of a mesh are three floats, and the elements are {element}")),
             Format::Npy if scalars.iter().all(|s| *s == scalars[0]) => Ok(()),
             Format::Npy => Err(format!("an .npy has numbers of one type, and the elements are {element}")),
             Format::Png | Format::Exr => {
@@ -166,14 +193,21 @@ impl Format {
         }
     }
 
-    /// The bytes of a file.
-    pub fn encode(self, buffer: &Buffer, size: Option<[u32; 2]>, raw: bool) -> Result<Vec<u8>, String> {
+    /// The bytes of a file. An OBJ needs a mesh.
+    pub fn encode(
+        self,
+        buffer: &Buffer,
+        size: Option<[u32; 2]>,
+        raw: bool,
+        mesh: Option<&Mesh>,
+    ) -> Result<Vec<u8>, String> {
         self.check(buffer.element(), size)?;
         match self {
             Format::Raw => Ok(words(buffer).flat_map(u32::to_le_bytes).collect()),
             Format::Npy => Ok(npy::write(buffer, size)),
             Format::Png => picture::png(buffer, size.unwrap_or_default(), raw),
             Format::Exr => picture::exr(buffer, size.unwrap_or_default()),
+            Format::Obj => mesh.ok_or("there is no mesh")?.write(buffer),
         }
     }
 }
@@ -189,7 +223,7 @@ mod tests {
         for arrangement in [Arrangement::Rows, Arrangement::Columns] {
             let buffer = buffer(&element, arrangement, &given).expect("there is memory");
             assert_eq!(words(&buffer).collect::<Vec<_>>(), given);
-            let bytes = Format::Raw.encode(&buffer, None, false).expect("any elements");
+            let bytes = Format::Raw.encode(&buffer, None, false, None).expect("any elements");
             assert_eq!(raw(&bytes, &element).expect("whole elements").words, given);
         }
         assert!(raw(&[0; 12], &element).is_err());

@@ -12,7 +12,7 @@ use ssl_compiler::types::Scalar;
 use std::io::Cursor;
 
 /// The pixels as elements of one to four floats: gray, gray and alpha, color, color and alpha.
-pub fn read(bytes: &[u8], element: &Element, taking: Taking) -> Result<Elements, String> {
+pub fn read(bytes: &[u8], element: &Element, taking: Taking<'_>) -> Result<Elements, String> {
     let columns = element.len();
     if !(1..=4).contains(&columns) || element.scalars().iter().any(|s| *s != Scalar::Float) {
         return Err(format!("is a picture, whose pixels are one to four floats, and the elements are {element}"));

@@ -4,8 +4,8 @@ use super::launches::{Over, PlannedLaunch, PlannedLink, Work};
 use super::{Id, Planner, Source};
 use crate::jobs::codes;
 use crate::jobs::context::meant;
-use crate::jobs::data::Format;
-use crate::jobs::file::{FitTable, GroupTable, LossTable};
+use crate::jobs::data::{self, Format, Mesh, Unusable};
+use crate::jobs::file::{FitTable, GroupTable, LossTable, WriteTable};
 use crate::kernel::Kernel;
 use crate::optimise::{Correction, Group, Method, Schedule, Shape};
 use ssl_compiler::Compiler;
@@ -53,6 +53,8 @@ pub(in crate::jobs) struct PlannedWrite {
     pub format: Format,
     pub every: Option<u64>,
     pub raw: bool,
+    /// Of an OBJ.
+    pub mesh: Option<Mesh>,
 }
 
 /// The text of a kernel that adds up the differences of elements of so many floats.
@@ -145,6 +147,7 @@ impl Planner<'_> {
             ],
             over: Over::Buffer(of_id),
             values: Vec::new(),
+            shared: Vec::new(),
             table: None,
             at,
         });
@@ -351,7 +354,9 @@ impl Planner<'_> {
             let plain = Path::new(file).components().all(|part| matches!(part, std::path::Component::Normal(_)));
             let planned = &self.buffers[buffer];
             let wrong = match Format::of(Path::new(file)) {
-                None => Some((format!("`{file}` does not end in .npy, .raw, .png or .exr"), "change the extension")),
+                None => {
+                    Some((format!("`{file}` does not end in .npy, .raw, .png, .exr or .obj"), "change the extension"))
+                }
                 Some(_) if !plain => {
                     Some((format!("`{file}` leads out of the output folder"), "`-o` names the output folder"))
                 }
@@ -365,13 +370,42 @@ impl Planner<'_> {
             });
             match (wrong, Format::of(Path::new(file))) {
                 (None, Some(format)) => {
+                    let Ok(mesh) = self.mesh(table, format) else { continue };
                     let (every, raw) = (table.every, table.raw);
-                    writes.push(PlannedWrite { buffer, file: file.clone(), format, every, raw });
+                    writes.push(PlannedWrite { buffer, file: file.clone(), format, every, raw, mesh });
                 }
                 (Some((message, hint)), _) => self.context.error(&codes::OUTPUT, at, message, hint),
                 (None, None) => {}
             }
         }
         writes
+    }
+
+    /// The mesh whose faces a result has. The error stands in the context.
+    fn mesh(&mut self, table: &WriteTable, format: Format) -> Result<Option<Mesh>, ()> {
+        match (&table.mesh, format) {
+            (None, Format::Obj) => {
+                let message = format!("it is not said which faces `{}` has", table.file.get_ref());
+                let hint = "add `mesh`: the .obj from which the positions came";
+                self.context.error(&codes::CONFLICT, table.file.span(), message, hint);
+                Err(())
+            }
+            (Some(mesh), Format::Obj) => {
+                let path = self.context.path(mesh);
+                let read = data::mesh(&path).map(Some);
+                read.map_err(|why| match why {
+                    Unusable::Unreadable(e) => self.context.unreadable(mesh, &e),
+                    Unusable::Data(why) => {
+                        let message = format!("`{}` {why}", path.display());
+                        self.context.error(&codes::BAD_DATA, mesh.span(), message, "a mesh is an .obj");
+                    }
+                })
+            }
+            (Some(mesh), _) => {
+                self.context.error(&codes::CONFLICT, mesh.span(), "`mesh` is for an .obj", "leave out `mesh`");
+                Err(())
+            }
+            (None, _) => Ok(None),
+        }
     }
 }

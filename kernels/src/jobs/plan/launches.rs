@@ -23,6 +23,8 @@ pub(in crate::jobs) struct PlannedLaunch {
     pub over: Over,
     /// What the kernel's parameters were set to.
     pub values: Vec<(String, ParameterValue)>,
+    /// The names of the parameters that have the job's value of the same name.
+    pub shared: Vec<String>,
     /// The launch of the job, unless it is the loss.
     pub table: Option<usize>,
     pub at: Place,
@@ -131,13 +133,23 @@ impl Planner<'_> {
             if let Some((name, work, links)) = planned {
                 let (name, at) = (table.name.clone().unwrap_or(name), table.at.span());
                 let (over, table) = (Over::Nothing, Some(number));
-                self.launches.push(PlannedLaunch { name, work, links, over, values: Vec::new(), table, at });
+                self.launches.push(PlannedLaunch {
+                    name,
+                    work,
+                    links,
+                    over,
+                    values: Vec::new(),
+                    shared: Vec::new(),
+                    table,
+                    at,
+                });
             }
         }
     }
 
     fn plan_kernel(&mut self, table: &LaunchTable, name: &Spanned<String>) -> Option<(String, Work, Vec<PlannedLink>)> {
-        let program = Arc::clone(&self.program);
+        let file = table.file.as_ref().map(|file| file.get_ref().as_str());
+        let program = Arc::clone(self.programs.of(file)?);
         // Whether the file has errors was looked at before.
         let kernels = program.kernels().unwrap_or_default();
         if !kernels.contains(&name.get_ref().as_str()) {

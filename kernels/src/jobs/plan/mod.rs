@@ -15,11 +15,12 @@ use super::context::Context;
 use super::data::Random;
 use super::file::JobFile;
 use super::host::Operation;
+use super::programs::Programs;
+use super::ramps::Ramp;
 use crate::buffer::{Arrangement, Buffer, Element};
+use ssl_compiler::Compiler;
 use ssl_compiler::tree::Place;
-use ssl_compiler::{Compiler, Program};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 /// A buffer, before it is made.
 pub(super) struct PlannedBuffer {
@@ -63,6 +64,7 @@ pub(super) struct Plan {
     pub loss: Option<PlannedLoss>,
     pub fits: Vec<PlannedFit>,
     pub writes: Vec<PlannedWrite>,
+    pub ramps: Vec<Ramp>,
     pub steps: u64,
     pub seed: u64,
     pub fuel: Option<u32>,
@@ -79,10 +81,10 @@ fn sum_bytes(columns: usize, length: usize, threads: usize) -> usize {
 }
 
 /// While the plan is made.
-struct Planner<'a> {
-    job: &'a JobFile,
-    context: &'a mut Context,
-    program: Arc<Program>,
+pub(super) struct Planner<'a> {
+    pub(super) job: &'a JobFile,
+    pub(super) context: &'a mut Context,
+    programs: &'a Programs,
     buffers: Vec<PlannedBuffer>,
     ids: HashMap<String, Id>,
     launches: Vec<PlannedLaunch>,
@@ -92,11 +94,11 @@ struct Planner<'a> {
 
 impl Plan {
     /// Follows all names of a job. `None` after saying in the context what is wrong.
-    pub fn new(job: &JobFile, program: Arc<Program>, losses: &mut Compiler, context: &mut Context) -> Option<Plan> {
+    pub fn new(job: &JobFile, programs: &Programs, losses: &mut Compiler, context: &mut Context) -> Option<Plan> {
         let mut planner = Planner {
             job,
             context,
-            program,
+            programs,
             buffers: Vec::new(),
             ids: HashMap::new(),
             launches: Vec::new(),
@@ -117,11 +119,13 @@ impl Plan {
         }
         let fits = planner.plan_fits();
         let writes = planner.plan_writes();
+        let ramps = planner.plan_ramps();
         planner.sound(|_| {})?;
         Some(Plan {
             loss,
             fits,
             writes,
+            ramps,
             buffers: planner.buffers,
             launches: planner.launches,
             steps: job.steps,

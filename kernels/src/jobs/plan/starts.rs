@@ -34,11 +34,9 @@ impl Planner<'_> {
                 let message = format!("`{first}` and `{second}` both say what the buffer holds");
                 self.context.error(&codes::CONFLICT, table.at.span(), message, "keep one of them");
             }
-            for (key, value) in [("size", table.size.as_ref().map(Spanned::span))] {
-                if let (Some(at), None) = (value, &table.file) {
-                    let message = format!("`{key}` scales a picture, and there is no `file`");
-                    self.context.error(&codes::CONFLICT, at, message, format!("leave out `{key}`"));
-                }
+            if let (Some(size), true) = (&table.size, table.values.is_some()) {
+                let message = "`size` is for a picture from a `file`, or for one with a `constant` or random numbers";
+                self.context.error(&codes::CONFLICT, size.span(), message, "leave out `size`");
             }
         }
         // Numbers may refer to the width and height of pictures, so these are read first.
@@ -57,8 +55,9 @@ impl Planner<'_> {
     fn read_file(&mut self, id: Id, table: &BufferTable) {
         let Some(file) = &table.file else { return };
         let size = table.size.as_ref().and_then(|size| self.picture_size(size));
+        let part = table.part.as_ref().map(|part| part.get_ref().as_str());
         let path = self.context.path(file);
-        match data::read(&path, &self.buffers[id].element, Taking { raw: table.raw, size }) {
+        match data::read(&path, &self.buffers[id].element, Taking { part, raw: table.raw, size }) {
             Ok(elements) => {
                 self.buffers[id].length = Some(elements.length);
                 self.buffers[id].size = elements.size;
@@ -73,7 +72,7 @@ impl Planner<'_> {
             Err(Unusable::Unreadable(e)) => self.context.unreadable(file, &e),
             Err(Unusable::Data(why)) => {
                 let message = format!("`{}` {why}", path.display());
-                let hint = "pictures are .png, .jpg, .exr or .hdr, arrays .npy, and words .raw";
+                let hint = "pictures are .png, .jpg, .exr or .hdr, arrays .npy, words .raw, and meshes .obj";
                 self.context.error(&codes::BAD_DATA, file.span(), message, hint);
             }
         }
@@ -100,11 +99,23 @@ impl Planner<'_> {
         if let Some(values) = &table.values {
             return self.take_values(id, table, values);
         }
-        let Some(length) = &table.length else {
-            let message = format!("it is not said how many elements `{}` has", self.buffers[id].name);
-            return self.context.error(&codes::CONFLICT, table.at.span(), message, "add `length`");
+        let length = match (&table.length, &table.size) {
+            (Some(length), None) => self.length(length),
+            (None, Some(size)) => {
+                let size = self.picture_size(size);
+                self.buffers[id].size = size;
+                size.map(|[width, height]| width as usize * height as usize)
+            }
+            (None, None) => {
+                let message = format!("it is not said how many elements `{}` has", self.buffers[id].name);
+                return self.context.error(&codes::CONFLICT, table.at.span(), message, "add `length`");
+            }
+            (Some(length), Some(_)) => {
+                let message = "a picture has as many elements as its `size` says";
+                return self.context.error(&codes::CONFLICT, length.span(), message, "leave out `length`");
+            }
         };
-        let Some(length) = self.length(length) else { return };
+        let Some(length) = length else { return };
         let element = self.buffers[id].element.clone();
         let start = if let Some(constant) = &table.constant {
             let numbers = self.numbers(constant.get_ref(), id, constant.span());

@@ -43,6 +43,14 @@ impl Planner<'_> {
             Count::Number(n) => return Some(*n as usize),
             Count::Name(name) => name,
         };
+        // `width * height` are both numbers together.
+        if let Some((a, b)) = name.split_once('*') {
+            let [a, b] = [a, b].map(|part| match part.trim().parse::<u64>() {
+                Ok(number) => Count::Number(number),
+                Err(_) => Count::Name(part.trim().to_owned()),
+            });
+            return self.count(&a, at.clone())?.checked_mul(self.count(&b, at)?);
+        }
         // `height / 4` is so many that four times as many are enough.
         let divided = name.split_once('/').and_then(|(name, by)| Some((name.trim(), by.trim().parse::<usize>().ok()?)));
         let (whole, by) = divided.filter(|(_, by)| *by > 0).unwrap_or((name, 1));
@@ -185,9 +193,11 @@ impl Planner<'_> {
             }
             Err(why) => return self.context.error(&codes::BAD_NUMBER, at, why, format!("correct `{name}`")),
         };
+        let shared = job.values.contains_key(name) && values.is_none_or(|values| !values.contains_key(name));
         let launch = &mut self.launches[number];
         match &mut launch.work {
             Work::Kernel { kernel, .. } => {
+                launch.shared.extend(shared.then(|| name.to_owned()));
                 launch.values.push((name.to_owned(), value.clone()));
                 if let Err(e) = kernel.set(name, value) {
                     let hint = "values are numbers, lists of numbers, truth values, names of values, or `BUFFER.width`";
