@@ -114,8 +114,8 @@ mod tests {
     use super::*;
     use crate::buffer::Arrangement;
 
-    fn taking(raw: bool) -> Taking {
-        Taking { raw, size: None }
+    fn taking(raw: bool) -> Taking<'static> {
+        Taking { part: None, raw, size: None }
     }
 
     fn color() -> Buffer {
@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn pictures_are_scaled_and_gray_is_luminance() {
         let bytes = png(&color(), [2, 2], true).expect("a picture");
-        let scaled = read(&bytes, &Element::floats(1), Taking { raw: true, size: Some([6, 4]) }).expect("a picture");
+        let scaled =
+            read(&bytes, &Element::floats(1), Taking { part: None, raw: true, size: Some([6, 4]) }).expect("a picture");
         assert_eq!((scaled.size, scaled.length, scaled.words.len()), (Some([6, 4]), 24, 24));
         let gray = read(&bytes, &Element::floats(1), taking(true)).expect("a picture");
         let expected = 0.7152 * 64.0 / 255.0 + 0.0722;
