@@ -183,6 +183,7 @@ fn the_shipped_fits_begin_well() {
         let written = run(&mut whole);
         let losses: Vec<f64> = whole.history().iter().map(|point| point.loss).collect();
         assert!(losses.is_sorted_by(|a, b| a > b), "{name}: {losses:?}");
+        assert_eq!(whole.findings().sentences(), Vec::<String>::new(), "{name}");
         let mut first = build("steps=2");
         run(&mut first);
         let state = first.save().expect("there is memory");

@@ -158,20 +158,30 @@ impl Local {
             }
             return;
         }
-        for lane in request.lanes() {
+        // Lanes that add to one element do so together: neighbouring pixels often see the same triangle.
+        let mut left = request.mask;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            let same = (0..LANES).fold(0, |same, i| same | u32::from(request.index.0[i] == request.index.0[lane]) << i);
+            let mask = left & same;
+            left &= !mask;
             let element = request.index.0[lane] as usize;
             if element >= base.len() {
                 continue;
             }
             if self.is_elsewhere(base, element) {
-                for (i, row) in values.iter().enumerate() {
-                    base.add_lane((element, first + i), row, lane, take);
+                for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+                    for (i, row) in values.iter().enumerate() {
+                        base.add_lane((element, first + i), row, lane, take);
+                    }
                 }
-                continue;
-            }
-            let slots = self.slots(base, element) + first;
-            for (i, row) in values.iter().enumerate() {
-                self.lane(base, slots + i, (element, first + i), row, lane, take);
+            } else if mask.is_power_of_two() {
+                let slots = self.slots(base, element) + first;
+                for (i, row) in values.iter().enumerate() {
+                    self.lane(base, slots + i, (element, first + i), row, lane, take);
+                }
+            } else {
+                self.uniform(base, element, first, values, mask, take);
             }
         }
     }
