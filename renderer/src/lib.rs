@@ -34,3 +34,5 @@ pub mod scene;
 pub mod integrator;
 
 pub mod render;
+
+pub mod inverse;

@@ -459,7 +459,7 @@ fn lower_here(
     }
     let shader = checked.program.function(id).span;
     if let Some(request) = options.gradient {
-        let mut layout = checked.layout.clone();
+        let mut layout = interface.globals.clone();
         gradients::ask(request, &mut module, &mut interface, &mut layout, shader)?;
         interface.globals = layout;
     }

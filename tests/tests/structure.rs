@@ -50,6 +50,7 @@ const RENDERER: Layers = &[
     &["scene"],
     &["integrator"],
     &["render"],
+    &["inverse"],
 ];
 
 /// Folders and files in which `unsafe` may stand.

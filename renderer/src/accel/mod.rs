@@ -73,6 +73,15 @@ impl Accel {
         }
     }
 
+    /// Which one it is.
+    pub fn structure(&self) -> Structure {
+        match &self.0 {
+            Kind::Bvh(_) => Structure::Bvh,
+            #[cfg(feature = "embree")]
+            Kind::Embree(_) => Structure::Embree,
+        }
+    }
+
     /// The nearest hit within the ray's interval.
     pub fn closest(&self, ray: &Ray) -> Option<Hit> {
         match &self.0 {

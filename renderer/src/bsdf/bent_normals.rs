@@ -15,6 +15,7 @@
 use super::{AnyLobe, Bsdf, LobeSample, Reach, Refraction};
 use crate::math::{Frame, cosine_hemisphere, split};
 use glam::{Vec2, Vec3};
+use smallvec::SmallVec;
 use std::f32::consts::FRAC_1_PI;
 
 /// Whether light is kept that a bent normal would send through the surface.
@@ -36,6 +37,15 @@ pub struct Drawn {
     pub refracted: Option<Refraction>,
     /// The lobe's own sample, if that is where `wi` comes from.
     pub own: Option<LobeSample>,
+}
+
+/// What the value of a lobe in a direction is the sum of: values of the lobe alone, and its albedo times a number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    pub directions: SmallVec<[Vec3; 2]>,
+    pub returned: f32,
+    /// By how much `returned` changes with the share of the lobe that is lost, which is (1 − n·g)/2.
+    pub by_lost: f32,
 }
 
 /// Lost shares below this are rounding: the normal is not bent.
@@ -84,6 +94,24 @@ impl Bsdf<'_> {
         let Some(other) = self.mirrored_to(lobe, wi, height) else { return (value, pdf) };
         let (more, density) = of(other);
         (value + more, pdf + density)
+    }
+
+    /// What [`Bsdf::eval`] adds up for one lobe, before its weight.
+    pub fn parts(&self, lobe: AnyLobe<'_>, wi: Vec3) -> Parts {
+        let height = wi.dot(self.gnormal);
+        let mut parts = Parts::default();
+        if height == 0.0 || lobe.is_specular() || !reaches(lobe, height) {
+            return parts;
+        }
+        parts.directions.extend(self.takes_as_own(lobe, wi, height).then_some(wi));
+        let lost = self.lost(lobe);
+        if lost > 0.0 {
+            parts.by_lost = height.abs() * FRAC_1_PI;
+            parts.returned = lost * parts.by_lost;
+        } else {
+            parts.directions.extend(self.mirrored_to(lobe, wi, height));
+        }
+        parts
     }
 
     /// Whether a lobe that reaches a direction takes it for one of the side on which it is.

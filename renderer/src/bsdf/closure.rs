@@ -54,6 +54,11 @@ impl<'a> Lobes<'a> {
         Lobes { list, emission: Vec3::ZERO, weight: Vec3::ONE }
     }
 
+    /// How many lobes the list holds.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Of the closure whose lobes come next.
     pub fn set_weight(&mut self, weight: Vec3) {
         self.weight = weight;

@@ -43,7 +43,7 @@ mod usable;
 pub use anisotropic_conductor::AnisotropicConductor;
 pub use any::{AnyLobe, Own, OwnAlone, Weighted, WeightedOwn};
 pub use ashikhmin_shirley::AshikhminShirley;
-pub use bent_normals::BentNormals;
+pub use bent_normals::{BentNormals, Parts};
 pub use closure::{ClosureKind, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, closures};
 pub use cloth::Cloth;
 pub use coat::Coat;
@@ -59,7 +59,7 @@ pub use merl::load as load_measured;
 pub use mirror::Mirror;
 pub use openpbr::OpenPbr;
 pub use oren_nayar::OrenNayar;
-pub use own::{LobeCode, OwnLobe, OwnLobes, Request, Step};
+pub use own::{LobeCode, OwnCotangents, OwnLobe, OwnLobes, Pulled, Request, Step};
 pub use phong::Phong;
 pub use principled::Principled;
 pub use rough_dielectric::RoughDielectric;
@@ -199,6 +199,15 @@ impl<'a> Bsdf<'a> {
             true => self.sum(wi, height, known.map(|known| (chosen.lobe, known))),
         };
         (pdf > 0.0).then(|| BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None })
+    }
+
+    /// The lobe that [`Bsdf::sample`] draws from with this number, by its place among [`Bsdf::all`], and the numbers that it
+    /// draws with.
+    pub fn chosen(&self, u_lobe: f32, u: Vec2) -> Option<(usize, Weighted<'a>, Vec2)> {
+        let chosen = self.choose(u_lobe, self.total_choice())?;
+        let place = self.all().position(|l| l.lobe.is_same(chosen.lobe))?;
+        let with = if chosen.lobe.is_specular() { u } else { self.asks_with(chosen.lobe, u).unwrap_or(u) };
+        Some((place, chosen, with))
     }
 
     /// The lobe that a sample is drawn from, the sum of all choices being `total`.

@@ -6,6 +6,10 @@
 //! single lobe gets the kept answer. What nobody asked for beforehand is computed for that lobe alone, and comes to the
 //! same bits: lanes do not know of each other.
 
+mod adjoint;
+
+pub use adjoint::{OwnCotangents, Pulled};
+
 use super::{LobeSample, Place, Reach, Refraction, WeightedOwn};
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
@@ -26,6 +30,17 @@ pub enum Step {
     Beneath,
 }
 
+impl Step {
+    /// Rows of what is asked, behind what `Begin` gave.
+    fn asked(self) -> usize {
+        match self {
+            Step::Begin | Step::Eval => 3,
+            Step::Draw => 2,
+            Step::Beneath => 1,
+        }
+    }
+}
+
 /// The compiled code of a closure.
 pub trait LobeCode: Send + Sync {
     /// That of the closure.
@@ -36,6 +51,12 @@ pub trait LobeCode: Send + Sync {
 
     /// Answers for the lanes of the mask; a bit for each lane that ended early and has no answer but zeros.
     fn run(&self, step: Step, inputs: &[Row], outputs: &mut [Row], mask: u32) -> u32;
+
+    /// Answers as `run` does, and takes the cotangents of the answers, a row for each row of them, back to the inputs. Says
+    /// whether it can: not without an adjoint.
+    fn pull_back(&self, _step: Step, _inputs: &[Row], _cotangents: &[Row], _pulled: &mut Pulled, _mask: u32) -> bool {
+        false
+    }
 }
 
 /// One lobe: a lane of a slot.
@@ -176,23 +197,10 @@ impl OwnLobes {
         self.rounds(requests, |slot, round| slot.draw(round));
     }
 
-    /// Hands the requests of each slot out in rounds in which no lane asks twice.
+    /// Hands the requests of each slot out in rounds.
     fn rounds<T: Copy>(&mut self, requests: &[Request<T>], run: impl Fn(&mut Slot, &[(usize, T)])) {
         for (number, slot) in self.slots[..self.used].iter_mut().enumerate() {
-            let mine = requests.iter().filter(|r| r.lobe.slot as usize == number);
-            let mut left: SmallVec<[(usize, T); 2 * LANES]> = mine.map(|r| (r.lobe.lane as usize, r.with)).collect();
-            while !left.is_empty() {
-                let (mut taken, mut round) = (0_u32, SmallVec::<[(usize, T); LANES]>::new());
-                left.retain(|&mut (lane, with)| {
-                    let first = taken >> lane & 1 == 0;
-                    taken |= 1 << lane;
-                    if first {
-                        round.push((lane, with));
-                    }
-                    !first
-                });
-                run(slot, &round);
-            }
+            rounds_of(number, requests, |round| run(slot, round));
         }
     }
 
@@ -262,17 +270,7 @@ impl Slot {
         self.drawn = [None; LANES];
         self.shares.clear();
         self.rows.clear();
-        self.rows.extend_from_slice(&members[..count]);
-        for &row in floats {
-            self.rows[row].0.iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });
-        }
-        self.rows.resize(count + 10, Row::ZERO);
-        for (lane, (place, surface)) in places.iter().enumerate() {
-            write3(&mut self.rows, count, lane, place.wo);
-            write3(&mut self.rows, count + 3, lane, *surface);
-            write3(&mut self.rows, count + 6, lane, place.gnormal);
-            self.rows[count + 9].0[lane] = f32::from_bits(place.inside.into());
-        }
+        self.rows.extend_from_slice(&begin_rows((&members[..count], floats), places));
         self.outputs.resize(count + MOST_OUTPUTS, Row::ZERO);
         self.ended = code.run(Step::Begin, &self.rows, &mut self.outputs, mask);
         // What later steps read lies in order: members, normal and tangent as they were given, and `wo`.
@@ -290,13 +288,8 @@ impl Slot {
     /// Runs a step for the lanes of a mask; the inputs stand in the rows. The first rows of the outputs stay as `Begin` left
     /// them where `keep` says so.
     fn run(&self, step: Step, rows: &[Row], outputs: &mut [Row], mask: u32) {
-        let asked = match step {
-            Step::Begin | Step::Eval => 3,
-            Step::Draw => 2,
-            Step::Beneath => 1,
-        };
         if let Some(code) = &self.code {
-            code.run(step, &rows[..self.members() + FRAME + asked], outputs, mask);
+            code.run(step, &rows[..self.members() + FRAME + step.asked()], outputs, mask);
         }
     }
 
@@ -354,6 +347,41 @@ impl Slot {
         self.run(Step::Draw, &rows, &mut outputs, ((1_u64 << u.len()) - 1) as u32);
         (0..u.len()).map(|lane| sample_in(&outputs, lane)).collect()
     }
+}
+
+/// Hands the requests of one slot out in rounds in which no lane asks twice.
+fn rounds_of<T: Copy>(slot: usize, requests: &[Request<T>], mut run: impl FnMut(&[(usize, T)])) {
+    let mine = requests.iter().filter(|r| r.lobe.slot as usize == slot);
+    let mut left: SmallVec<[(usize, T); 2 * LANES]> = mine.map(|r| (r.lobe.lane as usize, r.with)).collect();
+    while !left.is_empty() {
+        let (mut taken, mut round) = (0_u32, SmallVec::<[(usize, T); LANES]>::new());
+        left.retain(|&mut (lane, with)| {
+            let first = taken >> lane & 1 == 0;
+            taken |= 1 << lane;
+            if first {
+                round.push((lane, with));
+            }
+            !first
+        });
+        run(&round);
+    }
+}
+
+/// The inputs of `Begin`: members, with what is no number as 0, and the places.
+fn begin_rows((members, floats): (&[Row], &[usize]), places: &[(Place, Vec3)]) -> SmallVec<[Row; 32]> {
+    let count = members.len();
+    let mut rows: SmallVec<[Row; 32]> = SmallVec::from_slice(members);
+    for &row in floats {
+        rows[row].0.iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });
+    }
+    rows.resize(count + 10, Row::ZERO);
+    for (lane, (place, surface)) in places.iter().enumerate() {
+        write3(&mut rows, count, lane, place.wo);
+        write3(&mut rows, count + 3, lane, *surface);
+        write3(&mut rows, count + 6, lane, place.gnormal);
+        rows[count + 9].0[lane] = f32::from_bits(place.inside.into());
+    }
+    rows
 }
 
 fn mask_of<T>(round: &[(usize, T)]) -> u32 {

@@ -333,13 +333,17 @@ impl Geometry {
     }
 
     /// Marks the shapes of the materials that may let light pass straight on. A structure that is built afterwards tells them
-    /// from opaque ones.
-    pub fn mark_see_through(&mut self, is_see_through: impl Fn(u32) -> bool) {
+    /// from opaque ones. Says whether any mark changed.
+    pub fn mark_see_through(&mut self, is_see_through: impl Fn(u32) -> bool) -> bool {
+        let mut changed = false;
         for (body, shape) in self.bodies.iter().zip(&mut self.shapes) {
             // Light meets what an instance places, not the instance.
+            let before = shape.see_through;
             shape.see_through = !matches!(body, Body::Instance(_)) && is_see_through(shape.material);
+            changed |= shape.see_through != before;
         }
         self.any_see_through = self.shapes.iter().any(|shape| shape.see_through);
+        changed
     }
 
     /// Whether any shape is marked.

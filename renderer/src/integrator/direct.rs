@@ -2,7 +2,9 @@
 //! lights without extent. If there are many point lights, they share the one sample with shapes that emit.
 
 use super::differentials::scattered;
-use super::light_samples::{Chance, EmitterPoint, LightSample, LightSamples, Radiance, SeeThrough, Source, Towards};
+use super::light_samples::{
+    Chance, DrawnLight, EmitterPoint, LightSample, LightSamples, Radiance, SeeThrough, Source, Towards,
+};
 use super::numbers::BounceNumbers;
 use super::own_lobes;
 use super::path::Path;
@@ -14,7 +16,7 @@ use crate::bsdf::{Bsdf, Reach};
 use crate::light::{
     self, Arriving, DirectionFootprint, Drawn, Glow, LightSampling, ParallelLight, PointLight, Receiver,
 };
-use crate::material::ShadingPoint;
+use crate::material::{Material, ShadingPoint};
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::Vec3;
@@ -36,7 +38,7 @@ pub fn ask_lights_without_extent(scene: &Scene, work: &mut Workspace) {
 /// Calls `draw` for the lanes that go on and have lobes that light samples can meet. The directions that it draws are looked at
 /// all together.
 fn each_lit(scene: &Scene, work: &mut Workspace, draw: impl Fn(&Vertex<'_>, usize, &mut Draws<'_>)) {
-    let Workspace { vertices, paths, light: samples, noted, probe, drawn, .. } = work;
+    let Workspace { vertices, paths, light: samples, noted, probe, drawn, followed, .. } = work;
     drawn.clear();
     for lane in vertices.going_on() {
         let (index, bsdf) = (vertices.paths[lane], vertices.bsdf(scene, lane));
@@ -50,7 +52,8 @@ fn each_lit(scene: &Scene, work: &mut Workspace, draw: impl Fn(&Vertex<'_>, usiz
         let (lane, index, bsdf) = (*lane, vertices.paths[*lane], vertices.bsdf(scene, *lane));
         let vertex = Vertex { scene, path: &paths[index as usize], point: &vertices.points[lane], bsdf: &bsdf };
         let notes = probe.is_some().then_some(&mut *noted);
-        vertex.weigh(towards, &mut Queue { samples, notes, vertices, lane });
+        let followed = followed.as_mut();
+        vertex.weigh(towards, &mut Queue { samples, notes, followed, vertices, lane });
     }
 }
 
@@ -69,6 +72,8 @@ struct Queue<'a> {
     samples: &'a mut LightSamples,
     /// Where they are written down, if somebody asks.
     notes: Option<&'a mut Vec<NotedLight>>,
+    /// Where they are kept for a follower.
+    followed: Option<&'a mut Vec<DrawnLight>>,
     vertices: &'a Vertices,
     lane: usize,
 }
@@ -92,6 +97,8 @@ struct Scattered {
     pdf: f32,
     /// Beside what the lobes find of the same light.
     share: f32,
+    /// What a unit of value and radiance adds.
+    scale: f32,
     /// What a unit of its radiance sends towards the viewer; none where nothing can come.
     weight: Option<Vec3>,
 }
@@ -189,15 +196,15 @@ impl Vertex<'_> {
     /// against that.
     fn weigh(&self, towards: &Towards, queue: &mut Queue<'_>) {
         let (value, pdf) = self.bsdf.eval(towards.wi);
-        let (share, weight) = match towards.chance {
-            Chance::Choice(p) => (1.0, (value != Vec3::ZERO).then(|| value / p)),
+        let (share, scale, weight) = match towards.chance {
+            Chance::Choice(p) => (1.0, 1.0 / p, (value != Vec3::ZERO).then(|| value / p)),
             Chance::Density(light_pdf) => {
                 let share = self.scene.integrator.sampling.of_light(light_pdf, pdf);
-                let counts = light_pdf > 0.0 && value != Vec3::ZERO;
-                (share, counts.then(|| value * (share / light_pdf)))
+                let (counts, scale) = (light_pdf > 0.0 && value != Vec3::ZERO, share / light_pdf);
+                (share, scale, counts.then(|| value * scale))
             }
         };
-        self.queue(towards, &Scattered { value, pdf, share, weight }, queue);
+        self.queue(towards, &Scattered { value, pdf, share, scale, weight }, queue);
     }
 
     /// Queues a sample, if anything can come of it, and writes it down if somebody asks.
@@ -207,6 +214,10 @@ impl Vertex<'_> {
             let source = self.source(towards, scattered.pdf, queue.samples);
             let see_through = self.see_through(towards, scattered.pdf);
             queue.push(self.path.beta * weight, self.shadow_ray(towards), see_through, source);
+            if let Some(followed) = &mut queue.followed {
+                let (sample, lane, drawn) = (number as u32, queue.lane as u32, self.of_shape(towards, scattered.pdf));
+                followed.push(DrawnLight { sample, lane, wi: towards.wi, scale: scattered.scale, drawn });
+            }
         }
         if let Some(notes) = &mut queue.notes {
             let light = ProbedLight {
@@ -257,6 +268,18 @@ impl Vertex<'_> {
                 }
             }
         }
+    }
+
+    /// The point of a shape whose material has light of its own that a gradient goes back to.
+    fn of_shape(&self, towards: &Towards, lobe_pdf: f32) -> Option<Box<EmitterPoint>> {
+        let Radiance::Shape(drawn) = &towards.radiance else { return None };
+        let material = self.scene.geometry.shape(drawn.shape).material;
+        let follows = |m: &Material| m.has_adjoint() && m.emission().is_some();
+        self.scene
+            .materials
+            .get(material as usize)
+            .is_some_and(follows)
+            .then(|| Box::new(self.emitter_point(drawn, Vec3::ZERO, lobe_pdf)))
     }
 
     fn emitter_point(&self, drawn: &Drawn, of_shape: Vec3, lobe_pdf: f32) -> EmitterPoint {

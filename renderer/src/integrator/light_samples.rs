@@ -55,6 +55,20 @@ pub struct LightSample {
     pub source: Source,
 }
 
+/// A light sample as a follower needs it.
+#[derive(Clone, Debug)]
+pub struct DrawnLight {
+    /// Its number.
+    pub sample: u32,
+    /// That of the block which drew it.
+    pub lane: u32,
+    pub wi: Vec3,
+    /// What it adds per unit of the lobes' value and of its radiance, seen from the vertex.
+    pub scale: f32,
+    /// Of a shape to whose shader a gradient goes back.
+    pub drawn: Option<Box<EmitterPoint>>,
+}
+
 /// Where the radiance comes from.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {

@@ -27,6 +27,8 @@ pub struct Vertices {
     pub requests: Vec<Request<Vec3>>,
     /// The throughput with which the path arrived.
     pub throughput: Vec<Vec3>,
+    /// Whether the path was scattered on its way here.
+    pub scattered: Vec<bool>,
     /// Whether all that the vertex came to were numbers.
     pub numbers: Vec<bool>,
     /// What the shape emits, and the share of emission that counts beside light sampling.
@@ -66,6 +68,8 @@ impl Vertices {
         let lanes = self.paths.len();
         self.throughput.clear();
         self.throughput.extend(self.paths.iter().map(|path| paths[*path as usize].beta));
+        self.scattered.clear();
+        self.scattered.extend(self.paths.iter().map(|path| paths[*path as usize].scattered));
         self.numbers.clear();
         self.numbers.extend(self.shaded.iter().map(|shaded| shaded.numbers));
         refill(&mut self.emission, lanes, ShapeEmission::NONE);

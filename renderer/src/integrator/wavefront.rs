@@ -15,15 +15,28 @@ use crate::sampler::Pattern;
 use crate::scene::{IntegratorKind, Scene};
 use std::ops::Range;
 
-/// Traces the given samples of every pixel of a tile.
-pub fn trace(
-    scene: &Scene,
-    camera: &Camera,
-    pattern: &Pattern,
-    tile: Tile,
-    samples: Range<u32>,
-    work: &mut Workspace,
-) -> (TileSums, BatchCounts) {
+/// Who looks on while paths are traced, and may keep what it needs.
+pub trait Follower {
+    /// A block of vertices was shaded, its light samples drawn, and its next directions chosen.
+    fn advanced(&mut self, _scene: &Scene, _work: &mut Workspace) {}
+
+    /// It is known what arrives of the light samples of all blocks of a step.
+    fn delivered(&mut self, _scene: &Scene, _work: &mut Workspace) {}
+}
+
+impl Follower for () {}
+
+/// What is traced: samples of every pixel of a tile.
+#[derive(Clone)]
+pub struct Batch<'a> {
+    pub camera: &'a Camera,
+    pub pattern: &'a Pattern,
+    pub tile: Tile,
+    pub samples: Range<u32>,
+}
+
+/// Traces the paths of a batch to their ends.
+pub fn walk(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace, follower: &mut impl Follower) -> BatchCounts {
     let mut counts = BatchCounts::default();
     work.clock = Clock::start(work.clock.runs());
     // Where nobody asks for a partial, rays need not carry any.
@@ -32,7 +45,7 @@ pub fn trace(
         || scene.environment.needs_partials()
         || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
-    camera_rays::begin(scene, camera, pattern, tile, samples.clone(), work);
+    camera_rays::begin(scene, batch.camera, batch.pattern, batch.tile, batch.samples.clone(), work);
     work.clock.end(Stage::Camera);
     for step in 0..=scene.integrator.max_depth + MAX_PASSES {
         // 2. What each ray meets first; those that meet nothing see the environment.
@@ -53,11 +66,13 @@ pub fn trace(
             advance(scene, work);
             observers::tell_faults(work);
             observers::write_down(scene, work, &mut counts);
+            follower.advanced(scene, work);
             work.clock.end(Stage::Sampling);
             begin = end;
         }
         // 4. What of that light arrives.
         deliver(scene, work, &mut counts);
+        follower.delivered(scene, work);
         work.light.clear();
         if work.active.is_empty() {
             break;
@@ -65,6 +80,20 @@ pub fn trace(
         // 5. Keep neighbouring paths together: their rays meet the same things.
         work.order.sort(&mut work.active, work.paths.len());
     }
+    counts
+}
+
+/// Traces the given samples of every pixel of a tile.
+pub fn trace(
+    scene: &Scene,
+    camera: &Camera,
+    pattern: &Pattern,
+    tile: Tile,
+    samples: Range<u32>,
+    work: &mut Workspace,
+) -> (TileSums, BatchCounts) {
+    let batch = Batch { camera, pattern, tile, samples: samples.clone() };
+    let mut counts = walk(scene, &batch, work, &mut ());
     // 6. What branches brought belongs to the path that they come from.
     let roots = tile.pixels() as usize * samples.len();
     let (from_camera, branches) = work.paths.split_at_mut(roots);

@@ -4,7 +4,7 @@ use super::aov::Recorded;
 use super::clock::Clock;
 use super::emission::EmissionMemory;
 use super::faults::Faults;
-use super::light_samples::{LightSamples, Towards};
+use super::light_samples::{DrawnLight, LightSamples, Towards};
 use super::messages::Messages;
 use super::order::Order;
 use super::path::{Path, SurfaceHit};
@@ -45,6 +45,8 @@ pub struct Workspace {
     /// Where vertices are written down, if they are, and their lights until it is known what arrives.
     pub probe: Option<Probe>,
     pub noted: Vec<NotedLight>,
+    /// Where light samples of the block are kept for a follower, if there is one that wants them.
+    pub followed: Option<Vec<DrawnLight>>,
     /// Measures where time goes, if somebody asks.
     pub clock: Clock,
     /// What to show in place of light.

@@ -32,6 +32,7 @@ pub struct SceneLights {
     trees: Vec<LightTree>,
     /// By material.
     glows: Vec<Glow>,
+    choice: LightChoice,
 }
 
 /// What was drawn.
@@ -63,6 +64,7 @@ impl SceneLights {
             links,
             trees: Vec::new(),
             glows,
+            choice,
         };
         let bounds = emitters.into_iter().map(|(emitter, bounds)| {
             let shape = geometry.shape(geometry.shape_of(emitter.primitive));
@@ -76,6 +78,15 @@ impl SceneLights {
         };
         lights.trees = (0..lights.links.count()).map(tree).collect();
         lights
+    }
+
+    /// Follows materials that have other parameters, if they send out other light by that.
+    pub fn follow(&mut self, studio: &Studio<'_>) {
+        let glows = studio.glows();
+        // What varies was asked at some points: it may be otherwise there.
+        if glows != self.glows || glows.contains(&Glow::Varying) {
+            *self = SceneLights::new(studio, std::mem::take(&mut self.points), self.links.clone(), self.choice);
+        }
     }
 
     fn points_are_drawn(&self) -> bool {

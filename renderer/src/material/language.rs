@@ -18,6 +18,8 @@ pub struct Making {
     pub passes: Options,
     /// Where machine code is kept from run to run, if anywhere.
     pub cache: Option<CodeCache>,
+    /// Whether gradients may be asked for later. What it takes to compile them is kept then.
+    pub differentiable: bool,
 }
 
 impl From<Target> for Making {
@@ -87,7 +89,7 @@ impl ShadingLanguage {
     /// A session that compiles shaders for this renderer. Files may declare the scene's variables themselves: they may
     /// mean another type by them.
     pub fn compiler(&self, making: &Making, imports: &SearchPath<'static>) -> Compiler {
-        let Making { target, passes, cache } = making;
+        let Making { target, passes, cache, .. } = making;
         let mut compiler = Compiler::new();
         compiler.set_globals(self.globals.clone()).set_closures(self.closures.clone()).refuse_kernels();
         compiler.set_target(*target).set_passes(*passes).set_code_cache(cache.clone()).set_imports(imports);
@@ -110,7 +112,7 @@ impl ShadingLanguage {
         };
         let (emission, passage) = (part(|kind| kind.emits), part(|kind| kind.passes));
         let own = self.own_codes(program, &whole)?;
-        Ok(Compiled { whole, emission, passage, own })
+        Ok(Compiled { whole, emission, passage, own, source: None })
     }
 
     /// The code of those closures of a shader that its files declare.
@@ -145,4 +147,21 @@ pub struct Compiled {
     pub passage: Option<Arc<Shader>>,
     /// The closures that its files declare.
     pub own: OwnCodes,
+    /// Where the shader comes from, for who may ask for its gradient later.
+    pub source: Option<Source>,
+}
+
+impl Compiled {
+    /// With the program from which it was compiled, if gradients may be asked for.
+    pub fn kept(self, making: &Making, program: &Arc<Program>, entry: Option<&str>) -> Compiled {
+        let source = || Source { program: Arc::clone(program), entry: entry.map(str::to_owned) };
+        Compiled { source: making.differentiable.then(source), ..self }
+    }
+}
+
+/// A shader of a program.
+#[derive(Clone)]
+pub struct Source {
+    pub program: Arc<Program>,
+    pub entry: Option<String>,
 }

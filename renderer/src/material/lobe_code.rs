@@ -1,6 +1,7 @@
 //! The compiled code of a closure that a shader file declares as a struct.
 
-use crate::bsdf::{LobeCode, Step};
+use super::lobe_adjoint::LobeAdjoint;
+use crate::bsdf::{LobeCode, Pulled, Step};
 use ssl_compiler::runtime::{Block, ClosureInterface, LaneError, ParameterBlock, Row};
 use ssl_compiler::{ClosureId, CompileError, Program, Shader, ShaderRequest};
 use std::sync::{Arc, OnceLock};
@@ -9,10 +10,10 @@ use std::sync::{Arc, OnceLock};
 pub const INTERFACE: ClosureInterface =
     ClosureInterface { file: "bsdf.ssl", name: "IBsdf", functions: &[BEGIN, EVAL, DRAW, BENEATH] };
 
-const BEGIN: &str = "bsdf_begin";
-const EVAL: &str = "bsdf_eval";
-const DRAW: &str = "bsdf_draw";
-const BENEATH: &str = "bsdf_beneath";
+pub const BEGIN: &str = "bsdf_begin";
+pub const EVAL: &str = "bsdf_eval";
+pub const DRAW: &str = "bsdf_draw";
+pub const BENEATH: &str = "bsdf_beneath";
 
 /// Rows of the inputs of the first step beside the members: `wo`, two normals, and the side.
 const PLACE: usize = 10;
@@ -35,6 +36,8 @@ pub struct OwnCode {
     draw: Function,
     /// Of a layer.
     beneath: Option<Function>,
+    /// Where gradients are asked for.
+    adjoint: OnceLock<LobeAdjoint>,
     error: OnceLock<LaneError>,
 }
 
@@ -54,8 +57,19 @@ impl OwnCode {
             eval: function(EVAL)?,
             draw: function(DRAW)?,
             beneath: is_layer.then(|| function(BENEATH)).transpose()?,
+            adjoint: OnceLock::new(),
             error: OnceLock::new(),
         })
+    }
+
+    /// Compiles the adjoint of a closure of the program from which the code comes, if it is not there yet.
+    pub fn differentiate(&self, program: &Program, closure: ClosureId) -> Result<(), CompileError> {
+        if self.adjoint.get().is_none() {
+            let adjoint = LobeAdjoint::compile(program, closure, self.beneath.is_some())?;
+            // Another thread may have been faster, with the same.
+            let _ = self.adjoint.set(adjoint);
+        }
+        Ok(())
     }
 
     /// The first error that ended a lane early.
@@ -90,5 +104,9 @@ impl LobeCode for OwnCode {
             let _ = self.error.set(error);
         }
         status.errors.iter().enumerate().map(|(lane, e)| u32::from(e.is_some()) << lane).sum()
+    }
+
+    fn pull_back(&self, step: Step, inputs: &[Row], cotangents: &[Row], pulled: &mut Pulled, mask: u32) -> bool {
+        self.adjoint.get().is_some_and(|adjoint| adjoint.pull_back(step, inputs, cotangents, pulled, mask))
     }
 }

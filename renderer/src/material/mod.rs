@@ -3,8 +3,11 @@
 //! A material reports which globals its shader reads, runs on blocks of up to 16 hits with just those filled in, and
 //! gives the lobes and the emission of each hit.
 
+mod adjoint;
+mod cotangents;
 mod globals;
 mod language;
+mod lobe_adjoint;
 mod lobe_code;
 mod spaces;
 mod table;
@@ -13,10 +16,12 @@ mod values;
 use crate::bsdf::{Lobes, OwnLobes, Place, WeightedLobe, WeightedOwn};
 use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
+pub use adjoint::{GradientBy, MaterialAdjoint, Part};
+pub use cotangents::{Entries, TableCotangents};
 use glam::Vec3;
 use globals::Fill;
-pub use language::{Compiled, Making, ShadingLanguage};
-use lobe_code::OwnCode;
+pub use language::{Compiled, Making, ShadingLanguage, Source};
+use lobe_code::OwnCodes;
 use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
 use ssl_compiler::runtime::parameters::ParameterError;
@@ -72,7 +77,11 @@ pub struct Material {
     rows: usize,
     error: OnceLock<LaneError>,
     /// The code of closures that its file declares.
-    own: Vec<Arc<OwnCode>>,
+    own: OwnCodes,
+    /// Where its shader comes from, if more may be compiled of it.
+    source: Option<Source>,
+    /// What takes cotangents back to its parameters, if a gradient by them is asked for.
+    adjoint: Option<Box<MaterialAdjoint>>,
     /// The variant for its emission alone.
     emission: Option<Box<Material>>,
     /// The variant for light that passes straight through it.
@@ -109,9 +118,9 @@ pub struct Shaded {
 
 impl Material {
     pub fn new(name: &str, compiled: Compiled, language: &ShadingLanguage) -> Material {
-        let Compiled { whole: shader, emission, passage, own } = compiled;
+        let Compiled { whole: shader, emission, passage, own, source } = compiled;
         let part = |whole| {
-            let compiled = Compiled { whole, emission: None, passage: None, own: own.clone() };
+            let compiled = Compiled { whole, emission: None, passage: None, own: own.clone(), source: None };
             Box::new(Material::new(name, compiled, language))
         };
         let interface = shader.interface();
@@ -130,7 +139,9 @@ impl Material {
             error: OnceLock::new(),
             emission: emission.map(part),
             passage: passage.map(part),
-            own: own.into_iter().map(|(_, code)| code).collect(),
+            own,
+            source,
+            adjoint: None,
             shader,
         }
     }
@@ -152,6 +163,9 @@ impl Material {
     pub fn bind(&mut self, name: &str, value: &ParameterValue) -> Result<(), ParameterError> {
         for part in [&mut self.emission, &mut self.passage].into_iter().flatten() {
             part.bind(name, value)?;
+        }
+        if let Some(adjoint) = &mut self.adjoint {
+            adjoint.bind(name, value)?;
         }
         self.parameters.set(self.shader.interface(), name, value)
     }
@@ -258,7 +272,7 @@ impl Material {
 
     /// The first error that ended a lane early since the material was made.
     pub fn error(&self) -> Option<LaneError> {
-        self.error.get().copied().or_else(|| self.own.iter().find_map(|code| code.error()))
+        self.error.get().copied().or_else(|| self.own.iter().find_map(|(_, code)| code.error()))
     }
 
     /// Shades at most 16 points: appends an entry for each to `shaded`, and its lobes to `lobes`. A lane
@@ -392,7 +406,19 @@ impl Material {
         point: &ShadingPoint,
         table: &Table<'_>,
         lane: usize,
+        lists: (&mut Vec<WeightedLobe>, &mut OwnLobes),
+    ) -> (Vec3, bool) {
+        self.read_entries(point, table, lane, lists, |_| {})
+    }
+
+    /// Likewise; tells of each entry that came to something.
+    fn read_entries(
+        &self,
+        point: &ShadingPoint,
+        table: &Table<'_>,
+        lane: usize,
         (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
+        mut tell: impl FnMut(Entry),
     ) -> (Vec3, bool) {
         let (outputs, place) = (table.rows, place(point));
         let (mut lobes, mut numbers) = (Lobes::new(lobes), true);
@@ -405,10 +431,12 @@ impl Material {
             if !weight.is_finite() {
                 continue;
             }
-            let weight = weight * self.passing(slot, table, lane, (&place, own));
+            let passing = self.passing(slot, table, lane, (&place, own));
+            let (given, weight) = (weight, weight * passing);
             if weight == Vec3::ZERO {
                 continue;
             }
+            let begin = (lobes.len(), own.list.len());
             match &slot.kind {
                 SlotKind::Native(kind) => {
                     lobes.set_weight(weight);
@@ -419,6 +447,8 @@ impl Material {
                     own.list.extend(lobe.map(|lobe| WeightedOwn::new(lobe, weight)));
                 }
             }
+            let (native, own) = (begin.0..lobes.len(), begin.1..own.list.len());
+            tell(Entry { entry, given, passing, native, own });
         }
         (lobes.emission, numbers)
     }
@@ -427,12 +457,35 @@ impl Material {
     fn passing(&self, slot: &LobeSlot, table: &Table<'_>, lane: usize, at: (&Place, &OwnLobes)) -> Vec3 {
         let Some(Layer { lobe, parameter }) = slot.layer else { return Vec3::ONE };
         let above = &self.lobes[lobe];
-        let share = match &above.kind {
+        self.share(above, (lobe, parameter), table, lane, at) * self.passing(above, table, lane, at)
+    }
+
+    /// The share of light from one base that passes a layer.
+    fn share(
+        &self,
+        above: &LobeSlot,
+        (lobe, parameter): (usize, usize),
+        table: &Table<'_>,
+        lane: usize,
+        at: (&Place, &OwnLobes),
+    ) -> Vec3 {
+        match &above.kind {
             SlotKind::Native(kind) => (kind.beneath)(&table.rows[above.parameter_row..], lane, at.0, parameter),
             SlotKind::Own { .. } => at.1.beneath(table.slots[lobe], lane, above.base_number(parameter)),
-        };
-        share * self.passing(above, table, lane, at)
+        }
     }
+}
+
+/// An entry of the lobe table at a point.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub entry: usize,
+    /// The weight that the shader gave, and the share of light that passes the layers above.
+    pub given: Vec3,
+    pub passing: Vec3,
+    /// Its lobes, by their places in the lists.
+    pub native: Range<usize>,
+    pub own: Range<usize>,
 }
 
 /// The surface and the viewer, as lobes know them.

@@ -48,6 +48,11 @@ impl HitValues {
         HitValues { layout, variables: language.variables.iter().map(|(name, _)| name.clone()).collect() }
     }
 
+    /// The names of the scene's variables, in the order of their numbers.
+    pub fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
     pub fn layout(&self) -> &GlobalsLayout {
         &self.layout
     }

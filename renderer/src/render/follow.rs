@@ -1,7 +1,7 @@
 //! Follows one sample of one pixel and records it.
 
 use super::options::pattern;
-use super::{RenderError, RenderOptions, job::STACK_BYTES, prepare};
+use super::{Ready, RenderError, RenderOptions, job::STACK_BYTES};
 use crate::film::Tile;
 use crate::integrator::probe::Probe;
 use crate::integrator::{self, Recorded, Workspace};
@@ -38,7 +38,7 @@ pub fn follow(
     if sample >= plan.samples {
         return Err(RenderError::Options(format!("of {} samples a pixel, there is no {sample}", plan.samples)));
     }
-    let camera = prepare(scene, options, &plan);
+    let Ready { camera, .. } = Ready::new(scene, options, &plan);
     let scene = &*scene;
     let (pixel, sample) = ([x, y], sample..sample + 1);
     let mut work = Workspace { probe: Some(Probe::default()), ..Workspace::default() };

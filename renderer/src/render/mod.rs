@@ -14,6 +14,7 @@ mod passes;
 mod statistics;
 
 pub use follow::{FollowedPath, follow};
+pub use job::STACK_BYTES;
 pub use meanwhile::{Checkpoints, Preview};
 pub use options::{RenderOptions, Sampling};
 pub use statistics::{MeanLanes, NonFinite, StageTime, Statistics};
@@ -26,9 +27,10 @@ use crate::integrator::faults::{Faults, Faulty};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
 use crate::integrator::occupancy::{Kind, Occupancy};
 use crate::light::{LightSampling, Others};
+use crate::sampler::Pattern;
 use crate::scene::Scene;
 use crate::texture::TextureOptions;
-use job::{Job, STACK_BYTES, Worked};
+use job::{Job, Worked};
 use ssl_compiler::diagnostics::Diagnostics;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -117,7 +119,7 @@ pub fn render_with(
         Some(from) => gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?,
         None => (Film::new(plan.window, plan.shape()), Done::default()),
     };
-    let camera = prepare(scene, options, &plan);
+    let Ready { camera, .. } = Ready::new(scene, options, &plan);
     let scene = &*scene;
     let threads = options.threads.unwrap_or_else(available_threads).max(1);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
@@ -146,7 +148,20 @@ pub fn render_with(
     Ok(output(job, worked, begin.elapsed().as_secs_f64()))
 }
 
-/// Sets the textures to what the samples will ask of them, and the camera up.
+/// A scene that is set up for the samples of a picture.
+pub struct Ready {
+    pub camera: Camera,
+    /// The sample points.
+    pub pattern: Pattern,
+}
+
+impl Ready {
+    /// Sets the textures to what the samples will ask of them, and the camera up.
+    pub fn new(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Ready {
+        Ready { camera: prepare(scene, options, plan), pattern: options::pattern(plan, scene) }
+    }
+}
+
 fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
     scene.textures.configure(look_ups);

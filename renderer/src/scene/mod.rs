@@ -83,6 +83,22 @@ impl Scene {
     pub fn surroundings(&self) -> Surroundings<'_> {
         Surroundings { spaces: &self.spaces, geometry: &self.geometry }
     }
+
+    /// Follows materials whose parameters have other values: light trees do, and what shadow rays know of surfaces that let
+    /// light pass. Nothing is read or compiled again.
+    ///
+    /// # Errors
+    /// Other surfaces let light pass than before, and the structure for rays could not be built for them.
+    pub fn follow_materials(&mut self) -> Result<(), String> {
+        let Scene { materials, geometry, spaces, textures, .. } = self;
+        let sees_through = |m: u32| materials.get(m as usize).is_some_and(Material::is_see_through);
+        if geometry.mark_see_through(sees_through) {
+            self.accel = Accel::build_with(geometry, self.accel.structure())?;
+        }
+        let around = Surroundings { spaces, geometry };
+        self.lights.follow(&Studio { around, materials, textures });
+        Ok(())
+    }
 }
 
 /// Where the camera stands. It becomes a camera once the picture's size is known.

@@ -56,6 +56,12 @@ fn bound(value: Option<&MetadataValue>, component: usize) -> Option<f32> {
     }
 }
 
+/// The least and the greatest number for a component; infinite where nothing is said.
+pub fn bounds(metadata: &[Metadata], component: usize) -> [f32; 2] {
+    let at = |name| bound(entry(metadata, name), component);
+    [at("min").unwrap_or(f32::NEG_INFINITY), at("max").unwrap_or(f32::INFINITY)]
+}
+
 fn numbers(value: &ParameterValue) -> Vec<f32> {
     match value {
         ParameterValue::Int(i) => vec![*i as f32],

@@ -63,6 +63,11 @@ impl ParameterDesc {
         allowed::disallowed(&self.name, &self.metadata, value)
     }
 
+    /// The least and the greatest number that the metadata allow for a component; infinite where they say nothing.
+    pub fn bounds(&self, component: usize) -> [f32; 2] {
+        allowed::bounds(&self.metadata, component)
+    }
+
     /// The words of `value` in this parameter's type, or `None` if it does not convert.
     ///
     /// `strings` are those of the shader's program.

@@ -55,7 +55,7 @@ fn compiled(shader: BuiltIn, language: &ShadingLanguage, making: &Making, contex
     let program = compiler.program(file);
     context.sources = compiler.into_sources();
     match language.compile(&program, None) {
-        Ok(shader) => Some(shader),
+        Ok(shader) => Some(shader.kept(making, &program, None)),
         Err(e) => {
             context.diagnostics.extend(e.into_diagnostics());
             None

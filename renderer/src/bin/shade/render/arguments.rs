@@ -223,7 +223,7 @@ impl Arguments {
     }
 
     pub fn making(&self, cache: Option<CodeCache>) -> Making {
-        Making { target: self.target.target(), passes: self.derivatives.passes(), cache }
+        Making { target: self.target.target(), passes: self.derivatives.passes(), cache, ..Making::default() }
     }
 
     pub fn cache(&self) -> CacheOptions {

@@ -1,0 +1,119 @@
+//! Path replay: the gradient of a picture by what its paths met, in memory that does not grow with their length.
+//!
+//! Delio Vicini, Sébastien Speierer, Wenzel Jakob: Path Replay Backpropagation (ACM Transactions on Graphics 40(4), 2021).
+//! A first pass traces paths and keeps the radiance that each came to. A second pass traces the same paths, since random
+//! numbers are a function of pixel, sample and bounce alone. What a path has gathered up to a vertex is known there, so what
+//! is still to come is, too: it is all of it minus that. By the product rule this is what the derivative of the vertex's
+//! weight is to be multiplied by.
+//!
+//! Directions and chances (the densities of lobes and lights, the choice of lobes, Russian roulette) count as constants:
+//! sampling is *detached*, as Zeltner, Speierer, Georgiev and Jakob call it in "Monte Carlo Estimators for Differential
+//! Light Transport" (SIGGRAPH 2021). The gradient has the right mean all the same.
+//!
+//! Paths go step by step, all of a tile together, as they do without gradients. The vertices of one step are kept until it
+//! is known what arrives of their light samples.
+
+mod lights;
+mod sweep;
+
+use super::light_samples::DrawnLight;
+use super::vertices::Vertices;
+use super::wavefront::{Batch, Follower, walk};
+use super::workspace::Workspace;
+use crate::material::{Scratch, TableCotangents};
+use crate::scene::Scene;
+use glam::Vec3;
+use ssl_compiler::runtime::Row;
+
+/// Who gets the gradient: rows of up to 16 lanes.
+pub trait Gather {
+    /// The gradient by number `by`, in one lane for each of `paths`.
+    fn add(&mut self, by: u32, row: &Row, paths: &[u32]);
+}
+
+/// A block of vertices until its step is over.
+#[derive(Default)]
+struct Kept {
+    vertices: Vertices,
+    /// The rows that the shader left.
+    rows: Vec<Row>,
+    lights: Vec<DrawnLight>,
+}
+
+/// One thread's memory for replays, used over and over.
+#[derive(Default)]
+pub struct Memory {
+    /// By path, the radiance that it comes to, and the cotangent of it.
+    totals: Vec<Vec3>,
+    cotangents: Vec<Vec3>,
+    /// The blocks of a step; those behind `used` are free.
+    kept: Vec<Kept>,
+    used: usize,
+    sweep: Sweep,
+}
+
+/// That of going back through one block.
+#[derive(Default)]
+struct Sweep {
+    table: TableCotangents,
+    scratch: Scratch,
+    requests: sweep::Requests,
+    lights: lights::Lights,
+}
+
+struct Replay<'a, G> {
+    memory: &'a mut Memory,
+    gather: &'a mut G,
+}
+
+/// Traces a batch, and traces it once more for its gradient. `cotangent` gives for each pixel of the tile by how much the
+/// loss changes with the radiance of one of its samples.
+pub fn replay(
+    scene: &Scene,
+    batch: &Batch<'_>,
+    cotangent: impl Fn(u32) -> Vec3,
+    work: &mut Workspace,
+    memory: &mut Memory,
+    gather: &mut impl Gather,
+) {
+    walk(scene, batch, work, &mut ());
+    memory.totals.clear();
+    memory.totals.extend(work.paths.iter().map(|path| path.radiance));
+    memory.cotangents.clear();
+    memory.cotangents.extend(work.paths.iter().map(|path| cotangent(path.pixel)));
+    work.followed = Some(Vec::new());
+    walk(scene, batch, work, &mut Replay { memory, gather });
+    work.followed = None;
+    // What was not number is told by the render itself.
+    work.faulty.clear();
+    work.said.clear();
+}
+
+impl<G: Gather> Follower for Replay<'_, G> {
+    fn advanced(&mut self, scene: &Scene, work: &mut Workspace) {
+        let lights = work.followed.as_mut().map(std::mem::take).unwrap_or_default();
+        let material = &scene.materials[work.vertices.material as usize];
+        if !material.has_adjoint() && lights.iter().all(|light| light.drawn.is_none()) {
+            return;
+        }
+        let Memory { kept, used, .. } = &mut *self.memory;
+        if *used == kept.len() {
+            kept.push(Kept::default());
+        }
+        let place = &mut kept[*used];
+        *used += 1;
+        place.rows.clear();
+        place.rows.extend_from_slice(material.table_rows(&work.scratch));
+        place.lights = lights;
+        std::mem::swap(&mut place.vertices, &mut work.vertices);
+    }
+
+    fn delivered(&mut self, scene: &Scene, work: &mut Workspace) {
+        let Memory { totals, cotangents, kept, used, sweep } = &mut *self.memory;
+        for block in &mut kept[..std::mem::take(used)] {
+            sweep::back(scene, work, block, (totals, cotangents), sweep, self.gather);
+        }
+        lights::back(scene, (kept, cotangents), work, sweep, self.gather);
+        kept.iter_mut().for_each(|block| block.lights.clear());
+    }
+}

@@ -1,0 +1,201 @@
+//! The way back through one block of vertices: what the loss has to say about the lobes of each, and from there to what the
+//! shader was given.
+
+use super::{Gather, Kept, Sweep};
+use crate::bsdf::{AnyLobe, Bsdf, Request, Weighted};
+use crate::integrator::numbers::BounceNumbers;
+use crate::integrator::vertices::Vertices;
+use crate::integrator::workspace::Workspace;
+use crate::material::{Entry, Part, TableCotangents};
+use crate::scene::Scene;
+use glam::{Vec2, Vec3};
+
+/// What lobes whose code is a struct of a file are asked, with cotangents; and which entry and lane asks.
+#[derive(Default)]
+pub struct Requests {
+    values: Vec<(Request<Vec3>, Vec3)>,
+    draws: Vec<(Request<Vec2>, Vec3)>,
+    /// For each of `values`, the cotangent of the value times the weight.
+    of_values: Vec<(usize, usize, Vec3)>,
+    answers: Vec<Vec3>,
+}
+
+/// What the loss says about one lane: the cotangent of the value of all lobes together in a direction.
+struct Demand {
+    lane: usize,
+    wi: Vec3,
+    cotangent: Vec3,
+}
+
+/// Takes a block back, for paths that come to `totals` in all, of which the cotangents are known.
+pub fn back(
+    scene: &Scene,
+    work: &Workspace,
+    block: &mut Kept,
+    (totals, cotangents): (&[Vec3], &[Vec3]),
+    sweep: &mut Sweep,
+    gather: &mut impl Gather,
+) {
+    let material = &scene.materials[block.vertices.material as usize];
+    if !material.has_adjoint() {
+        return;
+    }
+    let Kept { vertices, rows, lights } = block;
+    let Sweep { table, scratch, requests, .. } = sweep;
+    let entries = material.entries(rows, &vertices.points, &mut vertices.own);
+    material.begin_cotangents(&vertices.own, table);
+    requests.clear();
+    // 1. Emission: what the vertex itself sends towards the path.
+    for lane in vertices.lanes() {
+        let of_radiance = cotangents[vertices.paths[lane] as usize] * vertices.throughput[lane];
+        let of_emission = of_radiance * vertices.emission[lane].share;
+        material.add_emission((rows, &vertices.points[lane], lane), &entries[lane], of_emission, table);
+    }
+    // 2. Light samples: value times what arrives.
+    for light in lights.iter() {
+        let (lane, sample) = (light.lane as usize, &work.light.samples[light.sample as usize]);
+        let arrives = work.light.visibility_of(sample) * work.light.radiance[light.sample as usize];
+        if arrives != Vec3::ZERO {
+            let of_radiance = cotangents[vertices.paths[lane] as usize] * vertices.throughput[lane];
+            let demand = Demand { lane, wi: light.wi, cotangent: of_radiance * arrives * light.scale };
+            requests.ask(scene, vertices, &entries[lane], &demand, table);
+        }
+    }
+    // 3. The direction in which the path goes on: value times what it brings, which is all but what was there so far.
+    for lane in vertices.lanes() {
+        let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
+        let path = vertices.paths[lane] as usize;
+        let of_rest = cotangents[path] * (totals[path] - work.paths[path].radiance);
+        if of_rest == Vec3::ZERO {
+            continue;
+        }
+        match next.specular {
+            None => {
+                let cotangent = over(of_rest, next.weight * next.pdf);
+                let demand = Demand { lane, wi: next.wi, cotangent };
+                requests.ask(scene, vertices, &entries[lane], &demand, table);
+            }
+            Some(_) => {
+                let u = BounceNumbers::new(work.paths[path].sampler, vertices.step);
+                let bsdf = vertices.bsdf(scene, lane);
+                let u_lobe = if bsdf.has_several() { u.lobe() } else { 0.0 };
+                if let Some((place, chosen, with)) = bsdf.chosen(u_lobe, u.direction()) {
+                    let draw = Draw { lane, place, with, of_rest };
+                    requests.ask_specular(&bsdf, &entries[lane], &chosen, &draw, table);
+                }
+            }
+        }
+    }
+    // 4. Through the code of lobes, and through layers, to the shader, and through it.
+    requests.answer(vertices, table);
+    material.settle((rows, &vertices.points), &entries, &vertices.own, table);
+    let bit = |(lane, scattered): (usize, &bool)| u32::from(*scattered) << lane;
+    let textures = scene.textures.scattered(vertices.scattered.iter().enumerate().map(bit).sum());
+    material.pull_back(Part::Whole, &vertices.points, (scene.surroundings(), &textures), table, scratch, |by, row| {
+        gather.add(by, row, &vertices.paths);
+    });
+}
+
+/// Component by component; 0 where the divisor is: nothing went that way.
+fn over(a: Vec3, b: Vec3) -> Vec3 {
+    let one = |a: f32, b: f32| if b != 0.0 { a / b } else { 0.0 };
+    Vec3::new(one(a.x, b.x), one(a.y, b.y), one(a.z, b.z))
+}
+
+/// The entry to which a lobe belongs, by its place among all lobes of the lane: first those in Rust.
+fn entry_of(entries: &[Entry], bsdf: &Bsdf<'_>, place: usize) -> Option<usize> {
+    let natives = bsdf.lobes.len();
+    let holds = |e: &&Entry| match place.checked_sub(natives) {
+        None => e.native.contains(&place),
+        Some(own) => e.own.contains(&own),
+    };
+    entries.iter().find(holds).map(|e| e.entry)
+}
+
+/// A direction that a specular lobe drew, and the cotangent times what it brings.
+struct Draw {
+    lane: usize,
+    place: usize,
+    with: Vec2,
+    of_rest: Vec3,
+}
+
+impl Requests {
+    fn clear(&mut self) {
+        self.values.clear();
+        self.draws.clear();
+        self.of_values.clear();
+    }
+
+    /// Spreads a cotangent over all lobes that answer in its direction.
+    fn ask(
+        &mut self,
+        scene: &Scene,
+        vertices: &Vertices,
+        entries: &[Entry],
+        demand: &Demand,
+        table: &mut TableCotangents,
+    ) {
+        let (lane, bsdf) = (demand.lane, vertices.bsdf(scene, demand.lane));
+        for (place, l) in bsdf.all().enumerate() {
+            let Some(entry) = entry_of(entries, &bsdf, place) else { continue };
+            let parts = bsdf.parts(l.lobe, demand.wi);
+            let of_value = demand.cotangent * l.weight;
+            match l.lobe {
+                AnyLobe::Native(lobe) => {
+                    let own: Vec3 = parts.directions.iter().map(|wi| lobe.eval_and_pdf(bsdf.wo, *wi).0).sum();
+                    let value = own + lobe.albedo() * parts.returned;
+                    // The lobe's weight is that of the entry times the lobe's share of the closure.
+                    let given = entries.iter().find(|e| e.entry == entry).map_or(Vec3::ZERO, |e| e.given * e.passing);
+                    table.add_weight(entry, lane, over(demand.cotangent * value * l.weight, given));
+                }
+                AnyLobe::Own(lobe, all) => {
+                    for wi in parts.directions {
+                        self.values.push((Request { lobe: *lobe, with: wi }, of_value));
+                        self.of_values.push((entry, lane, demand.cotangent));
+                    }
+                    if parts.returned > 0.0 {
+                        table.add_weight(entry, lane, demand.cotangent * lobe.albedo * parts.returned);
+                        // The lost share is (1 − n·g)/2.
+                        let of_lost = parts.by_lost * of_value.dot(lobe.albedo);
+                        let of_normal = bsdf.gnormal * (-0.5 * of_lost);
+                        let at = (lobe.slot as usize, lane);
+                        table.own.add_albedo_and_normal(all, at, of_value * parts.returned, of_normal);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a specular lobe brings is in proportion to its weight, and to that of its own sample.
+    fn ask_specular(
+        &mut self,
+        bsdf: &Bsdf<'_>,
+        entries: &[Entry],
+        chosen: &Weighted<'_>,
+        draw: &Draw,
+        table: &mut TableCotangents,
+    ) {
+        let Some(entry) = entry_of(entries, bsdf, draw.place) else { return };
+        let given = entries.iter().find(|e| e.entry == entry).map_or(Vec3::ZERO, |e| e.given * e.passing);
+        table.add_weight(entry, draw.lane, over(draw.of_rest, given));
+        if let AnyLobe::Own(lobe, all) = chosen.lobe
+            && let Some(sample) = all.sample(lobe, bsdf.wo, draw.with)
+        {
+            self.draws.push((Request { lobe: *lobe, with: draw.with }, over(draw.of_rest, sample.weight)));
+        }
+    }
+
+    /// Takes all that was asked back through the code of the lobes.
+    fn answer(&mut self, vertices: &Vertices, table: &mut TableCotangents) {
+        if !self.values.is_empty() {
+            vertices.own.pull_back_values(&self.values, &mut table.own, &mut self.answers);
+            for ((entry, lane, cotangent), value) in self.of_values.iter().zip(&self.answers) {
+                table.add_weight(*entry, *lane, *cotangent * *value);
+            }
+        }
+        if !self.draws.is_empty() {
+            vertices.own.pull_back_draws(&self.draws, &mut table.own, &mut self.answers);
+        }
+    }
+}

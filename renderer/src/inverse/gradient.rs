@@ -1,0 +1,179 @@
+//! The gradient of a picture's loss: every path of a picture replayed, its gradients added up.
+//!
+//! Sums are exact, so the gradient comes to the same bytes for any number of threads.
+
+use super::Differentiated;
+use crate::film::part::{BATCH, Plan};
+use crate::film::{Film, Shape};
+use crate::integrator::replay::{Gather, Memory, replay};
+use crate::integrator::{Batch, Workspace};
+use crate::render::{Ready, RenderError, RenderOptions, STACK_BYTES, available_threads};
+use crate::scene::{IntegratorKind, Scene, View};
+use glam::Vec3;
+use kernels::sums::Sums;
+use kernels::{Arrangement, Buffer, Element};
+use rayon::prelude::*;
+use ssl_compiler::runtime::Row;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// A gradient by all parameters of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// In the order of the parameters, float by float.
+    pub values: Vec<f32>,
+    /// Terms that were no numbers, or too large, and were left out.
+    pub left_out: u64,
+}
+
+/// From where a scene is looked at.
+pub type Views = Vec<View>;
+
+/// Why there is no gradient.
+#[derive(Debug)]
+pub enum GradientError {
+    Render(RenderError),
+    /// The picture's gradient does not have the picture's size.
+    Size {
+        wanted: usize,
+        found: usize,
+    },
+    /// The integrator's paths cannot be replayed.
+    Integrator,
+    Cancelled,
+}
+
+impl fmt::Display for GradientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GradientError::Render(why) => why.fmt(f),
+            GradientError::Size { wanted, found } => {
+                write!(f, "the picture has {wanted} pixels, and its gradient {found}")
+            }
+            GradientError::Integrator => {
+                f.write_str("only the integrators `path` and `direct` have gradients: choose one in [integrator]")
+            }
+            GradientError::Cancelled => f.write_str("the gradient was cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for GradientError {}
+
+impl From<RenderError> for GradientError {
+    fn from(error: RenderError) -> GradientError {
+        GradientError::Render(error)
+    }
+}
+
+/// Adds what comes from a batch to the sums.
+struct Total<'a>(&'a Sums);
+
+impl Gather for Total<'_> {
+    fn add(&mut self, by: u32, row: &Row, paths: &[u32]) {
+        // Lanes first, in their order: the sum of a block is one term.
+        let sum: f64 = row.0[..paths.len()].iter().map(|x| f64::from(*x)).sum();
+        if sum != 0.0 {
+            self.0.add(by as usize, 0, sum);
+        }
+    }
+}
+
+/// The work of a replay, batch by batch.
+pub(super) struct Replays<'a> {
+    pub scene: &'a Scene,
+    pub ready: &'a Ready,
+    pub plan: &'a Plan,
+    pub film: &'a Film,
+    pub cancel: &'a AtomicBool,
+}
+
+impl Replays<'_> {
+    /// Replays all batches on so many threads. `gather` makes what one thread gathers with, and `done` takes it with the
+    /// tile after each batch.
+    pub fn run<G: Gather>(
+        &self,
+        threads: usize,
+        cotangent: &(dyn Fn(u32, u32) -> Vec3 + Sync),
+        gather: &(dyn Fn() -> G + Sync),
+        done: &(dyn Fn(usize, &mut G, &Workspace) + Sync),
+    ) -> Result<(), GradientError> {
+        let batches = self.plan.samples.div_ceil(BATCH) as usize;
+        let (next, units) = (AtomicUsize::new(0), self.film.tile_count() * batches);
+        let work = || {
+            let (mut work, mut memory) = (Workspace::default(), Memory::default());
+            while !self.cancel.load(Ordering::Relaxed) {
+                let unit = next.fetch_add(1, Ordering::Relaxed);
+                if unit >= units {
+                    break;
+                }
+                let (index, first) = (unit / batches, (unit % batches) as u32 * BATCH);
+                let tile = self.film.tile(index);
+                let batch = Batch {
+                    camera: &self.ready.camera,
+                    pattern: &self.ready.pattern,
+                    tile,
+                    samples: first..(first + BATCH).min(self.plan.samples),
+                };
+                let of_pixel = |pixel: u32| {
+                    let (x, y) = tile.pixel(pixel);
+                    cotangent(x, y) / self.plan.samples as f32
+                };
+                let mut gather = gather();
+                replay(self.scene, &batch, of_pixel, &mut work, &mut memory, &mut gather);
+                done(index, &mut gather, &work);
+            }
+            self.scene.textures.cache().release();
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
+        let pool = pool.map_err(|e| RenderError::Machine(format!("threads could not be started: {e}")))?;
+        pool.install(|| (0..threads).into_par_iter().for_each(|_| work()));
+        match self.cancel.load(Ordering::Relaxed) {
+            true => Err(GradientError::Cancelled),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Refuses integrators whose paths are not replayed.
+pub(super) fn check(scene: &Scene) -> Result<(), GradientError> {
+    match scene.integrator.kind {
+        IntegratorKind::Path | IntegratorKind::Direct => Ok(()),
+        IntegratorKind::Ao | IntegratorKind::Whitted => Err(GradientError::Integrator),
+    }
+}
+
+impl Differentiated {
+    /// The gradient of a loss of which `cotangent` is the gradient by the pixels of the picture that `options` describe, rows
+    /// from the top, within its crop. Give other seeds to this and to the picture in the loss, or the gradient has the
+    /// wrong mean: noise that the two have in common would be squared.
+    ///
+    /// # Errors
+    /// The options do not fit, the machine fails, or the gradient was cancelled.
+    pub fn gradient(
+        &mut self,
+        options: &RenderOptions,
+        cotangent: &[Vec3],
+        cancel: &AtomicBool,
+    ) -> Result<Gradient, GradientError> {
+        check(&self.scene)?;
+        let plan = options.plan(&self.scene).map_err(RenderError::Options)?;
+        let (window, count) = (plan.window, plan.window.pixels() as usize);
+        if cotangent.len() != count {
+            return Err(GradientError::Size { wanted: count, found: cotangent.len() });
+        }
+        let ready = Ready::new(&mut self.scene, options, &plan);
+        let sums = |e: kernels::BufferError| RenderError::Machine(e.to_string());
+        let mut total = Sums::new(&Element::floats(1), self.len()).map_err(sums)?;
+        let film = Film::new(window, Shape::default());
+        let replays = Replays { scene: &self.scene, ready: &ready, plan: &plan, film: &film, cancel };
+        let of_pixel = |x: u32, y: u32| cotangent[((y - window.y0) * window.width() + x - window.x0) as usize];
+        let threads = options.threads.unwrap_or_else(available_threads).max(1);
+        replays.run(threads, &of_pixel, &|| Total(&total), &|_, _, _| {})?;
+        let mut buffer = Buffer::new(Element::floats(1), Arrangement::Columns, self.len()).map_err(sums)?;
+        let left_out = total.left_out();
+        total.write(buffer.view_mut()).map_err(sums)?;
+        let values = buffer.values::<f32>().map_err(sums)?;
+        Ok(Gradient { values, left_out })
+    }
+}

@@ -1,0 +1,11 @@
+//! Inverse rendering: the gradient of a picture by what a scene consists of, and what it takes to go down it.
+//!
+//! A [`Parameter`] is one thing of a scene that can be fitted, by its name. [`Differentiated`] is a scene with the
+//! parameters that were chosen; it renders, takes a picture's cotangents back to the parameters, and moves them without being
+//! built anew.
+
+mod gradient;
+mod parameters;
+
+pub use gradient::{Gradient, GradientError, Views};
+pub use parameters::{Differentiated, Parameter, Target, choose, list};

@@ -1,0 +1,180 @@
+//! What of a scene can be fitted, by name, and how it is read and set.
+
+use crate::material::GradientBy;
+use crate::scene::Scene;
+use rayon::prelude::*;
+use ssl_compiler::CompileError;
+use ssl_compiler::diagnostics::closest;
+use ssl_compiler::runtime::ParameterValue;
+
+/// One thing of a scene that can be fitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// As `materials.gold.base_color`.
+    pub name: String,
+    pub target: Target,
+    /// How many floats it consists of.
+    pub len: usize,
+    /// The least and the greatest value that make sense of each, infinite where the scene does not know.
+    pub bounds: Vec<[f32; 2]>,
+}
+
+/// What a parameter is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// Of a material, by its number, that of this name.
+    Material { material: u32, name: String },
+}
+
+/// All that can be fitted, in the order of the scene.
+pub fn list(scene: &Scene) -> Vec<Parameter> {
+    let of = |(number, material): (usize, &crate::material::Material)| {
+        let of_material = |p: &ssl_compiler::runtime::ParameterDesc| Parameter {
+            name: format!("materials.{}.{}", material.name, p.name),
+            target: Target::Material { material: number as u32, name: p.name.clone() },
+            len: p.scalars.len(),
+            bounds: (0..p.scalars.len()).map(|i| p.bounds(i)).collect(),
+        };
+        material.differentiable_parameters().map(of_material).collect::<Vec<_>>()
+    };
+    scene.materials.iter().enumerate().flat_map(of).collect()
+}
+
+/// Those whose name a pattern matches, in which `*` stands for any text without a dot.
+///
+/// # Errors
+/// There are none; the text says what there is.
+pub fn choose(all: &[Parameter], pattern: &str) -> Result<Vec<Parameter>, String> {
+    let found: Vec<Parameter> = all.iter().filter(|p| matches(pattern, &p.name)).cloned().collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let hint = closest(pattern, all.iter().map(|p| p.name.as_str()));
+    Err(match hint {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if all.is_empty() => "the scene has nothing that can be fitted".to_owned(),
+        None => format!("there is, for example, `{}`; `--list` shows all", all[0].name),
+    })
+}
+
+/// Whether a name is what a pattern says.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            let stops = rest.find('.').unwrap_or(rest.len());
+            // Of names that have letters of several bytes, only whole letters are cut.
+            (0..=stops).filter(|at| rest.is_char_boundary(*at)).any(|at| matches(after, &rest[at..]))
+        }),
+    }
+}
+
+/// A scene with the parameters by which gradients are taken. Their numbers stand behind each other.
+pub struct Differentiated {
+    pub scene: Scene,
+    parameters: Vec<Parameter>,
+    firsts: Vec<u32>,
+    len: usize,
+}
+
+impl Differentiated {
+    /// Compiles what gradients by these parameters take.
+    ///
+    /// # Errors
+    /// A shader has no gradient.
+    pub fn new(mut scene: Scene, parameters: Vec<Parameter>) -> Result<Differentiated, CompileError> {
+        let (mut firsts, mut len) = (Vec::new(), 0);
+        for p in &parameters {
+            firsts.push(len as u32);
+            len += p.len;
+        }
+        let mut asked: Vec<GradientBy> = scene.materials.iter().map(|_| GradientBy::default()).collect();
+        for (p, first) in parameters.iter().zip(&firsts) {
+            match &p.target {
+                Target::Material { material, name } => {
+                    asked[*material as usize].parameters.push((name.clone(), *first));
+                }
+            }
+        }
+        let variables = scene.values.variables().to_vec();
+        scene
+            .materials
+            .par_iter_mut()
+            .zip(&asked)
+            .try_for_each(|(material, asked)| material.differentiate(asked, &variables))?;
+        Ok(Differentiated { scene, parameters, firsts, len })
+    }
+
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// How many floats there are in all.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where the floats of a parameter stand.
+    pub fn range_of(&self, parameter: usize) -> std::ops::Range<usize> {
+        let first = self.firsts[parameter] as usize;
+        first..first + self.parameters[parameter].len
+    }
+
+    /// The floats that the scene has now.
+    pub fn values(&self) -> Vec<f32> {
+        let one = |p: &Parameter| match &p.target {
+            Target::Material { material, name } => {
+                let material = &self.scene.materials[*material as usize];
+                let found = material.differentiable_parameters().find(|d| d.name == *name);
+                found.map_or(vec![0.0; p.len], |d| material.numbers(d))
+            }
+        };
+        self.parameters.iter().flat_map(one).collect()
+    }
+
+    /// Gives the parameters other floats. Nothing is built or compiled anew but what follows from them: light trees, and what
+    /// light samples know of materials that glow.
+    ///
+    /// # Errors
+    /// See [`Scene::follow_materials`].
+    pub fn set(&mut self, values: &[f32]) -> Result<(), String> {
+        for (i, p) in self.parameters.iter().enumerate() {
+            let numbers = &values[self.range_of(i)];
+            match &p.target {
+                Target::Material { material, name } => {
+                    let value = match numbers {
+                        [one] => ParameterValue::Float(*one),
+                        several => ParameterValue::Vector(several.to_vec()),
+                    };
+                    // The parameter was found in the material, and has so many floats.
+                    let _ = self.scene.materials[*material as usize].bind(name, &value);
+                }
+            }
+        }
+        self.scene.follow_materials()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_match_within_dots() {
+        for (pattern, name, found) in [
+            ("materials.*.base_color", "materials.gold.base_color", true),
+            ("materials.*.base_color", "materials.gold.roughness", false),
+            ("materials.*", "materials.gold.base_color", false),
+            ("*.*.*", "materials.gold.base_color", true),
+            ("materials.g*d.*color", "materials.gold.base_color", true),
+            ("materials.gold", "materials.gold.base_color", false),
+            ("materials.ä*.x", "materials.äöü.x", true),
+        ] {
+            assert_eq!(matches(pattern, name), found, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Gradients of pictures: path replay against finite differences.
+//!
+//! Where no density and no choice depends on a parameter, the paths of a seed stay where they are while it changes. Then the
+//! gradient must be the slope of the very same samples, up to rounding.
+
+use glam::Vec3;
+use renderer::inverse::{Differentiated, choose, list};
+use renderer::material::Making;
+use renderer::render::{RenderOptions, render};
+use renderer::scene::{self, LoadOptions};
+use ssl_compiler::BackendKind;
+use ssl_compiler::diagnostics::render::text;
+use ssl_compiler::modules::SearchPath;
+use ssl_tests::temporary::File;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// A room with a floor, a ball and a lamp, whose materials are given.
+fn room(materials: &str, max_depth: u32, more: &str) -> String {
+    format!(
+        "[camera]\nposition = [0, 1.5, 5]\nlook_at = [0, 0.6, 0]\nfov = 45\n[film]\nwidth = 9\nheight = 7\n\
+         [integrator]\nsamples = 24\nmax_depth = {max_depth}\nroulette = false\n{more}\
+         [environment]\ntype = \"constant\"\nradiance = [0.3, 0.4, 0.5]\n{materials}\n\
+         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"floor\"\nscale = [8, 1, 8]\n\
+         [[shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\ntranslate = [0, 0.8, 0]\nradius = 0.8\n\
+         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"lamp\"\ntranslate = [0.5, 3, 1]\nscale = [1, 1, 1]\n"
+    )
+}
+
+const MATTE: &str = "shader matte(color tint = color(0.7, 0.5, 0.3), out closure c)\n{\n    \
+    c = tint * make_closure<Lambert>(color(0.9), global_value<normal>);\n}\n";
+
+/// A BSDF in the language, with a member that is changed before it is used, about a bumped normal.
+const DUST: &str = "import \"bsdf.ssl\";\nstruct Dust : IBsdf\n{\n    color albedo;\n    float k;\n    normal n;\n    \
+    color eval(vector wo, vector wi) { return albedo * (wi.z / (4.0 * M_PI * (k * wo.z + wi.z))); }\n    \
+    float pdf(vector _wo, vector wi) { return wi.z * M_1_PI; }\n    \
+    BsdfSample sample(vector wo, float2 u)\n    {\n        const vector wi = bsdf_cosine_hemisphere(u);\n        \
+    return bsdf_sample(wi, eval(wo, wi), pdf(wo, wi));\n    }\n    \
+    color rho(vector _wo) { return albedo * 0.2; }\n    normal shading_normal() { return n; }\n    \
+    [mutating] void prepare(vector _wo, bool _inside) { albedo = albedo * albedo; k = 1.0 + k; }\n}\n\
+    shader dust(color albedo = color(0.9, 0.8, 0.7), float k = 0.3, float weight = 0.8, out closure c)\n{\n    \
+    c = weight * make_closure<Dust>(albedo * global_value<uvw>.x, k * k, global_value<normal>);\n}\n";
+
+const LAMP: &str = "shader lamp(color radiance = color(6.0, 5.0, 4.0), float power = 1.5, out closure c)\n{\n    \
+    c = power * make_closure<Emission>(radiance);\n}\n";
+
+/// A lamp that shines unevenly.
+const STRIPES: &str = "shader lamp(color radiance = color(6.0, 5.0, 4.0), float power = 1.5, out closure c)\n{\n    \
+    c = (power + 0.5 * sin(9.0 * global_value<uvw>.x)) * make_closure<Emission>(radiance);\n}\n";
+
+fn materials(floor: &str, ball: &str, lamp: &str) -> String {
+    [("floor", floor), ("ball", ball), ("lamp", lamp)]
+        .map(|(name, source)| format!("[materials.{name}]\nsource = '''\n{source}'''\n"))
+        .concat()
+}
+
+fn differentiated(scene: &str, patterns: &[&str]) -> Differentiated {
+    let file = File::new("scene.toml", scene);
+    let making = Making { differentiable: true, ..Making::from(BackendKind::default()) };
+    let path = file.path();
+    let loaded = scene::load(Path::new(&path), LoadOptions::from(making), &SearchPath::on_disk(Vec::new()));
+    let said = text(&loaded.diagnostics, &loaded.sources, false);
+    let scene = loaded.scene.unwrap_or_else(|| panic!("{said}"));
+    let all = list(&scene);
+    let chosen = patterns.iter().flat_map(|p| choose(&all, p).unwrap_or_else(|e| panic!("{p}: {e}"))).collect();
+    Differentiated::new(scene, chosen).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// By how much the loss changes with each pixel: any numbers do.
+fn cotangent(pixels: usize) -> Vec<Vec3> {
+    let one = |i: usize| Vec3::new((i as f32 * 0.7).sin(), (i as f32 * 0.3).cos(), 0.5 + (i as f32 * 1.1).sin());
+    (0..pixels).map(one).collect()
+}
+
+fn loss(scene: &mut Differentiated, options: &RenderOptions) -> f64 {
+    let output = render(&mut scene.scene, options, &AtomicBool::new(false), &|_| ()).expect("it can be rendered");
+    let pixels = &output.picture.pixels;
+    let products = pixels.iter().zip(cotangent(pixels.len())).map(|(p, c)| (p.as_dvec3() * c.as_dvec3()).element_sum());
+    products.sum()
+}
+
+fn gradient(scene: &mut Differentiated, options: &RenderOptions) -> Vec<f32> {
+    let size = options.size.unwrap_or((scene.scene.film.width, scene.scene.film.height));
+    let cotangent = cotangent((size.0 * size.1) as usize);
+    let gradient = scene.gradient(options, &cotangent, &AtomicBool::new(false)).expect("there is one");
+    assert_eq!(gradient.left_out, 0);
+    gradient.values
+}
+
+/// Compares the gradient by every float with the slope of the same samples.
+fn assert_slopes(what: &str, scene: &str, patterns: &[&str]) {
+    let mut scene = differentiated(scene, patterns);
+    let options = RenderOptions { threads: Some(2), ..RenderOptions::default() };
+    let (found, values) = (gradient(&mut scene, &options), scene.values());
+    let largest = found.iter().fold(0.0, |m: f64, g| m.max(f64::from(g.abs())));
+    assert!(largest > 0.0, "{what}: nothing depends on anything");
+    for i in 0..values.len() {
+        let mut slope = |h: f32| {
+            let at = |h: f32, scene: &mut Differentiated| {
+                let mut moved = values.clone();
+                moved[i] += h;
+                scene.set(&moved).expect("the structure stays");
+                loss(scene, &options)
+            };
+            (at(h, &mut scene) - at(-h, &mut scene)) / f64::from(2.0 * h)
+        };
+        let (coarse, fine) = (slope(1.0 / 32.0), slope(1.0 / 64.0));
+        let expected = (4.0 * fine - coarse) / 3.0;
+        let error = (f64::from(found[i]) - expected).abs();
+        let tolerance = 1e-3 * expected.abs() + 3e-4 * largest;
+        assert!(error <= tolerance, "{what}, float {i}: {} instead of {expected}", found[i]);
+    }
+}
+
+#[test]
+fn weights_emission_and_members_have_the_slopes_of_the_same_paths() {
+    for depth in [1, 6] {
+        let scene = room(&materials(MATTE, DUST, LAMP), depth, "");
+        assert_slopes(&format!("even lamp, {depth} bounces"), &scene, &["materials.*.*"]);
+    }
+    let scene = room(&materials(DUST, MATTE, STRIPES), 3, "");
+    assert_slopes("striped lamp", &scene, &["materials.*.*"]);
+    let scene = room(&materials(DUST, MATTE, STRIPES), 3, "sampling = \"lobes\"\n");
+    assert_slopes("without light samples", &scene, &["materials.*.*"]);
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let mut scene = differentiated(&room(&materials(MATTE, DUST, STRIPES), 4, ""), &["materials.*.*"]);
+    let mut of = |threads| {
+        let options =
+            RenderOptions { threads: Some(threads), size: Some((40, 30)), samples: Some(4), ..Default::default() };
+        gradient(&mut scene, &options).into_iter().map(f32::to_bits).collect::<Vec<_>>()
+    };
+    let one = of(1);
+    assert!(one == of(2) && one == of(5));
+}
