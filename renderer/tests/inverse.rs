@@ -11,15 +11,15 @@ use renderer::scene::{self, LoadOptions};
 use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::render::text;
 use ssl_compiler::modules::SearchPath;
-use ssl_tests::temporary::File;
+use ssl_tests::temporary::{File, Folder};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// A room with a floor, a ball and a lamp, whose materials are given.
 fn room(materials: &str, max_depth: u32, more: &str) -> String {
     format!(
-        "[camera]\nposition = [0, 1.5, 5]\nlook_at = [0, 0.6, 0]\nfov = 45\n[film]\nwidth = 9\nheight = 7\n\
-         [integrator]\nsamples = 24\nmax_depth = {max_depth}\nroulette = false\n{more}\
+        "[camera]\nposition = [0, 1.5, 5]\nlook_at = [0, 0.6, 0]\nfov = 45\n[film]\nwidth = 7\nheight = 5\n\
+         [integrator]\nsamples = 16\nmax_depth = {max_depth}\nroulette = false\n{more}\
          [environment]\ntype = \"constant\"\nradiance = [0.3, 0.4, 0.5]\n{materials}\n\
          [[shapes]]\ntype = \"rectangle\"\nmaterial = \"floor\"\nscale = [8, 1, 8]\n\
          [[shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\ntranslate = [0, 0.8, 0]\nradius = 0.8\n\
@@ -134,4 +134,70 @@ fn any_number_of_threads_gives_the_same_bytes() {
     };
     let one = of(1);
     assert!(one == of(2) && one == of(5));
+}
+
+const FIT: &str = "steps = 40\nsamples = 4\nevery = 20\n[[views]]\ntarget = \"target.exr\"\n\
+    [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\nschedule = { type = \"cosine\", last = 0.05 }\n\
+    [[fit]]\nparameters = \"materials.ball.*\"\nrate = 0.03\nlow = 0.01\nhigh = 2.0\nschedule = { type = \"cosine\", last = 0.05 }\n";
+
+fn shade(arguments: &[&str]) -> (i32, String, String) {
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("it runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (out.status.code().unwrap_or(-1), text(&out.stdout), text(&out.stderr))
+}
+
+/// The command finds back what a picture was made with, resumes to the same bytes, and leaves a scene that renders.
+#[test]
+fn a_fit_finds_what_its_target_was_made_with() {
+    let folder = Folder::new("fit");
+    let scene = room(&materials(MATTE, MATTE, LAMP), 3, "");
+    let scene = folder.write("room.toml", &scene);
+    let job = folder.write("job.toml", FIT);
+    let (code, _, said) =
+        shade(&["render", &scene, "-o", &folder.file("target.exr"), "--spp", "512", "--size", "20x15"]);
+    assert_eq!(code, 0, "{said}");
+    let (whole, halves) = (folder.file("whole"), folder.file("halves"));
+    let fit = |output: &str, more: &[&str]| {
+        let base = ["fit", scene.as_str(), "--job", job.as_str(), "-o", output, "--json"];
+        let (code, out, said) = shade(&[&base[..], more].concat());
+        assert_eq!(code, 0, "{said}");
+        serde_json::from_str::<serde_json::Value>(&out).expect("JSON")
+    };
+    let report = fit(&whole, &[]);
+    for parameter in report["fit"]["parameters"].as_array().expect("a list") {
+        for (found, wanted) in parameter["value"].as_array().expect("floats").iter().zip([0.7, 0.5, 0.3]) {
+            let error = (found.as_f64().expect("a float") - wanted).abs();
+            assert!(error < 0.05, "{parameter}");
+        }
+    }
+    fit(&halves, &["--steps", "15", "--threads", "1"]);
+    fit(&halves, &["--resume", "--threads", "2"]);
+    let result = |folder: &str| std::fs::read(Path::new(folder).join("scene.json")).expect("it is written");
+    assert!(result(&whole) == result(&halves), "a fit that was resumed came to something else");
+    assert!(Path::new(&whole).join("view-0-step-20.png").exists() && Path::new(&whole).join("loss.svg").exists());
+    let (code, _, said) =
+        shade(&["render", &format!("{whole}/scene.json"), "-o", &folder.file("again.png"), "--spp", "4"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
+    let folder = Folder::new("list");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, DUST, LAMP), 3, ""));
+    let (code, out, _) = shade(&["fit", &scene, "--list", "materials.*.tint"]);
+    assert_eq!((code, out.as_str()), (0, "materials.floor.tint = [0.7,0.5,0.3]\n"));
+    let (code, out, _) = shade(&["fit", &scene, "--list"]);
+    assert!(code == 0 && out.lines().count() == 6, "{out}");
+    let job = |text: &str| folder.write("job.toml", text);
+    for (text, message) in [
+        (FIT.replace("floor", "flor"), "did you mean `materials.floor.tint`?"),
+        (FIT.replace("rate = 0.03", "rte = 0.03"), "`rte` is no key of a fit"),
+        (FIT.replace("steps = 40", "steps = 0"), "must be from 1"),
+        (FIT.replace("materials.ball.*", "materials.*.tint"), "is fitted twice"),
+        (FIT.replace("start = 0.4", "start = [0.4, 0.3]"), "`start` has 2 numbers"),
+        (FIT.to_owned(), "there is no file"),
+    ] {
+        let (code, _, said) = shade(&["fit", &scene, "--job", &job(&text), "-o", &folder.file("out")]);
+        assert!(code == 1 && said.contains(message), "{message}: {code} {said}");
+    }
 }

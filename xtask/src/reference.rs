@@ -35,6 +35,7 @@ fn main() -> ExitCode {
     for (name, text) in [
         ("scene.schema.json", renderer::scene::json_schema::text()),
         ("job.schema.json", kernels::jobs::schema::text()),
+        ("scene-job.schema.json", format!("{:#}\n", renderer::inverse::job::keys::schema())),
     ] {
         faults.extend(keep(&root().join("scenes").join(name), &text, check_only).err());
     }

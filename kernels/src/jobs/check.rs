@@ -15,6 +15,13 @@ pub(super) fn check(root: &mut Table, context: &mut Context) {
     whole(root, context);
 }
 
+/// Checks a file of another kind, whose first table is the file itself.
+pub(super) fn check_by(root: &mut Table, tables: &'static [keys::Table], what: &str, context: &mut Context) {
+    root.entries.retain(|e| e.key != "$schema");
+    context.tables = tables;
+    table(root, tables[0].name, what, 0..0, context);
+}
+
 /// What a job needs to fit, in the order in which one thinks of it. All of it or nothing.
 const FITTING: [(&str, &str); 3] = [
     ("fit", "add `[[fit]]`: what is fitted, and how"),
@@ -38,7 +45,7 @@ fn whole(root: &Table, context: &mut Context) {
 }
 
 fn table(entries: &mut Table, name: &str, subject: &str, at: Place, context: &mut Context) {
-    let table = keys::table(name);
+    let table = keys::table(context.tables, name);
     entries.entries.retain(|e| e.value.data != Data::Null);
     let present: Vec<String> = entries.keys().map(str::to_owned).collect();
     let known = || table.keys.iter().map(|k| k.name);

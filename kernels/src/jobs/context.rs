@@ -1,6 +1,7 @@
 //! What all steps of reading a job share: the files read, and the findings.
 
 use super::codes;
+use super::keys::{TABLES, Table};
 use ssl_compiler::builtins::library;
 use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics, closest};
 use ssl_compiler::input;
@@ -11,10 +12,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-pub(super) struct Context {
+/// What all steps of reading share.
+pub struct Context {
+    /// The files that were read.
     pub sources: SourceMap,
+    /// What was found.
     pub diagnostics: Diagnostics,
+    /// The job itself.
     pub file: FileId,
+    /// The keys by which the file is checked.
+    pub(super) tables: &'static [Table],
     folder: PathBuf,
     /// Values of the file that stood where the command line has put something else.
     pub released: BTreeSet<String>,
@@ -23,18 +30,21 @@ pub(super) struct Context {
 }
 
 impl Context {
+    /// Nothing read yet, of a job of this name.
     pub fn new(job: &Path) -> Context {
         let folder = job.parent().unwrap_or(Path::new("")).to_owned();
         Context {
             sources: SourceMap::new(),
             diagnostics: Diagnostics::new(),
             file: FileId(0),
+            tables: TABLES,
             folder,
             released: BTreeSet::new(),
             settings: None,
         }
     }
 
+    /// A place of the job.
     pub fn span(&self, at: Place) -> Span {
         match self.settings {
             Some((first, file)) if at.start >= first => Span::new(file, at.start - first..at.end - first),
@@ -57,6 +67,7 @@ impl Context {
         files.filter(move |(i, _)| !own.contains(&Some(FileId(*i as u32)))).map(|(_, file)| &*file.text)
     }
 
+    /// Reports an error at a place of the job.
     pub fn error(&mut self, code: &'static Code, at: Place, message: impl Into<String>, hint: impl Into<String>) {
         let span = self.span(at);
         self.diagnostics.push(Diagnostic::error(code, span, message, hint));
@@ -96,7 +107,8 @@ impl Context {
         self.error(&codes::UNREADABLE, name.span(), message, hint);
     }
 
-    /// A text, from the standard library if its name begins with `std/`.
+    /// A text that the job names, from the standard library if its name begins with `std/`; `None` after saying why it cannot
+    /// be read.
     pub fn text_file(&mut self, name: &Spanned<String>) -> Option<FileId> {
         if name.get_ref().starts_with("std/")
             && let Some(file) = library::file(name.get_ref())
@@ -128,7 +140,7 @@ impl Context {
 }
 
 /// The nearest of some names, and all of them.
-pub(super) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let mut known: Vec<&str> = known.collect();
     known.sort_unstable();
     known.dedup();

@@ -1,5 +1,7 @@
 //! A job file as written. Values that may be refused later keep their place. `at` is no key; the check supplies it.
 
+#![allow(missing_docs, reason = "what each key means stands beside the keys")]
+
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -135,8 +137,12 @@ pub struct LossTable {
 #[serde(deny_unknown_fields)]
 pub struct FitTable {
     pub at: Place,
+    /// What is fitted: a buffer, or in other jobs what their parameters are named by.
+    #[serde(alias = "parameters")]
     pub buffer: Spanned<String>,
     pub rate: f32,
+    /// In jobs without buffers, the value that all begin with.
+    pub start: Option<Spanned<Numbers>>,
     pub method: Option<String>,
     pub decay: Option<f32>,
     pub momentum: Option<Spanned<f32>>,

@@ -2,7 +2,6 @@
 
 use super::data::Format;
 use super::plan::{Plan, PlannedWrite};
-use super::plot;
 use super::ramps::Ramped;
 use crate::buffer::Buffer;
 use crate::graph::{BufferId, Graph, GraphError, NodeId};
@@ -183,7 +182,7 @@ impl Fit {
     /// The loss so far, as a table and as a plot: names of files, and their texts. Nothing if there is no loss.
     pub fn plots(&self) -> Vec<(&'static str, String)> {
         match self.loss {
-            Some(_) => vec![("loss.csv", plot::csv(&self.history)), ("loss.svg", plot::svg(&self.history))],
+            Some(_) => super::plots(&self.history),
             None => Vec::new(),
         }
     }

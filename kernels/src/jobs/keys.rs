@@ -1,6 +1,8 @@
 //! The keys of job files: which keys each table has, of what kind, and what they mean. The check, its messages and the
 //! published JSON Schema come from here.
 
+#![allow(missing_docs, reason = "names and kinds of keys say what they are")]
+
 /// What stands behind a key.
 #[derive(Clone, Copy)]
 pub enum Kind {
@@ -54,7 +56,8 @@ impl Table {
     }
 }
 
-const fn key(name: &'static str, kind: Kind, what: &'static str) -> Key {
+/// A key of a table.
+pub const fn key(name: &'static str, kind: Kind, what: &'static str) -> Key {
     Key { name, kind, what }
 }
 
@@ -225,9 +228,10 @@ pub const TABLES: &[Table] = &[
 
 pub const MOST_LENGTH: i64 = MOST;
 
-pub fn table(name: &str) -> &'static Table {
-    // Names of tables stand in this file and in those that read it, and a test goes through all of them.
-    TABLES.iter().find(|table| table.name == name).unwrap_or(&TABLES[0])
+/// The table of this name; the first is that of the whole file.
+pub fn table(tables: &'static [Table], name: &str) -> &'static Table {
+    // Names of tables stand beside the tables and in what reads them, and tests go through all of them.
+    tables.iter().find(|table| table.name == name).unwrap_or(&tables[0])
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod plan;
 mod plot;
 mod programs;
 mod ramps;
+pub mod reading;
 pub mod schema;
 mod settings;
 mod state;
@@ -78,6 +79,22 @@ pub struct Job {
     fingerprint: u64,
     context: Context,
     target: Target,
+}
+
+/// The pixels of a picture as three floats of linear light each, rows from the top, and its width and height.
+///
+/// # Errors
+/// It is no picture that can be read. The sentence goes on from the file's name.
+pub fn picture(bytes: &[u8]) -> Result<(Vec<f32>, [u32; 2]), String> {
+    let elements =
+        data::picture::read(bytes, &crate::buffer::Element::floats(3), data::Taking { raw: false, size: None })?;
+    let floats = elements.words.iter().map(|word| f32::from_bits(*word)).collect();
+    elements.size.map(|size| (floats, size)).ok_or_else(|| "has no size".to_owned())
+}
+
+/// The loss over the steps, as a table and as a picture: names of files and texts.
+pub fn plots(history: &[Point]) -> Vec<(&'static str, String)> {
+    vec![("loss.csv", plot::csv(history)), ("loss.svg", plot::svg(history))]
 }
 
 /// Whether a TOML or JSON file is a job: by the tables that it has.

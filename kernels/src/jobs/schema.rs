@@ -11,12 +11,17 @@ pub fn text() -> String {
 
 /// The schema.
 pub fn schema() -> Value {
-    let (root, others) = (&TABLES[0], &TABLES[1..]);
+    of_tables(TABLES, "Job", "What runs, what is fitted, and what is to become small.")
+}
+
+/// That of files with these tables, of which the first is the file itself.
+pub fn of_tables(tables: &[Table], title: &str, description: &str) -> Value {
+    let (root, others) = (&tables[0], &tables[1..]);
     let mut schema = object(root);
     schema["properties"]["$schema"] = json!({"type": "string"});
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    schema["title"] = json!("Job");
-    schema["description"] = json!("What runs, what is fitted, and what is to become small.");
+    schema["title"] = json!(title);
+    schema["description"] = json!(description);
     let definitions: Map<String, Value> = others.iter().map(|t| (t.name.to_owned(), object(t))).collect();
     schema["$defs"] = Value::Object(definitions);
     schema

@@ -96,7 +96,7 @@ fn set(
     if is(&values) && !is_start {
         return within(root, &["values", name], found, released);
     }
-    let known = || keys::table("job").keys.iter().filter(plain).map(|key| key.name);
+    let known = || keys::table(keys::TABLES, "job").keys.iter().filter(plain).map(|key| key.name);
     if known().any(|key| key == name) && !is_start {
         return within(root, &[name], found, released);
     }

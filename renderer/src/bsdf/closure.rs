@@ -55,7 +55,7 @@ impl<'a> Lobes<'a> {
     }
 
     /// How many lobes the list holds.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.list.len()
     }
 

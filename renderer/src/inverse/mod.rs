@@ -5,7 +5,8 @@
 //! built anew.
 
 mod gradient;
+pub mod job;
 mod parameters;
 
 pub use gradient::{Gradient, GradientError, Views};
-pub use parameters::{Differentiated, Parameter, Target, choose, list};
+pub use parameters::{Differentiated, Parameter, Target, choose, list, values};

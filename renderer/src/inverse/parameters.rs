@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use ssl_compiler::CompileError;
 use ssl_compiler::diagnostics::closest;
 use ssl_compiler::runtime::ParameterValue;
+use std::collections::BTreeMap;
 
 /// One thing of a scene that can be fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +70,18 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
+/// The floats that parameters of a scene have.
+pub fn values(scene: &Scene, parameters: &[Parameter]) -> Vec<Vec<f32>> {
+    let one = |p: &Parameter| match &p.target {
+        Target::Material { material, name } => {
+            let material = &scene.materials[*material as usize];
+            let found = material.differentiable_parameters().find(|d| d.name == *name);
+            found.map_or(vec![0.0; p.len], |d| material.numbers(d))
+        }
+    };
+    parameters.iter().map(one).collect()
+}
+
 /// A scene with the parameters by which gradients are taken. Their numbers stand behind each other.
 pub struct Differentiated {
     pub scene: Scene,
@@ -109,6 +122,20 @@ impl Differentiated {
         &self.parameters
     }
 
+    /// Closures of the fitted materials whose parameters count as constants, each with the names of the materials.
+    pub fn without_adjoint(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for material in self.scene.materials.iter().filter(|m| m.has_adjoint()) {
+            for closure in material.closures_without_adjoint() {
+                let names = found.entry(closure).or_default();
+                if names.last() != Some(&material.name.as_str()) {
+                    names.push(&material.name);
+                }
+            }
+        }
+        found
+    }
+
     /// How many floats there are in all.
     pub fn len(&self) -> usize {
         self.len
@@ -126,14 +153,7 @@ impl Differentiated {
 
     /// The floats that the scene has now.
     pub fn values(&self) -> Vec<f32> {
-        let one = |p: &Parameter| match &p.target {
-            Target::Material { material, name } => {
-                let material = &self.scene.materials[*material as usize];
-                let found = material.differentiable_parameters().find(|d| d.name == *name);
-                found.map_or(vec![0.0; p.len], |d| material.numbers(d))
-            }
-        };
-        self.parameters.iter().flat_map(one).collect()
+        values(&self.scene, &self.parameters).concat()
     }
 
     /// Gives the parameters other floats. Nothing is built or compiled anew but what follows from them: light trees, and what

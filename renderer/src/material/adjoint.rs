@@ -3,6 +3,7 @@
 
 use super::cotangents::TableCotangents;
 use super::globals::{self, Fill};
+use super::table::{LobeSlot, SlotKind};
 use super::{Material, Scratch, ShadingPoint, Source, Surroundings};
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{Block, HostServices, ParameterBlock, ParameterDesc, ParameterValue, Row};
@@ -135,6 +136,12 @@ impl Material {
         let emission = emission.map(|part| Pullback::compile(&source, part, asked, variables)).transpose()?;
         self.adjoint = Some(Box::new(MaterialAdjoint { whole, emission }));
         Ok(())
+    }
+
+    /// The closures whose parameters count as constants for a gradient, since their code is in Rust.
+    pub fn closures_without_adjoint(&self) -> impl Iterator<Item = &str> {
+        let lost = |slot: &&LobeSlot| matches!(&slot.kind, SlotKind::Native(kind) if !kind.emits) && slot.has_floats();
+        self.lobes.iter().filter(lost).map(|slot| &*slot.closure.name)
     }
 
     /// Whether cotangents can be taken back to something.

@@ -436,7 +436,7 @@ impl Material {
             if weight == Vec3::ZERO {
                 continue;
             }
-            let begin = (lobes.len(), own.list.len());
+            let begin = (lobes.count(), own.list.len());
             match &slot.kind {
                 SlotKind::Native(kind) => {
                     lobes.set_weight(weight);
@@ -447,7 +447,7 @@ impl Material {
                     own.list.extend(lobe.map(|lobe| WeightedOwn::new(lobe, weight)));
                 }
             }
-            let (native, own) = (begin.0..lobes.len(), begin.1..own.list.len());
+            let (native, own) = (begin.0..lobes.count(), begin.1..own.list.len());
             tell(Entry { entry, given, passing, native, own });
         }
         (lobes.emission, numbers)

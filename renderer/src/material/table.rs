@@ -62,6 +62,11 @@ impl LobeSlot {
         LobeSlot { kind, layer, weight_row: l.weight_row, parameter_row: l.parameter_row, closure, floats }
     }
 
+    /// Whether there are floats among its parameters.
+    pub fn has_floats(&self) -> bool {
+        !self.floats.is_empty()
+    }
+
     /// Which of its bases a parameter is.
     pub fn base_number(&self, parameter: usize) -> usize {
         base_number(&self.closure, parameter)

@@ -29,7 +29,7 @@ mod textures;
 mod tree;
 mod variables;
 
-pub use read::is_scene;
+pub use read::{files_as_json, is_scene};
 pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 pub use tree::Setting;

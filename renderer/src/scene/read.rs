@@ -59,3 +59,36 @@ pub fn read(path: &Path, set: &[Setting], context: &mut Context) -> Option<Scene
         .map_err(|e| context.error(&codes::SYNTAX, 0..0, format!("the scene cannot be read: {e}"), "look at its keys"))
         .ok()
 }
+
+/// A scene file as JSON. Names of files in it are from the root of the system.
+///
+/// # Errors
+/// The file cannot be read, or is not well-formed.
+pub fn files_as_json(path: &Path) -> Result<serde_json::Value, String> {
+    let text = input::named_text(path).map_err(|e| nearby::why(path, &e))?;
+    let tree = tree::parse(&text, is_json(path)).map_err(|faults| faults[0].message.clone())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = std::path::absolute(folder).map_err(|e| e.to_string())?;
+    Ok(as_json(&Data::Table(tree), &folder, false))
+}
+
+/// Texts under `file`, `graph` and `ies`, and all under `measured`, name files.
+fn as_json(data: &Data, folder: &Path, is_file: bool) -> serde_json::Value {
+    use serde_json::{Value as Json, json};
+    match data {
+        Data::Null | Data::Date => Json::Null,
+        Data::Bool(b) => json!(b),
+        Data::Integer(i) => json!(i),
+        Data::Float(x) => json!(x),
+        Data::Text(text) if is_file => json!(folder.join(text).display().to_string()),
+        Data::Text(text) => json!(text),
+        Data::List(list) => list.iter().map(|v| as_json(&v.data, folder, false)).collect(),
+        Data::Table(table) => {
+            let entry = |e: &super::tree::Entry| {
+                let names_file = is_file || matches!(e.key.as_str(), "file" | "graph" | "ies" | "measured");
+                (e.key.clone(), as_json(&e.value.data, folder, names_file))
+            };
+            Json::Object(table.entries.iter().map(entry).collect())
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 mod mesh;
 mod npy;
-mod picture;
+pub(super) mod picture;
 mod random;
 
 pub(super) use mesh::Mesh;

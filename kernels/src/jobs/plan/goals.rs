@@ -3,7 +3,7 @@
 use super::launches::{Over, PlannedLaunch, PlannedLink, Work};
 use super::{Id, Planner, Source};
 use crate::jobs::codes;
-use crate::jobs::context::meant;
+use crate::jobs::context::{Context, meant};
 use crate::jobs::data::{self, Format, Mesh, Unusable};
 use crate::jobs::file::{FitTable, GroupTable, LossTable, WriteTable};
 use crate::kernel::Kernel;
@@ -213,8 +213,8 @@ impl Planner<'_> {
                 self.context.error(&codes::MISFIT, at, message, "put what is not fitted into a buffer of its own");
                 continue;
             }
-            let (method, groups) = (self.method(table), self.groups(table, buffer));
-            let schedule = self.schedule(table);
+            let (method, groups) = (method(table, self.context), self.groups(table, buffer));
+            let schedule = schedule(table, job.steps, self.context);
             if let (Some(method), Some(groups), Some(schedule)) = (method, groups, schedule) {
                 fits.push(PlannedFit { buffer, method, groups, schedule, at: table.at.span() });
             }
@@ -222,61 +222,15 @@ impl Planner<'_> {
         fits
     }
 
-    fn method(&mut self, table: &FitTable) -> Option<Method> {
-        let adam = table.method.as_deref() != Some("sgd");
-        let place = |name, at: Option<Place>| at.map(|at| (name, at));
-        let others: Vec<(&str, Place)> = match adam {
-            true => [
-                place("momentum", table.momentum.as_ref().map(Spanned::span)),
-                place("nesterov", table.nesterov.as_ref().map(Spanned::span)),
-            ]
-            .into_iter()
-            .flatten()
-            .collect(),
-            false => [
-                place("beta1", table.beta1.as_ref().map(Spanned::span)),
-                place("beta2", table.beta2.as_ref().map(Spanned::span)),
-                place("epsilon", table.epsilon.as_ref().map(Spanned::span)),
-                place("correction", table.correction.as_ref().map(Spanned::span)),
-            ]
-            .into_iter()
-            .flatten()
-            .collect(),
-        };
-        let (this, other) = if adam { ("adam", "sgd") } else { ("sgd", "adam") };
-        for (name, at) in &others {
-            let message = format!("`{name}` means nothing for `{this}`");
-            self.context.error(&codes::CONFLICT, at.clone(), message, format!("it belongs to `method = \"{other}\"`"));
-        }
-        let value = |x: &Option<Spanned<f32>>, default: f32| x.as_ref().map_or(default, |x| *x.get_ref());
-        let method = match adam {
-            true => Method::Adam {
-                beta1: value(&table.beta1, 0.9),
-                beta2: value(&table.beta2, 0.999),
-                epsilon: value(&table.epsilon, 1e-8),
-                correction: match table.correction.as_ref().map(|c| c.get_ref().as_str()) {
-                    Some("constant") => Correction::Constant,
-                    Some("none") => Correction::None,
-                    _ => Correction::ByStep,
-                },
-            },
-            false => Method::Sgd {
-                momentum: value(&table.momentum, 0.0),
-                nesterov: table.nesterov.as_ref().is_some_and(|n| *n.get_ref()),
-            },
-        };
-        others.is_empty().then_some(method)
-    }
-
     fn groups(&mut self, table: &FitTable, buffer: Id) -> Option<Vec<Group>> {
         let decay = table.decay.unwrap_or(0.0);
         let at = table.at.span();
-        let shape = self.shape((table.shape.as_deref(), table.low, table.high), at)?;
+        let shape = shape((table.shape.as_deref(), table.low, table.high), at, self.context)?;
         let mut groups = vec![Group { columns: None, rate: table.rate, decay, shape }];
         let paths = self.buffers[buffer].paths.clone();
         for group in &table.groups {
             let &GroupTable { rate, decay: own, low, high, .. } = group;
-            let shape = self.shape((group.shape.as_deref(), low, high), group.at.span())?;
+            let shape = self::shape((group.shape.as_deref(), low, high), group.at.span(), self.context)?;
             for member in &group.members {
                 let name = member.get_ref();
                 let within = |path: &String| {
@@ -297,53 +251,106 @@ impl Planner<'_> {
         }
         Some(groups)
     }
+}
 
-    fn shape(&mut self, (kind, low, high): (Option<&str>, Option<f32>, Option<f32>), at: Place) -> Option<Shape> {
-        let shape = match kind {
-            Some("softplus") => Shape::Softplus { low: low.unwrap_or(0.0) },
-            Some("exp") => Shape::Exp { low: low.unwrap_or(0.0) },
-            Some("sigmoid") => Shape::Sigmoid { low: low.unwrap_or(0.0), high: high.unwrap_or(1.0) },
-            _ => {
-                let (low, high) = (low.unwrap_or(f32::NEG_INFINITY), high.unwrap_or(f32::INFINITY));
-                Shape::Plain { low, high }
-            }
+/// How a fit goes, by the keys of its table.
+pub(in crate::jobs) fn method(table: &FitTable, context: &mut Context) -> Option<Method> {
+    let adam = table.method.as_deref() != Some("sgd");
+    let place = |name, at: Option<Place>| at.map(|at| (name, at));
+    let others: Vec<(&str, Place)> = match adam {
+        true => [
+            place("momentum", table.momentum.as_ref().map(Spanned::span)),
+            place("nesterov", table.nesterov.as_ref().map(Spanned::span)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        false => [
+            place("beta1", table.beta1.as_ref().map(Spanned::span)),
+            place("beta2", table.beta2.as_ref().map(Spanned::span)),
+            place("epsilon", table.epsilon.as_ref().map(Spanned::span)),
+            place("correction", table.correction.as_ref().map(Spanned::span)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+    };
+    let (this, other) = if adam { ("adam", "sgd") } else { ("sgd", "adam") };
+    for (name, at) in &others {
+        let message = format!("`{name}` means nothing for `{this}`");
+        context.error(&codes::CONFLICT, at.clone(), message, format!("it belongs to `method = \"{other}\"`"));
+    }
+    let value = |x: &Option<Spanned<f32>>, default: f32| x.as_ref().map_or(default, |x| *x.get_ref());
+    let method = match adam {
+        true => Method::Adam {
+            beta1: value(&table.beta1, 0.9),
+            beta2: value(&table.beta2, 0.999),
+            epsilon: value(&table.epsilon, 1e-8),
+            correction: match table.correction.as_ref().map(|c| c.get_ref().as_str()) {
+                Some("constant") => Correction::Constant,
+                Some("none") => Correction::None,
+                _ => Correction::ByStep,
+            },
+        },
+        false => Method::Sgd {
+            momentum: value(&table.momentum, 0.0),
+            nesterov: table.nesterov.as_ref().is_some_and(|n| *n.get_ref()),
+        },
+    };
+    others.is_empty().then_some(method)
+}
+
+pub(in crate::jobs) fn shape(
+    (kind, low, high): (Option<&str>, Option<f32>, Option<f32>),
+    at: Place,
+    context: &mut Context,
+) -> Option<Shape> {
+    let shape = match kind {
+        Some("softplus") => Shape::Softplus { low: low.unwrap_or(0.0) },
+        Some("exp") => Shape::Exp { low: low.unwrap_or(0.0) },
+        Some("sigmoid") => Shape::Sigmoid { low: low.unwrap_or(0.0), high: high.unwrap_or(1.0) },
+        _ => {
+            let (low, high) = (low.unwrap_or(f32::NEG_INFINITY), high.unwrap_or(f32::INFINITY));
+            Shape::Plain { low, high }
+        }
+    };
+    if let (Shape::Softplus { .. } | Shape::Exp { .. }, Some(_)) = (shape, high) {
+        let message = format!("`{}` has no upper bound", kind.unwrap_or_default());
+        let hint = "leave out `high`, or take the shape `sigmoid` or `plain`";
+        context.error(&codes::CONFLICT, at, message, hint);
+        return None;
+    }
+    Some(shape)
+}
+
+pub(in crate::jobs) fn schedule(table: &FitTable, steps: u64, context: &mut Context) -> Option<Schedule> {
+    let Some(schedule) = &table.schedule else { return Some(Schedule::Constant) };
+    let steps = schedule.steps.unwrap_or(steps).max(1);
+    let takes_last = matches!(schedule.kind.as_str(), "exponential" | "cosine");
+    if takes_last != schedule.last.is_some() {
+        let (message, hint) = match takes_last {
+            true => (format!("a schedule of type `{}` needs `last`", schedule.kind), "add `last = 0.1`"),
+            false => (format!("`last` means nothing for `{}`", schedule.kind), "leave out `last`"),
         };
-        if let (Shape::Softplus { .. } | Shape::Exp { .. }, Some(_)) = (shape, high) {
-            let message = format!("`{}` has no upper bound", kind.unwrap_or_default());
-            let hint = "leave out `high`, or take the shape `sigmoid` or `plain`";
-            self.context.error(&codes::CONFLICT, at, message, hint);
-            return None;
-        }
-        Some(shape)
+        context.error(&codes::CONFLICT, schedule.at.span(), message, hint);
+        return None;
     }
-
-    fn schedule(&mut self, table: &FitTable) -> Option<Schedule> {
-        let Some(schedule) = &table.schedule else { return Some(Schedule::Constant) };
-        let steps = schedule.steps.unwrap_or(self.job.steps).max(1);
-        let takes_last = matches!(schedule.kind.as_str(), "exponential" | "cosine");
-        if takes_last != schedule.last.is_some() {
-            let (message, hint) = match takes_last {
-                true => (format!("a schedule of type `{}` needs `last`", schedule.kind), "add `last = 0.1`"),
-                false => (format!("`last` means nothing for `{}`", schedule.kind), "leave out `last`"),
-            };
-            self.context.error(&codes::CONFLICT, schedule.at.span(), message, hint);
-            return None;
-        }
-        let last = schedule.last.unwrap_or(1.0);
-        if !(last >= 0.0 && (schedule.kind != "exponential" || last > 0.0)) {
-            let message = format!("`last` of the schedule is {last}");
-            let hint = "it must not be negative, and for `exponential` it must be above 0";
-            self.context.error(&codes::BAD_NUMBER, schedule.at.span(), message, hint);
-            return None;
-        }
-        Some(match schedule.kind.as_str() {
-            "exponential" => Schedule::Exponential { last, steps },
-            "cosine" => Schedule::Cosine { last, steps },
-            "warm_up" => Schedule::WarmUp { steps },
-            _ => Schedule::Constant,
-        })
+    let last = schedule.last.unwrap_or(1.0);
+    if !(last >= 0.0 && (schedule.kind != "exponential" || last > 0.0)) {
+        let message = format!("`last` of the schedule is {last}");
+        let hint = "it must not be negative, and for `exponential` it must be above 0";
+        context.error(&codes::BAD_NUMBER, schedule.at.span(), message, hint);
+        return None;
     }
+    Some(match schedule.kind.as_str() {
+        "exponential" => Schedule::Exponential { last, steps },
+        "cosine" => Schedule::Cosine { last, steps },
+        "warm_up" => Schedule::WarmUp { steps },
+        _ => Schedule::Constant,
+    })
+}
 
+impl Planner<'_> {
     pub(super) fn plan_writes(&mut self) -> Vec<PlannedWrite> {
         let job = self.job;
         let mut writes: Vec<PlannedWrite> = Vec::new();

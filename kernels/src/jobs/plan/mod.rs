@@ -7,7 +7,7 @@ mod launches;
 mod starts;
 mod values;
 
-pub(super) use goals::{PlannedFit, PlannedLoss, PlannedWrite};
+pub(super) use goals::{PlannedFit, PlannedLoss, PlannedWrite, method, schedule, shape};
 pub(super) use launches::{Over, PlannedLaunch, PlannedLink, Work};
 
 use super::codes;

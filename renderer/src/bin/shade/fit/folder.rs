@@ -46,8 +46,12 @@ impl Folder {
         if !fit.has_fit() {
             return Ok(());
         }
-        let bytes = fit.save().map_err(|e| e.to_string())?;
-        write_durably(&self.path.join(CHECKPOINT), &bytes).map_err(|e| e.to_string())
+        self.keep_bytes(&fit.save().map_err(|e| e.to_string())?)
+    }
+
+    /// Likewise of a fit of another kind, by the bytes of its state.
+    pub fn keep_bytes(&self, bytes: &[u8]) -> Result<(), String> {
+        write_durably(&self.path.join(CHECKPOINT), bytes).map_err(|e| e.to_string())
     }
 
     /// The loss so far.

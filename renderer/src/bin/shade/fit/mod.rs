@@ -2,6 +2,7 @@
 
 mod folder;
 mod memory;
+mod scene;
 
 use crate::code_cache::CodeCacheArgument;
 use crate::includes::Includes;
@@ -26,9 +27,15 @@ const STACK_BYTES: usize = 16 << 20;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The job: a `.toml` or `.json` file
-    #[arg(required_unless_present = "schema")]
+    /// The job: a `.toml` or `.json` file. With `--job` or `--list`, the scene
+    #[arg(required_unless_present_any = ["schema", "scene_schema"])]
     job: Option<PathBuf>,
+    /// Fit a scene: what of it is fitted, and to which pictures, says this file
+    #[arg(long = "job", value_name = "FILE")]
+    scene_job: Option<PathBuf>,
+    /// List what of a scene can be fitted, with its values; `*` in NAME stands for any text without dots
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    list: Option<String>,
     /// The folder for results and the checkpoint. The default is the name of the job with `-fit`, in the current folder
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -67,6 +74,9 @@ pub struct Arguments {
     /// Print the JSON Schema of jobs, for editors, and fit nothing
     #[arg(long, conflicts_with = "job")]
     schema: bool,
+    /// Print the JSON Schema of jobs that fit scenes, and fit nothing
+    #[arg(long, conflicts_with = "job")]
+    scene_schema: bool,
     #[command(flatten)]
     json: JsonArgument,
     #[command(flatten)]
@@ -91,6 +101,12 @@ fn sweep(text: &str) -> Result<Sweep, String> {
 }
 
 pub fn run(arguments: &Arguments) -> Outcome {
+    if arguments.scene_schema {
+        return Outcome { output: format!("{:#}\n", renderer::inverse::job::keys::schema()), ..Outcome::default() };
+    }
+    if let (Some(scene), true) = (&arguments.job, arguments.scene_job.is_some() || arguments.list.is_some()) {
+        return scene::run(arguments, scene);
+    }
     // Clap sees to it that there is a job where no schema is asked for.
     let Some(path) = arguments.job.as_ref().filter(|_| !arguments.schema) else {
         return Outcome { output: jobs::schema::text(), ..Outcome::default() };

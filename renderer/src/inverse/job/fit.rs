@@ -1,0 +1,225 @@
+//! A fit of a scene, step by step: a picture of each view, its loss, the gradient by other samples, and a step of the
+//! optimisers.
+
+use super::super::{Differentiated, GradientError};
+use super::{Job, Loss, Planned};
+use crate::film::Picture;
+use crate::render::{RenderError, RenderOptions, Sampling, render};
+use glam::Vec3;
+use kernels::jobs::Point;
+use kernels::optimise::{OptimiseError, Optimiser};
+use kernels::{Arrangement, Buffer, Control};
+use ssl_compiler::Compiler;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Who looks on.
+pub trait Watch {
+    /// The loss before a step is known.
+    fn measured(&mut self, _point: &Point) {}
+
+    /// A step was taken.
+    ///
+    /// # Errors
+    /// What ends the fit.
+    fn stepped(&mut self, _fit: &mut Fit) -> Result<(), FitError> {
+        Ok(())
+    }
+
+    /// The picture of a view, before a step.
+    ///
+    /// # Errors
+    /// What ends the fit.
+    fn seen(&mut self, _step: u64, _view: usize, _picture: &Picture) -> Result<(), FitError> {
+        Ok(())
+    }
+}
+
+/// Why a fit ended early.
+#[derive(Debug)]
+pub enum FitError {
+    Cancelled,
+    Gradient(GradientError),
+    Optimiser(OptimiseError),
+    /// The scene could not follow.
+    Scene(String),
+    /// A result could not be written.
+    Output(String),
+}
+
+impl fmt::Display for FitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FitError::Cancelled => f.write_str("the fit was cancelled"),
+            FitError::Gradient(why) => why.fmt(f),
+            FitError::Optimiser(why) => why.fmt(f),
+            FitError::Scene(why) | FitError::Output(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for FitError {}
+
+/// What moves some of the floats.
+pub(super) struct Mover {
+    /// Of all floats.
+    range: std::ops::Range<usize>,
+    values: Buffer,
+    gradient: Buffer,
+    pub(super) optimiser: Optimiser,
+}
+
+/// A fit that runs.
+pub struct Fit {
+    pub(super) job: Job,
+    pub scene: Differentiated,
+    pub(super) movers: Vec<Mover>,
+    pub(super) step: u64,
+    pub(super) history: Vec<Point>,
+    pub(super) left_out: u64,
+    threads: usize,
+}
+
+impl Fit {
+    /// A fit from the beginning: the scene has the floats with which it starts.
+    ///
+    /// # Errors
+    /// A setting of an optimiser makes no sense.
+    pub fn new(job: Job, scene: Differentiated, threads: usize) -> Result<Fit, OptimiseError> {
+        let values = scene.values();
+        let mover = |planned: &Planned| {
+            let (first, last) = (planned.parameters.start, planned.parameters.end - 1);
+            let range = scene.range_of(first).start..scene.range_of(last).end;
+            let buffer = || Buffer::from_values(Arrangement::Columns, &values[range.clone()]);
+            let (values, gradient) = (buffer()?, buffer()?);
+            let mut optimiser =
+                Optimiser::new(&mut Compiler::new(), planned.method, std::slice::from_ref(&planned.group), &values)?;
+            optimiser.set_schedule(planned.schedule);
+            Ok(Mover { range, values, gradient, optimiser })
+        };
+        let movers = job.fits.iter().map(mover).collect::<Result<_, OptimiseError>>()?;
+        Ok(Fit { job, scene, movers, step: 0, history: Vec::new(), left_out: 0, threads })
+    }
+
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    pub fn steps(&self) -> u64 {
+        self.job.steps
+    }
+
+    pub fn history(&self) -> &[Point] {
+        &self.history
+    }
+
+    /// Terms of gradients that were no numbers.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Takes the steps that are left.
+    ///
+    /// # Errors
+    /// What ended it early. All steps that were taken count.
+    pub fn run(&mut self, cancel: &AtomicBool, watch: &mut dyn Watch) -> Result<(), FitError> {
+        while self.step < self.job.steps {
+            let shows = self.job.every.is_some_and(|every| self.step.is_multiple_of(every));
+            let (loss, gradient) = self.gradient(cancel, shows.then_some(&mut *watch))?;
+            let psnr = (self.job.loss == Loss::L2 && loss > 0.0).then(|| -10.0 * loss.log10());
+            let point = Point { step: self.step, loss, psnr };
+            self.history.push(point);
+            watch.measured(&point);
+            self.advance(&gradient, cancel)?;
+            watch.stepped(self)?;
+        }
+        for view in 0..self.job.targets.len() {
+            let picture = self.picture(view, 0, self.job.samples.max(64), cancel)?;
+            watch.seen(self.step, view, &picture)?;
+        }
+        Ok(())
+    }
+
+    /// The loss of all views, and its gradient.
+    fn gradient(
+        &mut self,
+        cancel: &AtomicBool,
+        mut watch: Option<&mut dyn Watch>,
+    ) -> Result<(f64, Vec<f32>), FitError> {
+        let (mut loss, mut sum) = (0.0, vec![0.0; self.scene.len()]);
+        for view in 0..self.job.targets.len() {
+            let picture = self.picture(view, 0, self.job.samples, cancel)?;
+            if let Some(watch) = &mut watch {
+                watch.seen(self.step, view, &picture)?;
+            }
+            let target = &self.job.targets[view];
+            let weight = target.weight / self.job.targets.len() as f32;
+            let (of_view, gradient) = self.job.loss.compare(&picture.pixels, &target.pixels, target.mask.as_deref());
+            loss += of_view * f64::from(weight);
+            let gradient: Vec<Vec3> = gradient.into_iter().map(|g| g * weight).collect();
+            // Other samples than those of the picture: noise that both have would be squared.
+            let options = self.options(view, 1, self.job.gradient_samples);
+            let found = self.scene.gradient(&options, &gradient, cancel).map_err(|e| match e {
+                GradientError::Cancelled => FitError::Cancelled,
+                e => FitError::Gradient(e),
+            })?;
+            self.left_out += found.left_out;
+            sum.iter_mut().zip(&found.values).for_each(|(sum, g)| *sum += g);
+        }
+        Ok((loss, sum))
+    }
+
+    /// A picture of a view as the scene is now.
+    fn picture(&mut self, view: usize, pass: u32, samples: u32, cancel: &AtomicBool) -> Result<Picture, FitError> {
+        let options = self.options(view, pass, samples);
+        let output = render(&mut self.scene.scene, &options, cancel, &|_| ());
+        let output = output.map_err(|e: RenderError| FitError::Gradient(e.into()))?;
+        match cancel.load(Ordering::Relaxed) {
+            true => Err(FitError::Cancelled),
+            false => Ok(output.picture),
+        }
+    }
+
+    /// What a pass over a view renders. Each step, view and pass has a seed of its own.
+    fn options(&mut self, view: usize, pass: u32, samples: u32) -> RenderOptions {
+        let target = &self.job.targets[view];
+        self.scene.scene.view = target.view;
+        let number = (self.step as u32).wrapping_mul(self.job.targets.len() as u32).wrapping_add(view as u32);
+        RenderOptions {
+            samples: Some(samples),
+            size: Some(target.size),
+            seed: Some(crate::sampler::mix(self.job.seed ^ crate::sampler::mix(2 * number + pass))),
+            sampling: Sampling::Full,
+            aovs: Some(Vec::new()),
+            threads: Some(self.threads),
+            ..RenderOptions::default()
+        }
+    }
+
+    /// A step of all optimisers.
+    fn advance(&mut self, gradient: &[f32], cancel: &AtomicBool) -> Result<(), FitError> {
+        let control = Control { cancel: Some(cancel), ..Control::default() };
+        for mover in &mut self.movers {
+            let set = mover.gradient.set_values(&gradient[mover.range.clone()]);
+            set.map_err(|e| FitError::Optimiser(e.into()))?;
+            mover.optimiser.step(&mut mover.values, &mover.gradient, &control).map_err(FitError::Optimiser)?;
+        }
+        self.step += 1;
+        self.follow()
+    }
+
+    /// Gives the scene what the optimisers have.
+    pub(super) fn follow(&mut self) -> Result<(), FitError> {
+        let mut values = self.scene.values();
+        for mover in &self.movers {
+            let moved = mover.values.values::<f32>().map_err(|e| FitError::Optimiser(e.into()))?;
+            values[mover.range.clone()].copy_from_slice(&moved);
+        }
+        self.scene.set(&values).map_err(FitError::Scene)
+    }
+
+    pub(super) fn values_of(&mut self, mover: usize) -> (&std::ops::Range<usize>, &mut Buffer) {
+        let Mover { range, values, .. } = &mut self.movers[mover];
+        (range, values)
+    }
+}

@@ -1,0 +1,239 @@
+//! Jobs that fit a scene to pictures: a TOML or JSON file says what is fitted, and to which pictures.
+//!
+//! [`load`] reads a job for a scene and says all that is wrong with it, [`Fit`] goes step by step.
+
+mod file;
+mod fit;
+pub mod keys;
+mod loss;
+mod result;
+mod state;
+
+pub use fit::{Fit, FitError, Watch};
+pub use loss::Loss;
+pub use result::scene_text;
+
+use super::{Differentiated, Parameter, choose, list};
+use crate::scene::{Scene, View};
+use file::{JobFile, ViewTable};
+use glam::Vec3;
+use kernels::jobs::codes;
+use kernels::jobs::reading::{Context, FitTable, Numbers, fit_of, read};
+use kernels::optimise::{Group, Method, Schedule, Shape};
+use ssl_compiler::diagnostics::Diagnostics;
+use ssl_compiler::source::SourceMap;
+use std::path::Path;
+use toml::Spanned;
+
+/// What is fitted alike.
+struct Planned {
+    method: Method,
+    group: Group,
+    schedule: Schedule,
+    /// Numbers of the parameters.
+    parameters: std::ops::Range<usize>,
+}
+
+/// From where the scene is seen, and what is to be seen there.
+pub struct Target {
+    pub view: View,
+    pub size: (u32, u32),
+    pub pixels: Vec<Vec3>,
+    pub mask: Option<Vec<f32>>,
+    pub weight: f32,
+}
+
+/// A job without errors.
+pub struct Job {
+    pub steps: u64,
+    seed: u32,
+    samples: u32,
+    gradient_samples: u32,
+    every: Option<u64>,
+    targets: Vec<Target>,
+    loss: Loss,
+    fits: Vec<Planned>,
+    parameters: Vec<Parameter>,
+    /// Of the parameters that do not begin as the scene has them.
+    starts: Vec<Option<Vec<f32>>>,
+    fingerprint: u64,
+}
+
+/// The result of reading a job.
+pub struct Loaded {
+    /// `None` if there are errors.
+    pub job: Option<Job>,
+    pub sources: SourceMap,
+    pub diagnostics: Diagnostics,
+}
+
+/// Reads a job for a scene.
+pub fn load(path: &Path, scene: &Scene) -> Loaded {
+    let mut context = Context::new(path);
+    let job = read(path, keys::TABLES, &mut context).and_then(|file: JobFile| plan(&file, scene, &mut context));
+    let job = job.filter(|_| !context.diagnostics.has_errors());
+    Loaded { job, sources: context.sources, diagnostics: context.diagnostics }
+}
+
+fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
+    let all = list(scene);
+    let (mut fits, mut parameters): (Vec<Planned>, Vec<Parameter>) = (Vec::new(), Vec::new());
+    let mut starts = Vec::new();
+    for table in &file.fit {
+        let at = table.buffer.span();
+        let found = match choose(&all, table.buffer.get_ref()) {
+            Ok(found) => found,
+            Err(hint) => {
+                let message = format!("the scene has no parameter `{}`", table.buffer.get_ref());
+                context.error(&codes::UNKNOWN_NAME, at, message, hint);
+                continue;
+            }
+        };
+        if let Some(twice) = found.iter().find(|p| parameters.contains(p)) {
+            let message = format!("`{}` is fitted twice", twice.name);
+            context.error(&codes::CONFLICT, at, message, "let each pattern match parameters of its own");
+            continue;
+        }
+        let Some((method, group, schedule)) = fit_of(table, file.steps, context) else { continue };
+        starts.extend(found.iter().map(|p| start(table, p, context)));
+        let begin = parameters.len();
+        let group = bounded(group, table.low.is_some() || table.high.is_some(), &found);
+        parameters.extend(found);
+        fits.push(Planned { method, group, schedule, parameters: begin..parameters.len() });
+    }
+    let targets: Vec<Target> = file.views.iter().filter_map(|view| target(view, scene, context)).collect();
+    let loss = file.loss.as_ref().and_then(|l| l.kind.as_deref()).map_or(Loss::L2, Loss::named);
+    let samples = file.samples.unwrap_or(16);
+    let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+    let what = format!("{} {names:?} {loss:?} {}", scene.fingerprint, file.seed);
+    (targets.len() == file.views.len()).then(|| Job {
+        steps: file.steps,
+        seed: file.seed,
+        samples,
+        gradient_samples: file.gradient_samples.unwrap_or(samples),
+        every: file.every,
+        targets,
+        loss,
+        fits,
+        parameters,
+        starts,
+        fingerprint: xxhash_rust::xxh3::xxh3_64(what.as_bytes()),
+    })
+}
+
+/// The floats that a parameter begins with, if the job says so.
+fn start(table: &FitTable, parameter: &Parameter, context: &mut Context) -> Option<Vec<f32>> {
+    let given = table.start.as_ref()?;
+    match given.get_ref() {
+        Numbers::One(x) => Some(vec![*x as f32; parameter.len]),
+        Numbers::List(list) if list.len() == parameter.len => Some(list.iter().map(|x| *x as f32).collect()),
+        Numbers::List(list) => {
+            let (found, wanted) = (list.len(), parameter.len);
+            let message = format!("`start` has {found} numbers, and `{}` takes {wanted}", parameter.name);
+            context.error(&codes::BAD_NUMBER, given.span(), message, "give one number, or one for each component");
+            None
+        }
+    }
+}
+
+/// Where the job gives no bounds, those of the shaders hold if they are the same for all.
+fn bounded(group: Group, given: bool, parameters: &[Parameter]) -> Group {
+    let mut bounds = parameters.iter().flat_map(|p| &p.bounds);
+    match (group.shape, bounds.next()) {
+        (Shape::Plain { .. }, Some(&first)) if !given && bounds.all(|b| *b == first) && first[0] < first[1] => {
+            group.with_shape(Shape::Plain { low: first[0], high: first[1] })
+        }
+        _ => group,
+    }
+}
+
+fn target(table: &ViewTable, scene: &Scene, context: &mut Context) -> Option<Target> {
+    let (pixels, size) = picture(&table.target, context)?;
+    let most = crate::scene::MAX_SIDE;
+    if size.0.max(size.1) > most {
+        let message = format!("the target has {}×{} pixels", size.0, size.1);
+        context.error(&codes::BAD_DATA, table.target.span(), message, format!("a side has {most} at most"));
+        return None;
+    }
+    let mask = match &table.mask {
+        None => None,
+        Some(name) => {
+            let (mask, of_mask) = picture(name, context)?;
+            if of_mask != size {
+                let message =
+                    format!("the mask has {}×{} pixels, and the target {}×{}", of_mask.0, of_mask.1, size.0, size.1);
+                context.error(&codes::BAD_DATA, name.span(), message, "make them equally large");
+                return None;
+            }
+            Some(mask.into_iter().map(crate::math::luminance).collect())
+        }
+    };
+    let triple = |given: &Option<Spanned<Vec<f32>>>, otherwise: Vec3, context: &mut Context| match given {
+        None => Some(otherwise),
+        Some(list) => match list.get_ref()[..] {
+            [x, y, z] => Some(Vec3::new(x, y, z)),
+            _ => {
+                let message = format!("a place has three numbers, and this has {}", list.get_ref().len());
+                context.error(&codes::BAD_NUMBER, list.span(), message, "write [x, y, z]");
+                None
+            }
+        },
+    };
+    let view = View {
+        position: triple(&table.position, scene.view.position, context)?,
+        target: triple(&table.look_at, scene.view.target, context)?,
+        up: triple(&table.up, scene.view.up, context)?,
+        projection: scene.view.projection,
+    };
+    Some(Target { view, size, pixels, mask, weight: table.weight.unwrap_or(1.0) })
+}
+
+/// Linear light, rows from the top.
+fn picture(name: &Spanned<String>, context: &mut Context) -> Option<(Vec<Vec3>, (u32, u32))> {
+    let path = context.path(name);
+    let bytes = match ssl_compiler::input::bytes(&path, 1 << 32) {
+        Ok(bytes) => bytes,
+        Err(e) => {
+            context.unreadable(name, &e);
+            return None;
+        }
+    };
+    match kernels::jobs::picture(&bytes) {
+        Ok((numbers, [width, height])) => {
+            let pixels = numbers.chunks_exact(3).map(Vec3::from_slice).collect();
+            Some((pixels, (width, height)))
+        }
+        Err(why) => {
+            let hint = "targets are .exr or .hdr with light, or .png or .jpg as they are shown";
+            context.error(&codes::BAD_DATA, name.span(), format!("`{}` {why}", path.display()), hint);
+            None
+        }
+    }
+}
+
+impl Job {
+    /// What is fitted.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+}
+
+/// A scene for a job, with the gradients that the job takes.
+pub fn differentiated(scene: Scene, job: &Job) -> Result<Differentiated, ssl_compiler::CompileError> {
+    Differentiated::new(scene, job.parameters.clone())
+}
+
+impl Differentiated {
+    /// Gives the parameters what a job begins with.
+    ///
+    /// # Errors
+    /// As [`Differentiated::set`].
+    pub fn begin(&mut self, job: &Job) -> Result<(), String> {
+        let mut values = self.values();
+        for (i, start) in job.starts.iter().enumerate() {
+            let range = self.range_of(i);
+            start.iter().for_each(|start| values[range.clone()].copy_from_slice(start));
+        }
+        self.set(&values)
+    }
+}

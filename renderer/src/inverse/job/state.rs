@@ -1,0 +1,71 @@
+//! Saving a fit and going on from there, to the bit: the floats, the states of the optimisers, and the losses.
+
+use super::Loss;
+use super::fit::Fit;
+use kernels::jobs::Point;
+use std::io::{self, Read};
+
+/// Begins every checkpoint; the number grows with the format.
+const MAGIC: &[u8; 8] = b"SSLFIT\0\x01";
+
+impl Fit {
+    /// The state. All numbers are little-endian: after 8 bytes that name the format come a number that tells jobs apart, the
+    /// steps, the points of the loss, and for each `[[fit]]` its floats and the state of its optimiser.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    pub fn save(&mut self) -> io::Result<Vec<u8>> {
+        let mut out = MAGIC.to_vec();
+        out.extend(self.job.fingerprint.to_le_bytes());
+        out.extend(self.step.to_le_bytes());
+        out.extend((self.history.len() as u64).to_le_bytes());
+        for point in &self.history {
+            out.extend(point.step.to_le_bytes());
+            out.extend(point.loss.to_le_bytes());
+        }
+        for i in 0..self.movers.len() {
+            let (_, values) = self.values_of(i);
+            out.extend(values.words().iter().flat_map(|word| word.to_le_bytes()));
+            self.movers[i].optimiser.save(&mut out)?;
+        }
+        Ok(out)
+    }
+
+    /// Goes on from a state.
+    ///
+    /// # Errors
+    /// It is damaged, or of another job or scene. The fit is of no use then.
+    pub fn load(&mut self, mut from: &[u8]) -> Result<(), String> {
+        let damaged = |e: io::Error| format!("it is damaged: {e}");
+        let mut bytes = |n: usize| {
+            let mut out = vec![0; n];
+            from.read_exact(&mut out).map_err(damaged).map(|()| out)
+        };
+        if bytes(8)? != MAGIC {
+            return Err("it is no checkpoint of a scene's fit".to_owned());
+        }
+        let number = |bytes: Vec<u8>| bytes.iter().rev().fold(0_u64, |n, byte| n << 8 | u64::from(*byte));
+        if number(bytes(8)?) != self.job.fingerprint {
+            return Err("it is of another job or of another scene".to_owned());
+        }
+        self.step = number(bytes(8)?);
+        let points = number(bytes(8)?);
+        self.history.clear();
+        for _ in 0..points {
+            let step = number(bytes(8)?);
+            let loss = f64::from_bits(number(bytes(8)?));
+            let psnr = (self.job.loss == Loss::L2 && loss > 0.0).then(|| -10.0 * loss.log10());
+            self.history.push(Point { step, loss, psnr });
+        }
+        for i in 0..self.movers.len() {
+            let count = self.values_of(i).1.words().len();
+            let mut raw = vec![0; 4 * count];
+            from.read_exact(&mut raw).map_err(damaged)?;
+            let words = raw.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word));
+            let values: Vec<f32> = words.collect();
+            self.values_of(i).1.set_values(&values).map_err(|e| e.to_string())?;
+            self.movers[i].optimiser.load(&mut from).map_err(|e| e.to_string())?;
+        }
+        self.follow().map_err(|e| e.to_string())
+    }
+}
