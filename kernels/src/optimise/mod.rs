@@ -101,6 +101,14 @@ impl Optimiser {
         })
     }
 
+    /// The same by a compiler of its own.
+    ///
+    /// # Errors
+    /// As [`Optimiser::new`].
+    pub fn alone(method: Method, groups: &[Group], fitted: &Buffer) -> Result<Optimiser, OptimiseError> {
+        Optimiser::new(&mut Compiler::new(), method, groups, fitted)
+    }
+
     /// Changes the rates of all groups with the step.
     pub fn set_schedule(&mut self, schedule: Schedule) {
         self.schedule = schedule;

@@ -1,9 +1,8 @@
 //! What of a scene can be fitted, by name, and how it is read and set.
 
-use crate::material::GradientBy;
+use crate::material::{GradientBy, Refused};
 use crate::scene::Scene;
 use rayon::prelude::*;
-use ssl_compiler::CompileError;
 use ssl_compiler::diagnostics::closest;
 use ssl_compiler::runtime::ParameterValue;
 use std::collections::BTreeMap;
@@ -95,7 +94,7 @@ impl Differentiated {
     ///
     /// # Errors
     /// A shader has no gradient.
-    pub fn new(mut scene: Scene, parameters: Vec<Parameter>) -> Result<Differentiated, CompileError> {
+    pub fn new(mut scene: Scene, parameters: Vec<Parameter>) -> Result<Differentiated, Refused> {
         let (mut firsts, mut len) = (Vec::new(), 0);
         for p in &parameters {
             firsts.push(len as u32);

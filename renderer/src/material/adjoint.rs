@@ -5,11 +5,36 @@ use super::cotangents::TableCotangents;
 use super::globals::{self, Fill};
 use super::table::{LobeSlot, SlotKind};
 use super::{Material, Scratch, ShadingPoint, Source, Surroundings};
+use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{Block, HostServices, ParameterBlock, ParameterDesc, ParameterValue, Row};
+use ssl_compiler::source::SourceMap;
 use ssl_compiler::types::Scalar;
 use ssl_compiler::{CompileError, GradientRequest, Shader, ShaderRequest};
+use std::fmt;
 use std::sync::Arc;
+
+/// Why there is no gradient of a shader.
+#[derive(Debug)]
+pub struct Refused {
+    pub diagnostics: Diagnostics,
+    /// The files that they point into.
+    pub sources: SourceMap,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&render::text(&self.diagnostics, &self.sources, false))
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<CompileError> for Refused {
+    fn from(error: CompileError) -> Refused {
+        Refused { sources: error.sources().clone(), diagnostics: error.into_diagnostics() }
+    }
+}
 
 /// By what the gradient of a material is taken.
 #[derive(Clone, Debug, Default)]
@@ -122,7 +147,7 @@ impl Material {
     ///
     /// # Errors
     /// The shader has no gradient, or was loaded without what it takes to compile one.
-    pub fn differentiate(&mut self, asked: &GradientBy, variables: &[String]) -> Result<(), CompileError> {
+    pub fn differentiate(&mut self, asked: &GradientBy, variables: &[String]) -> Result<(), Refused> {
         self.adjoint = None;
         if asked.parameters.is_empty() && asked.textures.is_empty() {
             return Ok(());

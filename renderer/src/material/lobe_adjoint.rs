@@ -1,6 +1,6 @@
 //! The adjoint of a closure's code, as the compiler makes it in reverse mode.
 
-use super::lobe_code::{BEGIN, BENEATH, DRAW, EVAL};
+use super::lobe_functions::{BEGIN, BENEATH, DRAW, EVAL};
 use crate::bsdf::{Pulled, Step};
 use ssl_compiler::runtime::{Block, ParameterBlock, Row};
 use ssl_compiler::types::{Scalar, Type};

@@ -1,6 +1,7 @@
 //! The compiled code of a closure that a shader file declares as a struct.
 
 use super::lobe_adjoint::LobeAdjoint;
+use super::lobe_functions::{BEGIN, BENEATH, DRAW, EVAL};
 use crate::bsdf::{LobeCode, Pulled, Step};
 use ssl_compiler::runtime::{Block, ClosureInterface, LaneError, ParameterBlock, Row};
 use ssl_compiler::{ClosureId, CompileError, Program, Shader, ShaderRequest};
@@ -9,11 +10,6 @@ use std::sync::{Arc, OnceLock};
 /// What makes a struct a closure, and what is run for it: see `std/bsdf.ssl`.
 pub const INTERFACE: ClosureInterface =
     ClosureInterface { file: "bsdf.ssl", name: "IBsdf", functions: &[BEGIN, EVAL, DRAW, BENEATH] };
-
-pub const BEGIN: &str = "bsdf_begin";
-pub const EVAL: &str = "bsdf_eval";
-pub const DRAW: &str = "bsdf_draw";
-pub const BENEATH: &str = "bsdf_beneath";
 
 /// Rows of the inputs of the first step beside the members: `wo`, two normals, and the side.
 const PLACE: usize = 10;

@@ -9,7 +9,6 @@ use glam::Vec3;
 use kernels::jobs::Point;
 use kernels::optimise::{OptimiseError, Optimiser};
 use kernels::{Arrangement, Buffer, Control};
-use ssl_compiler::Compiler;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -92,8 +91,7 @@ impl Fit {
             let range = scene.range_of(first).start..scene.range_of(last).end;
             let buffer = || Buffer::from_values(Arrangement::Columns, &values[range.clone()]);
             let (values, gradient) = (buffer()?, buffer()?);
-            let mut optimiser =
-                Optimiser::new(&mut Compiler::new(), planned.method, std::slice::from_ref(&planned.group), &values)?;
+            let mut optimiser = Optimiser::alone(planned.method, std::slice::from_ref(&planned.group), &values)?;
             optimiser.set_schedule(planned.schedule);
             Ok(Mover { range, values, gradient, optimiser })
         };

@@ -14,6 +14,7 @@ pub use loss::Loss;
 pub use result::scene_text;
 
 use super::{Differentiated, Parameter, choose, list};
+use crate::material::Refused;
 use crate::scene::{Scene, View};
 use file::{JobFile, ViewTable};
 use glam::Vec3;
@@ -219,7 +220,7 @@ impl Job {
 }
 
 /// A scene for a job, with the gradients that the job takes.
-pub fn differentiated(scene: Scene, job: &Job) -> Result<Differentiated, ssl_compiler::CompileError> {
+pub fn differentiated(scene: Scene, job: &Job) -> Result<Differentiated, Refused> {
     Differentiated::new(scene, job.parameters.clone())
 }
 

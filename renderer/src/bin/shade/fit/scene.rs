@@ -85,7 +85,7 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
         Ok(differentiated) => differentiated,
         Err(e) => {
             outcome.code = outcome::INPUT_AT_FAULT;
-            (outcome.sources, outcome.diagnostics) = (e.sources().clone(), e.into_diagnostics());
+            (outcome.sources, outcome.diagnostics) = (e.sources, e.diagnostics);
             return outcome;
         }
     };
