@@ -86,8 +86,11 @@ pub struct Job {
 /// # Errors
 /// It is no picture that can be read. The sentence goes on from the file's name.
 pub fn picture(bytes: &[u8]) -> Result<(Vec<f32>, [u32; 2]), String> {
-    let elements =
-        data::picture::read(bytes, &crate::buffer::Element::floats(3), data::Taking { raw: false, size: None, part: None })?;
+    let elements = data::picture::read(
+        bytes,
+        &crate::buffer::Element::floats(3),
+        data::Taking { raw: false, size: None, part: None },
+    )?;
     let floats = elements.words.iter().map(|word| f32::from_bits(*word)).collect();
     elements.size.map(|size| (floats, size)).ok_or_else(|| "has no size".to_owned())
 }
