@@ -52,7 +52,10 @@ impl<A: Assembler> Emitter<'_, A> {
             self.asm.jump(merge, &arguments)?;
         }
         self.asm.enter(merge);
-        let params = self.asm.params(merge);
+        let mut params = self.asm.params(merge);
+        for x in &mut params {
+            *x = self.asm.join(*x)?;
+        }
         for (i, &r) in data.results.iter().enumerate() {
             let sides = data.regions.iter().map(|&region| f.region(region).results[i]);
             if sides.clone().all(|v| self.fuelled.contains(v)) {

@@ -185,6 +185,10 @@ pub trait Assembler {
     fn compare_floats(&mut self, op: Compare, a: Self::Value, b: Self::Value) -> Made<Self::Value>;
     fn compare_ints(&mut self, op: Compare, a: Self::Value, b: Self::Value) -> Made<Self::Value>;
     fn select(&mut self, condition: Self::Value, a: Self::Value, b: Self::Value) -> Made<Self::Value>;
+    /// What a branch brought from one of its two sides, for an optimiser that must not make a `select` of it as it likes.
+    fn join(&mut self, x: Self::Value) -> Made<Self::Value> {
+        Ok(x)
+    }
     fn convert(&mut self, conversion: Conversion, x: Self::Value) -> Made<Self::Value>;
     fn unsigned_min(&mut self, a: Self::Value, b: Self::Value) -> Made<Self::Value>;
     /// Whether an int, taken without a sign, is below the other.

@@ -193,6 +193,7 @@ impl<'ctx> Assembler for Llvm<'_, 'ctx> {
         a: BasicValueEnum<'ctx>,
         b: BasicValueEnum<'ctx>,
     ) -> Made<BasicValueEnum<'ctx>> {
+        let a = self.compared(op, a)?;
         floats!(a, b, |a, b| self.b.build_float_compare(float_predicate(op), a, b, ""))
     }
 
@@ -211,7 +212,12 @@ impl<'ctx> Assembler for Llvm<'_, 'ctx> {
         a: BasicValueEnum<'ctx>,
         b: BasicValueEnum<'ctx>,
     ) -> Made<BasicValueEnum<'ctx>> {
-        ints!(condition, |c| self.b.build_select(c, a, b, ""))
+        let chosen = ints!(condition, |c| self.b.build_select(c, a, b, ""))?;
+        self.join(chosen)
+    }
+
+    fn join(&mut self, x: BasicValueEnum<'ctx>) -> Made<BasicValueEnum<'ctx>> {
+        self.chosen(x)
     }
 
     fn convert(&mut self, conversion: Conversion, x: BasicValueEnum<'ctx>) -> Made<BasicValueEnum<'ctx>> {

@@ -8,6 +8,7 @@
 //! All calls go through LLVM's C API. Every failure becomes a [`BackendError`], even where LLVM would end the process.
 
 mod assembler;
+mod choices;
 mod guard;
 mod host;
 mod instructions;
