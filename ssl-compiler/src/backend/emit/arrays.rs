@@ -266,13 +266,18 @@ impl<A: Assembler> Emitter<'_, A> {
 
     /// Adds the number of lanes to one of the context's counters.
     pub fn count(&mut self, lanes: Option<A::Value>, counter: usize) -> Made {
-        let more = match lanes {
-            Some(lanes) => {
-                let bits = self.asm.bits(lanes)?;
-                self.asm.int1(Int1::Popcount, bits)?.map_or_else(unexpected, Ok)?
-            }
-            None => self.int(1),
-        };
+        let more = self.number_of(lanes)?;
+        self.count_up(more, counter)
+    }
+
+    /// How many lanes there are in a mask; one in scalar code.
+    pub(super) fn number_of(&mut self, lanes: Option<A::Value>) -> Made<A::Value> {
+        let Some(lanes) = lanes else { return Ok(self.int(1)) };
+        let bits = self.asm.bits(lanes)?;
+        self.asm.int1(Int1::Popcount, bits)?.map_or_else(unexpected, Ok)
+    }
+
+    pub(super) fn count_up(&mut self, more: A::Value, counter: usize) -> Made {
         let context = self.block()?.context;
         let count = self.asm.load(Shape::INT, context, counter, Stability::Changing)?;
         let count = self.asm.int2(Int2::Add, count, more)?.map_or_else(unexpected, Ok)?;

@@ -271,7 +271,11 @@ impl<'a, A: Assembler> Emitter<'a, A> {
 
     pub fn region(&mut self, region: Region) -> Made {
         let f = self.f;
-        f.region(region).insts.iter().try_for_each(|&inst| self.inst(inst))
+        let is_guard = |inst: &Inst| f.inst(*inst).op == Op::Finite;
+        for insts in f.region(region).insts.chunk_by(|a, b| is_guard(a) && is_guard(b)) {
+            if is_guard(&insts[0]) { self.guards(insts)? } else { self.inst(insts[0])? }
+        }
+        Ok(())
     }
 
     fn inst(&mut self, inst: Inst) -> Made {

@@ -14,6 +14,7 @@ mod control;
 mod entry;
 mod fuel;
 mod function;
+mod guards;
 mod host;
 mod loops;
 mod scalars;

@@ -3,11 +3,9 @@
 use super::function::Emitter;
 use super::{Assembler, Conversion, Kind, Logic, Made, Shape, Stability, unexpected};
 use crate::backend::native;
-use crate::ir::{Compare, Const, Float2, InstData, Int1, Int2, Op, Value};
-use crate::runtime::BlockContext;
+use crate::ir::{Compare, Float2, InstData, Int1, Int2, Op, Value};
 use crate::types::Scalar;
 use smallvec::SmallVec;
-use std::mem::offset_of;
 
 pub(super) fn kind(scalar: Scalar) -> Kind {
     match scalar {
@@ -89,7 +87,6 @@ impl<A: Assembler> Emitter<'_, A> {
             Op::BoolToInt => self.asm.convert(Conversion::BoolToInt, args[0]),
             Op::FloatBits => self.asm.convert(Conversion::FloatBits, args[0]),
             Op::BitsFloat => self.asm.convert(Conversion::BitsFloat, args[0]),
-            Op::Finite => self.finite(args[0], wide),
             // Gone after differentiation; a module that skipped it has no shadows.
             Op::Derivative(_) => Ok(self.asm.zero(Shape::new(Kind::Float, wide))),
             _ => unexpected(),
@@ -170,29 +167,5 @@ impl<A: Assembler> Emitter<'_, A> {
         let negated = self.asm.int1(Int1::Neg, a)?.map_or_else(unexpected, Ok)?;
         let quotient = self.asm.select(by_minus_one, negated, result)?;
         self.asm.select(by_zero, zero, quotient)
-    }
-
-    fn finite(&mut self, x: A::Value, wide: bool) -> Made<A::Value> {
-        let fine = self.asm.is_finite(x)?;
-        let counter = offset_of!(BlockContext, non_finite_derivatives);
-        if !wide {
-            let zero = |e: &mut Self| Ok(e.asm.constant(Const::Float(0)));
-            return self.unless(fine, x, (Kind::Float, false), counter, zero);
-        }
-        let Some(mask) = self.mask else { return unexpected() };
-        let faulty = self.asm.logic(Logic::AndNot, mask, fine)?;
-        let shape = Shape::new(Kind::Float, true);
-        let done = self.asm.block(&[shape])?;
-        let (bad, good) = self.seldom(faulty)?;
-        self.asm.enter(bad);
-        self.count(Some(faulty), counter)?;
-        let zero = self.asm.zero(shape);
-        let mended = self.asm.select(fine, x, zero)?;
-        self.asm.jump(done, &[mended])?;
-        // What lanes have that are not meant does not matter.
-        self.asm.enter(good);
-        self.asm.jump(done, &[x])?;
-        self.asm.enter(done);
-        Ok(self.asm.params(done)[0])
     }
 }
