@@ -16,6 +16,10 @@ use cranelift_module::{FuncId as NativeId, Module as _};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
+/// Whether a product with −1 takes fewer instructions than flipping the sign: on x86-64 it reads the −1 from memory, where
+/// Cranelift first makes the sign's bit in a register.
+const PRODUCTS_NEGATE: bool = cfg!(target_arch = "x86_64");
+
 /// Lanes of its vectors.
 pub(super) const LANES: u32 = 4;
 
@@ -74,6 +78,37 @@ impl Cranelift<'_> {
         let dfg = &self.b.func.dfg;
         let constant = |v| dfg.value_def(v).inst().is_some_and(|i| dfg.insts[i].opcode() == cl::Opcode::F32const);
         if constant(a) && !constant(b) { (b, a) } else { (a, b) }
+    }
+
+    /// A product with −1, which has the bits of −x.
+    fn negated(&mut self, x: cl::Value) -> Made<cl::Value> {
+        let wide = self.is_wide(x);
+        let minus_one = self.constant(Const::float(-1.0));
+        let minus_one = if wide { self.splat(Kind::Float, minus_one)? } else { minus_one };
+        Ok(self.b.ins().fmul(x, minus_one))
+    }
+
+    /// A number whose sign a fused multiplication and addition can flip by itself, where `negated` made it.
+    fn fused_sign(&mut self, v: cl::Value) -> cl::Value {
+        let dfg = &self.b.func.dfg;
+        let product = dfg.value_def(v).inst().map(|i| dfg.insts[i]);
+        match product {
+            Some(cl::InstructionData::Binary { opcode: cl::Opcode::Fmul, args: [x, y] }) if self.is_minus_one(y) => {
+                self.b.ins().fneg(x)
+            }
+            _ => v,
+        }
+    }
+
+    fn is_minus_one(&self, v: cl::Value) -> bool {
+        let dfg = &self.b.func.dfg;
+        match dfg.value_def(v).inst().map(|i| dfg.insts[i]) {
+            Some(cl::InstructionData::UnaryConst { constant_handle, .. }) => {
+                let word = (-1f32).to_le_bytes();
+                dfg.constants.get(constant_handle).iter().copied().eq([word; 4].concat())
+            }
+            _ => self.constant_word(v) == Some((-1f32).to_bits()),
+        }
     }
 
     fn v128(&mut self, ty: cl::Type, words: [u32; 4]) -> cl::Value {
@@ -176,6 +211,9 @@ impl Assembler for Cranelift<'_> {
     }
 
     fn float1(&mut self, op: Float1, x: cl::Value) -> Made<Option<cl::Value>> {
+        if op == Float1::Neg && PRODUCTS_NEGATE {
+            return self.negated(x).map(Some);
+        }
         let ins = self.b.ins();
         Ok(Some(match op {
             Float1::Neg => ins.fneg(x),
@@ -201,6 +239,7 @@ impl Assembler for Cranelift<'_> {
     }
 
     fn fma(&mut self, a: cl::Value, b: cl::Value, c: cl::Value) -> Made<cl::Value> {
+        let [a, b, c] = [a, b, c].map(|v| self.fused_sign(v));
         Ok(self.b.ins().fma(a, b, c))
     }
 
