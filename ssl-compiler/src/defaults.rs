@@ -79,6 +79,7 @@ fn run(checked: &Checked, shader: FunctionId, externals: &ExternalRegistry) -> O
         bake: None,
         defaults: &Defaults::new(),
         probes: false,
+        resampled: None,
         call_sites: false,
         names: false,
         poison: false,

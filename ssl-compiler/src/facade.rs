@@ -149,6 +149,9 @@ pub struct CompileOptions<'a> {
     pub bake: Option<&'a ParameterBlock>,
     /// Reports what reaches each sink to the interpreter.
     pub probes: bool,
+    /// How many samples all integrals take, in place of what they say. Their seeds are moved by the global
+    /// [`RESEEDED`](crate::ir::points::RESEEDED), which the host must have.
+    pub resampled: Option<i32>,
     /// Notes which values the author's variables hold, for explaining them.
     pub names: bool,
     /// The globals whose partials the host fills; all that have rows for them where this is `None`.
@@ -181,6 +184,7 @@ impl<'a> CompileOptions<'a> {
             passes: Options::default(),
             bake: None,
             probes: false,
+            resampled: None,
             names: false,
             seeded: None,
             imports: &modules::LIBRARY_ONLY,
@@ -437,6 +441,7 @@ fn lower_here(
         bake: options.bake.map(|block| Bake { block, except: options.gradient.map_or(&[], |g| &g.parameters) }),
         defaults: &defaults::computed(checked, id, options.externals),
         probes: options.probes,
+        resampled: options.resampled,
         call_sites: false,
         names: options.names,
         poison,

@@ -1,4 +1,4 @@
-//! `expect_gradient` and `expect_undo`: right functions pass, wrong ones are found, and what a failure shows fails again.
+//! `expect_gradient`, `expect_integral_gradient` and `expect_undo`: right functions pass, wrong ones are found, and what a failure shows fails again.
 
 use ssl_compiler::runtime::External;
 use ssl_compiler::source::SourceMap;
@@ -232,4 +232,26 @@ fn a_failure_of_a_step_shows_it_again() {
     let again = failure.reproduce.as_deref().expect("a test");
     assert_eq!(again, "test \"again\" { expect_undo(step(s = {0, 0}, a = 1, b = 1), rel = 0.001); }");
     assert_eq!(values(&assert_fails(&format!("{source}{again}"), "gives s.x = ")[0]), (wanted, found));
+}
+
+/// An integral of a step at t, whose boundary is left out, has the gradient 0 and the slope 1.
+// rule: tests.integral_gradient reject; tests.integral_samples reject
+#[test]
+fn a_boundary_that_is_left_out_of_a_gradient_is_found() {
+    let function = |options: &str| {
+        let integrand = "x < t ? 1.0 + 0.5 * x : 0.0";
+        format!("float f(float t) {{ return integral(x in [0.0, 1.0]{options}) {{ return {integrand}; }}; }}\n")
+    };
+    let asked = "test \"t\" { samples = 1; expect_integral_gradient(f(uniform(0.25, 0.75)), samples = 256); }";
+    assert_passes(&format!("{}{asked}", function("")));
+    let reports = assert_fails(&format!("{}{asked}", function("; boundaries = false")), "∂f/∂t: reverse mode gives 0");
+    let again = reports[0].failures[0].reproduce.as_deref().expect("a test");
+    let repeated = assert_fails(&format!("{}{again}", function("; boundaries = false")), "∂f/∂t");
+    let (wanted, found) = values(&repeated[0]);
+    assert!((wanted - 1.25).abs() < 0.4 && found == 0.0, "{wanted} and {found}");
+    // A gradient that is off by less than the samples can tell is not taken for right.
+    let wide = "float f(float t) { return integral(x in [0.0, 1.0], y in [0.0, 1.0]) {
+        return sin(50.0 * x) * sin(70.0 * y) * 100.0 + (x + y < t ? 1.0 : 0.0); }; }
+        test \"t\" { samples = 1; expect_integral_gradient(f(0.5), samples = 256, rel = 1e-6, abs = 1e-6); }";
+    assert_fails(wide, "proves nothing");
 }

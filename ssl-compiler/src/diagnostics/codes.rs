@@ -239,9 +239,9 @@ codes! {
     TEST_NAME = "E0502", "unknown name in a test",
         "The test names a global, shader, parameter, output or expectation that does not exist. The hint lists those that do.";
     TEST_VALUE = "E0503", "value that a test cannot use",
-        "The values of a test are numbers, vectors and arithmetic. A value must have as many components as what it is assigned to or compared with. `expect_gradient` takes a function with a derivative, and `expect_undo` one with `[Undo(g)]`.";
+        "The values of a test are numbers, vectors and arithmetic. A value must have as many components as what it is assigned to or compared with. `expect_gradient` and `expect_integral_gradient` take a function with a derivative, and `expect_undo` one with `[Undo(g)]`.";
     TEST_ARGUMENTS = "E0504", "wrong arguments in a test",
-        "`dual` takes a value and its two partials. `uniform` takes the lowest and the highest value. `expect` takes an output, its value, and optionally an absolute and a relative tolerance. `expect_lobe` takes a closure output, a type of closure, and by name what you expect of it. `expect_lobes` takes a closure output and a number, and optionally a type. `expect_numeric_derivatives` takes a tolerance, and `expect_zero_cost` nothing. `expect_gradient` and `expect_undo` take a call of a function; parameters that the call leaves out are drawn.";
+        "`dual` takes a value and its two partials. `uniform` takes the lowest and the highest value. `expect` takes an output, its value, and optionally an absolute and a relative tolerance. `expect_lobe` takes a closure output, a type of closure, and by name what you expect of it. `expect_lobes` takes a closure output and a number, and optionally a type. `expect_numeric_derivatives` takes a tolerance, and `expect_zero_cost` nothing. `expect_gradient`, `expect_integral_gradient` and `expect_undo` take a call of a function; parameters that the call leaves out are drawn.";
     TEST_CASES = "E0510", "table of cases that cannot be used",
         "`cases(x, y) { \"first\": 1.0, 2.0; }` stands first in its test, once. Columns and cases have unique names. Each case gives every column a value. Each column is a global, or a statement below uses it.";
     BACKEND = "E0602", "native code could not be made",

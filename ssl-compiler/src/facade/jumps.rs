@@ -8,11 +8,13 @@ pub(super) fn explain(span: Span, why: Why) -> Diagnostic {
     let (message, hint) = match why {
         Why::Curved => (
             "the derivative of the integral needs the place where this condition changes, and it cannot be solved for it",
-            "solve it by hand for something of at most the second degree in the variables of integration, such as `x < a * y + b`",
+            "solve it by hand for something of at most the second degree in the variables of integration, such as `x < a * y + b`, \
+             or soften it: `smoothing = 0.01`",
         ),
         Why::Rounding => (
-            "the integrand jumps here at a place that depends on a parameter, and by no condition",
-            "write the jump as a condition, such as `x < a ? 0.0 : 1.0`",
+            "the integrand jumps here at a place that depends on a parameter, and by no condition that can be solved",
+            "round something that is affine in the variables of integration, or write the jump as a condition, such as \
+             `x < a ? 0.0 : 1.0`",
         ),
         Why::Loop => (
             "this integrand jumps at a place that depends on a parameter, and has a loop or a recursion in it",

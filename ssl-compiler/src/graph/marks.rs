@@ -68,6 +68,7 @@ impl Code {
             bake: None,
             defaults: &defaults,
             probes: false,
+            resampled: None,
             call_sites: true,
             names: false,
             poison: false,

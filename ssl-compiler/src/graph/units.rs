@@ -172,6 +172,7 @@ impl Loaded {
             bake: None,
             defaults: &defaults,
             probes: false,
+            resampled: None,
             call_sites: false,
             names: false,
             poison: false,

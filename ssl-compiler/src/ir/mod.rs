@@ -306,6 +306,8 @@ pub struct Module {
     pub gradient_rows: Vec<gradients::Input>,
     /// Integrals whose boundaries are yet to be written. No pass but the one that writes them sees any.
     pub integrals: Vec<points::Integral>,
+    /// Functions with their inverses, which that pass looks at.
+    pub inverses: Vec<(FuncId, FuncId)>,
 }
 
 impl Module {
@@ -324,6 +326,7 @@ impl Module {
             gradient_columns: self.gradient_columns.clone(),
             gradient_rows: self.gradient_rows.clone(),
             integrals: self.integrals.clone(),
+            inverses: self.inverses.clone(),
         }
     }
 

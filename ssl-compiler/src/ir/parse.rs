@@ -79,6 +79,7 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
             gradient_columns: gradients::Columns::default(),
             gradient_rows: Vec::new(),
             integrals: Vec::new(),
+            inverses: Vec::new(),
         },
         calls: Vec::new(),
         customs: Vec::new(),

@@ -10,6 +10,9 @@ use super::{Compare, Const, FLOAT, Float2, INT, Int1, Int2, Op, Value};
 /// Samples of one integral.
 pub const MAX_SAMPLES: i32 = 1 << 20;
 
+/// The global that moves the seeds of all integrals where their samples are not what they say. No author can name it.
+pub const RESEEDED: &str = "integral seed";
+
 /// Where an integral looks at its integrand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequence {
@@ -29,10 +32,12 @@ impl Sequence {
 #[derive(Clone, Debug)]
 pub struct Integral {
     /// What is to say how the integral changes where its integrand jumps. It takes a token, what the integrand sees,
-    /// the bounds, the number of samples and the seed, and gives the token and zeros so far.
+    /// the bounds, the number of samples, the seed and the width of bands, and gives the token and zeros so far.
     pub function: super::FuncId,
     pub integrand: super::FuncId,
     pub sequence: Sequence,
+    /// Whether a band stands for each boundary that cannot be drawn from.
+    pub smoothed: bool,
     /// By variable of integration, whether the bounds are constants.
     pub fixed: Vec<bool>,
     pub span: crate::source::Span,

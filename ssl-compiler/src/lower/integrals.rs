@@ -6,8 +6,9 @@
 use super::state::{State, one};
 use super::{Instance, Lowering, TOKEN, Writer};
 use crate::ir::builder::Builder;
-use crate::ir::points::{self, MAX_SAMPLES, Points, between, size};
+use crate::ir::points::{self, MAX_SAMPLES, Points, RESEEDED, between, size};
 use crate::ir::{Checkpoint, Compare, FLOAT, FuncId, Function, INT, Int2, Op, Ty, Value, Values};
+use crate::runtime::Order;
 use crate::sema::hir::{Argument, ExprKind, Integral};
 use crate::source::Span;
 
@@ -18,6 +19,7 @@ struct Taken {
     seen: Values,
     bounds: Vec<[Value; 2]>,
     points: Points,
+    smoothing: Option<Value>,
 }
 
 impl Writer<'_, '_> {
@@ -41,15 +43,28 @@ impl Writer<'_, '_> {
         let samples = self.scalar(&integral.samples);
         let samples = self.clamped(samples);
         let seed = self.scalar(&integral.seed);
+        let smoothing = integral.smoothing.as_ref().map(|width| self.scalar(width));
         self.b.span = span;
+        let (samples, seed) = self.resampled(samples, seed);
         let points = Points { sequence: integral.sequence, dimensions, samples, seed };
         let integrand = self.cx.instance_id(Instance { function: *id, textures });
-        let taken = Taken { integrand, effects: self.cx.facts.of(*id).effects, seen, bounds, points };
+        let taken = Taken { integrand, effects: self.cx.facts.of(*id).effects, seen, bounds, points, smoothing };
         let mut results = self.interior(&taken);
         if integral.boundaries {
             self.boundary(&taken, span, &mut results);
         }
         self.take(&function.result, false, &mut results.into_iter())
+    }
+
+    /// The number of samples and the seed, or what is asked for in their place.
+    fn resampled(&mut self, samples: Value, seed: Value) -> (Value, Value) {
+        let request = self.cx.request;
+        let (Some(count), Some((field, _))) = (request.resampled, request.checked.layout.find(RESEEDED)) else {
+            return (samples, seed);
+        };
+        let read = Op::Global { field: field as u32, component: 0, order: Order::Value };
+        let moved = self.b.emit(read, &[], INT);
+        (self.b.int(count), self.b.int2(Int2::Add, seed, moved))
     }
 
     /// Between one sample and as many as there may be.
@@ -128,13 +143,15 @@ impl Writer<'_, '_> {
         let mut args = Values::from_slice(&[self.token()]);
         args.extend(taken.seen.iter().copied());
         args.extend(taken.bounds.iter().flatten().copied());
-        args.extend([taken.points.samples, taken.points.seed]);
+        let none = self.b.float(0.0);
+        args.extend([taken.points.samples, taken.points.seed, taken.smoothing.unwrap_or(none)]);
         let takes: Vec<Ty> = args.iter().map(|&v| self.b.ty(v)).collect();
         let mut gives = vec![Ty::Token];
         gives.extend(vec![FLOAT; results.len()]);
         let id = self.cx.declare_boundary(taken.integrand, &takes, &gives);
         let sequence = taken.points.sequence;
-        self.cx.integrals.push(points::Integral { function: id, integrand: taken.integrand, sequence, fixed, span });
+        let (integrand, smoothed) = (taken.integrand, taken.smoothing.is_some());
+        self.cx.integrals.push(points::Integral { function: id, integrand, sequence, smoothed, fixed, span });
         let call = self.b.push(Op::Call(id), args, &gives, &[]);
         let moved = Values::from_slice(self.b.results(call));
         self.set_unnamed(TOKEN, one(moved[0]));

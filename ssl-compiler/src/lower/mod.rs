@@ -63,6 +63,8 @@ pub struct Request<'a> {
     pub defaults: &'a Defaults,
     /// Writes a probe before every sink, for the interpreter.
     pub probes: bool,
+    /// How many samples all integrals take, their seeds moved by the global [`RESEEDED`](crate::ir::points::RESEEDED).
+    pub resampled: Option<i32>,
     /// Gives all code of a shader that the entry calls the place of that call, instead of its own.
     pub call_sites: bool,
     /// Notes which values the author's variables hold.
@@ -115,6 +117,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         size: 0,
         too_long: false,
         integrals: Vec::new(),
+        inverses: Vec::new(),
         interface: ShaderInterface {
             name: program.function(request.shader).name.clone(),
             strings: program.strings.clone(),
@@ -134,7 +137,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
             Work::Undo(instance) => lowering.undo(id, &instance),
         }
     }
-    let Lowering { functions, mut interface, words, columns, watches, inputs, integrals, .. } = lowering;
+    let Lowering { functions, mut interface, words, columns, watches, inputs, integrals, inverses, .. } = lowering;
     if diagnostics.has_errors() {
         return None;
     }
@@ -159,6 +162,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         gradient_columns: ir::gradients::Columns::default(),
         gradient_rows: Vec::new(),
         integrals,
+        inverses,
     };
     Some((module, interface))
 }
@@ -201,6 +205,7 @@ struct Lowering<'a> {
     /// Whether it was said that there is too much.
     too_long: bool,
     integrals: Vec<ir::points::Integral>,
+    inverses: Vec<(FuncId, FuncId)>,
 }
 
 /// One IR function being written; the author's functions that are inlined into it have frames of
@@ -302,6 +307,10 @@ impl<'a> Lowering<'a> {
             self.declare_custom(id, &instance);
         }
         self.declare_undo(id, &instance);
+        if let Some(by) = function.attributes.inverse {
+            let inverse = self.instance_id(Instance { function: by, textures: Vec::new() });
+            self.inverses.push((id, inverse));
+        }
         self.queue.push((id, Work::Instance(instance)));
         id
     }

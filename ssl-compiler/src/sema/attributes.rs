@@ -20,6 +20,7 @@ const OF_FUNCTIONS: &[&str] = &[
     "PreferRecompute",
     "PreferCheckpoint",
     "Undo",
+    "Inverse",
 ];
 
 /// Before loops.
@@ -187,6 +188,7 @@ impl Checker<'_> {
                 "ForwardDerivativeOf" => self.custom_of(id, a, Stand::Derivative(Mode::Forward)),
                 "BackwardDerivativeOf" => self.custom_of(id, a, Stand::Derivative(Mode::Backward)),
                 "PrimalSubstituteOf" => self.custom_of(id, a, Stand::Primal),
+                "Inverse" => self.inverse(id, a),
                 _ => self.undo_of_function(id, a),
             }
         }
@@ -301,6 +303,35 @@ impl Checker<'_> {
             let message = format!("`{name}` has both a custom derivative and a primal substitute");
             let hint = "keep one of them: a substitute is differentiated, a derivative is called";
             self.error(&codes::ATTRIBUTE, a.span, message, hint);
+        }
+    }
+
+    /// `[Inverse(g)]`: `g` gives the point back that the function takes first, from what the function gives.
+    fn inverse(&mut self, f: FunctionId, a: &Attribute) {
+        let Some((name, candidates)) = self.named_functions(f, a) else { return };
+        let function = self.program.function(f);
+        let signature = function.signature();
+        let is_plain = |g: &super::hir::Function| g.parameters.iter().all(|p| p.direction == Direction::In);
+        let is_point = |ty: &Type| matches!(ty, Type::Float | Type::Vector(_));
+        let scalars = |ty: &Type| ty.components().is_some() && *ty != Type::String;
+        let fits = signature.first().is_some_and(|p| is_point(p) && *p == function.result);
+        if !fits || !signature.iter().all(scalars) || !is_plain(function) {
+            let message = format!("`{}` is no function that could be inverted", function.name);
+            let hint = "it takes a point first, a float or a vector, then numbers, and gives a point of the same type";
+            return self.error(&codes::ATTRIBUTE, a.span, message, hint);
+        }
+        let same = |g: &&FunctionId| {
+            let g = self.program.function(**g);
+            g.result == function.result && g.signature() == signature && is_plain(g)
+        };
+        match candidates.iter().find(same) {
+            Some(g) => self.program.functions[f.0 as usize].attributes.inverse = Some(*g),
+            None => {
+                let types: Vec<String> = signature.iter().map(|ty| self.name_of(ty)).collect();
+                let message = format!("`{}` does not invert `{}`", name.text, function.name);
+                let hint = format!("it must be `{} {}({})`", types[0], name.text, types.join(", "));
+                self.diagnostics.push(Diagnostic::error(&codes::CUSTOM_SIGNATURE, name.span, message, hint));
+            }
         }
     }
 

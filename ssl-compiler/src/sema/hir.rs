@@ -91,6 +91,8 @@ pub struct Attributes {
     pub primal: Option<FunctionId>,
     /// Takes a step of its state back.
     pub undo: Option<FunctionId>,
+    /// Gives back the point that the function takes first.
+    pub inverse: Option<FunctionId>,
     /// It stands for methods that a host links, in this slot, and so do its derivatives.
     pub linked: Option<u32>,
 }
@@ -107,7 +109,7 @@ impl Attributes {
     /// The functions that stand for the function in derivatives.
     pub fn functions(&self) -> impl Iterator<Item = FunctionId> + use<> {
         let custom = [self.forward, self.backward].into_iter().flatten().map(|custom| custom.by);
-        custom.chain(self.primal).chain(self.undo)
+        custom.chain(self.primal).chain(self.undo).chain(self.inverse)
     }
 
     /// Whether something else than the body says what the derivatives are.
@@ -354,6 +356,8 @@ pub struct Integral {
     pub bounds: Vec<[Expr; 2]>,
     pub samples: Expr,
     pub seed: Expr,
+    /// How wide a band stands for each boundary that cannot be drawn from, in what its condition compares.
+    pub smoothing: Option<Expr>,
     pub sequence: Sequence,
     /// Whether derivatives look at how conditions move.
     pub boundaries: bool,
@@ -361,7 +365,7 @@ pub struct Integral {
 
 impl Integral {
     pub fn parts(&self) -> impl Iterator<Item = &Expr> {
-        std::iter::once(&self.call).chain(self.bounds.iter().flatten()).chain([&self.samples, &self.seed])
+        std::iter::once(&self.call).chain(self.bounds.iter().flatten()).chain([&self.samples, &self.seed]).chain(&self.smoothing)
     }
 }
 

@@ -53,15 +53,20 @@ impl Checker<'_> {
         let zero = || Argument::In(Expr::constant(Constant::Float(0.0), span));
         arguments.extend(integral.variables.iter().map(|_| zero()));
         let call = Expr { kind: ExprKind::Call(id, arguments), ty: ty.clone(), span };
-        let Options { samples, seed, sequence, boundaries } = options;
-        let integral = Integral { call, bounds, samples, seed, sequence, boundaries };
+        let Options { samples, seed, sequence, smoothing, boundaries } = options;
+        let integral = Integral { call, bounds, samples, seed, sequence, smoothing, boundaries };
         Expr { kind: ExprKind::Integral(Box::new(integral)), ty, span }
     }
 
     fn integral_options(&mut self, given: &[(Ident, ast::Expr)], span: Span) -> Option<Options> {
         let int = |n: i32| Expr::constant(Constant::Int(n), span);
-        let mut options =
-            Options { samples: int(DEFAULT_SAMPLES), seed: int(0), sequence: Sequence::Sobol, boundaries: true };
+        let mut options = Options {
+            samples: int(DEFAULT_SAMPLES),
+            seed: int(0),
+            sequence: Sequence::Sobol,
+            smoothing: None,
+            boundaries: true,
+        };
         for (i, (name, value)) in given.iter().enumerate() {
             if given[..i].iter().any(|(other, _)| other.text == name.text) {
                 self.twice(name.span, format!("`{}` is given twice", name.text), None);
@@ -71,6 +76,7 @@ impl Checker<'_> {
                 "samples" => options.samples = self.samples(value)?,
                 "seed" => options.seed = self.initialiser(value, &Type::Int),
                 "sequence" => options.sequence = self.sequence(value)?,
+                "smoothing" => options.smoothing = Some(self.smoothing(value)?),
                 "boundaries" => {
                     let checked = self.initialiser(value, &Type::Bool);
                     let Some(Constant::Bool(on)) = self.constant_scalar(&checked) else {
@@ -82,7 +88,7 @@ impl Checker<'_> {
                 }
                 _ => {
                     let message = format!("an integral has no option `{}`", name.text);
-                    let hint = "there is `samples`, `seed`, `sequence` and `boundaries`";
+                    let hint = "there is `samples`, `seed`, `sequence`, `smoothing` and `boundaries`";
                     self.error(&codes::INTEGRAL, name.span, message, hint);
                     return None;
                 }
@@ -99,6 +105,18 @@ impl Checker<'_> {
             return None;
         }
         Some(samples)
+    }
+
+    fn smoothing(&mut self, value: &ast::Expr) -> Option<Expr> {
+        let width = self.initialiser(value, &Type::Float);
+        if let Some(Constant::Float(w)) = self.constant_scalar(&width)
+            && !(w > 0.0 && w.is_finite())
+        {
+            let hint = "give a positive number: how far what a condition compares may be from its boundary";
+            self.error(&codes::INTEGRAL, value.span, format!("a smoothing of {w}"), hint);
+            return None;
+        }
+        Some(width)
     }
 
     fn sequence(&mut self, value: &ast::Expr) -> Option<Sequence> {
@@ -230,6 +248,7 @@ struct Options {
     samples: Expr,
     seed: Expr,
     sequence: Sequence,
+    smoothing: Option<Expr>,
     boundaries: bool,
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Compiled<'a> {
     /// The same for gradients of functions, by statement and point.
     judged_gradients: HashMap<Vec<u64>, Judged>,
     /// The file with the shaders behind it that call functions for tests.
-    pub appended: HashMap<String, Result<Appended, String>>,
+    pub appended: HashMap<(String, Option<i32>), Result<Appended, String>>,
 }
 
 /// Verdicts that are kept; a test of more samples judges again.

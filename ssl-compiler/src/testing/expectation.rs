@@ -2,16 +2,18 @@
 
 use super::compare::Tolerance;
 use super::formula::is_condition;
-use super::functions::{Called, GRADIENT, Gradient, UNDO, Undo};
+use super::functions::{Called, GRADIENT, Gradient, INTEGRAL, INTEGRAL_SAMPLES, MIN_INTEGRAL_SAMPLES, UNDO, Undo};
 use super::values::constant;
 use crate::diagnostics::{Code, Diagnostic, closest, codes};
+use crate::ir::points::MAX_SAMPLES;
 use crate::source::Span;
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestArgument};
 
 /// Every expectation that is a statement with arguments.
-pub(super) const NAMES: [&str; 7] = [
+pub(super) const NAMES: [&str; 8] = [
     "expect",
     "expect_gradient",
+    "expect_integral_gradient",
     "expect_lobe",
     "expect_lobes",
     "expect_numeric_derivatives",
@@ -89,6 +91,7 @@ pub(super) fn read<'a>(
     let takes = match statement.text.as_str() {
         "expect" => "an output, its value and tolerances, or a comparison",
         "expect_gradient" => "a call of a function, and by name `wrt`, `cotangent`, `rel`, `abs` and `differs`",
+        "expect_integral_gradient" => "a call of a function, and by name `wrt`, `cotangent`, `samples`, `rel` and `abs`",
         "expect_undo" => "a call of a function, and by name `rel` and `abs`",
         "expect_lobe" => "a closure output, the type of a lobe, and what is expected of it by name",
         "expect_lobes" => "a closure output, how many lobes it has, and a type of lobes if only those count",
@@ -117,6 +120,7 @@ pub(super) fn read<'a>(
             tolerance: arguments.tolerance(true)?,
         },
         "expect_gradient" => Expectation::Gradient(arguments.gradient()?),
+        "expect_integral_gradient" => Expectation::Gradient(arguments.integral_gradient()?),
         "expect_undo" => {
             Expectation::Undo(Undo { called: called(arguments.next()?)?, tolerance: arguments.tolerance_or(UNDO)? })
         }
@@ -191,7 +195,15 @@ impl<'a> Arguments<'a> {
                 return Err(fault(&codes::TEST_VALUE, span, message, "write `differs = true`, or leave it out"));
             }
         };
-        Ok(Gradient { called, wrt, cotangent, tolerance, differs })
+        Ok(Gradient { called, wrt, cotangent, tolerance, integrals: None, differs })
+    }
+
+    fn integral_gradient(&mut self) -> Result<Gradient<'a>, Fault> {
+        let called = called(self.next()?)?;
+        let tolerance = self.tolerance_or(INTEGRAL)?;
+        let samples = self.take("samples").map_or(Ok(INTEGRAL_SAMPLES), samples_of)?;
+        let (wrt, cotangent) = (self.take("wrt"), self.take("cotangent"));
+        Ok(Gradient { called, wrt, cotangent, tolerance, integrals: Some(samples), differs: false })
     }
 
     fn lobe(&mut self) -> Result<Lobe<'a>, Fault> {
@@ -208,6 +220,7 @@ impl<'a> Arguments<'a> {
         let known: &[&str] = match statement {
             "expect" | "expect_undo" => &["abs", "rel"],
             "expect_gradient" => &["wrt", "cotangent", "rel", "abs", "differs"],
+            "expect_integral_gradient" => &["wrt", "cotangent", "samples", "rel", "abs"],
             _ => &[],
         };
         match self.named.first() {
@@ -255,6 +268,15 @@ fn not_negative(e: &Expr) -> Result<f64, Fault> {
     }
     let message = if x.is_nan() { "a tolerance must be a number" } else { "a tolerance cannot be negative" };
     Err(fault(&codes::TEST_VALUE, e.span, message, "it is how far the value may be off"))
+}
+
+fn samples_of(e: &Expr) -> Result<i32, Fault> {
+    let x = one_number(e)?;
+    if x >= f64::from(MIN_INTEGRAL_SAMPLES) && x.fract() == 0.0 && x <= f64::from(MAX_SAMPLES) {
+        return Ok(x as i32);
+    }
+    let hint = format!("write a whole number, {MIN_INTEGRAL_SAMPLES} to {MAX_SAMPLES}");
+    Err(fault(&codes::TEST_VALUE, e.span, "so many samples tell no difference", hint))
 }
 
 fn count_of(e: &Expr) -> Result<usize, Fault> {

@@ -25,6 +25,11 @@ impl Slope {
         Slope { row: Vec::new(), best: f64::NAN, error: f64::INFINITY }
     }
 
+    /// One that was found in another way.
+    pub fn known(best: f64, error: f64) -> Slope {
+        Slope { row: Vec::new(), best, error }
+    }
+
     /// Takes the central difference at the next, smaller step, and how far rounding may have moved it.
     pub fn refine(&mut self, difference: f64, rounding: f64) {
         let mut row = Vec::with_capacity(self.row.len() + 1);

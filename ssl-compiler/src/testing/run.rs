@@ -221,23 +221,7 @@ impl<'a, 'c> Run<'a, 'c> {
 
     /// The globals as rows for lane 0 of a block.
     pub fn rows(&self) -> Vec<Row> {
-        let mut rows = vec![Row::ZERO; self.layout.rows()];
-        for (i, field) in self.layout.fields().iter().enumerate() {
-            for c in 0..field.components() {
-                for (order, table) in [
-                    (Order::Value, &self.seeds.values),
-                    (Order::Ddx, &self.seeds.partials[0]),
-                    (Order::Ddy, &self.seeds.partials[1]),
-                ] {
-                    let Some(row) = field.row(c, order) else { continue };
-                    match field.ty {
-                        Type::Int | Type::Bool | Type::String => rows[row].set_int(0, table[i][c] as i32),
-                        _ => rows[row].0[0] = table[i][c] as f32,
-                    }
-                }
-            }
-        }
-        rows
+        rows_of(self.layout, &self.seeds)
     }
 
     fn run(&mut self, name: &Ident, arguments: &[(Ident, Expr)]) -> Result<(), Wrong> {
@@ -299,4 +283,23 @@ impl<'a, 'c> Run<'a, 'c> {
     pub fn constant(e: &Expr) -> Result<Vec<f64>, Wrong> {
         constant(e).map_err(|m| Wrong::new(e.span, m))
     }
+}
+
+/// Globals as rows for lane 0 of a block.
+pub(super) fn rows_of(layout: &GlobalsLayout, seeds: &Seeds) -> Vec<Row> {
+    let mut rows = vec![Row::ZERO; layout.rows()];
+    for (i, field) in layout.fields().iter().enumerate() {
+        for c in 0..field.components() {
+            for (order, table) in
+                [(Order::Value, &seeds.values), (Order::Ddx, &seeds.partials[0]), (Order::Ddy, &seeds.partials[1])]
+            {
+                let Some(row) = field.row(c, order) else { continue };
+                match field.ty {
+                    Type::Int | Type::Bool | Type::String => rows[row].set_int(0, table[i][c] as i32),
+                    _ => rows[row].0[0] = table[i][c] as f32,
+                }
+            }
+        }
+    }
+    rows
 }

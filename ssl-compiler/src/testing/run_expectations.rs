@@ -60,6 +60,7 @@ impl Run<'_, '_> {
             }
             Expectation::Numeric { tolerance } => self.numeric(*tolerance, span),
             Expectation::ZeroCost => Ok(self.zero_cost(span)?),
+            Expectation::Gradient(gradient) if gradient.integrals.is_some() => self.integral_gradient(gradient, span),
             Expectation::Gradient(gradient) => self.gradient(gradient, span),
             Expectation::Undo(undo) => self.undo(undo, span),
         }

@@ -10,19 +10,21 @@ use super::{cases, check_tests};
 use crate::diagnostics::Diagnostics;
 use crate::facade::{BackendKind, check, on_large_stack};
 use crate::source::{FileId, SourceMap, Span};
-use crate::syntax::ast::{TestDecl, TestStmtKind};
+use crate::syntax::ast::{TestDecl, TestStmt, TestStmtKind};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Samples that a test with `uniform` draws unless it says otherwise.
 const SAMPLES: usize = 100;
+/// The same of a test of gradients of integrals, each of which looks at thousands of samples.
+const INTEGRAL_POINTS: usize = 4;
 /// How often a point is drawn again that lies too near a branch or kink.
 const REDRAWS: usize = 20;
 /// Samples after which a test of which no point could be judged gives up.
 const HOPELESS: usize = 5;
 /// Runs that finding simpler inputs for a failure may take.
 const SHRINK_RUNS: usize = 400;
-/// Those where a run itself fails, which may take all its fuel.
+/// Those where a run itself fails, which may take all its fuel, or looks at integrals.
 const SHRINK_SLOW_RUNS: usize = 20;
 
 /// Runs every test of a file. Fails where the file has errors.
@@ -134,6 +136,11 @@ fn place_of(span: &Span) -> (u32, u32) {
     (span.start, span.end)
 }
 
+/// Whether a statement looks at a function at many samples for each point.
+fn is_of_integrals(s: &TestStmt) -> bool {
+    s.called(&["expect_integral_gradient"]).is_some()
+}
+
 /// How often the test is run: more than once where it draws something.
 fn wanted(test: &TestDecl) -> usize {
     let mut drawn = false;
@@ -146,12 +153,15 @@ fn wanted(test: &TestDecl) -> usize {
             TestStmtKind::Set(_, e) => drawn |= draws(e),
             TestStmtKind::Run(_, arguments) => drawn |= arguments.iter().any(|(_, e)| draws(e)),
             TestStmtKind::Expect(name, _) => {
-                drawn |= ["expect_numeric_derivatives", "expect_gradient", "expect_undo"].contains(&name.text.as_str());
+                let drawing =
+                    ["expect_numeric_derivatives", "expect_gradient", "expect_integral_gradient", "expect_undo"];
+                drawn |= drawing.contains(&name.text.as_str());
             }
             TestStmtKind::ExpectError { .. } | TestStmtKind::Cases(_) => {}
         }
     }
-    if drawn { wanted.unwrap_or(SAMPLES) } else { 1 }
+    let usual = if test.body.iter().any(is_of_integrals) { INTEGRAL_POINTS } else { SAMPLES };
+    if drawn { wanted.unwrap_or(usual) } else { 1 }
 }
 
 /// Whether two wrong derivatives show one fault: the same derivative, in the same direction, off by half as much or
@@ -174,8 +184,11 @@ fn simplest(run: &mut Run<'_, '_>, first: Attempt) -> Vec<Failure> {
         return first.failures;
     }
     let span = first.failures[0].span;
-    let is_run = run.test.body.iter().any(|s| matches!(&s.kind, TestStmtKind::Run(name, _) if name.span == span));
-    let budget = if is_run { SHRINK_SLOW_RUNS } else { SHRINK_RUNS };
+    let is_slow = |s: &TestStmt| match &s.kind {
+        TestStmtKind::Run(name, _) => name.span == span,
+        _ => is_of_integrals(s) && s.span == span,
+    };
+    let budget = if run.test.body.iter().any(is_slow) { SHRINK_SLOW_RUNS } else { SHRINK_RUNS };
     let sink = first.sinks.first().copied().flatten();
     let values = shrink(&drawn, budget, &mut |values| {
         let attempt = run.sample(values.to_vec());

@@ -45,6 +45,7 @@ fn shows(kind: Kind, test: &str) -> bool {
         "expect_lobe(",
         "expect_numeric_derivatives(",
         "expect_gradient(",
+        "expect_integral_gradient(",
         "expect_undo(",
         "assert",
         "gives(",

@@ -4,7 +4,9 @@
 //! They are forced together. Places count as the same where their coefficients are sums of the same terms, up to the sign
 //! of all. What is equal in value only, `ties` sees.
 
+use super::declared::Map;
 use super::jumps::Jump;
+use super::residual::Residual;
 use super::solve::Piece;
 use crate::ir::builder::Builder;
 use crate::ir::*;
@@ -13,21 +15,47 @@ use std::collections::HashMap;
 /// A place, and the conditions that change there; whether each is the opposite of the first one.
 pub(super) struct Site<'j> {
     pub pieces: Vec<Piece>,
+    /// Boundaries that are no polynomials.
+    pub others: Vec<Other>,
     pub jumps: Vec<(&'j Jump, bool)>,
 }
+
+/// A boundary that is no polynomial.
+pub(super) struct Other {
+    pub residual: Residual,
+    /// Where its points come from; it is softened where that is `None`.
+    pub map: Option<Map>,
+    pub above: Value,
+    pub valid: Value,
+}
+
+/// What is known of the place where a condition changes.
+pub(super) struct Solution {
+    pub pieces: Vec<Piece>,
+    pub others: Vec<Other>,
+}
+
+/// A condition with its place.
+pub(super) type Found<'j> = (&'j Jump, Solution);
 
 /// How many operations of a coefficient are looked at.
 const MAX_TERMS: usize = 256;
 
 /// Puts the jumps at one place together.
-pub(super) fn together<'j>(b: &Builder, found: Vec<(&'j Jump, Vec<Piece>)>) -> Vec<Site<'j>> {
+pub(super) fn together<'j>(b: &Builder, found: Vec<Found<'j>>) -> Vec<Site<'j>> {
     let mut definitions = HashMap::new();
     for data in &b.function.insts {
         definitions.extend(data.results.iter().map(|&r| (r, data)));
     }
     let mut sites: Vec<Site<'_>> = Vec::new();
     let mut known: HashMap<(Vec<String>, Vec<String>), usize> = HashMap::new();
-    for (jump, pieces) in found {
+    for (jump, solution) in found {
+        let Solution { pieces, others } = solution;
+        if !others.is_empty() {
+            // Their conditions count each by itself.
+            sites.push(Site { pieces, others, jumps: vec![(jump, false)] });
+            continue;
+        }
         let (places, sides): (Vec<String>, Vec<Side>) =
             pieces.iter().map(|piece| place(&definitions, b, piece)).unzip();
         let [same, opposite] = [false, true].map(|turned| sides.iter().map(|side| side.text(turned)).collect());
@@ -37,7 +65,7 @@ pub(super) fn together<'j>(b: &Builder, found: Vec<(&'j Jump, Vec<Piece>)>) -> V
             (_, Some(&i)) => sites[i].jumps.push((jump, true)),
             _ => {
                 known.insert(same, sites.len());
-                sites.push(Site { pieces, jumps: vec![(jump, false)] });
+                sites.push(Site { pieces, others: Vec::new(), jumps: vec![(jump, false)] });
             }
         }
     }

@@ -13,11 +13,16 @@ pub(super) struct Copies<'a> {
 impl<'a> Copies<'a> {
     /// For the integrand's parameters stand what it sees and the variables of integration, as far as they are given.
     pub fn new(f: &'a Function, seen: &[Value], drawn: &[Value]) -> Copies<'a> {
+        let given = seen.iter().chain(drawn).copied();
+        let params = f.params().iter().copied().filter(|&v| f.ty(v) != Ty::Token);
+        Copies::knowing(f, params.zip(given))
+    }
+
+    /// For some values of the integrand stand others.
+    pub fn knowing(f: &'a Function, known: impl Iterator<Item = (Value, Value)>) -> Copies<'a> {
         let mut definitions = HashMap::new();
         f.walk(|inst, data| definitions.extend(data.results.iter().map(|&r| (r, inst))));
-        let given = seen.iter().chain(drawn).map(|&v| Some(v));
-        let params = f.params().iter().copied().filter(|&v| f.ty(v) != Ty::Token);
-        Copies { f, definitions, known: params.zip(given).collect() }
+        Copies { f, definitions, known: known.map(|(v, copy)| (v, Some(copy))).collect() }
     }
 
     /// What defines a value of the integrand.
@@ -46,6 +51,15 @@ impl<'a> Copies<'a> {
                 let [then, otherwise] = [0, 1].map(|i| f.region(data.regions[i]).results[at]);
                 let (then, otherwise) = (self.of(b, then)?, self.of(b, otherwise)?);
                 matches!(b.ty(then), Ty::Scalar(_)).then(|| b.select(condition, then, otherwise))
+            }
+            Op::Call(_) if data.args.iter().all(|&a| f.ty(a) != Ty::Token) => {
+                let at = data.results.iter().position(|&r| r == v)?;
+                let args: Option<Values> = data.args.iter().map(|&a| self.of(b, a)).collect();
+                let types: Vec<Ty> = data.results.iter().map(|&r| f.ty(r)).collect();
+                let call = b.push(data.op, args?, &types, &[]);
+                let made = Values::from_slice(b.results(call));
+                self.known.extend(data.results.iter().zip(&made).map(|(&r, &copy)| (r, Some(copy))));
+                made.get(at).copied()
             }
             Op::Const(c) => Some(b.constant(c)),
             op if op.is_pure() && data.regions.is_empty() && data.results.len() == 1 => {

@@ -1,37 +1,57 @@
 //! The integrand as one function without calls and tokens, as far as it can be had.
 
+use super::remainders;
 use super::sizes::Sizes;
 use crate::ir::*;
 use crate::passes::remarks::Remarks;
 use crate::passes::{dce, inline, simplify, unroll};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 pub(super) struct Flat {
     /// Takes what the integrand sees and the variables of integration, and gives floats.
     pub function: Function,
     /// Why its two sides cannot be computed.
     pub opaque: Option<Why>,
-    /// By function that is still called, whether its author gave its derivatives.
-    pub customs: Vec<bool>,
+    /// Functions that are still called, of which the author gave the derivatives.
+    pub customs: HashSet<FuncId>,
+    /// Those of which the author gave an inverse, with that.
+    pub inverses: HashMap<FuncId, FuncId>,
 }
 
 pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
     let mut own = reached(module, integrand);
+    let inverses: HashMap<FuncId, FuncId> = module.inverses.iter().copied().collect();
+    let known: HashMap<&str, FuncId> =
+        module.functions.iter().enumerate().map(|(i, f)| (f.name.as_str(), FuncId(i as u32))).collect();
+    let of_module = |f: &Function| known.get(f.name.as_str()).copied();
+    let is_point = |f: &Function| f.results.iter().all(|ty| *ty == FLOAT);
+    for f in &mut own.functions[1..] {
+        // What only spends stays a call.
+        f.spends |= is_point(f) && of_module(f).is_some_and(|id| inverses.contains_key(&id));
+    }
     inline::everything(&mut own);
     simplify::run(&mut own);
     unroll::run(&mut own, &mut Remarks::unheard());
     simplify::run(&mut own);
     own.functions.iter_mut().for_each(without_fuel);
+    own.functions.iter_mut().for_each(remainders::run);
     own.functions.iter_mut().for_each(settle);
     simplify::run(&mut own);
     dce::run(&mut own);
-    let customs = own.functions.iter().map(|f| f.custom != Custom::default()).collect();
+    let is_custom = |f: &&Function| f.custom != Custom::default();
+    let customs = own.functions.iter().filter(is_custom).filter_map(of_module).collect();
+    let ids: Vec<Option<FuncId>> = own.functions.iter().map(of_module).collect();
     let mut function = own.functions.swap_remove(own.entry.index());
+    for callee in function.insts.iter_mut().filter_map(|data| data.op.callee_mut()) {
+        // What was removed may name functions that are gone.
+        *callee = ids.get(callee.index()).copied().flatten().unwrap_or(FuncId(0));
+    }
     let body = function.body;
     let tokens: Vec<bool> = function.params().iter().map(|&v| function.ty(v) != Ty::Token).collect();
     let mut opaque = None;
     function.walk(|_, data| match data.op {
+        Op::Call(callee) if inverses.contains_key(&callee) => {}
         Op::Loop(_) | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } => opaque = opaque.or(Some(Why::Loop)),
         Op::If => {}
         _ if data.args.iter().any(|&v| function.ty(v) == Ty::Token) => opaque = Some(Why::Effects),
@@ -45,7 +65,7 @@ pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
         let params = &mut function.regions[body.index()].params;
         params.sort_by_key(|v| function.types[v.index()] == Ty::Token);
     }
-    Flat { function, opaque, customs }
+    Flat { function, opaque, customs, inverses }
 }
 
 /// A module of a function and all that it calls.

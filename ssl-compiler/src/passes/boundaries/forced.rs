@@ -1,6 +1,7 @@
-//! The integrand with conditions forced to one side.
+//! The integrand with conditions, and what is rounded, forced to one side.
 
 use super::coinciding::Site;
+use super::jumps::Kind;
 use crate::ir::*;
 use std::collections::HashMap;
 
@@ -18,10 +19,10 @@ pub(super) fn write(integrand: &Function, sites: &[Site<'_>], name: String) -> F
     let states = f.new_value(Ty::Array(crate::types::Scalar::Int, sites.len() as u32));
     let body = f.body;
     f.regions[body.index()].params.push(states);
-    let jumps: HashMap<Inst, (usize, bool)> = sites
+    let jumps: HashMap<Inst, (usize, bool, Kind)> = sites
         .iter()
         .enumerate()
-        .flat_map(|(i, site)| site.jumps.iter().map(move |(jump, opposite)| (jump.inst, (i, *opposite))))
+        .flat_map(|(i, site)| site.jumps.iter().map(move |(jump, opposite)| (jump.inst, (i, *opposite, jump.kind))))
         .collect();
     let mut alias: Vec<Value> = (0..f.types.len() as u32).map(Value).collect();
     let mut selects = Vec::new();
@@ -29,11 +30,17 @@ pub(super) fn write(integrand: &Function, sites: &[Site<'_>], name: String) -> F
         let mut insts = Vec::new();
         for inst in std::mem::take(&mut f.regions[region].insts) {
             insts.push(inst);
-            if let Some(&(site, opposite)) = jumps.get(&inst) {
-                let (condition, span) = (f.inst(inst).results[0], f.inst(inst).span);
+            if let Some(&(site, opposite, kind)) = jumps.get(&inst) {
+                let (result, span, operand) = (f.inst(inst).results[0], f.inst(inst).span, f.inst(inst).args[0]);
                 let mut at = Place { f: &mut f, insts: &mut insts, span };
-                alias[condition.index()] = at.forced(states, site, opposite, condition);
-                selects.push((insts.last().copied(), condition));
+                let [free, side] = at.state(states, site, opposite);
+                let side = match kind {
+                    Kind::Rounding(op) => at.rounded(op, operand, side, result),
+                    _ => side,
+                };
+                let ty = at.f.ty(result);
+                alias[result.index()] = at.push(Op::Select, &[free, result, side], ty);
+                selects.push((insts.last().copied(), result));
             }
         }
         f.regions[region].insts = insts;
@@ -75,14 +82,43 @@ impl Place<'_> {
         self.push(Op::Const(Const::Int(n)), &[], INT)
     }
 
-    /// The condition, or what the states say.
-    fn forced(&mut self, states: Value, site: usize, opposite: bool, condition: Value) -> Value {
+    fn float(&mut self, x: f32) -> Value {
+        self.push(Op::Const(Const::float(x)), &[], FLOAT)
+    }
+
+    /// Whether a condition is as it is, and whether it holds if not.
+    fn state(&mut self, states: Value, site: usize, opposite: bool) -> [Value; 2] {
         let site = self.int(site as i32);
         let state = self.push(Op::ArrayGet, &[states, site], INT);
         let holds = self.int(if opposite { HOLDS_NOT } else { HOLDS });
         let side = self.push(Op::IntCompare(Compare::Eq), &[state, holds], BOOL);
         let none = self.int(AS_IT_IS);
-        let free = self.push(Op::IntCompare(Compare::Eq), &[state, none], BOOL);
-        self.push(Op::Select, &[free, condition, side], BOOL)
+        [self.push(Op::IntCompare(Compare::Eq), &[state, none], BOOL), side]
+    }
+
+    /// What rounding gives just above or just below the place at which the operand stands, up to rounding of its own.
+    fn rounded(&mut self, op: Float1, operand: Value, above: Value, result: Value) -> Value {
+        let shift = self.float(if op == Float1::Round { 0.5 } else { 0.0 });
+        let number = self.push(Op::Float2(Float2::Sub), &[operand, shift], FLOAT);
+        let number = self.push(Op::Float1(Float1::Round), &[number], FLOAT);
+        let [zero, one] = [0.0, 1.0].map(|x| self.float(x));
+        let next = self.push(Op::Float2(Float2::Add), &[number, one], FLOAT);
+        let before = self.push(Op::Float2(Float2::Sub), &[number, one], FLOAT);
+        let (high, low) = match op {
+            Float1::Ceil | Float1::Round => (next, number),
+            Float1::Floor => (number, before),
+            // Towards zero, around which nothing happens.
+            _ => {
+                let negative = self.push(Op::FloatCompare(Compare::Lt), &[number, zero], BOOL);
+                let positive = self.push(Op::FloatCompare(Compare::Gt), &[number, zero], BOOL);
+                let high = self.push(Op::Select, &[negative, next, number], FLOAT);
+                (high, self.push(Op::Select, &[positive, before, number], FLOAT))
+            }
+        };
+        let rounded = self.push(Op::Select, &[above, high, low], FLOAT);
+        match self.f.ty(result) {
+            FLOAT => rounded,
+            ty => self.push(Op::FloatToInt, &[rounded], ty),
+        }
     }
 }

@@ -114,6 +114,11 @@ impl<'a> Forms<'a> {
         Forms { f, taint, bounds, drawn, copies, known: HashMap::new() }
     }
 
+    /// The variables of integration.
+    pub fn drawn(&self) -> &[Value] {
+        &self.drawn
+    }
+
     pub fn is_drawn(&self, v: Value) -> bool {
         self.taint.is_drawn(v)
     }

@@ -16,10 +16,17 @@ pub(super) struct Jump {
     pub span: Span,
     /// What is compared, or rounded.
     pub args: Values,
-    /// The comparison.
-    pub compare: Compare,
-    /// Why it lies on no plane, if that is known already.
-    pub why: Option<Why>,
+    pub kind: Kind,
+}
+
+/// What jumps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Compare(Compare),
+    /// Each time that the operand passes a whole number, or one and a half.
+    Rounding(Float1),
+    /// It cannot be followed.
+    Unknown(Why),
 }
 
 pub(super) struct Found {
@@ -80,23 +87,22 @@ pub(super) fn find(flat: &Flat, fixed: &[bool]) -> Found {
         if kinds & DRAWN == 0 || kinds & (MOVED | LOOKED_UP) == 0 {
             return;
         }
-        let (compare, why) = match data.op {
+        let kind = match data.op {
             Op::FloatCompare(Compare::Eq | Compare::Ne) => return,
-            Op::FloatCompare(compare) if sizes.settled(compare, &data.args).is_none() => (compare, None),
-            Op::Float1(Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc)
-            | Op::Float2(Float2::Fmod | Float2::Atan2)
-            | Op::FloatToInt
-            | Op::FloatBits => (Compare::Eq, Some(Why::Rounding)),
+            Op::FloatCompare(compare) if sizes.settled(compare, &data.args).is_none() => Kind::Compare(compare),
+            Op::Float1(op @ (Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc)) => Kind::Rounding(op),
+            Op::FloatToInt => Kind::Rounding(Float1::Trunc),
+            Op::Float2(Float2::Fmod | Float2::Atan2) | Op::FloatBits => Kind::Unknown(Why::Rounding),
             // What it holds is not known here. A derivative that its author gave is the author's.
-            Op::Call(callee) if !flat.customs[callee.index()] => (Compare::Eq, Some(Why::Loop)),
-            Op::Jvp { .. } | Op::Vjp { .. } => (Compare::Eq, Some(Why::Loop)),
+            Op::Call(callee) if !flat.customs.contains(&callee) && !flat.inverses.contains_key(&callee) => Kind::Unknown(Why::Loop),
+            Op::Jvp { .. } | Op::Vjp { .. } => Kind::Unknown(Why::Loop),
             _ => return,
         };
         if kinds & LOOKED_UP != 0 {
             look_up = look_up.or(Some(data.span));
         }
         if kinds & MOVED != 0 {
-            jumps.push(Jump { inst, span: data.span, args: data.args.clone(), compare, why });
+            jumps.push(Jump { inst, span: data.span, args: data.args.clone(), kind });
         }
     });
     Found { jumps, taint, look_up }

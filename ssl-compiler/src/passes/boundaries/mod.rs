@@ -19,10 +19,12 @@
 //! makes authors rewrite their integrands; and shifting the samples instead (reparametrisation), which needs a smooth map
 //! for all conditions together.
 //!
-//! What cannot be solved becomes a `barrier`, which differentiation refuses where a derivative goes through it.
+//! A condition may also be on what a function gives whose inverse is declared (`declared`). What cannot be solved is softened
+//! where the author says so (`strewn`). Else it becomes a `barrier`, which differentiation refuses where a derivative goes through it.
 
 mod coinciding;
 mod copies;
+mod declared;
 mod flat;
 mod forced;
 mod forms;
@@ -30,20 +32,29 @@ mod jumps;
 mod moments;
 mod planes;
 mod quadrics;
+mod ranges;
+mod remainders;
+mod residual;
 mod rounds;
+mod sides;
 mod sizes;
 mod solve;
+mod strewn;
 mod ties;
 
 use super::ad::Refused;
 use crate::ir::builder::Builder;
 use crate::ir::points::Integral;
-use crate::ir::{FLOAT, FuncId, Function, Module, Op, Ty, Value, Values, Why};
-use coinciding::Site;
+use crate::ir::{Compare, FLOAT, FuncId, Function, Module, Op, Ty, Value, Values, Why};
+use coinciding::{Other, Site, Solution};
 use copies::Copies;
-use jumps::{Found, Jump};
+use declared::Map;
+use forms::Forms;
+use jumps::{Found, Kind};
 use moments::{Head, Shape};
-use solve::Piece;
+use residual::{Against, Residual};
+use sides::Sides;
+use solve::{Declared, Piece, Places};
 use std::collections::HashMap;
 use ties::Table;
 
@@ -68,18 +79,19 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
     let mut b = Builder::new(head.with_precision(placeholder.precision));
     b.span = wanted.span;
     let params = Values::from_slice(b.function.params());
-    let seen = params.len() - 2 * dimensions - 2;
+    let seen = params.len() - 2 * dimensions - 3;
     let bounds: Vec<[Value; 2]> = params[seen..].chunks(2).take(dimensions).map(|pair| [pair[0], pair[1]]).collect();
     let own = Own {
         token: params[0],
         seen: Values::from_slice(&params[1..seen]),
         bounds,
-        counts: [params[params.len() - 2], params[params.len() - 1]],
+        counts: [params[params.len() - 3], params[params.len() - 2]],
+        smoothing: wanted.smoothed.then(|| params[params.len() - 1]),
     };
     let zero = b.float(0.0);
     let mut results: Values = placeholder.results[1..].iter().map(|_| zero).collect();
 
-    let solved = solved(&mut b, &flat, &found, &own, &mut results);
+    let solved = solved(&mut b, module, &flat, &found, &own, &mut results);
     let mut token = own.token;
     if !solved.is_empty() {
         let sites = coinciding::together(&b, solved);
@@ -98,6 +110,8 @@ struct Own {
     bounds: Vec<[Value; 2]>,
     /// How many samples, and the seed.
     counts: [Value; 2],
+    /// How wide a band stands for a boundary that cannot be drawn from, where the author says so.
+    smoothing: Option<Value>,
 }
 
 /// Writes the functions that sum jumps, and calls them.
@@ -124,8 +138,18 @@ impl Writer<'_> {
     fn sites(&mut self, b: &mut Builder, integrand: &Function, sites: &[Site<'_>], results: &mut Values) -> Value {
         let precision = integrand.precision;
         let sides = forced::write(integrand, sites, self.name("forced"));
-        let sides = self.add(sides);
+        let sides = Sides { function: self.add(sides), count: self.count };
+        let mut token = self.own.token;
+        for (i, site) in sites.iter().enumerate() {
+            b.span = site.jumps[0].0.span;
+            for other in &site.others {
+                token = self.strewn(b, token, (i, sites), other, sides, results);
+            }
+        }
         let pieces: Vec<&Piece> = sites.iter().flat_map(|site| &site.pieces).collect();
+        if pieces.is_empty() {
+            return token;
+        }
         let affine = pieces.iter().all(|piece| piece.form.is_affine());
         let dimensions = self.own.bounds.len();
         let table = Table {
@@ -143,7 +167,6 @@ impl Writer<'_> {
             self.add(ties)
         });
         let values = table.values(b, &pieces);
-        let mut token = self.own.token;
         let mut number = 0;
         for (site, at) in sites.iter().enumerate() {
             b.span = at.jumps[0].0.span;
@@ -167,18 +190,15 @@ impl Writer<'_> {
         &mut self,
         shape: Shape,
         table: &Table,
-        sides: FuncId,
+        sides: Sides,
         ties: Option<FuncId>,
         precision: crate::ir::Precision,
     ) -> FuncId {
         if let Some(&known) = self.written.get(&shape) {
             return known;
         }
-        let seen: Vec<Ty> = {
-            let f = self.module.function(self.wanted.function);
-            self.own.seen.iter().map(|&v| f.ty(v)).collect()
-        };
-        let head = Head { shape, table, seen: &seen, count: self.count, sides, ties, sequence: self.wanted.sequence };
+        let seen = self.seen();
+        let head = Head { shape, table, seen: &seen, sides, ties, sequence: self.wanted.sequence };
         let name = match shape {
             Shape::Plane => "plane",
             Shape::Planes => "planes",
@@ -188,6 +208,60 @@ impl Writer<'_> {
         let id = self.add(function);
         self.written.insert(shape, id);
         id
+    }
+
+    /// The types of what the integrand sees.
+    fn seen(&self) -> Vec<Ty> {
+        let f = self.module.function(self.wanted.function);
+        self.own.seen.iter().map(|&v| f.ty(v)).collect()
+    }
+
+    /// Adds what the jumps at a boundary do that is no polynomial.
+    fn strewn(
+        &mut self,
+        b: &mut Builder,
+        token: Value,
+        (site, sites): (usize, &[Site<'_>]),
+        other: &Other,
+        sides: Sides,
+        results: &mut Values,
+    ) -> Value {
+        let own = self.own;
+        let residual = &other.residual;
+        let number = self.module.functions.len();
+        let function = self.add(Function { name: self.name(&format!("residual{number}")), ..residual.function.clone() });
+        let seen = self.seen();
+        let head = strewn::Head {
+            residual,
+            map: other.map.as_ref(),
+            function,
+            seen: &seen,
+            dimensions: own.bounds.len(),
+            sites: sites.len(),
+            site,
+            sides,
+            sequence: self.wanted.sequence,
+        };
+        let written = head.write(self.name(&format!("strewn{number}")), residual.function.precision);
+        let width = head.width();
+        let strewn = self.add(written);
+        let (zero, none) = (b.float(0.0), b.int(0));
+        let mut args = Values::from_slice(&[token]);
+        args.extend(own.seen.iter().chain(own.bounds.iter().flatten()).copied());
+        // In one dimension all points of a place are one.
+        let samples = if own.bounds.len() == 1 && other.map.is_some() { b.int(1) } else { own.counts[0] };
+        let samples = b.select(other.valid, samples, none);
+        args.extend([samples, own.counts[1], other.above, own.smoothing.unwrap_or(zero)]);
+        args.extend(residual.given.iter().copied());
+        args.extend(other.map.iter().flat_map(|map| &map.rest).copied());
+        let terms: Values =
+            residual.given.iter().filter(|v| b.ty(**v) == FLOAT).chain(own.bounds.iter().flatten()).copied().collect();
+        let mut types = vec![Ty::Token];
+        types.extend(vec![FLOAT; width * results.len()]);
+        let inst = b.push(Op::Call(strewn), args, &types, &[]);
+        let found = Values::from_slice(b.results(inst));
+        weighed(b, &found[1..], &terms, results);
+        found[0]
     }
 
     /// Adds what the jumps at one piece of a boundary do.
@@ -212,14 +286,19 @@ impl Writer<'_> {
         types.extend(vec![FLOAT; residual.len() * results.len()]);
         let inst = b.push(Op::Call(call.moments), args, &types, &[]);
         let found = Values::from_slice(b.results(inst));
-        for (result, weights) in results.iter_mut().zip(found[1..].chunks(residual.len())) {
-            for (&weight, &term) in weights.iter().zip(&residual) {
-                if b.constant_of(term).is_none() {
-                    *result = b.emit(Op::Boundary, &[*result, weight, term], FLOAT);
-                }
+        weighed(b, &found[1..], &residual, results);
+        found[0]
+    }
+}
+
+/// Lets the derivatives of terms go into each result, by the weights that each has for them.
+fn weighed(b: &mut Builder, weights: &[Value], terms: &[Value], results: &mut Values) {
+    for (result, weights) in results.iter_mut().zip(weights.chunks(terms.len())) {
+        for (&weight, &term) in weights.iter().zip(terms) {
+            if b.constant_of(term).is_none() {
+                *result = b.emit(Op::Boundary, &[*result, weight, term], FLOAT);
             }
         }
-        found[0]
     }
 }
 
@@ -252,11 +331,12 @@ fn refuse(b: &mut Builder, why: Why, sources: &[Value], results: &mut Values) {
 /// The jumps whose places can be solved for, with these. The others refuse derivatives.
 fn solved<'j>(
     b: &mut Builder,
+    module: &Module,
     flat: &flat::Flat,
     found: &'j Found,
     own: &Own,
     results: &mut Values,
-) -> Vec<(&'j Jump, Vec<Piece>)> {
+) -> Vec<coinciding::Found<'j>> {
     let f = &flat.function;
     let low: Vec<Value> = own.bounds.iter().map(|[low, _]| *low).collect();
     let everywhere = |b: &mut Builder| -> Vec<Value> {
@@ -275,21 +355,65 @@ fn solved<'j>(
     let mut solved = Vec::new();
     let mut copies = Copies::new(f, &own.seen, &low);
     let sizes = sizes::Sizes::of(f);
-    let mut forms = forms::Forms::new(f, &found.taint, &own.bounds, Copies::new(f, &own.seen, &[]));
+    let mut forms = Forms::new(f, &found.taint, &own.bounds, Copies::new(f, &own.seen, &[]));
     for jump in &found.jumps {
         b.span = jump.span;
-        let pieces = match (flat.opaque, jump.why) {
-            (None, None) => solve::pieces(b, &mut forms, &sizes, jump),
-            _ => None,
+        let places = match flat.opaque {
+            None => solve::places(b, &mut forms, &sizes, jump),
+            Some(_) => None,
         };
-        if let Some(pieces) = pieces {
-            solved.push((jump, pieces));
+        let solution = places.and_then(|Places { pieces, declared }| {
+            let others = declared.into_iter().map(|d| mapped(b, module, flat, &mut forms, d)).collect::<Option<_>>()?;
+            Some(Solution { pieces, others })
+        });
+        if let Some(solution) = solution.or_else(|| softened(b, flat, &mut forms, own, jump)) {
+            solved.push((jump, solution));
             continue;
         }
-        let why = flat.opaque.or(jump.why).unwrap_or(Why::Curved);
+        let why = flat.opaque.unwrap_or(match jump.kind {
+            Kind::Compare(_) => Why::Curved,
+            Kind::Rounding(_) => Why::Rounding,
+            Kind::Unknown(why) => why,
+        });
         let copied: Option<Vec<Value>> = jump.args.iter().map(|&v| copies.of(b, v)).collect();
         let sources = copied.unwrap_or_else(|| everywhere(b));
         refuse(b, why, &sources, results);
     }
     solved
+}
+
+/// A place that a function with an inverse has, with its points.
+fn mapped(b: &mut Builder, module: &Module, flat: &flat::Flat, forms: &mut Forms<'_>, at: Declared) -> Option<Other> {
+    let call = forms.copies.definition(at.value)?;
+    let Op::Call(forward) = call.op else { return None };
+    let inverse = *flat.inverses.get(&forward)?;
+    let component = call.results.iter().position(|&r| r == at.value)?;
+    let (point, rest) = call.args.split_at(call.results.len());
+    let drawn = forms.drawn();
+    let variables: Vec<usize> =
+        point.iter().map(|v| drawn.iter().position(|d| d == v)).collect::<Option<Vec<usize>>>()?;
+    if (1..variables.len()).any(|i| variables[..i].contains(&variables[i])) {
+        return None;
+    }
+    let rest = rest.iter().map(|&v| forms.fixed(b, v)).collect::<Option<Vec<Value>>>()?;
+    let map = Map::of(module, (forward, inverse), variables, component, rest, b)?;
+    let residual = Residual::of(b, forms, at.value, Against::Outside(at.against))?;
+    Some(Other { residual, map: Some(map), above: at.above, valid: at.valid })
+}
+
+/// The band around a condition, where the author wants one.
+fn softened(
+    b: &mut Builder,
+    flat: &flat::Flat,
+    forms: &mut Forms<'_>,
+    own: &Own,
+    jump: &jumps::Jump,
+) -> Option<Solution> {
+    let Kind::Compare(compare) = jump.kind else { return None };
+    if flat.opaque.is_some() || own.smoothing.is_none() {
+        return None;
+    }
+    let residual = Residual::of(b, forms, jump.args[0], Against::Inside(jump.args[1]))?;
+    let (above, valid) = (b.bool(matches!(compare, Compare::Gt | Compare::Ge)), b.bool(true));
+    Some(Solution { pieces: Vec::new(), others: vec![Other { residual, map: None, above, valid }] })
 }

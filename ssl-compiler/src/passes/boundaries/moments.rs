@@ -3,13 +3,14 @@
 //!
 //! The points come from `planes` or `quadrics`. This draws them, asks the integrand for its two sides there, and adds.
 
-use super::forced::{AS_IT_IS, HOLDS, HOLDS_NOT};
+use super::forced::AS_IT_IS;
+use super::sides::{Sides, both};
 use super::forms::monomials;
 use super::rounds::paid_rounds;
 use super::ties::Table;
 use super::{planes, quadrics};
 use crate::ir::builder::Builder;
-use crate::ir::points::{Points, Sequence, between, size};
+use crate::ir::points::{Points, Sequence, size};
 use crate::ir::*;
 
 /// What a boundary looks like.
@@ -27,10 +28,8 @@ pub(super) struct Head<'a> {
     pub table: &'a Table,
     /// The types of what the integrand sees.
     pub seen: &'a [Ty],
-    /// How many floats it gives.
-    pub count: usize,
     /// The integrand with sides forced.
-    pub sides: FuncId,
+    pub sides: Sides,
     /// What finds the states of the others, where there are any.
     pub ties: Option<FuncId>,
     pub sequence: Sequence,
@@ -83,7 +82,7 @@ impl Head<'_> {
         takes.extend([INT, INT, INT, INT, BOOL, FLOAT]);
         takes.extend(self.table.types());
         takes.extend(vec![FLOAT; self.coefficients()]);
-        let sums = self.count * self.coefficients();
+        let sums = self.sides.count * self.coefficients();
         let mut gives = vec![Ty::Token];
         gives.extend(vec![FLOAT; sums]);
         let function = Function { spends: true, ..Function::new(name, &takes, &gives).with_precision(precision) };
@@ -201,12 +200,10 @@ impl Head<'_> {
             Shape::Plane | Shape::Planes => vec![planes::point(b, &given.points, coefficients, index)],
             Shape::Quadric => quadrics::points(b, &given.points, coefficients, index),
         };
-        let (holds, holds_not) = (b.int(HOLDS), b.int(HOLDS_NOT));
-        let (above, below) = (b.select(given.above, holds, holds_not), b.select(given.above, holds_not, holds));
-        let states = [above, below].map(|own| b.array_set(states, given.site, own));
+        let states = both(b, states, given.site, given.above);
         let mut sums = Values::from_slice(carried);
         for Point { weight, coordinates } in points {
-            let jumps = self.jumps(b, given, states, weight, &coordinates);
+            let jumps = self.sides.jumps(b, (&given.seen, &given.bounds), states, weight, &coordinates);
             let width = self.coefficients();
             for (jump, sums) in jumps.into_iter().zip(sums.chunks_mut(width)) {
                 for (sum, monomial) in sums.iter_mut().zip(self.monomials()) {
@@ -216,42 +213,6 @@ impl Head<'_> {
             }
         }
         sums
-    }
-
-    /// The weighed difference between the two sides of each float.
-    fn jumps(
-        &self,
-        b: &mut Builder,
-        given: &Given,
-        states: [Value; 2],
-        weight: Value,
-        coordinates: &[Value],
-    ) -> Vec<Value> {
-        let zero = b.float(0.0);
-        let inside = b.float_compare(Compare::Gt, weight, zero);
-        let types = vec![FLOAT; self.count];
-        let then = b.open(&[]);
-        let mut args = given.seen.clone();
-        for (&bounds, &u) in given.bounds.iter().zip(coordinates) {
-            args.push(between(b, bounds, u));
-        }
-        let [above, below] = states.map(|states| {
-            let mut args = args.clone();
-            args.push(states);
-            let call = b.push(Op::Call(self.sides), args, &types, &[]);
-            Values::from_slice(b.results(call))
-        });
-        let jumps = above.iter().zip(&below).map(|(&above, &below)| {
-            let jump = b.sub(above, below);
-            b.mul(weight, jump)
-        });
-        let jumps = jumps.collect();
-        b.close(jumps);
-        let otherwise = b.open(&[]);
-        let zero = b.float(0.0);
-        b.close(std::iter::repeat_n(zero, self.count).collect());
-        let inst = b.push(Op::If, Values::from_slice(&[inside]), &types, &[then, otherwise]);
-        b.results(inst).to_vec()
     }
 }
 

@@ -8,7 +8,7 @@
 //! A comparison with NaN does not hold. So where a root or a logarithm ends, the condition changes if it holds before.
 
 use super::forms::{Form, Forms};
-use super::jumps::Jump;
+use super::jumps::{Jump, Kind};
 use super::sizes::Sizes;
 use crate::ir::builder::Builder;
 use crate::ir::*;
@@ -27,15 +27,39 @@ pub(super) struct Piece {
     pub period: Option<f64>,
 }
 
+/// A place where a function has a value whose inverse the author gave.
+pub(super) struct Declared {
+    /// Of the integrand: a number that the function gives.
+    pub value: Value,
+    /// The value of that number there.
+    pub against: Value,
+    /// As of a piece.
+    pub above: Value,
+    pub valid: Value,
+}
+
+/// All places where a condition changes.
+pub(super) struct Places {
+    pub pieces: Vec<Piece>,
+    pub declared: Vec<Declared>,
+}
+
 /// Pieces of one condition.
 const MAX_PIECES: usize = 32;
 
-/// The pieces of a condition; `None` where it cannot be solved.
-pub(super) fn pieces<'f>(b: &mut Builder, forms: &mut Forms<'f>, sizes: &Sizes<'f>, jump: &Jump) -> Option<Vec<Piece>> {
+/// Where a condition changes; `None` where it cannot be solved.
+pub(super) fn places<'f>(b: &mut Builder, forms: &mut Forms<'f>, sizes: &Sizes<'f>, jump: &Jump) -> Option<Places> {
+    let compare = match jump.kind {
+        Kind::Compare(compare) => compare,
+        Kind::Rounding(op) => {
+            return Some(Places { pieces: vec![steps(b, forms, op, jump.args[0])?], declared: Vec::new() });
+        }
+        Kind::Unknown(_) => return None,
+    };
     let (left, right) = (jump.args[0], jump.args[1]);
-    let above = b.bool(matches!(jump.compare, Compare::Gt | Compare::Ge));
+    let above = b.bool(matches!(compare, Compare::Gt | Compare::Ge));
     let valid = b.bool(true);
-    let mut solver = Solver { b, forms, sizes, pieces: Vec::new() };
+    let mut solver = Solver { b, forms, sizes, pieces: Vec::new(), declared: Vec::new() };
     let difference = solver.difference(left, right);
     let start = Claim { above, valid };
     match difference {
@@ -49,12 +73,22 @@ pub(super) fn pieces<'f>(b: &mut Builder, forms: &mut Forms<'f>, sizes: &Sizes<'
             };
             if solved.is_none() {
                 solver.pieces.clear();
+                solver.declared.clear();
                 solver.push(difference?, start, None);
             }
         }
     }
-    let pieces = solver.pieces;
-    (pieces.len() <= MAX_PIECES).then_some(pieces)
+    let Solver { pieces, declared, .. } = solver;
+    (pieces.len() + declared.len() <= MAX_PIECES).then_some(Places { pieces, declared })
+}
+
+/// Where something affine that is rounded passes from one whole number to the next.
+fn steps(b: &mut Builder, forms: &mut Forms<'_>, op: Float1, v: Value) -> Option<Piece> {
+    let form = forms.of(b, v).filter(Form::is_affine)?;
+    let shift = b.real(if op == Float1::Round { 0.5 } else { 0.0 });
+    let form = form.sub(b, &Form::constant(form.dimensions, shift));
+    let yes = b.bool(true);
+    Some(Piece { form, above: yes, valid: yes, period: Some(1.0) })
 }
 
 /// `above`: the condition is that a value is greater than another one, rather than less. `valid`: it may change here.
@@ -69,6 +103,7 @@ struct Solver<'s, 'f> {
     forms: &'s mut Forms<'f>,
     sizes: &'s Sizes<'f>,
     pieces: Vec<Piece>,
+    declared: Vec<Declared>,
 }
 
 impl Solver<'_, '_> {
@@ -112,9 +147,10 @@ impl Solver<'_, '_> {
         if let Some(form) = form.as_ref().filter(|form| form.is_affine()) {
             return self.leaf(form, t, claim, None);
         }
-        let before = self.pieces.len();
+        let before = (self.pieces.len(), self.declared.len());
         if self.apart(v, t, claim).is_none() {
-            self.pieces.truncate(before);
+            self.pieces.truncate(before.0);
+            self.declared.truncate(before.1);
             return self.leaf(&form?, t, claim, None);
         }
         Some(())
@@ -148,6 +184,11 @@ impl Solver<'_, '_> {
                     _ if args[0] == args[1] => self.both(args[0], claim, t, Float1::Sqrt),
                     _ => None,
                 }
+            }
+            // Nothing but functions with an inverse is called here.
+            Op::Call(_) => {
+                self.declared.push(Declared { value: v, against: t, above: claim.above, valid: claim.valid });
+                Some(())
             }
             Op::Select => self.either(args[0], args[1], args[2], t, claim),
             Op::If => {

@@ -2,10 +2,12 @@
 
 use crate::facade::{BackendKind, Checked, CompileOptions, Target, check, compile_checked, lower_checked};
 use crate::interp::Program;
+use crate::ir::points::RESEEDED;
 use crate::jit::Shader;
-use crate::runtime::ShaderInterface;
+use crate::runtime::{GlobalsLayout, ShaderInterface};
 use crate::source::{FileId, SourceFile, SourceMap};
 use crate::testing::compiled::{Compiled, first_message};
+use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,46 +17,66 @@ pub(in crate::testing) struct Wide {
     pub interface: ShaderInterface,
 }
 
+/// A text that stands behind that of the tested file.
+#[derive(Clone, Copy)]
+pub(in crate::testing) struct Behind<'a> {
+    pub text: &'a str,
+    /// How many samples all integrals take, their seeds moved by a global; `None` for what they say.
+    pub samples: Option<i32>,
+}
+
 /// The file with one text behind it.
 pub(in crate::testing) struct Appended {
     checked: Checked,
     file: FileId,
+    samples: Option<i32>,
     wide: HashMap<String, Result<Arc<Wide>, String>>,
     native: HashMap<(String, &'static str), Result<Arc<Shader>, String>>,
 }
 
 impl Appended {
-    fn new(file: &SourceFile, text: &str, options: &CompileOptions<'_>) -> Result<Appended, String> {
+    fn new(file: &SourceFile, behind: Behind<'_>, options: &CompileOptions<'_>) -> Result<Appended, String> {
         let mut sources = SourceMap::new();
-        let text = format!("{}\n{text}", file.text);
+        let text = format!("{}\n{}", file.text, behind.text);
         let id = match &file.path {
             Some(path) => sources.add_at(file.name.clone(), path.clone(), text),
             None => sources.add(file.name.clone(), text),
         };
-        let (checked, diagnostics) = check(&mut sources, id, options);
+        let mut globals = options.globals.clone();
+        if behind.samples.is_some() {
+            globals.add_uniform(RESEEDED, Type::Int).map_err(|error| error.to_string())?;
+        }
+        let (checked, diagnostics) = check(&mut sources, id, &CompileOptions { globals: &globals, ..*options });
         if diagnostics.has_errors() {
             return Err(first_message(&diagnostics));
         }
-        Ok(Appended { checked, file: id, wide: HashMap::new(), native: HashMap::new() })
+        Ok(Appended { checked, file: id, samples: behind.samples, wide: HashMap::new(), native: HashMap::new() })
+    }
+
+    fn options<'o>(&self, options: CompileOptions<'o>) -> CompileOptions<'o> {
+        CompileOptions { resampled: self.samples, ..options }
     }
 }
 
 impl Compiled<'_> {
     /// The tested file with a text behind it, checked when it is first asked for.
-    fn appended(&mut self, text: &str, file: &SourceFile) -> Result<(), String> {
-        if !self.appended.contains_key(text) {
-            let made = Appended::new(file, text, &self.options());
-            self.appended.insert(text.to_owned(), made);
-        }
-        self.appended[text].as_ref().map(drop).map_err(String::clone)
+    fn appended(&mut self, behind: Behind<'_>, file: &SourceFile) -> Result<&mut Appended, String> {
+        let key = (behind.text.to_owned(), behind.samples);
+        let options = self.options();
+        let made = self.appended.entry(key).or_insert_with(|| Appended::new(file, behind, &options));
+        made.as_mut().map_err(|message| message.clone())
+    }
+
+    /// The globals of an appended text.
+    pub fn globals(&mut self, behind: Behind<'_>, file: &SourceFile) -> Result<GlobalsLayout, String> {
+        Ok(self.appended(behind, file)?.checked.layout.clone())
     }
 
     /// A shader of an appended text, for the interpreter.
-    pub fn wide(&mut self, text: &str, name: &str, file: &SourceFile) -> Result<Arc<Wide>, String> {
-        self.appended(text, file)?;
-        let session = self.session();
-        let options = session.options();
-        let Some(Ok(appended)) = self.appended.get_mut(text) else { return Err(String::new()) };
+    pub fn wide(&mut self, behind: Behind<'_>, name: &str, file: &SourceFile) -> Result<Arc<Wide>, String> {
+        let options = self.options();
+        let appended = self.appended(behind, file)?;
+        let options = appended.options(options);
         let Appended { checked, file, wide, .. } = appended;
         let make = || {
             let made = lower_checked(checked, *file, Some(name), &options, &mut |_, _| {});
@@ -67,16 +89,16 @@ impl Compiled<'_> {
     /// A shader of an appended text, made by a back end.
     pub fn native(
         &mut self,
-        text: &str,
+        behind: Behind<'_>,
         name: &str,
         file: &SourceFile,
         backend: BackendKind,
     ) -> Result<Arc<Shader>, String> {
-        self.appended(text, file)?;
         let session = self.session();
         let target = Target { backend, opt: session.opt, lanes: session.lanes };
         let options = CompileOptions { target, ..session.options() };
-        let Some(Ok(appended)) = self.appended.get_mut(text) else { return Err(String::new()) };
+        let appended = self.appended(behind, file)?;
+        let options = appended.options(options);
         let Appended { checked, file, native, .. } = appended;
         let make = || {
             let made = compile_checked(checked, *file, Some(name), &options);

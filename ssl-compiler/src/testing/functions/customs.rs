@@ -30,7 +30,7 @@ pub(in crate::testing) fn tests_of_customs(checked: &Checked) -> Vec<TestDecl> {
         let name = if count == 0 { name } else { format!("{name} ({})", count + 1) };
         let function = Ident { text: f.name.clone(), span: f.span };
         let called = Called { function: function.clone(), arguments: &[] };
-        let gradient = Gradient { called, wrt: None, cotangent: None, tolerance: super::GRADIENT, differs: false };
+        let gradient = Gradient { called, wrt: None, cotangent: None, tolerance: super::GRADIENT, integrals: None, differs: false };
         if plan(program, &gradient).is_ok() {
             made.push(test_of(&function, name, here));
         }

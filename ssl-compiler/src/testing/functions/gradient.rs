@@ -1,6 +1,7 @@
 //! `expect_gradient` on one back end, for one sample: the gradient in f64 against finite differences, and that of the back
 //! end against the one in f64.
 
+use super::appended::Behind;
 use super::judge::{Along, Judge, Judged, Shaders, selected};
 use super::plan::{Gradient, Plan};
 use super::point::{Point, Setting};
@@ -18,8 +19,9 @@ impl Run<'_, '_> {
         let plan = super::plan(&checked.program, asked).map_err(Wrong::from)?;
         let file = self.sources.get(self.compiled.file);
         let written = source::of_gradient(&checked.program.types, &plan, &file.text);
+        let behind = Behind { text: &written.text, samples: None };
         let mut wide = |name: &str| {
-            let made = self.compiled.wide(&written.text, name, file);
+            let made = self.compiled.wide(behind, name, file);
             made.map_err(|m| Wrong::new(span, format!("`{}` has no gradient: {m}", plan.function)))
         };
         let shaders = Shaders {
@@ -66,10 +68,10 @@ impl Run<'_, '_> {
                 gradient
             }
         };
-        let shader = self.compiled.native(&written.text, &written.gradient, file, self.backend);
+        let shader = self.compiled.native(behind, &written.gradient, file, self.backend);
         let shader = shader.map_err(|m| Wrong::new(span, m))?;
         let found: Vec<f64> =
-            setting.native(self, &shader, &point, span)?.iter().map(|row| f64::from(row.0[0])).collect();
+            setting.native(&shader, &point, span)?.iter().map(|row| f64::from(row.0[0])).collect();
         let largest = expected.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         let loose = SINGLE * asked.tolerance.absolute.max(asked.tolerance.relative * largest);
         for ((found, expected), along) in found.iter().zip(&expected).zip(&along) {
@@ -88,7 +90,7 @@ impl Run<'_, '_> {
     }
 
     /// The numbers of this sample.
-    fn point(&mut self, plan: &Plan) -> Point {
+    pub(super) fn point(&mut self, plan: &Plan) -> Point {
         let point = Point::draw(self, &plan.inputs);
         let cotangents = match (&plan.cotangents, plan.results()) {
             (Some(given), _) => given.clone(),
@@ -100,12 +102,12 @@ impl Run<'_, '_> {
 }
 
 /// `∂f/∂wave.amplitude`
-fn described(plan: &Plan, along: Along) -> String {
+pub(super) fn described(plan: &Plan, along: Along) -> String {
     let input = &plan.inputs[along.parameter];
     format!("∂{}/∂{}{}", plan.function, input.name, input.leaves[along.leaf].path)
 }
 
-fn wrong(span: Span, message: String, (wanted, found): (f64, f64), (place, direction): (Span, &'static str)) -> Wrong {
+pub(super) fn wrong(span: Span, message: String, (wanted, found): (f64, f64), (place, direction): (Span, &'static str)) -> Wrong {
     let off = (found - wanted).abs() / found.abs().max(wanted.abs());
     Wrong {
         values: Some((wanted.to_string(), found.to_string())),
@@ -115,7 +117,7 @@ fn wrong(span: Span, message: String, (wanted, found): (f64, f64), (place, direc
 }
 
 /// Everything that a judgement follows from, within a test.
-fn key(span: Span, seeds: &Seeds, point: &Point) -> Vec<u64> {
+pub(super) fn key(span: Span, seeds: &Seeds, point: &Point) -> Vec<u64> {
     let [ddx, ddy] = &seeds.partials;
     let seeds = seeds.values.iter().chain(ddx).chain(ddy).flatten();
     let numbers = seeds.chain(point.inputs.iter().flatten()).chain(&point.cotangents).map(|x| x.to_bits());

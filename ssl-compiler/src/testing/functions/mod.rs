@@ -1,5 +1,6 @@
 //! Tests that call functions of a file by themselves: `expect_gradient(f(…))` compares the gradient of a function with
-//! finite differences, `expect_undo(f(…))` a step that was taken back with the state before it.
+//! finite differences, `expect_integral_gradient(f(…))` that of a function whose integrals jump with differences of means
+//! over many samples, `expect_undo(f(…))` a step that was taken back with the state before it.
 //!
 //! The function is called by shaders that are written for the test, behind the text of its file. They take the inputs and
 //! give the results scalar by scalar, so nothing else needs to know how a value is laid out.
@@ -9,6 +10,7 @@ mod called;
 mod customs;
 mod gradient;
 mod inputs;
+mod integral;
 mod judge;
 mod plan;
 mod point;
@@ -27,6 +29,15 @@ use super::compare::Tolerance;
 
 /// How far a gradient may be from finite differences unless a test says otherwise.
 pub(super) const GRADIENT: Tolerance = Tolerance { absolute: 1e-6, relative: 1e-3 };
+
+/// How far the gradient of an integral may be from finite differences, beside what neither of them knows better.
+pub(super) const INTEGRAL: Tolerance = Tolerance { absolute: 1e-3, relative: 0.02 };
+
+/// Samples that each integral takes in a test of such a gradient, for one seed.
+pub(super) const INTEGRAL_SAMPLES: i32 = 4096;
+
+/// With fewer, none may happen to lie where the integrand changes, and all seeds agree on nothing.
+pub(super) const MIN_INTEGRAL_SAMPLES: i32 = 256;
 
 /// How far a state may be from what it was before the step: relative to the larger one of before and behind the step.
 pub(super) const UNDO: Tolerance = Tolerance { absolute: 1e-6, relative: 1e-4 };

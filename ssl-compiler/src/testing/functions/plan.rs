@@ -18,6 +18,8 @@ pub(in crate::testing) struct Gradient<'a> {
     /// What the results are multiplied with.
     pub cotangent: Option<&'a Expr>,
     pub tolerance: Tolerance,
+    /// How many samples each integral takes that it calls, where the gradient is held against means over many.
+    pub integrals: Option<i32>,
     /// The gradient is meant to be another one than that of the function.
     pub differs: bool,
 }

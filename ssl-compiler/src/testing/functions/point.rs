@@ -7,10 +7,10 @@ use super::source::Names;
 use crate::interp::{self, Cell, Outcome};
 use crate::jit::Shader;
 use crate::runtime::block::DEFAULT_FUEL;
-use crate::runtime::{Block, HostServices, Listener, Order, ParameterBlock, ParameterValue, Row, ShaderInterface};
+use crate::runtime::{Block, GlobalsLayout, HostServices, Listener, Order, ParameterBlock, ParameterValue, Row, ShaderInterface};
 use crate::source::Span;
-use crate::testing::numeric::Seeds;
-use crate::testing::run::{Run, Wrong};
+use crate::testing::numeric::{Seeds, seeds_for};
+use crate::testing::run::{Run, Wrong, rows_of};
 use crate::testing::texture::TestTextures;
 use crate::types::Type;
 
@@ -90,6 +90,7 @@ pub(super) struct Setting<'a> {
     pub inputs: &'a [Input],
     pub names: &'a Names,
     pub seeds: Seeds,
+    pub layout: GlobalsLayout,
     textures: TestTextures,
     /// The texture that each parameter gets.
     patterns: Vec<Option<u32>>,
@@ -99,7 +100,20 @@ impl<'a> Setting<'a> {
     pub fn new(run: &Run<'_, '_>, inputs: &'a [Input], names: &'a Names) -> Setting<'a> {
         let mut textures = TestTextures::default();
         let patterns = inputs.iter().map(|i| i.texture.map(|p| textures.add(p))).collect();
-        Setting { inputs, names, seeds: run.seeds.clone(), textures, patterns }
+        Setting { inputs, names, seeds: run.seeds.clone(), layout: run.layout.clone(), textures, patterns }
+    }
+
+    /// Takes globals of another layout, which has those of the test among its own; the others are 0.
+    pub fn laid_out(self, layout: GlobalsLayout) -> Setting<'a> {
+        let mut seeds = seeds_for(&layout);
+        for (old, field) in self.layout.fields().iter().enumerate() {
+            let Some((new, _)) = layout.find(&field.name) else { continue };
+            seeds.values[new].clone_from(&self.seeds.values[old]);
+            for (to, from) in seeds.partials.iter_mut().zip(&self.seeds.partials) {
+                to[new].clone_from(&from[old]);
+            }
+        }
+        Setting { seeds, layout, ..self }
     }
 
     pub fn words(&self, interface: &ShaderInterface, point: &Point) -> Words {
@@ -127,9 +141,13 @@ impl<'a> Setting<'a> {
     }
 
     /// Runs a shader as a back end compiled it; a row for each output.
-    pub fn native(&self, run: &Run<'_, '_>, shader: &Shader, point: &Point, span: Span) -> Result<Vec<Row>, Wrong> {
-        let (rows, interface) = (run.rows(), shader.interface());
-        let words = self.words(interface, point);
+    pub fn native(&self, shader: &Shader, point: &Point, span: Span) -> Result<Vec<Row>, Wrong> {
+        self.compiled(shader, &self.words(shader.interface(), point), span)
+    }
+
+    /// Likewise, with the words of its parameters.
+    pub fn compiled(&self, shader: &Shader, words: &Words, span: Span) -> Result<Vec<Row>, Wrong> {
+        let (rows, interface) = (rows_of(&self.layout, &self.seeds), shader.interface());
         let mut outputs = vec![Row::ZERO; interface.output_rows];
         let listener = Listener::new(&self.textures, &words.block);
         let status =

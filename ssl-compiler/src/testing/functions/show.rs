@@ -1,6 +1,6 @@
 //! What a failure shows: the inputs, and a test that fails again with just these.
 
-use super::GRADIENT;
+use super::{GRADIENT, INTEGRAL, INTEGRAL_SAMPLES};
 use super::called::Input;
 use super::inputs::Leaf;
 use super::plan::{Gradient, Plan};
@@ -24,11 +24,18 @@ pub(super) fn again(run: &Run<'_, '_>, wrong: Wrong, plan: &Plan, point: &Point,
         cotangents = Some(format!("cotangent = {}", numbers(&point.cotangents)));
         more.push_str(&format!(", cotangent = {{{}}}", list.join(", ")));
     }
-    more.push_str(&tolerances(asked.tolerance, GRADIENT));
+    let (expectation, usual) = match asked.integrals {
+        None => ("expect_gradient", GRADIENT),
+        Some(_) => ("expect_integral_gradient", INTEGRAL),
+    };
+    more.push_str(&tolerances(asked.tolerance, usual));
+    if let Some(samples) = asked.integrals.filter(|n| *n != INTEGRAL_SAMPLES) {
+        more.push_str(&format!(", samples = {samples}"));
+    }
     if asked.differs {
         more.push_str(", differs = true");
     }
-    let again = of_call(run, ("expect_gradient", &plan.function), (&plan.inputs, point), &more, cotangents);
+    let again = of_call(run, (expectation, &plan.function), (&plan.inputs, point), &more, cotangents);
     Wrong { again: Some(Box::new(again)), ..wrong }
 }
 

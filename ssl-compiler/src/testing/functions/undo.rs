@@ -1,5 +1,6 @@
 //! `expect_undo`: a step, then what `[Undo(g)]` names to take it back, must give the state that there was, or say `false`.
 
+use super::appended::Behind;
 use super::called::{Called, Input, resolve};
 use super::point::{Point, Setting};
 use super::{UNDO, show, source};
@@ -51,9 +52,9 @@ impl Run<'_, '_> {
         let plan = undo_plan(&checked.program, asked).map_err(Wrong::from)?;
         let file = self.sources.get(self.compiled.file);
         let (text, name, names) = source::of_undo(&checked.program.types, &plan, &file.text);
-        let shader = self.compiled.native(&text, &name, file, self.backend).map_err(|m| Wrong::new(span, m))?;
+        let shader = self.compiled.native(Behind { text: &text, samples: None }, &name, file, self.backend).map_err(|m| Wrong::new(span, m))?;
         let point = Point::draw(self, &plan.inputs);
-        let rows = Setting::new(self, &plan.inputs, &names).native(self, &shader, &point, span)?;
+        let rows = Setting::new(self, &plan.inputs, &names).native(&shader, &point, span)?;
         let state = &plan.inputs[0];
         let (stepped, rest) = rows.split_at(state.leaves.len());
         let (undone, could) = rest.split_at(state.leaves.len());
