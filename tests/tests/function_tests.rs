@@ -1,4 +1,4 @@
-//! `expect_gradient`, `expect_integral_gradient` and `expect_undo`: right functions pass, wrong ones are found, and what a failure shows fails again.
+//! `expect_gradient`, `expect_integral_gradient`, `expect_inverse` and `expect_undo`: right functions pass, wrong ones are found, and what a failure shows fails again.
 
 use ssl_compiler::runtime::External;
 use ssl_compiler::source::SourceMap;
@@ -254,4 +254,29 @@ fn a_boundary_that_is_left_out_of_a_gradient_is_found() {
         return sin(50.0 * x) * sin(70.0 * y) * 100.0 + (x + y < t ? 1.0 : 0.0); }; }
         test \"t\" { samples = 1; expect_integral_gradient(f(0.5), samples = 256, rel = 1e-6, abs = 1e-6); }";
     assert_fails(wide, "proves nothing");
+}
+
+// rule: tests.inverse accept reject; tests.customs accept reject
+#[test]
+fn an_inverse_that_leads_elsewhere_is_found() {
+    let functions = |back: &str| {
+        format!(
+            "float2 back(float2 q, float c) {{ return {back}; }}
+             [Inverse(back)] float2 map(float2 p, float c) {{ return float2(p.x + p.y + c, 2.0 * p.y); }}\n"
+        )
+    };
+    let right = functions("float2(q.x - 0.5 * q.y - c, 0.5 * q.y)");
+    assert_passes(&format!("{right}test \"t\" {{ expect_inverse(map); }}"));
+    // Nobody has to ask.
+    assert_eq!(run(&right)[0].name, "inverse given for map: back");
+    assert_passes(&right);
+    let wrong = functions("float2(q.x - q.y - c, 0.5 * q.y)");
+    let reports = assert_fails(&wrong, "`back` gives p");
+    let again = reports[0].failures[0].reproduce.as_deref().expect("a test");
+    assert_fails(&format!("{wrong}{again}"), "`back` gives p");
+    // What is defined nowhere proves nothing.
+    let nowhere = "float back(float q) { return q; }
+        [Inverse(back)] float map(float p) { return sqrt(-1.0 - p * p); }
+        test \"t\" { expect_inverse(map); }";
+    assert_fails(nowhere, "gives no number");
 }

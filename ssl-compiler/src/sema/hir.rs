@@ -365,7 +365,10 @@ pub struct Integral {
 
 impl Integral {
     pub fn parts(&self) -> impl Iterator<Item = &Expr> {
-        std::iter::once(&self.call).chain(self.bounds.iter().flatten()).chain([&self.samples, &self.seed]).chain(&self.smoothing)
+        std::iter::once(&self.call)
+            .chain(self.bounds.iter().flatten())
+            .chain([&self.samples, &self.seed])
+            .chain(&self.smoothing)
     }
 }
 

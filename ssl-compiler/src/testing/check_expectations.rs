@@ -4,7 +4,7 @@
 use super::check::{Check, Ran, parameters};
 use super::expectation::{Expectation, Fault, Lobe, fault, read, unknown};
 use super::formula::{Outputs, compute, is_output, named};
-use super::functions::{plan, undo_plan};
+use super::functions::{inverse_plan, plan, undo_plan};
 use super::run_expectations::{output_name, part_of};
 use super::values::constant;
 use crate::diagnostics::codes;
@@ -42,6 +42,7 @@ impl<'a> Check<'a> {
         // These call functions by themselves, whatever was run.
         match &expectation {
             Expectation::Gradient(gradient) => return self.note(plan(self.program, gradient).map(drop)),
+            Expectation::Inverse(inverse) => return self.note(inverse_plan(self.program, inverse).map(drop)),
             Expectation::Undo(undo) => return self.note(undo_plan(self.program, undo).map(drop)),
             _ => {}
         }
@@ -60,9 +61,11 @@ impl<'a> Check<'a> {
             Expectation::Lobes { output, closure, .. } => self
                 .closure_output(shader, output)
                 .and_then(|()| closure.as_ref().map_or(Ok(()), |c| self.closure_type(c).map(drop))),
-            Expectation::Numeric { .. } | Expectation::ZeroCost | Expectation::Gradient(_) | Expectation::Undo(_) => {
-                Ok(())
-            }
+            Expectation::Numeric { .. }
+            | Expectation::ZeroCost
+            | Expectation::Gradient(_)
+            | Expectation::Inverse(_)
+            | Expectation::Undo(_) => Ok(()),
         };
         self.note(outcome);
     }

@@ -2,7 +2,9 @@
 
 use super::compare::Tolerance;
 use super::formula::is_condition;
-use super::functions::{Called, GRADIENT, Gradient, INTEGRAL, INTEGRAL_SAMPLES, MIN_INTEGRAL_SAMPLES, UNDO, Undo};
+use super::functions::{
+    Called, GRADIENT, Gradient, INTEGRAL, INTEGRAL_SAMPLES, INVERSE, Inverse, MIN_INTEGRAL_SAMPLES, UNDO, Undo,
+};
 use super::values::constant;
 use crate::diagnostics::{Code, Diagnostic, closest, codes};
 use crate::ir::points::MAX_SAMPLES;
@@ -10,10 +12,11 @@ use crate::source::Span;
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestArgument};
 
 /// Every expectation that is a statement with arguments.
-pub(super) const NAMES: [&str; 8] = [
+pub(super) const NAMES: [&str; 9] = [
     "expect",
     "expect_gradient",
     "expect_integral_gradient",
+    "expect_inverse",
     "expect_lobe",
     "expect_lobes",
     "expect_numeric_derivatives",
@@ -36,6 +39,8 @@ pub(super) enum Expectation<'a> {
     ZeroCost,
     /// The gradient of a function is its slope.
     Gradient(Gradient<'a>),
+    /// What inverts a function gives the point that it took.
+    Inverse(Inverse<'a>),
     /// What takes a step back gives the state that there was.
     Undo(Undo<'a>),
 }
@@ -91,8 +96,10 @@ pub(super) fn read<'a>(
     let takes = match statement.text.as_str() {
         "expect" => "an output, its value and tolerances, or a comparison",
         "expect_gradient" => "a call of a function, and by name `wrt`, `cotangent`, `rel`, `abs` and `differs`",
-        "expect_integral_gradient" => "a call of a function, and by name `wrt`, `cotangent`, `samples`, `rel` and `abs`",
-        "expect_undo" => "a call of a function, and by name `rel` and `abs`",
+        "expect_integral_gradient" => {
+            "a call of a function, and by name `wrt`, `cotangent`, `samples`, `rel` and `abs`"
+        }
+        "expect_inverse" | "expect_undo" => "a call of a function, and by name `rel` and `abs`",
         "expect_lobe" => "a closure output, the type of a lobe, and what is expected of it by name",
         "expect_lobes" => "a closure output, how many lobes it has, and a type of lobes if only those count",
         "expect_numeric_derivatives" => "a tolerance",
@@ -121,6 +128,10 @@ pub(super) fn read<'a>(
         },
         "expect_gradient" => Expectation::Gradient(arguments.gradient()?),
         "expect_integral_gradient" => Expectation::Gradient(arguments.integral_gradient()?),
+        "expect_inverse" => Expectation::Inverse(Inverse {
+            called: called(arguments.next()?)?,
+            tolerance: arguments.tolerance_or(INVERSE)?,
+        }),
         "expect_undo" => {
             Expectation::Undo(Undo { called: called(arguments.next()?)?, tolerance: arguments.tolerance_or(UNDO)? })
         }
@@ -218,7 +229,7 @@ impl<'a> Arguments<'a> {
     fn done(&self) -> Result<(), Fault> {
         let statement = self.statement.text.as_str();
         let known: &[&str] = match statement {
-            "expect" | "expect_undo" => &["abs", "rel"],
+            "expect" | "expect_inverse" | "expect_undo" => &["abs", "rel"],
             "expect_gradient" => &["wrt", "cotangent", "rel", "abs", "differs"],
             "expect_integral_gradient" => &["wrt", "cotangent", "samples", "rel", "abs"],
             _ => &[],

@@ -62,6 +62,7 @@ impl Run<'_, '_> {
             Expectation::ZeroCost => Ok(self.zero_cost(span)?),
             Expectation::Gradient(gradient) if gradient.integrals.is_some() => self.integral_gradient(gradient, span),
             Expectation::Gradient(gradient) => self.gradient(gradient, span),
+            Expectation::Inverse(inverse) => self.inverse(inverse, span),
             Expectation::Undo(undo) => self.undo(undo, span),
         }
     }

@@ -153,8 +153,13 @@ fn wanted(test: &TestDecl) -> usize {
             TestStmtKind::Set(_, e) => drawn |= draws(e),
             TestStmtKind::Run(_, arguments) => drawn |= arguments.iter().any(|(_, e)| draws(e)),
             TestStmtKind::Expect(name, _) => {
-                let drawing =
-                    ["expect_numeric_derivatives", "expect_gradient", "expect_integral_gradient", "expect_undo"];
+                let drawing = [
+                    "expect_numeric_derivatives",
+                    "expect_gradient",
+                    "expect_integral_gradient",
+                    "expect_inverse",
+                    "expect_undo",
+                ];
                 drawn |= drawing.contains(&name.text.as_str());
             }
             TestStmtKind::ExpectError { .. } | TestStmtKind::Cases(_) => {}

@@ -46,6 +46,7 @@ fn shows(kind: Kind, test: &str) -> bool {
         "expect_numeric_derivatives(",
         "expect_gradient(",
         "expect_integral_gradient(",
+        "expect_inverse(",
         "expect_undo(",
         "assert",
         "gives(",

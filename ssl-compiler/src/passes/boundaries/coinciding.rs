@@ -51,13 +51,16 @@ pub(super) fn together<'j>(b: &Builder, found: Vec<Found<'j>>) -> Vec<Site<'j>> 
     let mut known: HashMap<(Vec<String>, Vec<String>), usize> = HashMap::new();
     for (jump, solution) in found {
         let Solution { pieces, others } = solution;
-        if !others.is_empty() {
-            // Their conditions count each by itself.
+        if others.iter().any(|other| other.map.is_none()) {
+            // A band has no place. Each condition counts with the others as they are at its points.
             sites.push(Site { pieces, others, jumps: vec![(jump, false)] });
             continue;
         }
-        let (places, sides): (Vec<String>, Vec<Side>) =
-            pieces.iter().map(|piece| place(&definitions, b, piece)).unzip();
+        let (places, sides): (Vec<String>, Vec<Side>) = pieces
+            .iter()
+            .map(|piece| place(&definitions, b, piece))
+            .chain(others.iter().map(|other| mapped(&definitions, b, other)))
+            .unzip();
         let [same, opposite] = [false, true].map(|turned| sides.iter().map(|side| side.text(turned)).collect());
         let (same, opposite) = ((places.clone(), same), (places, opposite));
         match (known.get(&same), known.get(&opposite)) {
@@ -65,7 +68,7 @@ pub(super) fn together<'j>(b: &Builder, found: Vec<Found<'j>>) -> Vec<Site<'j>> 
             (_, Some(&i)) => sites[i].jumps.push((jump, true)),
             _ => {
                 known.insert(same, sites.len());
-                sites.push(Site { pieces, others: Vec::new(), jumps: vec![(jump, false)] });
+                sites.push(Site { pieces, others, jumps: vec![(jump, false)] });
             }
         }
     }
@@ -100,6 +103,19 @@ fn place(definitions: &HashMap<Value, &InstData>, b: &Builder, piece: &Piece) ->
     let side = match b.constant_of(piece.above) {
         Some(Const::Bool(above)) => Side::Known(above != is_turned),
         _ => Side::Computed(format!("{} {is_turned}", text(Some(piece.above), false))),
+    };
+    (place, side)
+}
+
+/// Likewise for a place that a function with an inverse has.
+fn mapped(definitions: &HashMap<Value, &InstData>, b: &Builder, other: &Other) -> (String, Side) {
+    let text = |v: Value| Terms { definitions, left: MAX_TERMS }.text(Some(v), false);
+    let rest = other.map.iter().flat_map(|map| &map.rest);
+    let values: Vec<String> = other.residual.given.iter().chain(rest).chain([&other.valid]).map(|&v| text(v)).collect();
+    let place = format!("{:?} of {}", other.map.as_ref().map(Map::number), values.join("; "));
+    let side = match b.constant_of(other.above) {
+        Some(Const::Bool(above)) => Side::Known(above),
+        _ => Side::Computed(text(other.above)),
     };
     (place, side)
 }

@@ -16,9 +16,10 @@ use crate::ir::*;
 /// How points are mapped.
 pub(super) struct Map {
     pub forward: FuncId,
-    pub inverse: FuncId,
     /// The function that is inverted, without calls.
     body: Function,
+    /// The inverse, without calls and fuel.
+    pub inverse: Function,
     /// Which variable of integration each number of the point is.
     variables: Vec<usize>,
     /// Which number has the value.
@@ -51,14 +52,19 @@ impl Map {
         rest: Vec<Value>,
         b: &Builder,
     ) -> Option<Map> {
-        let body = flat::of(module, forward);
-        let has_token = |f: FuncId| module.function(f).params().iter().any(|&v| module.function(f).ty(v) == Ty::Token);
-        if body.opaque.is_some() || has_token(forward) || has_token(inverse) {
+        let [body, inverse] = [forward, inverse].map(|f| flat::of(module, f));
+        if body.opaque.is_some() || inverse.opaque.is_some() {
             return None;
         }
         let types = rest.iter().map(|&v| b.ty(v)).collect();
-        let map = Map { forward, inverse, body: body.function, variables, component, rest, types };
+        let inverse = inverse.function;
+        let map = Map { forward, body: body.function, inverse, variables, component, rest, types };
         map.can_be_bounded().then_some(map)
+    }
+
+    /// Which number of which function has a value, and the variables of integration in it.
+    pub fn number(&self) -> (FuncId, usize, &[usize]) {
+        (self.forward, self.component, &self.variables)
     }
 
     /// Whether ranges can be computed, tried where nothing is kept.
@@ -101,7 +107,8 @@ impl Map {
     }
 
     /// A point of the boundary from coordinates of the unit cube, and how much of the boundary it stands for; 0 outside.
-    pub fn point(&self, b: &mut Builder, ends: &Ends, drawn: &[Value]) -> (Vec<Value>, Value) {
+    /// `inverse` is the function of the module.
+    pub fn point(&self, b: &mut Builder, inverse: FuncId, ends: &Ends, drawn: &[Value]) -> (Vec<Value>, Value) {
         let count = self.variables.len();
         let mut ranges = ends.ranges.iter();
         let mut args = Values::new();
@@ -115,7 +122,7 @@ impl Map {
             });
         }
         args.extend(ends.rest.iter().copied());
-        let call = b.push(Op::Call(self.inverse), args, &vec![FLOAT; count], &[]);
+        let call = b.push(Op::Call(inverse), args, &vec![FLOAT; count], &[]);
         let point = Values::from_slice(b.results(call));
         let determinant = self.determinant(b, &point, &ends.rest);
         let (zero, one) = (b.float(0.0), b.float(1.0));

@@ -26,11 +26,9 @@ pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
         module.functions.iter().enumerate().map(|(i, f)| (f.name.as_str(), FuncId(i as u32))).collect();
     let of_module = |f: &Function| known.get(f.name.as_str()).copied();
     let is_point = |f: &Function| f.results.iter().all(|ty| *ty == FLOAT);
-    for f in &mut own.functions[1..] {
-        // What only spends stays a call.
-        f.spends |= is_point(f) && of_module(f).is_some_and(|id| inverses.contains_key(&id));
-    }
-    inline::everything(&mut own);
+    let has_inverse = |f: &Function| of_module(f).is_some_and(|id| inverses.contains_key(&id));
+    let kept = own.functions.iter().map(|f| is_point(f) && has_inverse(f)).collect();
+    inline::everything_but(&mut own, kept);
     simplify::run(&mut own);
     unroll::run(&mut own, &mut Remarks::unheard());
     simplify::run(&mut own);

@@ -94,7 +94,9 @@ pub(super) fn find(flat: &Flat, fixed: &[bool]) -> Found {
             Op::FloatToInt => Kind::Rounding(Float1::Trunc),
             Op::Float2(Float2::Fmod | Float2::Atan2) | Op::FloatBits => Kind::Unknown(Why::Rounding),
             // What it holds is not known here. A derivative that its author gave is the author's.
-            Op::Call(callee) if !flat.customs.contains(&callee) && !flat.inverses.contains_key(&callee) => Kind::Unknown(Why::Loop),
+            Op::Call(callee) if !flat.customs.contains(&callee) && !flat.inverses.contains_key(&callee) => {
+                Kind::Unknown(Why::Loop)
+            }
             Op::Jvp { .. } | Op::Vjp { .. } => Kind::Unknown(Why::Loop),
             _ => return,
         };

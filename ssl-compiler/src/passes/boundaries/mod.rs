@@ -229,11 +229,16 @@ impl Writer<'_> {
         let own = self.own;
         let residual = &other.residual;
         let number = self.module.functions.len();
-        let function = self.add(Function { name: self.name(&format!("residual{number}")), ..residual.function.clone() });
+        let function =
+            self.add(Function { name: self.name(&format!("residual{number}")), ..residual.function.clone() });
+        let map = other.map.as_ref().map(|map| {
+            let inverse = Function { name: self.name(&format!("inverse{number}")), ..map.inverse.clone() };
+            (map, self.add(inverse))
+        });
         let seen = self.seen();
         let head = strewn::Head {
             residual,
-            map: other.map.as_ref(),
+            map,
             function,
             seen: &seen,
             dimensions: own.bounds.len(),

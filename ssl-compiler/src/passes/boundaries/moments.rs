@@ -4,9 +4,9 @@
 //! The points come from `planes` or `quadrics`. This draws them, asks the integrand for its two sides there, and adds.
 
 use super::forced::AS_IT_IS;
-use super::sides::{Sides, both};
 use super::forms::monomials;
 use super::rounds::paid_rounds;
+use super::sides::{Sides, both};
 use super::ties::Table;
 use super::{planes, quadrics};
 use crate::ir::builder::Builder;

@@ -133,6 +133,13 @@ impl Solver<'_, '_> {
         Claim { valid: self.b.and(claim.valid, condition), ..claim }
     }
 
+    /// A value where a condition holds. Elsewhere it is one that has a derivative: nothing there counts, but 0 times what is
+    /// no number would be none.
+    fn where_holds(&mut self, condition: Value, v: Value, otherwise: f64) -> Value {
+        let otherwise = self.b.real(otherwise);
+        self.b.select(condition, v, otherwise)
+    }
+
     fn compare(&mut self, op: Compare, x: Value, y: f64) -> Value {
         let y = self.b.real(y);
         self.b.float_compare(op, x, y)
@@ -229,6 +236,7 @@ impl Solver<'_, '_> {
                 let some = self.compare(Compare::Ne, k, 0.0);
                 let claim = self.turned(claim, Some(negative));
                 let claim = self.only(claim, some);
+                let k = self.where_holds(some, k, 1.0);
                 let t = if op == Float2::Mul { self.b.div(t, k) } else { self.b.mul(t, k) };
                 self.solve(a, t, claim)
             }
@@ -264,6 +272,7 @@ impl Solver<'_, '_> {
                 let crossed = self.compare(Compare::Ne, t, 0.0);
                 let claim = self.turned(claim, Some(positive));
                 let claim = self.only(claim, crossed);
+                let t = self.where_holds(crossed, t, 1.0);
                 let t = self.b.div(k, t);
                 self.solve(a, t, claim)
             }
@@ -275,6 +284,8 @@ impl Solver<'_, '_> {
     fn both(&mut self, a: Value, claim: Claim, t: Value, inverse: Float1) -> Option<()> {
         let positive = self.compare(Compare::Gt, t, 0.0);
         let claim = self.only(claim, positive);
+        // Where a hyperbolic cosine begins, above 1, too.
+        let t = self.where_holds(claim.valid, t, 2.0);
         let high = if inverse == Float1::Abs { t } else { self.b.float1(inverse, t) };
         let low = self.b.neg(high);
         self.solve(a, high, claim)?;
@@ -328,6 +339,8 @@ impl Solver<'_, '_> {
                 claim = self.only(claim, condition);
             }
         }
+        let inside = if range == Some((0.0, f64::INFINITY)) { 1.0 } else { 0.0 };
+        let t = self.where_holds(claim.valid, t, inside);
         let t = self.b.float1(inverse, t);
         self.solve(a, t, claim)
     }
@@ -368,6 +381,7 @@ impl Solver<'_, '_> {
         let size = self.b.float1(Float1::Abs, t);
         let inside = self.compare(Compare::Lt, size, 1.0);
         let claim = self.only(claim, inside);
+        let t = self.where_holds(inside, t, 0.0);
         let falling = self.turned(claim, None);
         let (up, down) = if op == Float1::Sin {
             let up = self.b.float1(Float1::Asin, t);

@@ -19,8 +19,8 @@ use crate::types::Scalar;
 /// What the function is for.
 pub(super) struct Head<'a> {
     pub residual: &'a Residual,
-    /// Where the points come from; the whole domain where it is `None`.
-    pub map: Option<&'a Map>,
+    /// Where the points come from, and the inverse as a function of the module; the whole domain where it is `None`.
+    pub map: Option<(&'a Map, FuncId)>,
     /// The residual as a function of the module.
     pub function: FuncId,
     pub seen: &'a [Ty],
@@ -46,7 +46,7 @@ impl Head<'_> {
         takes.extend(vec![FLOAT; 2 * self.dimensions]);
         takes.extend([INT, INT, BOOL, FLOAT]);
         takes.extend(&self.residual.types);
-        takes.extend(self.map.into_iter().flat_map(|map| &map.types));
+        takes.extend(self.map.into_iter().flat_map(|(map, _)| &map.types));
         let sums = self.sides.count * self.width();
         let mut gives = vec![Ty::Token];
         gives.extend(vec![FLOAT; sums]);
@@ -65,11 +65,11 @@ impl Head<'_> {
         let price = 1 + (self.residual.function.size() / 4) as u32;
         let zero = b.float(0.0);
         // What the map has the value of stands last.
-        let ends = self.map.zip(given.last()).map(|(map, &t)| map.ends(&mut b, &bounds, rest, t));
+        let ends = self.map.zip(given.last()).map(|((map, _), &t)| map.ends(&mut b, &bounds, rest, t));
         let found = paid_rounds(&mut b, params[0], price, samples, &vec![zero; sums], |b, index, carried| {
             let drawn: Vec<Value> = (0..self.dimensions).map(|d| points.coordinate(b, index, d)).collect();
             let (coordinates, share) = match (self.map, &ends) {
-                (Some(map), Some(ends)) => map.point(b, ends, &drawn),
+                (Some((map, inverse)), Some(ends)) => map.point(b, inverse, ends, &drawn),
                 _ => (drawn, b.float(1.0)),
             };
             let mut args = Values::from_slice(given);

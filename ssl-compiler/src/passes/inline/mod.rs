@@ -55,6 +55,11 @@ pub fn everything(module: &mut Module) {
     write_out(module, Which::All, &mut Remarks::unheard());
 }
 
+/// Likewise, but for calls of these functions.
+pub fn everything_but(module: &mut Module, kept: Vec<bool>) {
+    write_out(module, Which::AllBut(kept), &mut Remarks::unheard());
+}
+
 fn write_out(module: &mut Module, which: Which, remarks: &mut Remarks) {
     let graph = CallGraph::of(module);
     let mut calls = vec![0usize; module.functions.len()];
@@ -100,6 +105,7 @@ enum Which {
     Derivatives,
     /// By function.
     These(Vec<bool>),
+    AllBut(Vec<bool>),
 }
 
 /// Why a call is written out.
@@ -174,6 +180,7 @@ impl Inliner<'_> {
         }
         match self.policy.which {
             Which::All => return Some(Reason::All),
+            Which::AllBut(kept) => return (!kept[callee.index()]).then_some(Reason::All),
             Which::Derivatives => return self.policy.derivatives[callee.index()].then_some(Reason::All),
             Which::These(chosen) => {
                 let fits = self.grown + self.policy.sizes[callee.index()] <= MAX_WITH_SHORT;

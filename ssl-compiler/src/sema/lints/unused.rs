@@ -98,7 +98,10 @@ pub(super) fn variables(function: &Function, body: &[Stmt], named: &HashSet<Span
 /// The functions that tests call by themselves.
 fn tested(modules: &Modules) -> HashSet<&str> {
     let tests = modules.root().tree.items.iter().filter_map(|i| if let Item::Test(t) = i { Some(t) } else { None });
-    tests.flat_map(|t| &t.body).filter_map(|s| s.called(&["expect_gradient", "expect_integral_gradient", "expect_undo"])).collect()
+    tests
+        .flat_map(|t| &t.body)
+        .filter_map(|s| s.called(&["expect_gradient", "expect_integral_gradient", "expect_inverse", "expect_undo"]))
+        .collect()
 }
 
 impl Checker<'_> {

@@ -1,4 +1,4 @@
-//! Tests of derivatives that authors give, which are made without being asked for.
+//! Tests of derivatives and inverses that authors give, which are made without being asked for.
 
 use super::called::{Called, own_name};
 use super::plan::{Gradient, plan};
@@ -7,6 +7,7 @@ use crate::sema::hir::{Custom, Function};
 use crate::syntax::ast::{Expr, ExprKind, Ident, TestArgument, TestDecl, TestStmt, TestStmtKind};
 
 const EXPECTATION: &str = "expect_gradient";
+const OF_INVERSES: &str = "expect_inverse";
 
 /// A test for each function of which the file gives a derivative, unless a test of the file looks at its gradient.
 ///
@@ -21,7 +22,7 @@ pub(in crate::testing) fn tests_of_customs(checked: &Checked) -> Vec<TestDecl> {
         let functions = || [f].into_iter().chain(given.iter().filter_map(|(_, g)| *g));
         let Some(here) = functions().find(|f| is_here(f)) else { continue };
         let modes: Vec<String> = given.iter().filter_map(|(mode, g)| Some(format!("{mode} {}", (*g)?.name))).collect();
-        if modes.is_empty() || is_tested(checked, f) {
+        if modes.is_empty() || is_tested(checked, f, EXPECTATION) {
             continue;
         }
         let name = format!("derivatives given for {}: {}", f.name, modes.join(", "));
@@ -30,12 +31,31 @@ pub(in crate::testing) fn tests_of_customs(checked: &Checked) -> Vec<TestDecl> {
         let name = if count == 0 { name } else { format!("{name} ({})", count + 1) };
         let function = Ident { text: f.name.clone(), span: f.span };
         let called = Called { function: function.clone(), arguments: &[] };
-        let gradient = Gradient { called, wrt: None, cotangent: None, tolerance: super::GRADIENT, integrals: None, differs: false };
+        let gradient = Gradient {
+            called,
+            wrt: None,
+            cotangent: None,
+            tolerance: super::GRADIENT,
+            integrals: None,
+            differs: false,
+        };
         if plan(program, &gradient).is_ok() {
-            made.push(test_of(&function, name, here));
+            made.push(test_of(&function, EXPECTATION, name, here));
         }
     }
+    made.extend(tests_of_inverses(checked));
     made
+}
+
+/// A test for each function of the file that has an inverse, unless a test of the file looks at that.
+fn tests_of_inverses(checked: &Checked) -> impl Iterator<Item = TestDecl> {
+    let program = &checked.program;
+    let own = program.functions.iter().filter(|f| f.span.file == program.root && f.derived.is_none());
+    own.filter(|f| !is_tested(checked, f, OF_INVERSES)).filter_map(|f| {
+        let inverse = program.function(f.attributes.inverse?);
+        let function = Ident { text: f.name.clone(), span: f.span };
+        Some(test_of(&function, OF_INVERSES, format!("inverse given for {}: {}", f.name, inverse.name), f))
+    })
 }
 
 /// Whether a test was made here.
@@ -44,17 +64,17 @@ pub(in crate::testing) fn is_made(test: &TestDecl) -> bool {
     test.body.first().is_some_and(|s| s.span == test.span)
 }
 
-/// Whether a test of the file looks at the gradient of a function of this name.
-fn is_tested(checked: &Checked, f: &Function) -> bool {
-    let looks = |s: &TestStmt| s.called(&[EXPECTATION]).is_some_and(|name| own_name(name) == f.name);
+/// Whether a test of the file expects this of a function of this name.
+fn is_tested(checked: &Checked, f: &Function, expectation: &str) -> bool {
+    let looks = |s: &TestStmt| s.called(&[expectation]).is_some_and(|name| own_name(name) == f.name);
     checked.tests.iter().any(|t| t.body.iter().any(looks))
 }
 
-/// `expect_gradient(f);`: the function says which one is meant, `here` where the test stands in reports.
-fn test_of(function: &Ident, name: String, here: &Function) -> TestDecl {
+/// `expect_gradient(f);`, or another expectation: the function says which one is meant, `here` where the test stands in reports.
+fn test_of(function: &Ident, expectation: &str, name: String, here: &Function) -> TestDecl {
     let span = here.span;
     let value = Expr { kind: ExprKind::Name(function.text.clone()), span: function.span };
-    let expectation = Ident { text: EXPECTATION.to_owned(), span };
+    let expectation = Ident { text: expectation.to_owned(), span };
     let kind = TestStmtKind::Expect(expectation, vec![TestArgument { name: None, value }]);
     TestDecl { name, name_span: span, body: vec![TestStmt { kind, span }], span }
 }

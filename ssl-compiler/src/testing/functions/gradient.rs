@@ -70,8 +70,7 @@ impl Run<'_, '_> {
         };
         let shader = self.compiled.native(behind, &written.gradient, file, self.backend);
         let shader = shader.map_err(|m| Wrong::new(span, m))?;
-        let found: Vec<f64> =
-            setting.native(&shader, &point, span)?.iter().map(|row| f64::from(row.0[0])).collect();
+        let found: Vec<f64> = setting.native(&shader, &point, span)?.iter().map(|row| f64::from(row.0[0])).collect();
         let largest = expected.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         let loose = SINGLE * asked.tolerance.absolute.max(asked.tolerance.relative * largest);
         for ((found, expected), along) in found.iter().zip(&expected).zip(&along) {
@@ -107,7 +106,12 @@ pub(super) fn described(plan: &Plan, along: Along) -> String {
     format!("∂{}/∂{}{}", plan.function, input.name, input.leaves[along.leaf].path)
 }
 
-pub(super) fn wrong(span: Span, message: String, (wanted, found): (f64, f64), (place, direction): (Span, &'static str)) -> Wrong {
+pub(super) fn wrong(
+    span: Span,
+    message: String,
+    (wanted, found): (f64, f64),
+    (place, direction): (Span, &'static str),
+) -> Wrong {
     let off = (found - wanted).abs() / found.abs().max(wanted.abs());
     Wrong {
         values: Some((wanted.to_string(), found.to_string())),

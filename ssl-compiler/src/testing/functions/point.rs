@@ -7,7 +7,9 @@ use super::source::Names;
 use crate::interp::{self, Cell, Outcome};
 use crate::jit::Shader;
 use crate::runtime::block::DEFAULT_FUEL;
-use crate::runtime::{Block, GlobalsLayout, HostServices, Listener, Order, ParameterBlock, ParameterValue, Row, ShaderInterface};
+use crate::runtime::{
+    Block, GlobalsLayout, HostServices, Listener, Order, ParameterBlock, ParameterValue, Row, ShaderInterface,
+};
 use crate::source::Span;
 use crate::testing::numeric::{Seeds, seeds_for};
 use crate::testing::run::{Run, Wrong, rows_of};

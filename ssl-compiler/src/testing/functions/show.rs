@@ -1,10 +1,10 @@
 //! What a failure shows: the inputs, and a test that fails again with just these.
 
-use super::{GRADIENT, INTEGRAL, INTEGRAL_SAMPLES};
 use super::called::Input;
 use super::inputs::Leaf;
 use super::plan::{Gradient, Plan};
 use super::point::Point;
+use super::{GRADIENT, INTEGRAL, INTEGRAL_SAMPLES};
 use crate::runtime::string_id;
 use crate::syntax::ast::Expr;
 use crate::testing::compare::Tolerance;

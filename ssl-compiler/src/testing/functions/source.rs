@@ -2,6 +2,7 @@
 
 use super::called::Input;
 use super::inputs::leaves;
+use super::inverse::InversePlan;
 use super::plan::Plan;
 use super::undo::UndoPlan;
 use crate::syntax::ast::{Direction, THIS};
@@ -84,6 +85,13 @@ pub(super) fn of_undo(types: &TypeTable, plan: &UndoPlan, text: &str) -> (String
     (written, format!("{}undo", names.prefix), names)
 }
 
+/// The shader that maps a point and leads it back; its text, its name, and those of what it takes.
+pub(super) fn of_inverse(types: &TypeTable, plan: &InversePlan, text: &str) -> (String, String, Names) {
+    let names = Names::free_in(text);
+    let written = Writer::new(types, &plan.inputs, &names, "inverse").inverse(plan);
+    (written, format!("{}inverse", names.prefix), names)
+}
+
 struct Writer<'a> {
     types: &'a TypeTable,
     inputs: &'a [Input],
@@ -125,6 +133,21 @@ impl<'a> Writer<'a> {
         self.call(&format!("bool {undone} = "), &plan.undo, &arguments);
         give(&mut self);
         self.give(&Type::Bool, &undone);
+        self.shader()
+    }
+
+    /// What a point is mapped to, and where that is led back to.
+    fn inverse(mut self, plan: &InversePlan) -> String {
+        let mut arguments = self.values();
+        let ty = &plan.inputs[0].ty;
+        for (n, callee) in [&plan.function, &plan.inverse].into_iter().enumerate() {
+            let local = self.names.local("mapped", n);
+            self.call(&format!("{} {local} = ", self.types.display(ty)), callee, &arguments);
+            for leaf in &plan.inputs[0].leaves {
+                self.give(&Type::Float, &format!("{local}{}", leaf.path));
+            }
+            arguments[0] = Some(local);
+        }
         self.shader()
     }
 

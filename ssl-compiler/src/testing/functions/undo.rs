@@ -52,7 +52,10 @@ impl Run<'_, '_> {
         let plan = undo_plan(&checked.program, asked).map_err(Wrong::from)?;
         let file = self.sources.get(self.compiled.file);
         let (text, name, names) = source::of_undo(&checked.program.types, &plan, &file.text);
-        let shader = self.compiled.native(Behind { text: &text, samples: None }, &name, file, self.backend).map_err(|m| Wrong::new(span, m))?;
+        let shader = self
+            .compiled
+            .native(Behind { text: &text, samples: None }, &name, file, self.backend)
+            .map_err(|m| Wrong::new(span, m))?;
         let point = Point::draw(self, &plan.inputs);
         let rows = Setting::new(self, &plan.inputs, &names).native(&shader, &point, span)?;
         let state = &plan.inputs[0];
