@@ -61,7 +61,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "kernels/src/buffer",
     "kernels/src/kernel",
     "kernels/src/launch/sort.rs",
-    "kernels/src/sums/lanes.rs",
+    "kernels/src/sums/lanes",
     "kernels/tests/allocations.rs",
     "renderer/src/accel/bvh",
     "renderer/src/accel/embree",
