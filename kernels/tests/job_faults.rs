@@ -93,6 +93,37 @@ fn values_that_settings_leave_without_use_are_no_mistake() {
     }
 }
 
+/// A head of 60 bytes that promises 3 · 10⁸ pixels is refused by what it promises.
+#[test]
+fn what_takes_too_much_memory_is_refused_before_it_is_decoded() {
+    let chunk = |name: &[u8], data: &[u8]| {
+        let body = [name, data].concat();
+        let mut crc = u32::MAX;
+        for byte in &body {
+            crc ^= u32::from(*byte);
+            (0..8).for_each(|_| crc = crc >> 1 ^ (0xedb8_8320 & 0u32.wrapping_sub(crc & 1)));
+        }
+        [&(data.len() as u32).to_be_bytes()[..], &body, &(!crc).to_be_bytes()].concat()
+    };
+    let sides = [30_000u32.to_be_bytes(), 10_000u32.to_be_bytes()].concat();
+    let head = chunk(b"IHDR", &[&sides[..], &[8, 2, 0, 0, 0]].concat());
+    let png = [b"\x89PNG\r\n\x1a\n".to_vec(), head, chunk(b"IDAT", &[]), chunk(b"IEND", &[])].concat();
+    let path = std::env::temp_dir().join(format!("ssl-jobs-{}-large.png", std::process::id()));
+    std::fs::write(&path, png).expect("it can be written");
+    let options = options(&[&format!("target={}", path.display())]);
+    let said = |memory| {
+        let options = jobs::Options { memory: Some(memory), ..options.clone() };
+        let loaded = jobs::load(&scene("splats/photo.toml"), &options);
+        assert!(loaded.job.is_none());
+        render::text(&loaded.diagnostics, &loaded.sources, false)
+    };
+    let refused = said(100 << 20);
+    assert!(refused.contains("J0010") && refused.contains("takes 9155 MB"), "{refused}");
+    assert!(refused.contains("there may be 100 MB"), "{refused}");
+    assert!(said(usize::MAX).contains("J0006"));
+    std::fs::remove_file(&path).expect("it is there");
+}
+
 #[test]
 fn files_that_hold_no_elements_are_told() {
     let npy = |shape: &str, data: &[f32]| {

@@ -1,7 +1,7 @@
 //! Makes buffers, launches and optimisers of a plan.
 
 use super::adjoint::Backward;
-use super::context::Context;
+use super::context::{Context, megabytes};
 use super::fit::{Fit, Fitted, Write};
 use super::plan::{Id, Over, Plan, PlannedBuffer, Source, Start, Work};
 use super::ramps::Ramped;
@@ -55,13 +55,6 @@ impl Job {
         };
         let writes = std::mem::take(&mut plan.writes).into_iter().map(write).collect();
         Ok(Fit::new(graph, nodes, (loss, fitted), (writes, ramps), fingerprint, &plan))
-    }
-}
-
-pub(super) fn megabytes(bytes: usize) -> String {
-    match bytes >> 20 {
-        0 => "less than 1 MB".to_owned(),
-        mb => format!("{mb} MB"),
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Context {
     /// The keys by which the file is checked.
     pub(super) tables: &'static [Table],
     folder: PathBuf,
+    /// Most bytes that files may take while they are read.
+    pub memory: Option<usize>,
     /// Values of the file that stood where the command line has put something else.
     pub released: BTreeSet<String>,
     /// Keys from the command line, and the place from which on places are in them.
@@ -39,6 +41,7 @@ impl Context {
             file: FileId(0),
             tables: TABLES,
             folder,
+            memory: None,
             released: BTreeSet::new(),
             settings: None,
         }
@@ -82,6 +85,13 @@ impl Context {
     pub fn path(&self, name: &Spanned<String>) -> PathBuf {
         let given = self.settings.is_some_and(|(first, _)| name.span().start >= first);
         if given { PathBuf::from(name.get_ref()) } else { self.folder.join(name.get_ref()) }
+    }
+
+    /// Reports a file that takes more bytes to be read than there may be for it.
+    pub fn too_large(&mut self, name: &Spanned<String>, needed: usize, room: usize) {
+        let (path, needed, room) = (self.path(name), megabytes(needed), megabytes(room));
+        let message = format!("reading `{}` takes {needed}, and there may be {room} for it", path.display());
+        self.error(&codes::MEMORY, name.span(), message, "scale the file down, or raise `--memory`");
     }
 
     /// Reports a file that cannot be read.
@@ -148,5 +158,13 @@ pub fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     match known.is_empty() {
         true => "there are none".to_owned(),
         false => format!("{near}there are {}", known.join(", ")),
+    }
+}
+
+/// Bytes, for people.
+pub(super) fn megabytes(bytes: usize) -> String {
+    match bytes >> 20 {
+        0 => "less than 1 MB".to_owned(),
+        mb => format!("{mb} MB"),
     }
 }

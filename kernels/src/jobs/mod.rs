@@ -60,6 +60,8 @@ pub struct Options {
     pub folders: Vec<std::path::PathBuf>,
     /// Keeps machine code.
     pub cache: Option<CodeCache>,
+    /// Most bytes that files may take while they are read; what takes more is refused before.
+    pub memory: Option<usize>,
 }
 
 /// A job that was read, and what there is to say of it.
@@ -116,6 +118,7 @@ fn is_json(path: &Path) -> bool {
 /// Reads a job, compiles its kernels and reads its files.
 pub fn load(path: &Path, options: &Options) -> Loaded {
     let mut context = Context::new(path);
+    context.memory = options.memory;
     let made = make(path, options, &mut context);
     match made {
         Some((plan, adjoint, fingerprint)) if !context.diagnostics.has_errors() => {

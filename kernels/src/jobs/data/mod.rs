@@ -39,11 +39,22 @@ pub(super) enum Unusable {
     Unreadable(std::io::Error),
     /// The sentence goes on from the file's name.
     Data(String),
+    /// Bytes that reading it takes, which are more than there may be.
+    Memory(usize),
 }
 
-/// Reads elements of a type from a file.
-pub(super) fn read(path: &Path, element: &Element, taking: Taking<'_>) -> Result<Elements, Unusable> {
-    let bytes = input::bytes(path, MOST).map_err(Unusable::Unreadable)?;
+/// Reads elements of a type from a file. What takes more bytes than `room` is refused before it is taken.
+pub(super) fn read(path: &Path, element: &Element, taking: Taking<'_>, room: usize) -> Result<Elements, Unusable> {
+    let bytes = bytes(path, room)?;
+    let length = bytes.len();
+    let of_pixels = |[width, height]: [u32; 2]| {
+        (width as usize).saturating_mul(height as usize).saturating_mul(picture::BYTES_OF_PIXEL)
+    };
+    let decoded = match extension(path).as_str() {
+        "npy" | "raw" | "obj" => length,
+        _ => picture::size(&bytes).into_iter().chain(taking.size).map(of_pixels).fold(0, usize::saturating_add),
+    };
+    fits(decoded.saturating_add(length), room)?;
     let elements = match extension(path).as_str() {
         "npy" => npy::read(&bytes, element),
         "raw" => raw(&bytes, element),
@@ -61,9 +72,21 @@ pub(super) fn extension(path: &Path) -> String {
     path.extension().map_or(String::new(), |e| e.to_string_lossy().to_ascii_lowercase())
 }
 
-/// Reads a mesh.
-pub(super) fn mesh(path: &Path) -> Result<Mesh, Unusable> {
-    Mesh::read(&input::bytes(path, MOST).map_err(Unusable::Unreadable)?).map_err(Unusable::Data)
+fn fits(bytes: usize, room: usize) -> Result<(), Unusable> {
+    if bytes <= room { Ok(()) } else { Err(Unusable::Memory(bytes)) }
+}
+
+/// The contents of a file that takes no more bytes than there are.
+fn bytes(path: &Path, room: usize) -> Result<Vec<u8>, Unusable> {
+    let length = std::fs::metadata(path).map_err(Unusable::Unreadable)?.len();
+    // What is no regular file is refused by the reader.
+    fits(usize::try_from(length).unwrap_or(usize::MAX), room)?;
+    input::bytes(path, MOST).map_err(Unusable::Unreadable)
+}
+
+/// Reads a mesh, if that takes no more bytes than `room`.
+pub(super) fn mesh(path: &Path, room: usize) -> Result<Mesh, Unusable> {
+    Mesh::read(&bytes(path, room)?).map_err(Unusable::Data)
 }
 
 fn part(bytes: &[u8], element: &Element, name: Option<&str>) -> Result<Elements, String> {

@@ -11,13 +11,26 @@ use image::{DynamicImage, ImageBuffer, ImageError, ImageReader, Luma, LumaA, Rgb
 use ssl_compiler::types::Scalar;
 use std::io::Cursor;
 
+fn reader(bytes: &[u8]) -> std::io::Result<ImageReader<Cursor<&[u8]>>> {
+    ImageReader::new(Cursor::new(bytes)).with_guessed_format()
+}
+
+/// Width and height of a picture, from its head.
+pub fn size(bytes: &[u8]) -> Option<[u32; 2]> {
+    let (width, height) = reader(bytes).ok()?.into_dimensions().ok()?;
+    Some([width, height])
+}
+
+/// Bytes of a pixel while a picture is read: four floats, beside them what the file has of it, and then the elements.
+pub const BYTES_OF_PIXEL: usize = 2 * 4 * size_of::<f32>();
+
 /// The pixels as elements of one to four floats: gray, gray and alpha, color, color and alpha.
 pub fn read(bytes: &[u8], element: &Element, taking: Taking<'_>) -> Result<Elements, String> {
     let columns = element.len();
     if !(1..=4).contains(&columns) || element.scalars().iter().any(|s| *s != Scalar::Float) {
         return Err(format!("is a picture, whose pixels are one to four floats, and the elements are {element}"));
     }
-    let reader = || ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| e.to_string());
+    let reader = || reader(bytes).map_err(|e| e.to_string());
     let decoded = reader()?.decode().map_err(|e| match (e, reader().map(ImageReader::into_dimensions)) {
         (ImageError::Limits(_), Ok(Ok((width, height)))) => format!("is too large: it has {width}×{height} pixels"),
         (e, _) => format!("is no picture that can be read: {e}"),
@@ -159,5 +172,6 @@ mod tests {
         assert!((f32::from_bits(gray.words[0]) - expected).abs() < 1e-6);
         assert!(read(&bytes, &Element::int(), taking(true)).is_err());
         assert!(read(b"GIF89a", &Element::floats(3), taking(true)).is_err());
+        assert_eq!((size(&bytes), size(b"GIF89a")), (Some([2, 2]), None));
     }
 }

@@ -399,13 +399,15 @@ impl Planner<'_> {
             }
             (Some(mesh), Format::Obj) => {
                 let path = self.context.path(mesh);
-                let read = data::mesh(&path).map(Some);
+                let room = self.room();
+                let read = data::mesh(&path, room).map(Some);
                 read.map_err(|why| match why {
                     Unusable::Unreadable(e) => self.context.unreadable(mesh, &e),
                     Unusable::Data(why) => {
                         let message = format!("`{}` {why}", path.display());
                         self.context.error(&codes::BAD_DATA, mesh.span(), message, "a mesh is an .obj");
                     }
+                    Unusable::Memory(needed) => self.context.too_large(mesh, needed, room),
                 })
             }
             (Some(mesh), _) => {

@@ -57,7 +57,9 @@ impl Planner<'_> {
         let size = table.size.as_ref().and_then(|size| self.picture_size(size));
         let part = table.part.as_ref().map(|part| part.get_ref().as_str());
         let path = self.context.path(file);
-        match data::read(&path, &self.buffers[id].element, Taking { part, raw: table.raw, size }) {
+        let room = self.room();
+        let taking = Taking { part, raw: table.raw, size };
+        match data::read(&path, &self.buffers[id].element, taking, room) {
             Ok(elements) => {
                 self.buffers[id].length = Some(elements.length);
                 self.buffers[id].size = elements.size;
@@ -70,12 +72,22 @@ impl Planner<'_> {
                 }
             }
             Err(Unusable::Unreadable(e)) => self.context.unreadable(file, &e),
+            Err(Unusable::Memory(needed)) => self.context.too_large(file, needed, room),
             Err(Unusable::Data(why)) => {
                 let message = format!("`{}` {why}", path.display());
                 let hint = "pictures are .png, .jpg, .exr or .hdr, arrays .npy, words .raw, and meshes .obj";
                 self.context.error(&codes::BAD_DATA, file.span(), message, hint);
             }
         }
+    }
+
+    /// Bytes that a file may take beside what was read already.
+    pub(super) fn room(&self) -> usize {
+        let kept = self.buffers.iter().map(|buffer| match &buffer.source {
+            Source::Start(Start::Words(words)) => size_of_val(words.as_slice()),
+            _ => 0,
+        });
+        self.context.memory.map_or(usize::MAX, |memory| memory.saturating_sub(kept.sum()))
     }
 
     fn picture_size(&mut self, size: &Spanned<Numbers>) -> Option<[u32; 2]> {

@@ -25,9 +25,10 @@ pub struct TargetArguments {
     /// changes to LLVM's when that is ready. The results are the same
     #[arg(long, help_heading = COMPILER, value_name = "BACKEND", value_parser = backend, default_value = "auto")]
     pub backend: BackendKind,
-    /// How hard the compiler tries to make fast code, from 0 to 3. The results are the same
-    #[arg(long, help_heading = COMPILER, value_name = "LEVEL", value_parser = level, default_value = "2")]
-    pub opt: OptLevel,
+    /// How hard the compiler tries to make fast code, from 0 to 3. The results are the same. The default is 2, and 3 for
+    /// `shade fit`, whose kernels run many times
+    #[arg(long, help_heading = COMPILER, value_name = "LEVEL", value_parser = level)]
+    pub opt: Option<OptLevel>,
     /// How many points a shader runs on together: auto, 1, 4, 8 or 16, but no more than the processor and the back end have.
     /// The results are the same
     #[arg(long, help_heading = COMPILER, value_name = "LANES", value_parser = lanes, default_value = "auto")]
@@ -36,7 +37,16 @@ pub struct TargetArguments {
 
 impl TargetArguments {
     pub fn target(self) -> Target {
-        Target { backend: self.backend, opt: self.opt, lanes: self.lanes }
+        self.with_level(OptLevel::default())
+    }
+
+    /// For code that runs so often that compiling it takes no part of the time.
+    pub fn for_long_runs(self) -> Target {
+        self.with_level(OptLevel::O3)
+    }
+
+    fn with_level(self, default: OptLevel) -> Target {
+        Target { backend: self.backend, opt: self.opt.unwrap_or(default), lanes: self.lanes }
     }
 }
 

@@ -121,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         outcome.note.push_str(&format!("note: Ctrl-C ends the fit without a checkpoint: {e}\n"));
     }
     let Some(job) = loaded.job.filter(|_| outcome.code == outcome::FINE) else {
-        outcome.code = outcome::INPUT_AT_FAULT;
+        outcome.code = code_of(&outcome);
         return outcome;
     };
     let folder = match Folder::open(arguments.folder(path)) {
@@ -162,7 +162,8 @@ impl Arguments {
         let options = Options {
             settings: self.settings.iter().cloned().chain(own).collect(),
             start: self.init.iter().map(start).collect(),
-            target: self.target.target(),
+            target: self.target.for_long_runs(),
+            memory: self.memory_limit(),
             sweep: self.sweep,
             folders: self.includes.search().folders,
             cache,
@@ -170,10 +171,22 @@ impl Arguments {
         (options, note)
     }
 
+    /// In bytes.
+    fn memory_limit(&self) -> Option<usize> {
+        self.memory.map(|mb| (mb as usize) << 20).or_else(memory::free)
+    }
+
     fn folder(&self, job: &std::path::Path) -> PathBuf {
         let name = || job.file_stem().unwrap_or("job".as_ref()).to_string_lossy().into_owned();
         self.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-fit", name())))
     }
+}
+
+/// That of a job with errors: whether memory is what it lacks.
+fn code_of(outcome: &Outcome) -> u8 {
+    let found = ssl_compiler::diagnostics::render::json(&outcome.diagnostics, &outcome.sources);
+    let is_memory = found.as_array().is_some_and(|list| list.iter().any(|d| d["code"] == codes::MEMORY.id));
+    if is_memory { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT }
 }
 
 fn failed(mut outcome: Outcome, code: u8, diagnostic: Diagnostic) -> Outcome {
@@ -186,15 +199,11 @@ fn fit(arguments: &Arguments, job: Job, folder: &Folder, cancel: &AtomicBool, mu
     let progress = Progress::new("fitting", arguments.progress);
     let needed = job.bytes(rayon::current_num_threads());
     progress.tell(&format!("memory: {}", memory::megabytes(needed)));
-    let limit = arguments.memory.map(|mb| (mb as usize) << 20).or_else(memory::free);
-    let mut fit = match job.build(limit) {
+    let mut fit = match job.build(arguments.memory_limit()) {
         Ok(fit) => fit,
         Err((diagnostics, sources)) => {
-            let is_memory =
-                |json: &Value| json.as_array().is_some_and(|l| l.iter().any(|d| d["code"] == codes::MEMORY.id));
-            let found = ssl_compiler::diagnostics::render::json(&diagnostics, &sources);
-            outcome.code = if is_memory(&found) { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT };
             (outcome.diagnostics, outcome.sources) = (diagnostics, sources);
+            outcome.code = code_of(&outcome);
             return outcome;
         }
     };
