@@ -136,6 +136,70 @@ fn any_number_of_threads_gives_the_same_bytes() {
     assert!(one == of(2) && one == of(5));
 }
 
+/// Its weight alone depends on the parameter, so the paths stay where they are.
+const MIRROR: &str = "shader mirror(color tint = color(0.9, 0.8, 0.7), out closure c)\n{\n    \
+    c = tint * make_closure<Mirror>(color(1.0), global_value<normal>);\n}\n";
+
+const GLASS: &str = "shader glass(color tint = color(0.9, 0.8, 0.7), out closure c)\n{\n    \
+    c = tint * make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5);\n}\n";
+
+#[test]
+fn what_is_seen_in_mirrors_and_through_glass_has_the_slopes_of_the_same_paths() {
+    for (what, ball) in [("in a mirror", MIRROR), ("through glass", GLASS)] {
+        let scene = room(&materials(DUST, ball, LAMP), 5, "");
+        assert_slopes(what, &scene, &["materials.floor.*", "materials.ball.tint"]);
+    }
+}
+
+/// Matte under a layer, beside a gloss: which lobe a path takes depends on the parameters.
+const LAYERED: &str = "import \"bsdf.ssl\";\nstruct Veil : IBsdf\n{\n    float cover;\n    closure base;\n    \
+    color eval(vector _wo, vector wi) { return color(cover * wi.z * M_1_PI); }\n    \
+    float pdf(vector _wo, vector wi) { return wi.z * M_1_PI; }\n    \
+    BsdfSample sample(vector wo, float2 u)\n    {\n        const vector wi = bsdf_cosine_hemisphere(u);\n        \
+    return bsdf_sample(wi, eval(wo, wi), pdf(wo, wi));\n    }\n    \
+    color rho(vector _wo) { return color(cover); }\n    \
+    color beneath(vector _wo, int _base) { return color(1.0 - cover); }\n}\n\
+    shader veiled(color tint = color(0.7, 0.5, 0.3), float cover = 0.3, float gloss = 0.4, out closure c)\n{\n    \
+    const normal n = global_value<normal>;\n    \
+    c = make_closure<Veil>(cover, tint * make_closure<Lambert>(color(1.0), n)) +\n        \
+    gloss * make_closure<Glossy>(color(1.0), n, 0.5);\n}\n";
+
+/// Sampling is detached: where chances follow the parameters, the gradient is right in the mean. The mean over many seeds is
+/// compared with the slope of a picture of many samples, within what the noise of both allows.
+#[test]
+fn the_mean_over_seeds_is_the_slope_of_converged_pictures() {
+    let scene = room(&materials(LAYERED, MATTE, LAMP), 4, "");
+    let mut scene = differentiated(&scene, &["materials.floor.*"]);
+    let size = Some((3, 2));
+    let values = scene.values();
+    const SEEDS: u32 = 1000;
+    let (mut sums, mut squares) = (vec![0.0_f64; values.len()], vec![0.0_f64; values.len()]);
+    for seed in 0..SEEDS {
+        let options =
+            RenderOptions { threads: Some(1), seed: Some(seed), samples: Some(4), size, ..Default::default() };
+        for (i, g) in gradient(&mut scene, &options).into_iter().enumerate() {
+            sums[i] += f64::from(g);
+            squares[i] += f64::from(g) * f64::from(g);
+        }
+    }
+    let n = f64::from(SEEDS);
+    for i in 0..values.len() {
+        let mut at = |h: f32| {
+            let mut moved = values.clone();
+            moved[i] += h;
+            scene.set(&moved).expect("the structure stays");
+            let options = RenderOptions { seed: Some(77), samples: Some(1 << 12), size, ..Default::default() };
+            loss(&mut scene, &options)
+        };
+        let expected = (at(0.05) - at(-0.05)) / 0.1;
+        let mean = sums[i] / n;
+        let error = ((squares[i] / n - mean * mean) / n).sqrt();
+        // The slope has noise of its own, of about as many samples.
+        let allowed = 5.0 * error + 0.01 * expected.abs();
+        assert!((mean - expected).abs() < allowed, "float {i}: {mean} ± {error} instead of {expected}");
+    }
+}
+
 const FIT: &str = "steps = 40\nsamples = 4\nevery = 20\n[[views]]\ntarget = \"target.exr\"\n\
     [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\nschedule = { type = \"cosine\", last = 0.05 }\n\
     [[fit]]\nparameters = \"materials.ball.*\"\nrate = 0.03\nlow = 0.01\nhigh = 2.0\nschedule = { type = \"cosine\", last = 0.05 }\n";
