@@ -7,6 +7,7 @@ mod assembler;
 mod calls;
 mod memory;
 mod object;
+mod spills;
 
 use super::emit::{self, Param, Shape, Unit};
 use super::generator::{Generator, Linked, Object};
@@ -125,18 +126,30 @@ fn error(e: impl std::fmt::Display) -> BackendError {
     BackendError(e.to_string())
 }
 
-/// The description of this machine, made once for each level that differs.
+/// What a description of this machine asks of Cranelift.
+#[derive(Clone, Copy)]
+enum Effort {
+    Least,
+    Most,
+    /// Code that Cranelift's own passes have been over, from where it leaves them.
+    Allocation,
+}
+
 fn target(opt: OptLevel) -> Result<OwnedTargetIsa, BackendError> {
-    static TARGETS: [OnceLock<OwnedTargetIsa>; 2] = [OnceLock::new(), OnceLock::new()];
-    let fast = opt != OptLevel::O0;
-    let cell = &TARGETS[usize::from(fast)];
+    described(if opt == OptLevel::O0 { Effort::Least } else { Effort::Most })
+}
+
+/// The description of this machine, made once for each effort.
+fn described(effort: Effort) -> Result<OwnedTargetIsa, BackendError> {
+    static TARGETS: [OnceLock<OwnedTargetIsa>; 3] = [const { OnceLock::new() }; 3];
+    let cell = &TARGETS[effort as usize];
     if let Some(isa) = cell.get() {
         return Ok(isa.clone());
     }
     let mut flags = settings::builder();
     let pairs = [
-        ("opt_level", if fast { "speed" } else { "none" }),
-        ("regalloc_algorithm", if fast { "backtracking" } else { "single_pass" }),
+        ("opt_level", if let Effort::Most = effort { "speed" } else { "none" }),
+        ("regalloc_algorithm", if let Effort::Least = effort { "single_pass" } else { "backtracking" }),
         ("enable_multi_ret_implicit_sret", "true"),
         ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
         ("is_pic", "false"),
@@ -228,7 +241,7 @@ impl<'a> Driver<'a> {
             self.context.set_disasm(d.assembly);
         }
         let native = self.ids[&(id, version)];
-        self.context.compile(self.jit.isa(), &mut ControlPlane::default()).map_err(|e| error(e.inner))?;
+        self.compile()?;
         let made = self.context.compiled_code().ok_or_else(|| error("Cranelift made no code"))?;
         if let (Some(d), Some(text)) = (dump, &made.vcode) {
             d.text.clone_from(text);
@@ -242,6 +255,20 @@ impl<'a> Driver<'a> {
         };
         self.jit.clear_context(&mut self.context);
         Ok(piece)
+    }
+
+    fn compile(&mut self) -> Result<(), BackendError> {
+        let isa = self.jit.isa();
+        let plane = &mut ControlPlane::default();
+        if isa.flags().opt_level() == settings::OptLevel::None {
+            self.context.compile(isa, plane).map_err(|e| error(e.inner))?;
+            return Ok(());
+        }
+        self.context.optimize(isa, plane).map_err(error)?;
+        self.context.compute_loop_analysis();
+        spills::run(&mut self.context.func, &self.context.loop_analysis);
+        self.context.compile(&*described(Effort::Allocation)?, plane).map_err(|e| error(e.inner))?;
+        Ok(())
     }
 
     fn translate(&mut self, id: FuncId, version: Version) -> Result<(), BackendError> {
