@@ -171,14 +171,35 @@ fn bad_meshes_are_refused_with_their_place() {
     assert!(refused("ramp-name", &text, &ramp).contains("did you mean `sigma`?"));
 }
 
+/// What did not change is not computed again, and nothing is different for it.
+#[test]
+fn caches_change_no_bit() {
+    let small = ["width=32", "height=32", "rows=192", "steps=3", "write.0.every=100", "buffers.target.size=[32, 192]"];
+    let build = || load(&scene("raster/texture.toml"), &options(&small)).expect("it is right");
+    let (mut cached, mut plain) = (build(), build());
+    plain.set_cached(false);
+    let drawn =
+        |fit: &Fit, style: &str| fit.drawing().lines().filter(|l| l.contains("label") && l.ends_with(style)).count();
+    // Texture, blending, comparison and their gradients run in each step; what a pixel sees does not change.
+    assert!(drawn(&cached, "style = dashed];") > drawn(&cached, "style = bold];"));
+    assert_eq!(drawn(&plain, "style = dashed];"), 0);
+    assert!(run(&mut cached) == run(&mut plain));
+}
+
 /// The jobs that ship, small: the loss falls, and an interrupted fit comes to the same bytes, also while values change.
 #[test]
 fn the_shipped_fits_begin_well() {
     let small = ["width=32", "height=32", "rows=192", "steps=4", "loss.every=1", "write.0.every=100"];
     let target = "buffers.target.size=[32, 192]";
-    for name in ["raster/shape.toml", "raster/texture.toml"] {
+    let sky = ["environment_width=8", "environment_height=4", "buffers.environment.size=[8, 4]"];
+    for (name, more) in [
+        ("raster/shape.toml", &[target][..]),
+        ("raster/texture.toml", &[target]),
+        ("raster/far-near.toml", &[target]),
+        ("raster/environment.toml", &sky),
+    ] {
         let build =
-            |steps: &str| load(&scene(name), &options(&[&small[..], &[target, steps]].concat())).expect("it is right");
+            |steps: &str| load(&scene(name), &options(&[&small[..], more, &[steps]].concat())).expect("it is right");
         let mut whole = build("steps=4");
         let written = run(&mut whole);
         let losses: Vec<f64> = whole.history().iter().map(|point| point.loss).collect();

@@ -5,6 +5,7 @@
 //! that changes from step to step is two buffers, which [`Graph::swap`] exchanges.
 
 mod adjoint;
+mod drawing;
 mod error;
 mod order;
 mod run;

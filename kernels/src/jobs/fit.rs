@@ -114,6 +114,7 @@ pub struct Fit {
     every: u64,
     writes: Vec<Write>,
     ramps: Vec<Ramped>,
+    cached: bool,
     steps: u64,
     fuel: Option<u32>,
     tape_rows: Option<u32>,
@@ -143,6 +144,7 @@ impl Fit {
             every: plan.loss.as_ref().map_or(1, |loss| loss.every),
             writes,
             ramps,
+            cached: true,
             steps: plan.steps,
             fuel: plan.fuel,
             tape_rows: plan.tape_rows,
@@ -151,6 +153,24 @@ impl Fit {
             findings: Findings::default(),
             fingerprint,
         }
+    }
+
+    /// Whether a step runs only what has changed since the last one, as it does if nobody says otherwise. The results are the
+    /// same.
+    pub fn set_cached(&mut self, cached: bool) {
+        self.cached = cached;
+    }
+
+    /// What runs in a step, as a drawing in the language of Graphviz: with a heavy line what runs in each step, with a dashed one
+    /// what runs once.
+    pub fn drawing(&self) -> String {
+        let fitted: Vec<BufferId> = self.fitted.iter().map(|fitted| fitted.buffer).collect();
+        let wanted = if self.gradients.is_empty() {
+            self.writes.iter().map(|write| write.buffer).collect()
+        } else {
+            self.gradients.clone()
+        };
+        self.graph.drawing(&wanted, &fitted, self.cached)
     }
 
     /// The steps that were taken.
@@ -273,6 +293,9 @@ impl Fit {
 
     /// Takes a step.
     fn advance(&mut self, control: &Control<'_>) -> Result<(), FitError> {
+        if !self.cached {
+            self.graph.forget();
+        }
         let gradients = std::mem::take(&mut self.gradients);
         let updated = self.update(&gradients, control);
         self.gradients = gradients;

@@ -40,6 +40,8 @@ library! {
     "raster/layers.ssl": ;
     "raster/blending.ssl": ;
     "raster/mesh.ssl": ;
+    "raster/shading.ssl": ;
+    "raster/prefilter.ssl": ;
     "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "pcellnoise_float3" "hashnoise"
         "hashnoise_float3";
     "noise/gradient.ssl": ;
