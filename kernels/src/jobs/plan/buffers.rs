@@ -68,10 +68,7 @@ impl Planner<'_> {
             let buffer = &self.buffers[id];
             let length = self.job.buffers.get(&buffer.name).and_then(|table| table.length.clone());
             match (&buffer.source, length) {
-                (Source::Sums, length) => {
-                    let length = length.map_or(Some(1), |length| self.length(&length));
-                    self.buffers[id].length = length;
-                }
+                (Source::Sums, None) => self.buffers[id].length = Some(1),
                 (Source::Written, Some(length)) => {
                     let message =
                         format!("`{}` has an element for each point of the launch that writes it", buffer.name);
@@ -82,11 +79,39 @@ impl Planner<'_> {
         }
         // Launches may stand in any order; each round finds at least one more.
         for _ in 0..=self.launches.len() {
+            self.find_lengths_of_sums();
             for number in 0..self.launches.len() {
                 self.find_points(number);
             }
             if self.context.diagnostics.has_errors() {
                 return;
+            }
+        }
+        self.refuse_sums_of_unknown_length();
+    }
+
+    /// Those that depend on other buffers, as far as these are known.
+    fn find_lengths_of_sums(&mut self) {
+        for id in 0..self.buffers.len() {
+            let buffer = &self.buffers[id];
+            if let (Source::Sums, None, Some(table)) =
+                (&buffer.source, buffer.length, self.job.buffers.get(&buffer.name))
+                && let Some(length) = table.length.clone()
+            {
+                self.buffers[id].length = self.length(&length);
+            }
+        }
+    }
+
+    /// Sums have their length before anything runs.
+    fn refuse_sums_of_unknown_length(&mut self) {
+        for id in 0..self.buffers.len() {
+            let (buffer, job) = (&self.buffers[id], self.job);
+            if let (Source::Sums, None) = (&buffer.source, buffer.length) {
+                let at = job.buffers.get(&buffer.name).and_then(|table| table.length.as_ref()).map(Spanned::span);
+                let message = format!("how many elements `{}` has is not known before the launches run", buffer.name);
+                let at = at.unwrap_or(buffer.at.clone());
+                self.context.error(&codes::MISFIT, at, message, "give it the length of a buffer with a start");
             }
         }
     }
