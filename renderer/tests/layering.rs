@@ -1,7 +1,7 @@
 //! Layers and sums of closures, from shaders to the lobes of a hit: who gets which share of the light.
 
 use glam::{Vec2, Vec3};
-use renderer::bsdf::{BentNormals, Bsdf, OwnLobes, WeightedLobe};
+use renderer::bsdf::{BentNormals, Bsdf, Own, OwnLobes, WeightedLobe};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::sampler::Sampler;
@@ -10,6 +10,7 @@ use ssl_compiler::{NoTextures, SearchPath};
 /// What a shader gives at a flat place that is seen under an angle.
 struct Seen {
     lobes: Vec<WeightedLobe>,
+    own: OwnLobes,
     emission: Vec3,
     wo: Vec3,
     gnormal: Vec3,
@@ -31,36 +32,32 @@ fn seen_with(imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
     let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine * gnormal.z);
     let surface = Surface { normal: Vec3::Z, gnormal: Vec3::Z, backfacing, ..Surface::default() };
     let point = ShadingPoint { surface, incident: -wo, ..ShadingPoint::default() };
-    let (mut lobes, mut shaded) = (Vec::new(), Vec::new());
+    let (mut lobes, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
     let spaces = Spaces { objects: Vec::new(), camera: Space::WORLD };
     let around = Surroundings { spaces: &spaces, geometry: &Geometry::default() };
     let material = Material::new("main", shader, &language);
-    material.shade(
-        &[point],
-        around,
-        &NoTextures,
-        &mut Scratch::default(),
-        (&mut lobes, &mut OwnLobes::default()),
-        &mut shaded,
-    );
-    Seen { lobes, emission: shaded[0].emission, wo, gnormal }
+    material.shade(&[point], around, &NoTextures, &mut Scratch::default(), (&mut lobes, &mut own), &mut shaded);
+    Seen { lobes, own, emission: shaded[0].emission, wo, gnormal }
 }
 
 impl Seen {
-    fn weights(&self) -> Vec<(&'static str, Vec3)> {
-        self.lobes.iter().map(|l| (l.lobe.name(), l.weight)).collect()
+    fn bsdf(&self) -> Bsdf<'_> {
+        let Seen { lobes, own, wo, gnormal, .. } = self;
+        let own = (!own.is_empty()).then_some(Own { all: own, list: &own.list });
+        Bsdf { lobes, wo: *wo, gnormal: *gnormal, own, bent_normals: BentNormals::default() }
+    }
+
+    /// The weights of all lobes, in the order of their names.
+    fn weights(&self) -> Vec<(&str, Vec3)> {
+        let mut all: Vec<_> = self.bsdf().all().map(|l| (l.lobe.name(), l.weight)).collect();
+        all.sort_by_key(|(name, _)| *name);
+        all
     }
 
     /// The share of light from all sides that comes to the viewer: the mean weight of the samples.
     fn reflected(&self) -> Vec3 {
         const N: u32 = 1 << 14;
-        let bsdf = Bsdf {
-            lobes: &self.lobes,
-            wo: self.wo,
-            gnormal: self.gnormal,
-            own: None,
-            bent_normals: BentNormals::default(),
-        };
+        let bsdf = self.bsdf();
         let draw = |i| {
             let mut s = Sampler::new(5, (3, 4), i);
             let (pick, u): (f32, Vec2) = (s.next_1d(), s.next_2d());
@@ -88,9 +85,9 @@ fn layers_upon_layers_leave_the_product_of_what_each_leaves() {
         let (coat, fibres) = (leaves(CLEAR, cosine), leaves(sheen, cosine));
         let expected = [
             ("Coat", Vec3::splat(0.5)),
-            ("Sheen", Vec3::splat(0.5 * coat)),
-            ("Lambert", Vec3::splat(0.125 * coat * fibres)),
             ("Glossy", Vec3::new(0.1, 0.2, 0.3) * coat * fibres),
+            ("Lambert", Vec3::splat(0.125 * coat * fibres)),
+            ("Sheen", Vec3::splat(0.5 * coat)),
         ];
         let weights = found.weights();
         assert_eq!(weights.len(), expected.len());

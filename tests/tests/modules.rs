@@ -54,7 +54,7 @@ struct Outcome {
 
 fn check_with(files: &dyn Files, folders: &[&str], root: &str, text: &str) -> Outcome {
     let host = Host::default();
-    let search = SearchPath { files, folders: folders.iter().map(PathBuf::from).collect() };
+    let search = SearchPath { files, folders: folders.iter().map(PathBuf::from).collect(), library: &[] };
     let options = CompileOptions { imports: &search, ..host.options(WAYS[1]) };
     let mut sources = SourceMap::new();
     let file = sources.add_file(Path::new(root), text);

@@ -6,6 +6,7 @@ use super::{Lobe, LobeSample, Reach, Scatter, WeightedLobe};
 use crate::math::max_channel;
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
+use ssl_compiler::runtime::LANES;
 use std::fmt;
 
 /// One lobe of a hit.
@@ -142,8 +143,12 @@ impl OwnAlone {
         (all.list.len() == 1).then_some(OwnAlone { name, all })
     }
 
+    fn own(&self) -> &OwnLobe {
+        &self.all.list[0].lobe
+    }
+
     fn lobe(&self) -> AnyLobe<'_> {
-        AnyLobe::Own(&self.all.list[0].lobe, &self.all)
+        AnyLobe::Own(self.own(), &self.all)
     }
 }
 
@@ -172,6 +177,15 @@ impl Scatter for OwnAlone {
 
     fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         self.lobe().sample(wo, u)
+    }
+
+    fn pdfs(&self, wo: Vec3, directions: &[Vec3]) -> Vec<f32> {
+        let values = directions.chunks(LANES).flat_map(|some| self.all.values(self.own(), wo, some));
+        values.map(|(_, pdf)| pdf).collect()
+    }
+
+    fn samples(&self, wo: Vec3, points: &[Vec2]) -> Vec<Option<LobeSample>> {
+        points.chunks(LANES).flat_map(|some| self.all.samples(self.own(), wo, some)).collect()
     }
 
     fn albedo(&self) -> Vec3 {

@@ -91,6 +91,8 @@ impl<'a> Lobes<'a> {
 /// A [`SurfaceClosure`] as a list of them holds it.
 #[derive(Clone, Copy)]
 pub struct ClosureKind {
+    /// The file of the library whose struct of this name is its code; else `scatter` and `beneath` are.
+    pub code: Option<&'static str>,
     pub emits: bool,
     pub passes: bool,
     pub closure_type: fn() -> ClosureType,
@@ -102,12 +104,18 @@ pub struct ClosureKind {
 impl ClosureKind {
     pub fn of<C: SurfaceClosure>() -> ClosureKind {
         ClosureKind {
+            code: None,
             emits: C::EMITS,
             passes: C::PASSES,
             closure_type: C::closure_type,
             scatter: |rows, lane, place, lobes| C::read(rows, lane).scatter(place, lobes),
             beneath: |rows, lane, place, parameter| C::read(rows, lane).beneath(place, parameter),
         }
+    }
+
+    /// With code in SSL.
+    fn in_file(self, file: &'static str) -> ClosureKind {
+        ClosureKind { code: Some(file), ..self }
     }
 }
 
@@ -118,16 +126,16 @@ pub fn closures() -> Vec<ClosureKind> {
         ClosureKind::of::<super::AshikhminShirley>(),
         ClosureKind::of::<super::Cloth>(),
         ClosureKind::of::<super::Coat>(),
-        ClosureKind::of::<super::Conductor>(),
+        ClosureKind::of::<super::Conductor>().in_file("bsdfs/conductor.ssl"),
         ClosureKind::of::<super::Dielectric>(),
         ClosureKind::of::<super::DoubleSided>(),
         ClosureKind::of::<super::Emission>(),
         ClosureKind::of::<super::Glossy>(),
-        ClosureKind::of::<super::Lambert>(),
+        ClosureKind::of::<super::Lambert>().in_file("bsdfs/lambert.ssl"),
         ClosureKind::of::<super::Measured>(),
         ClosureKind::of::<super::Mirror>(),
         ClosureKind::of::<super::OpenPbr>(),
-        ClosureKind::of::<super::OrenNayar>(),
+        ClosureKind::of::<super::OrenNayar>().in_file("bsdfs/oren_nayar.ssl"),
         ClosureKind::of::<super::Phong>(),
         ClosureKind::of::<super::Principled>(),
         ClosureKind::of::<super::RoughDielectric>(),

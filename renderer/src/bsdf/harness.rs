@@ -127,7 +127,8 @@ fn rows(lobe: &dyn Scatter) -> std::ops::Range<usize> {
 /// Counts of samples in cells of (cos θ, φ) against the integral of `pdf`.
 fn chi_square(name: &str, lobe: &dyn Scatter, wo: Vec3) {
     let mut counts = vec![0.0_f64; 2 * ROWS * COLUMNS];
-    for s in (0..SAMPLES).filter_map(|i| lobe.sample(wo, draw(i))) {
+    let points: Vec<Vec2> = (0..SAMPLES).map(draw).collect();
+    for s in lobe.samples(wo, &points).into_iter().flatten() {
         let row = (((s.wi.z + 1.0) * ROWS as f32) as usize).min(2 * ROWS - 1);
         let column = ((s.wi.y.atan2(s.wi.x).rem_euclid(TAU) / TAU * COLUMNS as f32) as usize).min(COLUMNS - 1);
         counts[row * COLUMNS + column] += 1.0;
@@ -162,13 +163,14 @@ fn cell_integral(lobe: &dyn Scatter, wo: Vec3, cell: usize) -> f64 {
     // Evenly in θ: about the poles, where narrow lobes are, steps of z would be too wide.
     let theta = |row: usize| (row as f32 / ROWS as f32 - 1.0).acos();
     let (from, height) = (theta(row), theta(row + 1) - theta(row));
-    let mut sum = 0.0;
-    for i in 0..FINE * FINE {
-        let theta = from + height * ((i / FINE) as f32 + 0.5) / FINE as f32;
+    let theta_of = |i: usize| from + height * ((i / FINE) as f32 + 0.5) / FINE as f32;
+    let direction = |i: usize| {
         let phi = (column as f32 + ((i % FINE) as f32 + 0.5) / FINE as f32) / COLUMNS as f32 * TAU;
-        let wi = (Vec2::from_angle(phi) * theta.sin()).extend(theta.cos());
-        sum += f64::from(lobe.pdf(wo, wi) * theta.sin());
-    }
+        (Vec2::from_angle(phi) * theta_of(i).sin()).extend(theta_of(i).cos())
+    };
+    let directions: Vec<Vec3> = (0..FINE * FINE).map(direction).collect();
+    let densities = lobe.pdfs(wo, &directions).into_iter().enumerate();
+    let sum: f64 = densities.map(|(i, pdf)| f64::from(pdf * theta_of(i).sin())).sum();
     sum / (FINE * FINE) as f64 * f64::from(height.abs() * TAU) / COLUMNS as f64
 }
 
@@ -219,7 +221,8 @@ fn reached(name: &str, lobe: &dyn Scatter, wo: Vec3) {
 /// The directional albedo, by the lobe's own sampling; energy, not radiance.
 pub fn albedo<L: Deref<Target = dyn Scatter>>(lobe: &L, wo: Vec3) -> f32 {
     let energy = |s: LobeSample| s.weight.x * s.refracted.map_or(1.0, |r| r.eta * r.eta);
-    let weights = lattice(SAMPLES).filter_map(|u| lobe.sample(wo, u)).map(|s| f64::from(energy(s)));
+    let points: Vec<Vec2> = lattice(SAMPLES).collect();
+    let weights = lobe.samples(wo, &points).into_iter().flatten().map(|s| f64::from(energy(s)));
     (weights.sum::<f64>() / f64::from(SAMPLES)) as f32
 }
 
@@ -292,18 +295,23 @@ pub fn numbers(name: &dyn std::fmt::Display, lobe: &dyn Scatter) {
 const ODD: [f32; 12] =
     [0.0, 1.0, 0.5, -0.0, -1.0, 1e-30, 1e-42, 1e30, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
 
-/// A closure's lobes are usable, and what lies beneath gets a share, whatever its parameters.
-pub fn stands_odd_parameters(kind: &ClosureKind) {
-    let name = (kind.closure_type)().name;
-    for i in 0..100_u32 {
+/// Rows of parameters, the same in all lanes: all alike at first; later some of them odd, the others ordinary.
+pub fn odd_parameters() -> impl Iterator<Item = Vec<Row>> {
+    (0..100_u32).map(|i| {
         let mut s = Sampler::new(i, (3, 8), 0);
-        // All alike at first; later some of them odd, the others ordinary.
         let mut parameter = || match ODD.get(i as usize) {
             Some(&odd) => odd,
             None if s.next_1d() < 0.3 => ODD[(s.next_1d() * ODD.len() as f32) as usize],
             None => s.next_1d(),
         };
-        let rows: Vec<Row> = (0..64).map(|_| Row([parameter(); LANES])).collect();
+        (0..64).map(|_| Row([parameter(); LANES])).collect()
+    })
+}
+
+/// A closure's lobes are usable, and what lies beneath gets a share, whatever its parameters.
+pub fn stands_odd_parameters(kind: &ClosureKind) {
+    let name = (kind.closure_type)().name;
+    for rows in odd_parameters() {
         for (wo, inside) in directions().into_iter().zip([false, true, false, true, true]) {
             let (mut list, place) = (Vec::new(), Place { wo, gnormal: Vec3::Z, inside });
             (kind.scatter)(&rows, 0, &place, &mut Lobes::new(&mut list));

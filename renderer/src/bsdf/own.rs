@@ -121,7 +121,7 @@ struct Slot {
     drawn: [Option<(Vec2, Option<LobeSample>)>; LANES],
     /// Of a layer, for each base that somebody asked for.
     shares: Vec<(usize, [Row; 3])>,
-    /// Lanes whose preparation ended early.
+    /// Lanes that are not prepared: they were not asked for, or ended early.
     ended: u32,
 }
 
@@ -145,9 +145,9 @@ impl OwnLobes {
         self.list.is_empty()
     }
 
-    /// Prepares the lobes of one closure at these places, and returns the number of their slot. The rows of members lie
-    /// in `members`; `floats` says which of them hold floats, and what is no number there counts as 0. `bases` are the
-    /// bases of a layer that hold something.
+    /// Prepares the lobes of one closure at these places, and returns the number of their slot. `members` are the rows of its
+    /// first members; the others begin as zeros. `floats` says which rows hold floats, and what is no number there counts
+    /// as 0. `bases` are the bases of a layer that hold something.
     pub fn begin(
         &mut self,
         code: &Arc<dyn LobeCode>,
@@ -187,6 +187,11 @@ impl OwnLobes {
         found.map_or(Vec3::ZERO, |(_, rows)| Vec3::from(read3(rows, 0, lane)))
     }
 
+    /// Forgets what was asked, but not the lobes.
+    pub fn forget(&mut self) {
+        self.slots[..self.used].iter_mut().for_each(|slot| slot.values.iter_mut().for_each(SmallVec::clear));
+    }
+
     /// Finds the values of many lobes together, and keeps them.
     pub fn evaluate(&mut self, requests: &[Request<Vec3>]) {
         self.rounds(requests, |slot, round| slot.evaluate(round));
@@ -218,7 +223,7 @@ impl OwnLobes {
         let kept = slot.values[lane].iter().find(|(direction, _)| *direction == wi);
         match kept.filter(|_| slot.wo(lane) == wo) {
             Some((_, value)) => *value,
-            None => slot.value_alone(lane, wo, wi),
+            None => slot.values_alone(lane, wo, &[wi])[0],
         }
     }
 
@@ -247,6 +252,11 @@ impl OwnLobes {
         found
     }
 
+    /// The values and densities of one lobe in up to 16 directions.
+    pub fn values(&self, lobe: &OwnLobe, wo: Vec3, directions: &[Vec3]) -> SmallVec<[(Vec3, f32); LANES]> {
+        self.slot(lobe).values_alone(lobe.lane as usize, wo, directions)
+    }
+
     /// Directions of one lobe for up to 16 pairs of random numbers.
     pub fn samples(&self, lobe: &OwnLobe, wo: Vec3, u: &[Vec2]) -> SmallVec<[Option<LobeSample>; LANES]> {
         self.slot(lobe).sample_alone(lobe.lane as usize, wo, u)
@@ -270,9 +280,9 @@ impl Slot {
         self.drawn = [None; LANES];
         self.shares.clear();
         self.rows.clear();
-        self.rows.extend_from_slice(&begin_rows((&members[..count], floats), places));
+        self.rows.extend_from_slice(&begin_rows((members, floats), count, places));
         self.outputs.resize(count + MOST_OUTPUTS, Row::ZERO);
-        self.ended = code.run(Step::Begin, &self.rows, &mut self.outputs, mask);
+        self.ended = code.run(Step::Begin, &self.rows, &mut self.outputs, mask) | !mask;
         // What later steps read lies in order: members, normal and tangent as they were given, and `wo`.
         let wo: [Row; 3] = std::array::from_fn(|i| self.rows[count + i]);
         self.rows.resize(count + FRAME + 3, Row::ZERO);
@@ -331,11 +341,12 @@ impl Slot {
         rows
     }
 
-    fn value_alone(&self, lane: usize, wo: Vec3, wi: Vec3) -> Value {
+    fn values_alone(&self, lane: usize, wo: Vec3, directions: &[Vec3]) -> SmallVec<[Value; LANES]> {
         let (mut rows, mut outputs) = (self.alone(lane, wo), [Row::ZERO; 4]);
-        write3(&mut rows, self.members() + FRAME, 0, wi);
-        self.run(Step::Eval, &rows, &mut outputs, 1);
-        value_in(&outputs, 0)
+        let at = self.members() + FRAME;
+        directions.iter().enumerate().for_each(|(lane, wi)| write3(&mut rows, at, lane, *wi));
+        self.run(Step::Eval, &rows, &mut outputs, ((1_u64 << directions.len()) - 1) as u32);
+        (0..directions.len()).map(|lane| value_in(&outputs, lane)).collect()
     }
 
     fn sample_alone(&self, lane: usize, wo: Vec3, u: &[Vec2]) -> SmallVec<[Option<LobeSample>; LANES]> {
@@ -367,9 +378,12 @@ fn rounds_of<T: Copy>(slot: usize, requests: &[Request<T>], mut run: impl FnMut(
     }
 }
 
-/// The inputs of `Begin`: members, with what is no number as 0, and the places.
-fn begin_rows((members, floats): (&[Row], &[usize]), places: &[(Place, Vec3)]) -> SmallVec<[Row; 32]> {
-    let count = members.len();
+/// The inputs of `Begin`: `count` members, with what is no number and what is not given as 0, and the places.
+fn begin_rows(
+    (members, floats): (&[Row], &[usize]),
+    count: usize,
+    places: &[(Place, Vec3)],
+) -> SmallVec<[Row; 32]> {
     let mut rows: SmallVec<[Row; 32]> = SmallVec::from_slice(members);
     for &row in floats {
         rows[row].0.iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });

@@ -55,6 +55,16 @@ pub trait Scatter: Debug {
 
     fn sample(&self, wo: Vec3, u: Vec2) -> Option<LobeSample>;
 
+    /// The densities of many directions.
+    fn pdfs(&self, wo: Vec3, directions: &[Vec3]) -> Vec<f32> {
+        directions.iter().map(|&wi| self.pdf(wo, wi)).collect()
+    }
+
+    /// Samples for many points.
+    fn samples(&self, wo: Vec3, points: &[Vec2]) -> Vec<Option<LobeSample>> {
+        points.iter().map(|&u| self.sample(wo, u)).collect()
+    }
+
     /// About how much of the light it scatters, which decides how often it is chosen among others.
     fn albedo(&self) -> Vec3;
 

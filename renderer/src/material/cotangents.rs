@@ -147,10 +147,10 @@ impl Material {
         let places: SmallVec<[(Place, Vec3); LANES]> =
             points.iter().map(|p| (place(p), p.surface.normal_seen())).collect();
         for (slot, number) in self.lobes.iter().zip(&slots) {
-            let SlotKind::Own { floats, .. } = &slot.kind else { continue };
-            let given = (&rows[slot.parameter_row..], &floats[..]);
+            let SlotKind::Own { given: count, floats, .. } = &slot.kind else { continue };
+            let given = (&rows[slot.parameter_row..][..*count], &floats[..]);
             let members = own.pull_back_begin(*number, given, &places, &mut cotangents.own);
-            for (row, gradient) in cotangents.rows[slot.parameter_row..].iter_mut().zip(members) {
+            for (row, gradient) in cotangents.rows[slot.parameter_row..][..*count].iter_mut().zip(members) {
                 row.0.iter_mut().zip(&gradient.0).for_each(|(sum, x)| *sum += if x.is_finite() { *x } else { 0.0 });
             }
         }

@@ -2,6 +2,7 @@
 
 use super::globals::{self, HitGlobals};
 use super::lobe_code::{self, OwnCode, OwnCodes};
+use super::shipped;
 use crate::bsdf::{ClosureKind, closures};
 use ssl_compiler::pipeline::Options;
 use ssl_compiler::types::Type;
@@ -90,9 +91,10 @@ impl ShadingLanguage {
     /// mean another type by them.
     pub fn compiler(&self, making: &Making, imports: &SearchPath<'static>) -> Compiler {
         let Making { target, passes, cache, .. } = making;
+        let imports = imports.clone().with_library(shipped::LIBRARY);
         let mut compiler = Compiler::new();
         compiler.set_globals(self.globals.clone()).set_closures(self.closures.clone()).refuse_kernels();
-        compiler.set_target(*target).set_passes(*passes).set_code_cache(cache.clone()).set_imports(imports);
+        compiler.set_target(*target).set_passes(*passes).set_code_cache(cache.clone()).set_imports(&imports);
         for (name, components) in &self.variables {
             compiler.offer_global(name, globals::type_of(*components), Orders::First);
         }
@@ -115,17 +117,24 @@ impl ShadingLanguage {
         Ok(Compiled { whole, emission, passage, own, source: None })
     }
 
-    /// The code of those closures of a shader that its files declare.
+    /// The code of those closures of a shader that are structs of SSL: its files declare them, or the renderer ships them.
     fn own_codes(&self, program: &Program, shader: &Shader) -> Result<OwnCodes, CompileError> {
         let mut codes = OwnCodes::new();
         let types = &shader.interface().closure_types;
-        for l in shader.interface().lobes.iter().filter(|l| l.closure.0 as usize >= self.kinds.len()) {
-            if codes.iter().all(|(id, _)| *id != l.closure) {
-                let closure = types.get(l.closure);
-                let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
-                let code = OwnCode::compile(program, l.closure, &closure.name, is_layer)?;
-                codes.push((l.closure, Arc::new(code)));
+        for l in &shader.interface().lobes {
+            if codes.iter().any(|(id, _)| *id == l.closure) {
+                continue;
             }
+            let closure = types.get(l.closure);
+            let code = match self.kinds.get(l.closure.0 as usize) {
+                Some(ClosureKind { code: None, .. }) => continue,
+                Some(ClosureKind { code: Some(file), .. }) => shipped::code(program, file, closure, self.kinds.len())?,
+                None => {
+                    let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
+                    Arc::new(OwnCode::compile(program, l.closure, &closure.name, is_layer)?)
+                }
+            };
+            codes.push((l.closure, code));
         }
         Ok(codes)
     }
@@ -145,7 +154,7 @@ pub struct Compiled {
     pub emission: Option<Arc<Shader>>,
     /// What of it lets light pass straight on, where some may.
     pub passage: Option<Arc<Shader>>,
-    /// The closures that its files declare.
+    /// The code of closures that are structs of SSL.
     pub own: OwnCodes,
     /// Where the shader comes from, for who may ask for its gradient later.
     pub source: Option<Source>,

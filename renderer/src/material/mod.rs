@@ -10,6 +10,7 @@ mod language;
 mod lobe_adjoint;
 mod lobe_code;
 mod lobe_functions;
+mod shipped;
 mod spaces;
 mod table;
 mod values;
@@ -23,6 +24,7 @@ use glam::Vec3;
 use globals::Fill;
 pub use language::{Compiled, Making, ShadingLanguage, Source};
 use lobe_code::OwnCodes;
+pub use shipped::{LIBRARY, ShippedLobe};
 use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
 use ssl_compiler::runtime::parameters::ParameterError;
@@ -77,7 +79,7 @@ pub struct Material {
     lobes: Vec<LobeSlot>,
     rows: usize,
     error: OnceLock<LaneError>,
-    /// The code of closures that its file declares.
+    /// The code of closures that are structs of SSL.
     own: OwnCodes,
     /// Where its shader comes from, if more may be compiled of it.
     source: Option<Source>,
@@ -389,13 +391,14 @@ impl Material {
         scratch.places.clear();
         scratch.places.extend(points.iter().map(|point| (place(point), point.surface.normal_seen())));
         let lives = |lane: &usize| status.errors[*lane].is_none();
-        let mask = (0..points.len()).filter(lives).map(|lane| 1 << lane).sum();
+        let living: u32 = (0..points.len()).filter(lives).map(|lane| 1 << lane).sum();
         for slot in &self.lobes {
             scratch.slots.push(match &slot.kind {
                 SlotKind::Native(_) => usize::MAX,
-                SlotKind::Own { code, floats, bases } => {
-                    let members = (&scratch.outputs[slot.parameter_row..], &floats[..]);
-                    own.begin(code, members, &scratch.places, bases, mask)
+                SlotKind::Own { code, given, floats, bases } => {
+                    let members = &scratch.outputs[slot.parameter_row..][..*given];
+                    let mask = if bases.is_empty() { living & slot.weighted(&scratch.outputs) } else { living };
+                    own.begin(code, (members, floats), &scratch.places, bases, mask)
                 }
             });
         }

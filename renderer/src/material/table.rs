@@ -12,10 +12,11 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub enum SlotKind {
     Native(ClosureKind),
-    /// A struct of a file. Of its members, `floats` are the rows that hold floats; `bases` are those of its closures that
-    /// hold something, as its code counts them.
+    /// A struct of a file. The shader gives the first `given` rows of its members, of which `floats` hold floats; `bases` are
+    /// those of its closures that hold something, as its code counts them.
     Own {
         code: Arc<dyn LobeCode>,
+        given: usize,
         floats: Vec<usize>,
         bases: Vec<usize>,
     },
@@ -48,6 +49,7 @@ impl LobeSlot {
         own: &OwnCodes,
     ) -> LobeSlot {
         let closure = interface.closure_types.get(l.closure).clone();
+        let rows = rows(&closure);
         let kind = match own.iter().find(|(id, _)| *id == l.closure) {
             None => SlotKind::Native(language.kinds[l.closure.0 as usize]),
             Some((_, code)) => {
@@ -55,10 +57,10 @@ impl LobeSlot {
                 let mut bases: Vec<usize> = beneath.map(|layer| base_number(&closure, layer.parameter)).collect();
                 bases.sort_unstable();
                 bases.dedup();
-                SlotKind::Own { code: code.clone(), floats: float_rows(&closure, 0), bases }
+                SlotKind::Own { code: code.clone(), given: rows.len(), floats: float_rows(&rows, 0), bases }
             }
         };
-        let (floats, layer) = (float_rows(&closure, l.parameter_row), l.layer);
+        let (floats, layer) = (float_rows(&rows, l.parameter_row), l.layer);
         LobeSlot { kind, layer, weight_row: l.weight_row, parameter_row: l.parameter_row, closure, floats }
     }
 
@@ -70,6 +72,15 @@ impl LobeSlot {
     /// Which of its bases a parameter is.
     pub fn base_number(&self, parameter: usize) -> usize {
         base_number(&self.closure, parameter)
+    }
+
+    /// A bit for each lane in which it has a weight.
+    pub fn weighted(&self, rows: &[Row]) -> u32 {
+        let mut any = [false; LANES];
+        for row in &rows[self.weight_row..self.weight_row + 3] {
+            any.iter_mut().zip(&row.0).for_each(|(any, x)| *any |= *x != 0.0);
+        }
+        any.iter().enumerate().map(|(lane, any)| u32::from(*any) << lane).sum()
     }
 
     /// A bit for each lane whose parameters are numbers.
@@ -106,24 +117,20 @@ fn base_number(closure: &ClosureType, parameter: usize) -> usize {
     closure.parameters[..parameter].iter().filter(|p| p.ty == Type::Closure).count()
 }
 
+/// Of each row that the parameters of a closure take, whether it holds floats. Closures have no rows.
+pub fn rows(closure: &ClosureType) -> Vec<bool> {
+    let of = |ty: &Type| match ty {
+        Type::Float => vec![true],
+        Type::Vector(kind) => vec![true; kind.len()],
+        Type::Matrix => vec![true; 16],
+        Type::Closure => Vec::new(),
+        _ => vec![false],
+    };
+    closure.parameters.iter().flat_map(|p| of(&p.ty)).collect()
+}
+
 /// Of a lobe whose parameters begin at row `first`, the rows that hold floats.
-fn float_rows(closure: &ClosureType, first: usize) -> Vec<usize> {
-    let mut rows = Vec::new();
-    let mut at = first;
-    for parameter in &closure.parameters {
-        let scalars = match &parameter.ty {
-            Type::Float => 1,
-            Type::Vector(kind) => kind.len(),
-            Type::Matrix => 16,
-            // Closures have no rows, the others one, which is no float.
-            Type::Closure => continue,
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        rows.extend(at..at + scalars);
-        at += scalars;
-    }
-    rows
+pub fn float_rows(rows: &[bool], first: usize) -> Vec<usize> {
+    let floats = rows.iter().enumerate().filter(|(_, is_float)| **is_float);
+    floats.map(|(row, _)| first + row).collect()
 }

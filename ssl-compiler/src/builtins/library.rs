@@ -4,7 +4,7 @@
 //! The compiler reads a file only if a program calls one of its names, so unused files cost nothing. Signatures and
 //! documentation stand in the file itself.
 
-/// One file of the standard library.
+/// One file of the standard library, or of what a host adds to it.
 pub struct LibraryFile {
     /// Behind `std/`.
     pub name: &'static str,
@@ -103,8 +103,13 @@ pub fn noise_kinds(function: &str) -> impl Iterator<Item = &'static str> + Clone
 
 /// The file that an import names, with or without `std/` before it.
 pub fn file(path: &str) -> Option<&'static LibraryFile> {
+    file_among(LIBRARY, path)
+}
+
+/// Likewise of these files.
+pub fn file_among(files: &'static [LibraryFile], path: &str) -> Option<&'static LibraryFile> {
     let name = path.strip_prefix("std/").unwrap_or(path);
-    LIBRARY.iter().find(|f| f.name == name)
+    files.iter().find(|f| f.name == name)
 }
 
 /// All names that may be called without an import.

@@ -25,6 +25,7 @@ pub use program::{Lowered, Program};
 pub use request::ShaderRequest;
 
 use crate::backend::cache::CodeCache;
+use crate::builtins::library::LibraryFile;
 use crate::diagnostics::Diagnostics;
 use crate::facade::{CompileOptions, Target};
 use crate::graph::{self, Linked};
@@ -70,6 +71,7 @@ pub struct Compiler {
     offer: Arc<Offer>,
     files: Arc<dyn Files + Send + Sync>,
     folders: Vec<PathBuf>,
+    library: &'static [LibraryFile],
     sources: SourceMap,
     /// Files that join each program.
     implementations: Vec<FileId>,
@@ -82,6 +84,7 @@ impl Default for Compiler {
             offer: Arc::default(),
             files: Arc::new(Disk),
             folders: Vec::new(),
+            library: &[],
             sources: SourceMap::new(),
             implementations: Vec::new(),
             programs: HashMap::new(),
@@ -193,7 +196,15 @@ impl Compiler {
     /// Sets the search path for imports.
     pub fn set_imports(&mut self, imports: &SearchPath<'static>) -> &mut Compiler {
         self.folders.clone_from(&imports.folders);
+        self.library = imports.library;
         self.set_files(imports.files)
+    }
+
+    /// Adds files of the host's own to the library, from which every file may import. The list replaces the one before.
+    pub fn set_library(&mut self, library: &'static [LibraryFile]) -> &mut Compiler {
+        self.programs.clear();
+        self.library = library;
+        self
     }
 
     /// Lets the structs of these files be held by values of interfaces in each program that is asked for from now on, though
@@ -246,7 +257,7 @@ impl Compiler {
         let Some(group) = group.filter(|_| !found.has_errors()) else {
             return Err(CompileError::new(found, &self.sources));
         };
-        let imports = SearchPath { files: &*self.files, folders: self.folders.clone() };
+        let imports = SearchPath { files: &*self.files, folders: self.folders.clone(), library: self.library };
         let Offer { globals, closures, externals, .. } = &*self.offer;
         let options = CompileOptions { externals, imports: &imports, ..CompileOptions::new(globals, closures) };
         let linked = graph::link(&group, &mut self.sources, &options);
@@ -289,7 +300,7 @@ impl Compiler {
         if let Some(known) = self.programs.get(&file) {
             return Arc::clone(known);
         }
-        let imports = SearchPath { files: &*self.files, folders: self.folders.clone() };
+        let imports = SearchPath { files: &*self.files, folders: self.folders.clone(), library: self.library };
         let program = Arc::new(Program::load(&self.offer, &mut self.sources, (file, &self.implementations), &imports));
         self.programs.insert(file, Arc::clone(&program));
         program
@@ -325,7 +336,7 @@ impl Compiler {
     /// # Errors
     /// The file has errors, so no test ran. A failed test is no error: its report says so.
     pub fn test(&mut self, file: FileId) -> Result<Vec<TestReport>, CompileError> {
-        let imports = SearchPath { files: &*self.files, folders: self.folders.clone() };
+        let imports = SearchPath { files: &*self.files, folders: self.folders.clone(), library: self.library };
         let Offer { globals, closures, externals, passes, .. } = &*self.offer;
         let session = Session { externals, passes: *passes, imports: &imports, ..Session::new(globals, closures) };
         let ran = testing::run_file(&session, &mut self.sources, file);

@@ -2,8 +2,9 @@
 
 use super::links::{LinkedType, Links};
 use super::{CompileError, Offer, ShaderRequest};
+use crate::builtins::library::LibraryFile;
 use crate::diagnostics::Diagnostics;
-use crate::facade::{self, Checked, CompileOptions, Roots};
+use crate::facade::{self, Checked, CompileOptions, Roots, Target};
 use crate::ir::Module;
 use crate::jit::Shader;
 use crate::modules::{LIBRARY_ONLY, Modules, SearchPath};
@@ -74,6 +75,20 @@ impl Program {
             shaders: Mutex::default(),
             links: OnceLock::new(),
         }
+    }
+
+    /// A program of another text with the same offer of the host. The text imports only from the library, to which
+    /// `library` adds the host's files.
+    pub fn beside(&self, name: &str, text: &str, library: &'static [LibraryFile]) -> Program {
+        let mut sources = SourceMap::new();
+        let file = sources.add(name, text);
+        let imports = SearchPath { library, ..LIBRARY_ONLY.clone() };
+        Program::load(&self.offer, &mut sources, (file, &[]), &imports)
+    }
+
+    /// What makes its code.
+    pub fn target(&self) -> Target {
+        self.offer.target
     }
 
     /// The requested file.

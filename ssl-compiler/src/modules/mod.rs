@@ -118,7 +118,7 @@ impl Loader<'_> {
         let found = match import.path.as_str() {
             "" => Err(Vec::new()),
             // No file of a user's changes what the library means.
-            path if from.library.is_some() => library::file(path).map(Found::Library).ok_or_else(Vec::new),
+            path if from.library.is_some() => self.search.library_file(path).map(Found::Library).ok_or_else(Vec::new),
             path => self.search.find(path, self.sources.get(from.file).path.as_deref()),
         };
         match found {

@@ -1,6 +1,6 @@
 //! Where the compiler looks for imported files, and how it reads them.
 
-use crate::builtins::library;
+use crate::builtins::library::{self, LibraryFile};
 use crate::input;
 use std::ffi::OsStr;
 use std::io;
@@ -50,22 +50,29 @@ impl Files for Nowhere {
     }
 }
 
-/// Beside the importing file, then in each folder, then in the standard library.
+/// Beside the importing file, then in each folder, then in the standard library, then in what the host adds to that.
 #[derive(Clone)]
 pub struct SearchPath<'a> {
     pub files: &'a dyn Files,
     pub folders: Vec<PathBuf>,
+    /// Files of the host's own, which belong to the library: each imports only from the library.
+    pub library: &'static [LibraryFile],
 }
 
 /// The standard library alone.
-pub static LIBRARY_ONLY: SearchPath<'static> = SearchPath { files: &Nowhere, folders: Vec::new() };
+pub static LIBRARY_ONLY: SearchPath<'static> = SearchPath { files: &Nowhere, folders: Vec::new(), library: &[] };
 
 impl SearchPath<'static> {
     /// On disk: these folders, then those that the environment variable `SSL_PATH` lists.
     pub fn on_disk(mut folders: Vec<PathBuf>) -> SearchPath<'static> {
         let listed = std::env::var_os("SSL_PATH").unwrap_or_default();
         folders.extend(std::env::split_paths(&listed).filter(|f| f.as_os_str() != OsStr::new("")));
-        SearchPath { files: &Disk, folders }
+        SearchPath { files: &Disk, folders, library: &[] }
+    }
+
+    /// With files of the host's own in the library.
+    pub fn with_library(self, library: &'static [LibraryFile]) -> SearchPath<'static> {
+        SearchPath { library, ..self }
     }
 }
 
@@ -73,10 +80,15 @@ impl SearchPath<'static> {
 pub(crate) enum Found {
     /// The path to read, and its identity.
     File(PathBuf, PathBuf),
-    Library(&'static library::LibraryFile),
+    Library(&'static LibraryFile),
 }
 
 impl SearchPath<'_> {
+    /// The file of the library that an import names, with or without `std/` before it.
+    pub(crate) fn library_file(&self, path: &str) -> Option<&'static LibraryFile> {
+        library::file(path).or_else(|| library::file_among(self.library, path))
+    }
+
     /// Looks for a path from a file at `from`; the places searched where there is nothing.
     pub(crate) fn find(&self, wanted: &str, from: Option<&Path>) -> Result<Found, Vec<String>> {
         let beside = from.map(|f| f.parent().unwrap_or(Path::new("")));
@@ -86,7 +98,7 @@ impl SearchPath<'_> {
         if let Some((path, id)) = found {
             return Ok(Found::File(path, id));
         }
-        if let Some(file) = library::file(wanted) {
+        if let Some(file) = self.library_file(wanted) {
             return Ok(Found::Library(file));
         }
         let name = |f: &Path| match f.as_os_str().is_empty() {

@@ -149,7 +149,7 @@ impl OwnLobes {
     ) -> &'a [Row] {
         let at = &self.slots[slot];
         let members = at.members();
-        let rows = super::begin_rows((&given[..members], floats), places);
+        let rows = super::begin_rows((given, floats), members, places);
         let mask = !at.ended & ((1_u64 << places.len()) - 1) as u32;
         let OwnCotangents { slots, pulled, lost } = cotangents;
         if !at.pulls_back(Step::Begin, &rows, &slots[slot], pulled, mask) {

@@ -1,0 +1,123 @@
+//! The renderer's lobes that are written in SSL: their files, which every shader may import, and their code.
+//!
+//! A closure of the renderer whose [kind](crate::bsdf::ClosureKind) names a file stands for the struct of its name in that file. The members
+//! begin with the closure's parameters; what follows them is for `prepare` to compute, and begins as zeros. The code does not
+//! depend on the scene, so it is compiled once for each target, when a shader first makes such a closure.
+
+use super::lobe_code::OwnCode;
+use super::table::{float_rows, rows};
+use super::{Making, ShadingLanguage};
+use crate::bsdf::{LobeCode, OwnLobes, Place, WeightedOwn};
+use glam::Vec3;
+use ssl_compiler::builtins::library::LibraryFile;
+use ssl_compiler::runtime::{ClosureId, ClosureType, Row};
+use ssl_compiler::types::{Type, TypeTable};
+use ssl_compiler::{CompileError, Program, SearchPath, Target};
+use std::sync::{Arc, Mutex, PoisonError};
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        &[$(LibraryFile {
+            name: concat!("bsdfs/", $name),
+            text: include_str!(concat!("../../bsdfs/", $name)),
+            functions: &[],
+        }),*]
+    };
+}
+
+/// What the renderer adds to the library.
+pub static LIBRARY: &[LibraryFile] = files! {
+    "conductor.ssl"
+    "energy.ssl"
+    "fresnel.ssl"
+    "ggx.ssl"
+    "lambert.ssl"
+    "oren_nayar.ssl"
+};
+
+/// The code of one closure for one target, once somebody has compiled it.
+type Kept = Arc<Mutex<Option<Arc<OwnCode>>>>;
+
+static CODES: Mutex<Vec<((&str, Target), Kept)>> = Mutex::new(Vec::new());
+
+/// The code of a closure whose kind names this file, by the target of a program that makes it. `host` is the number of closure
+/// types that the host registered.
+pub fn code(
+    program: &Program,
+    file: &'static str,
+    closure: &ClosureType,
+    host: usize,
+) -> Result<Arc<OwnCode>, CompileError> {
+    let kept = kept((file, program.target()));
+    // Held while it is compiled: who needs the same code waits for it.
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(code) = &*kept {
+        return Ok(Arc::clone(code));
+    }
+    let made = program.beside(&format!("<the lobe {}>", closure.name), &text(file, closure), LIBRARY);
+    let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
+    let code = Arc::new(OwnCode::compile(&made, ClosureId(host as u32), &closure.name, is_layer)?);
+    *kept = Some(Arc::clone(&code));
+    Ok(code)
+}
+
+/// A lobe of the renderer that is written in SSL, to be asked without a shader that makes it.
+pub struct ShippedLobe {
+    code: Arc<OwnCode>,
+    /// Of its parameters, the rows that hold floats; and the numbers of its bases.
+    floats: Vec<usize>,
+    bases: Vec<usize>,
+}
+
+impl ShippedLobe {
+    /// That of the closure of this name; `None` if there is no such closure, or its code is Rust.
+    pub fn new(
+        language: &ShadingLanguage,
+        closure: &str,
+        making: &Making,
+    ) -> Result<Option<ShippedLobe>, CompileError> {
+        let Some((id, closure)) = language.closures.find(closure) else { return Ok(None) };
+        let Some(file) = language.kinds[id.0 as usize].code else { return Ok(None) };
+        let mut compiler = language.compiler(making, &SearchPath::on_disk(Vec::new()));
+        let nothing = compiler.add_source("<nothing>", "");
+        let code = code(&compiler.program(nothing), file, closure, language.kinds.len())?;
+        let bases = closure.parameters.iter().filter(|p| p.ty == Type::Closure).count();
+        Ok(Some(ShippedLobe { code, floats: float_rows(&rows(closure), 0), bases: (0..bases).collect() }))
+    }
+
+    /// Begins it with a weight of 1 at up to 16 places, each with its shading normal. The rows of the parameters have a lane for
+    /// each place. Returns its slot.
+    pub fn begin(&self, parameters: &[Row], places: &[(Place, Vec3)], lobes: &mut OwnLobes) -> usize {
+        lobes.clear();
+        let (code, mask): (Arc<dyn LobeCode>, _) = (Arc::clone(&self.code) as _, ((1_u64 << places.len()) - 1) as u32);
+        let slot = lobes.begin(&code, (parameters, &self.floats), places, &self.bases, mask);
+        let list: Vec<_> = (0..places.len()).filter_map(|lane| lobes.lobe(slot, lane)).collect();
+        lobes.list.extend(list.into_iter().map(|lobe| WeightedOwn::new(lobe, Vec3::ONE)));
+        slot
+    }
+}
+
+fn kept(key: (&'static str, Target)) -> Kept {
+    let mut codes = CODES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, kept)) = codes.iter().find(|(known, _)| *known == key) {
+        return Arc::clone(kept);
+    }
+    let kept = Kept::default();
+    codes.push((key, Arc::clone(&kept)));
+    kept
+}
+
+/// A program that makes the closure: its struct is a closure type once something makes it.
+fn text(file: &str, closure: &ClosureType) -> String {
+    let types = TypeTable::default();
+    let zero = |ty: &Type| match ty {
+        Type::Closure => "none".to_owned(),
+        Type::Bool => "false".to_owned(),
+        ty => format!("{}(0)", types.display(ty)),
+    };
+    let named = closure.parameters.iter().map(|p| format!("{} = {}", p.name, zero(&p.ty)));
+    let (name, arguments) = (&closure.name, named.collect::<Vec<_>>().join(", "));
+    format!(
+        "import \"{file}\";\nshader made(out closure c) {{ closure none; c = make_closure<{name}>({arguments}); }}\n"
+    )
+}

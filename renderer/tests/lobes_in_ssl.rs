@@ -1,0 +1,237 @@
+//! The renderer's lobes that are written in SSL: each against the lobe in Rust of the same name, through the harness, with odd
+//! parameters, and with the same bits on all back ends.
+
+use glam::{Vec2, Vec3};
+use renderer::bsdf::harness::{self, Pose};
+use renderer::bsdf::{
+    ClosureKind, Lobes, OwnAlone, OwnLobes, Place, Request, Scatter, WeightedLobe, WeightedOwn, closures,
+};
+use renderer::material::{Making, ShadingLanguage, ShippedLobe};
+use renderer::math::uniform_cone;
+use renderer::sampler::Sampler;
+use ssl_compiler::backend::Lanes;
+use ssl_compiler::runtime::{ClosureParameter, LANES, Row};
+use ssl_compiler::types::{Type, TypeTable};
+use ssl_compiler::{BackendKind, Target};
+
+/// A lobe in both languages.
+struct Pair {
+    name: String,
+    rust: ClosureKind,
+    ssl: ShippedLobe,
+}
+
+fn pairs(target: impl Into<Target>) -> Vec<Pair> {
+    let (language, making) = (ShadingLanguage::new(), Making::from(target.into()));
+    let pair = |rust: ClosureKind| {
+        let name = (rust.closure_type)().name.to_string();
+        let ssl = ShippedLobe::new(&language, &name, &making).unwrap_or_else(|e| panic!("{name}: {e}"));
+        ssl.map(|ssl| Pair { name, rust, ssl })
+    };
+    closures().into_iter().filter_map(pair).collect()
+}
+
+/// How far the lobe in SSL may be from the one in Rust: rounding, or what their approximations of lost energy differ by.
+fn tolerance(name: &str) -> f32 {
+    match name {
+        "AnisotropicConductor" | "Conductor" | "Glossy" | "Schlick" => 0.015,
+        _ => 1e-3,
+    }
+}
+
+/// Whether the lobe is reciprocal; those that make up for lost energy are not.
+fn is_reciprocal(name: &str) -> bool {
+    tolerance(name) < 0.01
+}
+
+fn parameters(rust: &ClosureKind) -> Vec<ClosureParameter> {
+    (rust.closure_type)().parameters
+}
+
+/// Parameters for 16 places within their ranges, away from the ends where rounding is magnified.
+fn drawn(rust: &ClosureKind, s: &mut Sampler) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let types = TypeTable::default();
+    for p in parameters(rust) {
+        let components = match types.display(&p.ty).to_string().as_str() {
+            "normal" => {
+                let tilted: [Vec3; LANES] = std::array::from_fn(|_| uniform_cone(s.next_2d(), 0.02));
+                (0..3).map(|c| Row(std::array::from_fn(|lane| tilted[lane][c]))).collect()
+            }
+            "closure" => Vec::new(),
+            "bool" => vec![Row(std::array::from_fn(|_| f32::from_bits(u32::from(s.next_1d() < 0.5))))],
+            _ => {
+                let (low, high) = (p.range.low.max(-1.0), p.range.high.min(p.range.low.max(-1.0) + 4.0));
+                let mut number = |_| low + (high - low) * (0.1 + 0.9 * s.next_1d());
+                (0..p.ty.components().unwrap_or(1)).map(|_| Row(std::array::from_fn(&mut number))).collect()
+            }
+        };
+        rows.extend::<Vec<Row>>(components);
+    }
+    rows
+}
+
+/// Places that are seen from above, some from inside.
+fn places(s: &mut Sampler) -> Vec<(Place, Vec3)> {
+    let place = |i: usize| Place { wo: uniform_cone(s.next_2d(), 0.8), gnormal: Vec3::Z, inside: i % 3 == 0 };
+    (0..LANES).map(place).map(|place| (place, Vec3::Z)).collect()
+}
+
+fn in_rust(kind: &ClosureKind, rows: &[Row], lane: usize, place: &Place) -> Vec<WeightedLobe> {
+    let mut list = Vec::new();
+    (kind.scatter)(rows, lane, place, &mut Lobes::new(&mut list));
+    list
+}
+
+fn sum(list: &[WeightedLobe], of: impl Fn(&WeightedLobe) -> Vec3) -> Vec3 {
+    list.iter().map(|l| l.weight * of(l)).sum()
+}
+
+#[test]
+fn lobes_agree_with_those_in_rust() {
+    for Pair { name, rust, ssl } in pairs(BackendKind::Cranelift) {
+        let tolerance = tolerance(&name);
+        let close = |a: Vec3, b: Vec3| (a - b).abs().max_element() <= tolerance * b.abs().max_element() + 1e-5;
+        for round in 0..20 {
+            let mut s = Sampler::new(round, (11, 4), 0);
+            let (rows, places) = (drawn(&rust, &mut s), places(&mut s));
+            let mut own = OwnLobes::default();
+            let slot = ssl.begin(&rows, &places, &mut own);
+            assert_eq!(own.list.len(), LANES, "{name}");
+            for (lane, (place, _)) in places.iter().enumerate() {
+                let (list, lobe) = (in_rust(&rust, &rows, lane, place), own.list[lane].lobe);
+                let told = format!("{name} {round}.{lane} {:?}", rows.iter().map(|r| r.0[lane]).collect::<Vec<_>>());
+                let (found, expected) = (lobe.albedo, sum(&list, |l| l.lobe.albedo()));
+                assert!(close(found, expected), "{told}: albedo {found} {expected}");
+                for _ in 0..16 {
+                    let wi = uniform_cone(s.next_2d(), if s.next_1d() < 0.3 { 2.0 } else { 1.0 });
+                    let (value, pdf) = own.value(&lobe, place.wo, wi);
+                    let expected = sum(&list, |l| l.lobe.eval(place.wo, wi));
+                    assert!(close(value, expected), "{told}: {value} for {expected} from {wi} to {}", place.wo);
+                    if let [only] = list.as_slice() {
+                        let expected = only.lobe.pdf(place.wo, wi);
+                        assert!((pdf - expected).abs() <= 1e-3 * expected + 1e-5, "{told}: density {pdf}, {expected}");
+                    }
+                }
+                if let [only] = list.as_slice() {
+                    assert!((lobe.normal - only.lobe.normal()).length() < 1e-5, "{told}");
+                    assert_eq!(
+                        (lobe.is_specular(), lobe.is_diffuse(), lobe.reach()),
+                        (only.lobe.is_specular(), only.lobe.is_diffuse(), only.lobe.reach()),
+                        "{told}"
+                    );
+                    let (found, expected) =
+                        (own.specular_directions(&lobe, place.wo), only.lobe.specular_directions(place.wo));
+                    assert_eq!(found.len(), expected.len(), "{told}");
+                    for (a, b) in found.iter().zip(&expected) {
+                        assert!((a.wi - b.wi).length() < 1e-4 && close(a.weight, b.weight), "{told}: {a:?} {b:?}");
+                    }
+                }
+                let bases = parameters(&rust).into_iter().enumerate().filter(|(_, p)| p.ty == Type::Closure);
+                for (base, (parameter, _)) in bases.enumerate() {
+                    let (found, expected) =
+                        (own.beneath(slot, lane, base), (rust.beneath)(&rows, lane, place, parameter));
+                    assert!(close(found, expected), "{told}: {found} for {expected} passes");
+                }
+            }
+        }
+    }
+}
+
+/// A lobe of a pair with the parameters of one lane, its normal and tangent those of the pose.
+fn posed(Pair { rust, ssl, .. }: &Pair, rows: &[Row], pose: &Pose) -> Box<dyn Scatter> {
+    let types = TypeTable::default();
+    let (mut turned, mut at) = (rows.to_vec(), 0);
+    for p in parameters(rust) {
+        let given = match types.display(&p.ty).to_string().as_str() {
+            "normal" => Some(pose.normal),
+            "vector" => Some(pose.tangent),
+            _ => None,
+        };
+        if let Some(v) = given {
+            (0..3).for_each(|c| turned[at + c] = Row::splat(v[c]));
+        }
+        at += p.ty.components().unwrap_or(usize::from(p.ty != Type::Closure));
+    }
+    let mut own = OwnLobes::default();
+    ssl.begin(&turned, &[(pose.place(), pose.normal)], &mut own);
+    Box::new(OwnAlone::new("a lobe in SSL", own).expect("there is one"))
+}
+
+#[test]
+fn lobes_pass_the_harness() {
+    for pair in pairs(BackendKind::Cranelift) {
+        for round in 0..2 {
+            let rows = drawn(&pair.rust, &mut Sampler::new(round, (5, 1), 0));
+            let make = |pose: &Pose| posed(&pair, &rows, pose);
+            if make(&Pose::upright(Vec3::Z)).is_specular() {
+                continue;
+            }
+            let told = format!("{} {:?}", pair.name, rows.iter().map(|r| r.0[0]).collect::<Vec<_>>());
+            match is_reciprocal(&pair.name) {
+                true => harness::check(&told, &make),
+                false => harness::check_one_way(&told, &make),
+            }
+        }
+    }
+}
+
+#[test]
+fn lobes_stand_odd_parameters() {
+    for Pair { name, rust, ssl } in pairs(BackendKind::Cranelift) {
+        for rows in harness::odd_parameters() {
+            let rows = &rows[..drawn(&rust, &mut Sampler::new(0, (0, 0), 0)).len()];
+            for (wo, inside) in harness::directions().into_iter().zip([false, true, false, true, true]) {
+                let mut own = OwnLobes::default();
+                ssl.begin(rows, &[(Place { wo, gnormal: Vec3::Z, inside }, Vec3::Z)], &mut own);
+                let told = format!("{name}: {:?}", rows.iter().map(|r| r.0[0]).collect::<Vec<_>>());
+                assert!(own.list[0].weight.is_finite(), "{told}");
+                let lobe = OwnAlone::new("a lobe in SSL", own).expect("there is one");
+                harness::numbers(&told, &lobe);
+            }
+        }
+    }
+}
+
+/// Values and samples of 16 places, as bits.
+fn answers(Pair { rust, ssl, .. }: &Pair) -> Vec<u32> {
+    let mut s = Sampler::new(3, (2, 9), 0);
+    let (rows, places) = (drawn(rust, &mut s), places(&mut s));
+    let mut own = OwnLobes::default();
+    ssl.begin(&rows, &places, &mut own);
+    let lobes: Vec<WeightedOwn> = own.list.clone();
+    let asked: Vec<Request<Vec3>> = lobes
+        .iter()
+        .flat_map(|l| [1.0, 1.0, 2.0].map(|cone| (l.lobe, cone)))
+        .map(|(lobe, cone)| Request { lobe, with: uniform_cone(s.next_2d(), cone) })
+        .collect();
+    let drawn: Vec<Request<Vec2>> = lobes.iter().map(|l| Request { lobe: l.lobe, with: s.next_2d() }).collect();
+    own.evaluate(&asked);
+    own.draw(&drawn);
+    let values = asked.iter().flat_map(|r| {
+        let (value, pdf) = own.value(&r.lobe, places[r.lobe.lane as usize].0.wo, r.with);
+        [value.x, value.y, value.z, pdf]
+    });
+    let samples = drawn.iter().flat_map(|r| {
+        let s = own.sample(&r.lobe, places[r.lobe.lane as usize].0.wo, r.with);
+        s.map_or([-1.0; 6], |s| [s.wi.x, s.wi.y, s.weight.x, s.weight.y, s.pdf, s.refracted.map_or(0.0, |r| r.eta)])
+    });
+    let begun = lobes.iter().flat_map(|l| [l.lobe.albedo.x, l.lobe.normal.x]);
+    begun.chain(values).chain(samples).map(f32::to_bits).collect()
+}
+
+#[test]
+fn all_back_ends_give_the_same_bits() {
+    let of = |target: Target| -> Vec<(String, Vec<u32>)> {
+        pairs(target).iter().map(|pair| (pair.name.clone(), answers(pair))).collect()
+    };
+    let reference = of(BackendKind::Interpreter.into());
+    for &backend in BackendKind::ALL {
+        for lanes in [Lanes::default(), Lanes::ONE] {
+            let target = Target { backend, lanes, ..Target::default() };
+            for ((name, found), (_, expected)) in of(target).into_iter().zip(&reference) {
+                assert!(found == *expected, "{name} {target:?}");
+            }
+        }
+    }
+}
