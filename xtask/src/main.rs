@@ -201,10 +201,10 @@ const STEPS: &[Step] = &[
     ("book", book),
     // Diagnostics' fixtures mark columns, and other tests put something else behind the shader.
     ("shader layout", || {
-        shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "kernels/ssl", "tests/render_scenes"])
+        shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "kernels/ssl", "renderer/bsdfs", "tests/render_scenes"])
     }),
     ("warnings", warnings),
-    ("shader tests", || shade(&["test", "scenes", "tests/shaders"])),
+    ("shader tests", || shade(&["test", "scenes", "renderer/bsdfs", "tests/shaders"])),
     ("render", render),
     ("pictures", equal_pictures),
     ("fits", long_fits),
@@ -295,6 +295,7 @@ fn warnings() -> Outcome {
         "scenes/raster",
         "scenes/splats",
         "ssl-compiler/std",
+        "renderer/bsdfs",
     ];
     for folder in folders {
         // What a folder lacks cannot warn.

@@ -1,11 +1,13 @@
 //! Prints what the neutral scenes cost to render, whole and in parts: see `ssl_tests::neutral` for where they come from.
 //!
-//! `neutral [SCENE…] [--side N] [--samples N] [--stages | --lanes]`; without names, the scenes are s1, s2, s3d and s3.
+//! `neutral [SCENE…] [--side N] [--samples N] [--stages | --lanes | --lobes]`; without names, the scenes are s1, s2, s3d and s3.
 //! Russian roulette is off, as in the figures of other renderers. `--stages` shows where one thread spends its time, and
-//! `--lanes` how full blocks of shaders are. A scene may also be a file of ours, of which a square
+//! `--lanes` how full blocks of shaders are. `--lobes` renders by turns with the lobes that are written in SSL and with those in Rust
+//! of the same names. A scene may also be a file of ours, of which a square
 //! picture is rendered.
 
 use renderer::accel::Structure;
+use renderer::bsdf::{ClosureKind, closures};
 use renderer::integrator::clock::Stage;
 use renderer::integrator::occupancy::Kind;
 use renderer::material::Making;
@@ -45,13 +47,16 @@ fn table(mut words: Vec<String>) -> Result<(), String> {
     };
     let (side, samples) = (number("--side", 512)?, number("--samples", 16)?);
     let mut given = |name: &str| words.iter().position(|w| w == name).map(|at| words.remove(at)).is_some();
-    let (by_stages, by_lanes) = (given("--stages"), given("--lanes"));
+    let (by_stages, by_lanes, by_lobes) = (given("--stages"), given("--lanes"), given("--lobes"));
     let scenes = if words.is_empty() { ["s1", "s2", "s3d", "s3"].map(String::from).to_vec() } else { words };
     if by_stages {
         return stages(&scenes, side, samples);
     }
     if by_lanes {
         return lanes(&scenes, side, samples);
+    }
+    if by_lobes {
+        return lobes(&scenes, side, samples);
     }
     println!("{side}×{side} pixels, {samples} samples each, {TEXTURE_MEMORY} MB for textures");
     println!(
@@ -81,7 +86,7 @@ fn stages(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     println!("| scene | rays | {} |\n| --- | --- |{}", names.join(" | "), " --- |".repeat(names.len()));
     for name in scenes {
         for (structure, _) in Structure::NAMED {
-            let mut scene = converted(name, structure, BackendKind::default().name(), 1, (side, samples))?;
+            let mut scene = converted(name, structure, BackendKind::default().name(), 1, (side, samples), Vec::new())?;
             // Once before, so that tiles are there.
             run(&mut scene, 1, 1, false)?;
             let statistics = run(&mut scene, 1, samples, true)?;
@@ -99,7 +104,8 @@ fn lanes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     println!("{side}×{side} pixels, {samples} samples each: blocks, and the mean of active lanes of 16");
     println!("| scene | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()));
     for name in scenes {
-        let mut scene = converted(name, Structure::NAMED[0].0, BackendKind::default().name(), 2, (side, samples))?;
+        let mut scene =
+            converted(name, Structure::NAMED[0].0, BackendKind::default().name(), 2, (side, samples), Vec::new())?;
         let cell =
             |l: &MeanLanes| if l.blocks == 0 { "–".to_owned() } else { format!("{} × {:.1}", l.blocks, l.mean) };
         let cells: Vec<String> = run(&mut scene, 2, samples, false)?.lanes.iter().map(cell).collect();
@@ -109,12 +115,43 @@ fn lanes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     Ok(())
 }
 
+/// Processor time of one thread with lobes in SSL over that with lobes in Rust: the least of several renders of each.
+fn lobes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
+    const ROUNDS: usize = 5;
+    println!("{side}×{side} pixels, {samples} samples each, one thread: processor seconds");
+    println!("| scene | back end | lobes in Rust | in SSL | SSL / Rust |\n| --- | --- | --- | --- | --- |");
+    for name in scenes {
+        for backend in BackendKind::ALL.iter().filter(|b| **b != BackendKind::Interpreter) {
+            let structure = Structure::NAMED[0].0;
+            let of = |lobes| converted(name, structure, backend.name(), 1, (side, samples), lobes);
+            let mut both = [of(in_rust())?, of(Vec::new())?];
+            let mut least = [f64::INFINITY; 2];
+            for _ in 0..ROUNDS {
+                for (scene, least) in both.iter_mut().zip(&mut least) {
+                    let before = processor_milliseconds().ok_or("no clock tells processor time here")?;
+                    run(scene, 1, samples, false)?;
+                    let after = processor_milliseconds().ok_or("as before")?;
+                    *least = least.min((after - before) * 1e-3);
+                }
+            }
+            let ([rust, ssl], backend) = (least, backend.name());
+            println!("| {name} | {backend} | {rust:.3} | {ssl:.3} | {:.3} |", ssl / rust);
+        }
+    }
+    Ok(())
+}
+
+/// The renderer's closures with all code in Rust.
+fn in_rust() -> Vec<ClosureKind> {
+    closures().into_iter().map(|kind| ClosureKind { code: None, ..kind }).collect()
+}
+
 fn row(words: &[String]) -> Result<(), String> {
     let [name, structure, backend, threads, side, samples] = words else { return Err("no row".to_owned()) };
     let number = |word: &String| word.parse::<u32>().map_err(|e| e.to_string());
     let (threads, side, samples) = (number(threads)? as usize, number(side)?, number(samples)?);
     let begin = Instant::now();
-    let mut scene = converted(name, structure, backend, threads, (side, samples))?;
+    let mut scene = converted(name, structure, backend, threads, (side, samples), Vec::new())?;
     let ready = begin.elapsed().as_secs_f64();
     run(&mut scene, threads, 1, false)?;
     let first = begin.elapsed().as_secs_f64();
@@ -139,9 +176,10 @@ fn converted(
     backend: &str,
     threads: usize,
     (side, samples): (u32, u32),
+    closures: Vec<ClosureKind>,
 ) -> Result<Scene, String> {
     if name.ends_with(".toml") {
-        let mut scene = load(Path::new(name), structure, backend, threads)?;
+        let mut scene = load(Path::new(name), structure, backend, threads, closures)?;
         (scene.film.width, scene.film.height) = (side, side);
         return Ok(scene);
     }
@@ -149,12 +187,18 @@ fn converted(
     let json = neutral::convert(&folder, Picture { side, samples, roulette: false })?;
     let file = std::env::temp_dir().join(format!("ssl-neutral-{}.json", std::process::id()));
     std::fs::write(&file, json.to_string()).map_err(|e| e.to_string())?;
-    let loaded = load(&file, structure, backend, threads);
+    let loaded = load(&file, structure, backend, threads, closures);
     let _ = std::fs::remove_file(&file);
     loaded
 }
 
-fn load(file: &Path, structure: &str, backend: &str, threads: usize) -> Result<Scene, String> {
+fn load(
+    file: &Path,
+    structure: &str,
+    backend: &str,
+    threads: usize,
+    closures: Vec<ClosureKind>,
+) -> Result<Scene, String> {
     let named = Structure::NAMED.iter().find(|(name, _)| *name == structure);
     let &(_, structure) = named.ok_or("no such structure")?;
     let backend = *BackendKind::ALL.iter().find(|b| b.name() == backend).ok_or("no such back end")?;
@@ -163,7 +207,7 @@ fn load(file: &Path, structure: &str, backend: &str, threads: usize) -> Result<S
     let making = Making::from(Target::from(backend));
     let loaded = scene::load(
         file,
-        LoadOptions { making, textures, structure, ..LoadOptions::default() },
+        LoadOptions { making, textures, structure, closures, ..LoadOptions::default() },
         &SearchPath::on_disk(Vec::new()),
     );
     let said = || ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);

@@ -29,6 +29,7 @@ use context::Context;
 use file::JobFile;
 use plan::Plan;
 use programs::Programs;
+use ssl_compiler::builtins::library::LibraryFile;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::passes::sweeps::Sweep;
@@ -58,6 +59,8 @@ pub struct Options {
     pub sweep: Sweep,
     /// Where imported files are looked for, beside the folder of the importing file.
     pub folders: Vec<std::path::PathBuf>,
+    /// What the host adds to the library, from which every file may import.
+    pub library: &'static [LibraryFile],
     /// Keeps machine code.
     pub cache: Option<CodeCache>,
     /// Most bytes that files may take while they are read; what takes more is refused before.
@@ -209,7 +212,7 @@ fn compiler(options: &Options) -> Compiler {
     let mut compiler = Compiler::new();
     let passes = pipeline::Options { sweep: options.sweep, ..pipeline::Options::default() };
     compiler.set_target(options.target).set_passes(passes).set_code_cache(options.cache.clone());
-    compiler.set_imports(&SearchPath::on_disk(options.folders.clone()));
+    compiler.set_imports(&SearchPath::on_disk(options.folders.clone()).with_library(options.library));
     compiler
 }
 

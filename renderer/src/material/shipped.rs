@@ -27,12 +27,18 @@ macro_rules! files {
 
 /// What the renderer adds to the library.
 pub static LIBRARY: &[LibraryFile] = files! {
+    "ashikhmin_shirley.ssl"
     "conductor.ssl"
+    "dielectric.ssl"
     "energy.ssl"
     "fresnel.ssl"
     "ggx.ssl"
+    "glossy.ssl"
     "lambert.ssl"
+    "mirror.ssl"
     "oren_nayar.ssl"
+    "phong.ssl"
+    "translucent.ssl"
 };
 
 /// The code of one closure for one target, once somebody has compiled it.

@@ -88,8 +88,12 @@ fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Foun
         return check_graph(path, false, &options);
     }
     if matches!(extension, "toml" | "json") && jobs::is_job(path) {
-        let options =
-            jobs::Options { settings: set.list(), folders: imports.folders.clone(), ..jobs::Options::default() };
+        let options = jobs::Options {
+            settings: set.list(),
+            folders: imports.folders.clone(),
+            library: imports.library,
+            ..jobs::Options::default()
+        };
         let loaded = jobs::load(path, &options);
         return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
     }

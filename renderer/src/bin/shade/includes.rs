@@ -1,5 +1,6 @@
 //! Where a command looks for what shaders import: `--include`, and `SSL_PATH`.
 
+use renderer::material::LIBRARY;
 use ssl_compiler::modules::SearchPath;
 use std::path::PathBuf;
 
@@ -13,6 +14,6 @@ pub struct Includes {
 
 impl Includes {
     pub fn search(&self) -> SearchPath<'static> {
-        SearchPath::on_disk(self.folders.clone())
+        SearchPath::on_disk(self.folders.clone()).with_library(LIBRARY)
     }
 }

@@ -14,6 +14,7 @@ use crate::target::TargetArguments;
 use crate::warnings::Warnings;
 use folder::Folder;
 use kernels::jobs::{self, Fit, FitError, Job, Options, Point, Setting, Watch, codes};
+use renderer::material::LIBRARY;
 use serde_json::{Value, json};
 use ssl_compiler::diagnostics::Diagnostic;
 use ssl_compiler::passes::sweeps::Sweep;
@@ -166,6 +167,7 @@ impl Arguments {
             memory: self.memory_limit(),
             sweep: self.sweep,
             folders: self.includes.search().folders,
+            library: LIBRARY,
             cache,
         };
         (options, note)
