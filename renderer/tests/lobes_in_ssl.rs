@@ -73,7 +73,7 @@ fn drawn(rust: &ClosureKind, least: f32, s: &mut Sampler) -> Vec<Row> {
 
 /// Places that are seen from above, some from inside.
 fn places(s: &mut Sampler) -> Vec<(Place, Vec3)> {
-    let place = |i: usize| Place { wo: uniform_cone(s.next_2d(), 0.8), gnormal: Vec3::Z, inside: i % 3 == 0 };
+    let place = |i: usize| Place { wo: uniform_cone(s.next_2d(), 0.8), gnormal: Vec3::Z, inside: i.is_multiple_of(3) };
     (0..LANES).map(place).map(|place| (place, Vec3::Z)).collect()
 }
 
