@@ -1,0 +1,48 @@
+//! Lobes that are written in SSL without a shader that makes them: for tests and benches.
+
+use super::lobe_code::OwnCode;
+use super::shipped;
+use super::table::{float_rows, rows};
+use super::{Making, ShadingLanguage};
+use crate::bsdf::{LobeCode, OwnLobes, Place, WeightedOwn};
+use glam::Vec3;
+use ssl_compiler::runtime::Row;
+use ssl_compiler::types::Type;
+use ssl_compiler::{CompileError, SearchPath};
+use std::sync::Arc;
+
+/// A lobe of the renderer that is written in SSL, to be asked without a shader that makes it.
+pub struct ShippedLobe {
+    code: Arc<OwnCode>,
+    /// Of its parameters, the rows that hold floats; and the numbers of its bases.
+    floats: Vec<usize>,
+    bases: Vec<usize>,
+}
+
+impl ShippedLobe {
+    /// That of the closure of this name; `None` if there is no such closure, or its code is Rust.
+    pub fn new(
+        language: &ShadingLanguage,
+        closure: &str,
+        making: &Making,
+    ) -> Result<Option<ShippedLobe>, CompileError> {
+        let Some((id, closure)) = language.closures.find(closure) else { return Ok(None) };
+        let Some(file) = language.kinds[id.0 as usize].code else { return Ok(None) };
+        let mut compiler = language.compiler(making, &SearchPath::on_disk(Vec::new()));
+        let nothing = compiler.add_source("<nothing>", "");
+        let code = shipped::code(&compiler.program(nothing), file, closure, language.kinds.len())?;
+        let bases = closure.parameters.iter().filter(|p| p.ty == Type::Closure).count();
+        Ok(Some(ShippedLobe { code, floats: float_rows(&rows(closure), 0), bases: (0..bases).collect() }))
+    }
+
+    /// Begins it with a weight of 1 at up to 16 places, each with its shading normal. The rows of the parameters have a lane for
+    /// each place. Returns its slot.
+    pub fn begin(&self, parameters: &[Row], places: &[(Place, Vec3)], lobes: &mut OwnLobes) -> usize {
+        lobes.clear();
+        let (code, mask): (Arc<dyn LobeCode>, _) = (Arc::clone(&self.code) as _, ((1_u64 << places.len()) - 1) as u32);
+        let slot = lobes.begin(&code, (parameters, &self.floats), places, &self.bases, mask);
+        let list: Vec<_> = (0..places.len()).filter_map(|lane| lobes.lobe(slot, lane)).collect();
+        lobes.list.extend(list.into_iter().map(|lobe| WeightedOwn::new(lobe, Vec3::ONE)));
+        slot
+    }
+}
