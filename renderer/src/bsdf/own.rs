@@ -379,11 +379,7 @@ fn rounds_of<T: Copy>(slot: usize, requests: &[Request<T>], mut run: impl FnMut(
 }
 
 /// The inputs of `Begin`: `count` members, with what is no number and what is not given as 0, and the places.
-fn begin_rows(
-    (members, floats): (&[Row], &[usize]),
-    count: usize,
-    places: &[(Place, Vec3)],
-) -> SmallVec<[Row; 32]> {
+fn begin_rows((members, floats): (&[Row], &[usize]), count: usize, places: &[(Place, Vec3)]) -> SmallVec<[Row; 32]> {
     let mut rows: SmallVec<[Row; 32]> = SmallVec::from_slice(members);
     for &row in floats {
         rows[row].0.iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });

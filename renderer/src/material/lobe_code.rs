@@ -34,6 +34,8 @@ pub struct OwnCode {
     beneath: Option<Function>,
     /// Where gradients are asked for.
     adjoint: OnceLock<LobeAdjoint>,
+    /// The program that it comes from, if that is not the one of the shader which makes the closure.
+    home: Option<(Program, ClosureId)>,
     error: OnceLock<LaneError>,
 }
 
@@ -54,13 +56,21 @@ impl OwnCode {
             draw: function(DRAW)?,
             beneath: is_layer.then(|| function(BENEATH)).transpose()?,
             adjoint: OnceLock::new(),
+            home: None,
             error: OnceLock::new(),
         })
     }
 
-    /// Compiles the adjoint of a closure of the program from which the code comes, if it is not there yet.
+    /// Code that comes from a program of its own.
+    pub fn at_home(self, program: Program, closure: ClosureId) -> OwnCode {
+        OwnCode { home: Some((program, closure)), ..self }
+    }
+
+    /// Compiles the adjoint, if it is not there yet. `program` makes the closure; the code comes from it or has a home.
     pub fn differentiate(&self, program: &Program, closure: ClosureId) -> Result<(), CompileError> {
         if self.adjoint.get().is_none() {
+            let (program, closure) =
+                self.home.as_ref().map_or((program, closure), |(program, closure)| (program, *closure));
             let adjoint = LobeAdjoint::compile(program, closure, self.beneath.is_some())?;
             // Another thread may have been faster, with the same.
             let _ = self.adjoint.set(adjoint);

@@ -58,7 +58,8 @@ pub fn code(
     }
     let made = program.beside(&format!("<the lobe {}>", closure.name), &text(file, closure), LIBRARY);
     let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
-    let code = Arc::new(OwnCode::compile(&made, ClosureId(host as u32), &closure.name, is_layer)?);
+    let id = ClosureId(host as u32);
+    let code = Arc::new(OwnCode::compile(&made, id, &closure.name, is_layer)?.at_home(made, id));
     *kept = Some(Arc::clone(&code));
     Ok(code)
 }
