@@ -96,13 +96,17 @@ impl Problem {
         let eval = timed(|| {
             for (lane, (list, (place, _))) in lobes() {
                 let wi = self.directions[lane];
-                list.iter().for_each(|l| drop(black_box(l.lobe.eval_and_pdf(place.wo, wi))));
+                for l in list {
+                    black_box(l.lobe.eval_and_pdf(place.wo, wi));
+                }
             }
         });
         let draw = timed(|| {
             for (lane, (list, (place, _))) in lobes() {
                 let u = self.numbers[lane];
-                list.iter().take(1).for_each(|l| drop(black_box(l.lobe.sample(place.wo, u))));
+                if let Some(l) = list.first() {
+                    black_box(l.lobe.sample(place.wo, u));
+                }
             }
         });
         [begin, eval, draw]
@@ -110,7 +114,9 @@ impl Problem {
 
     fn in_ssl(&self, code: &ShippedLobe) -> [f64; 3] {
         let mut own = OwnLobes::default();
-        let mut begin = || drop(black_box(code.begin(&self.rows, &self.places, &mut own)));
+        let mut begin = || {
+            black_box(code.begin(&self.rows, &self.places, &mut own));
+        };
         begin();
         let begin = timed(begin);
         let list = own.list.clone();
