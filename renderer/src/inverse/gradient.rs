@@ -8,7 +8,7 @@ use crate::film::{Film, Shape};
 use crate::integrator::replay::{Gather, Memory, replay};
 use crate::integrator::{Batch, Workspace};
 use crate::render::{Ready, RenderError, RenderOptions, STACK_BYTES, available_threads};
-use crate::scene::{IntegratorKind, Scene, View};
+use crate::scene::{IntegratorKind, Scene};
 use glam::Vec3;
 use kernels::sums::Sums;
 use kernels::{Arrangement, Buffer, Element};
@@ -25,9 +25,6 @@ pub struct Gradient {
     /// Terms that were no numbers, or too large, and were left out.
     pub left_out: u64,
 }
-
-/// From where a scene is looked at.
-pub type Views = Vec<View>;
 
 /// Why there is no gradient.
 #[derive(Debug)]

@@ -8,5 +8,5 @@ mod gradient;
 pub mod job;
 mod parameters;
 
-pub use gradient::{Gradient, GradientError, Views};
+pub use gradient::{Gradient, GradientError};
 pub use parameters::{Differentiated, Parameter, Target, choose, list, values};
