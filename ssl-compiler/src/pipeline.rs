@@ -7,7 +7,7 @@ use crate::passes::ad::CallPolicy;
 use crate::passes::remarks::Remarks;
 use crate::passes::sweeps::Sweep;
 use crate::passes::{
-    ad, additions, boundaries, dce, dead_parameters, fuel, hoist, inline, simplify, sweeps, tables, unroll,
+    ad, additions, boundaries, dce, dead_parameters, fuel, hoist, inline, simplify, sweeps, tables, tails, unroll,
 };
 use std::time::{Duration, Instant};
 
@@ -35,16 +35,18 @@ pub enum Optimisation {
     Inline,
     Identities,
     Unroll,
+    Tails,
     Hoist,
     Tables,
 }
 
 impl Optimisation {
-    pub const ALL: [Optimisation; 6] = [
+    pub const ALL: [Optimisation; 7] = [
         Optimisation::DeadParameters,
         Optimisation::Inline,
         Optimisation::Identities,
         Optimisation::Unroll,
+        Optimisation::Tails,
         Optimisation::Hoist,
         Optimisation::Tables,
     ];
@@ -56,6 +58,7 @@ impl Optimisation {
             Optimisation::Inline => "inline",
             Optimisation::Identities => "identities",
             Optimisation::Unroll => "unroll",
+            Optimisation::Tails => "tails",
             Optimisation::Hoist => "hoist",
             Optimisation::Tables => "tables",
         }
@@ -145,6 +148,7 @@ const PASSES: &[Pass] = &[
     optional(Optimisation::Unroll, "unroll", unroll::run),
     optional(Optimisation::Identities, "simplify-inlined", simplify::with_identities),
     pass("simplify-inlined", Wanted::Without(Optimisation::Identities), Run::Plain(simplify::run)),
+    optional(Optimisation::Tails, "tails", tails::run),
     optional(Optimisation::Hoist, "hoist", hoist::run),
     pass("tables", Wanted::With(Optimisation::Tables), Run::Plain(tables::run)),
     pass("additions", Wanted::Optimising, Run::Plain(additions::run)),

@@ -1,7 +1,7 @@
 //! Passes and derivatives on files: input, and behind the line `; expect:` what must come out.
 //!
 //! The first line says what to run. On textual IR (`.ssl-ir`): `; test: simplify`, `identities`, `dce`,
-//! `dead-parameters`, `inline`, `inline-everything`, `unroll`, `hoist`, `tables`, `expand-math`, `differentiate`,
+//! `dead-parameters`, `inline`, `inline-everything`, `unroll`, `tails`, `hoist`, `tables`, `expand-math`, `differentiate`,
 //! `gradients`, `round-trip` or `verify-fails`. What a pass says of what it did comes first, as comments. On SSL
 //! (`.ssl`): `// test: lowered`, `before-ad`, `differentiated`, `optimised` or `format`. `UPDATE_EXPECT=1` writes what
 //! came out into the file; read it.
@@ -9,7 +9,9 @@
 use ssl_compiler::ir::{Module, parse, verify};
 use ssl_compiler::passes::ad::CallPolicy;
 use ssl_compiler::passes::remarks::Remarks;
-use ssl_compiler::passes::{ad, dce, dead_parameters, expand_math, gradients, hoist, inline, simplify, tables, unroll};
+use ssl_compiler::passes::{
+    ad, dce, dead_parameters, expand_math, gradients, hoist, inline, simplify, tables, tails, unroll,
+};
 use ssl_compiler::pipeline::Stage;
 use ssl_compiler::source::SourceMap;
 use ssl_tests::{Host, explain, files, folder, on_large_stack};
@@ -93,6 +95,7 @@ fn from_ir(what: &str, text: &str) -> Result<String, String> {
         "dce" => |m, _| dce::run(m),
         "dead-parameters" => dead_parameters::run,
         "unroll" => unroll::run,
+        "tails" => tails::run,
         "hoist" => hoist::run,
         "tables" => |m, _| tables::run(m),
         "expand-math" => |m, _| expand_math::run(m),

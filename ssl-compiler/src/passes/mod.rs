@@ -3,6 +3,7 @@
 pub mod ad;
 pub mod additions;
 pub mod boundaries;
+mod copies;
 pub mod dce;
 pub mod dead_parameters;
 pub mod expand_math;
@@ -16,4 +17,5 @@ pub mod remarks;
 pub mod simplify;
 pub mod sweeps;
 pub mod tables;
+pub mod tails;
 pub mod unroll;

@@ -9,9 +9,10 @@
 //! The rounds are counted by running the test and what it needs on constants, as `ir::fold` defines them. What is written
 //! out is left to `simplify`.
 
+use super::copies::{self, Copies, mapped};
 use super::remarks::Remarks;
 use crate::ir::fold::{Folded, fold};
-use crate::ir::{Const, Function, Inst, InstData, Module, Op, Region, RegionData, Ty, Value, Values};
+use crate::ir::{Const, Function, Inst, InstData, Module, Op, Region, Ty, Value, Values};
 use std::collections::HashMap;
 
 /// Rounds up to which a loop is written out.
@@ -53,9 +54,6 @@ struct Cost {
     fuel: u32,
 }
 
-/// From the values of a loop to those of a round of it.
-type Copies = HashMap<Value, Value>;
-
 impl Unroller<'_> {
     fn region(&mut self, region: Region) {
         let insts = std::mem::take(&mut self.f.regions[region.index()].insts);
@@ -80,7 +78,7 @@ impl Unroller<'_> {
         }
         let data = &mut self.f.regions[region.index()];
         data.insts = out;
-        data.results.iter_mut().for_each(|v| *v = *replaced.get(v).unwrap_or(v));
+        data.results.iter_mut().for_each(|v| *v = mapped(&replaced, *v));
     }
 
     /// Reads what a loop in front gave from what its rounds give.
@@ -89,13 +87,13 @@ impl Unroller<'_> {
             return;
         }
         let data = &mut self.f.insts[inst.index()];
-        data.args.iter_mut().for_each(|v| *v = *replaced.get(v).unwrap_or(v));
+        data.args.iter_mut().for_each(|v| *v = mapped(replaced, *v));
         for region in data.regions.clone() {
             for inner in self.f.region(region).insts.clone() {
                 self.substitute(inner, replaced);
             }
             let results = &mut self.f.regions[region.index()].results;
-            results.iter_mut().for_each(|v| *v = *replaced.get(v).unwrap_or(v));
+            results.iter_mut().for_each(|v| *v = mapped(replaced, *v));
         }
     }
 
@@ -253,34 +251,26 @@ impl Unroller<'_> {
         for inst in data.insts {
             let inner = self.f.inst(inst);
             if let Op::Burn(_) = inner.op {
-                let token = *map.get(&inner.args[0]).unwrap_or(&inner.args[0]);
+                let token = mapped(map, inner.args[0]);
                 map.extend([(inner.results[0], token), (inner.results[1], alive)]);
             } else {
                 out.push(self.copy(inst, map));
             }
         }
-        data.results.iter().map(|v| *map.get(v).unwrap_or(v)).collect()
+        data.results.iter().map(|v| mapped(map, *v)).collect()
     }
 
     fn copy(&mut self, inst: Inst, map: &mut Copies) -> Inst {
-        let mut data = self.f.inst(inst).clone();
-        data.args.iter_mut().for_each(|v| *v = *map.get(v).unwrap_or(v));
-        for region in &mut data.regions {
-            let RegionData { mut results, insts, params } = self.f.region(*region).clone();
-            let insts = insts.into_iter().map(|inner| self.copy(inner, map)).collect();
-            results.iter_mut().for_each(|v| *v = *map.get(v).unwrap_or(v));
-            self.f.regions.push(RegionData { params, insts, results });
-            *region = Region(self.f.regions.len() as u32 - 1);
-        }
-        for r in &mut data.results {
-            let new = self.f.new_value(self.f.ty(*r));
-            map.insert(*r, new);
-            *r = new;
-        }
-        self.known.resize(self.f.types.len(), None);
-        if let Op::Const(c) = data.op {
-            self.known[data.results[0].index()] = Some(c);
-        }
-        self.f.new_inst(data)
+        let copy = copies::copy(self.f, inst, map);
+        let Unroller { f, known, .. } = self;
+        known.resize(f.types.len(), None);
+        let mut note = |data: &InstData| {
+            if let Op::Const(c) = data.op {
+                known[data.results[0].index()] = Some(c);
+            }
+        };
+        note(f.inst(copy));
+        f.inst(copy).regions.iter().for_each(|&region| f.walk_region(region, &mut |_, data| note(data)));
+        copy
     }
 }

@@ -36,6 +36,11 @@ pub fn merge(f: &mut Function, pure: &[Option<Pure>]) {
     Simplifier::new(f, pure, false, &mut Remarks::unheard()).run();
 }
 
+/// One function, with identities.
+pub fn one(f: &mut Function, pure: &[Option<Pure>], remarks: &mut Remarks) {
+    Simplifier::new(f, pure, true, remarks).run();
+}
+
 fn simplify(module: &mut Module, with_identities: bool, remarks: &mut Remarks) {
     let pure = pure_functions::of(module);
     for f in &mut module.functions {
