@@ -26,6 +26,7 @@ pub mod parse;
 mod parse_text;
 pub mod points;
 pub mod print;
+pub mod ranges;
 pub mod real;
 pub mod verify;
 mod verify_ops;

@@ -5,7 +5,8 @@
 //! It writes each kernel once for a module. If a region needs both sine and cosine of one angle, one call gives both; so it is
 //! with the hyperbolic tangent and its slope.
 
-use crate::ir::math::{self, Class};
+use crate::ir::math::{self, Class, ExpOf};
+use crate::ir::ranges::Range;
 use crate::ir::*;
 use std::collections::{HashMap, HashSet};
 
@@ -14,6 +15,8 @@ use std::collections::{HashMap, HashSet};
 enum Kernel {
     Unary(Float1),
     Binary(Float2),
+    /// `exp` where the bounds of its argument are known.
+    Exp(ExpOf),
     SinCos,
     TanhAndSlope,
 }
@@ -35,6 +38,8 @@ impl Kernel {
         match self {
             Kernel::Unary(op) => op.name(),
             Kernel::Binary(op) => op.name(),
+            Kernel::Exp(ExpOf::Normal) => "exp.normal",
+            Kernel::Exp(ExpOf::Bounded) => "exp.bounded",
             Kernel::SinCos => "sincos",
             Kernel::TanhAndSlope => "tanh_and_slope",
         }
@@ -44,6 +49,7 @@ impl Kernel {
         match self {
             Kernel::Unary(op) => math::unary_function(op, class, name),
             Kernel::Binary(op) => math::binary_function(op, class, name),
+            Kernel::Exp(part) => part.function(name),
             Kernel::SinCos => math::sin_cos_function(class, name),
             Kernel::TanhAndSlope => math::tanh_and_slope_function(name),
         }
@@ -60,8 +66,13 @@ pub fn in_place(module: &mut Module) {
 
 pub fn run(module: &mut Module) {
     let mut kernels = Kernels { ids: HashMap::new(), first: module.functions.len(), list: Vec::new() };
+    // A module is made for one precision.
+    let class = module.entry().precision.class();
     for f in &mut module.functions {
         join_pairs(f, &mut kernels);
+        for (inst, part) in bounded_exps(f, class) {
+            f.insts[inst.index()].op = Op::Call(kernels.id(Kernel::Exp(part)));
+        }
         for data in &mut f.insts {
             if let Some(kernel) = Kernel::of(data.op) {
                 data.op = Op::Call(kernels.id(kernel));
@@ -69,8 +80,6 @@ pub fn run(module: &mut Module) {
         }
     }
     let taken: HashSet<String> = module.functions.iter().map(|f| f.name.clone()).collect();
-    // A module is made for one precision.
-    let class = module.entry().precision.class();
     for kernel in kernels.list {
         let mut name = format!("math.{}", kernel.name());
         while taken.contains(&name) {
@@ -79,6 +88,27 @@ pub fn run(module: &mut Module) {
         module.functions.push(kernel.write(class, &name));
     }
     debug_assert_eq!(verify::verify(module), Ok(()), "`expand-math` broke the module");
+}
+
+/// The exponential functions whose arguments have bounds that make them shorter.
+fn bounded_exps(f: &Function, class: Class) -> Vec<(Inst, ExpOf)> {
+    let mut exps = Vec::new();
+    let mut definitions = vec![None; f.types.len()];
+    f.walk(|inst, data| {
+        data.results.iter().for_each(|r| definitions[r.index()] = Some(inst));
+        if data.op == Op::Float1(Float1::Exp) {
+            exps.push(inst);
+        }
+    });
+    let definition = |v: Value| {
+        let data = f.inst(definitions[v.index()]?);
+        Some((data.op, data.args.clone()))
+    };
+    let bounded = |inst: Inst| {
+        let range = Range::of(f.inst(inst).args[0], &definition)?;
+        Some((inst, ExpOf::within(range, class)?))
+    };
+    exps.into_iter().filter_map(bounded).collect()
 }
 
 /// The kernels that are called, which come behind the module's own functions.

@@ -34,12 +34,17 @@ fn reduced<F: Float>(x: F) -> (F, F, F) {
     (magic, r, rest)
 }
 
-/// eˣ 2^−`halvings`.
-pub fn exp_halved<F: Float>(x: F, halvings: f32) -> F {
+/// A number between √½ and √2, and [`MAGIC`] + n, whose product with 2ⁿ is eˣ.
+fn grown<F: Float>(x: F) -> (F, F) {
     let magic = x.fused_with(LOG2_E, x.constant(MAGIC));
     let n = magic - MAGIC;
     let r = n.fused_with(-LN2[1], n.fused_with(-LN2[0], x));
-    let grown = (r * r).fused(r.polynomial(&EXP), r) + 1.0;
+    ((r * r).fused(r.polynomial(&EXP), r) + 1.0, magic)
+}
+
+/// eˣ 2^−`halvings`.
+pub fn exp_halved<F: Float>(x: F, halvings: f32) -> F {
+    let (grown, magic) = grown(x);
     scaled(grown, if halvings == 0.0 { magic } else { magic - halvings })
 }
 
@@ -55,6 +60,24 @@ pub fn exp_times<F: Float>(x: F, rest: F, factor: (F, F)) -> F {
 
 pub fn exp<F: Float>(x: F) -> F {
     exp_halved(x.clamped(-104.0, 89.0), 0.0)
+}
+
+/// From here on eˣ is so far from subnormal numbers that a quarter of it is none.
+pub const NORMAL_FROM: f32 = -85.0;
+/// Up to here it is below 2¹²⁷·√2.
+pub const FINITE_TO: f32 = 88.0;
+
+/// The same bits for x from [`NORMAL_FROM`] on: the exponent is added to that of a quarter, which has room for it.
+pub fn exp_of_normal<F: Float>(x: F) -> F {
+    let (grown, magic) = grown(x.above(89.0).choose(x.constant(89.0), x));
+    // What stands above the low bits of `magic` is shifted out.
+    (grown.bits() + (magic.bits().up(23) - (2 << 23))).float() * 4.0
+}
+
+/// Likewise for x up to [`FINITE_TO`], too.
+pub fn exp_of_bounded<F: Float>(x: F) -> F {
+    let (grown, magic) = grown(x);
+    (grown.bits() + magic.bits().up(23)).float()
 }
 
 pub fn exp2<F: Float>(x: F) -> F {

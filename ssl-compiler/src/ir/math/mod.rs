@@ -16,6 +16,7 @@ mod trigonometric;
 
 use super::Function;
 use super::ops::{Float1, Float2};
+use super::ranges::Range;
 use arithmetic::Float;
 
 /// How close to the true values functions come.
@@ -53,6 +54,37 @@ pub fn unary_function(op: Float1, class: Class, name: &str) -> Function {
 
 pub fn binary_function(op: Float2, class: Class, name: &str) -> Function {
     emit::function(name, |[a, b]| [binary_kernel(op, a, b, class).unwrap_or(a)])
+}
+
+/// How little is left of `exp` in places whose bounds are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExpOf {
+    /// From −85 on, so that no result is subnormal.
+    Normal,
+    /// From −85 to 88, so that no result is infinite either.
+    Bounded,
+}
+
+impl ExpOf {
+    /// What serves for arguments in a range, with the bits of the whole function; `None` where only that serves.
+    pub fn within(range: Range, class: Class) -> Option<ExpOf> {
+        // The fast function has no more than this already.
+        let is_normal = class == Class::Close && range.low >= f64::from(exponential::NORMAL_FROM);
+        let is_bounded = range.high <= f64::from(exponential::FINITE_TO);
+        is_normal.then_some(if is_bounded { ExpOf::Bounded } else { ExpOf::Normal })
+    }
+
+    /// The function as code.
+    pub fn function(self, name: &str) -> Function {
+        emit::function(name, |[x]| [self.kernel(x)])
+    }
+
+    fn kernel<F: Float>(self, x: F) -> F {
+        match self {
+            ExpOf::Normal => exponential::exp_of_normal(x),
+            ExpOf::Bounded => exponential::exp_of_bounded(x),
+        }
+    }
 }
 
 /// Sine and cosine of one angle, as code.
@@ -124,4 +156,27 @@ fn close_binary<F: Float>(op: Float2, a: F, b: F) -> Option<F> {
         Float2::Atan2 => inverse::atan2(a, b),
         Float2::Hypot => power::hypot(a, b),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every float from −85 on, in the debug build every 97th one.
+    #[test]
+    fn exp_of_bounded_numbers_has_the_bits_of_exp() {
+        let (low, high) = (f64::from(exponential::NORMAL_FROM), f64::from(exponential::FINITE_TO));
+        let within = |low, high| ExpOf::within(Range { low, high }, Class::Close);
+        assert_eq!(within(low, high), Some(ExpOf::Bounded));
+        assert_eq!(within(low, f64::INFINITY), Some(ExpOf::Normal));
+        assert_eq!(within(low - 1.0, high), None);
+        let step = if cfg!(debug_assertions) { 97 } else { 1 };
+        for x in (0..=u32::MAX).step_by(step).map(f32::from_bits).filter(|x| *x >= exponential::NORMAL_FROM) {
+            let whole = exponential::exp(x);
+            assert_eq!(ExpOf::Normal.kernel(x).to_bits(), whole.to_bits(), "{x}");
+            if x <= exponential::FINITE_TO {
+                assert_eq!(ExpOf::Bounded.kernel(x).to_bits(), whole.to_bits(), "{x}");
+            }
+        }
+    }
 }

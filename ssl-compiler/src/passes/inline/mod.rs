@@ -1,7 +1,8 @@
 //! Replaces calls by the bodies of functions: where that costs less than the call, or all of them.
 //!
 //! What a function comes to is estimated for each call, with the constants that the call gives (`cost`). It is held
-//! against what the call itself comes to: arguments and results that change places, and values that are saved over it.
+//! against what the call itself comes to: arguments and results that change places, and values that are saved over it. In a
+//! loop these are known: what it carries, and what its rounds read from in front of it.
 //! Functions that call themselves stay, as every call of them counts its depth.
 
 mod cost;
@@ -9,6 +10,7 @@ mod cost;
 use super::remarks::Remarks;
 use crate::analysis::call_graph::CallGraph;
 use crate::ir::*;
+use std::collections::HashSet;
 
 /// Instructions that a call comes to beside its arguments and results, values that are saved over it above all.
 const CALL: usize = 24;
@@ -33,6 +35,30 @@ pub fn derivatives(module: &mut Module) {
     if module.functions.iter().any(differentiates) {
         write_out(module, Which::Derivatives, &mut Remarks::unheard());
     }
+}
+
+/// Scalars that a loop carries, and those that its rounds read from in front of it, but for constants.
+fn kept_by(f: &Function, constants: &[Option<Const>], inst: Inst) -> usize {
+    let data = f.inst(inst);
+    let mut inside: HashSet<Value> = HashSet::new();
+    let mut read: HashSet<Value> = HashSet::new();
+    for &region in &data.regions {
+        inside.extend(f.region(region).params.iter().copied());
+        read.extend(f.region(region).results.iter().copied());
+        f.walk_region(region, &mut |_, data| {
+            inside.extend(data.results.iter().copied());
+            read.extend(data.args.iter().copied());
+            for &inner in &data.regions {
+                inside.extend(f.region(inner).params.iter().copied());
+                read.extend(f.region(inner).results.iter().copied());
+            }
+        });
+    }
+    let scalar = |v: &Value| matches!(f.ty(*v), Ty::Scalar(_));
+    let is_constant = |v: &Value| constants.get(v.index()).is_some_and(Option::is_some);
+    let from_outside = |v: &Value| !inside.contains(v) && !is_constant(v);
+    let carried = data.args.iter().filter(|v| scalar(v)).count();
+    carried + read.iter().filter(|v| scalar(v) && from_outside(v)).count()
 }
 
 /// Whether a function is straight code with a derivative of a function in it.
@@ -79,7 +105,7 @@ fn write_out(module: &mut Module, which: Which, remarks: &mut Remarks) {
             derivatives: &derivatives,
         };
         let (alias, constants, grown) = (Vec::new(), module.function(id).constants(), sizes[id.index()]);
-        let mut inliner = Inliner { module, policy, target: id, alias, constants, grown, remarks };
+        let mut inliner = Inliner { module, policy, target: id, alias, constants, grown, kept: 0, remarks };
         inliner.run();
         sizes[id.index()] = module.function(id).size();
     }
@@ -122,6 +148,8 @@ struct Inliner<'a> {
     /// The constants of the target as it was.
     constants: Vec<Option<Const>>,
     grown: usize,
+    /// Values that the innermost loop around keeps from round to round.
+    kept: usize,
     remarks: &'a mut Remarks,
 }
 
@@ -152,9 +180,14 @@ impl Inliner<'_> {
                     self.expand(inst, callee, &mut out);
                 }
                 _ => {
+                    let kept = self.kept;
+                    if let Op::Loop(_) = self.f().inst(inst).op {
+                        self.kept = kept_by(self.module.function(self.target), &self.constants, inst);
+                    }
                     for inner in self.f().inst(inst).regions.clone() {
                         self.region(inner);
                     }
+                    self.kept = kept;
                     out.push(inst);
                 }
             }
@@ -189,7 +222,7 @@ impl Inliner<'_> {
             Which::Cheaper => {}
         }
         let fixed = if self.policy.calls[callee.index()] == 1 { SINGLE } else { CALL };
-        let call = fixed + data.args.len() + data.results.len();
+        let call = fixed + data.args.len() + data.results.len() + self.kept;
         let constant = |v: &Value| self.constants.get(v.index()).copied().flatten();
         let arguments: Vec<Option<Const>> = data.args.iter().map(constant).collect();
         let remaining = cost::remaining(self.module.function(callee), &arguments, call);

@@ -7,6 +7,7 @@
 //! They run behind differentiation only, so that derivatives follow the program as its author wrote it.
 
 use super::Simplifier;
+use crate::ir::ranges::Range;
 use crate::ir::*;
 
 /// What an operation is as well.
@@ -26,6 +27,10 @@ fn binary(op: Op, a: Value, b: Value) -> Rewrite {
 impl Simplifier<'_> {
     /// The identity that applies to an operation, if one does.
     pub(super) fn identity(&mut self, op: Op, args: &Values, out: &mut Vec<Inst>) -> Found {
+        self.identity_by_definition(op, args, out).or_else(|| self.identity_by_range(op, args))
+    }
+
+    fn identity_by_definition(&mut self, op: Op, args: &Values, out: &mut Vec<Inst>) -> Found {
         match op {
             Op::Float1(op) => self.float1_identity(op, args[0], out),
             Op::Float2(op) => self.float2_identity(op, args[0], args[1], out),
@@ -38,6 +43,33 @@ impl Simplifier<'_> {
                 let inner = self.operand(args[0], Op::Float1(Float1::Trunc))?;
                 Some((Rewrite::Op(op, Values::from_slice(&[inner])), "an int is a truncated float already"))
             }
+            _ => None,
+        }
+    }
+
+    /// What the bounds of the operands decide.
+    fn identity_by_range(&self, op: Op, args: &Values) -> Found {
+        let range = |i: usize| Range::of(args[i], &|v| self.definition(v));
+        let decided =
+            |truth| Some((Rewrite::Const(Const::Bool(truth)), "the bounds of two numbers decide a comparison"));
+        let bounded = |i: usize| Some((Rewrite::Value(args[i]), "the bounds of two numbers tell which one is smaller"));
+        match op {
+            Op::FloatCompare(compare) => {
+                let (a, b) = (range(0)?, range(1)?);
+                decided(match compare {
+                    Compare::Lt => a.below(b)?,
+                    Compare::Ge => !a.below(b)?,
+                    Compare::Gt => b.below(a)?,
+                    Compare::Le => !b.below(a)?,
+                    Compare::Eq => a.equal(b)?,
+                    Compare::Ne => !a.equal(b)?,
+                })
+            }
+            // The second operand where it is smaller or greater, else the first one.
+            Op::Float2(Float2::Min) => bounded(usize::from(range(1)?.below(range(0)?)?)),
+            Op::Float2(Float2::Max) => bounded(usize::from(range(0)?.below(range(1)?)?)),
+            Op::Float1(Float1::Abs) if range(0)?.low > 0.0 => Some((Rewrite::Value(args[0]), "abs(x) is x above 0")),
+            Op::Finite if range(0)?.is_finite() => Some((Rewrite::Value(args[0]), "its bounds tell that it is finite")),
             _ => None,
         }
     }
