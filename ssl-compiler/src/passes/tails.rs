@@ -82,8 +82,14 @@ fn candidates(f: &Function) -> Vec<Candidate> {
     f.walk(|_, data| {
         if let (Op::Loop(_), &[_, body]) = (data.op, data.regions.as_slice()) {
             let insts = &f.region(body).insts;
+            // Lanes wait for each other by a counter that the round itself counts down.
+            let counter = uniformity::waits(f, data).then(|| f.region(body).results[0]);
             let splits = insts.iter().enumerate().filter(|(_, inst)| f.inst(**inst).op == Op::If);
             found.extend(splits.filter_map(|(at, &inst)| {
+                let counts = |inst: &Inst| f.inst(*inst).results.iter().any(|&r| Some(r) == counter);
+                if insts[at + 1..].iter().any(counts) {
+                    return None;
+                }
                 let reason = reason(f, &constants, body, at)?;
                 Some(Candidate { body, at, inst, reason })
             }));
