@@ -82,14 +82,8 @@ fn candidates(f: &Function) -> Vec<Candidate> {
     f.walk(|_, data| {
         if let (Op::Loop(_), &[_, body]) = (data.op, data.regions.as_slice()) {
             let insts = &f.region(body).insts;
-            // Lanes wait for each other by a counter that the round itself counts down.
-            let counter = uniformity::waits(f, data).then(|| f.region(body).results[0]);
             let splits = insts.iter().enumerate().filter(|(_, inst)| f.inst(**inst).op == Op::If);
             found.extend(splits.filter_map(|(at, &inst)| {
-                let counts = |inst: &Inst| f.inst(*inst).results.iter().any(|&r| Some(r) == counter);
-                if insts[at + 1..].iter().any(counts) {
-                    return None;
-                }
                 let reason = reason(f, &constants, body, at)?;
                 Some(Candidate { body, at, inst, reason })
             }));
@@ -148,11 +142,21 @@ impl Tail {
 
 /// Puts what follows an `if` of a loop's body into both of its sides.
 fn duplicate(f: &mut Function, body: Region, at: usize) {
-    let tail = f.regions[body.index()].insts.split_off(at + 1);
+    let behind = f.regions[body.index()].insts.split_off(at + 1);
     let Some(split) = f.regions[body.index()].insts.pop() else { return };
     let data = f.inst(split).clone();
+    // What needs nothing of the `if`, as a counter does, moves in front of it and stays the round's own.
     let mut made: HashSet<Value> = data.results.iter().copied().collect();
-    tail.iter().for_each(|&inst| made.extend(f.inst(inst).results.iter().copied()));
+    let mut tail = Vec::new();
+    for inst in behind {
+        let InstData { op, args, results, regions, .. } = f.inst(inst);
+        if op.is_pure() && regions.is_empty() && args.iter().all(|v| !made.contains(v)) {
+            f.regions[body.index()].insts.push(inst);
+        } else {
+            made.extend(results.iter().copied());
+            tail.push(inst);
+        }
+    }
     // What was there before goes on as it is.
     let handed: Values = f.region(body).results.iter().copied().filter(|v| made.contains(v)).collect();
     for &side in &data.regions {
