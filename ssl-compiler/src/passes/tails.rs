@@ -149,8 +149,8 @@ fn duplicate(f: &mut Function, body: Region, at: usize) {
     let mut made: HashSet<Value> = data.results.iter().copied().collect();
     let mut tail = Vec::new();
     for inst in behind {
-        let InstData { op, args, results, regions, .. } = f.inst(inst);
-        if op.is_pure() && regions.is_empty() && args.iter().all(|v| !made.contains(v)) {
+        let InstData { op, args, results, .. } = f.inst(inst);
+        if op.is_pure() && args.iter().all(|v| !made.contains(v)) {
             f.regions[body.index()].insts.push(inst);
         } else {
             made.extend(results.iter().copied());
