@@ -197,9 +197,16 @@ impl<'a> Fit<'a> {
         self.fill_lists()?;
         self.loss.clear();
         let points = self.points_of_miss();
-        let mut bindings = read_by_miss(&self.splats, &self.bounds, &self.lists, &self.target)?;
-        bindings.push(Binding::Add(&self.loss));
-        run(&mut self.launch, &self.kernels.miss, points, &mut bindings)?;
+        let [starts, boxes] = indices(&self.lists)?;
+        let bindings = &mut [
+            Binding::Read(self.splats.view()),
+            Binding::Read(self.bounds.view()),
+            Binding::Read(starts),
+            Binding::Read(boxes),
+            Binding::Read(self.target.view()),
+            Binding::Add(&self.loss),
+        ];
+        run(&mut self.launch, &self.kernels.miss, points, bindings)?;
         Ok(-10.0 * (f64::from(self.loss.read(0, 0)) / 3.0).log10())
     }
 
@@ -257,9 +264,17 @@ impl<'a> Fit<'a> {
 
     fn sweep_loss(&mut self) -> Outcome {
         let points = self.points_of_miss();
-        let mut bindings = read_by_miss(&self.splats, &self.bounds, &self.lists, &self.target)?;
-        bindings.extend([Binding::Read(self.one.view()), Binding::Add(&self.splat_sums)]);
-        run(&mut self.launch, &self.kernels.back_miss, points, &mut bindings)
+        let [starts, boxes] = indices(&self.lists)?;
+        let bindings = &mut [
+            Binding::Read(self.splats.view()),
+            Binding::Read(self.bounds.view()),
+            Binding::Read(starts),
+            Binding::Read(boxes),
+            Binding::Read(self.target.view()),
+            Binding::Read(self.one.view()),
+            Binding::Add(&self.splat_sums),
+        ];
+        run(&mut self.launch, &self.kernels.back_miss, points, bindings)
     }
 
     fn sweep_projection(&mut self) -> Outcome {
@@ -272,16 +287,10 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// The buffers that `miss` and its gradient read first.
-fn read_by_miss<'a>(
-    splats: &'a Buffer,
-    bounds: &'a Buffer,
-    lists: &'a TileLists,
-    target: &'a Buffer,
-) -> Outcome<Vec<Binding<'a>>> {
-    let of = |list: &'a [u32]| View::of_host(list, &Element::int(), Arrangement::Rows, list.len(), 1);
-    let views = [splats.view(), bounds.view(), of(&lists.starts)?, of(&lists.boxes)?, target.view()];
-    Ok(views.into_iter().map(Binding::Read).collect())
+/// Where the lists begin, and the lists.
+fn indices(lists: &TileLists) -> Outcome<[View<'_>; 2]> {
+    let of = |list| Ok::<_, Box<dyn Error>>(View::of_host(list, &Element::int(), Arrangement::Rows, list.len(), 1)?);
+    Ok([of(&lists.starts)?, of(&lists.boxes)?])
 }
 
 /// Runs a kernel, and is not content with less than all of it.
