@@ -219,6 +219,12 @@ fn jobs_are_checked_like_scenes() {
         "{}",
         text(&said.stderr)
     );
+    let said = shade(&["check", &scene("inverse/spheres-job.toml")]);
+    assert!(
+        said.status.code() == Some(1) && text(&said.stderr).contains("`shade fit SCENE.toml --job "),
+        "{}",
+        text(&said.stderr)
+    );
     let said = shade(&["explain", "J0007"]);
     assert!(text(&said.stdout).contains("Right:"), "{}", text(&said.stdout));
 }

@@ -105,12 +105,22 @@ pub fn plots(history: &[Point]) -> Vec<(&'static str, String)> {
     vec![("loss.csv", plot::csv(history)), ("loss.svg", plot::svg(history))]
 }
 
-/// Whether a TOML or JSON file is a job: by the tables that it has.
+/// Whether a TOML or JSON file is a job of kernels: by the tables that it has.
 pub fn is_job(path: &Path) -> bool {
+    has_tables(path, &["launches", "fit"]) && !is_scene_job(path)
+}
+
+/// Whether a TOML or JSON file is a job that fits a scene to pictures, its views.
+pub fn is_scene_job(path: &Path) -> bool {
+    has_tables(path, &["views"])
+}
+
+/// Whether a file has one of these tables. A file that cannot be parsed may still have them.
+fn has_tables(path: &Path, names: &[&str]) -> bool {
     let Ok(text) = input::text(path, input::MOST_TEXT) else { return false };
     match tree::parse(&text, is_json(path), &WORDING) {
-        Ok(tree) => tree.contains("launches") || tree.contains("fit"),
-        Err(_) => text.lines().any(|line| line.starts_with("[[launches]]") || line.starts_with("[[fit]]")),
+        Ok(tree) => names.iter().any(|name| tree.contains(*name)),
+        Err(_) => text.lines().any(|line| names.iter().any(|name| line.starts_with(&format!("[[{name}]]")))),
     }
 }
 
@@ -122,7 +132,12 @@ fn is_json(path: &Path) -> bool {
 pub fn load(path: &Path, options: &Options) -> Loaded {
     let mut context = Context::new(path);
     context.memory = options.memory;
-    let made = make(path, options, &mut context);
+    if is_scene_job(path) {
+        let message = format!("`{}` fits a scene, not kernels", path.display());
+        let hint = format!("name the scene as well: `shade fit SCENE.toml --job {}`", path.display());
+        context.diagnostics.push(Diagnostic::without_place(&codes::CONFLICT, message, hint));
+    }
+    let made = if context.diagnostics.has_errors() { None } else { make(path, options, &mut context) };
     match made {
         Some((plan, adjoint, fingerprint)) if !context.diagnostics.has_errors() => {
             let (sources, diagnostics) = (context.sources.clone(), context.diagnostics.clone());

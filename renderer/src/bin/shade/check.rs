@@ -87,7 +87,7 @@ fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Foun
     if is_graph(path) {
         return check_graph(path, false, &options);
     }
-    if matches!(extension, "toml" | "json") && jobs::is_job(path) {
+    if matches!(extension, "toml" | "json") && (jobs::is_job(path) || jobs::is_scene_job(path)) {
         let options = jobs::Options {
             settings: set.list(),
             folders: imports.folders.clone(),
