@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A folder of its own for a test, removed when done.
 struct Folder(PathBuf);
@@ -215,14 +215,17 @@ fn a_killed_render_goes_on_to_the_same_bytes() {
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().expect("the program was built for this test")
     };
+    let begun = Instant::now();
     let whole = render("whole.exr", &[]).wait_with_output().expect("our child");
     assert_eq!(whole.status.code(), Some(0), "{}", said(&whole));
+    let duration = begun.elapsed();
     let mut kept = 0;
-    // At moments before, between and while checkpoints are written, with threads in other numbers each time.
-    for (n, milliseconds) in [40, 90, 170, 250, 330].into_iter().enumerate() {
+    // At moments before, between and while checkpoints are written, with threads in other numbers each time. What the
+    // machine needs for the whole picture tells how long that is.
+    for (n, part) in [0.05, 0.2, 0.4, 0.6, 0.8].into_iter().enumerate() {
         let threads = (n % 3 + 1).to_string();
         let mut child = render("a.exr", &["--resume", "--checkpoint-every", "0.02", "--threads", &threads]);
-        std::thread::sleep(Duration::from_millis(milliseconds));
+        std::thread::sleep(duration.mul_f64(part));
         // SIGKILL, where there are signals; it may have ended by itself.
         let _ = child.kill();
         child.wait().expect("our child");
