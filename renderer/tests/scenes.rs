@@ -15,7 +15,7 @@ fn renders(scene: &Path, name: &str) {
     let out = Command::new(env!("CARGO_BIN_EXE_shade"))
         .arg("render")
         .arg(scene)
-        .args(["--size", "64x48", "--spp", "4", "-o"])
+        .args(["--size", "64x48", "--spp", "4", "--progress", "0", "-o"])
         .arg(&picture)
         .output()
         .expect("the program was built for this test");
