@@ -119,7 +119,7 @@ pub fn is_scene_job(path: &Path) -> bool {
 fn has_tables(path: &Path, names: &[&str]) -> bool {
     let Ok(text) = input::text(path, input::MOST_TEXT) else { return false };
     match tree::parse(&text, is_json(path), &WORDING) {
-        Ok(tree) => names.iter().any(|name| tree.contains(*name)),
+        Ok(tree) => names.iter().any(|name| tree.contains(name)),
         Err(_) => text.lines().any(|line| names.iter().any(|name| line.starts_with(&format!("[[{name}]]")))),
     }
 }
