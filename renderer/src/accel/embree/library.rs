@@ -236,7 +236,8 @@ mod tests {
             }
             assert_eq!(padded.rayhit.hit.geomID == 0, meets);
             assert_eq!(before.ray.tfar < 0.0, meets);
-            assert!(!meets || padded.rayhit.ray.tfar == 3.0);
+            // Which instructions the library has for a processor decides the last bits of a distance.
+            assert!(!meets || (padded.rayhit.ray.tfar - 3.0).abs() < 1e-5);
             let written: Vec<usize> = (0..ROOM).filter(|&i| padded.room()[i] != CANARY).collect();
             assert!(written.is_empty() || written == [0], "the library writes {written:?} words behind a hit");
             assert!(before.room.iter().all(|w| *w == CANARY), "the library writes behind a ray");
