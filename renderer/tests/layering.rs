@@ -4,6 +4,7 @@ use glam::{Vec2, Vec3};
 use renderer::bsdf::{BentNormals, Bsdf, Own, OwnLobes, WeightedLobe};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
+use renderer::math::uniform_cone;
 use renderer::sampler::Sampler;
 use ssl_compiler::{NoTextures, SearchPath};
 
@@ -22,12 +23,16 @@ fn seen(body: &str, cosine: f32, backfacing: bool) -> Seen {
 }
 
 fn seen_with(imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
+    seen_by(&Making::default(), imports, body, cosine, backfacing)
+}
+
+fn seen_by(making: &Making, imports: &str, body: &str, cosine: f32, backfacing: bool) -> Seen {
     let body = format!("const normal n = global_value<normal>; closure none; {body}");
     let text = format!("{imports} shader main(out closure c) {{ {body} }}");
     let language = ShadingLanguage::new();
-    let mut compiler = language.compiler(&Making::default(), &SearchPath::on_disk(Vec::new()));
+    let mut compiler = language.compiler(making, &SearchPath::on_disk(Vec::new()));
     let file = compiler.add_source("main.ssl", text);
-    let shader = language.compile(&compiler.program(file), None).unwrap_or_else(|e| panic!("{e}"));
+    let shader = language.compile(making, &compiler.program(file), None).unwrap_or_else(|e| panic!("{e}"));
     let gnormal = if backfacing { Vec3::NEG_Z } else { Vec3::Z };
     let wo = Vec3::new((1.0 - cosine * cosine).sqrt(), 0.0, cosine * gnormal.z);
     let surface = Surface { normal: Vec3::Z, gnormal: Vec3::Z, backfacing, ..Surface::default() };
@@ -95,6 +100,34 @@ fn layers_upon_layers_leave_the_product_of_what_each_leaves() {
             assert!(name == wanted && (weight - share).abs().max_element() < 1e-6, "{name} {weight}, {wanted} {share}");
         }
     }
+}
+
+/// Where gradients may be asked for, lobes run as SSL, and come to what those in Rust come to: alone, mixed, and under layers.
+#[test]
+fn lobes_scatter_alike_in_both_languages() {
+    let glossy = "make_closure<Glossy>(color(0.9, 0.6, 0.2), n, 0.5)";
+    let mixture = format!("0.25 * {WHITE} + color(0.2, 0.4, 0.6) * {glossy}");
+    let closures =
+        [WHITE.to_owned(), mixture.clone(), format!("{CLEAR}{mixture})"), format!("{CLEAR}{CLEAR}{WHITE}))")];
+    let differentiable = Making { differentiable: true, ..Making::default() };
+    for (closure, cosine) in closures.iter().flat_map(|c| [(c, 0.9), (c, 0.3)]) {
+        let body = format!("c = {closure};");
+        let [rust, ssl] = [&Making::default(), &differentiable].map(|making| seen_by(making, "", &body, cosine, false));
+        assert!(rust.own.is_empty() && !ssl.own.is_empty(), "{closure}");
+        assert_eq!(names(&rust), names(&ssl));
+        let mut s = Sampler::new(6, (2, 1), 0);
+        for _ in 0..200 {
+            let wi = uniform_cone(s.next_2d(), 1.0);
+            let [(expected, density), (found, of_ssl)] = [&rust, &ssl].map(|seen| seen.bsdf().eval(wi));
+            let error = (found - expected).abs().max_element();
+            assert!(error <= 0.015 * expected.max_element(), "{closure} {wi}: {found}, {expected}");
+            assert!((of_ssl - density).abs() <= 0.01 * density, "{closure} {wi}: {of_ssl}, {density}");
+        }
+    }
+}
+
+fn names(seen: &Seen) -> Vec<&str> {
+    seen.weights().into_iter().map(|(name, _)| name).collect()
 }
 
 /// In a white furnace a stack of lossless layers over white is white, and stays so when stacks are mixed.

@@ -24,11 +24,11 @@ fn bsdfs() -> PathBuf {
 }
 
 fn material(file: &Path, entry: &str, target: impl Into<Target>) -> Material {
-    let language = ShadingLanguage::new();
-    let mut compiler = language.compiler(&Making::from(target.into()), &SearchPath::on_disk(Vec::new()));
+    let (language, making) = (ShadingLanguage::new(), Making::from(target.into()));
+    let mut compiler = language.compiler(&making, &SearchPath::on_disk(Vec::new()));
     let file = compiler.add_file(file).expect("it ships");
     let program = compiler.program(file);
-    let compiled = language.compile(&program, Some(entry)).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = language.compile(&making, &program, Some(entry)).unwrap_or_else(|e| panic!("{e}"));
     Material::new("test", compiled, &language)
 }
 

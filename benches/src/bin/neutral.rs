@@ -2,12 +2,11 @@
 //!
 //! `neutral [SCENE…] [--side N] [--samples N] [--stages | --lanes | --lobes]`; without names, the scenes are s1, s2, s3d and s3.
 //! Russian roulette is off, as in the figures of other renderers. `--stages` shows where one thread spends its time, and
-//! `--lanes` how full blocks of shaders are. `--lobes` renders by turns with the lobes that are written in SSL and with those in Rust
-//! of the same names. A scene may also be a file of ours, of which a square
+//! `--lanes` how full blocks of shaders are. `--lobes` renders by turns with the lobes that are written in SSL, as scenes do from which
+//! gradients are asked, and with those in Rust of the same names. A scene may also be a file of ours, of which a square
 //! picture is rendered.
 
 use renderer::accel::Structure;
-use renderer::bsdf::{ClosureKind, closures};
 use renderer::integrator::clock::Stage;
 use renderer::integrator::occupancy::Kind;
 use renderer::material::Making;
@@ -15,8 +14,8 @@ use renderer::render::{MeanLanes, RenderOptions, Statistics, render};
 use renderer::scene::{self, LoadOptions, Scene, TextureSetup};
 use renderer::texture::cache::CacheOptions;
 use ssl_benches::process::{self, peak_megabytes, processor_milliseconds};
+use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
-use ssl_compiler::{BackendKind, Target};
 use ssl_tests::neutral::{self, Picture};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -86,7 +85,7 @@ fn stages(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     println!("| scene | rays | {} |\n| --- | --- |{}", names.join(" | "), " --- |".repeat(names.len()));
     for name in scenes {
         for (structure, _) in Structure::NAMED {
-            let mut scene = converted(name, structure, BackendKind::default().name(), 1, (side, samples), Vec::new())?;
+            let mut scene = converted(name, structure, &BackendKind::default().into(), 1, (side, samples))?;
             // Once before, so that tiles are there.
             run(&mut scene, 1, 1, false)?;
             let statistics = run(&mut scene, 1, samples, true)?;
@@ -104,8 +103,7 @@ fn lanes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     println!("{side}×{side} pixels, {samples} samples each: blocks, and the mean of active lanes of 16");
     println!("| scene | {} |\n| --- |{}", names.join(" | "), " --- |".repeat(names.len()));
     for name in scenes {
-        let mut scene =
-            converted(name, Structure::NAMED[0].0, BackendKind::default().name(), 2, (side, samples), Vec::new())?;
+        let mut scene = converted(name, Structure::NAMED[0].0, &BackendKind::default().into(), 2, (side, samples))?;
         let cell =
             |l: &MeanLanes| if l.blocks == 0 { "–".to_owned() } else { format!("{} × {:.1}", l.blocks, l.mean) };
         let cells: Vec<String> = run(&mut scene, 2, samples, false)?.lanes.iter().map(cell).collect();
@@ -123,8 +121,11 @@ fn lobes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     for name in scenes {
         for backend in BackendKind::ALL.iter().filter(|b| **b != BackendKind::Interpreter) {
             let structure = Structure::NAMED[0].0;
-            let of = |lobes| converted(name, structure, backend.name(), 1, (side, samples), lobes);
-            let mut both = [of(in_rust())?, of(Vec::new())?];
+            let of = |in_ssl| {
+                let making = Making { differentiable: in_ssl, ..making(backend.name())? };
+                converted(name, structure, &making, 1, (side, samples))
+            };
+            let mut both = [of(false)?, of(true)?];
             let mut least = [f64::INFINITY; 2];
             for _ in 0..ROUNDS {
                 for (scene, least) in both.iter_mut().zip(&mut least) {
@@ -141,17 +142,12 @@ fn lobes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// The renderer's closures with all code in Rust.
-fn in_rust() -> Vec<ClosureKind> {
-    closures().into_iter().map(|kind| ClosureKind { code: None, ..kind }).collect()
-}
-
 fn row(words: &[String]) -> Result<(), String> {
     let [name, structure, backend, threads, side, samples] = words else { return Err("no row".to_owned()) };
     let number = |word: &String| word.parse::<u32>().map_err(|e| e.to_string());
     let (threads, side, samples) = (number(threads)? as usize, number(side)?, number(samples)?);
     let begin = Instant::now();
-    let mut scene = converted(name, structure, backend, threads, (side, samples), Vec::new())?;
+    let mut scene = converted(name, structure, &making(backend)?, threads, (side, samples))?;
     let ready = begin.elapsed().as_secs_f64();
     run(&mut scene, threads, 1, false)?;
     let first = begin.elapsed().as_secs_f64();
@@ -173,13 +169,12 @@ fn row(words: &[String]) -> Result<(), String> {
 fn converted(
     name: &str,
     structure: &str,
-    backend: &str,
+    making: &Making,
     threads: usize,
     (side, samples): (u32, u32),
-    closures: Vec<ClosureKind>,
 ) -> Result<Scene, String> {
     if name.ends_with(".toml") {
-        let mut scene = load(Path::new(name), structure, backend, threads, closures)?;
+        let mut scene = load(Path::new(name), structure, making, threads)?;
         (scene.film.width, scene.film.height) = (side, side);
         return Ok(scene);
     }
@@ -187,27 +182,25 @@ fn converted(
     let json = neutral::convert(&folder, Picture { side, samples, roulette: false })?;
     let file = std::env::temp_dir().join(format!("ssl-neutral-{}.json", std::process::id()));
     std::fs::write(&file, json.to_string()).map_err(|e| e.to_string())?;
-    let loaded = load(&file, structure, backend, threads, closures);
+    let loaded = load(&file, structure, making, threads);
     let _ = std::fs::remove_file(&file);
     loaded
 }
 
-fn load(
-    file: &Path,
-    structure: &str,
-    backend: &str,
-    threads: usize,
-    closures: Vec<ClosureKind>,
-) -> Result<Scene, String> {
+/// What a scene is compiled for, by the name of the back end.
+fn making(backend: &str) -> Result<Making, String> {
+    let backend = *BackendKind::ALL.iter().find(|b| b.name() == backend).ok_or("no such back end")?;
+    Ok(backend.into())
+}
+
+fn load(file: &Path, structure: &str, making: &Making, threads: usize) -> Result<Scene, String> {
     let named = Structure::NAMED.iter().find(|(name, _)| *name == structure);
     let &(_, structure) = named.ok_or("no such structure")?;
-    let backend = *BackendKind::ALL.iter().find(|b| b.name() == backend).ok_or("no such back end")?;
     let cache = CacheOptions { bytes: TEXTURE_MEMORY << 20, threads, ..CacheOptions::default() };
     let textures = TextureSetup { cache, ..TextureSetup::default() };
-    let making = Making::from(Target::from(backend));
     let loaded = scene::load(
         file,
-        LoadOptions { making, textures, structure, closures, ..LoadOptions::default() },
+        LoadOptions { making: making.clone(), textures, structure, ..LoadOptions::default() },
         &SearchPath::on_disk(Vec::new()),
     );
     let said = || ssl_compiler::diagnostics::render::text(&loaded.diagnostics, &loaded.sources, false);

@@ -19,7 +19,9 @@ pub struct Making {
     pub passes: Options,
     /// Where machine code is kept from run to run, if anywhere.
     pub cache: Option<CodeCache>,
-    /// Whether gradients may be asked for later. What it takes to compile them is kept then.
+    /// Whether gradients may be asked for later. What it takes to compile them is kept then, and lobes that are written in
+    /// both languages run as SSL, whose adjoints the compiler makes. Else they run in Rust: that costs less for each vertex,
+    /// and nothing has to be compiled for it.
     pub differentiable: bool,
 }
 
@@ -103,7 +105,12 @@ impl ShadingLanguage {
 
     /// Compiles one shader of a program that [`ShadingLanguage::compiler`] made, and those parts of it that are asked
     /// for apart from the rest.
-    pub fn compile(&self, program: &Program, entry: Option<&str>) -> Result<Compiled, CompileError> {
+    pub fn compile(
+        &self,
+        making: &Making,
+        program: &Arc<Program>,
+        entry: Option<&str>,
+    ) -> Result<Compiled, CompileError> {
         let whole = program.compile(entry)?;
         // The whole says all that there is to say.
         let part = |has: fn(&ClosureKind) -> bool| {
@@ -113,12 +120,13 @@ impl ShadingLanguage {
             (!wanted.is_empty()).then(|| program.compile(request()))?.ok()
         };
         let (emission, passage) = (part(|kind| kind.emits), part(|kind| kind.passes));
-        let own = self.own_codes(program, &whole)?;
-        Ok(Compiled { whole, emission, passage, own, source: None })
+        let own = self.own_codes(making, program, &whole)?;
+        let source = || Source { program: Arc::clone(program), entry: entry.map(str::to_owned) };
+        Ok(Compiled { whole, emission, passage, own, source: making.differentiable.then(source) })
     }
 
-    /// The code of those closures of a shader that are structs of SSL: its files declare them, or the renderer ships them.
-    fn own_codes(&self, program: &Program, shader: &Shader) -> Result<OwnCodes, CompileError> {
+    /// The code of those closures of a shader that run as structs of SSL: its files declare them, or the renderer ships them.
+    fn own_codes(&self, making: &Making, program: &Program, shader: &Shader) -> Result<OwnCodes, CompileError> {
         let mut codes = OwnCodes::new();
         let types = &shader.interface().closure_types;
         for l in &shader.interface().lobes {
@@ -127,8 +135,10 @@ impl ShadingLanguage {
             }
             let closure = types.get(l.closure);
             let code = match self.kinds.get(l.closure.0 as usize) {
-                Some(ClosureKind { code: None, .. }) => continue,
-                Some(ClosureKind { code: Some(file), .. }) => shipped::code(program, file, closure, self.kinds.len())?,
+                Some(ClosureKind { code: Some(file), .. }) if making.differentiable => {
+                    shipped::code(program, file, closure, self.kinds.len())?
+                }
+                Some(_) => continue,
                 None => {
                     let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
                     Arc::new(OwnCode::compile(program, l.closure, &closure.name, is_layer)?)
@@ -158,14 +168,6 @@ pub struct Compiled {
     pub own: OwnCodes,
     /// Where the shader comes from, for who may ask for its gradient later.
     pub source: Option<Source>,
-}
-
-impl Compiled {
-    /// With the program from which it was compiled, if gradients may be asked for.
-    pub fn kept(self, making: &Making, program: &Arc<Program>, entry: Option<&str>) -> Compiled {
-        let source = || Source { program: Arc::clone(program), entry: entry.map(str::to_owned) };
-        Compiled { source: making.differentiable.then(source), ..self }
-    }
 }
 
 /// A shader of a program.

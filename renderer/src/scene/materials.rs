@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use ssl_compiler::diagnostics::{Diagnostic, closest};
 use ssl_compiler::runtime::ParameterValue;
 use ssl_compiler::runtime::parameters::ParameterError;
-use ssl_compiler::{CompileError, FileId, Program, SearchPath};
+use ssl_compiler::{FileId, Program, SearchPath};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,10 +35,8 @@ pub fn build_materials(
     let mut compiler = language.compiler(making, imports).with_sources(std::mem::take(&mut context.sources));
     let programs: Vec<_> = distinct.iter().map(|(file, _)| compiler.program(*file)).collect();
     context.sources = compiler.into_sources();
-    let compile = |((_, entry), program): (&&ShaderKey, &Arc<Program>)| {
-        let compiled = language.compile(program, entry.as_deref())?;
-        Ok::<_, CompileError>(compiled.kept(making, program, entry.as_deref()))
-    };
+    let compile =
+        |((_, entry), program): (&&ShaderKey, &Arc<Program>)| language.compile(making, program, entry.as_deref());
     let compiled: Vec<_> = distinct.par_iter().zip(&programs).map(compile).collect();
     let mut shaders = BTreeMap::new();
     for (key, result) in distinct.iter().zip(compiled) {

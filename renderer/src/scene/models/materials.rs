@@ -54,8 +54,8 @@ fn compiled(shader: BuiltIn, language: &ShadingLanguage, making: &Making, contex
     let mut compiler = language.compiler(making, &LIBRARY_ONLY).with_sources(std::mem::take(&mut context.sources));
     let program = compiler.program(file);
     context.sources = compiler.into_sources();
-    match language.compile(&program, None) {
-        Ok(shader) => Some(shader.kept(making, &program, None)),
+    match language.compile(making, &program, None) {
+        Ok(shader) => Some(shader),
         Err(e) => {
             context.diagnostics.extend(e.into_diagnostics());
             None
