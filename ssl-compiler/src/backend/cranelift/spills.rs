@@ -7,7 +7,8 @@
 //! is brought back by doing that again.
 //!
 //! Works behind Cranelift's own passes, on one block at a time: on floats and vectors that the block defines and that no
-//! inner loop reads. Everything else is left to the allocator.
+//! loop reads. Everything else is left to the allocator. Blocks of loops are, too: what passes from round to round would be
+//! moved to memory here, loaded for the jump, and stored again by the allocator.
 
 use cranelift_codegen::cursor::{Cursor as _, FuncCursor};
 use cranelift_codegen::ir::{
@@ -18,7 +19,7 @@ use cranelift_codegen::loop_analysis::LoopAnalysis;
 use std::collections::{HashMap, HashSet};
 
 /// What values may take of the vector registers. The rest is for what instructions need besides.
-const REGISTERS: usize = if cfg!(target_arch = "x86_64") { 14 } else { 28 };
+const REGISTERS: usize = if cfg!(target_arch = "x86_64") { 15 } else { 30 };
 
 /// The place of a use behind the block, and of none.
 const BEHIND: usize = usize::MAX - 1;
@@ -29,7 +30,7 @@ pub(super) fn run(f: &mut Function, loops: &LoopAnalysis) {
     let readers = readers(f, &blocks);
     let mut free = Vec::new();
     for block in blocks {
-        if most_alive(f, block, &readers) > REGISTERS {
+        if loops.innermost_loop(block).is_none() && most_alive(f, block, &readers) > REGISTERS {
             Spiller::new(f, loops, &readers, &mut free, block).run();
         }
     }
@@ -144,7 +145,7 @@ impl<'a> Spiller<'a> {
             if outside.peek().is_some() {
                 stays.insert(v);
             }
-            if outside.all(|(b, _)| loops.innermost_loop(*b) == loops.innermost_loop(block)) {
+            if outside.all(|(b, _)| loops.innermost_loop(*b).is_none()) {
                 movable.insert(v);
             }
         }
@@ -309,12 +310,22 @@ impl<'a> Spiller<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cranelift_codegen::ir::condcodes::FloatCC;
     use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName};
     use cranelift_codegen::isa::CallConv;
     use cranelift_codegen::{Context, settings, verify_function};
 
     /// Loads numbers, and adds them up from the first to the last and back, so that all are alive at once; so many times.
     fn crowded(count: usize, times: usize) -> Context {
+        program(count, times, false)
+    }
+
+    /// The same in a block that jumps to itself until the sum is negative.
+    fn crowded_round(count: usize, times: usize) -> Context {
+        program(count, times, true)
+    }
+
+    fn program(count: usize, times: usize, again: bool) -> Context {
         let mut signature = Signature::new(CallConv::Fast);
         signature.params.push(AbiParam::new(types::I64));
         signature.returns.push(AbiParam::new(types::F32));
@@ -322,7 +333,11 @@ mod tests {
         let block = f.dfg.make_block();
         let base = f.dfg.append_block_param(block, types::I64);
         f.layout.append_block(block);
+        let round = f.dfg.make_block();
+        f.layout.append_block(round);
         let mut cursor = FuncCursor::new(&mut f).at_bottom(block);
+        cursor.ins().jump(round, &[]);
+        cursor.goto_bottom(round);
         let load = |cursor: &mut FuncCursor<'_>, i: usize| {
             cursor.ins().load(types::F32, MemFlagsData::trusted(), base, 4 * i as i32)
         };
@@ -333,6 +348,14 @@ mod tests {
                 sum = cursor.ins().fadd(sum, v);
             }
         }
+        if again {
+            let end = cursor.func.dfg.make_block();
+            cursor.func.layout.append_block(end);
+            let zero = cursor.ins().f32const(0.0);
+            let goes_on = cursor.ins().fcmp(FloatCC::GreaterThanOrEqual, sum, zero);
+            cursor.ins().brif(goes_on, round, &[], end, &[]);
+            cursor.goto_bottom(end);
+        }
         cursor.ins().return_(&[sum]);
         let mut context = Context::for_function(f);
         context.flowgraph();
@@ -342,7 +365,7 @@ mod tests {
 
     fn most(context: &Context) -> usize {
         let blocks: Vec<Block> = context.func.layout.blocks().collect();
-        most_alive(&context.func, blocks[0], &readers(&context.func, &blocks))
+        most_alive(&context.func, blocks[1], &readers(&context.func, &blocks))
     }
 
     fn stores(context: &Context) -> usize {
@@ -363,6 +386,15 @@ mod tests {
         assert!(stores <= 3 * 100, "{stores} stores");
         assert!(slots <= 100, "{slots} places");
         assert!(2 * slots < stores, "{slots} places for {stores} stores");
+    }
+
+    #[test]
+    fn rounds_of_a_loop_are_left_to_the_allocator() {
+        let mut context = crowded_round(100, 3);
+        verify_function(&context.func, &settings::Flags::new(settings::builder())).expect("the code is right");
+        let before = context.func.to_string();
+        run(&mut context.func, &context.loop_analysis);
+        assert_eq!(context.func.to_string(), before);
     }
 
     #[test]
