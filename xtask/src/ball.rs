@@ -4,7 +4,8 @@
 //! Its lower end stands at y = 0, its center at y = 1. u runs once about it, and v from the foot to the top along the
 //! profile. The mesh is closed, so glass works.
 
-use super::{Outcome, root};
+use super::Outcome;
+use super::commands::root;
 use std::f32::consts::{FRAC_PI_2, TAU};
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
 //! Embree 4 and libclang, which only the `embree` feature needs. The library comes from a Python package that holds it,
 //! into a folder that git ignores; libclang, which reads its headers, comes from Debian's packages.
 
-use super::{Outcome, apt, has, root, run};
+use super::commands::{has, root, run};
+use super::{Outcome, apt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

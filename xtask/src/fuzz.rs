@@ -4,7 +4,8 @@
 //! something (`tests/fuzz`). New finds lie in `fuzz/artifacts`. Once fixed, they move to `tests/fuzz`, as files that
 //! end in `.input`.
 
-use super::{Outcome, cargo_command, has, root, run};
+use super::commands::{has, root, run};
+use super::{Outcome, cargo_command};
 
 /// A target, where its seeds are and its dictionary.
 struct Target {

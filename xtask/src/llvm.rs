@@ -1,6 +1,7 @@
 //! LLVM 19, which only the `llvm` feature needs: finds it, or installs it if the system's package manager is Debian's.
 
-use super::{apt, first_line};
+use super::apt;
+use super::commands::first_line;
 
 const PACKAGES: &[&str] = &["llvm-19-dev", "libpolly-19-dev", "zlib1g-dev", "libzstd-dev"];
 

@@ -4,6 +4,7 @@
 //! Exit codes: 0 fine, 1 something failed, 2 wrong usage.
 
 mod ball;
+mod commands;
 mod embree;
 mod fuzz;
 mod gallery;
@@ -12,8 +13,8 @@ mod python;
 mod setup;
 mod skips;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use commands::{first_line, has, root, run};
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 /// Why a chore failed, for people.
@@ -231,15 +232,20 @@ fn ci(arguments: &[String]) -> Outcome {
         match outcome {
             Ok(()) => println!("== {name}: ok, {seconds:.0} s"),
             Err(why) => {
-                println!("== {name}: FAILED, {seconds:.0} s: {why}");
-                failed.push(*name);
+                println!("== {name}: FAILED, {seconds:.0} s: {}", why.lines().next().unwrap_or_default());
+                failed.push((*name, why));
             }
         }
     }
     let skipped = skips::take();
     skips::report(&skipped);
     if !failed.is_empty() {
-        return Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), failed.join(", ")));
+        // Once more, behind all else: what is far up may be cut off.
+        for (name, why) in &failed {
+            println!("\n== {name} failed: {why}");
+        }
+        let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
+        return Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), names.join(", ")));
     }
     if skipped.iter().any(|s| s.is_gap) && !allow_skips {
         return Err("what was skipped was not tested (`--allow-skips` lets it pass)".to_owned());
@@ -357,34 +363,6 @@ fn cargo_command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command in the root of the workspace, its output passed through.
-fn run(mut command: Command) -> Outcome {
-    let text = line(&command);
-    println!("$ {text}");
-    match command.current_dir(root()).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("`{text}` ended with {status}")),
-        Err(e) => Err(format!("`{text}` could not be started: {e}")),
-    }
-}
-
-/// A command as one would type it.
-fn line(command: &Command) -> String {
-    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
-    let words = std::iter::once(program).chain(command.get_args());
-    words.map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ")
-}
-
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
-}
-
-/// Whether a command is there and runs.
-fn has(words: &[&str]) -> bool {
-    first_line(words).is_some()
-}
-
 /// Installs packages of Debian's, as whoever may. `what` they are, for where they cannot be installed.
 fn apt(packages: &[&str], what: &str) -> Outcome {
     let command = format!("apt-get install {}", packages.join(" "));
@@ -406,12 +384,4 @@ fn apt(packages: &[&str], what: &str) -> Outcome {
     let install = [&["install", "--no-install-recommends"], packages].concat();
     // Lists of packages may be old or not there yet.
     apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
-}
-
-/// The first line that a command prints; `None` where it cannot be run or fails.
-fn first_line(words: &[&str]) -> Option<String> {
-    let (program, arguments) = words.split_first()?;
-    let output = Command::new(program).args(arguments).current_dir(root()).stderr(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    output.status.success().then(|| text.lines().next().unwrap_or_default().to_owned())
 }

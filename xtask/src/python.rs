@@ -1,7 +1,8 @@
 //! The Python packages with which tests and benches write the scenes of the comparison with other renderers. They go
 //! into a folder of the checkout, `third_party/python`, and change nothing of the machine's own.
 
-use super::{Outcome, has, root, run};
+use super::Outcome;
+use super::commands::{has, root, run};
 use std::path::PathBuf;
 use std::process::Command;
 

@@ -1,7 +1,8 @@
 //! What building and testing need, and whether this machine has it. The build needs only Rust and a C linker, which are
 //! the system's business. The libraries of optional features can be installed.
 
-use super::{Outcome, embree, first_line, llvm, python};
+use super::commands::first_line;
+use super::{Outcome, embree, llvm, python};
 
 /// A tool, how to see whether it is there, what it is for, and where it comes from.
 struct Tool {

@@ -1,7 +1,7 @@
 //! What was not tested because something is not installed here: steps of `ci` without their tools, and tests that say
 //! so (`ssl_tests::skip`). It is printed when the task ends, and fails `ci` unless that was told to allow it.
 
-use super::root;
+use super::commands::root;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex};
 
