@@ -178,7 +178,7 @@ impl<'l, 'a> Inside<'l, 'a> {
                 self.carries(&integral.samples);
                 self.carries(&integral.seed);
                 let bounds = integral.bounds.iter().flatten().fold(false, |any, e| self.carries(e) | any);
-                self.carries(&integral.call) | bounds
+                self.integrand(integral) | bounds
             }
             ExprKind::Sample(_, _, _, list) => self.look_up(list),
             ExprKind::Call(id, arguments) => self.call(*id, arguments, e.span),
@@ -261,6 +261,22 @@ impl<'l, 'a> Inside<'l, 'a> {
         }
         self.losses.extend(summary.losses);
         summary.result
+    }
+
+    /// What rounds a value that a variable of integration is in loses nothing: the boundaries follow each of its steps.
+    fn integrand(&mut self, integral: &Integral) -> bool {
+        let ExprKind::Call(id, arguments) = &integral.call.kind else { return false };
+        let before = std::mem::take(&mut self.losses);
+        let carries = self.carries(&integral.call);
+        let mut losses = std::mem::replace(&mut self.losses, before);
+        if integral.boundaries {
+            let mut drawn = vec![false; arguments.len() - integral.bounds.len()];
+            drawn.resize(arguments.len(), true);
+            let followed = self.all.call(*id, drawn).losses;
+            losses.retain(|loss| !(matches!(loss.1, Loss::Cast | Loss::RoundTrip) && followed.contains(loss)));
+        }
+        self.losses.extend(losses);
+        carries
     }
 
     fn external(&mut self, external: u32, f: &Function, given: &[bool], span: Span) -> bool {
