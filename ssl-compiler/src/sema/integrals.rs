@@ -35,6 +35,15 @@ impl Checker<'_> {
         }
         let bounds: Vec<[Expr; 2]> =
             integral.variables.iter().map(|v| [0, 1].map(|i| self.initialiser(&v.bounds[i], &Type::Float))).collect();
+        for bound in bounds.iter().flatten() {
+            if let Some(Constant::Float(x)) = self.constant_scalar(bound)
+                && !x.is_finite()
+            {
+                let hint =
+                    "integrate over a finite domain; to reach infinity, change the variable, as by `x = u / (1.0 - u)`";
+                self.error(&codes::INTEGRAL, bound.span, "a bound of an integral that is not finite", hint);
+            }
+        }
         let Some(options) = self.integral_options(&integral.options, span) else { return Expr::error(span) };
         let seen = self.seen_inside(integral);
         let Some(id) = self.integrand(integral, &seen, span) else { return Expr::error(span) };
