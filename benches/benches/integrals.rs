@@ -1,6 +1,8 @@
-//! Integrals whose integrands jump: from source to callable code, and value and derivative at 1,000 samples.
+//! Integrals whose integrands jump: from source to callable code, value and derivative at 1,000 samples, and both under
+//! shaders that are swapped while the rest stays compiled.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use ssl_benches::swaps::{SHADERS, Swaps};
 use ssl_benches::{Points, compiled};
 use ssl_compiler::BackendKind;
 use ssl_compiler::runtime::LANES;
@@ -32,6 +34,15 @@ fn integrals(c: &mut Criterion) {
         let mut points = Points::new(&shader);
         group.bench_function(count.to_string(), |b| b.iter(|| points.run(&shader)));
     }
+    group.finish();
+    let scene = || Swaps::new(target(), 90).unwrap_or_else(|e| panic!("{e}"));
+    let all = |mut swaps: Swaps| {
+        for _ in 0..SHADERS {
+            swaps.swap().unwrap_or_else(|e| panic!("{e}"));
+        }
+    };
+    c.bench_function("integrals/swaps", |b| b.iter_batched(scene, all, BatchSize::PerIteration));
+    c.bench_function("integrals/swaps/compile the rest", |b| b.iter(scene));
 }
 
 criterion_group! { name = group; config = Criterion::default().sample_size(20); targets = integrals }

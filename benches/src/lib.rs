@@ -8,6 +8,7 @@ pub mod mip_scene;
 pub mod process;
 pub mod shapes;
 pub mod splats;
+pub mod swaps;
 pub mod yardstick;
 
 pub use call_heavy::{CallHeavy, call_heavy, materials};
