@@ -207,6 +207,32 @@ fn every_stage_can_be_dumped() {
 }
 
 #[test]
+fn dump_shows_what_linking_compiles() {
+    let scene = |name: &str| format!("{}/../scenes/integrals/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (plane, toon) = (scene("half-plane.ssl"), scene("toon.ssl"));
+    let asked = ["dump", &plane, "--entry", "draw", "--by", "edge", "--stage", "linked"];
+    let dump = |more: &[&str]| shade(&[&asked[..], more].concat());
+    let out = dump(&["--open", "IShade:2,0", "--link", &toon]);
+    let found = text(&out.stdout);
+    assert!(out.status.success() && found.starts_with("draw: compiled once, "), "{found}{}", text(&out.stderr));
+    for part in ["Toon of ", "IShade.at: value, ", "boundaries over 2 variables, derivative of reverse mode, "] {
+        assert!(found.contains(part), "{part}: {found}");
+    }
+    let refused: [(&[&str], i32, &str); 3] = [
+        (&["--open", "IShade"], 2, "IShade:4,0"),
+        (&["--open", "IShade:1,0", "--link", &toon], 1, "it takes 2 floats"),
+        (&["--open", "IShade:2,0", "--link", "/no/such/file.ssl"], 2, "/no/such/file.ssl"),
+    ];
+    for (arguments, code, part) in refused {
+        let out = dump(arguments);
+        assert_eq!(out.status.code(), Some(code), "{arguments:?}: {}", text(&out.stderr));
+        assert!(text(&out.stderr).contains(part), "{}", text(&out.stderr));
+    }
+    let out = shade(&["dump", &plane, "--stage", "opt", "--link", &toon]);
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
+}
+
+#[test]
 fn dump_shows_gradients_of_kernels() {
     let source =
         "kernel squares(in buffer<float> x, float scale, out buffer<float> y) { y = scale * x[index] * x[index]; }";

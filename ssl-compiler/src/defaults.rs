@@ -83,6 +83,7 @@ fn run(checked: &Checked, shader: FunctionId, externals: &ExternalRegistry) -> O
         call_sites: false,
         names: false,
         poison: false,
+        coincidences: false,
         precision: Precision::Single,
         linked: None,
         roots: Roots::All,

@@ -16,7 +16,7 @@ use crate::passes::ad::Refused;
 use crate::passes::{expand_math, poison};
 use crate::pipeline::{self, Failure, Options, Stage};
 use crate::runtime::externals::NO_EXTERNALS;
-use crate::runtime::linked::Derivation;
+use crate::runtime::linked::Facet;
 use crate::runtime::{
     ClosureId, ClosureRegistry, ExternalRegistry, GlobalRead, GlobalsLayout, GradientRequest, ParameterBlock,
     ShaderInterface,
@@ -166,10 +166,12 @@ pub struct CompileOptions<'a> {
     pub closure: Option<ClosureId>,
     /// Whether the host runs kernels, and not only shaders.
     pub kernels: bool,
+    /// Whether code prints which conditions of an integral change at the same place by chance, where a derivative is asked for.
+    pub coincidences: bool,
     /// The interfaces whose values may hold types that the host links later.
     pub open: &'a [OpenInterface],
-    /// The entry is this derivative of a method that is linked.
-    pub linked: Option<Derivation>,
+    /// The entry is this facet of a method that is linked.
+    pub linked: Option<Facet>,
 }
 
 impl<'a> CompileOptions<'a> {
@@ -192,6 +194,7 @@ impl<'a> CompileOptions<'a> {
             gradient: None,
             closure: None,
             kernels: true,
+            coincidences: false,
             open: &[],
             linked: None,
         }
@@ -335,13 +338,13 @@ pub(crate) fn compile_front(
     })
 }
 
-/// Compiles a method that is linked to other code, or a derivative of it.
+/// Compiles a facet of a method that is linked to other code.
 pub(crate) fn compile_linked(
     checked: &Checked,
-    (root, derivation): (FunctionId, Derivation),
+    (root, facet): (FunctionId, Facet),
     options: &CompileOptions<'_>,
 ) -> Result<Shader, Diagnostics> {
-    let options = CompileOptions { linked: Some(derivation), ..*options };
+    let options = CompileOptions { linked: Some(facet), ..*options };
     on_large_stack(|| compile_here(checked, root, &options, Diagnostics::new(), Duration::ZERO))
         .map(|(shader, _)| shader)
 }
@@ -445,6 +448,7 @@ fn lower_here(
         call_sites: false,
         names: options.names,
         poison,
+        coincidences: options.coincidences,
         roots: options.roots,
         precision: options.passes.precision,
         linked: options.linked,

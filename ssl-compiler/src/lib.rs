@@ -90,7 +90,7 @@ struct LanguagePage;
 
 pub use backend::OptLevel;
 pub use backend::cache::{CacheCounts, CodeCache};
-pub use compiler::{CompileError, Compiler, LinkedType, Lowered, Program, ShaderRequest};
+pub use compiler::{CompileError, Compiler, LinkedType, LinkedUnit, Lowered, Program, ShaderRequest};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use facade::{BackendKind, Target, format};
 pub use jit::Shader;

@@ -9,6 +9,7 @@ pub mod hostile;
 pub mod images;
 pub mod kernel_programs;
 pub mod layout;
+pub mod memory;
 pub mod neutral;
 pub mod oracle;
 pub mod proof;

@@ -101,3 +101,52 @@ fn any_number_of_conditions_adds_up() {
         ));
     }
 }
+
+/// What the tests of a text say on every back end.
+fn messages(text: &str) -> Vec<Vec<String>> {
+    let host = Host::default();
+    let imports = SearchPath::on_disk(Vec::new());
+    let session = Session { imports: &imports, ..Session::new(&host.globals, &host.closures) };
+    let mut sources = SourceMap::new();
+    let file = sources.add("generated.ssl", text);
+    let (reports, _) = run_file(&session, &mut sources, file).unwrap_or_else(|d| panic!("{}", explain(&sources, &d)));
+    reports.into_iter().map(|report| report.messages).collect()
+}
+
+/// Two conditions on lines of their own, as the derivative of an integral by `t` meets them.
+fn pair(first: &str, second: &str, arguments: &str) -> String {
+    format!(
+        "float f(float t, float s)\n{{\n    return integral(x in [0.0, 1.0]) {{\n        return {first}\n            \
+         && {second} ? 1.0 : 0.0;\n    }};\n}}\n\
+         shader main(out float d) {{ d = fwd_diff(f)({arguments}).d; }}\n\
+         test \"it runs\" {{ run main(); }}\n"
+    )
+}
+
+#[test]
+fn conditions_that_coincide_by_chance_are_told_with_both_places() {
+    let told = messages(&pair("x < t", "2.0 * x < s", "diffPair(0.25, 1.0), diffPair(0.5, 0.0)"));
+    for messages in told {
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        assert!(
+            messages[0].contains("generated.ssl:4:16") && messages[0].contains("generated.ssl:5:16"),
+            "{messages:?}"
+        );
+    }
+    let silent = [
+        // Apart.
+        pair("x < t", "2.0 * x < s", "diffPair(0.25, 1.0), diffPair(0.75, 0.0)"),
+        // They always coincide, though the code does not look like it.
+        pair("x < t", "2.0 * x < 2.0 * t + 0.0 * s", "diffPair(0.25, 1.0), diffPair(0.5, 0.0)"),
+        // Outside the domain.
+        pair("x < t", "2.0 * x < s", "diffPair(1.5, 1.0), diffPair(3.0, 0.0)"),
+        // Nobody asks for a derivative.
+        pair("x < t", "2.0 * x < s", "diffPair(0.25, 0.0), diffPair(0.5, 0.0)").replace("fwd_diff(f)", "plain"),
+    ];
+    for text in silent {
+        let text = format!(
+            "{text}DifferentialPair<float> plain(DifferentialPair<float> t, DifferentialPair<float> s) {{ return diffPair(f(t.p, s.p), 0.0); }}\n"
+        );
+        assert!(messages(&text).iter().all(Vec::is_empty), "{text}");
+    }
+}

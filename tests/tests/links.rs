@@ -2,14 +2,10 @@
 //! back end, against the same program compiled together with them.
 
 use ssl_compiler::pipeline::Options;
-use ssl_compiler::{
-    BlockStatus, Compiler, Files, GradientRequest, LaneError, OpenInterface, Program, Shader, ShaderRequest,
-};
+use ssl_compiler::{BlockStatus, Compiler, GradientRequest, LaneError, OpenInterface, Program, Shader, ShaderRequest};
 use ssl_tests::grid::{Buffers, Launch, launch, sweep, words};
+use ssl_tests::memory::Memory;
 use ssl_tests::{WAYS, Way};
-use std::collections::HashMap;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const SHAPES: &str = "interface IShape
@@ -84,23 +80,11 @@ const BLOB: &str = "import \"shapes.ssl\";
         float2 ends(float from, out int corners) { corners = -1; return float2(inner, outer - from); }
     }";
 
-struct Memory(HashMap<PathBuf, String>);
-
-impl Files for Memory {
-    fn identity(&self, path: &Path) -> Option<PathBuf> {
-        self.0.contains_key(path).then(|| path.to_owned())
-    }
-
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.0.get(path).map(|text| text.as_bytes().to_vec()).ok_or(io::ErrorKind::NotFound.into())
-    }
-}
-
 fn session(way: Way, files: &[(&str, &str)]) -> Compiler {
     let mut compiler = Compiler::new();
     compiler.set_target(way.target);
     compiler.set_passes(Options { optimise: way.optimise, ..Options::default() });
-    compiler.set_files(Memory(files.iter().map(|(path, text)| (path.into(), (*text).to_owned())).collect()));
+    compiler.set_files(Memory::of(files));
     compiler
 }
 

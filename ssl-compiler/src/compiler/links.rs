@@ -9,11 +9,11 @@ use crate::ir::Module;
 use crate::jit::linked::{Entry, Unit};
 use crate::runtime::ExternalRegistry;
 use crate::runtime::externals::External;
-use crate::runtime::linked::{Derivation, Part};
+use crate::runtime::linked::{Facet, Part};
 use crate::sema::hir::{self, FunctionId};
 use crate::sema::open_interfaces::{Open, OpenImplementation, OpenMethod};
 use crate::sema::{linked_words, reach};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A type that was linked to a program.
@@ -27,6 +27,19 @@ pub struct LinkedType {
     pub kind: i32,
     /// Floats and ints for which a value of the interface has room, behind the number.
     pub room: (usize, usize),
+    /// What was compiled of it: what the shaders of the program call so far.
+    pub units: Vec<LinkedUnit>,
+}
+
+/// A function of a method that was compiled to be linked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedUnit {
+    /// The method, as `IShade.at`.
+    pub method: String,
+    /// What the function gives: the value, a derivative, where the method jumps, a side of such a place.
+    pub gives: String,
+    /// The size of its code in bytes, where the back end makes code.
+    pub code_bytes: usize,
 }
 
 /// Findings, and the program in whose files they lie.
@@ -44,15 +57,15 @@ struct Linked {
 #[derive(Default)]
 struct State {
     types: Vec<Linked>,
-    /// The linked functions that shaders call: slot and derivation.
-    called: BTreeSet<(u32, Derivation)>,
+    /// The linked functions that shaders call: slot and facet.
+    called: BTreeSet<(u32, Facet)>,
 }
 
 /// What was and will be linked to a program.
 pub(super) struct Links {
     registry: ExternalRegistry,
-    /// By slot and derivation.
-    entries: Vec<Arc<Entry>>,
+    /// By slot and facet.
+    entries: Vec<HashMap<Facet, Arc<Entry>>>,
     /// Of each slot, the interface and the method.
     slots: Vec<(usize, usize)>,
     state: Mutex<State>,
@@ -63,25 +76,28 @@ impl Links {
     pub fn of(program: &hir::Program, externals: &ExternalRegistry) -> Links {
         let mut links =
             Links { registry: externals.clone(), entries: Vec::new(), slots: Vec::new(), state: Mutex::default() };
-        let mut functions = Vec::new();
+        let (mut functions, mut moving) = (Vec::new(), Vec::new());
         for (i, open) in program.open.iter().enumerate() {
             for (j, method) in open.methods.iter().enumerate() {
                 // Checked code has words for each method of an open interface.
                 let Some(signature) = linked_words::signature(program, method.linked) else { continue };
                 links.slots.push((i, j));
-                for derivation in (0..Derivation::COUNT).map(Derivation) {
-                    let derived = signature.derived(derivation);
+                moving.push(signature.takes.iter().map(|part| part.may_move()).collect());
+                let mut entries = HashMap::new();
+                for (number, facet) in Facet::all().enumerate() {
+                    let own = signature.facet(facet);
                     let scalars = |parts: &[Part]| parts.iter().map(|part| part.scalar()).collect();
-                    let (takes, gives) = (scalars(&derived.takes), scalars(&derived.gives));
-                    let entry = Arc::new(Entry::new(derived, open.implementations.len() as u32));
-                    links.entries.push(Arc::clone(&entry));
-                    let name = format!("{}.{}", method.name, derivation.0);
+                    let (takes, gives) = (scalars(&own.takes), scalars(&own.gives));
+                    let entry = Arc::new(Entry::new(own, open.implementations.len() as u32));
+                    entries.insert(facet, Arc::clone(&entry));
+                    let name = format!("{}.{number}", method.name);
                     functions.push(External::linked(name, takes, gives, move |call| entry.run(call)));
                 }
+                links.entries.push(entries);
             }
         }
         if !functions.is_empty() {
-            links.registry.append_linked(functions);
+            links.registry.append_linked(functions, moving);
         }
         links
     }
@@ -91,8 +107,8 @@ impl Links {
         &self.registry
     }
 
-    fn entry(&self, (slot, derivation): (u32, Derivation)) -> Option<&Arc<Entry>> {
-        self.entries.get((slot * Derivation::COUNT + derivation.0) as usize)
+    fn entry(&self, (slot, facet): (u32, Facet)) -> Option<&Arc<Entry>> {
+        self.entries.get(slot as usize)?.get(&facet)
     }
 
     /// Compiles of all linked types what a shader calls that no shader called before.
@@ -112,7 +128,7 @@ impl Links {
         Ok(())
     }
 
-    fn push(&self, made: Vec<((u32, Derivation), Unit)>) {
+    fn push(&self, made: Vec<((u32, Facet), Unit)>) {
         for (at, unit) in made {
             if let Some(entry) = self.entry(at) {
                 entry.push(unit);
@@ -121,14 +137,14 @@ impl Links {
     }
 
     /// The code of a type for one linked function; `None` if the function is none of its interface.
-    fn unit(&self, linked: &Linked, at: (u32, Derivation)) -> Result<Option<Unit>, Refused> {
+    fn unit(&self, linked: &Linked, at: (u32, Facet)) -> Result<Option<Unit>, Refused> {
         let Some((&(interface, method), entry)) = self.slots.get(at.0 as usize).zip(self.entry(at)) else {
             return Ok(None);
         };
         let Some(&root) = linked.roots.get(method).filter(|_| interface == linked.interface) else { return Ok(None) };
         let refuse = |found| (Arc::clone(&linked.program), found);
         let shader = linked.program.compile_linked(root, at.1).map_err(refuse)?;
-        let own = linked.program.signature_of(root).derived(at.1);
+        let own = linked.program.signature_of(root).facet(at.1);
         Ok(Some(Unit::new(shader, &own, entry.signature())))
     }
 
@@ -152,13 +168,17 @@ impl Links {
                 self.check((own, open), (other, theirs, it), &roots).map_err(|found| (Arc::clone(added), found))?;
                 new.push(Linked { program: Arc::clone(added), interface: i, roots });
                 let (interface, name) = (open.name.clone(), it.name.clone());
-                said.push(LinkedType { interface, name, kind: kind as i32, room: open.room });
+                said.push(LinkedType { interface, name, kind: kind as i32, room: open.room, units: Vec::new() });
             }
         }
         let mut made = Vec::new();
-        for linked in &new {
+        for (linked, said) in new.iter().zip(&mut said) {
             for &at in &state.called {
-                made.extend(self.unit(linked, at)?.map(|unit| (at, unit)));
+                let Some(unit) = self.unit(linked, at)? else { continue };
+                let method = own.open[linked.interface].methods[self.slots[at.0 as usize].1].name.clone();
+                let (gives, code_bytes) = (at.1.to_string(), unit.shader.code_bytes());
+                said.units.push(LinkedUnit { method, gives, code_bytes });
+                made.push((at, unit));
             }
         }
         self.push(made);

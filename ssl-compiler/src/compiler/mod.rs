@@ -20,7 +20,7 @@ mod program;
 mod request;
 
 pub use error::CompileError;
-pub use links::LinkedType;
+pub use links::{LinkedType, LinkedUnit};
 pub use program::{Lowered, Program};
 pub use request::ShaderRequest;
 

@@ -8,7 +8,7 @@ use crate::facade::{self, Checked, CompileOptions, Roots, Target};
 use crate::ir::Module;
 use crate::jit::Shader;
 use crate::modules::{LIBRARY_ONLY, Modules, SearchPath};
-use crate::runtime::linked::{Derivation, Signature};
+use crate::runtime::linked::{Facet, Signature};
 use crate::runtime::{GlobalsLayout, ShaderInterface};
 use crate::sema::hir::FunctionId;
 use crate::sema::linked_words;
@@ -189,12 +189,12 @@ impl Program {
         linked.map_err(|(file, found)| CompileError::new(found, file.sources()))
     }
 
-    /// Compiles a derivative of a method of this program for another one.
-    pub(super) fn compile_linked(&self, root: FunctionId, derivation: Derivation) -> Result<Shader, Diagnostics> {
+    /// Compiles a facet of a method of this program for another one.
+    pub(super) fn compile_linked(&self, root: FunctionId, facet: Facet) -> Result<Shader, Diagnostics> {
         let front = self.front().map_err(CompileError::into_diagnostics)?;
         self.links.get_or_init(|| Links::of(&front.checked.program, &self.offer.externals));
         self.with_options(&ShaderRequest::default(), |options| {
-            facade::compile_linked(&front.checked, (root, derivation), options)
+            facade::compile_linked(&front.checked, (root, facet), options)
         })
     }
 

@@ -27,6 +27,11 @@ pub(super) fn explain(span: Span, why: Why) -> Diagnostic {
         Why::LookUp => {
             ("a condition in an integral depends on what a texture gives", "look the texture up before the integral")
         }
+        Why::Linked => (
+            "a method that is linked to the integrand jumps here, and its arguments are not affine in the variables of integration",
+            "hand over values that are affine in the variables of integration, such as these themselves, and compute the rest in \
+             the method",
+        ),
         Why::Twice => (
             "this asks for a second derivative of an integral whose integrand jumps",
             "only the first derivative knows how jumps move; take the second one of a function without jumps",

@@ -72,6 +72,7 @@ impl Code {
             call_sites: true,
             names: false,
             poison: false,
+            coincidences: false,
             precision: Precision::Single,
             linked: None,
             externals: options.externals,

@@ -176,6 +176,7 @@ impl Loaded {
             call_sites: false,
             names: false,
             poison: false,
+            coincidences: false,
             precision: Precision::Single,
             linked: None,
             externals: options.externals,

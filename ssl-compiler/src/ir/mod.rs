@@ -20,6 +20,7 @@ pub mod digest;
 pub mod facts;
 pub mod fold;
 pub mod gradients;
+pub mod linked;
 pub mod math;
 pub mod ops;
 pub mod parse;
@@ -33,13 +34,14 @@ mod verify_ops;
 
 pub use crate::runtime::block::MAX_TAPES;
 use crate::runtime::{ExternalRegistry, GlobalField, Texts};
-use crate::source::Span;
+use crate::source::{SourceMap, Span};
 use crate::types::Scalar;
 pub use gradients::Gradients;
 pub use ops::{Axis, Checkpoint, Compare, Const, Direction, Float1, Float2, Int1, Int2, Op, Site, Why};
 pub use real::Precision;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 macro_rules! entity {
     ($(#[$meta:meta])* $name:ident) => {
@@ -307,6 +309,10 @@ pub struct Module {
     pub gradient_rows: Vec<gradients::Input>,
     /// Integrals whose boundaries are yet to be written. No pass but the one that writes them sees any.
     pub integrals: Vec<points::Integral>,
+    /// What an integral of another program needs of a method, which is yet to be written likewise.
+    pub facets: Vec<points::Facet>,
+    /// Where things stand, if the code is to tell at run time which conditions of an integrand coincide.
+    pub sources: Option<Arc<SourceMap>>,
     /// Functions with their inverses, which that pass looks at.
     pub inverses: Vec<(FuncId, FuncId)>,
 }
@@ -327,6 +333,8 @@ impl Module {
             gradient_columns: self.gradient_columns.clone(),
             gradient_rows: self.gradient_rows.clone(),
             integrals: self.integrals.clone(),
+            facets: self.facets.clone(),
+            sources: self.sources.clone(),
             inverses: self.inverses.clone(),
         }
     }

@@ -266,6 +266,8 @@ pub enum Why {
     LookUp,
     /// It is the derivative of a boundary term.
     Twice,
+    /// A linked method jumps, or may jump, where nobody can tell: its arguments are curved in the variables of integration.
+    Linked,
 }
 
 /// How the reverse sweep through a loop comes by the values of its rounds.

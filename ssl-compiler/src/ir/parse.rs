@@ -79,6 +79,8 @@ fn module(cursor: &mut Cursor<'_>, externals: &ExternalRegistry) -> Parsed<Modul
             gradient_columns: gradients::Columns::default(),
             gradient_rows: Vec::new(),
             integrals: Vec::new(),
+            facets: Vec::new(),
+            sources: None,
             inverses: Vec::new(),
         },
         calls: Vec::new(),

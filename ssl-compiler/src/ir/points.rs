@@ -43,6 +43,18 @@ pub struct Integral {
     pub span: crate::source::Span,
 }
 
+/// What an integral of another program needs of a method, yet to be written.
+#[derive(Clone, Debug)]
+pub struct Facet {
+    /// What gives it. It takes a token and what the role says, and gives a token and zeros so far.
+    pub function: super::FuncId,
+    /// The method. It takes a token first.
+    pub root: super::FuncId,
+    pub role: crate::runtime::linked::Role,
+    /// Of the scalars that the method takes, which the integral's variables may move.
+    pub moving: Vec<bool>,
+}
+
 /// Where points come from.
 #[derive(Clone, Copy)]
 pub struct Points {
@@ -150,14 +162,19 @@ pub fn between(b: &mut Builder, [low, high]: [Value; 2], u: Value) -> Value {
     b.add(low, offset)
 }
 
-/// The product of the widths of a domain.
+/// The product of the widths of a domain, with a sign; NaN where that is not finite.
 pub fn size(b: &mut Builder, bounds: &[[Value; 2]]) -> Value {
-    let mut size = b.float(1.0);
+    let (mut size, zero, one) = (b.float(1.0), b.float(0.0), b.float(1.0));
     for &[low, high] in bounds {
         let width = b.sub(high, low);
         size = b.mul(size, width);
     }
-    size
+    if b.constant_of(size).is_some() {
+        return size;
+    }
+    let nothing = b.mul(zero, size);
+    let whole = b.add(one, nothing);
+    b.mul(size, whole)
 }
 
 /// The finaliser of MurmurHash3.
@@ -176,6 +193,13 @@ fn mixed(b: &mut Builder, mut x: Value) -> Value {
 
 /// 32 bits as a float between 0 and 1, neither of which it reaches: the middle of one of 2²³ cells, so that it and its
 /// distance from 1 are exact.
+/// A number between 0 and 1 that looks random, the same for the same float.
+pub fn hashed(b: &mut Builder, v: Value) -> Value {
+    let bits = b.emit(Op::FloatBits, &[v], INT);
+    let bits = mixed(b, bits);
+    unit(b, bits)
+}
+
 fn unit(b: &mut Builder, bits: Value) -> Value {
     let shift = b.int(9);
     let high = b.int2(Int2::Ushr, bits, shift);

@@ -308,6 +308,7 @@ pub(super) const SIMPLE: &[(Op, &str)] = &[
     (Op::Barrier(Why::Effects), "barrier.effects"),
     (Op::Barrier(Why::LookUp), "barrier.look_up"),
     (Op::Barrier(Why::Twice), "barrier.twice"),
+    (Op::Barrier(Why::Linked), "barrier.linked"),
     (Op::Keep, "keep"),
     (Op::Enter, "enter"),
     (Op::Leave, "leave"),

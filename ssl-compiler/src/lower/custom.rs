@@ -7,7 +7,6 @@ use super::derived::Given;
 use super::state::{State, one};
 use super::{Instance, Lowering, TOKEN, Work, Writer};
 use crate::ir::{self, FuncId, Op, Ty, Values};
-use crate::runtime::linked::Derivation;
 use crate::sema::hir::{self, Function, FunctionId, Role};
 use crate::syntax::ast::{Direction, Mode};
 use crate::types::Type;
@@ -32,8 +31,8 @@ impl Lowering<'_> {
     /// Names the functions that give an instance's derivatives; they are written later.
     pub(super) fn declare_custom(&mut self, id: FuncId, instance: &Instance) {
         let attributes = &self.program.function(instance.function).attributes;
-        if let Some(slot) = attributes.linked {
-            return self.declare_linked(id, slot, Derivation::VALUE);
+        if attributes.linked.is_some() {
+            return;
         }
         let substitute = attributes.primal.map(By::Substitute);
         let forward = attributes.forward.map(By::Function).or(substitute);

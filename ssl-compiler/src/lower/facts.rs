@@ -106,12 +106,14 @@ pub(super) fn collect(program: &Program, root: FunctionId, probes: bool, diagnos
         // A derivative has no body of its own that could take fuel; its callers pay for it.
         let derived = component.iter().any(|&i| program.functions[i].derived.is_some());
         let pays = recursive || total > FREE_CALLS && !derived;
-        // A probe is an effect, and may stand anywhere.
-        let effects = probes
-            || pays
-            || component.iter().any(|&i| program.functions[i].attributes.is_custom())
-            || component.iter().any(|&i| scans[i].effects)
-            || calls().any(|(id, _)| facts[id.0 as usize].effects);
+        let attributes = || component.iter().map(|&i| &program.functions[i].attributes);
+        // A probe is an effect, and may stand anywhere. What is linked has an allowance of its own.
+        let effects = attributes().all(|a| a.linked.is_none())
+            && (probes
+                || pays
+                || attributes().any(Attributes::is_custom)
+                || component.iter().any(|&i| scans[i].effects)
+                || calls().any(|(id, _)| facts[id.0 as usize].effects));
         for &i in component {
             facts[i] = FunctionFacts { effects, recursive, fuel: if pays { total } else { 0 }, ..facts[i] };
             work[i] = if pays { 1 } else { total };

@@ -33,7 +33,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, codes};
 use crate::ir::builder::Builder;
 use crate::ir::{self, ColumnWord, Const, FuncId, Gradients, Module, ParameterWord, Precision, Ty, Values};
 use crate::runtime::interface::Metadata;
-use crate::runtime::linked::Derivation;
+use crate::runtime::linked::Facet;
 use crate::runtime::{ClosureId, ExternalRegistry, GlobalsLayout, ParameterBlock, ShaderInterface, Texts, TextureDesc};
 use crate::sema::Checked;
 use crate::sema::hir::{FunctionId, Program, VarId};
@@ -43,6 +43,7 @@ use crate::types::Type;
 use facts::Facts;
 use state::{LeafState, State};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Lobes that one shader may have.
 const MAX_LOBES: usize = 64;
@@ -69,13 +70,15 @@ pub struct Request<'a> {
     pub call_sites: bool,
     /// Notes which values the author's variables hold.
     pub names: bool,
+    /// Lets code tell which conditions of an integrand coincide.
+    pub coincidences: bool,
     /// Writes a watch behind each derivative and look-up and before each output.
     pub poison: bool,
     pub roots: Roots<'a>,
     pub precision: Precision,
-    /// Makes this derivative of the function the entry, in place of the function: all that it takes is read from rows, and
-    /// all that it gives is written to rows.
-    pub linked: Option<Derivation>,
+    /// Makes this facet of the function the entry, in place of the function: all that it takes is read from rows, and all
+    /// that it gives is written to rows.
+    pub linked: Option<Facet>,
 }
 
 /// Parameter values to write in, and the parameters that the code reads from its block all the same.
@@ -117,6 +120,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         size: 0,
         too_long: false,
         integrals: Vec::new(),
+        facets: Vec::new(),
         inverses: Vec::new(),
         interface: ShaderInterface {
             name: program.function(request.shader).name.clone(),
@@ -127,7 +131,7 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         },
     };
     match request.linked {
-        Some(derivation) => lowering.linked_entry(derivation),
+        Some(facet) => lowering.linked_entry(facet),
         None => lowering.entry(),
     }
     while let Some((id, work)) = lowering.queue.pop() {
@@ -137,7 +141,8 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
             Work::Undo(instance) => lowering.undo(id, &instance),
         }
     }
-    let Lowering { functions, mut interface, words, columns, watches, inputs, integrals, inverses, .. } = lowering;
+    let Lowering { functions, mut interface, words, columns, watches, inputs, integrals, facets, inverses, .. } =
+        lowering;
     if diagnostics.has_errors() {
         return None;
     }
@@ -162,6 +167,8 @@ pub fn lower(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<(Mo
         gradient_columns: ir::gradients::Columns::default(),
         gradient_rows: Vec::new(),
         integrals,
+        facets,
+        sources: request.coincidences.then(|| Arc::new(request.checked.sources.clone())),
         inverses,
     };
     Some((module, interface))
@@ -205,6 +212,7 @@ struct Lowering<'a> {
     /// Whether it was said that there is too much.
     too_long: bool,
     integrals: Vec<ir::points::Integral>,
+    facets: Vec<ir::points::Facet>,
     inverses: Vec<(FuncId, FuncId)>,
 }
 
@@ -338,7 +346,7 @@ impl<'a> Lowering<'a> {
             return self.derived(id, instance, derived);
         }
         if let Some(slot) = function.attributes.linked {
-            return self.linked_body(id, slot, Derivation::VALUE);
+            return self.linked(id, slot);
         }
         if let Some(external) = function.external {
             return self.external_body(id, external);

@@ -12,7 +12,7 @@
 //! externals.register(External::of("wave_slope", |x: f32| x.cos()));
 //! ```
 
-use super::linked::{Derivation, LinkedCalls, MAX_ROWS};
+use super::linked::{Facet, LinkedCalls, MAX_ROWS};
 use super::{BlockContext, LANES, Row, Texts};
 use crate::types::{Scalar, Type, VectorKind};
 use smallvec::SmallVec;
@@ -301,6 +301,8 @@ pub struct ExternalRegistry {
     list: Vec<External>,
     /// The number of the first one that is linked, where any is. Those of one slot follow each other, by what they derive.
     first_linked: Option<u32>,
+    /// By slot, which of the scalars that the method takes an integral may move.
+    moving: Vec<Vec<bool>>,
 }
 
 /// The registry of a host without such functions.
@@ -309,7 +311,7 @@ pub static NO_EXTERNALS: ExternalRegistry = ExternalRegistry::new();
 impl ExternalRegistry {
     /// No functions.
     pub const fn new() -> ExternalRegistry {
-        ExternalRegistry { list: Vec::new(), first_linked: None }
+        ExternalRegistry { list: Vec::new(), first_linked: None, moving: Vec::new() }
     }
 
     /// Adds a function. It replaces one of the same name.
@@ -330,22 +332,32 @@ impl ExternalRegistry {
         self.list.get(id as usize)
     }
 
-    /// Adds the functions that are linked to compiled code: of each slot, all of its derivations.
-    pub(crate) fn append_linked(&mut self, functions: impl IntoIterator<Item = External>) {
+    /// Adds the functions that are linked to compiled code: of each slot, all of its facets, and which of the scalars that
+    /// the method takes an integral may move.
+    pub(crate) fn append_linked(&mut self, functions: impl IntoIterator<Item = External>, moving: Vec<Vec<bool>>) {
         self.first_linked = Some(self.list.len() as u32);
         self.list.extend(functions);
+        self.moving = moving;
     }
 
-    /// The number of what is linked for a slot.
-    pub(crate) fn linked(&self, slot: u32, derivation: Derivation) -> Option<u32> {
-        let id = self.first_linked? + slot * Derivation::COUNT + derivation.0;
-        ((id as usize) < self.list.len()).then_some(id)
+    /// Which of the scalars that a slot's method takes an integral may move.
+    pub(crate) fn moving(&self, slot: u32) -> &[bool] {
+        self.moving.get(slot as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The slot and the derivation behind a number, where it is that of a linked function.
-    pub(crate) fn linked_slot(&self, id: u32) -> Option<(u32, Derivation)> {
+    /// The number of what is linked for a slot; `None` if it takes or gives too much to be called.
+    pub(crate) fn linked(&self, slot: u32, facet: Facet) -> Option<u32> {
+        let place = Facet::all().position(|f| f == facet)?;
+        let id = self.first_linked? + slot * Facet::all().count() as u32 + place as u32;
+        let external = self.list.get(id as usize)?;
+        (external.takes.len().max(external.gives.len()) <= MAX_ROWS).then_some(id)
+    }
+
+    /// The slot and the facet behind a number, where it is that of a linked function.
+    pub(crate) fn linked_slot(&self, id: u32) -> Option<(u32, Facet)> {
         let i = id.checked_sub(self.first_linked?)?;
-        Some((i / Derivation::COUNT, Derivation(i % Derivation::COUNT)))
+        let count = Facet::all().count() as u32;
+        Some((i / count, Facet::all().nth((i % count) as usize)?))
     }
 
     /// All functions, by their numbers.

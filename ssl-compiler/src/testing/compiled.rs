@@ -85,6 +85,7 @@ impl<'a> Session<'a> {
             passes: self.passes,
             imports: self.imports,
             kernels: false,
+            coincidences: true,
             ..CompileOptions::new(self.globals, self.closures)
         }
     }

@@ -5,6 +5,7 @@ use super::derivatives::DerivativeArguments;
 use super::gradients;
 use super::includes::Includes;
 use super::json::JsonArgument;
+use super::linked;
 use super::outcome::{self, Outcome};
 use super::program::Program;
 use super::target;
@@ -23,7 +24,7 @@ use ssl_compiler::passes::remarks::Remarks;
 use ssl_compiler::pipeline::Stage as Reached;
 use ssl_compiler::pipeline::{Options, run_remarking};
 use ssl_compiler::source::{FileId, SourceFile, SourceMap};
-use ssl_compiler::{BackendKind, CompileOptions, GradientRequest, Target, lower_checked, syntax};
+use ssl_compiler::{BackendKind, CompileOptions, GradientRequest, OpenInterface, Target, lower_checked, syntax};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -43,6 +44,12 @@ pub struct Arguments {
     /// Show the code of the gradient of all outputs by this parameter, global, buffer or texture; may be repeated
     #[arg(long, value_name = "NAME")]
     by: Vec<String>,
+    /// With `--stage linked`, leave an interface open, whose values have room for so many floats and ints; may be repeated
+    #[arg(long, value_name = "NAME:FLOATS,INTS", value_parser = linked::open_interface)]
+    open: Vec<OpenInterface>,
+    /// With `--stage linked`, a file whose types are linked to the compiled shader; may be repeated
+    #[arg(long, value_name = "FILE")]
+    link: Vec<PathBuf>,
     #[command(flatten)]
     json: JsonArgument,
     #[command(flatten)]
@@ -79,6 +86,8 @@ enum Stage {
     Simd,
     /// The same with mathematical functions expanded, which the back ends that make machine code translate
     Math,
+    /// What is compiled where `--link` links types to the shader, and nothing else is
+    Linked,
     /// Cranelift's intermediate code
     Clif,
     /// LLVM's optimised intermediate code
@@ -95,6 +104,19 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     if arguments.json.is_wanted() && arguments.why.is_none() {
         return outcome.usage("`--json` goes with `--why`: all else that is dumped is text");
+    }
+    let links = !arguments.open.is_empty() || !arguments.link.is_empty();
+    if links && arguments.stage != Stage::Linked {
+        return outcome.usage("`--open` and `--link` go with the stage `linked`");
+    }
+    if arguments.stage == Stage::Linked {
+        let Arguments { file, open, link, by, .. } = arguments;
+        let (entry, target) = (arguments.entry.as_deref(), arguments.target.target());
+        return linked::run(
+            &linked::Asked { file, entry, by, open, link, target },
+            &arguments.includes.search(),
+            outcome,
+        );
     }
     let native = match native(arguments) {
         Ok(native) => native,

@@ -105,6 +105,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
         seeded,
         imports: &imports,
         kernels: false,
+        // Where nobody measures, and one point speaks.
+        coincidences: arguments.grid.is_none() && !arguments.time,
         ..CompileOptions::new(&layout, language.closures())
     };
     let start = Instant::now();

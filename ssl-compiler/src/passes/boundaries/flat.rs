@@ -5,6 +5,8 @@ use super::sizes::Sizes;
 use crate::ir::*;
 use crate::passes::remarks::Remarks;
 use crate::passes::{dce, inline, simplify, unroll};
+use crate::runtime::ExternalRegistry;
+use crate::runtime::linked::Facet;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
@@ -17,6 +19,8 @@ pub(super) struct Flat {
     pub customs: HashSet<FuncId>,
     /// Those of which the author gave an inverse, with that.
     pub inverses: HashMap<FuncId, FuncId>,
+    /// Those that a host links, with their slots.
+    pub linked: HashMap<FuncId, u32>,
 }
 
 pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
@@ -39,6 +43,8 @@ pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
     dce::run(&mut own);
     let is_custom = |f: &&Function| f.custom != Custom::default();
     let customs = own.functions.iter().filter(is_custom).filter_map(of_module).collect();
+    let linked: HashMap<FuncId, u32> =
+        own.functions.iter().filter_map(|f| of_module(f).zip(slot(f, &own.externals))).collect();
     let ids: Vec<Option<FuncId>> = own.functions.iter().map(of_module).collect();
     let mut function = own.functions.swap_remove(own.entry.index());
     for callee in function.insts.iter_mut().filter_map(|data| data.op.callee_mut()) {
@@ -49,7 +55,7 @@ pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
     let tokens: Vec<bool> = function.params().iter().map(|&v| function.ty(v) != Ty::Token).collect();
     let mut opaque = None;
     function.walk(|_, data| match data.op {
-        Op::Call(callee) if inverses.contains_key(&callee) => {}
+        Op::Call(callee) if inverses.contains_key(&callee) || linked.contains_key(&callee) => {}
         Op::Loop(_) | Op::Call(_) | Op::Jvp { .. } | Op::Vjp { .. } => opaque = opaque.or(Some(Why::Loop)),
         Op::If => {}
         _ if data.args.iter().any(|&v| function.ty(v) == Ty::Token) => opaque = Some(Why::Effects),
@@ -63,7 +69,16 @@ pub(super) fn of(module: &Module, integrand: FuncId) -> Flat {
         let params = &mut function.regions[body.index()].params;
         params.sort_by_key(|v| function.types[v.index()] == Ty::Token);
     }
-    Flat { function, opaque, customs, inverses }
+    Flat { function, opaque, customs, inverses, linked }
+}
+
+/// The slot of a method that a host links, if a function calls nothing but that.
+fn slot(f: &Function, externals: &ExternalRegistry) -> Option<u32> {
+    let mut calls = f.region(f.body).insts.iter().filter_map(|&inst| match f.inst(inst).op {
+        Op::External(id) => externals.linked_slot(id),
+        _ => None,
+    });
+    calls.next().filter(|(_, facet)| *facet == Facet::METHOD && f.custom != Custom::default()).map(|(slot, _)| slot)
 }
 
 /// A module of a function and all that it calls.

@@ -11,12 +11,12 @@ pub(super) const HOLDS: i32 = 1;
 pub(super) const HOLDS_NOT: i32 = 2;
 
 /// Takes what the integrand takes, then for each site in an array whether its first condition is as it is, holds or does
-/// not.
-pub(super) fn write(integrand: &Function, sites: &[Site<'_>], name: String) -> Function {
+/// not. The array has `count` elements, those for which there are no sites here last.
+pub(super) fn write(integrand: &Function, sites: &[Site<'_>], count: usize, name: String) -> Function {
     let mut f = integrand.clone();
     f.name = name;
     f.bindings.clear();
-    let states = f.new_value(Ty::Array(crate::types::Scalar::Int, sites.len() as u32));
+    let states = f.new_value(Ty::Array(crate::types::Scalar::Int, count as u32));
     let body = f.body;
     f.regions[body.index()].params.push(states);
     let jumps: HashMap<Inst, (usize, bool, Kind)> = sites
@@ -52,6 +52,44 @@ pub(super) fn write(integrand: &Function, sites: &[Site<'_>], name: String) -> F
     for (select, compared) in selects {
         if let Some(select) = select {
             f.insts[select.index()].args[1] = compared;
+        }
+    }
+    f
+}
+
+/// Lets a forced integrand force a condition of a linked method, too: that of a site without conditions here. In place of
+/// the method's value, the call then asks for what is forced. The function takes, behind what the integrand sees, what the call
+/// is given and the number of a piece; and behind all else the coordinates in the unit cube, and the first
+/// coefficient of the piece.
+pub(super) fn with_call(
+    mut f: Function,
+    dimensions: usize,
+    words: &[Ty],
+    (call, forced, site): (Inst, FuncId, usize),
+) -> Function {
+    let body = f.body;
+    let mut params = f.regions[body.index()].params.clone();
+    let states = params[params.len() - 1];
+    let seen = params.len() - 1 - dimensions;
+    let mut args: Values = words.iter().map(|&ty| f.new_value(ty)).collect();
+    let piece = f.new_value(INT);
+    let given: Vec<Value> = args.iter().copied().chain([piece]).collect();
+    params.insert_many(seen, given);
+    let place: Vec<Value> = (0..=dimensions).map(|_| f.new_value(FLOAT)).collect();
+    params.extend(place.iter().copied());
+    f.regions[body.index()].params = params;
+
+    let span = f.inst(call).span;
+    let mut insts = Vec::new();
+    let [_, side] = Place { f: &mut f, insts: &mut insts, span }.state(states, site, false);
+    args.extend(place[..dimensions].iter().copied());
+    args.extend([piece, place[dimensions], side]);
+    let data = &mut f.insts[call.index()];
+    (data.op, data.args) = (Op::Call(forced), args);
+    for region in &mut f.regions {
+        if let Some(at) = region.insts.iter().position(|&inst| inst == call) {
+            region.insts.splice(at..at, insts);
+            break;
         }
     }
     f

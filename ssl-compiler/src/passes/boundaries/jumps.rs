@@ -79,6 +79,23 @@ pub(super) fn find(flat: &Flat, fixed: &[bool]) -> Found {
     for (&v, fixed) in drawn.iter().zip(fixed) {
         taint.add(v, if *fixed { DRAWN } else { DRAWN | MOVED });
     }
+    among(flat, taint)
+}
+
+/// Looks for the jumps of a function at places that some of its parameters decide.
+pub(super) fn find_moving(flat: &Flat, moving: &[bool]) -> Found {
+    let f = &flat.function;
+    let mut taint = Taint { kinds: vec![0; f.types.len()] };
+    let params = f.params().iter().filter(|v| f.ty(**v) != Ty::Token);
+    for (&v, _) in params.zip(moving).filter(|(_, moving)| **moving) {
+        taint.add(v, DRAWN | MOVED);
+    }
+    among(flat, taint)
+}
+
+/// The jumps of a function of whose parameters this is known.
+fn among(flat: &Flat, mut taint: Taint) -> Found {
+    let f = &flat.function;
     while spread(f, f.body, &mut taint) {}
     let sizes = Sizes::of(f);
     let (mut jumps, mut look_up) = (Vec::new(), None);

@@ -20,15 +20,18 @@
 //! for all conditions together.
 //!
 //! A condition may also be on what a function gives whose inverse is declared (`declared`). What cannot be solved is softened
-//! where the author says so (`strewn`). Else it becomes a `barrier`, which differentiation refuses where a derivative goes through it.
+//! where the author says so (`strewn`). What a host links later is asked where it jumps (`linked`, `facets`). Else it becomes a `barrier`, which differentiation refuses where a derivative goes through it.
 
+mod coincidences;
 mod coinciding;
 mod copies;
 mod declared;
+mod facets;
 mod flat;
 mod forced;
 mod forms;
 mod jumps;
+mod linked;
 mod moments;
 mod planes;
 mod quadrics;
@@ -38,6 +41,7 @@ mod residual;
 mod rounds;
 mod sides;
 mod sizes;
+mod solutions;
 mod solve;
 mod strewn;
 mod ties;
@@ -45,22 +49,19 @@ mod ties;
 use super::ad::Refused;
 use crate::ir::builder::Builder;
 use crate::ir::points::Integral;
-use crate::ir::{Compare, FLOAT, FuncId, Function, Module, Op, Ty, Value, Values, Why};
-use coinciding::{Other, Site, Solution};
+use crate::ir::{FLOAT, FuncId, Function, Module, Op, Ty, Value, Values, Why};
+use coinciding::{Other, Site};
 use copies::Copies;
-use declared::Map;
-use forms::Forms;
-use jumps::{Found, Kind};
 use moments::{Head, Shape};
-use residual::{Against, Residual};
 use sides::Sides;
-use solve::{Declared, Piece, Places};
+use solve::Piece;
 use std::collections::HashMap;
 use ties::Table;
 
 /// Writes what the jumps of all integrals add, now that the integrands and all that they call are there.
 pub fn run(module: &mut Module) -> Result<(), Refused> {
-    std::mem::take(&mut module.integrals).iter().try_for_each(|integral| write(module, integral))
+    std::mem::take(&mut module.integrals).iter().try_for_each(|integral| write(module, integral))?;
+    std::mem::take(&mut module.facets).iter().try_for_each(|facet| facets::write(module, facet))
 }
 
 fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
@@ -70,7 +71,8 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
     if let Some(span) = found.look_up {
         return Err(Refused::Jumps { span, why: Why::LookUp });
     }
-    if found.jumps.is_empty() {
+    let linked = linked::calls(&flat, &found.taint);
+    if found.jumps.is_empty() && linked.is_empty() {
         return Ok(());
     }
     let placeholder = module.function(wanted.function);
@@ -91,12 +93,24 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
     let zero = b.float(0.0);
     let mut results: Values = placeholder.results[1..].iter().map(|_| zero).collect();
 
-    let solved = solved(&mut b, module, &flat, &found, &own, &mut results);
+    let solved = solutions::solved(&mut b, module, &flat, &found, &own, &mut results);
+    let sites = coinciding::together(&b, solved);
+    let moved = match module.sources {
+        Some(_) => {
+            let other = coincidences::moved(&mut b, &own);
+            coincidences::pieces_for(&mut b, module, (&flat, &found), &other)
+        }
+        None => Vec::new(),
+    };
     let mut token = own.token;
-    if !solved.is_empty() {
-        let sites = coinciding::together(&b, solved);
-        let mut writer = Writer { module, wanted, own: &own, count: results.len(), written: HashMap::new() };
-        token = writer.sites(&mut b, &flat.function, &sites, &mut results);
+    let mut writer = Writer { module, wanted, own: &own, count: results.len(), written: HashMap::new() };
+    if !sites.is_empty() {
+        token = writer.tell(&mut b, &sites, token, &moved, &mut results);
+        token = writer.sites(&mut b, token, &flat.function, &sites, &mut results);
+    }
+    let around = linked::Around { flat: &flat, taint: &found.taint, sites: &sites };
+    for call in &linked {
+        token = writer.linked(&mut b, token, &around, call, &mut results);
     }
     results.insert(0, token);
     module.functions[wanted.function.index()] = b.finish(results);
@@ -135,11 +149,17 @@ impl Writer<'_> {
     }
 
     /// Adds what the jumps do to the derivatives of the results; gives the token behind them.
-    fn sites(&mut self, b: &mut Builder, integrand: &Function, sites: &[Site<'_>], results: &mut Values) -> Value {
+    fn sites(
+        &mut self,
+        b: &mut Builder,
+        mut token: Value,
+        integrand: &Function,
+        sites: &[Site<'_>],
+        results: &mut Values,
+    ) -> Value {
         let precision = integrand.precision;
-        let sides = forced::write(integrand, sites, self.name("forced"));
-        let sides = Sides { function: self.add(sides), count: self.count };
-        let mut token = self.own.token;
+        let sides = forced::write(integrand, sites, sites.len(), self.name("forced"));
+        let sides = Sides { function: self.add(sides), count: self.count, knows_place: false };
         for (i, site) in sites.iter().enumerate() {
             b.span = site.jumps[0].0.span;
             for other in &site.others {
@@ -150,18 +170,7 @@ impl Writer<'_> {
         if pieces.is_empty() {
             return token;
         }
-        let affine = pieces.iter().all(|piece| piece.form.is_affine());
-        let dimensions = self.own.bounds.len();
-        let table = Table {
-            dimensions,
-            width: if affine { 1 + dimensions } else { forms::monomials(dimensions).len() },
-            sites: sites.len(),
-            pieces: sites
-                .iter()
-                .enumerate()
-                .flat_map(|(i, site)| site.pieces.iter().map(move |p| (i, p.period.unwrap_or(0.0) as f32)))
-                .collect(),
-        };
+        let table = Table::of(self.own.bounds.len(), sites);
         let ties = (sites.len() > 1).then(|| {
             let ties = table.write(self.name("ties"), precision);
             self.add(ties)
@@ -331,94 +340,4 @@ fn refuse(b: &mut Builder, why: Why, sources: &[Value], results: &mut Values) {
         let barrier = b.emit(Op::Barrier(why), &[source], FLOAT);
         results.iter_mut().for_each(|r| *r = b.emit(Op::Boundary, &[*r, one, barrier], FLOAT));
     }
-}
-
-/// The jumps whose places can be solved for, with these. The others refuse derivatives.
-fn solved<'j>(
-    b: &mut Builder,
-    module: &Module,
-    flat: &flat::Flat,
-    found: &'j Found,
-    own: &Own,
-    results: &mut Values,
-) -> Vec<coinciding::Found<'j>> {
-    let f = &flat.function;
-    let low: Vec<Value> = own.bounds.iter().map(|[low, _]| *low).collect();
-    let everywhere = |b: &mut Builder| -> Vec<Value> {
-        let carries = |b: &Builder, v: Value| b.ty(v).is_differentiable();
-        let mut all: Vec<Value> = own.seen.iter().chain(own.bounds.iter().flatten()).copied().collect();
-        all.retain(|&v| carries(b, v));
-        f.walk(|_, data| {
-            if let Op::Global { .. } | Op::Parameter { .. } = data.op
-                && f.ty(data.results[0]) == FLOAT
-            {
-                all.push(b.emit(data.op, &[], FLOAT));
-            }
-        });
-        all
-    };
-    let mut solved = Vec::new();
-    let mut copies = Copies::new(f, &own.seen, &low);
-    let sizes = sizes::Sizes::of(f);
-    let mut forms = Forms::new(f, &found.taint, &own.bounds, Copies::new(f, &own.seen, &[]));
-    for jump in &found.jumps {
-        b.span = jump.span;
-        let places = match flat.opaque {
-            None => solve::places(b, &mut forms, &sizes, jump),
-            Some(_) => None,
-        };
-        let solution = places.and_then(|Places { pieces, declared }| {
-            let others = declared.into_iter().map(|d| mapped(b, module, flat, &mut forms, d)).collect::<Option<_>>()?;
-            Some(Solution { pieces, others })
-        });
-        if let Some(solution) = solution.or_else(|| softened(b, flat, &mut forms, own, jump)) {
-            solved.push((jump, solution));
-            continue;
-        }
-        let why = flat.opaque.unwrap_or(match jump.kind {
-            Kind::Compare(_) => Why::Curved,
-            Kind::Rounding(_) => Why::Rounding,
-            Kind::Unknown(why) => why,
-        });
-        let copied: Option<Vec<Value>> = jump.args.iter().map(|&v| copies.of(b, v)).collect();
-        let sources = copied.unwrap_or_else(|| everywhere(b));
-        refuse(b, why, &sources, results);
-    }
-    solved
-}
-
-/// A place that a function with an inverse has, with its points.
-fn mapped(b: &mut Builder, module: &Module, flat: &flat::Flat, forms: &mut Forms<'_>, at: Declared) -> Option<Other> {
-    let call = forms.copies.definition(at.value)?;
-    let Op::Call(forward) = call.op else { return None };
-    let inverse = *flat.inverses.get(&forward)?;
-    let component = call.results.iter().position(|&r| r == at.value)?;
-    let (point, rest) = call.args.split_at(call.results.len());
-    let drawn = forms.drawn();
-    let variables: Vec<usize> =
-        point.iter().map(|v| drawn.iter().position(|d| d == v)).collect::<Option<Vec<usize>>>()?;
-    if (1..variables.len()).any(|i| variables[..i].contains(&variables[i])) {
-        return None;
-    }
-    let rest = rest.iter().map(|&v| forms.fixed(b, v)).collect::<Option<Vec<Value>>>()?;
-    let map = Map::of(module, (forward, inverse), variables, component, rest, b)?;
-    let residual = Residual::of(b, forms, at.value, Against::Outside(at.against))?;
-    Some(Other { residual, map: Some(map), above: at.above, valid: at.valid })
-}
-
-/// The band around a condition, where the author wants one.
-fn softened(
-    b: &mut Builder,
-    flat: &flat::Flat,
-    forms: &mut Forms<'_>,
-    own: &Own,
-    jump: &jumps::Jump,
-) -> Option<Solution> {
-    let Kind::Compare(compare) = jump.kind else { return None };
-    if flat.opaque.is_some() || own.smoothing.is_none() {
-        return None;
-    }
-    let residual = Residual::of(b, forms, jump.args[0], Against::Inside(jump.args[1]))?;
-    let (above, valid) = (b.bool(matches!(compare, Compare::Gt | Compare::Ge)), b.bool(true));
-    Some(Solution { pieces: Vec::new(), others: vec![Other { residual, map: None, above, valid }] })
 }

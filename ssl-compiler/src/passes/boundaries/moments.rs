@@ -203,7 +203,8 @@ impl Head<'_> {
         let states = both(b, states, given.site, given.above);
         let mut sums = Values::from_slice(carried);
         for Point { weight, coordinates } in points {
-            let jumps = self.sides.jumps(b, (&given.seen, &given.bounds), states, weight, &coordinates);
+            let place = (coordinates.as_slice(), coefficients[0]);
+            let jumps = self.sides.jumps(b, (&given.seen, &given.bounds), states, weight, place);
             let width = self.coefficients();
             for (jump, sums) in jumps.into_iter().zip(sums.chunks_mut(width)) {
                 for (sum, monomial) in sums.iter_mut().zip(self.monomials()) {

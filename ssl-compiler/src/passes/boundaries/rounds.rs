@@ -11,7 +11,7 @@ pub(super) fn rounds(
     start: &[Value],
     write: impl FnOnce(&mut Builder, Value, &[Value]) -> Values,
 ) -> Values {
-    written(b, None, count, start, write)
+    written(b, None, count, start, |b, _, index, carried| write(b, index, carried))
 }
 
 /// Likewise. Each round takes fuel, at least so much. The token behind the loop comes first.
@@ -23,7 +23,22 @@ pub(super) fn paid_rounds(
     start: &[Value],
     write: impl FnOnce(&mut Builder, Value, &[Value]) -> Values,
 ) -> Values {
-    written(b, Some((token, price)), count, start, write)
+    threaded_rounds(b, (token, price), count, start, |b, token, index, carried| (token, write(b, index, carried)))
+}
+
+/// Likewise, for rounds that have effects: `write` takes the token and hands it on.
+pub(super) fn threaded_rounds(
+    b: &mut Builder,
+    (token, price): (Value, u32),
+    count: Value,
+    start: &[Value],
+    write: impl FnOnce(&mut Builder, Value, Value, &[Value]) -> (Value, Values),
+) -> Values {
+    written(b, Some((token, price)), count, start, |b, tokens, index, carried| {
+        let (token, values) = write(b, tokens[0], index, carried);
+        tokens[0] = token;
+        values
+    })
 }
 
 fn written(
@@ -31,7 +46,7 @@ fn written(
     paid: Option<(Value, u32)>,
     count: Value,
     start: &[Value],
-    write: impl FnOnce(&mut Builder, Value, &[Value]) -> Values,
+    write: impl FnOnce(&mut Builder, &mut [Value], Value, &[Value]) -> Values,
 ) -> Values {
     let mut initial: Values = paid.iter().map(|&(token, _)| token).collect();
     let own = initial.len();
@@ -55,9 +70,11 @@ fn written(
     let body = b.open(&types);
     let carried = b.params(body);
     let one = b.int(1);
+    let next = b.int2(Int2::Add, carried[own], one);
     let mut handed = Values::from_slice(&carried[..own]);
-    handed.push(b.int2(Int2::Add, carried[own], one));
-    handed.extend(write(b, carried[own], &carried[own + 1..]));
+    let values = write(b, &mut handed, carried[own], &carried[own + 1..]);
+    handed.push(next);
+    handed.extend(values);
     b.close(handed);
 
     let inst = b.push(Op::Loop(Checkpoint::Free), initial, &types, &[condition, body]);

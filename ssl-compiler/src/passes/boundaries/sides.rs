@@ -11,6 +11,8 @@ pub(super) struct Sides {
     pub function: FuncId,
     /// How many floats it gives.
     pub count: usize,
+    /// Whether it takes, behind all else, the coordinates in the unit cube and the first coefficient of the boundary.
+    pub knows_place: bool,
 }
 
 /// The states in which a condition is as it is above its boundary, and as it is below.
@@ -28,7 +30,7 @@ impl Sides {
         (seen, bounds): (&Values, &[[Value; 2]]),
         states: [Value; 2],
         weight: Value,
-        coordinates: &[Value],
+        (coordinates, offset): (&[Value], Value),
     ) -> Vec<Value> {
         let zero = b.float(0.0);
         let inside = b.float_compare(Compare::Gt, weight, zero);
@@ -41,6 +43,10 @@ impl Sides {
         let [above, below] = states.map(|states| {
             let mut args = args.clone();
             args.push(states);
+            if self.knows_place {
+                args.extend(coordinates.iter().copied());
+                args.push(offset);
+            }
             let call = b.push(Op::Call(self.function), args, &types, &[]);
             Values::from_slice(b.results(call))
         });

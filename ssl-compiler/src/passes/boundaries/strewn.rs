@@ -80,7 +80,7 @@ impl Head<'_> {
             let states = b.emit(Op::ArrayFill, &[none], Ty::Array(Scalar::Int, self.sites as u32));
             let site = b.int(self.site as i32);
             let states = both(b, states, site, above);
-            let jumps = self.sides.jumps(b, (&seen, &bounds), states, weight, &coordinates);
+            let jumps = self.sides.jumps(b, (&seen, &bounds), states, weight, (&coordinates, residual));
             let terms = jumps.iter().flat_map(|&jump| slopes.iter().map(move |&slope| (jump, slope)));
             let sums = carried.iter().zip(terms).map(|(&sum, (jump, slope))| {
                 let term = b.mul(jump, slope);

@@ -9,8 +9,11 @@
 //!
 //! Places are the same if the coefficients of their polynomials are proportional, up to rounding.
 
+use super::coinciding::Site;
+use super::forced;
+use super::forms::monomials;
 use super::rounds::rounds;
-use super::{forced, solve::Piece};
+use super::solve::Piece;
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use crate::types::Scalar;
@@ -32,6 +35,18 @@ const VALID: i32 = 1;
 const ABOVE: i32 = 2;
 
 impl Table {
+    /// The table of all pieces of sites.
+    pub fn of(dimensions: usize, sites: &[Site<'_>]) -> Table {
+        let pieces: Vec<(usize, f32)> = sites
+            .iter()
+            .enumerate()
+            .flat_map(|(i, site)| site.pieces.iter().map(move |piece| (i, piece.period.unwrap_or(0.0) as f32)))
+            .collect();
+        let affine = sites.iter().flat_map(|site| &site.pieces).all(|piece| piece.form.is_affine());
+        let width = if affine { 1 + dimensions } else { monomials(dimensions).len() };
+        Table { dimensions, width, sites: sites.len(), pieces }
+    }
+
     pub fn states(&self) -> Ty {
         Ty::Array(Scalar::Int, self.sites as u32)
     }
@@ -46,8 +61,10 @@ impl Table {
     pub fn values(&self, b: &mut Builder, pieces: &[&Piece]) -> [Value; 2] {
         let zero = b.float(0.0);
         let coefficients = pieces.iter().flat_map(|p| &p.form.coefficients[..self.width]);
-        let coefficients: Values = coefficients.map(|c| c.unwrap_or(zero)).collect();
-        let facts: Values = pieces
+        let mut coefficients: Values = coefficients.map(|c| c.unwrap_or(zero)).collect();
+        // There may be a piece more, which is known only later.
+        coefficients.resize(self.pieces.len() * self.width, zero);
+        let mut facts: Values = pieces
             .iter()
             .map(|piece| {
                 let none = b.int(0);
@@ -58,6 +75,8 @@ impl Table {
                 b.int2(Int2::Or, valid, above)
             })
             .collect();
+        let none = b.int(0);
+        facts.resize(self.pieces.len(), none);
         let [first, second] = self.types();
         [b.emit(Op::ArrayNew, &coefficients, first), b.emit(Op::ArrayNew, &facts, second)]
     }
@@ -76,11 +95,9 @@ impl Table {
         let &[coefficients, facts, piece, offset] = b.function.params() else {
             unreachable!("the parameters were declared above")
         };
-        let own = self.own(&mut b, coefficients, piece, offset);
+        let given = self.given(&mut b, [coefficients, facts], piece, offset);
         let (none, zero, count) = (b.int(forced::AS_IT_IS), b.float(0.0), b.int(self.pieces.len() as i32));
         let states = b.emit(Op::ArrayFill, &[none], self.states());
-        let site = self.site(&mut b, piece);
-        let given = Given { coefficients, facts, piece, site, own };
         let found = rounds(&mut b, count, &[states, zero], |b, index, carried| self.round(b, &given, index, carried));
         b.finish(Values::from_slice(&found[..1]))
     }
@@ -100,18 +117,50 @@ impl Table {
         Own { all, index, pivot }
     }
 
+    /// The coefficients with those of a piece in their place.
+    pub fn with_row(&self, b: &mut Builder, coefficients: Value, piece: usize, row: &[Value]) -> Value {
+        row.iter().enumerate().fold(coefficients, |all, (m, &v)| {
+            let place = b.int((piece * self.width + m) as i32);
+            b.array_set(all, place, v)
+        })
+    }
+
+    /// Whether a piece is one, and whether its condition holds above.
+    pub fn facts(&self, b: &mut Builder, facts: Value, piece: Value) -> [Value; 2] {
+        let facts = b.array_get(facts, piece);
+        [VALID, ABOVE].map(|bit| {
+            let bit = b.int(bit);
+            let masked = b.int2(Int2::And, facts, bit);
+            b.int_compare(Compare::Eq, masked, bit)
+        })
+    }
+
+    /// Whether a polynomial may be 0 somewhere in the unit cube.
+    pub fn meets_the_cube(&self, b: &mut Builder, coefficients: Value, piece: Value) -> Value {
+        let (zero, first) = (b.float(0.0), self.coefficient(b, coefficients, piece, 0));
+        let (mut low, mut high) = (first, first);
+        for m in 1..self.width {
+            let slope = self.coefficient(b, coefficients, piece, m);
+            let ends = [Float2::Min, Float2::Max].map(|op| b.float2(op, slope, zero));
+            (low, high) = (b.add(low, ends[0]), b.add(high, ends[1]));
+        }
+        let below = b.float_compare(Compare::Lt, low, zero);
+        let above = b.float_compare(Compare::Gt, high, zero);
+        b.and(below, above)
+    }
+
     fn at(&self, b: &mut Builder, piece: Value) -> Value {
         let width = b.int(self.width as i32);
         b.int2(Int2::Mul, piece, width)
     }
 
-    fn coefficient(&self, b: &mut Builder, coefficients: Value, piece: Value, m: usize) -> Value {
+    pub fn coefficient(&self, b: &mut Builder, coefficients: Value, piece: Value, m: usize) -> Value {
         let (start, m) = (self.at(b, piece), b.int(m as i32));
         let place = b.int2(Int2::Add, start, m);
         b.array_get(coefficients, place)
     }
 
-    fn site(&self, b: &mut Builder, piece: Value) -> Value {
+    pub fn site(&self, b: &mut Builder, piece: Value) -> Value {
         let sites: Values = self.pieces.iter().map(|&(site, _)| b.int(site as i32)).collect();
         let sites = b.emit(Op::ArrayNew, &sites, Ty::Array(Scalar::Int, self.pieces.len() as u32));
         b.array_get(sites, piece)
@@ -122,22 +171,7 @@ impl Table {
     fn round(&self, b: &mut Builder, given: &Given, index: Value, carried: &[Value]) -> Values {
         let (states, way) = (carried[0], carried[1]);
         let zero = b.float(0.0);
-        let start = self.at(b, index);
-        let place = b.int2(Int2::Add, start, given.own.index);
-        let pivot = b.array_get(given.coefficients, place);
-        let ratio = b.div(pivot, given.own.pivot);
-        let facts = b.array_get(given.facts, index);
-        let [valid, above] = [VALID, ABOVE].map(|bit| {
-            let bit = b.int(bit);
-            let masked = b.int2(Int2::And, facts, bit);
-            b.int_compare(Compare::Eq, masked, bit)
-        });
-        let site = self.site(b, index);
-        let other = b.int_compare(Compare::Ne, site, given.site);
-        let some = b.float_compare(Compare::Ne, ratio, zero);
-        let near = self.near(b, given, index, ratio);
-        let tied = [valid, other, some].into_iter().fold(near, |all, c| b.and(all, c));
-
+        let Tied { tied, ratio, site, above } = self.tied(b, given, index);
         let before = b.int_compare(Compare::Lt, index, given.piece);
         let same = b.float_compare(Compare::Gt, ratio, zero);
         let (one, opposite) = (b.float(1.0), b.float(-1.0));
@@ -155,6 +189,30 @@ impl Table {
         let state = b.select(tied, state, old);
         let way = b.select(tied, first, way);
         Values::from_slice(&[b.array_set(states, site, state), way])
+    }
+
+    /// Whether a piece of another site changes at the same place.
+    pub fn tied(&self, b: &mut Builder, given: &Given, index: Value) -> Tied {
+        let zero = b.float(0.0);
+        let start = self.at(b, index);
+        let place = b.int2(Int2::Add, start, given.own.index);
+        let pivot = b.array_get(given.coefficients, place);
+        let ratio = b.div(pivot, given.own.pivot);
+        let [valid, above] = self.facts(b, given.facts, index);
+        let site = self.site(b, index);
+        let other = b.int_compare(Compare::Ne, site, given.site);
+        let some = b.float_compare(Compare::Ne, ratio, zero);
+        let near = self.near(b, given, index, ratio);
+        let tied = [valid, other, some].into_iter().fold(near, |all, c| b.and(all, c));
+
+        Tied { tied, ratio, site, above }
+    }
+
+    /// A piece that others are compared with. `offset` is its first coefficient.
+    pub fn given(&self, b: &mut Builder, [coefficients, facts]: [Value; 2], piece: Value, offset: Value) -> Given {
+        let own = self.own(b, coefficients, piece, offset);
+        let site = self.site(b, piece);
+        Given { coefficients, facts, piece, site, own }
     }
 
     /// Whether the coefficients of a piece are a multiple of the own ones.
@@ -204,12 +262,21 @@ struct Own {
     pivot: Value,
 }
 
-struct Given {
+pub(super) struct Given {
     coefficients: Value,
     facts: Value,
     piece: Value,
     site: Value,
     own: Own,
+}
+
+/// How another piece lies to a given one.
+pub(super) struct Tied {
+    pub tied: Value,
+    /// What its coefficients are to those of the given one.
+    ratio: Value,
+    site: Value,
+    above: Value,
 }
 
 fn equal(b: &mut Builder, x: Value, y: Value) -> Value {
