@@ -62,6 +62,7 @@ fn all_tests_in_the_language_pass_on_every_backend() {
 }
 
 #[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
 fn all_tests_in_the_language_pass_unoptimised() {
     run_all(Options { optimise: false, ..Options::default() }, OptLevel::O0);
 }

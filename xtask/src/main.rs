@@ -184,6 +184,14 @@ fn equal_pictures() -> Outcome {
     run(cargo_command(&[&test, proof_features(), &["--", "--ignored"]].concat()))
 }
 
+/// What takes minutes without optimisation.
+fn long_tests() -> Outcome {
+    let test = ["test", "--release", "-p", "ssl-tests"];
+    let files = ["neutral", "lanes", "shaders", "library_derivatives", "llvm"].iter().flat_map(|name| ["--test", name]);
+    let files: Vec<&str> = files.collect();
+    cargo(&[&test, &files[..], proof_features(), &["--", "--ignored"]].concat())
+}
+
 /// One thing that must hold, with the name under which it is reported.
 type Step = (&'static str, fn() -> Outcome);
 
@@ -209,6 +217,7 @@ const STEPS: &[Step] = &[
     ("render", render),
     ("pictures", equal_pictures),
     ("fits", long_fits),
+    ("long tests", long_tests),
     ("proof", || prove_by(&["--test", "proof", "--test", "proof_table"], 10_000)),
     // A program's gradients take many runs of it: the full size is for `prove`.
     ("proof, gradients", || prove_by(&["--test", "proof_gradients"], 1_000)),
