@@ -76,12 +76,13 @@ fn loss(scene: &mut Differentiated, options: &RenderOptions) -> f64 {
     let output = render(&mut scene.scene, options, &AtomicBool::new(false), &|_| ()).expect("it can be rendered");
     let pixels = &output.picture.pixels;
     let products = pixels.iter().zip(cotangent(pixels.len())).map(|(p, c)| (p.as_dvec3() * c.as_dvec3()).element_sum());
-    products.sum()
+    products.sum::<f64>() * f64::from(scene.scene.film.exposure).exp2()
 }
 
 fn gradient(scene: &mut Differentiated, options: &RenderOptions) -> Vec<f32> {
     let size = options.size.unwrap_or((scene.scene.film.width, scene.scene.film.height));
-    let cotangent = cotangent((size.0 * size.1) as usize);
+    let gain = scene.scene.film.exposure.exp2();
+    let cotangent: Vec<Vec3> = cotangent((size.0 * size.1) as usize).into_iter().map(|c| gain * c).collect();
     let gradient = scene.gradient(options, &cotangent, &AtomicBool::new(false)).expect("there is one");
     assert_eq!(gradient.left_out, 0);
     gradient.values
@@ -124,9 +125,38 @@ fn weights_emission_and_members_have_the_slopes_of_the_same_paths() {
     assert_slopes("without light samples", &scene, &["materials.*.*"]);
 }
 
+const LIGHTS: &str = "[[lights]]\ntype = \"point\"\nname = \"key\"\nposition = [2, 3, 2]\nintensity = [9, 8, 7]\ntemperature = 3000\n\
+    [[lights]]\ntype = \"spot\"\nposition = [-2, 3, 2]\nlook_at = [0, 0, 0]\nintensity = [20, 25, 30]\n\
+    [[lights]]\ntype = \"distant\"\ndirection = [1, -2, -1]\nirradiance = [0.5, 0.6, 0.7]\n\
+    [[lights]]\ntype = \"distant\"\ndirection = [-1, -1, -1]\nirradiance = [0.7, 0.6, 0.5]\nangle = 20\n\
+    [[shapes]]\ntype = \"rectangle\"\nname = \"panel\"\nmaterial = \"floor\"\ntranslate = [-1, 3, 1]\nrotate = [180, 0, 0]\n\
+    emission = [3, 4, 5]\n";
+
+#[test]
+fn lights_of_all_kinds_have_the_slopes_of_the_same_paths() {
+    for (ball, depth) in [(MATTE, 1), (GLASS, 4)] {
+        let scene =
+            room(&materials(MATTE, ball, MATTE), depth, "").replace("height = 5\n", "height = 5\nexposure = 0.5\n");
+        let scene = scene + LIGHTS;
+        let patterns = ["lights.*.*", "shapes.panel.emission", "environment.radiance", "film.exposure"];
+        assert_slopes(&format!("lights, {depth} bounces"), &scene, &patterns);
+    }
+}
+
+/// Lobes alone look for the light: light sampling would draw from tables that follow it.
+#[test]
+fn skies_have_the_slopes_of_the_same_paths() {
+    let constant = "type = \"constant\"\nradiance = [0.3, 0.4, 0.5]\n";
+    for sky in ["type = \"sky\"\nzenith = [0.2, 0.4, 0.9]\n", "type = \"daylight\"\nscale = 0.1\nsun_angle = 30\n"] {
+        let scene = room(&materials(MATTE, GLASS, MATTE), 4, "sampling = \"lobes\"\n").replace(constant, sky);
+        assert_slopes(sky, &scene, &["environment.*", "materials.floor.*"]);
+    }
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    let mut scene = differentiated(&room(&materials(MATTE, DUST, STRIPES), 4, ""), &["materials.*.*"]);
+    let scene = room(&materials(MATTE, DUST, STRIPES), 4, "") + LIGHTS;
+    let mut scene = differentiated(&scene, &["materials.*.*", "lights.*.*", "environment.*", "film.exposure"]);
     let mut of = |threads| {
         let options =
             RenderOptions { threads: Some(threads), size: Some((40, 30)), samples: Some(4), ..Default::default() };
@@ -210,6 +240,36 @@ fn shade(arguments: &[&str]) -> (i32, String, String) {
     (out.status.code().unwrap_or(-1), text(&out.stdout), text(&out.stderr))
 }
 
+/// A picture that is as shown on a screen has the film's exposure; that is found beside a color of the light.
+#[test]
+fn an_exposure_and_a_light_are_found() {
+    let folder = Folder::new("exposure");
+    let scene = room(&materials(MATTE, MATTE, MATTE), 1, "").replace("height = 5\n", "height = 5\nexposure = -0.7\n")
+        + "[[lights]]\ntype = \"point\"\nname = \"key\"\nposition = [2, 3, 2]\nintensity = [2, 1, 1.5]\n";
+    let scene = folder.write("room.toml", &scene);
+    let target = folder.file("target.png");
+    let (code, _, said) = shade(&["render", &scene, "-o", &target, "--spp", "256", "--size", "20x15"]);
+    assert_eq!(code, 0, "{said}");
+    let fit = "steps = 60\nsamples = 4\n[[views]]\ntarget = \"target.png\"\n\
+        [[fit]]\nparameters = \"film.exposure\"\nrate = 0.05\nstart = 0.0\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n\
+        [[fit]]\nparameters = \"lights.key.intensity\"\nrate = 0.1\nstart = 1.5\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n";
+    let job = folder.write("job.toml", fit);
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
+    assert_eq!(code, 0, "{said}");
+    let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
+    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let near = |pointer: &str, wanted: f64| {
+        let value =
+            found.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap_or_else(|| panic!("{pointer}: {text}"));
+        assert!((value - wanted).abs() < 0.1, "{pointer} = {value} instead of {wanted}");
+    };
+    near("/film/exposure", -0.7);
+    near("/lights/0/intensity/0", 2.0);
+    near("/lights/0/intensity/1", 1.0);
+}
+
 /// The command finds back what a picture was made with, resumes to the same bytes, and leaves a scene that renders.
 #[test]
 fn a_fit_finds_what_its_target_was_made_with() {
@@ -251,7 +311,8 @@ fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
     let (code, out, _) = shade(&["fit", &scene, "--list", "materials.*.tint"]);
     assert_eq!((code, out.as_str()), (0, "materials.floor.tint = [0.7,0.5,0.3]\n"));
     let (code, out, _) = shade(&["fit", &scene, "--list"]);
-    assert!(code == 0 && out.lines().count() == 6, "{out}");
+    assert!(code == 0 && out.lines().count() == 8, "{out}");
+    assert!(out.ends_with("environment.radiance = [0.3,0.4,0.5]\nfilm.exposure = [0.0]\n"), "{out}");
     let job = |text: &str| folder.write("job.toml", text);
     for (text, message) in [
         (FIT.replace("floor", "flor"), "did you mean `materials.floor.tint`?"),

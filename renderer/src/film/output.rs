@@ -97,6 +97,21 @@ fn filmic(x: Vec3) -> Vec3 {
     (x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14)
 }
 
+/// The light that [`develop`] shows as this, which is linear and from 0 to 1, without exposure. What a curve shows as white is
+/// the least such light.
+pub fn undeveloped(shown: Vec3, tone: ToneCurve) -> Vec3 {
+    let one = |y: f32| {
+        // The solution of filmic(x) = y, a quadratic in x.
+        let y = y.clamp(0.0, 1.0);
+        let (a, b, c) = (2.51 - 2.43 * y, 0.03 - 0.59 * y, -0.14 * y);
+        (-b + (b * b - 4.0 * a * c).sqrt()) / (2.0 * a)
+    };
+    match tone {
+        ToneCurve::Filmic => Vec3::from(shown.to_array().map(one)),
+        ToneCurve::Clamp | ToneCurve::Scaled | ToneCurve::Signed => shown,
+    }
+}
+
 /// Writes a picture in the format of `path`'s extension: beside its final name first, then renamed. Exposure and tone curve
 /// are for a PNG, what it says of how it was made for an EXR.
 pub fn write(
@@ -207,6 +222,17 @@ mod tests {
         assert_eq!(read.as_raw()[..], [0.0, 0.215_861, 9.0, -1.0, 1e-5, 0.5]);
         assert_eq!(std::fs::read_dir(&folder).expect("as above").count(), 2, "nothing partial is left");
         std::fs::remove_dir_all(&folder).expect("as above");
+    }
+
+    #[test]
+    fn what_is_shown_goes_back_to_light() {
+        for x in [0.0, 1e-3, 0.18, 0.7, 3.0] {
+            let light = Vec3::splat(x);
+            let found = undeveloped(filmic(light), ToneCurve::Filmic);
+            assert!((found - light).abs().max_element() < 1e-4 * (1.0 + x), "{x}: {found}");
+            assert_eq!(undeveloped(light, ToneCurve::Clamp), light);
+        }
+        assert!(undeveloped(Vec3::splat(2.0), ToneCurve::Filmic).is_finite());
     }
 
     #[test]

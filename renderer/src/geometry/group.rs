@@ -332,6 +332,11 @@ impl Geometry {
         &self.shapes
     }
 
+    /// Lets a shape send out another radiance.
+    pub fn set_emission(&mut self, shape: u32, emission: Vec3) {
+        self.shapes[shape as usize].emission = emission;
+    }
+
     /// Marks the shapes of the materials that may let light pass straight on. A structure that is built afterwards tells them
     /// from opaque ones. Says whether any mark changed.
     pub fn mark_see_through(&mut self, is_see_through: impl Fn(u32) -> bool) -> bool {

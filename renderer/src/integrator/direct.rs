@@ -3,7 +3,7 @@
 
 use super::differentials::scattered;
 use super::light_samples::{
-    Chance, DrawnLight, EmitterPoint, LightSample, LightSamples, Radiance, SeeThrough, Source, Towards,
+    Chance, DrawnLight, EmitterPoint, LightSample, LightSamples, Origin, Radiance, SeeThrough, Source, Towards,
 };
 use super::numbers::BounceNumbers;
 use super::own_lobes;
@@ -14,7 +14,7 @@ use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, Reach};
 use crate::light::{
-    self, Arriving, DirectionFootprint, Drawn, Glow, LightSampling, ParallelLight, PointLight, Receiver,
+    self, Arriving, DirectionFootprint, Drawn, Glow, LightPlace, LightSampling, ParallelLight, PointLight, Receiver,
 };
 use crate::material::{Material, ShadingPoint};
 use crate::ray::Ray;
@@ -118,9 +118,9 @@ impl Vertex<'_> {
         let (scene, receiver) = (self.scene, self.receiver());
         let list = receiver.list;
         self.parallel_lights(list, draws);
-        scene.lights.asked(list).for_each(|light| self.point(light, 1.0, draws));
+        scene.lights.asked(list).for_each(|numbered| self.point(numbered, 1.0, draws));
         match scene.lights.sample(&scene.geometry, &receiver, u.light()) {
-            Some(light::LightSample::Point(light, p)) => self.point(light, p, draws),
+            Some(light::LightSample::Point(number, light, p)) => self.point((number, light), p, draws),
             Some(light::LightSample::Surface(drawn)) if self.draws() => {
                 let (wi, distance, chance) = (drawn.wi, drawn.hit.t, Chance::Density(drawn.pdf));
                 draws.push(Towards { kind: "area", wi, distance, chance, radiance: Radiance::Shape(drawn) });
@@ -141,10 +141,11 @@ impl Vertex<'_> {
         if scene.suns.is_empty() {
             return;
         }
-        for ((sun, name), u) in scene.suns.iter().zip(u.suns()) {
+        for (i, ((sun, name), u)) in scene.suns.iter().zip(u.suns()).enumerate() {
             if scene.lights.linked(list, *name) {
-                let (wi, pdf) = sun.sample(u);
-                let (chance, radiance) = (Chance::Density(pdf), Radiance::Even(sun.disk_radiance()));
+                let ((wi, pdf), from) = (sun.sample(u), LightPlace::Sun(i as u32));
+                let radiance = Radiance::Even { radiance: sun.disk_radiance(), from, per_unit: sun.per_unit() };
+                let chance = Chance::Density(pdf);
                 draws.push(Towards { kind: "distant", wi, distance, chance, radiance });
             }
         }
@@ -162,33 +163,39 @@ impl Vertex<'_> {
     /// Draws all lights without extent, and disks in the sky as if all of it came from their middles.
     fn without_chance(&self, draws: &mut Draws<'_>) {
         let (scene, list) = (self.scene, self.receiver().list);
-        let suns = scene.suns.iter().filter(|(_, name)| scene.lights.linked(list, *name));
-        suns.for_each(|(sun, _)| self.parallel(&sun.middle(), draws));
-        scene.lights.all_points(list).for_each(|light| self.point(light, 1.0, draws));
+        let suns = scene.suns.iter().enumerate().filter(|(_, (_, name))| scene.lights.linked(list, *name));
+        suns.for_each(|(i, (sun, _))| self.parallel(LightPlace::Sun(i as u32), &sun.middle(), draws));
+        scene.lights.all_points(list).for_each(|numbered| self.point(numbered, 1.0, draws));
         self.parallel_lights(list, draws);
     }
 
     fn parallel_lights(&self, list: u32, draws: &mut Draws<'_>) {
         let scene = self.scene;
-        let linked = scene.parallel.iter().filter(|(_, name)| scene.lights.linked(list, *name));
-        linked.for_each(|(light, _)| self.parallel(light, draws));
+        let linked = scene.parallel.iter().enumerate().filter(|(_, (_, name))| scene.lights.linked(list, *name));
+        linked.for_each(|(i, (light, _))| self.parallel(LightPlace::Parallel(i as u32), light, draws));
     }
 
-    fn parallel(&self, light: &ParallelLight, draws: &mut Draws<'_>) {
-        self.without_extent("distant", light.arriving(), 1.0, draws);
+    fn parallel(&self, from: LightPlace, light: &ParallelLight, draws: &mut Draws<'_>) {
+        self.without_extent("distant", (from, light.arriving()), 1.0, draws);
     }
 
     /// A point or spot light that was chosen with probability `p`.
-    fn point(&self, light: &PointLight, p: f32, draws: &mut Draws<'_>) {
+    fn point(&self, (number, light): (u32, &PointLight), p: f32, draws: &mut Draws<'_>) {
         if let Some(arriving) = light.arriving(self.point.surface.position) {
-            self.without_extent(light.kind(), arriving, p, draws);
+            self.without_extent(light.kind(), (LightPlace::Point(number), arriving), p, draws);
         }
     }
 
     /// A light without extent that was chosen with probability `p`; the lobes cannot find it.
-    fn without_extent(&self, kind: &'static str, arriving: Arriving, p: f32, draws: &mut Draws<'_>) {
-        let Arriving { wi, distance, irradiance } = arriving;
-        let (chance, radiance) = (Chance::Choice(p), Radiance::Even(irradiance));
+    fn without_extent(
+        &self,
+        kind: &'static str,
+        (from, arriving): (LightPlace, Arriving),
+        p: f32,
+        draws: &mut Draws<'_>,
+    ) {
+        let Arriving { wi, distance, irradiance, per_unit } = arriving;
+        let (chance, radiance) = (Chance::Choice(p), Radiance::Even { radiance: irradiance, from, per_unit });
         draws.push(Towards { kind, wi, distance, chance, radiance });
     }
 
@@ -215,8 +222,8 @@ impl Vertex<'_> {
             let see_through = self.see_through(towards, scattered.pdf);
             queue.push(self.path.beta * weight, self.shadow_ray(towards), see_through, source);
             if let Some(followed) = &mut queue.followed {
-                let (sample, lane, drawn) = (number as u32, queue.lane as u32, self.of_shape(towards, scattered.pdf));
-                followed.push(DrawnLight { sample, lane, wi: towards.wi, scale: scattered.scale, drawn });
+                let (sample, lane, origin) = (number as u32, queue.lane as u32, self.origin(towards, scattered.pdf));
+                followed.push(DrawnLight { sample, lane, wi: towards.wi, scale: scattered.scale, origin });
             }
         }
         if let Some(notes) = &mut queue.notes {
@@ -256,7 +263,7 @@ impl Vertex<'_> {
     /// the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
     fn source(&self, towards: &Towards, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
         match &towards.radiance {
-            Radiance::Even(radiance) => Source::Known(*radiance),
+            Radiance::Even { radiance, .. } => Source::Known(*radiance),
             Radiance::Environment => samples.direction(self.footprint(towards.wi, lobe_pdf)),
             Radiance::Shape(drawn) => {
                 let shape = self.scene.geometry.shape(drawn.shape);
@@ -270,16 +277,19 @@ impl Vertex<'_> {
         }
     }
 
-    /// The point of a shape whose material has light of its own that a gradient goes back to.
-    fn of_shape(&self, towards: &Towards, lobe_pdf: f32) -> Option<Box<EmitterPoint>> {
-        let Radiance::Shape(drawn) = &towards.radiance else { return None };
-        let material = self.scene.geometry.shape(drawn.shape).material;
-        let follows = |m: &Material| m.has_adjoint() && m.emission().is_some();
-        self.scene
-            .materials
-            .get(material as usize)
-            .is_some_and(follows)
-            .then(|| Box::new(self.emitter_point(drawn, Vec3::ZERO, lobe_pdf)))
+    /// What a gradient can go back to.
+    fn origin(&self, towards: &Towards, lobe_pdf: f32) -> Origin {
+        match &towards.radiance {
+            Radiance::Even { from, per_unit, .. } => Origin::Light(*from, *per_unit),
+            Radiance::Environment => Origin::Environment,
+            Radiance::Shape(drawn) => {
+                let material = self.scene.geometry.shape(drawn.shape).material;
+                let follows = |m: &Material| m.has_adjoint() && m.emission().is_some();
+                let follows = self.scene.materials.get(material as usize).is_some_and(follows);
+                let point = follows.then(|| Box::new(self.emitter_point(drawn, Vec3::ZERO, lobe_pdf)));
+                Origin::Shape { shape: drawn.shape, front: !drawn.behind, point }
+            }
+        }
     }
 
     fn emitter_point(&self, drawn: &Drawn, of_shape: Vec3, lobe_pdf: f32) -> EmitterPoint {

@@ -58,7 +58,13 @@ fn footprint(path: &Path) -> DirectionFootprint {
 /// The disks in the sky, as much of each as counts beside light sampling.
 fn suns_seen(scene: &Scene, path: &Path) -> Vec3 {
     let d = path.ray.direction;
-    let share = |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d));
-    let linked = scene.suns.iter().filter(|(_, name)| scene.lights.linked(path.from.list, *name));
-    linked.map(|(sun, _)| sun.radiance(d) * share(sun)).sum()
+    shares_of_suns(scene, path).map(|(i, share)| scene.suns[i].0.radiance(d) * share).sum()
+}
+
+/// By its number, how much of each disk counts that the path may see.
+pub fn shares_of_suns(scene: &Scene, path: &Path) -> impl Iterator<Item = (usize, f32)> {
+    let d = path.ray.direction;
+    let share = move |sun: &Sun| scene.integrator.sampling.of_lobe(path.pdf, sun.pdf(d));
+    let linked = scene.suns.iter().enumerate().filter(|(_, (_, name))| scene.lights.linked(path.from.list, *name));
+    linked.map(move |(i, (sun, _))| (i, share(sun)))
 }

@@ -1,7 +1,7 @@
 //! Light samples of a wavefront: drawn at its vertices, and added to its paths once all their shadow rays are traced together,
 //! as many rays at once cost less than one after the other.
 
-use crate::light::{DirectionFootprint, Drawn};
+use crate::light::{DirectionFootprint, Drawn, LightPlace};
 use crate::ray::{Ray, RayDifferential};
 use glam::Vec3;
 
@@ -26,7 +26,12 @@ pub enum Chance {
 /// What is known of it before anybody asks a shader or a texture.
 pub enum Radiance {
     /// With this radiance, or without extent with this irradiance.
-    Even(Vec3),
+    Even {
+        radiance: Vec3,
+        from: LightPlace,
+        /// What it is for a light of strength 1.
+        per_unit: f32,
+    },
     Shape(Drawn),
     Environment,
 }
@@ -65,8 +70,23 @@ pub struct DrawnLight {
     pub wi: Vec3,
     /// What it adds per unit of the lobes' value and of its radiance, seen from the vertex.
     pub scale: f32,
-    /// Of a shape to whose shader a gradient goes back.
-    pub drawn: Option<Box<EmitterPoint>>,
+    pub origin: Origin,
+}
+
+/// Where the radiance of a light sample comes from, for the gradient of it.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// So much for each unit of its strength.
+    Light(LightPlace, f32),
+    Shape {
+        shape: u32,
+        /// It is seen from where it sends out light of its own.
+        front: bool,
+        /// If its shader has a gradient.
+        point: Option<Box<EmitterPoint>>,
+    },
+    /// It is among the directions of the samples.
+    Environment,
 }
 
 /// Where the radiance comes from.

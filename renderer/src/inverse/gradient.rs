@@ -5,7 +5,7 @@
 use super::Differentiated;
 use crate::film::part::{BATCH, Plan};
 use crate::film::{Film, Shape};
-use crate::integrator::replay::{Gather, Memory, replay};
+use crate::integrator::replay::{Gather, Memory, Numbers, replay};
 use crate::integrator::{Batch, Workspace};
 use crate::render::{Ready, RenderError, RenderOptions, STACK_BYTES, available_threads};
 use crate::scene::{IntegratorKind, Scene};
@@ -14,6 +14,7 @@ use kernels::sums::Sums;
 use kernels::{Arrangement, Buffer, Element};
 use rayon::prelude::*;
 use ssl_compiler::runtime::Row;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -64,21 +65,38 @@ impl From<RenderError> for GradientError {
 }
 
 /// Adds what comes from a batch to the sums.
-struct Total<'a>(&'a Sums);
+struct Total<'a> {
+    sums: &'a Sums,
+    /// What single paths bring, by number. A batch adds it as one term for each.
+    of_paths: BTreeMap<u32, f64>,
+}
+
+impl Total<'_> {
+    fn finish(&mut self) {
+        for (by, sum) in std::mem::take(&mut self.of_paths) {
+            self.sums.add(by as usize, 0, sum);
+        }
+    }
+}
 
 impl Gather for Total<'_> {
     fn add(&mut self, by: u32, row: &Row, paths: &[u32]) {
         // Lanes first, in their order: the sum of a block is one term.
         let sum: f64 = row.0[..paths.len()].iter().map(|x| f64::from(*x)).sum();
         if sum != 0.0 {
-            self.0.add(by as usize, 0, sum);
+            self.sums.add(by as usize, 0, sum);
         }
+    }
+
+    fn add_number(&mut self, by: u32, gradient: f32, _path: u32) {
+        *self.of_paths.entry(by).or_default() += f64::from(gradient);
     }
 }
 
 /// The work of a replay, batch by batch.
 pub(super) struct Replays<'a> {
     pub scene: &'a Scene,
+    pub numbers: &'a Numbers,
     pub ready: &'a Ready,
     pub plan: &'a Plan,
     pub film: &'a Film,
@@ -117,7 +135,7 @@ impl Replays<'_> {
                     cotangent(x, y) / self.plan.samples as f32
                 };
                 let mut gather = gather();
-                replay(self.scene, &batch, of_pixel, &mut work, &mut memory, &mut gather);
+                replay((self.scene, self.numbers), &batch, of_pixel, &mut work, &mut memory, &mut gather);
                 done(index, &mut gather, &work);
             }
             self.scene.textures.cache().release();
@@ -142,7 +160,7 @@ pub(super) fn check(scene: &Scene) -> Result<(), GradientError> {
 
 impl Differentiated {
     /// The gradient of a loss of which `cotangent` is the gradient by the pixels of the picture that `options` describe, rows
-    /// from the top, within its crop. Give other seeds to this and to the picture in the loss, or the gradient has the
+    /// from the top, within its crop. The gradient by the film's exposure is that of the picture times 2 to its power. Give other seeds to this and to the picture in the loss, or the gradient has the
     /// wrong mean: noise that the two have in common would be squared.
     ///
     /// # Errors
@@ -163,10 +181,13 @@ impl Differentiated {
         let sums = |e: kernels::BufferError| RenderError::Machine(e.to_string());
         let mut total = Sums::new(&Element::floats(1), self.len()).map_err(sums)?;
         let film = Film::new(window, Shape::default());
-        let replays = Replays { scene: &self.scene, ready: &ready, plan: &plan, film: &film, cancel };
+        let (scene, numbers) = (&self.scene, &self.numbers);
+        let replays = Replays { scene, numbers, ready: &ready, plan: &plan, film: &film, cancel };
         let of_pixel = |x: u32, y: u32| cotangent[((y - window.y0) * window.width() + x - window.x0) as usize];
         let threads = options.threads.unwrap_or_else(available_threads).max(1);
-        replays.run(threads, &of_pixel, &|| Total(&total), &|_, _, _| {})?;
+        replays.run(threads, &of_pixel, &|| Total { sums: &total, of_paths: BTreeMap::new() }, &|_, total, _| {
+            total.finish()
+        })?;
         let mut buffer = Buffer::new(Element::floats(1), Arrangement::Columns, self.len()).map_err(sums)?;
         let left_out = total.left_out();
         total.write(buffer.view_mut()).map_err(sums)?;

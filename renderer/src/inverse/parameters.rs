@@ -1,7 +1,9 @@
 //! What of a scene can be fitted, by name, and how it is read and set.
 
+use crate::integrator::replay::Numbers;
 use crate::material::{GradientBy, Refused};
 use crate::scene::Scene;
+use glam::Vec3;
 use rayon::prelude::*;
 use ssl_compiler::diagnostics::closest;
 use ssl_compiler::runtime::ParameterValue;
@@ -24,6 +26,10 @@ pub struct Parameter {
 pub enum Target {
     /// Of a material, by its number, that of this name.
     Material { material: u32, name: String },
+    /// How strongly something shines, by its number among the scene's light settings.
+    Light { setting: usize },
+    /// That of the film, in stops.
+    Exposure,
 }
 
 /// All that can be fitted, in the order of the scene.
@@ -37,7 +43,19 @@ pub fn list(scene: &Scene) -> Vec<Parameter> {
         };
         material.differentiable_parameters().map(of_material).collect::<Vec<_>>()
     };
-    scene.materials.iter().enumerate().flat_map(of).collect()
+    let lights = scene.light_settings.iter().enumerate().map(|(setting, light)| Parameter {
+        name: light.name.clone(),
+        target: Target::Light { setting },
+        len: 3,
+        bounds: vec![[0.0, f32::INFINITY]; 3],
+    });
+    let exposure = Parameter {
+        name: "film.exposure".to_owned(),
+        target: Target::Exposure,
+        len: 1,
+        bounds: vec![[f32::NEG_INFINITY, f32::INFINITY]],
+    };
+    scene.materials.iter().enumerate().flat_map(of).chain(lights).chain([exposure]).collect()
 }
 
 /// Those whose name a pattern matches, in which `*` stands for any text without a dot.
@@ -77,6 +95,8 @@ pub fn values(scene: &Scene, parameters: &[Parameter]) -> Vec<Vec<f32>> {
             let found = material.differentiable_parameters().find(|d| d.name == *name);
             found.map_or(vec![0.0; p.len], |d| material.numbers(d))
         }
+        Target::Light { setting } => scene.light_settings[*setting].value.to_array().to_vec(),
+        Target::Exposure => vec![scene.film.exposure],
     };
     parameters.iter().map(one).collect()
 }
@@ -87,6 +107,7 @@ pub struct Differentiated {
     parameters: Vec<Parameter>,
     firsts: Vec<u32>,
     len: usize,
+    pub(super) numbers: Numbers,
 }
 
 impl Differentiated {
@@ -100,12 +121,15 @@ impl Differentiated {
             firsts.push(len as u32);
             len += p.len;
         }
+        let mut numbers = Numbers::default();
         let mut asked: Vec<GradientBy> = scene.materials.iter().map(|_| GradientBy::default()).collect();
         for (p, first) in parameters.iter().zip(&firsts) {
             match &p.target {
                 Target::Material { material, name } => {
                     asked[*material as usize].parameters.push((name.clone(), *first));
                 }
+                Target::Light { setting } => numbers.add_light(&scene, *setting, *first),
+                Target::Exposure => numbers.exposure = Some(*first),
             }
         }
         let variables = scene.values.variables().to_vec();
@@ -114,7 +138,7 @@ impl Differentiated {
             .par_iter_mut()
             .zip(&asked)
             .try_for_each(|(material, asked)| material.differentiate(asked, &variables))?;
-        Ok(Differentiated { scene, parameters, firsts, len })
+        Ok(Differentiated { scene, parameters, firsts, len, numbers })
     }
 
     pub fn parameters(&self) -> &[Parameter] {
@@ -155,26 +179,43 @@ impl Differentiated {
         values(&self.scene, &self.parameters).concat()
     }
 
-    /// Gives the parameters other floats. Nothing is built or compiled anew but what follows from them: light trees, and what
-    /// light samples know of materials that glow.
+    /// Gives the parameters other floats: see [`Scene::update`].
     ///
     /// # Errors
-    /// See [`Scene::follow_materials`].
+    /// Those of [`Scene::update`].
     pub fn set(&mut self, values: &[f32]) -> Result<(), String> {
-        for (i, p) in self.parameters.iter().enumerate() {
-            let numbers = &values[self.range_of(i)];
-            match &p.target {
+        let ranges = (0..self.parameters.len()).map(|i| self.range_of(i)).collect::<Vec<_>>();
+        self.scene.update(self.parameters.iter().zip(ranges.into_iter().map(|range| &values[range])))
+    }
+}
+
+impl Scene {
+    /// Gives parameters other floats. Nothing is built or compiled anew but what follows from them: light trees, and what
+    /// light samples know of materials that glow. Tables by which environments are sampled follow when the next picture is
+    /// begun.
+    ///
+    /// # Errors
+    /// Those of [`Scene::follow`].
+    pub fn update<'a>(&mut self, values: impl IntoIterator<Item = (&'a Parameter, &'a [f32])>) -> Result<(), String> {
+        let mut lights = false;
+        for (parameter, numbers) in values {
+            match &parameter.target {
                 Target::Material { material, name } => {
                     let value = match numbers {
                         [one] => ParameterValue::Float(*one),
                         several => ParameterValue::Vector(several.to_vec()),
                     };
                     // The parameter was found in the material, and has so many floats.
-                    let _ = self.scene.materials[*material as usize].bind(name, &value);
+                    let _ = self.materials[*material as usize].bind(name, &value);
                 }
+                Target::Light { setting } => {
+                    lights = true;
+                    self.set_light(*setting, Vec3::from_slice(numbers));
+                }
+                Target::Exposure => self.film.exposure = numbers[0],
             }
         }
-        self.scene.follow_materials()
+        self.follow(lights)
     }
 }
 

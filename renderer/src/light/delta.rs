@@ -56,12 +56,14 @@ pub struct Arriving {
     pub distance: f32,
     /// On a surface that faces the light.
     pub irradiance: Vec3,
+    /// The same of a light whose intensity, or whose own irradiance, is 1.
+    pub per_unit: f32,
 }
 
 impl ParallelLight {
     /// What arrives anywhere if nothing is between.
     pub fn arriving(&self) -> Arriving {
-        Arriving { wi: -self.direction, distance: f32::INFINITY, irradiance: self.irradiance }
+        Arriving { wi: -self.direction, distance: f32::INFINITY, irradiance: self.irradiance, per_unit: 1.0 }
     }
 }
 
@@ -82,8 +84,9 @@ impl PointLight {
         let distance = to_light.length();
         let wi = to_light.try_normalize()?;
         let share = self.share(-wi);
-        let irradiance = self.intensity * (share / (distance * distance));
-        (share > 0.0 && irradiance.is_finite()).then_some(Arriving { wi, distance, irradiance })
+        let per_unit = share / (distance * distance);
+        let irradiance = self.intensity * per_unit;
+        (share > 0.0 && irradiance.is_finite()).then_some(Arriving { wi, distance, irradiance, per_unit })
     }
 
     /// Of the intensity, what goes out in the unit direction `d`.
@@ -147,11 +150,11 @@ mod tests {
     fn a_point_falls_off_by_the_square_and_a_distant_light_not_at_all() {
         let point = PointLight::even(Vec3::new(0.0, 3.0, 4.0), Vec3::splat(50.0));
         let found = point.arriving(Vec3::ZERO).expect("it is elsewhere");
-        assert_eq!((found.distance, found.irradiance), (5.0, Vec3::splat(2.0)));
+        assert_eq!((found.distance, found.irradiance, found.per_unit), (5.0, Vec3::splat(2.0), 0.04));
         assert!((found.wi - Vec3::new(0.0, 0.6, 0.8)).length() < 1e-6);
         assert_eq!(point.arriving(Vec3::new(0.0, 3.0, 4.0)), None);
         let distant = ParallelLight { direction: Vec3::NEG_Y, irradiance: Vec3::ONE };
-        let expected = Arriving { wi: Vec3::Y, distance: f32::INFINITY, irradiance: Vec3::ONE };
+        let expected = Arriving { wi: Vec3::Y, distance: f32::INFINITY, irradiance: Vec3::ONE, per_unit: 1.0 };
         assert_eq!(distant.arriving(), expected);
     }
 

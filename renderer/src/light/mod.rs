@@ -29,6 +29,15 @@ pub use sun::Sun;
 
 use glam::Vec3;
 
+/// A light that is neither a shape nor the environment, by its number among its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LightPlace {
+    /// A point or spot light.
+    Point(u32),
+    Parallel(u32),
+    Sun(u32),
+}
+
 /// Where light is gathered, as far as its sampling depends on that.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Receiver {

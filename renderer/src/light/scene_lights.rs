@@ -40,8 +40,8 @@ pub struct SceneLights {
 pub enum LightSample<'a> {
     /// A point of a shape.
     Surface(Drawn),
-    /// A light without extent, and the probability with which it was chosen.
-    Point(&'a PointLight, f32),
+    /// A light without extent, its number, and the probability with which it was chosen.
+    Point(u32, &'a PointLight, f32),
 }
 
 impl SceneLights {
@@ -80,11 +80,17 @@ impl SceneLights {
         lights
     }
 
-    /// Follows materials that have other parameters, if they send out other light by that.
-    pub fn follow(&mut self, studio: &Studio<'_>) {
+    /// Sets the intensity of a point or spot light. The trees do not know of it before [`SceneLights::follow`].
+    pub fn set_intensity(&mut self, point: u32, intensity: Vec3) {
+        self.points[point as usize].0.intensity = intensity;
+    }
+
+    /// Follows materials that have other parameters, if they send out other light by that, and shapes and point lights if
+    /// some of them are `changed`.
+    pub fn follow(&mut self, studio: &Studio<'_>, changed: bool) {
         let glows = studio.glows();
         // What varies was asked at some points: it may be otherwise there.
-        if glows != self.glows || glows.contains(&Glow::Varying) {
+        if changed || glows != self.glows || glows.contains(&Glow::Varying) {
             *self = SceneLights::new(studio, std::mem::take(&mut self.points), self.links.clone(), self.choice);
         }
     }
@@ -103,15 +109,15 @@ impl SceneLights {
         self.links.lights(list, name)
     }
 
-    /// The point and spot lights that are all to be asked, beside what `sample` draws.
-    pub fn asked(&self, list: u32) -> impl Iterator<Item = &PointLight> {
+    /// The point and spot lights that are all to be asked, with their numbers, beside what `sample` draws.
+    pub fn asked(&self, list: u32) -> impl Iterator<Item = (u32, &PointLight)> {
         // Many are not even looked through.
         let asked = if self.points_are_drawn() { &[][..] } else { &self.points[..] };
         self.linked_points(asked, list)
     }
 
-    /// All point and spot lights that light shapes of a list.
-    pub fn all_points(&self, list: u32) -> impl Iterator<Item = &PointLight> {
+    /// All point and spot lights that light shapes of a list, with their numbers.
+    pub fn all_points(&self, list: u32) -> impl Iterator<Item = (u32, &PointLight)> {
         self.linked_points(&self.points, list)
     }
 
@@ -124,8 +130,9 @@ impl SceneLights {
         &'a self,
         points: &'a [(PointLight, LightName)],
         list: u32,
-    ) -> impl Iterator<Item = &'a PointLight> {
-        points.iter().filter(move |(_, name)| self.links.lights(list, *name)).map(|(light, _)| light)
+    ) -> impl Iterator<Item = (u32, &'a PointLight)> {
+        let numbered = points.iter().enumerate().filter(move |(_, (_, name))| self.links.lights(list, *name));
+        numbered.map(|(i, (light, _))| (i as u32, light))
     }
 
     /// One of the lights, for a receiver; `None` where it cannot shine there.
@@ -133,7 +140,8 @@ impl SceneLights {
         let (number, p, stretched) = self.tree(receiver).sample(receiver, u.x)?;
         let number = number as usize;
         let Some(emitter) = self.emitters.get(number) else {
-            return Some(LightSample::Point(&self.points[number - self.emitters.len()].0, p));
+            let point = number - self.emitters.len();
+            return Some(LightSample::Point(point as u32, &self.points[point].0, p));
         };
         let drawn = emitter.draw(geometry, receiver.position, Vec2::new(stretched, u.y))?;
         let dark = drawn.behind && self.glow(geometry.shape(drawn.shape).material) == Glow::Dark;

@@ -25,14 +25,29 @@ impl Sun {
         // 1 − cos x = 2 sin²(x/2), which keeps its digits.
         let sine = (0.25 * f64::from(angle)).to_radians().sin();
         let one_minus_cos = (2.0 * sine * sine) as f32;
-        // π sin² of half the angle is the integral of the cosine over the disk.
-        let radiance = irradiance / (PI * one_minus_cos * (2.0 - one_minus_cos));
-        Sun { axis: -direction, one_minus_cos, radiance }
+        let mut sun = Sun { axis: -direction, one_minus_cos, radiance: Vec3::ZERO };
+        sun.set_irradiance(irradiance);
+        sun
+    }
+
+    /// Of a surface that faces its middle.
+    pub fn set_irradiance(&mut self, irradiance: Vec3) {
+        self.radiance = irradiance / self.projected();
+    }
+
+    /// The radiance for an irradiance of 1.
+    pub fn per_unit(&self) -> f32 {
+        1.0 / self.projected()
+    }
+
+    /// The integral of the cosine over the disk: π sin² of half the angle.
+    fn projected(&self) -> f32 {
+        PI * self.one_minus_cos * (2.0 - self.one_minus_cos)
     }
 
     /// On a surface that faces its middle.
     fn irradiance(&self) -> Vec3 {
-        self.radiance * (PI * self.one_minus_cos * (2.0 - self.one_minus_cos))
+        self.radiance * self.projected()
     }
 
     /// As if all light came from its middle.

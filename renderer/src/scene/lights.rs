@@ -4,7 +4,7 @@ use super::context::Context;
 use super::linking::Linking;
 use super::schema::LightTable;
 use super::{codes, nearby};
-use crate::light::{AimedProfile, Cone, LightName, ParallelLight, PointLight, Profile, Sun, load_ies};
+use crate::light::{AimedProfile, Cone, LightName, LightPlace, ParallelLight, PointLight, Profile, Sun, load_ies};
 use crate::math::blackbody;
 use glam::Vec3;
 use std::collections::HashMap;
@@ -21,16 +21,21 @@ pub struct Lights {
     pub suns: Vec<(Sun, LightName)>,
 }
 
-/// Those that are sound, before those that files brought; what is wrong with others is said.
-pub fn build(tables: &[LightTable], linking: &Linking, brought: Lights, context: &mut Context) -> Lights {
+/// Those that are sound, before those that files brought; what is wrong with others is said. For each of the tables comes
+/// where its light went, and its tint, if all are sound.
+pub fn build(
+    tables: &[LightTable],
+    linking: &Linking,
+    brought: Lights,
+    context: &mut Context,
+) -> (Lights, Vec<(LightPlace, Vec3)>) {
     let (mut lights, mut profiles) = (Lights::default(), HashMap::new());
-    for table in tables {
-        let _ = light(table, linking.number(&table.name), &mut profiles, &mut lights, context);
-    }
+    let light = |table| light(table, linking.number(&table.name), &mut profiles, &mut lights, context);
+    let places = tables.iter().filter_map(light).collect();
     lights.parallel.extend(brought.parallel);
     lights.points.extend(brought.points);
     lights.suns.extend(brought.suns);
-    lights
+    (lights, places)
 }
 
 /// Files that the tables name.
@@ -47,7 +52,7 @@ fn light(
     profiles: &mut Profiles,
     lights: &mut Lights,
     context: &mut Context,
-) -> Option<()> {
+) -> Option<(LightPlace, Vec3)> {
     let kind = table.kind.get_ref().as_str();
     check_keys(table, context);
     let tint = match &table.temperature {
@@ -57,11 +62,17 @@ fn light(
     if kind == "distant" {
         let direction = direction(table, None, context)?;
         let irradiance = tint * context.color(&table.irradiance, "irradiance", Vec3::ONE);
-        match angle(table, context)? {
-            0.0 => lights.parallel.push((ParallelLight { direction, irradiance }, name)),
-            angle => lights.suns.push((Sun::new(direction, irradiance, angle), name)),
-        }
-        return Some(());
+        let place = match angle(table, context)? {
+            0.0 => {
+                lights.parallel.push((ParallelLight { direction, irradiance }, name));
+                LightPlace::Parallel(lights.parallel.len() as u32 - 1)
+            }
+            angle => {
+                lights.suns.push((Sun::new(direction, irradiance, angle), name));
+                LightPlace::Sun(lights.suns.len() as u32 - 1)
+            }
+        };
+        return Some((place, tint));
     }
     let at = table.position.as_ref().map(Spanned::span);
     needed(at, "position", "position = [x, y, z]", table, context)?;
@@ -73,7 +84,7 @@ fn light(
         None => None,
     };
     lights.points.push((PointLight { position, intensity, cone, profile }, name));
-    Some(())
+    Some((LightPlace::Point(lights.points.len() as u32 - 1), tint))
 }
 
 /// The unit direction of a light, by its `direction` or, from `position`, by its `look_at`.

@@ -14,6 +14,7 @@ pub mod graphs;
 mod groups;
 pub mod json_schema;
 mod keys;
+mod light_settings;
 mod lights;
 mod linking;
 mod loaded;
@@ -29,6 +30,7 @@ mod textures;
 mod tree;
 mod variables;
 
+pub use light_settings::{LightSetting, LightSource};
 pub use read::{files_as_json, is_scene};
 pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
@@ -69,6 +71,8 @@ pub struct Scene {
     pub suns: Vec<(Sun, LightName)>,
     pub environment: Environment,
     pub environment_name: LightName,
+    /// What the file says of how strongly things shine.
+    pub light_settings: Vec<LightSetting>,
     pub materials: Vec<Material>,
     pub spaces: Spaces,
     /// What hits offer by name.
@@ -84,19 +88,19 @@ impl Scene {
         Surroundings { spaces: &self.spaces, geometry: &self.geometry }
     }
 
-    /// Follows materials whose parameters have other values: light trees do, and what shadow rays know of surfaces that let
-    /// light pass. Nothing is read or compiled again.
+    /// Follows materials and light settings that have other values: light trees do, and what shadow rays know of surfaces that
+    /// let light pass. `lights` says whether light settings changed. Nothing is read or compiled again.
     ///
     /// # Errors
     /// Other surfaces let light pass than before, and the structure for rays could not be built for them.
-    pub fn follow_materials(&mut self) -> Result<(), String> {
+    pub fn follow(&mut self, lights: bool) -> Result<(), String> {
         let Scene { materials, geometry, spaces, textures, .. } = self;
         let sees_through = |m: u32| materials.get(m as usize).is_some_and(Material::is_see_through);
         if geometry.mark_see_through(sees_through) {
             self.accel = Accel::build_with(geometry, self.accel.structure())?;
         }
         let around = Surroundings { spaces, geometry };
-        self.lights.follow(&Studio { around, materials, textures });
+        self.lights.follow(&Studio { around, materials, textures }, lights);
         Ok(())
     }
 }
@@ -243,7 +247,9 @@ fn build(
     let (film, integrator) = (film(file, &materials, context), integrator(file, context));
     let view = camera::view(&file.camera, film.width as f32 / film.height as f32, context);
     let environment_name = file.environment.as_ref().map_or(0, |e| linking.number(&e.name));
-    let lights::Lights { parallel, points, mut suns } = lights::build(&file.lights, &linking, brought.lights, context);
+    let (lights::Lights { parallel, points, mut suns }, light_places) =
+        lights::build(&file.lights, &linking, brought.lights, context);
+    let own_sun = sun.is_some().then_some(suns.len() as u32);
     suns.extend(sun.map(|sun| (sun, environment_name)));
     let of_camera = file.camera.file.iter().map(|f| context.path(f.get_ref()));
     let files: Vec<PathBuf> =
@@ -267,6 +273,10 @@ fn build(
     let around = Surroundings { spaces: &spaces, geometry: &geometry };
     let studio = Studio { around, materials: &materials, textures: &textures };
     let lights = SceneLights::new(&studio, points, linking.links, file.integrator.light_choice);
+    let environment = Environment::new(kind, rotation, &textures);
+    let mut light_settings = light_settings::of_lights(&file.lights, &light_places);
+    light_settings.extend(light_settings::of_shapes(file, &places));
+    light_settings.extend(light_settings::of_environment(file.environment.as_ref(), &environment, own_sun));
     Some(Scene {
         view,
         spaces,
@@ -278,7 +288,8 @@ fn build(
         parallel,
         suns,
         environment_name,
-        environment: Environment::new(kind, rotation, &textures),
+        environment,
+        light_settings,
         geometry,
         materials,
         textures,

@@ -68,7 +68,11 @@ impl Mesh {
             _ => (self.edges().into_iter().flatten().collect(), 2),
         };
         let of_floats = matches!(name, "positions" | "uvs" | "normals");
-        Ok(Part { elements: Elements { length: words.len() / width, words, size: None }, width, of_floats })
+        Ok(Part {
+            elements: Elements { length: words.len() / width, words, size: None, is_shown: false },
+            width,
+            of_floats,
+        })
     }
 
     /// Each edge once, with the lower index first: of one face, of two, or of any number.

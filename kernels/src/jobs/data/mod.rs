@@ -23,6 +23,8 @@ pub(super) struct Elements {
     pub length: usize,
     /// Width and height.
     pub size: Option<[u32; 2]>,
+    /// It is a picture of what is shown on a screen, not of light.
+    pub is_shown: bool,
 }
 
 /// How a picture is taken in.
@@ -114,7 +116,7 @@ fn raw(bytes: &[u8], element: &Element) -> Result<Elements, String> {
         Scalar::Bool => u32::from(word != 0),
         _ => word,
     });
-    Ok(Elements { words: words.collect(), length: bytes.len() / width, size: None })
+    Ok(Elements { words: words.collect(), length: bytes.len() / width, size: None, is_shown: false })
 }
 
 /// A number that is not finite spoils every sum that it goes into.

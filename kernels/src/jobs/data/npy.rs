@@ -27,7 +27,7 @@ pub fn read(bytes: &[u8], element: &Element) -> Result<Elements, String> {
         let from = if fortran { reversed(at, &shape) } else { at };
         word(element.scalars()[at % columns], numbers[from])
     });
-    Ok(Elements { words: words.collect(), length, size })
+    Ok(Elements { words: words.collect(), length, size, is_shown: false })
 }
 
 /// How many elements an array has, and its width and height.

@@ -59,7 +59,7 @@ pub fn read(bytes: &[u8], element: &Element, taking: Taking<'_>) -> Result<Eleme
     };
     let words = pixels.pixels().flat_map(|p| of(*p).into_iter().take(columns).map(f32::to_bits)).collect();
     let (width, height) = pixels.dimensions();
-    Ok(Elements { words, length: width as usize * height as usize, size: Some([width, height]) })
+    Ok(Elements { words, length: width as usize * height as usize, size: Some([width, height]), is_shown })
 }
 
 /// IEC 61966-2-1.

@@ -1,10 +1,14 @@
-//! The way back to shapes that light samples were drawn on: their shaders said what they send out.
+//! The way back to lights: to the strengths that the scene's file gives them, and to the shaders of shapes that light samples
+//! were drawn on.
 
-use super::{Gather, Kept, Sweep};
+use super::{Gather, Kept, Numbers, Sweep};
 use crate::geometry::surface;
-use crate::integrator::light_samples::EmitterPoint;
+use crate::integrator::escape::shares_of_suns;
+use crate::integrator::light_samples::{EmitterPoint, Origin, Source};
 use crate::integrator::order::block_end;
+use crate::integrator::vertices::Vertices;
 use crate::integrator::workspace::Workspace;
+use crate::light::LightPlace;
 use crate::material::{Part, ShadingPoint};
 use crate::scene::Scene;
 use glam::Vec3;
@@ -18,11 +22,22 @@ pub struct Lights {
     paths: Vec<u32>,
 }
 
-/// Takes the light samples of a step back to the shapes on which they were drawn.
+/// Takes what shapes sent towards the paths that met them back to the shapes' own emission.
+pub fn back_from_vertices(vertices: &Vertices, cotangents: &[Vec3], by: &Numbers, gather: &mut impl Gather) {
+    for lane in vertices.lanes() {
+        let (path, surface) = (vertices.paths[lane], &vertices.points[lane].surface);
+        if let Some((first, factor)) = by.of_shape(surface.shape).filter(|_| !surface.backfacing) {
+            let of_radiance = cotangents[path as usize] * vertices.throughput[lane];
+            gather.add_color(first, factor * of_radiance * vertices.emission[lane].share, path);
+        }
+    }
+}
+
+/// Takes the light samples of a step back to lights, and to the shapes on which they were drawn.
 pub fn back(
     scene: &Scene,
     (kept, cotangents): (&mut [Kept], &[Vec3]),
-    work: &Workspace,
+    (work, by): (&Workspace, &Numbers),
     sweep: &mut Sweep,
     gather: &mut impl Gather,
 ) {
@@ -32,10 +47,23 @@ pub fn back(
         for light in &mut block.lights {
             let sample = &work.light.samples[light.sample as usize];
             let arrives = sample.weight * work.light.visibility_of(sample);
-            if let Some(point) = light.drawn.take()
-                && arrives != Vec3::ZERO
-            {
-                emitters.push((point, sample.path, cotangents[sample.path as usize] * arrives));
+            if arrives == Vec3::ZERO {
+                continue;
+            }
+            let cotangent = cotangents[sample.path as usize] * arrives;
+            let mut add = |place: Option<(u32, Vec3)>, per_unit: f32| {
+                if let Some((first, factor)) = place {
+                    gather.add_color(first, factor * cotangent * per_unit, sample.path);
+                }
+            };
+            match &mut light.origin {
+                Origin::Light(place, per_unit) => add(by.of_light(*place), *per_unit),
+                Origin::Shape { shape, front, point } => {
+                    add(by.of_shape(*shape).filter(|_| *front), 1.0);
+                    emitters.extend(point.take().map(|point| (point, sample.path, cotangent)));
+                }
+                // It is found with what paths see that leave the scene.
+                Origin::Environment => {}
             }
         }
     }
@@ -45,6 +73,44 @@ pub fn back(
         let end = block_end(&sweep.lights.emitters, begin, |(point, ..)| point.material);
         pull_back(scene, begin..end, sweep, gather);
         begin = end;
+    }
+}
+
+/// Takes what came from the environment back to its colors, and what paths saw of disks in the sky back to those.
+pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &Numbers, gather: &mut impl Gather) {
+    let environment = by.of_environment();
+    let (wants_environment, wants_suns) = (environment.iter().any(Option::is_some), by.has_suns());
+    if !wants_environment && !wants_suns {
+        return;
+    }
+    for sample in &work.light.samples {
+        let cotangent = cotangents[sample.path as usize] * sample.weight * work.light.visibility_of(sample);
+        if cotangent == Vec3::ZERO {
+            continue;
+        }
+        match sample.source {
+            Source::Environment(direction) if wants_environment => {
+                let from = &work.light.directions[direction as usize];
+                let colors = scene.environment.pull_back(&scene.textures, from, cotangent);
+                for (place, color) in environment.iter().zip(colors) {
+                    if let Some((first, factor)) = place {
+                        gather.add_color(*first, *factor * color, sample.path);
+                    }
+                }
+            }
+            // What has no vertex is what a path saw itself.
+            Source::Known(_) if wants_suns && sample.vertex.is_none() => {
+                let path = &work.paths[sample.path as usize];
+                for (i, share) in shares_of_suns(scene, path) {
+                    let sun = &scene.suns[i].0;
+                    let covers = sun.pdf(path.ray.direction) > 0.0;
+                    if let Some((first, factor)) = by.of_light(LightPlace::Sun(i as u32)).filter(|_| covers) {
+                        gather.add_color(first, factor * cotangent * (share * sun.per_unit()), sample.path);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 }
 

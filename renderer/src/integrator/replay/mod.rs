@@ -14,9 +14,12 @@
 //! is known what arrives of their light samples.
 
 mod lights;
+mod numbers;
 mod sweep;
 
-use super::light_samples::DrawnLight;
+pub use numbers::Numbers;
+
+use super::light_samples::{DrawnLight, Origin};
 use super::vertices::Vertices;
 use super::wavefront::{Batch, Follower, walk};
 use super::workspace::Workspace;
@@ -24,11 +27,20 @@ use crate::material::{Scratch, TableCotangents};
 use crate::scene::Scene;
 use glam::Vec3;
 use ssl_compiler::runtime::Row;
+use std::f32::consts::LN_2;
 
 /// Who gets the gradient: rows of up to 16 lanes.
 pub trait Gather {
     /// The gradient by number `by`, in one lane for each of `paths`.
     fn add(&mut self, by: u32, row: &Row, paths: &[u32]);
+
+    /// The gradient by number `by`, of one path.
+    fn add_number(&mut self, by: u32, gradient: f32, path: u32);
+
+    /// The gradient by three numbers, the first of which is `first`, of one path.
+    fn add_color(&mut self, first: u32, gradient: Vec3, path: u32) {
+        (0..3).for_each(|i| self.add_number(first + i, gradient[i as usize], path));
+    }
 }
 
 /// A block of vertices until its step is over.
@@ -62,14 +74,15 @@ struct Sweep {
 }
 
 struct Replay<'a, G> {
+    numbers: &'a Numbers,
     memory: &'a mut Memory,
     gather: &'a mut G,
 }
 
-/// Traces a batch, and traces it once more for its gradient. `cotangent` gives for each pixel of the tile by how much the
-/// loss changes with the radiance of one of its samples.
+/// Traces a batch, and traces it once more for its gradient by the materials' parameters and by what has `numbers`. `cotangent` gives
+/// for each pixel of the tile by how much the loss changes with the radiance of one of its samples.
 pub fn replay(
-    scene: &Scene,
+    (scene, numbers): (&Scene, &Numbers),
     batch: &Batch<'_>,
     cotangent: impl Fn(u32) -> Vec3,
     work: &mut Workspace,
@@ -81,8 +94,13 @@ pub fn replay(
     memory.totals.extend(work.paths.iter().map(|path| path.radiance));
     memory.cotangents.clear();
     memory.cotangents.extend(work.paths.iter().map(|path| cotangent(path.pixel)));
+    if let Some(exposure) = numbers.exposure {
+        // A stop is a factor of 2.
+        let per_stop = memory.totals.iter().zip(&memory.cotangents).map(|(total, c)| c.dot(*total) * LN_2);
+        per_stop.enumerate().for_each(|(path, gradient)| gather.add_number(exposure, gradient, path as u32));
+    }
     work.followed = Some(Vec::new());
-    walk(scene, batch, work, &mut Replay { memory, gather });
+    walk(scene, batch, work, &mut Replay { numbers, memory, gather });
     work.followed = None;
     // What was not number is told by the render itself.
     work.faulty.clear();
@@ -93,10 +111,13 @@ impl<G: Gather> Follower for Replay<'_, G> {
     fn advanced(&mut self, scene: &Scene, work: &mut Workspace) {
         let lights = work.followed.as_mut().map(std::mem::take).unwrap_or_default();
         let material = &scene.materials[work.vertices.material as usize];
-        if !material.has_adjoint() && lights.iter().all(|light| light.drawn.is_none()) {
+        let Memory { kept, used, cotangents, .. } = &mut *self.memory;
+        if self.numbers.has_shapes() {
+            lights::back_from_vertices(&work.vertices, cotangents, self.numbers, self.gather);
+        }
+        if !material.has_adjoint() && !lights.iter().any(|light| goes_back_to(self.numbers, &light.origin)) {
             return;
         }
-        let Memory { kept, used, .. } = &mut *self.memory;
         if *used == kept.len() {
             kept.push(Kept::default());
         }
@@ -113,7 +134,17 @@ impl<G: Gather> Follower for Replay<'_, G> {
         for block in &mut kept[..std::mem::take(used)] {
             sweep::back(scene, work, block, (totals, cotangents), sweep, self.gather);
         }
-        lights::back(scene, (kept, cotangents), work, sweep, self.gather);
+        lights::back(scene, (kept, cotangents), (work, self.numbers), sweep, self.gather);
+        lights::back_from_sky(scene, work, cotangents, self.numbers, self.gather);
         kept.iter_mut().for_each(|block| block.lights.clear());
+    }
+}
+
+/// Whether a gradient is taken by what a light sample came from.
+fn goes_back_to(numbers: &Numbers, origin: &Origin) -> bool {
+    match origin {
+        Origin::Light(place, _) => numbers.of_light(*place).is_some(),
+        Origin::Shape { shape, point, .. } => point.is_some() || numbers.of_shape(*shape).is_some(),
+        Origin::Environment => false,
     }
 }

@@ -1,9 +1,9 @@
 //! A fit of a scene, step by step: a picture of each view, its loss, the gradient by other samples, and a step of the
 //! optimisers.
 
-use super::super::{Differentiated, GradientError};
+use super::super::{Differentiated, GradientError, Target};
 use super::{Job, Loss, Planned};
-use crate::film::Picture;
+use crate::film::{Picture, ToneCurve};
 use crate::render::{RenderError, RenderOptions, Sampling, render};
 use glam::Vec3;
 use kernels::jobs::Point;
@@ -25,11 +25,17 @@ pub trait Watch {
         Ok(())
     }
 
-    /// The picture of a view, before a step.
+    /// The picture of a view, before a step, and by which exposure and curve it is developed.
     ///
     /// # Errors
     /// What ends the fit.
-    fn seen(&mut self, _step: u64, _view: usize, _picture: &Picture) -> Result<(), FitError> {
+    fn seen(
+        &mut self,
+        _step: u64,
+        _view: usize,
+        _picture: &Picture,
+        _developed: (f32, ToneCurve),
+    ) -> Result<(), FitError> {
         Ok(())
     }
 }
@@ -133,7 +139,7 @@ impl Fit {
         }
         for view in 0..self.job.targets.len() {
             let picture = self.picture(view, 0, self.job.samples.max(64), cancel)?;
-            watch.seen(self.step, view, &picture)?;
+            watch.seen(self.step, view, &picture, self.developed())?;
         }
         Ok(())
     }
@@ -146,15 +152,17 @@ impl Fit {
     ) -> Result<(f64, Vec<f32>), FitError> {
         let (mut loss, mut sum) = (0.0, vec![0.0; self.scene.len()]);
         for view in 0..self.job.targets.len() {
-            let picture = self.picture(view, 0, self.job.samples, cancel)?;
+            let mut picture = self.picture(view, 0, self.job.samples, cancel)?;
             if let Some(watch) = &mut watch {
-                watch.seen(self.step, view, &picture)?;
+                watch.seen(self.step, view, &picture, self.developed())?;
             }
+            let gain = self.gain(view);
+            picture.pixels.iter_mut().for_each(|pixel| *pixel *= gain);
             let target = &self.job.targets[view];
             let weight = target.weight / self.job.targets.len() as f32;
             let (of_view, gradient) = self.job.loss.compare(&picture.pixels, &target.pixels, target.mask.as_deref());
             loss += of_view * f64::from(weight);
-            let gradient: Vec<Vec3> = gradient.into_iter().map(|g| g * weight).collect();
+            let gradient: Vec<Vec3> = gradient.into_iter().map(|g| g * (weight * gain)).collect();
             // Other samples than those of the picture: noise that both have would be squared.
             let options = self.options(view, 1, self.job.gradient_samples);
             let found = self.scene.gradient(&options, &gradient, cancel).map_err(|e| match e {
@@ -165,6 +173,20 @@ impl Fit {
             sum.iter_mut().zip(&found.values).for_each(|(sum, g)| *sum += g);
         }
         Ok((loss, sum))
+    }
+
+    /// By what light is multiplied before it is compared with a target. Targets of light have no exposure, unless that is
+    /// fitted.
+    fn gain(&self, view: usize) -> f32 {
+        let is_fitted = self.scene.parameters().iter().any(|p| p.target == Target::Exposure);
+        match self.job.targets[view].is_shown || is_fitted {
+            true => self.scene.scene.film.exposure.exp2(),
+            false => 1.0,
+        }
+    }
+
+    fn developed(&self) -> (f32, ToneCurve) {
+        (self.scene.scene.film.exposure, self.scene.scene.film.tone)
     }
 
     /// A picture of a view as the scene is now.

@@ -14,6 +14,7 @@ pub use loss::Loss;
 pub use result::scene_text;
 
 use super::{Differentiated, Parameter, choose, list};
+use crate::film::undeveloped;
 use crate::material::Refused;
 use crate::scene::{Scene, View};
 use file::{JobFile, ViewTable};
@@ -39,9 +40,12 @@ struct Planned {
 pub struct Target {
     pub view: View,
     pub size: (u32, u32),
+    /// Of light, exposed as it is if the target is.
     pub pixels: Vec<Vec3>,
     pub mask: Option<Vec<f32>>,
     pub weight: f32,
+    /// It is as shown on a screen, by the film's exposure.
+    is_shown: bool,
 }
 
 /// A job without errors.
@@ -149,7 +153,10 @@ fn bounded(group: Group, given: bool, parameters: &[Parameter]) -> Group {
 }
 
 fn target(table: &ViewTable, scene: &Scene, context: &mut Context) -> Option<Target> {
-    let (pixels, size) = picture(&table.target, context)?;
+    let Read { mut pixels, size, is_shown } = picture(&table.target, context)?;
+    if is_shown {
+        pixels.iter_mut().for_each(|pixel| *pixel = undeveloped(*pixel, scene.film.tone));
+    }
     let most = crate::scene::MAX_SIDE;
     if size.0.max(size.1) > most {
         let message = format!("the target has {}×{} pixels", size.0, size.1);
@@ -159,7 +166,7 @@ fn target(table: &ViewTable, scene: &Scene, context: &mut Context) -> Option<Tar
     let mask = match &table.mask {
         None => None,
         Some(name) => {
-            let (mask, of_mask) = picture(name, context)?;
+            let Read { pixels: mask, size: of_mask, .. } = picture(name, context)?;
             if of_mask != size {
                 let message =
                     format!("the mask has {}×{} pixels, and the target {}×{}", of_mask.0, of_mask.1, size.0, size.1);
@@ -186,11 +193,18 @@ fn target(table: &ViewTable, scene: &Scene, context: &mut Context) -> Option<Tar
         up: triple(&table.up, scene.view.up, context)?,
         projection: scene.view.projection,
     };
-    Some(Target { view, size, pixels, mask, weight: table.weight.unwrap_or(1.0) })
+    Some(Target { view, size, pixels, mask, weight: table.weight.unwrap_or(1.0), is_shown })
 }
 
-/// Linear light, rows from the top.
-fn picture(name: &Spanned<String>, context: &mut Context) -> Option<(Vec<Vec3>, (u32, u32))> {
+/// A picture in linear light, rows from the top.
+struct Read {
+    pixels: Vec<Vec3>,
+    size: (u32, u32),
+    /// The file has what is shown on a screen.
+    is_shown: bool,
+}
+
+fn picture(name: &Spanned<String>, context: &mut Context) -> Option<Read> {
     let path = context.path(name);
     let bytes = match ssl_compiler::input::bytes(&path, 1 << 32) {
         Ok(bytes) => bytes,
@@ -200,9 +214,9 @@ fn picture(name: &Spanned<String>, context: &mut Context) -> Option<(Vec<Vec3>, 
         }
     };
     match kernels::jobs::picture(&bytes) {
-        Ok((numbers, [width, height])) => {
+        Ok(kernels::jobs::Picture { numbers, size: [width, height], is_shown }) => {
             let pixels = numbers.chunks_exact(3).map(Vec3::from_slice).collect();
-            Some((pixels, (width, height)))
+            Some(Read { pixels, size: (width, height), is_shown })
         }
         Err(why) => {
             let hint = "targets are .exr or .hdr with light, or .png or .jpg as they are shown";

@@ -31,9 +31,22 @@ pub fn scene_text(path: &Path, scene: &Differentiated) -> Result<String, String>
                     _ => return Err(format!("the material `{material}` comes from a file that the scene names")),
                 }
             }
+            Target::Light { setting } => put(&mut root, &scene.scene.light_settings[*setting].pointer, value),
+            Target::Exposure => put(&mut root, "/film/exposure", value),
         }
     }
     Ok(format!("{root:#}\n"))
+}
+
+/// Writes what a JSON pointer names, whose table may be missing.
+fn put(root: &mut Value, pointer: &str, value: Value) {
+    let Some((table, key)) = pointer.rsplit_once('/') else { return };
+    if root.pointer(table).is_none() {
+        put(root, table, json!({}));
+    }
+    if let Some(Value::Object(table)) = root.pointer_mut(table) {
+        table.insert(key.to_owned(), value);
+    }
 }
 
 /// A step of a JSON pointer.

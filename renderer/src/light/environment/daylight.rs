@@ -40,18 +40,38 @@ impl Daylight {
 
     /// From the unit direction `d`, without the sun's disk.
     pub fn radiance(&self, d: Vec3) -> Vec3 {
+        self.unscaled(d) * self.scale
+    }
+
+    /// The same for a scale of 1.
+    pub fn unscaled(&self, d: Vec3) -> Vec3 {
         if d.y < 0.0 {
-            return self.ground * self.scale;
+            return self.ground;
         }
         let from_sun = d.angle_between(self.sun);
         let [luminance, x, y] = [0, 1, 2].map(|i| self.zenith[i] * function(&self.perez[i], d.y, from_sun));
         let xyz = Vec3::new(x, y, 1.0 - x - y) * (luminance / y);
-        of_xyz(xyz).max(Vec3::ZERO) * self.scale
+        of_xyz(xyz).max(Vec3::ZERO)
     }
 
     /// Of a surface that faces the sun.
     pub fn sunlight(&self) -> Vec3 {
         self.sunlight * self.scale
+    }
+
+    /// By which all is multiplied.
+    pub fn scale(&self) -> Vec3 {
+        self.scale
+    }
+
+    /// The same sky with another scale.
+    pub fn set_scale(&mut self, scale: Vec3) {
+        self.scale = scale;
+    }
+
+    /// Of a surface that faces the sun, for a scale of 1.
+    pub fn unscaled_sunlight(&self) -> Vec3 {
+        self.sunlight
     }
 
     /// To the sun, unit length.

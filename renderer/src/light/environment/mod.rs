@@ -12,6 +12,7 @@
 
 mod daylight;
 mod facing;
+mod gradient;
 mod grid;
 mod importance;
 mod latlong;
@@ -124,28 +125,33 @@ impl Environment {
             EnvironmentKind::Constant(c) => *c,
             EnvironmentKind::Sky { zenith, horizon, ground } => sky(*zenith, *horizon, *ground, d.y),
             EnvironmentKind::Daylight(sky) => sky.radiance(d),
-            EnvironmentKind::Image { .. } => {
-                let mut found = [Vec3::ZERO];
-                self.add_radiances(textures, std::slice::from_ref(footprint), &mut found);
-                found[0]
-            }
+            EnvironmentKind::Image { scale, .. } => self.of_image(textures, footprint) * *scale,
         }
+    }
+
+    /// What an image has in a direction, before it is scaled.
+    fn of_image(&self, textures: &TextureSystem, footprint: &DirectionFootprint) -> Vec3 {
+        let mut found = [Vec3::ZERO];
+        self.add_of_image(textures, std::slice::from_ref(footprint), &mut found);
+        found[0]
     }
 
     /// The same from many directions. Of an image this costs less than one after the other. Returns the number of look-ups.
     pub fn radiances(&self, textures: &TextureSystem, from: &[DirectionFootprint], found: &mut Vec<Vec3>) -> usize {
         found.clear();
-        if let EnvironmentKind::Image { .. } = self.kind {
+        if let EnvironmentKind::Image { scale, .. } = self.kind {
             found.resize(from.len(), Vec3::ZERO);
-            return self.add_radiances(textures, from, found);
+            let look_ups = self.add_of_image(textures, from, found);
+            found.iter_mut().for_each(|found| *found *= scale);
+            return look_ups;
         }
         found.extend(from.iter().map(|footprint| self.radiance(textures, footprint)));
         0
     }
 
-    /// What an image has, written over zeros. Returns the number of look-ups.
-    fn add_radiances(&self, textures: &TextureSystem, from: &[DirectionFootprint], found: &mut [Vec3]) -> usize {
-        let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return 0 };
+    /// What an image has before it is scaled, written over zeros. Returns the number of look-ups.
+    fn add_of_image(&self, textures: &TextureSystem, from: &[DirectionFootprint], found: &mut [Vec3]) -> usize {
+        let EnvironmentKind::Image { texture, levels, .. } = &self.kind else { return 0 };
         let mut count = 0;
         let (mut places, mut look_ups) = (PLACES.take(), LookUps::new(textures, *texture));
         for (whom, footprint) in from.iter().enumerate() {
@@ -157,7 +163,7 @@ impl Environment {
         PLACES.set(places);
         for found in found {
             // A file may hold anything; one infinite texel would be the whole picture.
-            *found = Vec3::select(found.is_finite_mask(), *found, Vec3::ZERO) * *scale;
+            *found = Vec3::select(found.is_finite_mask(), *found, Vec3::ZERO);
         }
         count
     }
@@ -285,11 +291,16 @@ fn of_level(mut light: Vec<f32>, width: usize, height: usize, map: &LatLong, oth
 }
 
 fn sky(zenith: Vec3, horizon: Vec3, ground: Vec3, height: f32) -> Vec3 {
+    horizon.lerp(if height >= 0.0 { zenith } else { ground }, sky_blend(height))
+}
+
+/// How much of what is above the horizon, or below it, there is at a height.
+fn sky_blend(height: f32) -> f32 {
     if height >= 0.0 {
         // The square root puts most of the change near the horizon, as haze does.
-        horizon.lerp(zenith, height.min(1.0).sqrt())
+        height.min(1.0).sqrt()
     } else {
         let t = (-height * 16.0).min(1.0);
-        horizon.lerp(ground, t * t * (3.0 - 2.0 * t))
+        t * t * (3.0 - 2.0 * t)
     }
 }

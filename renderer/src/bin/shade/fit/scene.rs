@@ -157,9 +157,9 @@ impl Watch for Watcher<'_> {
         Ok(())
     }
 
-    fn seen(&mut self, step: u64, view: usize, picture: &Picture) -> Result<(), FitError> {
+    fn seen(&mut self, step: u64, view: usize, picture: &Picture, developed: (f32, ToneCurve)) -> Result<(), FitError> {
         let name = format!("view-{view}-step-{step}.png");
-        let written = write(picture, &self.folder.path().join(&name), ImageFormat::Png, (0.0, ToneCurve::Clamp), None);
+        let written = write(picture, &self.folder.path().join(&name), ImageFormat::Png, developed, None);
         written.map_err(|e| FitError::Output(e.to_string()))?;
         self.files.push(name);
         Ok(())

@@ -1,0 +1,81 @@
+//! Where gradients go, among all that is gathered, by what belongs to no material.
+
+use crate::light::LightPlace;
+use crate::scene::{LightSource, Scene};
+use glam::Vec3;
+
+/// The number of the first of three floats, and by what the cotangent of the light's own strength is multiplied to be that of
+/// the floats.
+type Place = Option<(u32, Vec3)>;
+
+/// By what of a scene beside its materials a gradient is taken.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    points: Vec<Place>,
+    parallel: Vec<Place>,
+    suns: Vec<Place>,
+    shapes: Vec<Place>,
+    environment: [Place; 3],
+    /// That of the film's exposure.
+    pub exposure: Option<u32>,
+}
+
+impl Numbers {
+    /// From now on the gradient by a light setting of the scene is taken. `first` is the number of its first float.
+    pub fn add_light(&mut self, scene: &Scene, setting: usize, first: u32) {
+        match &scene.light_settings[setting].source {
+            LightSource::Light { place, tint } => self.put(*place, Some((first, *tint))),
+            LightSource::Shapes(shapes) => {
+                shapes.iter().for_each(|shape| put(&mut self.shapes, *shape, Some((first, Vec3::ONE))));
+            }
+            LightSource::Environment { color, sun } => {
+                self.environment[*color] = Some((first, Vec3::ONE));
+                if let (Some(sun), Some(sunlight)) = (sun, scene.environment.sunlight()) {
+                    self.put(LightPlace::Sun(*sun), Some((first, sunlight)));
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, light: LightPlace, place: Place) {
+        match light {
+            LightPlace::Point(i) => put(&mut self.points, i, place),
+            LightPlace::Parallel(i) => put(&mut self.parallel, i, place),
+            LightPlace::Sun(i) => put(&mut self.suns, i, place),
+        }
+    }
+
+    pub fn of_light(&self, light: LightPlace) -> Place {
+        match light {
+            LightPlace::Point(i) => get(&self.points, i),
+            LightPlace::Parallel(i) => get(&self.parallel, i),
+            LightPlace::Sun(i) => get(&self.suns, i),
+        }
+    }
+
+    pub fn of_shape(&self, shape: u32) -> Place {
+        get(&self.shapes, shape)
+    }
+
+    pub fn has_shapes(&self) -> bool {
+        !self.shapes.is_empty()
+    }
+
+    pub fn has_suns(&self) -> bool {
+        !self.suns.is_empty()
+    }
+
+    /// Of the environment's colors.
+    pub fn of_environment(&self) -> &[Place; 3] {
+        &self.environment
+    }
+}
+
+fn put(list: &mut Vec<Place>, i: u32, place: Place) {
+    list.resize(list.len().max(i as usize + 1), None);
+    list[i as usize] = place;
+}
+
+fn get(list: &[Place], i: u32) -> Place {
+    list.get(i as usize).copied().flatten()
+}

@@ -1,0 +1,54 @@
+//! The environment as a function of its colors: what they are, and how radiance from a direction depends on them.
+
+use super::{DirectionFootprint, Environment, EnvironmentKind, sky_blend};
+use crate::texture::TextureSystem;
+use glam::Vec3;
+
+impl Environment {
+    /// The colors to which its light is in proportion, with their names in scene files.
+    pub fn colors(&self) -> Vec<(&'static str, Vec3)> {
+        match &self.kind {
+            EnvironmentKind::Constant(radiance) => vec![("radiance", *radiance)],
+            EnvironmentKind::Sky { zenith, horizon, ground } => {
+                vec![("zenith", *zenith), ("horizon", *horizon), ("ground", *ground)]
+            }
+            EnvironmentKind::Daylight(sky) => vec![("scale", sky.scale())],
+            EnvironmentKind::Image { scale, .. } => vec![("scale", *scale)],
+        }
+    }
+
+    /// Changes one of them. [`Environment::configure`] makes tables for sampling that fit.
+    pub fn set_color(&mut self, number: usize, color: Vec3) {
+        match (&mut self.kind, number) {
+            (EnvironmentKind::Constant(radiance), _) => *radiance = color,
+            (EnvironmentKind::Sky { zenith, .. }, 0) => *zenith = color,
+            (EnvironmentKind::Sky { horizon, .. }, 1) => *horizon = color,
+            (EnvironmentKind::Sky { ground, .. }, _) => *ground = color,
+            (EnvironmentKind::Daylight(sky), _) => sky.set_scale(color),
+            (EnvironmentKind::Image { scale, .. }, _) => *scale = color,
+        }
+    }
+
+    /// The irradiance that its sun gives for a scale of 1, if it has one.
+    pub fn sunlight(&self) -> Option<Vec3> {
+        match &self.kind {
+            EnvironmentKind::Daylight(sky) => Some(sky.unscaled_sunlight()),
+            _ => None,
+        }
+    }
+
+    /// Takes the cotangent of the radiance from a direction back to the colors.
+    pub fn pull_back(&self, textures: &TextureSystem, from: &DirectionFootprint, cotangent: Vec3) -> [Vec3; 3] {
+        let first = |color: Vec3| [color, Vec3::ZERO, Vec3::ZERO];
+        match &self.kind {
+            EnvironmentKind::Constant(_) => first(cotangent),
+            EnvironmentKind::Sky { .. } => {
+                let t = sky_blend(from.d.y);
+                let (horizon, other) = (cotangent * (1.0 - t), cotangent * t);
+                if from.d.y >= 0.0 { [other, horizon, Vec3::ZERO] } else { [Vec3::ZERO, horizon, other] }
+            }
+            EnvironmentKind::Daylight(sky) => first(cotangent * sky.unscaled(from.d)),
+            EnvironmentKind::Image { .. } => first(cotangent * self.of_image(textures, from)),
+        }
+    }
+}
