@@ -153,6 +153,50 @@ fn skies_have_the_slopes_of_the_same_paths() {
     }
 }
 
+const PICTURED: &str = "texture2d picture;\nshader pictured(out closure c)\n{\n    \
+    const float3 at = global_value<uvw>;\n    \
+    c = texture2d_sample<picture>(3.0 * at.x, 2.0 * at.y).rgb * make_closure<Lambert>(color(1.0), global_value<normal>);\n}\n";
+
+const SCREEN: &str = "texture2d picture;\nshader lamp(out closure c)\n{\n    const float3 at = global_value<uvw>;\n    \
+    c = 6.0 * texture2d_sample<picture>(at.x, at.y).rgb * make_closure<Emission>(color(1.0));\n}\n";
+
+/// A picture of light, other numbers in each texel.
+fn write_picture(path: &str, width: u32, height: u32) {
+    let number = |x: u32, y: u32, c: u32| 0.3 + 0.5 * ((7 * x + 5 * y + 3 * c) as f32).sin().abs();
+    let texel = |x, y| image::Rgb([0, 1, 2].map(|c| number(x, y, c)));
+    image::Rgb32FImage::from_fn(width, height, texel).save(path).expect("the folder can be written");
+}
+
+/// The same room with a texture on the floor, one on the lamp, or around all.
+fn pictured(folder: &Folder, floor: &str, lamp: &str, depth: u32, more: &str) -> String {
+    let picture = folder.file("picture.exr");
+    write_picture(&picture, 4, 3);
+    let bound = |name: &str| format!("[materials.{name}]\ntextures = {{ picture = \"seen\" }}\n");
+    let mut scene = room(&materials(floor, GLASS, lamp), depth, more);
+    for (name, source) in [("floor", floor), ("lamp", lamp)] {
+        if source.starts_with("texture2d") {
+            scene = scene.replace(&format!("[materials.{name}]\n"), &bound(name));
+        }
+    }
+    format!("{scene}[textures.seen]\nfile = '{picture}'\n")
+}
+
+/// Look-ups that magnify and that shrink, of all levels, under anisotropic footprints, through glass as well; and of what
+/// shines.
+#[test]
+fn texels_have_the_slopes_of_the_same_paths() {
+    let folder = Folder::new("texels");
+    for (what, floor, lamp, depth) in
+        [("a floor", PICTURED, LAMP, 1), ("a floor, four bounces", PICTURED, LAMP, 4), ("a lamp", MATTE, SCREEN, 2)]
+    {
+        assert_slopes(what, &pictured(&folder, floor, lamp, depth, ""), &["textures.seen"]);
+    }
+    let constant = "type = \"constant\"\nradiance = [0.3, 0.4, 0.5]\n";
+    let image = format!("type = \"image\"\nfile = '{}'\nscale = [1.0, 0.8, 1.2]\n", folder.file("picture.exr"));
+    let around = room(&materials(MATTE, GLASS, MATTE), 3, "sampling = \"lobes\"\n").replace(constant, &image);
+    assert_slopes("all around", &around, &["environment.*"]);
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
     let scene = room(&materials(MATTE, DUST, STRIPES), 4, "") + LIGHTS;
@@ -164,6 +208,14 @@ fn any_number_of_threads_gives_the_same_bytes() {
     };
     let one = of(1);
     assert!(one == of(2) && one == of(5));
+    let folder = Folder::new("threads");
+    let mut scene = differentiated(&pictured(&folder, PICTURED, SCREEN, 3, ""), &["textures.seen"]);
+    let mut of = |threads| {
+        let options =
+            RenderOptions { threads: Some(threads), size: Some((40, 30)), samples: Some(2), ..Default::default() };
+        gradient(&mut scene, &options).into_iter().map(f32::to_bits).collect::<Vec<_>>()
+    };
+    assert!(of(1) == of(3));
 }
 
 /// Its weight alone depends on the parameter, so the paths stay where they are.
@@ -268,6 +320,33 @@ fn an_exposure_and_a_light_are_found() {
     near("/film/exposure", -0.7);
     near("/lights/0/intensity/0", 2.0);
     near("/lights/0/intensity/1", 1.0);
+}
+
+/// A texture is found from what is seen of it, and the scene that is written has it.
+#[test]
+fn a_texture_is_found_and_kept_in_a_file() {
+    let folder = Folder::new("texture");
+    let scene = folder.write("room.toml", &pictured(&folder, PICTURED, LAMP, 1, ""));
+    let (code, _, said) =
+        shade(&["render", &scene, "-o", &folder.file("target.exr"), "--spp", "128", "--size", "32x24"]);
+    assert_eq!(code, 0, "{said}");
+    let fit = "steps = 40\nsamples = 4\n[[views]]\ntarget = \"target.exr\"\n\
+        [[fit]]\nparameters = \"textures.seen\"\nrate = 0.05\nstart = [0.5, 0.5, 0.5]\nlow = 0.01\nhigh = 1.0\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n";
+    let job = folder.write("job.toml", fit);
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
+    assert_eq!(code, 0, "{said}");
+    let read = |name: &str| image::open(folder.file(name)).expect("it is written").into_rgb32f().into_raw();
+    let errors =
+        |texels: &[f32]| read("picture.exr").iter().zip(texels).map(|(a, b)| (a - b).abs()).sum::<f32>() / 36.0;
+    let (before, after) = (errors(&[0.5; 36]), errors(&read("out/textures.seen.exr")));
+    assert!(after < 0.3 * before, "off by {after} instead of {before}");
+    let again = folder.file("again.exr");
+    let (code, _, said) =
+        shade(&["render", &folder.file("out/scene.json"), "-o", &again, "--spp", "4", "--size", "32x24"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, out, said) = shade(&["fit", &scene, "--list", "textures.*"]);
+    assert_eq!((code, out.as_str()), (0, "textures.seen: 4×3 texels of 3\n"), "{said}");
 }
 
 /// The command finds back what a picture was made with, resumes to the same bytes, and leaves a scene that renders.

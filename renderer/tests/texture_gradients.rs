@@ -5,7 +5,7 @@ use glam::Vec4;
 use renderer::texture::cache::CacheOptions;
 use renderer::texture::make::MipFilter;
 use renderer::texture::{
-    ColorSpace, Images, MipMode, Pyramid, TextureEntry, TextureOptions, TextureSystem, TileSource, Wrap,
+    ColorSpace, Images, KeptGradient, MipMode, Pyramid, TextureEntry, TextureOptions, TextureSystem, TileSource, Wrap,
 };
 use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::sync::Arc;
@@ -36,8 +36,16 @@ fn system(images: Images, wrap: [Wrap; 2], options: TextureOptions) -> TextureSy
     let entry = TextureEntry { name: "image".to_owned(), images, curve: ColorSpace::Linear, wrap };
     let mut system = TextureSystem::new(vec![Some(entry)], &CacheOptions::default(), None).expect("there is memory");
     system.configure(options);
-    assert!(system.keep_gradient(0) && !system.keep_gradient(1));
+    assert!(keeps(&mut system, 0) && !keeps(&mut system, 1));
     system
+}
+
+fn keeps(system: &mut TextureSystem, texture: u32) -> bool {
+    system.keep_gradient(texture).expect("there is memory")
+}
+
+fn gradient(system: &mut TextureSystem, texture: u32) -> Vec<KeptGradient> {
+    system.gradient(texture).expect("there is memory")
 }
 
 /// Places in and around the unit square, with footprints from a thousandth of it to all of it, or levels.
@@ -88,9 +96,9 @@ fn texels(image: &Pyramid, level: usize) -> impl Iterator<Item = Vec4> + '_ {
 }
 
 /// Products of gradients and texels, over all levels, and over the finest with the others folded into it.
-fn found(system: &TextureSystem, images: &[((i32, i32), Arc<Pyramid>)]) -> [f64; 2] {
+fn found(system: &mut TextureSystem, images: &[((i32, i32), Arc<Pyramid>)]) -> [f64; 2] {
     let mut sums = [0.0; 2];
-    let kept = system.gradient(0);
+    let kept = gradient(system, 0);
     assert_eq!(kept.len(), images.len());
     for (kept, (square, image)) in kept.iter().zip(images) {
         assert_eq!(kept.square, *square);
@@ -102,7 +110,7 @@ fn found(system: &TextureSystem, images: &[((i32, i32), Arc<Pyramid>)]) -> [f64;
 }
 
 fn assert_transposed(
-    system: &TextureSystem,
+    system: &mut TextureSystem,
     images: &[((i32, i32), Arc<Pyramid>)],
     [expected, size]: [f64; 2],
     what: &str,
@@ -121,7 +129,7 @@ fn the_transpose_of_every_filter_is_its_transpose() {
             for (i, (_, wrap)) in Wrap::NAMED.into_iter().enumerate() {
                 let options = TextureOptions { mode, bias: 0.3 * (i as f32 - 1.0), samples: 1 + 3 * i as u32 };
                 let wrap = [wrap, Wrap::NAMED[(i + 1) % 4].1];
-                let system = system(Images::One(image.clone()), wrap, options);
+                let mut system = system(Images::One(image.clone()), wrap, options);
                 let mut sums = [0.0; 2];
                 for _ in 0..6 {
                     let mut look_up = request(&mut random);
@@ -132,7 +140,7 @@ fn the_transpose_of_every_filter_is_its_transpose() {
                     sums = [sums[0] + product, sums[1] + size];
                 }
                 let what = format!("{width}×{height} {mode:?} {wrap:?}");
-                assert_transposed(&system, &[((0, 0), image.clone())], sums, &what);
+                assert_transposed(&mut system, &[((0, 0), image.clone())], sums, &what);
             }
         }
     }
@@ -147,7 +155,7 @@ fn the_transpose_crosses_the_borders_of_a_set() {
     for mode in [MipMode::Nearest, MipMode::Trilinear, MipMode::Aniso] {
         let sources = images.iter().map(|(square, image)| (*square, image.clone() as Arc<dyn TileSource>)).collect();
         let options = TextureOptions { mode, ..TextureOptions::default() };
-        let system = system(Images::Udim(sources), [Wrap::Clamp; 2], options);
+        let mut system = system(Images::Udim(sources), [Wrap::Clamp; 2], options);
         let mut sums = [0.0; 2];
         for _ in 0..50 {
             let mut look_up = request(&mut random);
@@ -160,7 +168,7 @@ fn the_transpose_crosses_the_borders_of_a_set() {
             let [product, size] = products(&look_up, &adjoint);
             sums = [sums[0] + product, sums[1] + size];
         }
-        assert_transposed(&system, &images, sums, &format!("{mode:?}"));
+        assert_transposed(&mut system, &images, sums, &format!("{mode:?}"));
     }
 }
 
@@ -170,7 +178,7 @@ fn the_transpose_crosses_the_borders_of_a_set() {
 fn the_transpose_of_a_drawn_look_up_draws_the_same() {
     let mut random = Random(3);
     let image = noise(64, 64, 9);
-    let system = system(Images::One(image.clone()), [Wrap::Repeat; 2], TextureOptions::default());
+    let mut system = system(Images::One(image.clone()), [Wrap::Repeat; 2], TextureOptions::default());
     let mut sums = [0.0; 2];
     for _ in 0..40 {
         let block = system.scattered(0xa5f0);
@@ -184,7 +192,7 @@ fn the_transpose_of_a_drawn_look_up_draws_the_same() {
             sums = [sums[0] + product, sums[1] + size];
         }
     }
-    assert_transposed(&system, &[((0, 0), image)], sums, "drawn");
+    assert_transposed(&mut system, &[((0, 0), image)], sums, "drawn");
     // Nobody looked here: what would be drawn is not known.
     let block = system.scattered(0xffff);
     let mut elsewhere = request(&mut random);
@@ -213,21 +221,21 @@ fn gradients_are_kept_where_they_are_asked_for_and_are_the_same_each_time() {
         });
         all.fold(true, |kept, one| kept & one)
     };
-    assert!(!run(&system, 0) && system.gradient(0).is_empty());
-    assert!(system.keep_gradient(2) && !system.keep_gradient(1) && !system.keep_gradient(3));
+    assert!(!run(&system, 0) && gradient(&mut system, 0).is_empty());
+    assert!(keeps(&mut system, 2) && !keeps(&mut system, 1) && !keeps(&mut system, 3));
     // The same file under another number has a gradient of its own.
     assert!(!run(&system, 0) && !run(&system, 1) && !run(&system, TextureRequest::UNBOUND) && run(&system, 2));
-    let first = system.gradient(2)[0].pyramid.clone();
-    assert!(system.gradient(0).is_empty() && first.levels.iter().flatten().any(|g| *g != Vec4::ZERO));
+    let first = gradient(&mut system, 2)[0].pyramid.clone();
+    assert!(gradient(&mut system, 0).is_empty() && first.levels.iter().flatten().any(|g| *g != Vec4::ZERO));
     system.clear_gradients();
-    assert!(system.gradient(2)[0].pyramid.levels.iter().flatten().all(|g| *g == Vec4::ZERO));
-    assert!(run(&system, 2) && system.gradient(2)[0].pyramid == first);
+    assert!(gradient(&mut system, 2)[0].pyramid.levels.iter().flatten().all(|g| *g == Vec4::ZERO));
+    assert!(run(&system, 2) && gradient(&mut system, 2)[0].pyramid == first);
 }
 
 #[test]
 fn what_is_not_finite_adds_nothing() {
     let image = noise(8, 8, 1);
-    let system = system(Images::One(image), [Wrap::Repeat; 2], TextureOptions::default());
+    let mut system = system(Images::One(image), [Wrap::Repeat; 2], TextureOptions::default());
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let mut place = TextureRequest { texture: 0, mask: 0b11, ..TextureRequest::new() };
         (place.u.0[0], place.dudx.0[1]) = (bad, bad);
@@ -235,6 +243,6 @@ fn what_is_not_finite_adds_nothing() {
         place.result[1].0 = [1.0; LANES];
         assert!(system.texture_adjoint(&place));
     }
-    let sum: Vec4 = system.gradient(0)[0].pyramid.levels.iter().flatten().sum();
+    let sum: Vec4 = gradient(&mut system, 0)[0].pyramid.levels.iter().flatten().sum();
     assert!((sum - Vec4::new(0.0, 6.0, 0.0, 0.0)).abs().max_element() < 1e-5, "{sum}");
 }

@@ -2,13 +2,14 @@
 //!
 //! Sums are exact, so the gradient comes to the same bytes for any number of threads.
 
-use super::Differentiated;
+use super::{Channels, Differentiated, Target};
 use crate::film::part::{BATCH, Plan};
 use crate::film::{Film, Shape};
 use crate::integrator::replay::{Gather, Memory, Numbers, replay};
 use crate::integrator::{Batch, Workspace};
 use crate::render::{Ready, RenderError, RenderOptions, STACK_BYTES, available_threads};
 use crate::scene::{IntegratorKind, Scene};
+use crate::texture::make::MipFilter;
 use glam::Vec3;
 use kernels::sums::Sums;
 use kernels::{Arrangement, Buffer, Element};
@@ -178,20 +179,39 @@ impl Differentiated {
             return Err(GradientError::Size { wanted: count, found: cotangent.len() });
         }
         let ready = Ready::new(&mut self.scene, options, &plan);
+        self.scene.textures.clear_gradients();
         let sums = |e: kernels::BufferError| RenderError::Machine(e.to_string());
-        let mut total = Sums::new(&Element::floats(1), self.len()).map_err(sums)?;
+        let mut total = Sums::new(&Element::floats(1), self.sums.len).map_err(sums)?;
         let film = Film::new(window, Shape::default());
-        let (scene, numbers) = (&self.scene, &self.numbers);
+        let (scene, numbers) = (&self.scene, &self.sums.numbers);
         let replays = Replays { scene, numbers, ready: &ready, plan: &plan, film: &film, cancel };
         let of_pixel = |x: u32, y: u32| cotangent[((y - window.y0) * window.width() + x - window.x0) as usize];
         let threads = options.threads.unwrap_or_else(available_threads).max(1);
         replays.run(threads, &of_pixel, &|| Total { sums: &total, of_paths: BTreeMap::new() }, &|_, total, _| {
             total.finish()
         })?;
-        let mut buffer = Buffer::new(Element::floats(1), Arrangement::Columns, self.len()).map_err(sums)?;
+        let mut buffer = Buffer::new(Element::floats(1), Arrangement::Columns, self.sums.len).map_err(sums)?;
         let left_out = total.left_out();
         total.write(buffer.view_mut()).map_err(sums)?;
-        let values = buffer.values::<f32>().map_err(sums)?;
+        let summed = buffer.values::<f32>().map_err(sums)?;
+        let mut values = Vec::with_capacity(self.len());
+        let Differentiated { scene, parameters, sums: of_sums, .. } = self;
+        for (parameter, first) in parameters.iter().zip(&of_sums.firsts) {
+            match &parameter.target {
+                Target::Texels { texture, channels } => {
+                    values.extend(by_texels(scene, *texture, *channels).map_err(sums)?);
+                }
+                _ => values.extend(&summed[*first as usize..*first as usize + parameter.len]),
+            }
+        }
         Ok(Gradient { values, left_out })
     }
+}
+
+/// What the look-ups of a texture brought, of all levels.
+fn by_texels(scene: &mut Scene, texture: u32, channels: Channels) -> Result<Vec<f32>, kernels::BufferError> {
+    let (images, wrap) = (scene.textures.gradient(texture)?, scene.textures.wrap(texture));
+    // Textures that are held have one image.
+    let folded = images.iter().map(|image| image.pyramid.folded(MipFilter::Box, wrap));
+    Ok(folded.flat_map(|texels| channels.gradient(&texels)).collect())
 }

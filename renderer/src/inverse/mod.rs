@@ -4,9 +4,15 @@
 //! parameters that were chosen; it renders, takes a picture's cotangents back to the parameters, and moves them without being
 //! built anew.
 
+mod differentiated;
 mod gradient;
 pub mod job;
 mod parameters;
+mod texels;
+mod update;
 
+pub use differentiated::{Differentiated, NotDifferentiable};
 pub use gradient::{Gradient, GradientError};
-pub use parameters::{Differentiated, Parameter, Target, choose, list, values};
+pub use parameters::{Parameter, Target, choose, list};
+pub use texels::Channels;
+pub use update::values;

@@ -225,6 +225,12 @@ impl Material {
         !self.lobes.is_empty()
     }
 
+    /// Names of the slots through which its shader reads a texture.
+    pub fn slots_of(&self, texture: u32) -> impl Iterator<Item = &str> {
+        let slots = self.shader.interface().textures.iter();
+        slots.filter(move |t| t.used && self.parameters.words[t.word] == texture).map(|t| t.name.as_str())
+    }
+
     /// Names of the texture slots, for messages.
     pub fn texture_slots(&self) -> Vec<String> {
         self.shader.interface().textures.iter().map(|t| t.name.clone()).collect()

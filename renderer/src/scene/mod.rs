@@ -78,6 +78,8 @@ pub struct Scene {
     /// What hits offer by name.
     pub values: HitValues,
     pub textures: TextureSystem,
+    /// The names that the file gives to the first of them.
+    pub texture_names: Vec<String>,
     /// Of the scene's file and all files that it names, and of how its shaders were compiled: scenes with the same make
     /// the same pictures.
     pub fingerprint: u64,
@@ -293,6 +295,7 @@ fn build(
         geometry,
         materials,
         textures,
+        texture_names: file.textures.keys().cloned().collect(),
         fingerprint,
     })
 }

@@ -10,6 +10,8 @@ use super::make::{MipFilter, Taps};
 use super::quads::Quads;
 use super::{Layout, Wrap};
 use glam::Vec4;
+use kernels::sums::Sums;
+use kernels::{Arrangement, Buffer, BufferError, Element};
 use ssl_compiler::runtime::LANES;
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,17 +25,6 @@ pub struct GradientPyramid {
 }
 
 impl GradientPyramid {
-    pub(super) fn new(layout: &Layout) -> GradientPyramid {
-        let sizes: Vec<[u32; 2]> = layout.levels.iter().map(|l| [l.width, l.height]).collect();
-        let levels = sizes.iter().map(|[w, h]| vec![Vec4::ZERO; *w as usize * *h as usize]).collect();
-        GradientPyramid { sizes, levels }
-    }
-
-    /// Sets all to zero.
-    pub fn clear(&mut self) {
-        self.levels.iter_mut().for_each(|level| level.fill(Vec4::ZERO));
-    }
-
     /// The gradient by the texels of the finest level, where the other levels were made from it by this filter with these
     /// wraps: each level goes back to the one before it by the transpose of the filter. Images that are held whole in
     /// memory were made by [`MipFilter::Box`].
@@ -118,7 +109,57 @@ impl Texels for Traced<'_> {
 pub(super) struct Kept {
     pub texture: u32,
     pub square: (i32, i32),
-    pub pyramid: Mutex<GradientPyramid>,
+    /// Width and height of each level.
+    sizes: Vec<[u32; 2]>,
+    /// Of each level the number of its first texel.
+    firsts: Vec<usize>,
+    /// For each texel four sums, which do not depend on the order in which threads add to them.
+    sums: Sums,
+}
+
+impl Kept {
+    /// # Errors
+    /// There is no memory.
+    pub fn new(texture: u32, square: (i32, i32), layout: &Layout) -> Result<Kept, BufferError> {
+        let sizes: Vec<[u32; 2]> = layout.levels.iter().map(|l| [l.width, l.height]).collect();
+        let (mut firsts, mut count) = (Vec::new(), 0);
+        for [width, height] in &sizes {
+            firsts.push(count);
+            count += *width as usize * *height as usize;
+        }
+        let sums = Sums::new(&Element::floats(4), count)?;
+        Ok(Kept { texture, square, sizes, firsts, sums })
+    }
+
+    pub fn add(&self, part: &Part, cotangent: Vec4) {
+        let texel = self.firsts[part.level as usize] + part.texel;
+        for channel in 0..4 {
+            let term = cotangent[channel] * part.weight;
+            if term != 0.0 {
+                self.sums.add(texel, channel, f64::from(term));
+            }
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.sums.clear();
+    }
+
+    /// The sums, rounded.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn pyramid(&mut self) -> Result<GradientPyramid, BufferError> {
+        let mut buffer = Buffer::new(Element::floats(4), Arrangement::Rows, self.sums.len())?;
+        self.sums.write(buffer.view_mut())?;
+        let numbers = buffer.values::<[f32; 4]>()?;
+        let level = |(first, [w, h]): (&usize, &[u32; 2])| {
+            let texels = &numbers[*first..first + *w as usize * *h as usize];
+            texels.iter().map(|texel| Vec4::from(*texel)).collect()
+        };
+        let levels = self.firsts.iter().zip(&self.sizes).map(level).collect();
+        Ok(GradientPyramid { sizes: self.sizes.clone(), levels })
+    }
 }
 
 /// The gradient by the texels of one image of a texture.

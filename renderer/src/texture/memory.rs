@@ -43,6 +43,11 @@ impl Pyramid {
         Pyramid { levels, layout }
     }
 
+    /// All texels of a level, rows from the top.
+    pub fn level(&self, level: usize) -> &[Vec4] {
+        &self.levels[level]
+    }
+
     /// The texel in column `x` and row `y`, counted from the top, both inside the level.
     pub fn texel(&self, level: usize, x: u32, y: u32) -> Vec4 {
         self.levels[level][y as usize * self.layout.levels[level].width as usize + x as usize]

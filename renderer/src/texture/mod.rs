@@ -11,6 +11,7 @@ mod filter;
 mod filtered;
 mod footprint;
 mod gradients;
+mod held;
 mod image_file;
 mod kept_gradients;
 mod layout;

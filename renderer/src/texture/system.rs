@@ -6,10 +6,11 @@ use super::filter::{self, Filtering};
 use super::filtered::Filtered;
 use super::footprint::{Footprint, Places};
 use super::gradients::Kept;
+use super::held::Held;
 use super::mip_mode::MipMode;
 use super::texel::MISSING;
 use super::udim::UdimSet;
-use super::{ColorSpace, TileSource, Wrap};
+use super::{ColorSpace, Layout, TileSource, Wrap};
 use glam::{Vec2, Vec4};
 use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::cell::RefCell;
@@ -39,6 +40,7 @@ pub enum Images {
 pub(super) enum Look {
     One(Texture),
     Set(UdimSet),
+    Held(Box<Held>),
 }
 
 /// How look-ups are answered.
@@ -146,7 +148,7 @@ impl TextureSystem {
     /// UDIM sets that were looked into where they have no image.
     pub fn uncovered(&self) -> impl Iterator<Item = &str> {
         self.textures.iter().flatten().filter_map(|look| match look {
-            Look::One(_) => None,
+            Look::One(_) | Look::Held(_) => None,
             Look::Set(set) => set.uncovered(),
         })
     }
@@ -174,23 +176,30 @@ impl TextureSystem {
     /// The level that a look-up with these partials reads, within those that there are; of a set, as if all of its images
     /// were as large as the first. `None` where there is no texture.
     pub fn level(&self, texture: u32, duv: [Vec2; 2]) -> Option<f32> {
-        let levels = self.cache.layout(self.textures.get(texture as usize)?.as_ref()?.number()).levels.len();
+        let levels = self.layout_of(self.textures.get(texture as usize)?.as_ref()?).levels.len();
         let level = self.footprint(texture, duv)?.select(self.filtering.mode, self.filtering.bias).level;
         Some(level.clamp(0.0, (levels - 1) as f32))
     }
 
     /// The same of a look-up that names its level.
     pub fn level_within(&self, texture: u32, level: f32) -> Option<f32> {
-        let levels = self.cache.layout(self.textures.get(texture as usize)?.as_ref()?.number()).levels.len();
+        let levels = self.layout_of(self.textures.get(texture as usize)?.as_ref()?).levels.len();
         Some(level.clamp(0.0, (levels - 1) as f32))
     }
 
     /// What such a look-up covers, of a set as above.
     pub fn footprint(&self, texture: u32, duv: [Vec2; 2]) -> Option<Footprint> {
         let look = self.textures.get(texture as usize)?.as_ref()?;
-        let size =
-            self.cache.layout(look.number()).levels.first().map(|l| Vec2::new(l.width as f32, l.height as f32))?;
+        let size = self.layout_of(look).levels.first().map(|l| Vec2::new(l.width as f32, l.height as f32))?;
         Some(Footprint::new(duv.map(|d| d * self.filtering.scale), size))
+    }
+
+    /// That of a set is that of one of its images.
+    pub(super) fn layout_of<'a>(&'a self, look: &'a Look) -> &'a Layout {
+        match look {
+            Look::Held(held) => held.layout(),
+            look => self.cache.layout(look.number()),
+        }
     }
 
     fn look(&self, number: u32) -> Option<&Look> {
@@ -203,12 +212,16 @@ impl TextureSystem {
 
     /// Filters in the lanes of `mask`, and adds what comes out to `found`.
     fn filter<const GRADIENT: bool>(&self, look: &Look, places: &Places, mask: u32, found: &mut [Filtered; LANES]) {
+        if let Look::Held(held) = look {
+            return filter::sample::<_, GRADIENT>(&**held, places, mask, &self.filtering, found);
+        }
         let ahead = |keys: &mut Vec<TileKey>| self.ahead(look, places, mask, keys);
         self.cache.read((look.number(), mask.count_ones()), &ahead, |reader| match look {
             Look::One(texture) => {
                 filter::sample::<_, GRADIENT>(&Tiles { texture, reader }, places, mask, &self.filtering, found);
             }
             Look::Set(set) => set.sample::<_, GRADIENT>(reader, places, mask, &self.filtering, found),
+            Look::Held(_) => {}
         });
     }
 
@@ -222,6 +235,7 @@ impl TextureSystem {
                 filter::sample::<_, false>(&texels, places, mask, &self.filtering, &mut none);
             }
             Look::Set(set) => set.sample::<_, false>(&noted, places, mask, &self.filtering, &mut none),
+            Look::Held(_) => {}
         }
         *keys = noted.into_inner();
     }
@@ -233,6 +247,7 @@ impl Look {
         match self {
             Look::One(texture) => texture.number(),
             Look::Set(set) => set.number(),
+            Look::Held(held) => held.texture.number(),
         }
     }
 }
@@ -296,7 +311,7 @@ impl HostServices for TextureSystem {
     }
 
     fn texture_size(&self, texture: u32) -> [u32; 2] {
-        let level = self.look(texture).and_then(|look| self.cache.layout(look.number()).levels.first());
+        let level = self.look(texture).and_then(|look| self.layout_of(look).levels.first());
         level.map_or([1, 1], |level| [level.width, level.height])
     }
 }

@@ -79,7 +79,8 @@ pub fn back(
 /// Takes what came from the environment back to its colors, and what paths saw of disks in the sky back to those.
 pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &Numbers, gather: &mut impl Gather) {
     let environment = by.of_environment();
-    let (wants_environment, wants_suns) = (environment.iter().any(Option::is_some), by.has_suns());
+    let wants_colors = environment.iter().any(Option::is_some);
+    let (wants_environment, wants_suns) = (wants_colors || by.environment_texels, by.has_suns());
     if !wants_environment && !wants_suns {
         return;
     }
@@ -91,6 +92,12 @@ pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &
         match sample.source {
             Source::Environment(direction) if wants_environment => {
                 let from = &work.light.directions[direction as usize];
+                if by.environment_texels {
+                    scene.environment.pull_back_to_texels(&scene.textures, from, cotangent);
+                }
+                if !wants_colors {
+                    continue;
+                }
                 let colors = scene.environment.pull_back(&scene.textures, from, cotangent);
                 for (place, color) in environment.iter().zip(colors) {
                     if let Some((first, factor)) = place {

@@ -16,6 +16,8 @@ pub struct Numbers {
     suns: Vec<Place>,
     shapes: Vec<Place>,
     environment: [Place; 3],
+    /// Whether it is taken by the texels of the environment.
+    pub environment_texels: bool,
     /// That of the film's exposure.
     pub exposure: Option<u32>,
 }

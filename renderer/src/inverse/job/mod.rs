@@ -11,11 +11,10 @@ mod state;
 
 pub use fit::{Fit, FitError, Watch};
 pub use loss::Loss;
-pub use result::scene_text;
+pub use result::{images, scene_text};
 
-use super::{Differentiated, Parameter, choose, list};
+use super::{Differentiated, NotDifferentiable, Parameter, choose, list};
 use crate::film::undeveloped;
-use crate::material::Refused;
 use crate::scene::{Scene, View};
 use file::{JobFile, ViewTable};
 use glam::Vec3;
@@ -131,9 +130,11 @@ fn start(table: &FitTable, parameter: &Parameter, context: &mut Context) -> Opti
     let given = table.start.as_ref()?;
     match given.get_ref() {
         Numbers::One(x) => Some(vec![*x as f32; parameter.len]),
-        Numbers::List(list) if list.len() == parameter.len => Some(list.iter().map(|x| *x as f32).collect()),
+        Numbers::List(list) if list.len() == parameter.components() => {
+            Some(list.iter().map(|x| *x as f32).cycle().take(parameter.len).collect())
+        }
         Numbers::List(list) => {
-            let (found, wanted) = (list.len(), parameter.len);
+            let (found, wanted) = (list.len(), parameter.components());
             let message = format!("`start` has {found} numbers, and `{}` takes {wanted}", parameter.name);
             context.error(&codes::BAD_NUMBER, given.span(), message, "give one number, or one for each component");
             None
@@ -234,7 +235,7 @@ impl Job {
 }
 
 /// A scene for a job, with the gradients that the job takes.
-pub fn differentiated(scene: Scene, job: &Job) -> Result<Differentiated, Refused> {
+pub fn differentiated(scene: Scene, job: &Job) -> Result<Differentiated, NotDifferentiable> {
     Differentiated::new(scene, job.parameters.clone())
 }
 

@@ -1,20 +1,69 @@
-//! A scene file with what was fitted, for `shade render`.
+//! A scene file with what was fitted, and its images, for `shade render`.
 
-use super::super::{Differentiated, Target};
+use super::super::{Differentiated, Parameter, Target};
 use crate::math::figures::number;
 use crate::scene::files_as_json;
+use image::{DynamicImage, ImageFormat, Rgba32FImage};
 use serde_json::{Value, json};
+use std::io::Cursor;
 use std::path::Path;
 
-/// The scene of a file as JSON, with the floats that a fit came to in place of its own. Names of files are from the root of the
-/// system, so that it can lie anywhere.
+/// The images that a fit came to: names of files, and what they hold, in linear light with 32 bits a number.
 ///
 /// # Errors
-/// The file cannot be read any more.
-pub fn scene_text(path: &Path, scene: &Differentiated) -> Result<String, String> {
+/// One cannot be encoded.
+pub fn images(scene: &Differentiated) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let values = scene.values();
+    let fitted = scene.parameters().iter().enumerate();
+    let images = fitted.filter_map(|(i, p)| Some((p, p.size?, &values[scene.range_of(i)])));
+    images.map(|(p, size, numbers)| Ok((file_of(p), encode(size, numbers)?))).collect()
+}
+
+/// The file of an image.
+fn file_of(parameter: &Parameter) -> String {
+    // A name may have what no name of a file can have.
+    let fits = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    format!("{}.exr", parameter.name.chars().map(fits).collect::<String>())
+}
+
+/// `numbers` are texels of one to four channels, rows from the top.
+fn encode([width, height]: [u32; 2], numbers: &[f32]) -> Result<Vec<u8>, String> {
+    let texel = |texel: &[f32]| match *texel {
+        [gray] => [gray, gray, gray, 1.0],
+        [gray, alpha] => [gray, gray, gray, alpha],
+        [r, g, b] => [r, g, b, 1.0],
+        [r, g, b, a, ..] => [r, g, b, a],
+        [] => [0.0; 4],
+    };
+    let channels = numbers.len() / (width as usize * height as usize).max(1);
+    let rgba: Vec<f32> = numbers.chunks_exact(channels.max(1)).flat_map(texel).collect();
+    let image = Rgba32FImage::from_raw(width, height, rgba).ok_or("an image has too few numbers")?;
+    let image = DynamicImage::ImageRgba32F(image);
+    // What has no alpha gets none.
+    let image = if channels.is_multiple_of(2) { image } else { DynamicImage::ImageRgb32F(image.into_rgb32f()) };
+    let mut bytes = Cursor::new(Vec::new());
+    image.write_to(&mut bytes, ImageFormat::OpenExr).map_err(|e| e.to_string())?;
+    Ok(bytes.into_inner())
+}
+
+/// The scene of a file as JSON, with what a fit came to in place of its own. Names of files are from the root of the system, so
+/// that it can lie anywhere; images lie in `folder`.
+///
+/// # Errors
+/// The file cannot be read any more, or a material is not in it.
+pub fn scene_text(path: &Path, scene: &Differentiated, folder: &Path) -> Result<String, String> {
     let mut root = files_as_json(path)?;
     let values = scene.values();
     for (i, parameter) in scene.parameters().iter().enumerate() {
+        if let Target::Texels { .. } = parameter.target {
+            let pointer = match parameter.name.strip_prefix("textures.") {
+                Some(name) => format!("/textures/{}/file", escaped(name)),
+                None => "/environment/file".to_owned(),
+            };
+            let file = std::path::absolute(folder.join(file_of(parameter))).map_err(|e| e.to_string())?;
+            put(&mut root, &pointer, json!(file.display().to_string()));
+            continue;
+        }
         let numbers = &values[scene.range_of(i)];
         let value = match numbers {
             [one] => number(*one),
@@ -33,6 +82,8 @@ pub fn scene_text(path: &Path, scene: &Differentiated) -> Result<String, String>
             }
             Target::Light { setting } => put(&mut root, &scene.scene.light_settings[*setting].pointer, value),
             Target::Exposure => put(&mut root, "/film/exposure", value),
+            // They were seen to above.
+            Target::Texels { .. } => {}
         }
     }
     Ok(format!("{root:#}\n"))

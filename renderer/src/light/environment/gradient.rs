@@ -1,7 +1,7 @@
 //! The environment as a function of its colors: what they are, and how radiance from a direction depends on them.
 
-use super::{DirectionFootprint, Environment, EnvironmentKind, sky_blend};
-use crate::texture::TextureSystem;
+use super::{DirectionFootprint, Environment, EnvironmentKind, PLACES, level_sizes, size, sky_blend};
+use crate::texture::{Places, TextureSystem};
 use glam::Vec3;
 
 impl Environment {
@@ -35,6 +35,36 @@ impl Environment {
             EnvironmentKind::Daylight(sky) => Some(sky.unscaled_sunlight()),
             _ => None,
         }
+    }
+
+    /// The number of its texture, if it is an image.
+    pub fn texture(&self) -> Option<u32> {
+        match &self.kind {
+            EnvironmentKind::Image { texture, .. } => Some(*texture),
+            _ => None,
+        }
+    }
+
+    /// Follows its texture, whose levels may be others than before.
+    pub fn follow_texture(&mut self, textures: &TextureSystem) {
+        if let EnvironmentKind::Image { texture, levels, .. } = &mut self.kind
+            && let Some(layout) = textures.layout(*texture)
+        {
+            *levels = level_sizes(layout);
+        }
+    }
+
+    /// Takes the cotangent of the radiance from a direction back to the texels of an image.
+    pub fn pull_back_to_texels(&self, textures: &TextureSystem, from: &DirectionFootprint, cotangent: Vec3) {
+        let EnvironmentKind::Image { texture, levels, scale } = &self.kind else { return };
+        let (mut places, scale) = (PLACES.take(), cotangent * *scale);
+        self.map.places(from.d, from.dd, size(levels), self.options.footprint_scale(), &mut places);
+        for place in &places {
+            let mut one = Places::one(place.uv, place.duv);
+            one.scattered = u32::from(from.scattered);
+            textures.add_cotangents(*texture, &one, std::iter::once(0), |_| (scale * place.weight).extend(0.0));
+        }
+        PLACES.set(places);
     }
 
     /// Takes the cotangent of the radiance from a direction back to the colors.

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use kernels::jobs::{Point, codes, plots};
 use renderer::film::{ImageFormat, Picture, ToneCurve, write};
 use renderer::inverse::job::{self, Fit, FitError, Watch};
-use renderer::inverse::{Differentiated, choose, list};
+use renderer::inverse::{Differentiated, NotDifferentiable, Parameter, choose, list};
 use renderer::material::Making;
 use renderer::math::figures::number;
 use renderer::scene::{self, LoadOptions, Scene};
@@ -58,6 +58,12 @@ fn listed(scene: Scene, pattern: &str, mut outcome: Outcome) -> Outcome {
     let (mut text, mut rows) = (String::new(), Vec::new());
     for (parameter, values) in chosen.iter().zip(values) {
         // Writing to a text does not fail.
+        if let Some([width, height]) = parameter.size {
+            let channels = parameter.components();
+            let _ = writeln!(text, "{}: {width}×{height} texels of {channels}", parameter.name);
+            rows.push(json!({"name": parameter.name, "size": [width, height], "channels": channels}));
+            continue;
+        }
         let values: Value = values.into_iter().map(number).collect();
         let _ = writeln!(text, "{} = {values}", parameter.name);
         rows.push(json!({"name": parameter.name, "value": values}));
@@ -83,10 +89,15 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
     let begin = Instant::now();
     let mut differentiated = match job::differentiated(scene, &job) {
         Ok(differentiated) => differentiated,
-        Err(e) => {
+        Err(NotDifferentiable::Shader(e)) => {
             outcome.code = outcome::INPUT_AT_FAULT;
             (outcome.sources, outcome.diagnostics) = (e.sources, e.diagnostics);
             return outcome;
+        }
+        Err(NotDifferentiable::Memory(e)) => {
+            let message = format!("the gradients by the texels do not fit: {e}");
+            let memory = Diagnostic::without_place(&codes::STOPPED, message, "fit smaller or fewer textures");
+            return failed(outcome, outcome::ENVIRONMENT_FAILED, memory);
         }
     };
     for (closure, materials) in differentiated.without_adjoint() {
@@ -246,8 +257,11 @@ fn go(
     outcome.output = format!("{shown}: {taken}{loss}, {seconds:.1} s\n");
     let values = renderer::inverse::values(&fit.scene.scene, fit.scene.parameters());
     let fitted = fit.scene.parameters().iter().zip(values);
-    let parameters: Value =
-        fitted.map(|(p, v)| json!({"name": p.name, "value": v.into_iter().map(number).collect::<Value>()})).collect();
+    let told = |(p, values): (&Parameter, Vec<f32>)| match p.size {
+        Some(size) => json!({"name": p.name, "size": size}),
+        None => json!({"name": p.name, "value": values.into_iter().map(number).collect::<Value>()}),
+    };
+    let parameters: Value = fitted.map(told).collect();
     outcome.report = Some(Box::new(json!({"fit": {
         "folder": shown,
         "steps": step,
@@ -262,7 +276,8 @@ fn go(
     outcome
 }
 
-/// The scene with what was fitted.
+/// The scene with what was fitted, and the images among that.
 fn write_scene(path: &Path, scene: &Differentiated, folder: &Folder) -> Result<(), String> {
-    folder.write("scene.json", job::scene_text(path, scene)?.as_bytes())
+    job::images(scene)?.iter().try_for_each(|(name, bytes)| folder.write(name, bytes))?;
+    folder.write("scene.json", job::scene_text(path, scene, folder.path())?.as_bytes())
 }
