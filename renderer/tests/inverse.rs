@@ -172,7 +172,7 @@ fn pictured(folder: &Folder, floor: &str, lamp: &str, depth: u32, more: &str) ->
     let picture = folder.file("picture.exr");
     write_picture(&picture, 4, 3);
     let bound = |name: &str| format!("[materials.{name}]\ntextures = {{ picture = \"seen\" }}\n");
-    let mut scene = room(&materials(floor, GLASS, lamp), depth, more);
+    let mut scene = room(&materials(floor, GLASS, lamp), depth, more).replace("samples = 16", "samples = 4");
     for (name, source) in [("floor", floor), ("lamp", lamp)] {
         if source.starts_with("texture2d") {
             scene = scene.replace(&format!("[materials.{name}]\n"), &bound(name));
@@ -195,6 +195,52 @@ fn texels_have_the_slopes_of_the_same_paths() {
     let image = format!("type = \"image\"\nfile = '{}'\nscale = [1.0, 0.8, 1.2]\n", folder.file("picture.exr"));
     let around = room(&materials(MATTE, GLASS, MATTE), 3, "sampling = \"lobes\"\n").replace(constant, &image);
     assert_slopes("all around", &around, &["environment.*"]);
+}
+
+/// The derivative of each pixel is the slope of its samples.
+#[test]
+fn pixels_have_derivatives() {
+    let scene = room(&materials(MATTE, DUST, LAMP), 3, "");
+    let mut scene = differentiated(&scene, &["materials.ball.k", "environment.radiance"]);
+    let options = RenderOptions { threads: Some(2), ..RenderOptions::default() };
+    let never = AtomicBool::new(false);
+    let (found, values) = (scene.derivative(&options, &never).expect("there is one"), scene.values());
+    let mut slope = |h: f32| {
+        let mut at = |h: f32| {
+            let moved: Vec<f32> = values.iter().map(|x| x + h).collect();
+            scene.set(&moved).expect("the structure stays");
+            render(&mut scene.scene, &options, &never, &|_| ()).expect("it can be rendered").picture.pixels
+        };
+        let (up, down) = (at(h), at(-h));
+        up.iter().zip(down).map(|(up, down)| (*up - down) / (2.0 * h)).collect::<Vec<Vec3>>()
+    };
+    let (coarse, fine) = (slope(1.0 / 32.0), slope(1.0 / 64.0));
+    for (i, found) in found.iter().enumerate() {
+        let expected = (4.0 * fine[i] - coarse[i]) / 3.0;
+        assert!((*found - expected).abs().max_element() < 2e-3, "pixel {i}: {found} instead of {expected}");
+    }
+    assert!(found.iter().any(|d| d.x > 0.1));
+}
+
+#[test]
+fn gradients_of_pixels_are_written_and_mistakes_are_told() {
+    let folder = Folder::new("gradient");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 2, ""));
+    let run = |parameter: &str, output: &str| {
+        shade(&["render", &scene, "--spp", "2", "--gradient", parameter, "-o", &folder.file(output)])
+    };
+    for output in ["a.exr", "a.png"] {
+        let (code, _, said) = run("materials.floor.tint", output);
+        assert_eq!(code, 0, "{said}");
+        assert!(Path::new(&folder.file(output)).exists());
+    }
+    for (parameter, output, message) in [
+        ("materials.flor.tint", "b.exr", "did you mean `materials.floor.tint`?"),
+        ("materials.floor.tint", "b.part", "no gradient"),
+    ] {
+        let (code, _, said) = run(parameter, output);
+        assert!(code == 1 && said.contains(message), "{code} {said}");
+    }
 }
 
 #[test]
@@ -297,7 +343,7 @@ fn shade(arguments: &[&str]) -> (i32, String, String) {
 fn an_exposure_and_a_light_are_found() {
     let folder = Folder::new("exposure");
     let scene = room(&materials(MATTE, MATTE, MATTE), 1, "").replace("height = 5\n", "height = 5\nexposure = -0.7\n")
-        + "[[lights]]\ntype = \"point\"\nname = \"key\"\nposition = [2, 3, 2]\nintensity = [2, 1, 1.5]\n";
+        + "[[lights]]\ntype = \"point\"\nname = \"key\"\nposition = [2, 3, 2]\nintensity = [20, 10, 15]\n";
     let scene = folder.write("room.toml", &scene);
     let target = folder.file("target.png");
     let (code, _, said) = shade(&["render", &scene, "-o", &target, "--spp", "256", "--size", "20x15"]);
@@ -305,21 +351,20 @@ fn an_exposure_and_a_light_are_found() {
     let fit = "steps = 60\nsamples = 4\n[[views]]\ntarget = \"target.png\"\n\
         [[fit]]\nparameters = \"film.exposure\"\nrate = 0.05\nstart = 0.0\n\
         schedule = { type = \"cosine\", last = 0.05 }\n\
-        [[fit]]\nparameters = \"lights.key.intensity\"\nrate = 0.1\nstart = 1.5\n\
+        [[fit]]\nparameters = \"lights.key.intensity\"\nrate = 0.5\nstart = 12\n\
         schedule = { type = \"cosine\", last = 0.05 }\n";
     let job = folder.write("job.toml", fit);
     let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
     assert_eq!(code, 0, "{said}");
     let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
     let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let near = |pointer: &str, wanted: f64| {
-        let value =
-            found.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap_or_else(|| panic!("{pointer}: {text}"));
-        assert!((value - wanted).abs() < 0.1, "{pointer} = {value} instead of {wanted}");
-    };
-    near("/film/exposure", -0.7);
-    near("/lights/0/intensity/0", 2.0);
-    near("/lights/0/intensity/1", 1.0);
+    for (pointer, wanted) in
+        [("/film/exposure", -0.7), ("/lights/0/intensity/0", 20.0), ("/lights/0/intensity/1", 10.0)]
+    {
+        let value = found.pointer(pointer).and_then(serde_json::Value::as_f64);
+        let value = value.unwrap_or_else(|| panic!("{pointer}: {text}"));
+        assert!((value - wanted).abs() < 0.1 * wanted.abs(), "{pointer} = {value} instead of {wanted}");
+    }
 }
 
 /// A texture is found from what is seen of it, and the scene that is written has it.

@@ -39,6 +39,8 @@ pub enum GradientError {
     },
     /// The integrator's paths cannot be replayed.
     Integrator,
+    /// Derivatives of pixels by texels are not kept.
+    Texels,
     Cancelled,
 }
 
@@ -51,6 +53,9 @@ impl fmt::Display for GradientError {
             }
             GradientError::Integrator => {
                 f.write_str("only the integrators `path` and `direct` have gradients: choose one in [integrator]")
+            }
+            GradientError::Texels => {
+                f.write_str("there is no derivative of each pixel by texels: name a parameter that is no texture")
             }
             GradientError::Cancelled => f.write_str("the gradient was cancelled"),
         }

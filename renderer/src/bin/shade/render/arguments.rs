@@ -113,6 +113,11 @@ pub struct Arguments {
     /// or a partial of one such as ddx:position
     #[arg(long, value_name = "VIEW", help_heading = LOOK)]
     pub(super) view: Option<String>,
+    /// Write how every pixel changes when a number is added to a parameter, which `shade fit SCENE --list` names: an `.exr`
+    /// has the picture and the layer `gradient`, a `.png` the derivative in false color, gray where it is 0
+    #[arg(long, value_name = "PARAMETER", help_heading = LOOK, conflicts_with_all = ["pixel", "view", "resume", "tev", "stats",
+        "adaptive", "time_limit", "aov", "sample_range"])]
+    pub(super) gradient: Option<String>,
     /// Instead of rendering, follow one path of the pixel in column X and row Y, and print what each of its hits saw.
     /// Columns and rows start at 0
     #[arg(long, value_name = "X,Y", help_heading = LOOK, value_parser = pixel)]
@@ -223,7 +228,8 @@ impl Arguments {
     }
 
     pub fn making(&self, cache: Option<CodeCache>) -> Making {
-        Making { target: self.target.target(), passes: self.derivatives.passes(), cache, ..Making::default() }
+        let (target, passes) = (self.target.target(), self.derivatives.passes());
+        Making { target, passes, cache, differentiable: self.gradient.is_some(), ..Making::default() }
     }
 
     pub fn cache(&self) -> CacheOptions {

@@ -4,6 +4,7 @@ mod arguments;
 mod checkpoint;
 mod command;
 mod follow;
+mod gradient;
 pub mod output;
 mod said;
 mod tev;
@@ -46,6 +47,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok(opened) => opened,
         Err(refused) => return refused,
     };
+    if let Some(pattern) = &arguments.gradient {
+        gradient::run(arguments, (scene, pattern), &output, &cancel, &mut outcome);
+        return outcome;
+    }
     let checkpoint = Checkpoint::of(&output.path, arguments.checkpoint_every, arguments.keep_checkpoint);
     match begin(arguments, &scene, (&output, &checkpoint), &mut outcome) {
         Ok((options, from)) => {
