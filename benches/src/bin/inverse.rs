@@ -65,7 +65,9 @@ impl Options {
 fn main() -> ExitCode {
     process::in_folder("inverse", |folder| {
         let options = Options::read(std::env::args().skip(1))?;
-        println!("| materials | load, ms | ready, ms | first step, ms | picture, ms | gradient, ms | step, ms | ratio | MB |");
+        println!(
+            "| materials | load, ms | ready, ms | first step, ms | picture, ms | gradient, ms | step, ms | ratio | MB |"
+        );
         println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
         COUNTS.iter().try_for_each(|count| row(*count, &options, folder))
     })
@@ -113,8 +115,9 @@ fn row(count: usize, options: &Options, folder: &Path) -> Result<(), String> {
     let mut scene = Differentiated::new(scene, parameters).map_err(|e| e.to_string())?;
     let t2 = clock();
     let begun = process::peak_megabytes();
-    let steps: Vec<[f64; 3]> =
-        (0..=options.steps as u32).map(|seed| step(&mut scene, options, seed, &clock)).collect::<Result<_, String>>()?;
+    let steps: Vec<[f64; 3]> = (0..=options.steps as u32)
+        .map(|seed| step(&mut scene, options, seed, &clock))
+        .collect::<Result<_, String>>()?;
     let [picture, gradient, rest] = [0, 1, 2].map(|i| median(steps[1..].iter().map(|s| s[i]).collect()));
     let whole = picture + gradient + rest;
     let first: f64 = steps[0].iter().sum();
@@ -129,7 +132,12 @@ fn row(count: usize, options: &Options, folder: &Path) -> Result<(), String> {
 }
 
 /// Of a step the picture, the gradient, and the rest: the loss, and that the scene follows.
-fn step(scene: &mut Differentiated, options: &Options, seed: u32, clock: &impl Fn() -> f64) -> Result<[f64; 3], String> {
+fn step(
+    scene: &mut Differentiated,
+    options: &Options,
+    seed: u32,
+    clock: &impl Fn() -> f64,
+) -> Result<[f64; 3], String> {
     let never = AtomicBool::new(false);
     let of = |seed: u32| RenderOptions {
         samples: Some(options.samples),

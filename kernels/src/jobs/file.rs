@@ -152,6 +152,8 @@ pub struct FitTable {
     pub epsilon: Option<Spanned<f32>>,
     pub correction: Option<Spanned<String>>,
     pub shape: Option<String>,
+    /// In jobs whose parameters are images, how strongly neighbouring texels are drawn together.
+    pub smooth: Option<f32>,
     pub low: Option<f32>,
     pub high: Option<f32>,
     pub schedule: Option<ScheduleTable>,

@@ -2,6 +2,7 @@
 //! optimisers.
 
 use super::super::{Differentiated, GradientError, Target};
+use super::smooth::Image;
 use super::{Job, Loss, Planned};
 use crate::film::{Picture, ToneCurve};
 use crate::render::{RenderError, RenderOptions, Sampling, render};
@@ -172,7 +173,28 @@ impl Fit {
             self.left_out += found.left_out;
             sum.iter_mut().zip(&found.values).for_each(|(sum, g)| *sum += g);
         }
+        loss += self.add_unevenness(&mut sum);
         Ok((loss, sum))
+    }
+
+    /// What uneven images add to the loss, where the job says that they are to be smooth.
+    fn add_unevenness(&self, gradient: &mut [f32]) -> f64 {
+        let mut loss = 0.0;
+        if self.job.fits.iter().all(|planned| planned.smooth == 0.0) {
+            return loss;
+        }
+        let values = self.scene.values();
+        for planned in self.job.fits.iter().filter(|planned| planned.smooth > 0.0) {
+            for number in planned.parameters.clone() {
+                let (parameter, range) = (&self.scene.parameters()[number], self.scene.range_of(number));
+                if let (Some(size), Target::Texels { texture, channels }) = (parameter.size, &parameter.target) {
+                    let wrap = self.scene.scene.textures.wrap(*texture);
+                    let image = Image { size, channels: channels.count(), wrap };
+                    loss += image.unevenness(&values[range.clone()], planned.smooth, &mut gradient[range]);
+                }
+            }
+        }
+        loss
     }
 
     /// By what light is multiplied before it is compared with a target. Targets of light have no exposure, unless that is

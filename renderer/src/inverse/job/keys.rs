@@ -66,6 +66,11 @@ pub const TABLES: &[Table] = &[
             key("epsilon", Above(0.0), "adam: added to the root of the second moment, 1e-8 if not given"),
             key("correction", Choice(CORRECTIONS), "adam: how moments are divided, by_step if not given"),
             key("shape", Choice(SHAPES), "how a value follows from the number that moves, plain if not given"),
+            key(
+                "smooth",
+                Above(0.0),
+                "of textures: how much the mean squared difference of neighbouring texels adds to the loss",
+            ),
             key("low", Number, "the lower bound, what the shader says if not given"),
             key("high", Number, "the upper bound, what the shader says if not given"),
             key("schedule", Kind::Table("schedule"), "how the rates change from step to step"),

@@ -7,6 +7,7 @@ mod fit;
 pub mod keys;
 mod loss;
 mod result;
+mod smooth;
 mod state;
 
 pub use fit::{Fit, FitError, Watch};
@@ -33,6 +34,8 @@ struct Planned {
     schedule: Schedule,
     /// Numbers of the parameters.
     parameters: std::ops::Range<usize>,
+    /// How strongly neighbouring texels of images are drawn together.
+    smooth: f32,
 }
 
 /// From where the scene is seen, and what is to be seen there.
@@ -102,8 +105,13 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         starts.extend(found.iter().map(|p| start(table, p, context)));
         let begin = parameters.len();
         let group = bounded(group, table.low.is_some() || table.high.is_some(), &found);
+        if table.smooth.is_some() && found.iter().all(|p| p.size.is_none()) {
+            let message = format!("`smooth` means nothing for `{}`, which has no texels", found[0].name);
+            context.error(&codes::CONFLICT, table.buffer.span(), message, "it belongs to textures");
+        }
         parameters.extend(found);
-        fits.push(Planned { method, group, schedule, parameters: begin..parameters.len() });
+        let smooth = table.smooth.unwrap_or(0.0);
+        fits.push(Planned { method, group, schedule, parameters: begin..parameters.len(), smooth });
     }
     let targets: Vec<Target> = file.views.iter().filter_map(|view| target(view, scene, context)).collect();
     let loss = file.loss.as_ref().and_then(|l| l.kind.as_deref()).map_or(Loss::L2, Loss::named);
