@@ -151,7 +151,7 @@ fn step(
     let picture = render(&mut scene.scene, &of(2 * seed), &never, &|_| ()).map_err(|e| e.to_string())?.picture;
     let t1 = clock();
     let target = vec![Vec3::splat(0.5); picture.pixels.len()];
-    let (_, cotangent) = Loss::L2.compare(&picture.pixels, &target, None);
+    let (_, cotangent) = Loss::L2.compare((&picture.pixels, &target), options.size.0, None);
     let t2 = clock();
     let gradient = scene.gradient(&of(2 * seed + 1), &cotangent, &never).map_err(|e| e.to_string())?;
     let t3 = clock();

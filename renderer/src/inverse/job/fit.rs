@@ -161,7 +161,10 @@ impl Fit {
             picture.pixels.iter_mut().for_each(|pixel| *pixel *= gain);
             let target = &self.job.targets[view];
             let weight = target.weight / self.job.targets.len() as f32;
-            let (of_view, gradient) = self.job.loss.compare(&picture.pixels, &target.pixels, target.mask.as_deref());
+            let (of_view, gradient) = {
+                let pictures = (&picture.pixels[..], &target.pixels[..]);
+                self.job.loss.compare(pictures, target.size.0, target.mask.as_deref())
+            };
             loss += of_view * f64::from(weight);
             let gradient: Vec<Vec3> = gradient.into_iter().map(|g| g * (weight * gain)).collect();
             // Other samples than those of the picture: noise that both have would be squared.

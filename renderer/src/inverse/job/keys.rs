@@ -5,7 +5,7 @@ use kernels::jobs::reading::{CORRECTIONS, Kind, METHODS, MOST_STEPS, SCHEDULES, 
 use serde_json::Value;
 
 /// How pictures can be compared.
-pub const LOSSES: &[&str] = &["l1", "l2", "relative", "log"];
+pub const LOSSES: &[&str] = &["l1", "l2", "relative", "log", "ssim"];
 
 const MOST: i64 = crate::scene::MAX_SAMPLES as i64;
 

@@ -1,6 +1,7 @@
 //! How far a picture is from its target, and how that changes with its pixels. The losses are those of jobs with kernels:
 //! means over all numbers.
 
+use super::ssim;
 use glam::Vec3;
 
 /// How two numbers are compared.
@@ -12,6 +13,8 @@ pub enum Loss {
     Relative,
     /// The square of the difference of ln(1 + x). Below 0, x counts as 0.
     Log,
+    /// By structure, not number by number: see [`ssim`].
+    Ssim,
 }
 
 impl Loss {
@@ -20,6 +23,7 @@ impl Loss {
             "l1" => Loss::L1,
             "relative" => Loss::Relative,
             "log" => Loss::Log,
+            "ssim" => Loss::Ssim,
             _ => Loss::L2,
         }
     }
@@ -38,11 +42,21 @@ impl Loss {
                 let d = x.max(0.0).ln_1p() - target.max(0.0).ln_1p();
                 (d * d, if x > 0.0 { 2.0 * d / (1.0 + x) } else { 0.0 })
             }
+            // It has no part of a number alone.
+            Loss::Ssim => (0.0, 0.0),
         }
     }
 
-    /// The mean over all pixels, each as much as its weight, and its gradient.
-    pub fn compare(self, picture: &[Vec3], target: &[Vec3], weights: Option<&[f32]>) -> (f64, Vec<Vec3>) {
+    /// The mean over all pixels of pictures of this width, each as much as its weight, and its gradient.
+    pub fn compare(
+        self,
+        (picture, target): (&[Vec3], &[Vec3]),
+        width: u32,
+        weights: Option<&[f32]>,
+    ) -> (f64, Vec<Vec3>) {
+        if self == Loss::Ssim {
+            return ssim::unlikeness(picture, target, width as usize, weights);
+        }
         let (mut sum, mut gradient) = (0.0, Vec::with_capacity(picture.len()));
         let share = 1.0 / (3 * picture.len()).max(1) as f64;
         for (i, (x, t)) in picture.iter().zip(target).enumerate() {
@@ -72,8 +86,8 @@ mod tests {
     #[test]
     fn masks_weigh_pixels() {
         let (a, b) = ([Vec3::ONE, Vec3::splat(3.0)], [Vec3::ZERO; 2]);
-        let (loss, gradient) = Loss::L2.compare(&a, &b, Some(&[1.0, 0.0]));
+        let (loss, gradient) = Loss::L2.compare((&a, &b), 2, Some(&[1.0, 0.0]));
         assert!((loss - 0.5).abs() < 1e-6 && gradient[1] == Vec3::ZERO, "{loss}");
-        assert!((Loss::L2.compare(&a, &b, None).0 - 5.0).abs() < 1e-6);
+        assert!((Loss::L2.compare((&a, &b), 2, None).0 - 5.0).abs() < 1e-6);
     }
 }

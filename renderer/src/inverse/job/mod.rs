@@ -8,6 +8,7 @@ pub mod keys;
 mod loss;
 mod result;
 mod smooth;
+mod ssim;
 mod state;
 
 pub use fit::{Fit, FitError, Watch};
