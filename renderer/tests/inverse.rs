@@ -349,9 +349,9 @@ fn an_exposure_and_a_light_are_found() {
     let (code, _, said) = shade(&["render", &scene, "-o", &target, "--spp", "256", "--size", "20x15"]);
     assert_eq!(code, 0, "{said}");
     let fit = "steps = 60\nsamples = 4\n[[views]]\ntarget = \"target.png\"\n\
-        [[fit]]\nparameters = \"film.exposure\"\nrate = 0.05\nstart = 0.0\n\
+        [[fit]]\nparameters = \"film.exposure\"\nrate = 0.1\nstart = -0.3\n\
         schedule = { type = \"cosine\", last = 0.05 }\n\
-        [[fit]]\nparameters = \"lights.key.intensity\"\nrate = 0.5\nstart = 12\n\
+        [[fit]]\nparameters = \"lights.key.intensity\"\nrate = 0.5\nstart = 14\n\
         schedule = { type = \"cosine\", last = 0.05 }\n";
     let job = folder.write("job.toml", fit);
     let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
