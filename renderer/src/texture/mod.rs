@@ -12,6 +12,7 @@ mod filtered;
 mod footprint;
 mod gradients;
 mod held;
+mod held_textures;
 mod image_file;
 mod kept_gradients;
 mod layout;
