@@ -109,6 +109,10 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
         let note = format!("note: but for its weight, the parameters of `{closure}` in {of} count as constants\n");
         outcome.note.push_str(&note);
     }
+    for material in differentiated.see_through() {
+        let note = format!("note: {material} lets light pass: what shadow rays lose there counts as given\n");
+        outcome.note.push_str(&note);
+    }
     if let Err(why) = differentiated.begin(&job) {
         let stopped = Diagnostic::without_place(&codes::STOPPED, why, "look at what the fit begins with");
         return failed(outcome, outcome::ENVIRONMENT_FAILED, stopped);
