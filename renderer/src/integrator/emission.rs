@@ -3,10 +3,9 @@
 
 use super::clock::{Clock, Stage, Timed};
 use super::counts::BatchCounts;
-use super::light_samples::{EmitterPoint, LightSamples, Source};
+use super::light_samples::{LightSamples, Source};
 use super::occupancy::Kind;
 use super::order::{Order, block_end};
-use crate::geometry::surface;
 use crate::light::DirectionFootprint;
 use crate::material::{Scratch, ShadingPoint};
 use crate::scene::Scene;
@@ -91,17 +90,7 @@ fn ask_emitters(
         block.iter().for_each(|sample| light.radiance[*sample as usize] = point(*sample).of_shape);
         let Some(emission) = scene.materials[material(&block[0]) as usize].emission() else { continue };
         memory.points.clear();
-        memory.points.extend(block.iter().map(|sample| {
-            let EmitterPoint { drawn, ray, differential, ray_depth, .. } = point(*sample);
-            ShadingPoint {
-                hit: drawn.hit,
-                surface: surface::asked_at(&scene.geometry, ray, &drawn.hit, emission.asked()),
-                partials: surface::partials_at(&scene.geometry, ray, differential, &drawn.hit, emission.wanted()),
-                incident: drawn.wi,
-                time: ray.time,
-                ray_depth: *ray_depth,
-            }
-        }));
+        memory.points.extend(block.iter().map(|sample| point(*sample).shading_point(&scene.geometry, emission)));
         let textures = scene.textures.scattered((1 << block.len()) - 1);
         let timed = Timed::new(&textures);
         let host: &dyn HostServices = if clock.runs() { &timed } else { &textures };

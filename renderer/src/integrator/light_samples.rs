@@ -1,7 +1,9 @@
 //! Light samples of a wavefront: drawn at its vertices, and added to its paths once all their shadow rays are traced together,
 //! as many rays at once cost less than one after the other.
 
+use crate::geometry::{Geometry, surface};
 use crate::light::{DirectionFootprint, Drawn, LightPlace};
+use crate::material::{Material, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use glam::Vec3;
 
@@ -121,6 +123,21 @@ pub struct EmitterPoint {
     /// That a path has there which the lobes send the same way.
     pub differential: RayDifferential,
     pub ray_depth: u32,
+}
+
+impl EmitterPoint {
+    /// As the part of its shader has to know it that is asked for emission.
+    pub fn shading_point(&self, geometry: &Geometry, emission: &Material) -> ShadingPoint {
+        let EmitterPoint { drawn, ray, differential, ray_depth, .. } = self;
+        ShadingPoint {
+            hit: drawn.hit,
+            surface: surface::asked_at(geometry, ray, &drawn.hit, emission.asked()),
+            partials: surface::partials_at(geometry, ray, differential, &drawn.hit, emission.wanted()),
+            incident: drawn.wi,
+            time: ray.time,
+            ray_depth: *ray_depth,
+        }
+    }
 }
 
 /// The light samples of a wavefront, and what the stages found that look for what arrives of them.

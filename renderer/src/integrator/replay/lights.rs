@@ -2,7 +2,6 @@
 //! were drawn on.
 
 use super::{Gather, Kept, Numbers, Sweep};
-use crate::geometry::surface;
 use crate::integrator::escape::shares_of_suns;
 use crate::integrator::light_samples::{EmitterPoint, Origin, Source};
 use crate::integrator::order::block_end;
@@ -129,17 +128,7 @@ fn pull_back(scene: &Scene, block: std::ops::Range<usize>, sweep: &mut Sweep, ga
     let whole = &scene.materials[block[0].0.material as usize];
     let Some(emission) = whole.emission() else { return };
     points.clear();
-    points.extend(block.iter().map(|(point, ..)| {
-        let EmitterPoint { drawn, ray, differential, ray_depth, .. } = &**point;
-        ShadingPoint {
-            hit: drawn.hit,
-            surface: surface::asked_at(&scene.geometry, ray, &drawn.hit, emission.asked()),
-            partials: surface::partials_at(&scene.geometry, ray, differential, &drawn.hit, emission.wanted()),
-            incident: drawn.wi,
-            time: ray.time,
-            ray_depth: *ray_depth,
-        }
-    }));
+    points.extend(block.iter().map(|(point, ..)| point.shading_point(&scene.geometry, emission)));
     paths.clear();
     paths.extend(block.iter().map(|(_, path, _)| *path));
     let scattered = (1 << block.len()) - 1;
