@@ -13,7 +13,7 @@ pub enum Loss {
     Relative,
     /// The square of the difference of ln(1 + x). Below 0, x counts as 0.
     Log,
-    /// By structure, not number by number: see [`ssim`].
+    /// 1 − SSIM: by structure, not number by number.
     Ssim,
 }
 
