@@ -17,8 +17,9 @@ pub(super) fn explain(span: Span, why: Why) -> Diagnostic {
              `x < a ? 0.0 : 1.0`",
         ),
         Why::Loop => (
-            "this integrand jumps at a place that depends on a parameter, and has a loop or a recursion in it",
-            "unroll the loop: write `[ForceUnroll]` before it",
+            "this integrand jumps at a place that depends on a parameter, and has a loop, a recursion, another integral or a \
+             function with a derivative of its own in it",
+            "unroll the loop with `[ForceUnroll]`; write an integral in an integral as one over the variables of both",
         ),
         Why::Effects => (
             "this integrand jumps at a place that depends on a parameter, and looks up a texture or prints",
