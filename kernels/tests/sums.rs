@@ -178,6 +178,67 @@ proptest! {
     }
 }
 
+/// A request of two floats for each lane: to neighbours, to one element, or to any. Terms reach below what sums hold.
+fn of_floats() -> impl Strategy<Value = AddRequest> {
+    let float = (-(1i32 << 24)..1 << 24, -110i32..8).prop_map(|(m, e)| m as f32 * 2f32.powi(e));
+    let float = prop_oneof![9 => float, 1 => Just(0.0), 1 => Just(-0.0f32)];
+    let lane = (0..NEIGHBOURS as u32, [float.clone(), float]);
+    let lanes = prop::collection::vec(lane, 16);
+    (lanes, 0u32..3, 1u32..1 << 16, 1u32..3).prop_map(|(lanes, kind, mask, count)| {
+        let mut request = AddRequest { column: 0, count, mask, uniform: u32::from(kind == 0), ..AddRequest::new() };
+        for (i, (element, floats)) in lanes.iter().enumerate() {
+            request.index.0[i] = match kind {
+                0 => lanes[0].0,
+                1 => lanes[0].0 % (NEIGHBOURS as u32 - 15) + i as u32,
+                _ => *element,
+            };
+            request.values[0].0[i] = floats[0];
+            request.values[1].0[i] = floats[1];
+        }
+        request
+    })
+}
+
+const NEIGHBOURS: usize = 77;
+
+proptest! {
+    #[test]
+    fn neighbours_add_as_others_do(all in prop::collection::vec(of_floats(), 1..40), taken in 0usize..40) {
+        let mut wanted = [[0i128; 2]; NEIGHBOURS];
+        for request in &all {
+            for lane in request.lanes() {
+                for column in 0..request.count as usize {
+                    let units = f64::from(request.values[column].0[lane]) * 2f64.powi(80);
+                    wanted[request.index.0[lane] as usize][column] += units.trunc() as i128;
+                }
+            }
+        }
+        let wanted = wanted.map(|sums| sums.map(|sum| (sum as f32 * 2f32.powi(-80)).to_bits()));
+        let element = Element::floats(2);
+        let mut sums = Sums::new(&element, NEIGHBOURS).unwrap();
+        for order in 0..3 {
+            sums.clear();
+            let mut requests: Vec<&AddRequest> = all.iter().collect();
+            match order {
+                0 => {}
+                1 => requests.reverse(),
+                _ => requests.extend(all.iter().take(taken)),
+            }
+            requests.iter().for_each(|request| sums.adder(0).request(request, 0, false));
+            if order == 2 {
+                all.iter().take(taken).for_each(|request| sums.adder(0).request(request, 0, true));
+            }
+            let mut found = Buffer::new(element.clone(), Arrangement::Rows, NEIGHBOURS).unwrap();
+            sums.write(found.view_mut()).unwrap();
+            let found = found.values::<[f32; 2]>().unwrap();
+            let found: Vec<[u32; 2]> = found.iter().map(|sums| sums.map(f32::to_bits)).collect();
+            prop_assert_eq!(&found, &wanted);
+            let read: Vec<u32> = (0..NEIGHBOURS).map(|i| sums.read(i, 1).to_bits()).collect();
+            prop_assert_eq!(read, wanted.map(|sums| sums[1]));
+        }
+    }
+}
+
 /// A request by all lanes to one element.
 fn uniform(element: u32, value: f32) -> AddRequest {
     let mut request = AddRequest { column: 0, count: 1, mask: 0xffff, uniform: 1, ..AddRequest::new() };

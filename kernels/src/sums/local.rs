@@ -28,6 +28,8 @@ pub struct Local {
     /// The number of entries less 1; entries are a power of 2.
     mask: usize,
     entries: Vec<Entry>,
+    /// Whether an entry has an owner.
+    used: bool,
     /// By entry and column. Of ints the low integers are the sums.
     lows: Vec<i64>,
     middles: Vec<i64>,
@@ -42,6 +44,7 @@ impl Local {
         Local {
             mask: count - 1,
             entries: vec![Entry::default(); count],
+            used: false,
             lows: zeros(),
             middles: zeros(),
             highs: zeros(),
@@ -64,7 +67,14 @@ impl Local {
     }
 
     pub fn clear(&mut self) {
-        self.entries.fill(Entry::default());
+        if std::mem::take(&mut self.used) {
+            self.entries.fill(Entry::default());
+        }
+    }
+
+    /// Whether there may be something to read.
+    pub fn is_used(&self) -> bool {
+        self.used
     }
 
     /// Whether single terms for an element should go to the shared sums, since there are more elements than entries and this
@@ -80,6 +90,7 @@ impl Local {
         let number = element & self.mask;
         let entry = &mut self.entries[number];
         if entry.owner != element as u32 + 1 {
+            self.used = true;
             let owner = std::mem::replace(&mut entry.owner, element as u32 + 1);
             self.hand_over(base, number, owner);
         }
@@ -144,22 +155,20 @@ impl Local {
         own.then(|| [self.lows[slot], self.middles[slot], self.highs[slot]])
     }
 
-    /// Adds what a request says, or takes it away.
-    pub fn request(&mut self, base: &Base, request: &AddRequest, own: usize, take: bool) {
-        let values = &request.values[..request.count as usize];
-        let first = request.column as usize - own;
+    /// Adds what lanes of a request have in rows, the first of which goes to the column `first`, or takes it away.
+    pub fn add(&mut self, base: &Base, (first, values): (usize, &[Row]), request: &AddRequest, mask: u32, take: bool) {
         if request.uniform != 0 {
-            let lane = request.mask.trailing_zeros() as usize;
+            let lane = mask.trailing_zeros() as usize;
             if lane < LANES
                 && let element = request.index.0[lane] as usize
                 && element < base.len()
             {
-                self.uniform(base, element, first, values, request.mask, take);
+                self.uniform(base, element, first, values, mask, take);
             }
             return;
         }
         // Lanes that add to one element do so together: neighbouring pixels often see the same triangle.
-        let mut left = request.mask;
+        let mut left = mask;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
             let same = (0..LANES).fold(0, |same, i| same | u32::from(request.index.0[i] == request.index.0[lane]) << i);

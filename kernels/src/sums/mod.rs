@@ -9,8 +9,10 @@
 //! - A term that is not finite, or not below 2⁷⁶ (7·10²²) in size, adds nothing and is counted. Terms below that bound cannot
 //!   overflow the sum before 2³⁵ of them have come.
 //! - Ints are added modulo 2³², as the language adds them.
-//! - A sum takes 24 bytes, which are written only if the integers of 64 bits that each thread keeps do not suffice.
+//! - A sum takes 24 bytes, which are written only if the integers of 64 bits that each thread keeps do not suffice, and 4
+//!   for a term that comes alone.
 
+mod alone;
 mod fixed;
 mod lanes;
 mod local;
@@ -18,11 +20,12 @@ mod local;
 pub use fixed::LIMIT;
 
 use crate::buffer::{BufferError, Element, ViewMut};
+use alone::Alone;
 use fixed::{Narrow, Shared};
 use lanes::UNITS;
 use local::Local;
 use rayon::prelude::*;
-use ssl_compiler::runtime::{AddRequest, Row};
+use ssl_compiler::runtime::{AddRequest, LANES, Row};
 use ssl_compiler::types::Scalar;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -39,6 +42,7 @@ struct Base {
     sums: Box<[Shared]>,
     /// By chunk of sums.
     written: Box<[AtomicBool]>,
+    alone: Alone,
     left_out: AtomicI64,
 }
 
@@ -129,6 +133,8 @@ impl Sums {
         let bytes = count.saturating_mul(size_of::<Shared>());
         sums.try_reserve_exact(count).map_err(|_| BufferError::OutOfMemory { bytes })?;
         sums.resize_with(count, Shared::default);
+        let alone = Alone::new(len, element.len());
+        let alone = alone.ok_or(BufferError::OutOfMemory { bytes: Alone::bytes_of(len, element.len()) })?;
         let written = (0..count.div_ceil(CHUNK)).map(|_| AtomicBool::new(false)).collect();
         let local = || Mutex::new(Local::new(len, element.len()));
         Ok(Sums {
@@ -139,6 +145,7 @@ impl Sums {
                 len,
                 sums: sums.into_boxed_slice(),
                 written,
+                alone,
                 left_out: AtomicI64::new(0),
             },
             locals: (0..rayon::current_num_threads()).map(|_| local()).collect(),
@@ -163,13 +170,15 @@ impl Sums {
     /// The bytes that the sums take, those of all threads included.
     pub fn bytes(&self) -> usize {
         let locals = self.locals.iter().map(|local| lock(local).bytes()).sum::<usize>();
-        self.base.sums.len() * size_of::<Shared>() + self.base.written.len() + locals
+        let alone = Alone::bytes_of(self.len(), self.base.columns());
+        self.base.sums.len() * size_of::<Shared>() + self.base.written.len() + alone + locals
     }
 
     /// The bytes that so many sums take, those of all threads of rayon's current pool included.
     pub fn bytes_of(element: &Element, len: usize) -> usize {
         let count = len.saturating_mul(element.len());
         let shared = count.saturating_mul(size_of::<Shared>()).saturating_add(count.div_ceil(CHUNK));
+        let shared = shared.saturating_add(Alone::bytes_of(len, element.len()));
         shared.saturating_add(Local::bytes_of(len, element.len()).saturating_mul(rayon::current_num_threads()))
     }
 
@@ -204,6 +213,7 @@ impl Sums {
     pub fn clear(&mut self) {
         *self.base.left_out.get_mut() = 0;
         self.locals.iter_mut().for_each(|local| unlocked(local).clear());
+        self.base.alone.clear();
         let chunks = self.base.sums.par_chunks_mut(CHUNK).zip(&mut self.base.written);
         chunks.for_each(|(sums, written)| {
             if std::mem::take(written.get_mut()) {
@@ -224,12 +234,16 @@ impl Sums {
             return Err(BufferError::Length { wanted: to.len(), found: self.len() });
         }
         // No thread waits for a lock, since nobody else has a reference.
-        let locals: smallvec::SmallVec<[&Local; 64]> = self.locals.iter_mut().map(|local| &*unlocked(local)).collect();
+        let locals = self.locals.iter_mut().map(|local| &*unlocked(local)).filter(|local| local.is_used());
+        let locals: smallvec::SmallVec<[&Local; 64]> = locals.collect();
         let (base, columns) = (&self.base, self.base.columns());
         let per_chunk = (CHUNK / columns.max(1)).max(1);
         to.fill_with(per_chunk, &|element, column| {
             let sum = element * columns + column;
             let shared = base.written[sum / CHUNK].load(Relaxed).then(|| &base.sums[sum]);
+            if base.floats && locals.is_empty() && shared.is_none() {
+                return base.alone.get(element, column).map_or(0, |term| alone::sum_of(term).to_bits());
+            }
             read(base, &locals, shared, element, column)
         });
         Ok(())
@@ -242,6 +256,8 @@ impl Sums {
     pub fn read(&self, element: usize, column: usize) -> f32 {
         let mut sum = self.base.sums[element * self.base.columns() + column].load();
         self.locals.iter().for_each(|local| lock(local).add_to(&self.base, element, column, &mut sum));
+        let alone = self.base.alone.get(element, column).map(|term| lanes::units(term.into()));
+        alone.into_iter().flat_map(|parts| parts.into_iter().zip(UNITS)).for_each(|(n, unit)| sum.add_units(n, unit));
         sum.rounded()
     }
 }
@@ -265,6 +281,11 @@ fn read(base: &Base, locals: &[&Local], shared: Option<&Shared>, element: usize,
         let sum = shared.map_or(0, Shared::low);
         return parts().fold(sum, |sum, [count, ..]| sum.wrapping_add(count as u64)) as u32;
     }
+    let alone = base.alone.get(element, column);
+    if shared.is_none() && parts().next().is_none() {
+        return alone.map_or(0, |term| alone::sum_of(term).to_bits());
+    }
+    let parts = || parts().chain(alone.map(|term| lanes::units(term.into())));
     if shared.is_none()
         && let Some(sum) = parts().try_fold(Narrow::default(), Narrow::plus)
     {
@@ -293,17 +314,34 @@ impl Adder<'_> {
     /// Adds what a request of compiled code says; with `take`, takes it away again. The column `first` of the request is the
     /// first one of the element.
     pub fn request(&mut self, request: &AddRequest, first: usize, take: bool) {
+        let own = request.column as usize - first;
+        let values = &request.values[..request.count as usize];
+        let neighbours = request.uniform == 0 && self.base.floats && !take;
+        if let Some(start) = neighbours.then(|| self.base.alone.start(request)).flatten() {
+            for (i, row) in values.iter().enumerate() {
+                let late = self.base.alone.keep(start, own + i, row, request.mask);
+                if late != 0 {
+                    self.add((own + i, std::slice::from_ref(row)), request, late, take);
+                }
+            }
+        } else {
+            self.add((own, values), request, request.mask, take);
+        }
+    }
+
+    /// Adds to integers what lanes of a request have in rows, the first of which goes to the column `first`.
+    fn add(&mut self, (first, values): (usize, &[Row]), request: &AddRequest, mask: u32, take: bool) {
         if let Some(local) = &mut self.local {
-            local.request(self.base, request, first, take);
+            local.add(self.base, (first, values), request, mask, take);
             return;
         }
-        for lane in request.lanes() {
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             let element = request.index.0[lane] as usize;
             if element >= self.base.len {
                 continue;
             }
-            for (i, row) in request.values[..request.count as usize].iter().enumerate() {
-                self.base.add_lane((element, request.column as usize - first + i), row, lane, take);
+            for (i, row) in values.iter().enumerate() {
+                self.base.add_lane((element, first + i), row, lane, take);
             }
         }
     }

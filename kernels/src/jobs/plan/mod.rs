@@ -74,7 +74,8 @@ pub(super) struct Plan {
 /// The bytes of sums: some words for each, and a part for each thread, which is bounded. A test compares this with what is
 /// taken.
 fn sum_bytes(columns: usize, length: usize, threads: usize) -> usize {
-    const SUM: usize = 24;
+    // That of 192 bits, that of a term that comes alone, and its share of a word that says whether there is one.
+    const SUM: usize = 24 + 4 + 1;
     const PART: usize = 8 << 20;
     let part = length.saturating_mul(2).saturating_mul(12 + 24 * columns).min(PART);
     columns.saturating_mul(length).saturating_mul(SUM).saturating_add(threads.saturating_mul(part))

@@ -20,7 +20,7 @@ pub const UNITS: [i32; 3] = [-FRACTION, -MIDDLE, BITS - MIDDLE];
 /// Terms of rows that are added here are smaller, so that they have no high part.
 const LIMIT: f32 = (1 << (BITS - MIDDLE)) as f32;
 
-const fn power(exponent: i32) -> f64 {
+pub const fn power(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
