@@ -218,10 +218,14 @@ pub const TABLES: &[Table] = &[
         required: &["buffer", "file"],
         keys: &[
             key("buffer", Text, "what is written"),
-            key("file", Text, "in the output folder: .npy, .raw, .png, .exr or .obj; `{step}` stands for the step"),
+            key(
+                "file",
+                Text,
+                "in the output folder: .npy, .raw, .png, .exr, .obj or .glb; `{step}` stands for the step",
+            ),
             key("every", Integer(1, MOST_STEPS), "after how many steps; only at the end if not given"),
             key("raw", Flag, "do not encode a .png as sRGB"),
-            key("mesh", Text, "the .obj whose faces and texture coordinates a written .obj has"),
+            key("mesh", Text, "the .obj whose faces and texture coordinates a written .obj or .glb has"),
         ],
     },
 ];

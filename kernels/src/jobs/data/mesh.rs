@@ -1,6 +1,6 @@
 //! Meshes as Wavefront OBJ files: their parts as elements of buffers, and a mesh with other positions as a file.
 
-use super::{Elements, words};
+use super::{Elements, gltf, words};
 use crate::buffer::Buffer;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -81,15 +81,27 @@ impl Mesh {
         self.faces.iter().flat_map(of).filter(|[a, b]| a != b).collect()
     }
 
-    /// The file of a mesh with these positions, and the faces and texture coordinates of this one.
-    pub fn write(&self, positions: &Buffer) -> Result<Vec<u8>, String> {
+    /// The positions of a mesh that has other ones than this.
+    fn moved(&self, positions: &Buffer) -> Result<Vec<[f32; 3]>, String> {
         if positions.len() != self.positions.len() {
             let (written, own) = (positions.len(), self.positions.len());
             return Err(format!("there are {written} positions, and the mesh has {own} vertices"));
         }
-        let (mut text, words) = (String::new(), words(positions).map(f32::from_bits).collect::<Vec<f32>>());
+        Ok(words(positions).map(f32::from_bits).collect::<Vec<f32>>().as_chunks().0.to_vec())
+    }
+
+    /// The binary glTF of a mesh with these positions, and the faces and texture coordinates of this one.
+    pub fn gltf(&self, positions: &Buffer) -> Result<Vec<u8>, String> {
+        // Texture coordinates at some faces only are none.
+        let whole = self.uv_faces.len() == self.faces.len();
+        gltf::write(&self.moved(positions)?, &self.faces, &self.uvs, if whole { &self.uv_faces } else { &[] })
+    }
+
+    /// As [`Mesh::gltf`], as an OBJ.
+    pub fn obj(&self, positions: &Buffer) -> Result<Vec<u8>, String> {
+        let mut text = String::new();
         // Writing to a string does not fail.
-        for [x, y, z] in words.as_chunks().0 {
+        for [x, y, z] in self.moved(positions)? {
             let _ = writeln!(text, "v {x} {y} {z}");
         }
         for [u, v] in &self.uvs {
@@ -137,11 +149,11 @@ mod tests {
         let mesh = Mesh::read(SQUARE).expect("it is right");
         let moved = [[0.0f32, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.25, 1.0, 1.5]];
         let moved = Buffer::from_values(Arrangement::Columns, &moved).expect("there is memory");
-        let again = Mesh::read(&mesh.write(&moved).expect("as many")).expect("it is right");
+        let again = Mesh::read(&mesh.obj(&moved).expect("as many")).expect("it is right");
         assert_eq!(again.positions[3], [0.25, 1.0, 1.5]);
         assert_eq!((again.faces, again.uv_faces), (mesh.faces, mesh.uv_faces));
         let few = Buffer::from_values(Arrangement::Rows, &[[0.0f32; 3]]).expect("there is memory");
-        assert!(Mesh::read(SQUARE).expect("it is right").write(&few).is_err());
+        assert!(Mesh::read(SQUARE).expect("it is right").obj(&few).is_err());
     }
 
     #[test]

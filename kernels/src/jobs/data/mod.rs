@@ -1,5 +1,6 @@
 //! What buffers hold at the start and at the end: pictures, arrays, words, numbers.
 
+mod gltf;
 mod mesh;
 mod npy;
 pub(super) mod picture;
@@ -180,6 +181,7 @@ pub(super) enum Format {
     Png,
     Exr,
     Obj,
+    Gltf,
 }
 
 impl Format {
@@ -190,6 +192,7 @@ impl Format {
             "png" => Some(Format::Png),
             "exr" => Some(Format::Exr),
             "obj" => Some(Format::Obj),
+            "glb" => Some(Format::Gltf),
             _ => None,
         }
     }
@@ -199,8 +202,10 @@ impl Format {
         let scalars = element.scalars();
         match self {
             Format::Raw => Ok(()),
-            Format::Obj if scalars == [Scalar::Float; 3] => Ok(()),
-            Format::Obj => Err(format!("vertices of a mesh are three floats, and the elements are {element}")),
+            Format::Obj | Format::Gltf if scalars == [Scalar::Float; 3] => Ok(()),
+            Format::Obj | Format::Gltf => {
+                Err(format!("vertices of a mesh are three floats, and the elements are {element}"))
+            }
             Format::Npy if scalars.iter().all(|s| *s == scalars[0]) => Ok(()),
             Format::Npy => Err(format!("an .npy has numbers of one type, and the elements are {element}")),
             Format::Png | Format::Exr => {
@@ -218,7 +223,7 @@ impl Format {
         }
     }
 
-    /// The bytes of a file. An OBJ needs a mesh.
+    /// The bytes of a file. Formats of meshes need one.
     pub fn encode(
         self,
         buffer: &Buffer,
@@ -232,7 +237,8 @@ impl Format {
             Format::Npy => Ok(npy::write(buffer, size)),
             Format::Png => picture::png(buffer, size.unwrap_or_default(), raw),
             Format::Exr => picture::exr(buffer, size.unwrap_or_default()),
-            Format::Obj => mesh.ok_or("there is no mesh")?.write(buffer),
+            Format::Obj => mesh.ok_or("there is no mesh")?.obj(buffer),
+            Format::Gltf => mesh.ok_or("there is no mesh")?.gltf(buffer),
         }
     }
 }

@@ -361,9 +361,10 @@ impl Planner<'_> {
             let plain = Path::new(file).components().all(|part| matches!(part, std::path::Component::Normal(_)));
             let planned = &self.buffers[buffer];
             let wrong = match Format::of(Path::new(file)) {
-                None => {
-                    Some((format!("`{file}` does not end in .npy, .raw, .png, .exr or .obj"), "change the extension"))
-                }
+                None => Some((
+                    format!("`{file}` does not end in .npy, .raw, .png, .exr, .obj or .glb"),
+                    "change the extension",
+                )),
                 Some(_) if !plain => {
                     Some((format!("`{file}` leads out of the output folder"), "`-o` names the output folder"))
                 }
@@ -391,13 +392,13 @@ impl Planner<'_> {
     /// The mesh whose faces a result has. The error stands in the context.
     fn mesh(&mut self, table: &WriteTable, format: Format) -> Result<Option<Mesh>, ()> {
         match (&table.mesh, format) {
-            (None, Format::Obj) => {
+            (None, Format::Obj | Format::Gltf) => {
                 let message = format!("it is not said which faces `{}` has", table.file.get_ref());
                 let hint = "add `mesh`: the .obj from which the positions came";
                 self.context.error(&codes::CONFLICT, table.file.span(), message, hint);
                 Err(())
             }
-            (Some(mesh), Format::Obj) => {
+            (Some(mesh), Format::Obj | Format::Gltf) => {
                 let path = self.context.path(mesh);
                 let room = self.room();
                 let read = data::mesh(&path, room).map(Some);
@@ -411,7 +412,12 @@ impl Planner<'_> {
                 })
             }
             (Some(mesh), _) => {
-                self.context.error(&codes::CONFLICT, mesh.span(), "`mesh` is for an .obj", "leave out `mesh`");
+                self.context.error(
+                    &codes::CONFLICT,
+                    mesh.span(),
+                    "`mesh` is for an .obj or a .glb",
+                    "leave out `mesh`",
+                );
                 Err(())
             }
             (None, _) => Ok(None),
