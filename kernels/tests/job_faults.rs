@@ -51,6 +51,8 @@ fn mistakes_are_found_where_they_are() {
         ("source = '''", "file = 'a.ssl'\nsource = '''", "J0005", "either a `file` or a `source`"),
         ("kernel = 'apart'", "kernel = 'apart'\nbuffers = { q = 'x' }", "J0003", "has no buffer `q`"),
         ("kernel = 'apart'", "kernel = 'apart'\nvalues = { q = 1 }", "J0003", "has no parameter `q`"),
+        ("sum[0] +=", "sum[index] +=", "J0005", "how many elements `sum` has is not said, and `apart` adds to many"),
+        ("sum[0] +=", "sum[int(d)] +=", "J0005", "`length = \"x.length\"`"),
         ("[loss]", "[loss", "J0002", "not well-formed"),
     ] {
         let said = refused(&changed(from, to));

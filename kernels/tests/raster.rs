@@ -171,19 +171,38 @@ fn bad_meshes_are_refused_with_their_place() {
     assert!(refused("ramp-name", &text, &ramp).contains("did you mean `sigma`?"));
 }
 
-/// What did not change is not computed again, and nothing is different for it.
+/// What did not change is not computed again, and what may run together does; nothing is different for either.
 #[test]
-fn caches_change_no_bit() {
+fn caches_and_packs_change_no_bit() {
     let small = ["width=32", "height=32", "rows=192", "steps=3", "write.0.every=100", "buffers.target.size=[32, 192]"];
-    let build = || load(&scene("raster/texture.toml"), &options(&small)).expect("it is right");
-    let (mut cached, mut plain) = (build(), build());
-    plain.set_cached(false);
-    let drawn =
-        |fit: &Fit, style: &str| fit.drawing().lines().filter(|l| l.contains("label") && l.ends_with(style)).count();
-    // Texture, blending, comparison and their gradients run in each step; what a pixel sees does not change.
-    assert!(drawn(&cached, "style = dashed];") > drawn(&cached, "style = bold];"));
-    assert_eq!(drawn(&plain, "style = dashed];"), 0);
-    assert!(run(&mut cached) == run(&mut plain));
+    for name in ["raster/texture.toml", "raster/shape.toml"] {
+        let build = |cached: bool, packed: bool| {
+            let mut fit = load(&scene(name), &options(&small)).expect("it is right");
+            fit.set_cached(cached);
+            fit.set_packed(packed);
+            fit
+        };
+        let (mut whole, mut plain) = (build(true, true), build(false, false));
+        let ([launches, passes], [all, each]) = (counts(&whole.drawing()), counts(&plain.drawing()));
+        assert_eq!((all, counts(&whole.plain_drawing())), (each, [all, each]), "{name}");
+        assert!(passes < launches && launches <= all, "{name}: {passes} passes of {launches} launches, of {all}");
+        // Of a texture, what a pixel sees does not change.
+        assert_eq!(launches < all, name.contains("texture"));
+        let wanted = run(&mut plain);
+        for (cached, packed) in [(true, false), (false, true)] {
+            assert!(run(&mut build(cached, packed)) == wanted, "{name}: cached {cached}, packed {packed}");
+        }
+        assert!(run(&mut whole) == wanted, "{name}");
+        let (dot, svg) = (whole.drawing().dot(), whole.drawing().svg());
+        assert_eq!(dot.matches("subgraph").count() > 1, passes < launches);
+        assert!(svg.starts_with("<svg") && svg.contains("<title>gradient of differ"));
+    }
+}
+
+/// The launches that run in each step, and the passes.
+fn counts(drawing: &kernels::graph::Drawing) -> [usize; 2] {
+    let (launches, passes) = drawing.counts();
+    [launches, passes]
 }
 
 /// The jobs that ship, small: the loss falls, and an interrupted fit comes to the same bytes, also while values change.

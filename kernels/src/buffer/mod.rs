@@ -13,7 +13,7 @@ pub use values::Value;
 pub use view::{View, ViewMut};
 pub use words::Word;
 
-use element::Layout;
+pub(crate) use element::Layout;
 use ssl_compiler::types::Scalar;
 use std::fmt;
 use words::Memory;

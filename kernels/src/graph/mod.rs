@@ -8,9 +8,11 @@ mod adjoint;
 mod drawing;
 mod error;
 mod order;
+mod packing;
 mod run;
 
 pub use adjoint::{By, Compile, Loss};
+pub use drawing::Drawing;
 pub use error::GraphError;
 pub use run::Updated;
 
@@ -189,6 +191,8 @@ pub struct Graph {
     launch: Launch,
     marks: run::Marks,
     limit: Option<usize>,
+    /// Whether each node runs by itself.
+    apart: bool,
 }
 
 impl Graph {

@@ -1,8 +1,8 @@
 //! Running what is stale, in order.
 
-use super::{BufferId, Extent, Graph, GraphError, Link, Slot, Source, Work};
+use super::{BufferId, Extent, Graph, GraphError, Link, Node, Slot, Source, Work};
 use crate::buffer::{Buffer, BufferError};
-use crate::kernel::{Binding, Control, Grid, Launch, LaunchError, Status};
+use crate::kernel::{Binding, Control, Grid, LaunchError, MOST_TOGETHER, Member, Status};
 use crate::sums::Sums;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,6 +12,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct Updated {
     /// The number of nodes that ran.
     pub ran: usize,
+    /// The passes over points or functions of the host that this took: fewer where nodes ran together.
+    pub passes: usize,
     /// What their launches reported, together.
     pub status: Status,
 }
@@ -45,13 +47,20 @@ impl Graph {
             if control.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
                 return Err(GraphError::Launch { node: self.nodes[node].name.clone(), error: LaunchError::Cancelled });
             }
-            self.nodes[node].fresh = false;
-            self.begin_sums(node)?;
-            let status = self.run(node, control)?;
-            self.end_sums(node)?;
-            self.note(node, status);
-            updated.ran += 1;
-            updated.status.add(&status);
+            let pack = self.pack(i, &self.marks.stale);
+            for &node in &pack {
+                self.nodes[node].fresh = false;
+                self.begin_sums(node)?;
+            }
+            let statuses = self.run(&pack, control)?;
+            for (&node, status) in pack.iter().zip(statuses) {
+                self.end_sums(node)?;
+                self.note(node, status);
+                self.marks.stale[node] = false;
+                updated.ran += 1;
+                updated.status.add(&status);
+            }
+            updated.passes += 1;
         }
         Ok(updated)
     }
@@ -166,39 +175,82 @@ impl Graph {
         }
     }
 
-    /// Runs a node: takes the buffers that it writes out of their places, and puts them back whatever happens.
-    fn run(&mut self, node: usize, control: &Control<'_>) -> Result<Status, GraphError> {
+    /// Runs nodes together: takes the buffers that they write out of their places, and puts them back whatever happens.
+    fn run(&mut self, pack: &[usize], control: &Control<'_>) -> Result<Statuses, GraphError> {
         let held = self.limit.map(|limit| (limit, self.bytes()));
-        let (this, slots) = (&mut self.nodes[node], &mut self.slots);
-        let mut written = SmallVec::<[Buffer; 8]>::new();
-        for to in this.links.iter().filter_map(|link| link.writes()) {
-            written.extend(slots[to.0].buffer.take());
+        let mut written = SmallVec::<[Written; MOST_TOGETHER]>::new();
+        for &node in pack {
+            let to = self.nodes[node].links.iter().filter_map(|link| link.writes());
+            written.push(to.filter_map(|to| self.slots[to.0].buffer.take()).collect());
         }
-        let result = match &mut this.work {
-            Work::Kernel { kernel, extent } => {
-                let grid = match *extent {
-                    Extent::Fixed(grid) => grid,
-                    // Buffers have fewer than 2³¹ elements.
-                    Extent::Of(buffer) => Grid::line(slots[buffer.0].buffer.as_ref().map_or(0, Buffer::len) as u32),
-                };
-                make_room(grid, &this.links, slots, &mut written, held).and_then(|()| {
-                    let mut bindings = bindings(&this.links, slots, &mut written);
-                    let launched = Launch::run(&mut self.launch, kernel, grid, &mut bindings, control);
-                    launched.map_err(|error| GraphError::Launch { node: this.name.clone(), error })
-                })
-            }
-            Work::Host(work) => {
-                let reads: SmallVec<[&Buffer; 8]> =
-                    this.links.iter().filter_map(|link| slots[link.reads()?.0].buffer.as_ref()).collect();
-                let done = work(&reads, &mut written);
-                done.map(|()| Status::default())
-                    .map_err(|message| GraphError::Host { node: this.name.clone(), message })
-            }
+        let result = match pack {
+            &[node] if matches!(self.nodes[node].work, Work::Host(_)) => self.run_host(node, &mut written[0]),
+            _ => self.launch_together(pack, &mut written, held, control),
         };
-        for (to, buffer) in this.links.iter().filter_map(|link| link.writes()).zip(written) {
-            slots[to.0].buffer = Some(buffer);
+        for (&node, written) in pack.iter().zip(written) {
+            for (to, buffer) in self.nodes[node].links.iter().filter_map(|link| link.writes()).zip(written) {
+                self.slots[to.0].buffer = Some(buffer);
+            }
         }
         result
+    }
+
+    fn run_host(&mut self, node: usize, written: &mut [Buffer]) -> Result<Statuses, GraphError> {
+        let (this, slots) = (&mut self.nodes[node], &self.slots);
+        let Work::Host(work) = &mut this.work else { return Ok(Statuses::new()) };
+        let reads: SmallVec<[&Buffer; 8]> =
+            this.links.iter().filter_map(|link| slots[link.reads()?.0].buffer.as_ref()).collect();
+        let done = work(&reads, written);
+        let error = |message| GraphError::Host { node: this.name.clone(), message };
+        done.map(|()| SmallVec::from_elem(Status::default(), 1)).map_err(error)
+    }
+
+    fn launch_together(
+        &mut self,
+        pack: &[usize],
+        written: &mut [Written],
+        held: Option<(usize, usize)>,
+        control: &Control<'_>,
+    ) -> Result<Statuses, GraphError> {
+        let (nodes, slots) = (&self.nodes, &self.slots);
+        let Some(grid) = pack.first().and_then(|&node| grid(&nodes[node], slots)) else { return Ok(Statuses::new()) };
+        for (&node, written) in pack.iter().zip(&mut *written) {
+            make_room(grid, &nodes[node].links, slots, written, held)?;
+        }
+        let mut all = SmallVec::<[Bindings<'_>; MOST_TOGETHER]>::new();
+        for (number, written) in written.iter_mut().enumerate() {
+            all.push(bindings(nodes, &pack[..=number], slots, written));
+        }
+        let kernels = pack.iter().filter_map(|&node| match &nodes[node].work {
+            Work::Kernel { kernel, .. } => Some(kernel),
+            Work::Host(_) => None,
+        });
+        let member = |(kernel, bindings)| Member { kernel, bindings };
+        let mut members: SmallVec<[Member<'_, '_>; MOST_TOGETHER]> =
+            kernels.zip(all.iter_mut().map(|bindings| bindings.as_mut_slice())).map(member).collect();
+        let mut statuses = SmallVec::from_elem(Status::default(), pack.len());
+        let launched = self.launch.run_together(&mut members, grid, control, &mut statuses);
+        launched.map(|()| statuses).map_err(|(member, error)| GraphError::Launch {
+            node: pack.get(member).map_or_else(String::new, |&node| nodes[node].name.clone()),
+            error,
+        })
+    }
+}
+
+type Statuses = SmallVec<[Status; MOST_TOGETHER]>;
+type Bindings<'a> = SmallVec<[Binding<'a>; 16]>;
+/// What a node writes, in the order of its links.
+type Written = SmallVec<[Buffer; 8]>;
+
+/// The points of a node that runs a kernel.
+fn grid(node: &Node, slots: &[Slot]) -> Option<Grid> {
+    match node.work {
+        Work::Kernel { extent: Extent::Fixed(grid), .. } => Some(grid),
+        // Buffers have fewer than 2³¹ elements.
+        Work::Kernel { extent: Extent::Of(buffer), .. } => {
+            Some(Grid::line(slots[buffer.0].buffer.as_ref().map_or(0, Buffer::len) as u32))
+        }
+        Work::Host(_) => None,
     }
 }
 
@@ -236,10 +288,20 @@ fn make_room(
     Ok(())
 }
 
-fn bindings<'a>(links: &[Link], slots: &'a [Slot], written: &'a mut [Buffer]) -> SmallVec<[Binding<'a>; 16]> {
+/// For the last node of a pack, which may read what the others write.
+fn bindings<'a>(nodes: &[Node], pack: &[usize], slots: &'a [Slot], written: &'a mut [Buffer]) -> Bindings<'a> {
+    let Some((&last, earlier)) = pack.split_last() else { return Bindings::new() };
     let mut written = written.iter_mut();
+    let made = |buffer: BufferId| {
+        earlier.iter().enumerate().find_map(|(member, &node)| {
+            let port = nodes[node].links.iter().position(|link| link.writes() == Some(buffer))?;
+            Some(Binding::Made { member, port })
+        })
+    };
     let bind = |link: &Link| match *link {
-        Link::Read(from) => slots[from.0].buffer.as_ref().map(|buffer| Binding::Read(buffer.view())),
+        Link::Read(from) => {
+            made(from).or_else(|| slots[from.0].buffer.as_ref().map(|buffer| Binding::Read(buffer.view())))
+        }
         Link::Write(_) | Link::Change { .. } => written.next().map(|buffer| Binding::Write(buffer.view_mut())),
         Link::Add(to) => match &slots[to.0].source {
             Source::Sums(sums, _) => Some(Binding::Add(sums)),
@@ -247,5 +309,5 @@ fn bindings<'a>(links: &[Link], slots: &'a [Slot], written: &'a mut [Buffer]) ->
         },
     };
     // A node cannot be made whose buffers are not there, and a launch refuses too few.
-    links.iter().filter_map(bind).collect()
+    nodes[last].links.iter().filter_map(bind).collect()
 }

@@ -4,7 +4,7 @@ use super::data::Format;
 use super::plan::{Plan, PlannedWrite};
 use super::ramps::Ramped;
 use crate::buffer::Buffer;
-use crate::graph::{BufferId, Graph, GraphError, NodeId};
+use crate::graph::{BufferId, Drawing, Graph, GraphError, NodeId};
 use crate::kernel::{Control, Status};
 use crate::optimise::Optimiser;
 use std::path::Path;
@@ -115,6 +115,7 @@ pub struct Fit {
     writes: Vec<Write>,
     ramps: Vec<Ramped>,
     cached: bool,
+    packed: bool,
     steps: u64,
     fuel: Option<u32>,
     tape_rows: Option<u32>,
@@ -145,6 +146,7 @@ impl Fit {
             writes,
             ramps,
             cached: true,
+            packed: true,
             steps: plan.steps,
             fuel: plan.fuel,
             tape_rows: plan.tape_rows,
@@ -161,9 +163,14 @@ impl Fit {
         self.cached = cached;
     }
 
-    /// What runs in a step, as a drawing in the language of Graphviz: with a heavy line what runs in each step, with a dashed one
-    /// what runs once.
-    pub fn drawing(&self) -> String {
+    /// Whether launches run together where they may, as they do if nobody says otherwise. The results are the same.
+    pub fn set_packed(&mut self, packed: bool) {
+        self.packed = packed;
+        self.graph.set_packed(packed);
+    }
+
+    /// What runs in a step, as the fit goes now.
+    pub fn drawing(&self) -> Drawing {
         let fitted: Vec<BufferId> = self.fitted.iter().map(|fitted| fitted.buffer).collect();
         let wanted = if self.gradients.is_empty() {
             self.writes.iter().map(|write| write.buffer).collect()
@@ -171,6 +178,17 @@ impl Fit {
             self.gradients.clone()
         };
         self.graph.drawing(&wanted, &fitted, self.cached)
+    }
+
+    /// What would run in a step if every launch ran by itself, and each time.
+    pub fn plain_drawing(&mut self) -> Drawing {
+        let (packed, cached) = (self.packed, self.cached);
+        self.set_packed(false);
+        self.cached = false;
+        let drawing = self.drawing();
+        self.set_packed(packed);
+        self.cached = cached;
+        drawing
     }
 
     /// The steps that were taken.

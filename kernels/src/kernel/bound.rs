@@ -1,8 +1,8 @@
 //! Buffers as compiled code sees them: checked against what the kernel takes, then places in memory.
 
 use super::ports::Place;
-use super::{Kernel, LaunchError, Port};
-use crate::buffer::{Element, View, ViewMut};
+use super::{Kernel, LaunchError, Port, Reach};
+use crate::buffer::{Element, Layout, View, ViewMut};
 use crate::sums::Sums;
 use smallvec::SmallVec;
 use ssl_compiler::runtime::{BufferRole, Column, Row};
@@ -16,14 +16,26 @@ pub enum Binding<'a> {
     Write(ViewMut<'a>),
     /// For `add` buffers. What the sums hold already stays.
     Add(&'a Sums),
+    /// For `in` buffers of which each point reads its own element alone: what an earlier kernel of the same launch writes.
+    Made {
+        /// The number of that kernel in the launch.
+        member: usize,
+        /// The place of the buffer among its ports.
+        port: usize,
+    },
 }
 
 impl Binding<'_> {
-    fn element(&self) -> &Element {
+    /// `None` for what is not among the earlier kernels of the launch.
+    fn element<'b>(&'b self, earlier: &'b [Bound<'_>]) -> Option<&'b Element> {
         match self {
-            Binding::Read(view) => view.element(),
-            Binding::Write(view) => view.element(),
-            Binding::Add(sums) => sums.element(),
+            Binding::Read(view) => Some(view.element()),
+            Binding::Write(view) => Some(view.element()),
+            Binding::Add(sums) => Some(sums.element()),
+            Binding::Made { member, port } => {
+                let made = earlier.get(*member)?;
+                made.written.iter().any(|written| written.port == *port).then(|| &made.kernel.ports()[*port].element)
+            }
         }
     }
 
@@ -32,6 +44,7 @@ impl Binding<'_> {
             Binding::Read(_) => "read",
             Binding::Write(_) => "written",
             Binding::Add(_) => "added to",
+            Binding::Made { .. } => "read from an earlier kernel",
         }
     }
 }
@@ -63,8 +76,17 @@ pub(super) struct Total<'a> {
     pub sums: &'a Sums,
 }
 
-/// All buffers of a launch.
+/// A buffer that a kernel writes.
+struct Written {
+    port: usize,
+    layout: Layout,
+    words: *mut u32,
+}
+
+/// All buffers of a kernel in a launch.
 pub(super) struct Bound<'a> {
+    pub kernel: &'a Kernel,
+    written: SmallVec<[Written; 8]>,
     pub columns: SmallVec<[Column; 32]>,
     targets: SmallVec<[Target; 32]>,
     sources: SmallVec<[Source; 8]>,
@@ -72,57 +94,60 @@ pub(super) struct Bound<'a> {
     pub totals: Vec<Total<'a>>,
 }
 
-// SAFETY: blocks write through targets only at the indices of their own points, which differ between blocks; all else is
-// shared to be read, or locks.
+// SAFETY: blocks write through targets only at the indices of their own points, which differ between blocks, and read there what
+// an earlier kernel wrote; all else is shared to be read, or locks.
 unsafe impl Sync for Bound<'_> {}
 
 impl<'a> Bound<'a> {
-    pub fn new(kernel: &Kernel, points: usize, bindings: &'a mut [Binding<'_>]) -> Result<Bound<'a>, LaunchError> {
+    /// Of a kernel behind those that have been bound before it.
+    pub fn new(
+        kernel: &'a Kernel,
+        points: usize,
+        bindings: &'a mut [Binding<'_>],
+        earlier: &[Bound<'_>],
+    ) -> Result<Bound<'a>, LaunchError> {
         if bindings.len() != kernel.ports().len() {
             return Err(LaunchError::Count { wanted: kernel.ports().len(), found: bindings.len() });
         }
         let columns = kernel.shader().interface().columns;
         let mut bound = Bound {
+            kernel,
+            written: SmallVec::new(),
             columns: SmallVec::from_elem(Column::EMPTY, columns),
             targets: SmallVec::new(),
             sources: SmallVec::new(),
             addends: SmallVec::new(),
             totals: Vec::new(),
         };
-        for (port, binding) in kernel.ports().iter().zip(bindings) {
-            check(port, binding, points)?;
-            bound.bind(port, binding)?;
+        for (number, binding) in bindings.iter_mut().enumerate() {
+            check(kernel, number, binding, points, earlier)?;
+            bound.bind(number, binding, earlier)?;
         }
         Ok(bound)
     }
 
-    fn bind(&mut self, port: &Port, binding: &'a mut Binding<'_>) -> Result<(), LaunchError> {
+    fn bind(&mut self, number: usize, binding: &'a mut Binding<'_>, earlier: &[Bound<'_>]) -> Result<(), LaunchError> {
+        let kernel = self.kernel;
+        let port = &kernel.ports()[number];
         let scalars = port.element.len();
         match binding {
             Binding::Read(view) if view.is_empty() => {}
             Binding::Read(view) => {
                 let (layout, words) = view.parts();
-                for scalar in 0..scalars {
-                    // SAFETY: the first word of a column of a view that is not empty lies in its memory.
-                    let words = unsafe { words.add(layout.word(0, scalar)) };
-                    match &port.place {
-                        Place::Given(rows) => {
-                            let source = |row| Source { row, words, stride: layout.element_step };
-                            self.sources.extend(rows[scalar].map(source));
-                        }
-                        Place::Columns { first, .. } => {
-                            self.columns[first + scalar] = column(words, layout.element_step, layout.length);
-                        }
-                        Place::Own { .. } | Place::Summed(_) => {}
-                    }
-                }
-                if let Place::Columns { length: Some(asked), .. } = port.place {
-                    self.columns[asked..asked + scalars].fill(only_length(layout.length));
+                self.bind_read(port, layout, words);
+            }
+            Binding::Made { member, port: made } => {
+                let written = earlier.get(*member).and_then(|bound| bound.written.iter().find(|w| w.port == *made));
+                if let Some(written) = written.filter(|written| written.layout.length > 0) {
+                    self.bind_read(port, written.layout, written.words);
                 }
             }
-            Binding::Write(view) if view.is_empty() => {}
             Binding::Write(view) => {
                 let (layout, words) = view.parts();
+                self.written.push(Written { port: number, layout, words });
+                if layout.length == 0 {
+                    return Ok(());
+                }
                 let Place::Own { row, first_column } = port.place else { return Ok(()) };
                 for scalar in 0..scalars {
                     // SAFETY: as above.
@@ -136,6 +161,27 @@ impl<'a> Bound<'a> {
             Binding::Add(sums) => self.bind_sums(port, sums)?,
         }
         Ok(())
+    }
+
+    /// A buffer that is not empty.
+    fn bind_read(&mut self, port: &Port, layout: Layout, words: *const u32) {
+        for scalar in 0..port.element.len() {
+            // SAFETY: the first word of a column of a view that is not empty lies in its memory.
+            let words = unsafe { words.add(layout.word(0, scalar)) };
+            match &port.place {
+                Place::Given(rows) => {
+                    let source = |row| Source { row, words, stride: layout.element_step };
+                    self.sources.extend(rows[scalar].map(source));
+                }
+                Place::Columns { first, .. } => {
+                    self.columns[first + scalar] = column(words, layout.element_step, layout.length);
+                }
+                Place::Own { .. } | Place::Summed(_) => {}
+            }
+        }
+        if let Place::Columns { length: Some(asked), .. } = port.place {
+            self.columns[asked..asked + port.element.len()].fill(only_length(layout.length));
+        }
     }
 
     /// How many terms its sums have left out so far.
@@ -169,10 +215,10 @@ impl<'a> Bound<'a> {
     /// Fills the rows of a block that hold the points' own elements.
     pub fn load(&self, points: Range<usize>, rows: &mut [Row]) {
         for source in &self.sources {
-            let row = &mut rows[source.row].0;
-            for (lane, point) in points.clone().enumerate() {
+            let row = &mut rows[source.row].0[..points.len()];
+            for (number, to) in row.iter_mut().enumerate() {
                 // SAFETY: the buffer has an element for each point, and nobody writes to what a launch reads.
-                row[lane] = f32::from_bits(unsafe { source.words.add(point * source.stride).read() });
+                *to = f32::from_bits(unsafe { source.words.add((points.start + number) * source.stride).read() });
             }
         }
     }
@@ -183,10 +229,10 @@ impl<'a> Bound<'a> {
     /// `points` are points of the launch, and no other thread stores theirs or reads them at the same time.
     pub unsafe fn store(&self, points: Range<usize>, rows: &[Row]) {
         for target in &self.targets {
-            let row = &rows[target.row].0;
-            for (lane, point) in points.clone().enumerate() {
+            let row = &rows[target.row].0[..points.len()];
+            for (number, value) in row.iter().enumerate() {
                 // SAFETY: the buffer has an element for each point.
-                unsafe { target.words.add(point * target.stride).write(row[lane].to_bits()) };
+                unsafe { target.words.add((points.start + number) * target.stride).write(value.to_bits()) };
             }
         }
     }
@@ -203,19 +249,27 @@ fn column(words: *const u32, stride: usize, length: usize) -> Column {
     Column { words, stride: stride as u32, length: length as u32 }
 }
 
-fn check(port: &Port, binding: &Binding<'_>, points: usize) -> Result<(), LaunchError> {
+fn check(
+    kernel: &Kernel,
+    number: usize,
+    binding: &Binding<'_>,
+    points: usize,
+    earlier: &[Bound<'_>],
+) -> Result<(), LaunchError> {
+    let port = &kernel.ports()[number];
     let buffer = || port.name.clone();
     let (fits, length) = match (port.role, binding) {
         (BufferRole::In, Binding::Read(view)) => (true, matches!(port.place, Place::Given(_)).then_some(view.len())),
+        (BufferRole::In, Binding::Made { .. }) => (matches!(kernel.reach(number), Reach::Nothing | Reach::Own), None),
         (BufferRole::Out | BufferRole::InOut, Binding::Write(view)) => (true, Some(view.len())),
         (BufferRole::Add, Binding::Add(_)) => (true, None),
         _ => (false, None),
     };
-    if !fits {
+    let Some(element) = binding.element(earlier).filter(|_| fits) else {
         return Err(LaunchError::Role { buffer: buffer(), role: port.role, found: binding.verb() });
-    }
-    if binding.element() != &port.element {
-        let (wanted, found) = (port.element.to_string(), binding.element().to_string());
+    };
+    if element != &port.element {
+        let (wanted, found) = (port.element.to_string(), element.to_string());
         return Err(LaunchError::Type { buffer: buffer(), wanted, found });
     }
     match length {

@@ -19,6 +19,9 @@ const PART: usize = 32;
 /// Parts that a launch has at least, if it has as many blocks.
 const LEAST_PARTS: usize = 256;
 
+/// Kernels that run together without taking memory each time.
+pub(crate) const MOST_TOGETHER: usize = 4;
+
 /// What a host says of a launch besides its buffers.
 pub struct Control<'a> {
     /// Answers texture look-ups and receives the output of `printf`.
@@ -37,6 +40,14 @@ impl Default for Control<'_> {
     fn default() -> Self {
         Control { host: &NoTextures, cancel: None, progress: None, fuel: DEFAULT_FUEL, tape_rows: DEFAULT_TAPE_ROWS }
     }
+}
+
+/// A kernel of a launch, with a binding for each of its [ports](Kernel::ports).
+pub struct Member<'a, 'b> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Its buffers.
+    pub bindings: &'a mut [Binding<'b>],
 }
 
 /// Runs a kernel for every point of a grid, again and again, and takes memory only at the first time.
@@ -88,14 +99,40 @@ impl Launch {
         bindings: &mut [Binding<'_>],
         control: &Control<'_>,
     ) -> Result<Status, LaunchError> {
-        let Some(points) = grid.points() else { return Err(LaunchError::Grid { size: grid.size() }) };
-        let bound = Bound::new(kernel, points, bindings)?;
-        let before = bound.left_out();
+        let mut status = Status::default();
+        let member = Member { kernel, bindings };
+        let ran = self.run_together(&mut [member], grid, control, std::slice::from_mut(&mut status));
+        ran.map(|()| status).map_err(|(_, error)| error)
+    }
+
+    /// Runs several kernels in one pass over the points: a thread runs the first one for a few hundred points, then the second one
+    /// for the same points, and so on. So a kernel may read what an earlier one has [made](Binding::Made), and finds it in the
+    /// caches. Results and statuses are those of one launch after the other. No two members may add to the same sums.
+    ///
+    /// # Errors
+    /// As for [`Launch::run`], with the number of the member.
+    pub fn run_together(
+        &mut self,
+        members: &mut [Member<'_, '_>],
+        grid: Grid,
+        control: &Control<'_>,
+        statuses: &mut [Status],
+    ) -> Result<(), (usize, LaunchError)> {
+        let Some(points) = grid.points() else { return Err((0, LaunchError::Grid { size: grid.size() })) };
+        let mut all = SmallVec::<[Bound<'_>; MOST_TOGETHER]>::new();
+        for (number, Member { kernel, bindings }) in members.iter_mut().enumerate() {
+            let bound = Bound::new(kernel, points, bindings, &all).map_err(|error| (number, error))?;
+            all.push(bound);
+        }
+        let runs = all.into_iter().map(|bound| {
+            let run = Run { grid, bound, control, status: SharedStatus::new() };
+            (run.bound.left_out(), run)
+        });
+        let runs: SmallVec<[(u64, Run<'_>); MOST_TOGETHER]> = runs.collect();
         let threads = rayon::current_num_threads();
         if self.workspaces.len() < threads {
             self.workspaces.resize_with(threads, Mutex::default);
         }
-        let run = Run { kernel, grid, bound, control, status: SharedStatus::new() };
         let blocks = grid.blocks();
         // Of the grid alone, though nothing depends on it but the time.
         let part = (blocks / LEAST_PARTS).clamp(1, PART);
@@ -104,18 +141,22 @@ impl Launch {
             let thread = rayon::current_thread_index().unwrap_or(0);
             let workspace = &workspaces[thread % workspaces.len()];
             let mut workspace = workspace.lock().unwrap_or_else(PoisonError::into_inner);
-            run.part(number * part..blocks.min((number + 1) * part), thread, &mut workspace);
+            for (_, run) in &runs {
+                run.part(number * part..blocks.min((number + 1) * part), thread, &mut workspace);
+            }
         });
         if control.cancel.is_some_and(|cancel| cancel.load(Relaxed)) {
-            return Err(LaunchError::Cancelled);
+            return Err((0, LaunchError::Cancelled));
         }
-        let left_out = run.bound.left_out().saturating_sub(before);
-        Ok(Status { left_out, ..run.status.status() })
+        for (status, (before, run)) in statuses.iter_mut().zip(&runs) {
+            let left_out = run.bound.left_out().saturating_sub(*before);
+            *status = Status { left_out, ..run.status.status() };
+        }
+        Ok(())
     }
 }
 
 struct Run<'a> {
-    kernel: &'a Kernel,
     grid: Grid,
     bound: Bound<'a>,
     control: &'a Control<'a>,
@@ -128,8 +169,8 @@ impl Run<'_> {
         if cancelled() {
             return;
         }
-        workspace.globals.resize(self.kernel.index.count, Row::ZERO);
-        workspace.outputs.resize(self.kernel.shader.interface().output_rows, Row::ZERO);
+        workspace.globals.resize(self.bound.kernel.index.count, Row::ZERO);
+        workspace.outputs.resize(self.bound.kernel.shader.interface().output_rows, Row::ZERO);
         let adders = self.bound.addends.iter().map(|addend| (addend.columns.start, addend.sums.adder(thread)));
         let totals = self.bound.totals.iter().map(|total| total.sums.adder(thread)).collect();
         let adding = Adding { adders: adders.collect(), totals, take: false };
@@ -148,16 +189,16 @@ impl Run<'_> {
 
     fn block(&self, points: Points, workspace: &mut Workspace, host: &Host<'_>, status: &mut Status) {
         let Workspace { globals, outputs } = workspace;
-        self.kernel.index.fill(points, globals);
+        self.bound.kernel.index.fill(points, globals);
         self.bound.load(points.range(), globals);
         let run = |mask, outputs: &mut [Row]| {
-            self.kernel.shader.run(&mut Block {
+            self.bound.kernel.shader.run(&mut Block {
                 columns: &self.bound.columns,
                 host,
                 mask,
                 fuel: self.control.fuel,
                 tape_rows: self.control.tape_rows,
-                ..Block::new(globals, &self.kernel.parameters, outputs)
+                ..Block::new(globals, &self.bound.kernel.parameters, outputs)
             })
         };
         let ran = run(points.mask(), outputs);

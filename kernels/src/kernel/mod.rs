@@ -4,12 +4,15 @@ mod bound;
 mod launch;
 mod points;
 mod ports;
+mod reach;
 mod status;
 
 pub use bound::Binding;
-pub use launch::{Control, Launch};
+pub(crate) use launch::MOST_TOGETHER;
+pub use launch::{Control, Launch, Member};
 pub use points::Grid;
 pub use ports::Port;
+pub use reach::Reach;
 pub use status::{LaunchError, Status};
 
 use points::IndexRows;
@@ -23,6 +26,8 @@ use std::sync::Arc;
 pub struct Kernel {
     shader: Arc<Shader>,
     ports: Arc<[Port]>,
+    /// By port.
+    reaches: Arc<[Reach]>,
     index: IndexRows,
     parameters: ParameterBlock,
 }
@@ -39,7 +44,8 @@ impl Kernel {
         }
         let index = IndexRows::of(interface)?;
         let (ports, parameters) = (ports::ports(interface), shader.new_parameters());
-        Ok(Kernel { shader, ports, index, parameters })
+        let reaches = ports.iter().map(|port| reach::of(shader.module(), port)).collect();
+        Ok(Kernel { shader, ports, reaches, index, parameters })
     }
 
     /// Its name.
@@ -55,6 +61,11 @@ impl Kernel {
     /// The buffers that it takes, in the order in which a launch wants them.
     pub fn ports(&self) -> &[Port] {
         &self.ports
+    }
+
+    /// Which elements the kernel names of the buffer at a place among [`Kernel::ports`].
+    pub fn reach(&self, port: usize) -> Reach {
+        self.reaches.get(port).copied().unwrap_or(Reach::Nothing)
     }
 
     /// The place of a buffer among [`Kernel::ports`].

@@ -117,10 +117,11 @@ impl IndexRows {
 
     /// Fills the rows for a block.
     pub fn fill(&self, points: Points, rows: &mut [Row]) {
-        let starts = [(points.index, 1), (points.x, 1), (points.y, 0), (points.z, 0), (points.x / LANES, 0)];
+        let starts = [(points.index, 1u32), (points.x, 1), (points.y, 0), (points.z, 0), (points.x / LANES, 0)];
         for (row, (start, step)) in self.rows.iter().zip(starts) {
             if let Some(row) = *row {
-                (0..LANES).for_each(|lane| rows[row].set_int(lane, (start + step * lane) as i32));
+                let words = rows[row].0.iter_mut().enumerate();
+                words.for_each(|(lane, word)| *word = f32::from_bits((start as u32).wrapping_add(step * lane as u32)));
             }
         }
     }

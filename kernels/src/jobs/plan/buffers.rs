@@ -4,7 +4,7 @@ use super::{Id, Over, Planner, Source};
 use crate::jobs::codes;
 use crate::jobs::file;
 use crate::jobs::plan::launches::Work;
-use crate::kernel::Grid;
+use crate::kernel::{Grid, Reach};
 use ssl_compiler::runtime::BufferRole;
 use toml::Spanned;
 
@@ -68,7 +68,7 @@ impl Planner<'_> {
             let buffer = &self.buffers[id];
             let length = self.job.buffers.get(&buffer.name).and_then(|table| table.length.clone());
             match (&buffer.source, length) {
-                (Source::Sums, None) => self.buffers[id].length = Some(1),
+                (Source::Sums, None) => self.find_length_of_sums(id),
                 (Source::Written, Some(length)) => {
                     let message =
                         format!("`{}` has an element for each point of the launch that writes it", buffer.name);
@@ -88,6 +88,31 @@ impl Planner<'_> {
             }
         }
         self.refuse_sums_of_unknown_length();
+    }
+
+    /// As many elements as launches add to, if their code says how many these are. A single one would take all that is meant
+    /// for others.
+    fn find_length_of_sums(&mut self, id: Id) {
+        let mut reach = Reach::Nothing;
+        for launch in &self.launches {
+            let Work::Kernel { kernel, .. } = &launch.work else { continue };
+            for port in
+                launch.links.iter().filter(|link| link.to == Some(id)).filter_map(|link| kernel.port(&link.port))
+            {
+                reach = reach.and(kernel.reach(port));
+                if let Reach::Own | Reach::Any = reach {
+                    let name = &self.buffers[id].name;
+                    let message =
+                        format!("how many elements `{name}` has is not said, and `{}` adds to many", launch.name);
+                    let hint = format!(
+                        "say it under `[buffers.{name}]`: `length` is a number, or that of a buffer, as in `length = \"x.length\"`"
+                    );
+                    return self.context.error(&codes::CONFLICT, launch.at.clone(), message, hint);
+                }
+            }
+        }
+        let last = if let Reach::UpTo(last) = reach { last } else { 0 };
+        self.buffers[id].length = Some(last + 1);
     }
 
     /// Those that depend on other buffers, as far as these are known.

@@ -72,6 +72,15 @@ pub struct Arguments {
     /// Seconds between two lines of progress on stderr, where stderr is not a terminal. 0 shows no progress at all
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "5", value_parser = interval)]
     progress: Duration,
+    /// Compute everything anew in each step, also what has not changed. The results are the same
+    #[arg(long)]
+    no_cache: bool,
+    /// Run each launch by itself, also where several could run in one pass. The results are the same
+    #[arg(long)]
+    no_packing: bool,
+    /// Draw what runs in a step, as it is and without cache and packing, in the output folder, and fit nothing
+    #[arg(long)]
+    show_graph: bool,
     /// Print the JSON Schema of jobs, for editors, and fit nothing
     #[arg(long, conflicts_with = "job")]
     schema: bool,
@@ -209,6 +218,11 @@ fn fit(arguments: &Arguments, job: Job, folder: &Folder, cancel: &AtomicBool, mu
             return outcome;
         }
     };
+    fit.set_cached(!arguments.no_cache);
+    fit.set_packed(!arguments.no_packing);
+    if arguments.show_graph {
+        return show_graph(&mut fit, folder, outcome);
+    }
     if arguments.resume {
         let loaded = match folder.checkpoint() {
             Ok(Some(bytes)) => fit.load(&bytes),
@@ -244,6 +258,30 @@ fn fit(arguments: &Arguments, job: Job, folder: &Folder, cancel: &AtomicBool, mu
     let Watcher { files, kept, .. } = watch;
     let seconds = start.elapsed().as_secs_f64();
     finish(&fit, ended, folder, (files, kept), (first, seconds), outcome)
+}
+
+/// Draws what runs in each step, before and after packing and cache.
+fn show_graph(fit: &mut Fit, folder: &Folder, mut outcome: Outcome) -> Outcome {
+    let (plain, drawing) = (fit.plain_drawing(), fit.drawing());
+    let files = [
+        ("graph-before.dot", plain.dot()),
+        ("graph-before.svg", plain.svg()),
+        ("graph-after.dot", drawing.dot()),
+        ("graph-after.svg", drawing.svg()),
+    ];
+    for (name, text) in &files {
+        if let Err(why) = folder.write(name, text.as_bytes()) {
+            let hint = "look at the folder and the disk; `-o` names another folder";
+            let diagnostic = Diagnostic::without_place(&codes::OUTPUT, why, hint);
+            return failed(outcome, outcome::ENVIRONMENT_FAILED, diagnostic);
+        }
+    }
+    let ((before, _), (launches, passes)) = (plain.counts(), drawing.counts());
+    let (path, names) = (folder.path().display(), files.each_ref().map(|(name, _)| *name).join(", "));
+    outcome.output =
+        format!("{path}: {names} written; a step runs {launches} of {before} launches again, in {passes} passes\n");
+    outcome.report = Some(Box::new(json!({"graph": {"launches": before, "again": launches, "passes": passes}})));
+    outcome
 }
 
 /// Keeps results and checkpoints, and shows progress.
