@@ -207,9 +207,9 @@ proptest! {
         let mut wanted = [[0i128; 2]; NEIGHBOURS];
         for request in &all {
             for lane in request.lanes() {
-                for column in 0..request.count as usize {
-                    let units = f64::from(request.values[column].0[lane]) * 2f64.powi(80);
-                    wanted[request.index.0[lane] as usize][column] += units.trunc() as i128;
+                let sums = &mut wanted[request.index.0[lane] as usize];
+                for (sum, row) in sums.iter_mut().zip(&request.values[..request.count as usize]) {
+                    *sum += (f64::from(row.0[lane]) * 2f64.powi(80)).trunc() as i128;
                 }
             }
         }
