@@ -90,7 +90,7 @@ fn shipped(folder: &Path) -> Result<(), String> {
     for path in paths.iter().chain([&material]) {
         // The target of `environment` is drawn by the job.
         let sizes = ["width=256", "height=256", "rows=1536"];
-        let settings = [&["steps=25", "loss.every=1000", "write.0.every=1000"], &sizes[..]].concat();
+        let settings = [&["steps=25", "loss.every=1000", "write.0.every=1000"][..], &sizes[..]].concat();
         let mut ms = [0.0; 4];
         for (way, ms) in ms.iter_mut().enumerate() {
             let mut fit = load(path, &settings)?;
