@@ -33,6 +33,7 @@ use ssl_compiler::builtins::library::LibraryFile;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::passes::sweeps::Sweep;
+use ssl_compiler::runtime::ExternalRegistry;
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::tree::{Data, Table, Value, Wording};
 use ssl_compiler::{CodeCache, Compiler, Target, input, pipeline, tree};
@@ -61,6 +62,8 @@ pub struct Options {
     pub folders: Vec<std::path::PathBuf>,
     /// What the host adds to the library, from which every file may import.
     pub library: &'static [LibraryFile],
+    /// The functions of the host that this library calls.
+    pub functions: ExternalRegistry,
     /// Keeps machine code.
     pub cache: Option<CodeCache>,
     /// Most bytes that files may take while they are read; what takes more is refused before.
@@ -238,6 +241,7 @@ fn compiler(options: &Options) -> Compiler {
     let mut compiler = Compiler::new();
     let passes = pipeline::Options { sweep: options.sweep, ..pipeline::Options::default() };
     compiler.set_target(options.target).set_passes(passes).set_code_cache(options.cache.clone());
+    compiler.set_externals(options.functions.clone());
     compiler.set_imports(&SearchPath::on_disk(options.folders.clone()).with_library(options.library));
     compiler
 }

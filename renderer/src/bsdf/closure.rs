@@ -122,10 +122,10 @@ impl ClosureKind {
 /// All closure types of the renderer.
 pub fn closures() -> Vec<ClosureKind> {
     vec![
-        ClosureKind::of::<super::AnisotropicConductor>(),
+        ClosureKind::of::<super::AnisotropicConductor>().in_file("bsdfs/anisotropic_conductor.ssl"),
         ClosureKind::of::<super::AshikhminShirley>().in_file("bsdfs/ashikhmin_shirley.ssl"),
-        ClosureKind::of::<super::Cloth>(),
-        ClosureKind::of::<super::Coat>(),
+        ClosureKind::of::<super::Cloth>().in_file("bsdfs/cloth.ssl"),
+        ClosureKind::of::<super::Coat>().in_file("bsdfs/coat.ssl"),
         ClosureKind::of::<super::Conductor>().in_file("bsdfs/conductor.ssl"),
         ClosureKind::of::<super::Dielectric>().in_file("bsdfs/dielectric.ssl"),
         ClosureKind::of::<super::DoubleSided>(),
@@ -137,10 +137,10 @@ pub fn closures() -> Vec<ClosureKind> {
         ClosureKind::of::<super::OpenPbr>(),
         ClosureKind::of::<super::OrenNayar>().in_file("bsdfs/oren_nayar.ssl"),
         ClosureKind::of::<super::Phong>().in_file("bsdfs/phong.ssl"),
-        ClosureKind::of::<super::Principled>(),
-        ClosureKind::of::<super::RoughDielectric>(),
-        ClosureKind::of::<super::Schlick>(),
-        ClosureKind::of::<super::Sheen>(),
+        ClosureKind::of::<super::Principled>().in_file("bsdfs/principled.ssl"),
+        ClosureKind::of::<super::RoughDielectric>().in_file("bsdfs/rough_dielectric.ssl"),
+        ClosureKind::of::<super::Schlick>().in_file("bsdfs/schlick.ssl"),
+        ClosureKind::of::<super::Sheen>().in_file("bsdfs/sheen.ssl"),
         ClosureKind::of::<super::Translucent>().in_file("bsdfs/translucent.ssl"),
         ClosureKind::of::<super::Transparent>(),
     ]

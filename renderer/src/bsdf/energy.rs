@@ -13,19 +13,26 @@ use glam::{Vec2, Vec3};
 use std::f32::consts::FRAC_PI_2;
 use std::sync::LazyLock;
 
+/// By cosine and roughness.
+static ROUND: LazyLock<Table<2, f32>> = LazyLock::new(|| {
+    Table::new([32, 32], |[c, r]| mean_reflected(&Ggx::of_roughness(roughness_at(r)), Vec2::X, c * c))
+});
+
+/// By the angle from the smoother axis, too; the smaller roughness in relation to the larger.
+pub static STRETCHED: LazyLock<Table<4, f32>> = LazyLock::new(|| {
+    Table::new([16, 8, 8, 6], |[c, f, r, ratio]| {
+        let facets = Ggx::of_roughnesses(Vec2::new(r * ratio, r));
+        mean_reflected(&facets, Vec2::from_angle(f * f * FRAC_PI_2), c * c)
+    })
+});
+
+/// By cosine, roughness and density, seen from where the index is lower, and from where it is higher.
+pub static INTO: LazyLock<Table<3, Vec2>> = LazyLock::new(|| dielectric_table(|ior| ior));
+pub static OUT_OF: LazyLock<Table<3, Vec2>> = LazyLock::new(|| dielectric_table(|ior| 1.0 / ior));
+
 /// The share of light from everywhere that perfect mirrors for facets reflect to `o`, a local direction, once. Good to 1 %;
 /// where the roughnesses along x and y differ, to 3 % at grazing directions.
 pub fn reflected(facets: &Ggx, o: Vec3) -> f32 {
-    static ROUND: LazyLock<Table<2, f32>> = LazyLock::new(|| {
-        Table::new([32, 32], |[c, r]| mean_reflected(&Ggx::of_roughness(roughness_at(r)), Vec2::X, c * c))
-    });
-    // By the angle from the smoother axis, too; the smaller roughness in relation to the larger.
-    static STRETCHED: LazyLock<Table<4, f32>> = LazyLock::new(|| {
-        Table::new([16, 8, 8, 6], |[c, f, r, ratio]| {
-            let facets = Ggx::of_roughnesses(Vec2::new(r * ratio, r));
-            mean_reflected(&facets, Vec2::from_angle(f * f * FRAC_PI_2), c * c)
-        })
-    });
     let (alpha, cosine) = (facets.alpha(), along_cosine(o));
     if alpha.x == alpha.y {
         return ROUND.at([cosine, along_roughness(alpha.x)]);
@@ -46,8 +53,6 @@ pub fn compensation(facets: &Ggx, o: Vec3, f0: Vec3) -> Vec3 {
 /// where the index on the other side is `eta` times that on this one. The sum is good to 1 %; at grazing directions to
 /// 3 %, and from inside of what has an index below 1.1 to 7 %.
 pub fn dielectric(facets: &Ggx, o: Vec3, eta: f32) -> Vec2 {
-    static INTO: LazyLock<Table<3, Vec2>> = LazyLock::new(|| dielectric_table(|ior| ior));
-    static OUT_OF: LazyLock<Table<3, Vec2>> = LazyLock::new(|| dielectric_table(|ior| 1.0 / ior));
     let table = if eta < 1.0 { &OUT_OF } else { &INTO };
     let ior = eta.max(1.0 / eta);
     // √F0 is (η − 1)/(η + 1); near an index of 1 much happens.

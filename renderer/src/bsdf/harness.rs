@@ -83,7 +83,8 @@ pub fn check_distribution<L: Deref<Target = dyn Scatter>>(name: &str, lobe: &L, 
     reached(name, lobe, wo);
 }
 
-fn check_within<L: Deref<Target = dyn Scatter>>(name: &str, make: MakeLobe<'_, L>, greatest_albedo: f32) {
+/// Everything but reciprocity, for models that add light: up to so much of what arrives.
+pub fn check_within<L: Deref<Target = dyn Scatter>>(name: &str, make: MakeLobe<'_, L>, greatest_albedo: f32) {
     let transmits = make(&Pose::upright(Vec3::Z)).reach() != Reach::Reflects;
     for inside in [false, true] {
         // Light that is reflected does not know of the other side.

@@ -6,8 +6,8 @@
 
 use super::ggx::Ggx;
 use super::{LobeSample, Scatter, fresnel};
-use crate::math::{Frame, between};
-use glam::{FloatExt, Vec2, Vec3};
+use crate::math::{Frame, Table};
+use glam::{Vec2, Vec3};
 use std::sync::LazyLock;
 
 #[derive(Clone, Copy, Debug)]
@@ -92,12 +92,13 @@ const POINTS: u32 = 256;
 const LARGEST_AMPLITUDE: f32 = 9.0 / 11.0;
 
 /// What is reflected over what Fresnel's equations give for a smooth boundary under the angle of the viewer: it varies
-/// slowly, and is 1 for what is smooth.
-type Table = Vec<[[f32; INDICES]; ROUGHNESSES]>;
-
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let rows = |c: usize| std::array::from_fn(|r| ratios(cosine_of(c), roughness_of(r)));
-    (0..COSINES).map(rows).collect()
+/// slowly, and is 1 for what is smooth. By the root of the cosine, the roughness above the least, and the root of the amplitude over the
+/// largest.
+pub static TABLE: LazyLock<Table<3, f32>> = LazyLock::new(|| {
+    let grid = (0..ROUGHNESSES).flat_map(|r| (0..COSINES).map(move |c| (cosine_of(c), roughness_of(r))));
+    let rows: Vec<[f32; INDICES]> = grid.map(|(cosine, roughness)| ratios(cosine, roughness)).collect();
+    let nodes = (0..INDICES).flat_map(|i| rows.iter().map(move |row| row[i])).collect();
+    Table::from_nodes([COSINES, ROUGHNESSES, INDICES], nodes)
 });
 
 /// Close to each other at the silhouette.
@@ -142,13 +143,9 @@ fn ratios(cosine: f32, roughness: f32) -> [f32; INDICES] {
 pub fn reflected(facets: &Ggx, o: Vec3, eta: f32) -> f32 {
     let cosine = o.z.clamp(1e-4, 1.0);
     let amplitude = (eta - 1.0) / (eta + 1.0);
-    let (c, fc) = between(cosine.sqrt(), COSINES);
-    let roughness = alpha_towards(facets, o).sqrt();
-    let (r, fr) = between((roughness - LEAST_ROUGHNESS) / (1.0 - LEAST_ROUGHNESS), ROUGHNESSES);
-    let (i, fi) = between((amplitude / LARGEST_AMPLITUDE).sqrt(), INDICES);
-    let across = |c: usize, r: usize| TABLE[c][r][i].lerp(TABLE[c][r][i + 1], fi);
-    let along = |c: usize| across(c, r).lerp(across(c, r + 1), fr);
-    (along(c).lerp(along(c + 1), fc) * fresnel::dielectric(cosine, eta).0).min(1.0)
+    let roughness = (alpha_towards(facets, o).sqrt() - LEAST_ROUGHNESS) / (1.0 - LEAST_ROUGHNESS);
+    let ratio = TABLE.at([cosine.sqrt(), roughness, (amplitude / LARGEST_AMPLITUDE).sqrt()]);
+    (ratio * fresnel::dielectric(cosine, eta).0).min(1.0)
 }
 
 /// α of facets as rough in all directions that reflect as much towards `o`: at grazing directions the slopes along those

@@ -138,7 +138,7 @@ impl Fibres {
 
 /// The share of light from all sides that untinted fibres scatter, by the root of the viewer's cosine and by the root of
 /// how far the roughness is from the least: finer at the silhouette, and where the rim is thin.
-static ALBEDOS: LazyLock<Table<2, f32>> = LazyLock::new(|| {
+pub static ALBEDOS: LazyLock<Table<2, f32>> = LazyLock::new(|| {
     Table::new([24, 12], |[c, r]| integrated((c * c).max(1e-4), LEAST_ROUGHNESS + (1.0 - LEAST_ROUGHNESS) * r * r))
 });
 

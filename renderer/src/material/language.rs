@@ -3,8 +3,9 @@
 use super::globals::{self, HitGlobals};
 use super::lobe_code::{self, OwnCode, OwnCodes};
 use super::shipped;
-use crate::bsdf::{ClosureKind, closures};
+use crate::bsdf::{ClosureKind, closures, functions};
 use ssl_compiler::pipeline::Options;
+use ssl_compiler::runtime::ExternalRegistry;
 use ssl_compiler::types::Type;
 use ssl_compiler::{
     BackendKind, ClosureId, ClosureRegistry, CodeCache, CompileError, Compiler, GlobalsLayout, Orders, Program,
@@ -43,6 +44,7 @@ pub struct ShadingLanguage {
     /// What a scene adds to the globals: variables of its shapes, as many numbers each.
     pub(super) variables: Vec<(String, usize)>,
     pub(super) closures: ClosureRegistry,
+    functions: ExternalRegistry,
     /// What each of those means, by its id.
     pub(super) kinds: Vec<ClosureKind>,
 }
@@ -53,6 +55,7 @@ impl ShadingLanguage {
             globals: HitGlobals::layout(),
             variables: Vec::new(),
             closures: ClosureRegistry::new(),
+            functions: functions(),
             kinds: Vec::new(),
         };
         closures().into_iter().for_each(|kind| language.add(kind));
@@ -89,6 +92,11 @@ impl ShadingLanguage {
         &self.closures
     }
 
+    /// What the renderer's library calls of the host.
+    pub fn functions(&self) -> &ExternalRegistry {
+        &self.functions
+    }
+
     /// A session that compiles shaders for this renderer. Files may declare the scene's variables themselves: they may
     /// mean another type by them.
     pub fn compiler(&self, making: &Making, imports: &SearchPath<'static>) -> Compiler {
@@ -96,6 +104,7 @@ impl ShadingLanguage {
         let imports = imports.clone().with_library(shipped::LIBRARY);
         let mut compiler = Compiler::new();
         compiler.set_globals(self.globals.clone()).set_closures(self.closures.clone()).refuse_kernels();
+        compiler.set_externals(self.functions.clone());
         compiler.set_target(*target).set_passes(*passes).set_code_cache(cache.clone()).set_imports(&imports);
         for (name, components) in &self.variables {
             compiler.offer_global(name, globals::type_of(*components), Orders::First);

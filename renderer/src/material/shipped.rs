@@ -23,7 +23,11 @@ macro_rules! files {
 
 /// What the renderer adds to the library.
 pub static LIBRARY: &[LibraryFile] = files! {
+    "anisotropic_conductor.ssl"
     "ashikhmin_shirley.ssl"
+    "boundary.ssl"
+    "cloth.ssl"
+    "coat.ssl"
     "conductor.ssl"
     "dielectric.ssl"
     "energy.ssl"
@@ -34,6 +38,10 @@ pub static LIBRARY: &[LibraryFile] = files! {
     "mirror.ssl"
     "oren_nayar.ssl"
     "phong.ssl"
+    "principled.ssl"
+    "rough_dielectric.ssl"
+    "schlick.ssl"
+    "sheen.ssl"
     "translucent.ssl"
 };
 

@@ -4,16 +4,18 @@ use super::lobe_code::OwnCode;
 use super::shipped;
 use super::table::{float_rows, rows};
 use super::{Making, ShadingLanguage};
-use crate::bsdf::{LobeCode, OwnLobes, Place, WeightedOwn};
+use crate::bsdf::{LobeCode, OwnCotangents, OwnLobes, Place, Request, WeightedOwn};
 use glam::Vec3;
 use ssl_compiler::runtime::Row;
 use ssl_compiler::types::Type;
-use ssl_compiler::{CompileError, SearchPath};
+use ssl_compiler::{ClosureId, CompileError, Program, SearchPath};
 use std::sync::Arc;
 
 /// A lobe of the renderer that is written in SSL, to be asked without a shader that makes it.
 pub struct ShippedLobe {
     code: Arc<OwnCode>,
+    program: Arc<Program>,
+    id: ClosureId,
     /// Of its parameters, the rows that hold floats; and the numbers of its bases.
     floats: Vec<usize>,
     bases: Vec<usize>,
@@ -30,9 +32,10 @@ impl ShippedLobe {
         let Some(file) = language.kinds[id.0 as usize].code else { return Ok(None) };
         let mut compiler = language.compiler(making, &SearchPath::on_disk(Vec::new()));
         let nothing = compiler.add_source("<nothing>", "");
-        let code = shipped::code(&compiler.program(nothing), file, closure, language.kinds.len())?;
+        let program = compiler.program(nothing);
+        let code = shipped::code(&program, file, closure, language.kinds.len())?;
         let bases = closure.parameters.iter().filter(|p| p.ty == Type::Closure).count();
-        Ok(Some(ShippedLobe { code, floats: float_rows(&rows(closure), 0), bases: (0..bases).collect() }))
+        Ok(Some(ShippedLobe { code, program, id, floats: float_rows(&rows(closure), 0), bases: (0..bases).collect() }))
     }
 
     /// Begins it with a weight of 1 at up to 16 places, each with its shading normal. The rows of the parameters have a lane for
@@ -44,5 +47,22 @@ impl ShippedLobe {
         let list: Vec<_> = (0..places.len()).filter_map(|lane| lobes.lobe(slot, lane)).collect();
         lobes.list.extend(list.into_iter().map(|lobe| WeightedOwn::new(lobe, Vec3::ONE)));
         slot
+    }
+
+    /// The gradient by the parameters for the cotangents of values in directions: a row for each row of the parameters. The lobes
+    /// are those that [`ShippedLobe::begin`] began in `slot` with these parameters at these places.
+    pub fn pull_back(
+        &self,
+        (lobes, slot): (&OwnLobes, usize),
+        parameters: &[Row],
+        places: &[(Place, Vec3)],
+        values: &[(Request<Vec3>, Vec3)],
+    ) -> Result<Vec<Row>, CompileError> {
+        self.code.differentiate(&self.program, self.id)?;
+        let mut cotangents = OwnCotangents::default();
+        cotangents.begin(lobes);
+        lobes.pull_back_values(values, &mut cotangents, &mut Vec::new());
+        let gradient = lobes.pull_back_begin(slot, (parameters, &self.floats), places, &mut cotangents);
+        Ok(gradient.iter().take(parameters.len()).copied().collect())
     }
 }

@@ -160,6 +160,12 @@ impl Compiler {
         self
     }
 
+    /// Replaces the functions of the host.
+    pub fn set_externals(&mut self, externals: ExternalRegistry) -> &mut Compiler {
+        self.offer_mut().externals = externals;
+        self
+    }
+
     /// Chooses the back end that makes the code, and how hard it tries.
     pub fn set_target(&mut self, target: impl Into<Target>) -> &mut Compiler {
         self.offer_mut().target = target.into();

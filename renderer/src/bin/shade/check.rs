@@ -83,7 +83,11 @@ pub struct Found {
 fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Found {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let language = ShadingLanguage::new();
-    let options = CompileOptions { imports, ..CompileOptions::new(language.globals(), language.closures()) };
+    let options = CompileOptions {
+        imports,
+        externals: language.functions(),
+        ..CompileOptions::new(language.globals(), language.closures())
+    };
     if is_graph(path) {
         return check_graph(path, false, &options);
     }

@@ -130,6 +130,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         imports: &imports,
         passes,
         names,
+        externals: language.functions(),
         ..CompileOptions::new(language.globals(), language.closures())
     };
     let program = match Program::read(&arguments.file, &mut outcome.sources, &options) {

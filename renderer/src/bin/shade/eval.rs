@@ -107,6 +107,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         kernels: false,
         // Where nobody measures, and one point speaks.
         coincidences: arguments.grid.is_none() && !arguments.time,
+        externals: language.functions(),
         ..CompileOptions::new(&layout, language.closures())
     };
     let start = Instant::now();

@@ -78,7 +78,11 @@ pub fn run(arguments: &Arguments) -> Outcome {
 fn with_options<T>(includes: &Includes, run: impl FnOnce(&CompileOptions<'_>) -> T) -> T {
     let language = ShadingLanguage::new();
     let imports = includes.search();
-    run(&CompileOptions { imports: &imports, ..CompileOptions::new(language.globals(), language.closures()) })
+    run(&CompileOptions {
+        imports: &imports,
+        externals: language.functions(),
+        ..CompileOptions::new(language.globals(), language.closures())
+    })
 }
 
 /// All that is wrong with a graph; with `assets`, with its images too.

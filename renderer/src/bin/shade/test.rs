@@ -142,7 +142,8 @@ fn run_one(path: &Path, imports: &SearchPath<'_>, arguments: &Arguments) -> (Sou
     let passes = arguments.calls.passes();
     let every = Session::new(language.globals(), language.closures());
     let backends = if arguments.backend.is_empty() { every.backends } else { &arguments.backend };
-    let session = Session { imports, passes, backends, filter: &arguments.filter, ..every };
+    let session =
+        Session { imports, externals: language.functions(), passes, backends, filter: &arguments.filter, ..every };
     let result = run_file(&session, &mut sources, file).and_then(|(reports, mut found)| {
         arguments.warnings.apply(&mut found);
         if found.has_errors() { Err(found) } else { Ok((reports, found)) }

@@ -177,6 +177,7 @@ impl Arguments {
             sweep: self.sweep,
             folders: self.includes.search().folders,
             library: LIBRARY,
+            functions: renderer::bsdf::functions(),
             cache,
         };
         (options, note)
