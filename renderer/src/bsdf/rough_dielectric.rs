@@ -62,7 +62,7 @@ impl RoughDielectric {
         RoughDielectricLobe {
             reflectance: reflectance / once.element_sum(),
             transmittance: transmittance / once.element_sum(),
-            reflects: share_of_first(once.x * max_channel(reflectance), once.y * max_channel(transmittance)),
+            reflects: draws_reflected(once, max_channel(reflectance), max_channel(transmittance)),
             frame,
             facets,
             eta,
@@ -71,13 +71,14 @@ impl RoughDielectric {
     }
 }
 
-/// How often the first of two strategies is chosen. Where both have something to say neither is forgotten: their weights
-/// are means, and single samples may know more.
-fn share_of_first(first: f32, second: f32) -> f32 {
-    match (first > 0.0, second > 0.0) {
-        (true, true) => (first / (first + second)).clamp(0.02, 0.98),
-        (first, _) => f32::from(u8::from(first)),
+/// How often light that is reflected is drawn, of shares that are reflected and refracted once. Where both have something to
+/// say neither is forgotten: the shares are means, from a table, and single samples may know more.
+fn draws_reflected(once: Vec2, reflectance: f32, transmittance: f32) -> f32 {
+    if reflectance > 0.0 && transmittance > 0.0 {
+        let (first, second) = (once.x * reflectance, once.y * transmittance);
+        return (first / (first + second)).clamp(0.02, 0.98);
     }
+    f32::from(u8::from(reflectance > 0.0))
 }
 
 impl SurfaceClosure for RoughDielectric {
@@ -209,6 +210,15 @@ mod tests {
             *(if side == 0 { &mut up } else { &mut down }) += s.weight.x / N as f32;
         }
         assert!((up - reflected).abs() < 2e-3 && (down - (1.0 - reflected) / 2.25).abs() < 2e-3, "{up} {down}");
+    }
+
+    /// Seen from inside at an angle at which the table knows of nothing that is refracted, what is refracted can still be drawn.
+    #[test]
+    fn what_is_scattered_can_be_drawn() {
+        let pose = harness::Pose { inside: true, ..harness::Pose::upright(Vec3::new(0.924_033, 0.0, 0.382_318)) };
+        let lobe = glass(&pose, 3.6, 0.225);
+        let (value, density) = lobe.eval_and_pdf(pose.wo, Vec3::new(-0.7, 0.33, -0.632_125).normalize());
+        assert!(value.x > 0.0 && density > 0.0, "{value} {density}");
     }
 
     #[test]
