@@ -1,6 +1,6 @@
 //! Nodes that run together, in one pass over their points.
 
-use kernels::graph::{Graph, Link};
+use kernels::graph::{Graph, GraphError, Link};
 use kernels::{Arrangement, Binding, Buffer, Control, Element, Grid, Kernel, Launch, Member, Reach, Status};
 use ssl_compiler::Compiler;
 
@@ -48,6 +48,44 @@ fn packed_nodes_give_what_single_ones_give() {
     assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
     // Two points read beside the buffer.
     assert_eq!(results[0].1.clamped_indices, 2);
+}
+
+/// Each node of a pack takes its room beside what those before it took.
+#[test]
+fn memory_of_a_pack_is_counted_as_a_whole() {
+    let mut compiler = Compiler::new();
+    let file = compiler.add_source("ones.ssl", "kernel one(out buffer<int> y) { y = 1; }");
+    let mut graph = Graph::new();
+    let outputs = ["a", "b"].map(|name| {
+        let output = graph.output(name, Element::int(), Arrangement::Columns).unwrap();
+        let kernel = Kernel::new(compiler.compile(file, "one").unwrap()).unwrap();
+        graph.launch(name, kernel, Grid::line(1_000), &[("y", Link::Write(output))]).unwrap();
+        output
+    });
+    graph.set_memory_limit(Some(7_999));
+    let error = graph.update(&outputs, &Control::default()).unwrap_err();
+    assert_eq!(error, GraphError::Memory { needed: 8_000, limit: 7_999 });
+    graph.set_memory_limit(Some(8_000));
+    let updated = graph.update(&outputs, &Control::default()).unwrap();
+    assert_eq!((updated.ran, updated.passes), (2, 1));
+}
+
+/// No more nodes run together than four, however many there are.
+#[test]
+fn packs_have_a_limit() {
+    let mut compiler = Compiler::new();
+    let file = compiler.add_source("ones.ssl", "kernel one(out buffer<int> y) { y = 1; }");
+    let mut graph = Graph::new();
+    let outputs: Vec<_> = (0..9)
+        .map(|i| {
+            let output = graph.output(&format!("y{i}"), Element::int(), Arrangement::Columns).unwrap();
+            let kernel = Kernel::new(compiler.compile(file, "one").unwrap()).unwrap();
+            graph.launch("one", kernel, Grid::line(100), &[("y", Link::Write(output))]).unwrap();
+            output
+        })
+        .collect();
+    let updated = graph.update(&outputs, &Control::default()).unwrap();
+    assert_eq!((updated.ran, updated.passes), (9, 3));
 }
 
 /// A launch refuses to read what another kernel of it makes, if a point may read another point's element.

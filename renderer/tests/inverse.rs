@@ -204,7 +204,7 @@ fn pixels_have_derivatives() {
     let mut scene = differentiated(&scene, &["materials.ball.k", "environment.radiance"]);
     let options = RenderOptions { threads: Some(2), ..RenderOptions::default() };
     let never = AtomicBool::new(false);
-    let (found, values) = (scene.derivative(&options, &never).expect("there is one"), scene.values());
+    let (found, values) = (scene.derivative(&options, &never).expect("there is one").pixels, scene.values());
     let mut slope = |h: f32| {
         let mut at = |h: f32| {
             let moved: Vec<f32> = values.iter().map(|x| x + h).collect();
@@ -234,7 +234,15 @@ fn gradients_of_pixels_are_written_and_mistakes_are_told() {
         assert_eq!(code, 0, "{said}");
         assert!(Path::new(&folder.file(output)).exists());
     }
+    // A floor that gets brighter is above the gray of no change, and nothing is below.
+    let shown = image::open(folder.file("a.png")).expect("it is a picture").to_rgb8();
+    assert!(shown.pixels().all(|p| p.0[0] >= 127) && shown.pixels().any(|p| p.0[0] > 150));
+    let layers = exr::prelude::read_all_flat_layers_from_file(folder.file("a.exr")).expect("it is an .exr").layer_data;
+    let mut channels = layers.iter().flat_map(|layer| &layer.channel_data.list);
+    let red = channels.find(|channel| channel.name.to_string() == "gradient.R").expect("there is the layer");
+    assert!(red.sample_data.values_as_f32().any(|x| x > 0.01));
     for (parameter, output, message) in [
+        ("film.exposure", "b.exr", "does not depend on the exposure"),
         ("materials.flor.tint", "b.exr", "did you mean `materials.floor.tint`?"),
         ("materials.floor.tint", "b.part", "no gradient"),
     ] {

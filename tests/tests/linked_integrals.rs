@@ -216,6 +216,42 @@ fn what_jumps_is_refused_where_its_arguments_are_curved() {
     assert!(refused.contains("E0806") && refused.contains("toons.ssl:5:"), "{refused}");
 }
 
+// rule: integrals.linked accept
+#[test]
+fn methods_whose_names_differ_in_capitals_only_jump_each_at_its_own_place() {
+    let shade = "interface ITwo { [Differentiable] float at(float x); [Differentiable] float At(float x); }";
+    let user = "import \"two.ssl\";
+        struct None : ITwo { float at(float _x) { return 0.0; } float At(float _x) { return 0.0; } }
+        float both(ITwo two, float c)
+        {
+            return integral(x in [0.0, 1.0]; samples = 4) { return two.at(x + c) + two.At(x + c); };
+        }
+        kernel slopes(in buffer<ITwo> twos, in buffer<float> edges, out buffer<float> lines)
+        {
+            lines = fwd_diff(both)(diffPair(twos[index]), diffPair(edges[index], 1.0)).d;
+        }";
+    let steps = "import \"two.ssl\"; struct Steps : ITwo
+        {
+            float t;
+            float at(float x) { return x < t ? 1.0 : 0.0; }
+            float At(float x) { return x < 2.0 * t ? 4.0 : 0.0; }
+        }";
+    for way in BACKENDS {
+        let mut compiler = session(way);
+        compiler.set_files(Memory::of(&[("two.ssl", shade), ("user.ssl", user), ("steps.ssl", steps)]));
+        compiler.open_interface(OpenInterface { name: "ITwo".to_owned(), floats: 1, ints: 0 });
+        let apart = program(&mut compiler, "user.ssl");
+        let shader = apart.compile("slopes").unwrap_or_else(|e| panic!("{way:?}: {e}"));
+        let steps = apart.link(&program(&mut compiler, "steps.ssl")).unwrap_or_else(|e| panic!("{way:?}: {e}"));
+        let given: Buffers =
+            [("twos".to_owned(), vec![steps[0].kind as u32, 0.4_f32.to_bits()]), ("edges".to_owned(), words(&[0.125]))]
+                .into();
+        let slope = f32::from_bits(launch(&shader, Launch::over([1, 1, 1]), &given).buffers["lines"][0]);
+        // The steps move to the left: one takes away 1, the other 4.
+        assert!((slope + 5.0).abs() < 1e-5, "{way:?}: {slope}");
+    }
+}
+
 // rule: integrals.linked reject
 #[test]
 fn conditions_that_cannot_be_solved_are_refused_when_they_are_linked() {

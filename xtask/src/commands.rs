@@ -15,25 +15,23 @@ pub fn run(mut command: Command) -> Outcome {
     let text = line(&command);
     println!("$ {text}");
     command.current_dir(root());
-    let ended = if std::io::stdout().is_terminal() {
-        command.status().map(|status| (status, Vec::new()))
+    let wrong = |e| format!("`{text}` could not be run: {e}");
+    let (status, end) = if std::io::stdout().is_terminal() {
+        (command.status().map_err(wrong)?, Vec::new())
     } else {
-        run_keeping_the_end(command)
+        run_keeping_the_end(command).map_err(wrong)?
     };
-    match ended {
-        Ok((status, _)) if status.success() => Ok(()),
-        Ok((status, end)) => {
-            Err(std::iter::once(format!("`{text}` ended with {status}")).chain(end).collect::<Vec<_>>().join("\n"))
-        }
-        Err(e) => Err(format!("`{text}` could not be started: {e}")),
+    if status.success() {
+        return Ok(());
     }
+    Err(std::iter::once(format!("`{text}` ended with {status}")).chain(end).collect::<Vec<_>>().join("\n"))
 }
 
 fn run_keeping_the_end(mut command: Command) -> std::io::Result<(ExitStatus, Vec<String>)> {
     let (output, input) = std::io::pipe()?;
     command.stdout(input.try_clone()?).stderr(input);
     let mut child = command.spawn()?;
-    // It holds the pipe's other end, which must close when the child ends.
+    // It holds the pipe's other end. Reading ends when that is closed here and in all that the child started.
     drop(command);
     let end = pass_on(output);
     Ok((child.wait()?, end?))

@@ -184,12 +184,12 @@ fn equal_pictures() -> Outcome {
     run(cargo_command(&[&test, proof_features(), &["--", "--ignored"]].concat()))
 }
 
-/// What takes minutes without optimisation.
+/// Tests of `ssl-tests`, some of which take minutes without optimisation.
+const LONG_TESTS: &[&str] = &["neutral", "lanes", "shaders", "library_derivatives", "llvm"];
+
 fn long_tests() -> Outcome {
-    let test = ["test", "--release", "-p", "ssl-tests"];
-    let files = ["neutral", "lanes", "shaders", "library_derivatives", "llvm"].iter().flat_map(|name| ["--test", name]);
-    let files: Vec<&str> = files.collect();
-    cargo(&[&test, &files[..], proof_features(), &["--", "--ignored"]].concat())
+    let files: Vec<&str> = LONG_TESTS.iter().flat_map(|name| ["--test", *name]).collect();
+    cargo(&[&["test", "--release", "-p", "ssl-tests"], &files[..], proof_features(), &["--", "--ignored"]].concat())
 }
 
 /// One thing that must hold, with the name under which it is reported.

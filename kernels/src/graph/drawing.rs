@@ -114,13 +114,18 @@ impl Drawing {
         }
     }
 
+    /// The packs, in the order in which they run.
+    fn packs(&self) -> Vec<usize> {
+        let mut packs: Vec<usize> = self.boxes.iter().filter_map(|node| node.pack).collect();
+        packs.sort_unstable();
+        packs.dedup();
+        packs
+    }
+
     /// How many launches run again and again, and in how many passes.
     pub fn counts(&self) -> (usize, usize) {
         let again = || self.boxes.iter().filter(|node| node.again && !node.host);
-        let mut packs: Vec<usize> = again().filter_map(|node| node.pack).collect();
-        packs.sort_unstable();
-        packs.dedup();
-        (again().count(), again().filter(|node| node.pack.is_none()).count() + packs.len())
+        (again().count(), again().filter(|node| node.pack.is_none()).count() + self.packs().len())
     }
 
     /// For `dot`: what runs each time has a heavy line, what runs once a dashed one, and what runs together a frame.
@@ -150,8 +155,7 @@ impl Drawing {
         let mut rows: Vec<usize> = Vec::new();
         let places: Vec<[usize; 2]> = self.boxes.iter().map(|node| place(&mut rows, node.depth)).collect();
         let (width, height) = (rows.iter().max().map_or(1, |most| *most) * STEP[0], rows.len().max(1) * STEP[1]);
-        let mut packs: Vec<usize> = self.boxes.iter().filter_map(|node| node.pack).collect();
-        packs.dedup();
+        let packs = self.packs();
         let mut text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"

@@ -1,5 +1,5 @@
 //! Which nodes run together, in one pass over their points. Greedy: a node takes with it those behind it that may run at the
-//! same time, until a limit is reached.
+//! same time, as far as limits allow.
 //!
 //! A node may join if it has the same points, if all that it depends on has run, and if each of its points reads no more than its
 //! own element of what the others in the pack write. Nodes that add to the same sums stay apart, since what they leave out is
@@ -13,7 +13,8 @@ use smallvec::SmallVec;
 const MOST_BUFFERS: usize = 32;
 
 impl Graph {
-    /// Whether nodes run together where they may, as they do if nobody says otherwise. The results are the same.
+    /// Whether nodes run together where they may, as they do if nobody says otherwise. The results are the
+    /// same; what kernels print comes in another order.
     pub fn set_packed(&mut self, packed: bool) {
         self.apart = !packed;
     }
@@ -26,14 +27,13 @@ impl Graph {
         let Work::Kernel { extent, .. } = self.nodes[first].work else { return pack };
         let mut buffers = self.nodes[first].links.len();
         for &node in self.order[place + 1..].iter().filter(|node| stale[**node] && !self.apart) {
-            buffers += self.nodes[node].links.len();
-            if pack.len() == MOST_TOGETHER || buffers > MOST_BUFFERS {
+            if pack.len() == MOST_TOGETHER {
                 break;
             }
-            if self.may_join(&pack, extent, node, stale) {
+            let more = buffers + self.nodes[node].links.len();
+            if more <= MOST_BUFFERS && self.may_join(&pack, extent, node, stale) {
                 pack.push(node);
-            } else {
-                buffers -= self.nodes[node].links.len();
+                buffers = more;
             }
         }
         pack

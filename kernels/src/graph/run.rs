@@ -177,7 +177,7 @@ impl Graph {
 
     /// Runs nodes together: takes the buffers that they write out of their places, and puts them back whatever happens.
     fn run(&mut self, pack: &[usize], control: &Control<'_>) -> Result<Statuses, GraphError> {
-        let held = self.limit.map(|limit| (limit, self.bytes()));
+        let held = self.limit.map(|limit| Held { limit, bytes: self.bytes() });
         let mut written = SmallVec::<[Written; MOST_TOGETHER]>::new();
         for &node in pack {
             let to = self.nodes[node].links.iter().filter_map(|link| link.writes());
@@ -209,13 +209,13 @@ impl Graph {
         &mut self,
         pack: &[usize],
         written: &mut [Written],
-        held: Option<(usize, usize)>,
+        mut held: Option<Held>,
         control: &Control<'_>,
     ) -> Result<Statuses, GraphError> {
         let (nodes, slots) = (&self.nodes, &self.slots);
         let Some(grid) = pack.first().and_then(|&node| grid(&nodes[node], slots)) else { return Ok(Statuses::new()) };
         for (&node, written) in pack.iter().zip(&mut *written) {
-            make_room(grid, &nodes[node].links, slots, written, held)?;
+            make_room(grid, &nodes[node].links, slots, written, held.as_mut())?;
         }
         let mut all = SmallVec::<[Bindings<'_>; MOST_TOGETHER]>::new();
         for (number, written) in written.iter_mut().enumerate() {
@@ -242,6 +242,12 @@ type Bindings<'a> = SmallVec<[Binding<'a>; 16]>;
 /// What a node writes, in the order of its links.
 type Written = SmallVec<[Buffer; 8]>;
 
+/// The bytes that a graph holds, of those that it may.
+struct Held {
+    limit: usize,
+    bytes: usize,
+}
+
 /// The points of a node that runs a kernel.
 fn grid(node: &Node, slots: &[Slot]) -> Option<Grid> {
     match node.work {
@@ -260,18 +266,20 @@ fn make_room(
     links: &[Link],
     slots: &[Slot],
     written: &mut [Buffer],
-    held: Option<(usize, usize)>,
+    held: Option<&mut Held>,
 ) -> Result<(), GraphError> {
     // A launch refuses grids that are too large.
     let points = grid.points().unwrap_or(0);
     let writes = || links.iter().filter(|link| link.writes().is_some());
-    if let Some((limit, held)) = held {
+    if let Some(Held { limit, bytes }) = held {
         // What was taken out to be written is counted already.
         let more = |buffer: &Buffer| Buffer::bytes(buffer.element(), points).saturating_sub(4 * buffer.words().len());
-        let needed = written.iter().map(more).fold(held, usize::saturating_add);
-        if needed > limit {
-            return Err(GraphError::Memory { needed, limit });
+        let needed = written.iter().map(more).fold(*bytes, usize::saturating_add);
+        if needed > *limit {
+            return Err(GraphError::Memory { needed, limit: *limit });
         }
+        // The next node of the pack takes its room beside this.
+        *bytes = needed;
     }
     for (link, buffer) in writes().zip(written) {
         let name = |id: BufferId| slots[id.0].name.clone();

@@ -107,7 +107,8 @@ impl Launch {
 
     /// Runs several kernels in one pass over the points: a thread runs the first one for a few hundred points, then the second one
     /// for the same points, and so on. So a kernel may read what an earlier one has [made](Binding::Made), and finds it in the
-    /// caches. Results and statuses are those of one launch after the other. No two members may add to the same sums.
+    /// caches. Results and statuses are those of one launch after the other; what kernels print comes in another order. No two members
+    /// may add to the same sums, and `statuses` has a place for each.
     ///
     /// # Errors
     /// As for [`Launch::run`], with the number of the member.

@@ -49,7 +49,7 @@ impl Alone {
                 != request.mask
         };
         let fits = others & request.mask == 0
-            && ((start + last) as usize) < self.len
+            && start.checked_add(last).is_some_and(|end| (end as usize) < self.len)
             && !request.values[..request.count as usize].iter().any(too_large);
         fits.then_some(start as usize)
     }

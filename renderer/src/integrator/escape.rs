@@ -12,6 +12,8 @@ use glam::Vec3;
 /// Queues what a path sees, or shows it where views are shown in place of light.
 pub fn escape(scene: &Scene, work: &mut Workspace, index: u32) {
     let view = work.view_of_hits();
+    // Whose gradient is wanted counts where it is black, too.
+    let followed = work.followed.is_some();
     let path = &mut work.paths[index as usize];
     let (d, dd) = (path.ray.direction, path.differential.direction);
     if let Some(view) = view {
@@ -26,11 +28,11 @@ pub fn escape(scene: &Scene, work: &mut Workspace, index: u32) {
     let linked = scene.lights.linked(path.from.list, scene.environment_name);
     let (beta, suns) = (path.beta, suns_seen(scene, path));
     let seen = LightSample { path: index, vertex: None, weight: beta, shadow_ray: None, source: Source::Known(suns) };
-    if linked && !scene.environment.is_black() {
+    if linked && (followed || !scene.environment.is_black()) {
         let source = work.light.direction(footprint(path));
         work.light.samples.push(LightSample { weight: beta * share, source, ..seen });
     }
-    if suns != Vec3::ZERO {
+    if suns != Vec3::ZERO || followed && !scene.suns.is_empty() {
         work.light.samples.push(seen);
     }
     if let Some(probe) = &mut work.probe {

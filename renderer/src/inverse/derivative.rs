@@ -11,6 +11,14 @@ use kernels::{Arrangement, Buffer, BufferError, Element};
 use ssl_compiler::runtime::Row;
 use std::sync::atomic::AtomicBool;
 
+/// The derivative of a picture.
+pub struct Derivative {
+    /// Rows from the top, within the crop.
+    pub pixels: Vec<Vec3>,
+    /// How many terms were not finite, and do not count.
+    pub left_out: u64,
+}
+
 /// The derivative of each path of a batch.
 #[derive(Default)]
 struct OfPaths(Vec<f64>);
@@ -41,11 +49,16 @@ impl Differentiated {
     /// cotangent is 1 everywhere, since no term of a path goes to another pixel.
     ///
     /// # Errors
-    /// Those of [`Differentiated::gradient`], or some parameters are texels, whose gradients are not kept path by path.
-    pub fn derivative(&mut self, options: &RenderOptions, cancel: &AtomicBool) -> Result<Vec<Vec3>, GradientError> {
+    /// Those of [`Differentiated::gradient`], or some parameters are texels, whose gradients are not kept path by path, or the
+    /// exposure, which no radiance depends on.
+    pub fn derivative(&mut self, options: &RenderOptions, cancel: &AtomicBool) -> Result<Derivative, GradientError> {
         check(&self.scene)?;
-        if self.parameters().iter().any(|p| matches!(p.target, Target::Texels { .. })) {
-            return Err(GradientError::Texels);
+        for parameter in self.parameters() {
+            match parameter.target {
+                Target::Texels { .. } => return Err(GradientError::Texels),
+                Target::Exposure => return Err(GradientError::Exposure),
+                _ => {}
+            }
         }
         let plan = options.plan(&self.scene).map_err(RenderError::Options)?;
         let window = plan.window;
@@ -68,6 +81,7 @@ impl Differentiated {
         }
         let mut buffer = Buffer::new(Element::floats(3), Arrangement::Rows, sums.len()).map_err(memory)?;
         sums.write(buffer.view_mut()).map_err(memory)?;
-        Ok(buffer.values::<[f32; 3]>().map_err(memory)?.into_iter().map(Vec3::from).collect())
+        let pixels = buffer.values::<[f32; 3]>().map_err(memory)?.into_iter().map(Vec3::from).collect();
+        Ok(Derivative { pixels, left_out: sums.left_out() })
     }
 }

@@ -41,6 +41,8 @@ pub enum GradientError {
     Integrator,
     /// Derivatives of pixels by texels are not kept.
     Texels,
+    /// The radiance of a pixel does not depend on the exposure.
+    Exposure,
     Cancelled,
 }
 
@@ -57,6 +59,9 @@ impl fmt::Display for GradientError {
             GradientError::Texels => {
                 f.write_str("there is no derivative of each pixel by texels: name a parameter that is no texture")
             }
+            GradientError::Exposure => f.write_str(
+                "the light of a pixel does not depend on the exposure, which only scales how it is shown: name another parameter",
+            ),
             GradientError::Cancelled => f.write_str("the gradient was cancelled"),
         }
     }

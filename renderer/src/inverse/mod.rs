@@ -12,6 +12,7 @@ mod parameters;
 mod texels;
 mod update;
 
+pub use derivative::Derivative;
 pub use differentiated::{Differentiated, NotDifferentiable};
 pub use gradient::{Gradient, GradientError};
 pub use parameters::{Parameter, Target, choose, list};

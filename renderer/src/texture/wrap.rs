@@ -1,7 +1,7 @@
 //! What lies outside the unit square.
 
 /// How coordinates outside [0, 1] are answered, per axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wrap {
     /// Nothing: black and transparent.

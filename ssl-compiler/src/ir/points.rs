@@ -191,8 +191,6 @@ fn mixed(b: &mut Builder, mut x: Value) -> Value {
     x
 }
 
-/// 32 bits as a float between 0 and 1, neither of which it reaches: the middle of one of 2²³ cells, so that it and its
-/// distance from 1 are exact.
 /// A number between 0 and 1 that looks random, the same for the same float.
 pub fn hashed(b: &mut Builder, v: Value) -> Value {
     let bits = b.emit(Op::FloatBits, &[v], INT);
@@ -200,6 +198,8 @@ pub fn hashed(b: &mut Builder, v: Value) -> Value {
     unit(b, bits)
 }
 
+/// 32 bits as a float between 0 and 1, neither of which it reaches: the middle of one of 2²³ cells, so that it and its
+/// distance from 1 are exact.
 fn unit(b: &mut Builder, bits: Value) -> Value {
     let shift = b.int(9);
     let high = b.int2(Int2::Ushr, bits, shift);

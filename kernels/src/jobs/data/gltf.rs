@@ -17,6 +17,10 @@ pub fn write(
     uvs: &[[f32; 2]],
     uv_faces: &[[u32; 3]],
 ) -> Result<Vec<u8>, String> {
+    // Neither the bounds in its text nor readers of its numbers know anything else.
+    if !positions.as_flattened().iter().chain(uvs.as_flattened()).all(|x| x.is_finite()) {
+        return Err("some of its numbers are not finite, and a glTF file cannot hold those".to_owned());
+    }
     let (mut vertices, mut numbers) = (Vec::new(), HashMap::new());
     let mut indices = Vec::with_capacity(3 * faces.len());
     for (i, face) in faces.iter().enumerate() {

@@ -13,7 +13,9 @@ use std::sync::Arc;
 /// `NAME:FLOATS,INTS`: an interface, and how many floats and ints its values have room for.
 pub fn open_interface(text: &str) -> Result<OpenInterface, String> {
     let parts = text.split_once(':').and_then(|(name, room)| Some((name, room.split_once(',')?)));
-    let wanted = || format!("{text:?} is no interface with its room, such as IShade:4,0");
+    let wanted = || {
+        format!("{text:?} does not say an interface and its room, as IShade:4,0 does, with at most 128 floats and ints")
+    };
     let (name, (floats, ints)) = parts.ok_or_else(wanted)?;
     let number = |text: &str| text.parse().ok().filter(|n| *n <= 128).ok_or_else(wanted);
     Ok(OpenInterface { name: name.to_owned(), floats: number(floats)?, ints: number(ints)? })
@@ -35,7 +37,7 @@ pub fn run(asked: &Asked<'_>, imports: &SearchPath<'static>, mut outcome: Outcom
     let language = ShadingLanguage::new();
     let mut compiler = Compiler::new();
     compiler.set_globals(language.globals().clone()).set_closures(language.closures().clone());
-    compiler.set_target(asked.target).set_imports(imports);
+    compiler.set_externals(language.functions().clone()).set_target(asked.target).set_imports(imports);
     for open in asked.open {
         compiler.open_interface(open.clone());
     }

@@ -105,7 +105,7 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         let Some((method, group, schedule)) = fit_of(table, file.steps, context) else { continue };
         starts.extend(found.iter().map(|p| start(table, p, context)));
         let begin = parameters.len();
-        let group = bounded(group, table.low.is_some() || table.high.is_some(), &found);
+        let group = bounded(group, [table.low.is_some(), table.high.is_some()], &found);
         if table.smooth.is_some() && found.iter().all(|p| p.size.is_none()) {
             let message = format!("`smooth` means nothing for `{}`, which has no texels", found[0].name);
             context.error(&codes::CONFLICT, table.buffer.span(), message, "it belongs to textures");
@@ -151,15 +151,16 @@ fn start(table: &FitTable, parameter: &Parameter, context: &mut Context) -> Opti
     }
 }
 
-/// Where the job gives no bounds, those of the shaders hold if they are the same for all.
-fn bounded(group: Group, given: bool, parameters: &[Parameter]) -> Group {
-    let mut bounds = parameters.iter().flat_map(|p| &p.bounds);
-    match (group.shape, bounds.next()) {
-        (Shape::Plain { .. }, Some(&first)) if !given && bounds.all(|b| *b == first) && first[0] < first[1] => {
-            group.with_shape(Shape::Plain { low: first[0], high: first[1] })
-        }
-        _ => group,
-    }
+/// Where the job gives no lower or no upper bound, that of the scene holds if it is the same for all. `given` says which it gives.
+fn bounded(group: Group, given: [bool; 2], parameters: &[Parameter]) -> Group {
+    let Shape::Plain { low, high } = group.shape else { return group };
+    let bound = |side: usize, own: f32| {
+        let mut bounds = parameters.iter().flat_map(|p| &p.bounds).map(|b| b[side]);
+        let first = bounds.next().filter(|_| !given[side]);
+        first.filter(|first| bounds.all(|b| b == *first)).unwrap_or(own)
+    };
+    let (low, high) = (bound(0, low), bound(1, high));
+    if low < high { group.with_shape(Shape::Plain { low, high }) } else { group }
 }
 
 fn target(table: &ViewTable, scene: &Scene, context: &mut Context) -> Option<Target> {

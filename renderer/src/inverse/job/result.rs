@@ -16,14 +16,17 @@ pub fn images(scene: &Differentiated) -> Result<Vec<(String, Vec<u8>)>, String> 
     let values = scene.values();
     let fitted = scene.parameters().iter().enumerate();
     let images = fitted.filter_map(|(i, p)| Some((p, p.size?, &values[scene.range_of(i)])));
-    images.map(|(p, size, numbers)| Ok((file_of(p), encode(size, numbers)?))).collect()
+    images.map(|(p, size, numbers)| Ok((file_of(p, scene.parameters()), encode(size, numbers)?))).collect()
 }
 
-/// The file of an image.
-fn file_of(parameter: &Parameter) -> String {
+/// The file of an image, one of its own among those of all parameters.
+fn file_of(parameter: &Parameter, all: &[Parameter]) -> String {
     // A name may have what no name of a file can have.
     let fits = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    format!("{}.exr", parameter.name.chars().map(fits).collect::<String>())
+    let plain = |p: &Parameter| p.name.chars().map(fits).collect::<String>();
+    let name = plain(parameter);
+    let before = all.iter().take_while(|p| p.name != parameter.name).filter(|p| plain(p) == name).count();
+    if before == 0 { format!("{name}.exr") } else { format!("{name}.{before}.exr") }
 }
 
 /// `numbers` are texels of one to four channels, rows from the top.
@@ -55,12 +58,21 @@ pub fn scene_text(path: &Path, scene: &Differentiated, folder: &Path) -> Result<
     let mut root = files_as_json(path)?;
     let values = scene.values();
     for (i, parameter) in scene.parameters().iter().enumerate() {
-        if let Target::Texels { .. } = parameter.target {
+        if let Target::Texels { texture, .. } = parameter.target {
             let pointer = match parameter.name.strip_prefix("textures.") {
-                Some(name) => format!("/textures/{}/file", escaped(name)),
+                Some(name) => {
+                    // The image of before may have said this itself.
+                    let table = format!("/textures/{}", escaped(name));
+                    let [across, down] = scene.scene.textures.wrap(texture);
+                    if across == down {
+                        put(&mut root, &format!("{table}/wrap"), json!(across));
+                    }
+                    format!("{table}/file")
+                }
                 None => "/environment/file".to_owned(),
             };
-            let file = std::path::absolute(folder.join(file_of(parameter))).map_err(|e| e.to_string())?;
+            let file =
+                std::path::absolute(folder.join(file_of(parameter, scene.parameters()))).map_err(|e| e.to_string())?;
             put(&mut root, &pointer, json!(file.display().to_string()));
             continue;
         }

@@ -4,35 +4,36 @@
 //!
 //! Windows are Gaussians of deviation 1.5 over 11×11 pixels; at the borders they are cut off and normalised again.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// The paper's constants, for light whose white is 1.
-const C1: f32 = 0.01 * 0.01;
-const C2: f32 = 0.03 * 0.03;
+const C1: f64 = 0.01 * 0.01;
+const C2: f64 = 0.03 * 0.03;
 
 const REACH: isize = 5;
-const DEVIATION: f32 = 1.5;
+const DEVIATION: f64 = 1.5;
 
-/// Weighted means over windows. What is cut off at the borders is divided by afterwards.
+/// Weighted means over windows. What is cut off at the borders is divided by afterwards. In f64, since variances are small
+/// differences of large means.
 struct Window {
     width: usize,
     height: usize,
-    taps: [f32; 2 * REACH as usize + 1],
-    norm: Vec<f32>,
+    taps: [f64; 2 * REACH as usize + 1],
+    norm: Vec<f64>,
 }
 
 impl Window {
     fn new(width: usize, height: usize) -> Window {
-        let tap = |i: usize| (-0.5 * ((i as f32 - REACH as f32) / DEVIATION).powi(2)).exp();
+        let tap = |i: usize| (-0.5 * ((i as f64 - REACH as f64) / DEVIATION).powi(2)).exp();
         let mut window = Window { width, height, taps: std::array::from_fn(tap), norm: Vec::new() };
-        window.norm = window.sums(&vec![Vec3::ONE; width * height]).iter().map(|norm| norm.x).collect();
+        window.norm = window.sums(&vec![DVec3::ONE; width * height]).iter().map(|norm| norm.x).collect();
         window
     }
 
     /// Sums along both sides.
-    fn sums(&self, from: &[Vec3]) -> Vec<Vec3> {
+    fn sums(&self, from: &[DVec3]) -> Vec<DVec3> {
         let (width, height) = (self.width, self.height);
-        let along = |from: &[Vec3], at: usize, i: usize, side: usize, step: usize| -> Vec3 {
+        let along = |from: &[DVec3], at: usize, i: usize, side: usize, step: usize| -> DVec3 {
             let taps = self.taps.iter().zip(-REACH..=REACH);
             taps.filter_map(|(tap, offset)| {
                 let j = i.checked_add_signed(offset).filter(|j| *j < side)?;
@@ -40,17 +41,17 @@ impl Window {
             })
             .sum()
         };
-        let rows: Vec<Vec3> = (0..width * height).map(|at| along(from, at, at % width, width, 1)).collect();
+        let rows: Vec<DVec3> = (0..width * height).map(|at| along(from, at, at % width, width, 1)).collect();
         (0..width * height).map(|at| along(&rows, at, at / width, height, width)).collect()
     }
 
-    fn means(&self, from: &[Vec3]) -> Vec<Vec3> {
+    fn means(&self, from: &[DVec3]) -> Vec<DVec3> {
         self.sums(from).iter().zip(&self.norm).map(|(sum, norm)| *sum / *norm).collect()
     }
 
     /// The transpose of the means. Sums are their own, since windows are symmetric.
-    fn transposed(&self, from: &[Vec3]) -> Vec<Vec3> {
-        let divided: Vec<Vec3> = from.iter().zip(&self.norm).map(|(x, norm)| *x / *norm).collect();
+    fn transposed(&self, from: &[DVec3]) -> Vec<DVec3> {
+        let divided: Vec<DVec3> = from.iter().zip(&self.norm).map(|(x, norm)| *x / *norm).collect();
         self.sums(&divided)
     }
 }
@@ -59,19 +60,21 @@ impl Window {
 /// and its gradient by the picture.
 pub fn unlikeness(picture: &[Vec3], target: &[Vec3], width: usize, weights: Option<&[f32]>) -> (f64, Vec<Vec3>) {
     let window = Window::new(width, picture.len() / width.max(1));
-    let products = |a: &[Vec3], b: &[Vec3]| -> Vec<Vec3> { a.iter().zip(b).map(|(a, b)| *a * *b).collect() };
-    let [mx, my] = [picture, target].map(|p| window.means(p));
+    let [picture, target] = [picture, target].map(|p| p.iter().map(|x| x.as_dvec3()).collect::<Vec<DVec3>>());
+    let products = |a: &[DVec3], b: &[DVec3]| -> Vec<DVec3> { a.iter().zip(b).map(|(a, b)| *a * *b).collect() };
+    let [mx, my] = [&picture, &target].map(|p| window.means(p));
     let [xx, yy, xy] =
-        [(picture, picture), (target, target), (picture, target)].map(|(a, b)| window.means(&products(a, b)));
-    let share = 1.0 / (3 * picture.len()).max(1) as f32;
+        [(&picture, &picture), (&target, &target), (&picture, &target)].map(|(a, b)| window.means(&products(a, b)));
+    let share = 1.0 / (3 * picture.len()).max(1) as f64;
     let (mut sum, mut of_means) = (0.0, [const { Vec::new() }; 3]);
     for i in 0..picture.len() {
-        let weight = weights.map_or(1.0, |w| w[i]) * share;
-        let (variances, covariance) = (xx[i] - mx[i] * mx[i] + yy[i] - my[i] * my[i], xy[i] - mx[i] * my[i]);
+        let weight = weights.map_or(1.0, |w| f64::from(w[i])) * share;
+        let (variances, covariance) =
+            ((xx[i] - mx[i] * mx[i] + yy[i] - my[i] * my[i]).max(DVec3::ZERO), xy[i] - mx[i] * my[i]);
         let (a1, a2) = (2.0 * mx[i] * my[i] + C1, 2.0 * covariance + C2);
         let (b1, b2) = (mx[i] * mx[i] + my[i] * my[i] + C1, variances + C2);
         let similarity = a1 * a2 / (b1 * b2);
-        sum += f64::from(((Vec3::ONE - similarity) * weight).element_sum());
+        sum += ((DVec3::ONE - similarity) * weight).element_sum();
         // By the means of x², of x times its target, and of x, through which the former two go as well.
         let by_xx = -similarity / b2;
         let by_xy = 2.0 * a1 / (b1 * b2);
@@ -80,7 +83,7 @@ pub fn unlikeness(picture: &[Vec3], target: &[Vec3], width: usize, weights: Opti
     }
     let [by_x, by_xx, by_xy] = of_means.map(|by| window.transposed(&by));
     let gradient = (0..picture.len()).map(|i| by_x[i] + 2.0 * picture[i] * by_xx[i] + target[i] * by_xy[i]);
-    (sum, gradient.collect())
+    (sum, gradient.map(|g| g.as_vec3()).collect())
 }
 
 #[cfg(test)]
@@ -105,7 +108,16 @@ mod tests {
         let even = |x: f32| vec![Vec3::splat(x); 13 * 7];
         let expected = 1.0 - (2.0 * 0.2 * 0.6 + C1) / (0.2 * 0.2 + 0.6 * 0.6 + C1);
         let (found, _) = unlikeness(&even(0.2), &even(0.6), 13, None);
-        assert!((found - f64::from(expected)).abs() < 1e-3, "{found} instead of {expected}");
+        assert!((found - expected).abs() < 1e-3, "{found} instead of {expected}");
+    }
+
+    /// Light is not bounded by a white: squares of bright areas must not hide the constants.
+    #[test]
+    fn bright_even_areas_are_alike() {
+        let even = |x: f32| vec![Vec3::splat(x); 13 * 7];
+        let (found, gradient) = unlikeness(&even(3_000.0), &even(3_001.0), 13, None);
+        assert!(found.abs() < 1e-4, "{found}");
+        assert!(gradient.iter().all(|g| g.abs().max_element() < 1e-4), "{gradient:?}");
     }
 
     #[test]

@@ -7,8 +7,8 @@
 //! is brought back by doing that again.
 //!
 //! Works behind Cranelift's own passes, on one block at a time: on floats and vectors that the block defines and that no
-//! loop reads. Everything else is left to the allocator. Blocks of loops are, too: what passes from round to round would be
-//! moved to memory here, loaded for the jump, and stored again by the allocator.
+//! loop reads. Everything else is left to the allocator, and so are blocks inside loops. There, a value that passes from round
+//! to round would be stored here, loaded for the jump, and stored again by the allocator.
 
 use cranelift_codegen::cursor::{Cursor as _, FuncCursor};
 use cranelift_codegen::ir::{

@@ -105,8 +105,9 @@ impl Writer<'_> {
         let facet = Facet { role, ..Facet::METHOD };
         let all = Facet::all().filter(|other| other.role == role);
         let id = all.map(|facet| self.module.externals.linked(call.slot, facet)).collect::<Option<Vec<u32>>>()?[0];
-        let name =
-            format!("{}.{role:?}", self.module.function(call.callee).name).to_lowercase().replace(['(', ')'], "");
+        // Only the role in small letters: methods may differ in nothing but capitals.
+        let role = format!("{role:?}").to_lowercase().replace(['(', ')'], "");
+        let name = format!("{}.{role}", self.module.function(call.callee).name);
         if let Some(known) = self.module.functions.iter().position(|f| f.name == name) {
             return Some(FuncId(known as u32));
         }

@@ -32,6 +32,11 @@ pub fn run(arguments: &Arguments, path: &Path) -> Outcome {
         outcome.code = if loaded.machine_failed { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT };
         return outcome;
     };
+    if loaded.incomplete && arguments.list.is_none() {
+        let message = "files of the scene are missing, and a fit would take for given what stands in their place";
+        let missing = Diagnostic::without_place(&codes::BAD_DATA, message, "bring back what the warnings name");
+        return failed(outcome, outcome::INPUT_AT_FAULT, missing);
+    }
     match (&arguments.list, &arguments.scene_job) {
         (Some(pattern), _) => listed(scene, pattern, outcome),
         (None, Some(file)) => fit(arguments, (path, file), scene, outcome),
@@ -110,7 +115,7 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
         outcome.note.push_str(&note);
     }
     for material in differentiated.see_through() {
-        let note = format!("note: {material} lets light pass: what shadow rays lose there counts as given\n");
+        let note = format!("note: the gradient leaves out how {material} dims the light that passes through it\n");
         outcome.note.push_str(&note);
     }
     if let Err(why) = differentiated.begin(&job) {

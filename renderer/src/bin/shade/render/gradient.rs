@@ -5,8 +5,8 @@ use super::checkpoint::refuse;
 use super::output::{Format, Output};
 use crate::outcome::{self, Outcome};
 use renderer::film::{self, Aov, ImageFormat, Layer, OutputKind, Picture, ToneCurve};
-use renderer::inverse::{Differentiated, GradientError, NotDifferentiable, choose, list};
-use renderer::render::{RenderError, RenderOptions, render};
+use renderer::inverse::{Derivative, Differentiated, GradientError, NotDifferentiable, choose, list};
+use renderer::render::{RenderError, RenderOptions, Sampling, render};
 use renderer::scene::{Scene, codes};
 use ssl_compiler::diagnostics::Diagnostic;
 use std::sync::atomic::AtomicBool;
@@ -45,7 +45,11 @@ pub fn run(
         Err(NotDifferentiable::Memory(why)) => return fail(outcome, &why.to_string()),
     };
     match picture(&mut scene, &options, cancel) {
-        Ok((picture, derivative)) => {
+        Ok((picture, Derivative { pixels: derivative, left_out })) => {
+            if left_out > 0 {
+                let note = format!("note: {left_out} terms of the derivative are not finite, and are left out\n");
+                outcome.note.push_str(&note);
+            }
             let written = match format {
                 ImageFormat::Png => {
                     let shown = Picture { pixels: derivative, layers: Vec::new(), ..picture };
@@ -77,8 +81,8 @@ fn picture(
     scene: &mut Differentiated,
     options: &RenderOptions,
     cancel: &AtomicBool,
-) -> Result<(Picture, Vec<glam::Vec3>), GradientError> {
-    let options = RenderOptions { aovs: Some(Vec::new()), ..options.clone() };
+) -> Result<(Picture, Derivative), GradientError> {
+    let options = RenderOptions { aovs: Some(Vec::new()), sampling: Sampling::Full, ..options.clone() };
     let picture = render(&mut scene.scene, &options, cancel, &|_| ())?.picture;
     Ok((picture, scene.derivative(&options, cancel)?))
 }

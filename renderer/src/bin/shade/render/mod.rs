@@ -49,6 +49,10 @@ pub fn run(arguments: &Arguments) -> Outcome {
     };
     if let Some(pattern) = &arguments.gradient {
         gradient::run(arguments, (scene, pattern), &output, &cancel, &mut outcome);
+        if incomplete && outcome.code == outcome::FINE {
+            outcome.code = outcome::SOMETHING_MISSING;
+        }
+        arguments.warnings.apply_to(&mut outcome);
         return outcome;
     }
     let checkpoint = Checkpoint::of(&output.path, arguments.checkpoint_every, arguments.keep_checkpoint);
