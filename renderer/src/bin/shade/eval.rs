@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         seeded,
         imports: &imports,
         kernels: false,
-        // Where nobody measures, and one point speaks.
+        // The check takes time, and a grid would repeat its message at every point.
         coincidences: arguments.grid.is_none() && !arguments.time,
         externals: language.functions(),
         ..CompileOptions::new(&layout, language.closures())

@@ -69,7 +69,7 @@ pub const TABLES: &[Table] = &[
             key(
                 "smooth",
                 Above(0.0),
-                "of textures: how much the mean squared difference of neighbouring texels adds to the loss",
+                "of textures: how much the squared differences of neighbouring texels add to the loss",
             ),
             key("low", Number, "the lower bound, what the shader says if not given"),
             key("high", Number, "the upper bound, what the shader says if not given"),

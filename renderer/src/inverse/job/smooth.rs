@@ -1,4 +1,5 @@
-//! How uneven an image is: the mean of the squares of the differences between neighbouring texels, and its gradient.
+//! How uneven an image is: the squared differences to the right and to the lower neighbour, as the mean over all texels and
+//! channels, and its gradient.
 
 use crate::texture::Wrap;
 
@@ -11,8 +12,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// The mean over all channels of all pairs of neighbours, times a weight. Adds its gradient. Where the image repeats, its
-    /// sides are neighbours.
+    /// That, times a weight. Adds its gradient. Where the image repeats, its sides are neighbours.
     pub fn unevenness(self, texels: &[f32], weight: f32, gradient: &mut [f32]) -> f64 {
         let [width, height] = self.size.map(|side| side as usize);
         let neighbour = |i: usize, side: usize, wrap: Wrap| match i + 1 {

@@ -20,7 +20,7 @@ use crate::types::Scalar;
 const JITTER: f32 = 1e-3;
 
 /// What is said, with the places of the two conditions.
-const FORMAT: &str = "conditions that coincide: %s and %s change at the same place, and apart where values differ a little; \
+const FORMAT: &str = "conditions that coincide: %s and %s change at the same place, but no longer if values change a little; \
                       unless both move together, the integral has a kink here\n";
 
 impl Writer<'_> {
