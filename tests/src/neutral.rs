@@ -158,8 +158,8 @@ pub fn folder(name: &str) -> Result<PathBuf, String> {
     if folder.exists() {
         return Ok(folder);
     }
-    // Whole or not there, even if others write it at the same time.
-    let partial = scenes.join(format!("{}.partial", std::process::id()));
+    // Whole or not there, even if other processes write it at the same time, or other threads another one.
+    let partial = scenes.join(format!("{name}-{}.partial", std::process::id()));
     let mut python = Command::new("python3");
     // Where `cargo xtask setup` puts the packages, if python3 has none of its own.
     python.env("PYTHONPATH", Path::new(env!("CARGO_MANIFEST_DIR")).join("../third_party/python"));
