@@ -133,6 +133,17 @@ fn conditions_that_coincide_by_chance_are_told_with_both_places() {
             "{messages:?}"
         );
     }
+    // Values that the integrand reads itself, and places that repeat: those of `floor` are at 1/4 and 3/4.
+    let read = |s: f32| {
+        messages(&format!(
+            "shader main(out float d)\n{{\n    d = ddx(integral(x in [0.0, 1.0]) {{\n        return \
+             floor(2.0 * x + 2.0 * global_value<uvw>.x)\n            + (x < global_value<uvw>.y ? 1.0 : 0.0);\n    \
+             }});\n}}\n\
+             test \"it runs\" {{ uvw = dual(float3(0.25, {s:?}, 0.0), float3(1.0, 0.0, 0.0), float3(0.0)); run main(); }}\n"
+        ))
+    };
+    assert!(read(0.75).iter().all(|messages| messages.len() == 1), "{:?}", read(0.75));
+    assert!(read(0.625).iter().all(Vec::is_empty), "{:?}", read(0.625));
     let silent = [
         // Apart.
         pair("x < t", "2.0 * x < s", "diffPair(0.25, 1.0), diffPair(0.75, 0.0)"),

@@ -64,11 +64,11 @@ const TOONS: &str = "import \"shade.ssl\";
 
 const FILES: [(&str, &str); 3] = [("shade.ssl", SHADE), ("user.ssl", USER), ("toons.ssl", TOONS)];
 
-fn session(way: Way) -> Compiler {
+fn session(way: Way, files: &[(&'static str, &'static str)]) -> Compiler {
     let mut compiler = Compiler::new();
     compiler.set_target(way.target);
     compiler.set_passes(Options { optimise: way.optimise, ..Options::default() });
-    compiler.set_files(Memory::of(&FILES));
+    compiler.set_files(Memory::of(files));
     compiler
 }
 
@@ -78,12 +78,12 @@ fn program(compiler: &mut Compiler, path: &str) -> Arc<Program> {
 }
 
 /// The program with all types compiled into it, and the one to which they are linked.
-fn both(way: Way) -> [Arc<Program>; 2] {
-    let mut compiler = session(way);
+fn both(way: Way, files: &[(&'static str, &'static str)]) -> [Arc<Program>; 2] {
+    let mut compiler = session(way, files);
     let toons = compiler.add_file("toons.ssl").expect("it is there");
     compiler.set_implementations(&[toons]);
     let together = program(&mut compiler, "user.ssl");
-    let mut compiler = session(way);
+    let mut compiler = session(way, files);
     compiler.open_interface(OpenInterface { name: "IShade".to_owned(), floats: 3, ints: 0 });
     let apart = program(&mut compiler, "user.ssl");
     apart.link(&program(&mut compiler, "toons.ssl")).unwrap_or_else(|e| panic!("{way:?}: {e}"));
@@ -113,14 +113,18 @@ fn run(way: Way, program: &Program, kernel: &str) -> [Vec<f32>; 2] {
     let shader = program.compile(kernel).unwrap_or_else(|e| panic!("{way:?}: {e}"));
     let ran = launch(&shader, Launch { fuel: 1 << 24, ..Launch::over([COUNT, 1, 1]) }, &given());
     assert!(ran.statuses.iter().all(BlockStatus::is_clean), "{way:?}: {:?}", ran.statuses);
-    ["lines", "squares"].map(|name| ran.buffers[name].iter().map(|word| f32::from_bits(*word)).collect())
+    ["lines", "squares"].map(|name| floats(&ran.buffers[name]))
+}
+
+fn floats(words: &[u32]) -> Vec<f32> {
+    words.iter().copied().map(f32::from_bits).collect()
 }
 
 // rule: integrals.linked accept
 #[test]
 fn values_and_slopes_are_those_of_what_is_compiled_together() {
     for way in BACKENDS {
-        let [together, apart] = both(way);
+        let [together, apart] = both(way, &FILES);
         assert_eq!(run(way, &together, "measure"), run(way, &apart, "measure"), "{way:?}");
         let ([lines, squares], [wanted_lines, wanted_squares]) =
             (run(way, &apart, "slopes"), run(way, &together, "slopes"));
@@ -132,6 +136,90 @@ fn values_and_slopes_are_those_of_what_is_compiled_together() {
         // s = x + c is 1/4 at x = 3/8, and 3/8 at x = 1/2. There q changes from 1/2 to 1, between q² and q / 4 at the first.
         let by_hand = (0.25 * 0.5 - 0.5 * 0.5) + (0.5 * 0.5 - 1.0);
         assert!((lines[1] + by_hand).abs() < 1e-5, "{way:?}: {} and by hand {}", lines[1], -by_hand);
+    }
+}
+
+/// Two shaders, or one twice, and a condition of the integrand, all of whose places depend on one parameter.
+const TIED: &str = "import \"shade.ssl\";
+    struct Flat : IShade { float bright; float at(float2 _p) { return bright; } }
+    float twice(IShade shade, float c)
+    {
+        return integral(x in [0.0, 1.0]; samples = 4) {
+            return shade.at(float2(x + c, 0.5)) * shade.at(float2(2.0 * x + 2.0 * c - 0.25, 0.5));
+        };
+    }
+    float facing(IShade shade, float c)
+    {
+        return integral(x in [0.0, 1.0]; samples = 4) {
+            float s = x + c;
+            float q = s < 0.25 ? 3.0 : 1.0;
+            return q * shade.at(float2(0.5 - s, 0.0)) * shade.at(float2(s, 0.0)) + (0.25 - s < 0.0 ? q : 7.0);
+        };
+    }
+    float discs(IShade shade, float c)
+    {
+        return integral(x in [0.0, 1.0], y in [0.0, 1.0]; samples = 256) {
+            float2 p = c * float2(x, y);
+            float q = p.x * p.x + p.y * p.y >= 0.25 ? 0.5 : 2.0;
+            return q * shade.at(p) + q * q;
+        };
+    }
+    kernel slopes(in buffer<IShade> shades, in buffer<float> edges, out buffer<float> lines, out buffer<float> squares)
+    {
+        lines = fwd_diff(twice)(diffPair(shades[index]), diffPair(edges[index], 1.0)).d;
+        squares = fwd_diff(facing)(diffPair(shades[index]), diffPair(edges[index], 1.0)).d;
+    }
+    kernel growing(in buffer<IShade> shades, in buffer<float> edges, out buffer<float> lines, out buffer<float> squares)
+    {
+        lines = edges[index];
+        squares = fwd_diff(discs)(diffPair(shades[index]), diffPair(1.0, 1.0)).d;
+    }";
+
+// rule: integrals.linked accept
+#[test]
+fn what_changes_at_one_place_changes_together_whoever_says_so() {
+    // Edges of the integrand, of shaders, and of one shader twice: at a quarter, and on a circle of a half.
+    let points: [(u32, [f32; 3]); 4] =
+        [(1, [0.25, 0.5, 0.0]), (2, [0.25, 0.5, 0.0]), (3, [0.25, 0.5, 0.5]), (3, [0.75, 1.5, 0.5])];
+    let shades = points.iter().flat_map(|(kind, floats)| std::iter::once(*kind).chain(floats.map(f32::to_bits)));
+    let given: Buffers = [("shades".to_owned(), shades.collect()), ("edges".to_owned(), words(&[-0.125; 4]))].into();
+    let launched = Launch { fuel: 1 << 24, ..Launch::over([4, 1, 1]) };
+    for way in BACKENDS {
+        let [together, apart] = both(way, &[FILES[0], ("user.ssl", TIED), FILES[2]]);
+        for (kernel, buffer, error) in
+            [("slopes", "lines", 1e-4), ("slopes", "squares", 1e-4), ("growing", "squares", 0.02)]
+        {
+            let [found, wanted] = [&apart, &together].map(|program| {
+                let shader = program.compile(kernel).unwrap_or_else(|e| panic!("{way:?}: {e}"));
+                floats(&launch(&shader, launched, &given).buffers[buffer])
+            });
+            for (i, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+                assert!((found - wanted).abs() < error, "{way:?}: {kernel}, {buffer} {i}: {found} and {wanted}");
+            }
+        }
+    }
+}
+
+// rule: integrals.linked accept
+#[test]
+fn jumps_at_one_place_add_up_to_that_of_all_conditions_together() {
+    let toon = [1, 0.25_f32.to_bits(), 0.5_f32.to_bits(), 0];
+    let given: Buffers = [("shades".to_owned(), toon.to_vec()), ("edges".to_owned(), words(&[-0.125]))].into();
+    for way in BACKENDS {
+        let slopes = |user: &'static str| {
+            let [_, apart] = both(way, &[FILES[0], ("user.ssl", user), FILES[2]]);
+            let shader = apart.compile("slopes").unwrap_or_else(|e| panic!("{way:?}: {e}"));
+            let ran = launch(&shader, Launch { fuel: 1 << 24, ..Launch::over([1, 1, 1]) }, &given);
+            ["lines", "squares"].map(|name| floats(&ran.buffers[name])[0])
+        };
+        // With s = x + c, all that is here changes where s is 1/4, which moves against c. From q / 4 = 1/8 to q² = 1:
+        let line = slopes(USER)[0];
+        assert!((line - (1.0 - 0.125)).abs() < 1e-5, "{way:?}: {line}");
+        let [twice, facing] = slopes(TIED);
+        assert!((twice - (1.0 - 0.5 * 0.5)).abs() < 1e-5, "{way:?}: {twice}");
+        // The condition is 3, then 1; one call gives 1, then 1/2, the other 1/2, then 1; the last term is 7, then 1.
+        let [below, above] = [3.0 * 1.0 * 0.5 + 7.0, 1.0 * 0.5 * 1.0 + 1.0];
+        assert!((facing - (above - below)).abs() < 1e-4, "{way:?}: {facing}");
     }
 }
 
@@ -150,7 +238,7 @@ fn gradients_by_members_are_those_of_what_is_compiled_together() {
             let launch = Launch { fuel: 1 << 24, ..Launch::over([COUNT, 1, 1]) };
             sweep(&shader, launch, &given(), &cotangents).buffers
         };
-        let [together, apart] = both(way);
+        let [together, apart] = both(way, &FILES);
         let (found, wanted) = (gradient(&apart), gradient(&together));
         for name in ["shades", "edges"] {
             for (i, (a, b)) in found[name].iter().zip(&wanted[name]).enumerate() {
@@ -188,8 +276,7 @@ fn what_jumps_is_refused_where_its_arguments_are_curved() {
         { float k; float at(float2 p) { return k > 0.5 ? 3.0 * k * p.x : 0.0; } }";
     let files = [("shade.ssl", SHADE), ("user.ssl", CURVED), ("toons.ssl", TOONS), ("ramp.ssl", smooth)];
     for way in BACKENDS {
-        let mut compiler = session(way);
-        compiler.set_files(Memory::of(&files));
+        let mut compiler = session(way, &files);
         compiler.open_interface(OpenInterface { name: "IShade".to_owned(), floats: 3, ints: 0 });
         let apart = program(&mut compiler, "user.ssl");
         let shader = apart.compile("slopes").unwrap_or_else(|e| panic!("{way:?}: {e}"));
@@ -206,8 +293,7 @@ fn what_jumps_is_refused_where_its_arguments_are_curved() {
         assert!(refused.contains("E0806") && refused.contains("toons.ssl:5:"), "{refused}");
     }
     // Who asks for no derivative links what he likes, until somebody does.
-    let mut compiler = session(BACKENDS[1]);
-    compiler.set_files(Memory::of(&files));
+    let mut compiler = session(BACKENDS[1], &files);
     compiler.open_interface(OpenInterface { name: "IShade".to_owned(), floats: 3, ints: 0 });
     let apart = program(&mut compiler, "user.ssl");
     apart.compile("values").expect("it is right");
@@ -237,8 +323,7 @@ fn methods_whose_names_differ_in_capitals_only_jump_each_at_its_own_place() {
             float At(float x) { return x < 2.0 * t ? 4.0 : 0.0; }
         }";
     for way in BACKENDS {
-        let mut compiler = session(way);
-        compiler.set_files(Memory::of(&[("two.ssl", shade), ("user.ssl", user), ("steps.ssl", steps)]));
+        let mut compiler = session(way, &[("two.ssl", shade), ("user.ssl", user), ("steps.ssl", steps)]);
         compiler.open_interface(OpenInterface { name: "ITwo".to_owned(), floats: 1, ints: 0 });
         let apart = program(&mut compiler, "user.ssl");
         let shader = apart.compile("slopes").unwrap_or_else(|e| panic!("{way:?}: {e}"));
@@ -257,8 +342,7 @@ fn methods_whose_names_differ_in_capitals_only_jump_each_at_its_own_place() {
 fn conditions_that_cannot_be_solved_are_refused_when_they_are_linked() {
     let cubic = "import \"shade.ssl\"; struct Cubic : IShade
         { float t; float at(float2 p) { return p.x * p.x * p.x + p.y < t ? 1.0 : 0.0; } }";
-    let mut compiler = session(BACKENDS[1]);
-    compiler.set_files(Memory::of(&[FILES[0], FILES[1], ("cubic.ssl", cubic)]));
+    let mut compiler = session(BACKENDS[1], &[FILES[0], FILES[1], ("cubic.ssl", cubic)]);
     compiler.open_interface(OpenInterface { name: "IShade".to_owned(), floats: 3, ints: 0 });
     let apart = program(&mut compiler, "user.ssl");
     apart.compile("slopes").expect("nothing is linked yet");
@@ -269,7 +353,7 @@ fn conditions_that_cannot_be_solved_are_refused_when_they_are_linked() {
 // rule: integrals.linked accept
 #[test]
 fn linking_compiles_what_is_called_of_the_new_type_and_nothing_else() {
-    let mut compiler = session(BACKENDS[1]);
+    let mut compiler = session(BACKENDS[1], &FILES);
     compiler.open_interface(OpenInterface { name: "IShade".to_owned(), floats: 3, ints: 0 });
     let apart = program(&mut compiler, "user.ssl");
     let shader = apart.compile("slopes").expect("it is right");
@@ -278,7 +362,6 @@ fn linking_compiles_what_is_called_of_the_new_type_and_nothing_else() {
     assert_eq!(shader.module().to_string(), code);
     let units: Vec<String> = linked[0].units.iter().map(|unit| format!("{}: {}", unit.method, unit.gives)).collect();
     let expected = [
-        "value",
         "value, derivative of forward mode",
         "boundaries over 1 variable",
         "boundaries over 1 variable, derivative of forward mode",

@@ -57,27 +57,37 @@ pub enum Role {
     /// For an integral over so many variables: where the method jumps, piece by piece. Each float of its arguments is given
     /// as an affine function of the coordinates of the unit cube. A piece is the zero of a polynomial of at most the second degree.
     Boundary(u8),
-    /// What the method gives at a point of a piece, on one side of it.
+    /// What the method gives at a point of a place where something jumps, on one side of it: a piece of its own, or a
+    /// place of the code that calls it, at which the method may jump, too.
     Forced(u8),
     /// Nothing; there is none where the method jumps.
     Smooth,
 }
 
 impl Role {
-    /// What it takes beside what the method takes: which piece; or the point, the piece, the first coefficient of that, and
-    /// whether its condition holds.
+    /// What it takes beside what the method takes: which piece; or the point, the piece, or [`BEFORE_ALL`] or [`BEHIND_ALL`] of
+    /// them, whether the condition of that piece holds, and the polynomial that is 0 at the place.
     pub fn takes(self) -> Vec<Scalar> {
         match self {
             Role::Value | Role::Smooth => Vec::new(),
             Role::Boundary(_) => vec![Scalar::Int],
             Role::Forced(d) => {
                 let mut all = vec![Scalar::Float; usize::from(d)];
-                all.extend([Scalar::Int, Scalar::Float, Scalar::Bool]);
+                all.extend([Scalar::Int, Scalar::Bool]);
+                all.extend(vec![Scalar::Float; coefficients(d)]);
                 all
             }
         }
     }
 }
+
+/// In place of a piece: the place is none of the method's, and comes before all pieces of it.
+///
+/// Pieces at one place are told apart as if each lay a little further along their common normal than the one before.
+pub const BEFORE_ALL: i32 = -1;
+
+/// In place of a piece: the place is none of the method's, and comes behind all pieces of it.
+pub const BEHIND_ALL: i32 = i32::MAX;
 
 /// The variables that an integral may have.
 pub const MAX_DIMENSIONS: u8 = 4;

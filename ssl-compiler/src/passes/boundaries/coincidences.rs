@@ -66,23 +66,24 @@ impl Writer<'_> {
     }
 }
 
-/// What the integrand sees, and the bounds, moved a little.
+/// What the integrand sees or reads itself, and the bounds, moved a little.
 pub(super) fn moved(b: &mut Builder, own: &Own) -> Own {
-    let by_a_little = &mut |v: Value| {
-        if b.ty(v) != FLOAT || b.constant_of(v).is_some() {
-            return v;
-        }
-        let (half, one, jitter) = (b.float(0.5), b.float(1.0), b.float(2.0 * JITTER));
-        let unit = hashed(b, v);
-        let side = b.sub(unit, half);
-        let size = b.float1(Float1::Abs, v);
-        let size = b.add(size, one);
-        let step = b.mul(side, size);
-        let step = b.mul(step, jitter);
-        b.add(v, step)
-    };
-    let bounds = own.bounds.iter().map(|bounds| bounds.map(&mut *by_a_little)).collect();
-    Own { seen: own.seen.iter().map(|&v| by_a_little(v)).collect(), bounds, ..*own }
+    let bounds = own.bounds.iter().map(|bounds| bounds.map(|v| by_a_little(b, v))).collect();
+    Own { seen: own.seen.iter().map(|&v| by_a_little(b, v)).collect(), bounds, read: by_a_little, ..*own }
+}
+
+fn by_a_little(b: &mut Builder, v: Value) -> Value {
+    if b.ty(v) != FLOAT || b.constant_of(v).is_some() {
+        return v;
+    }
+    let (half, one, jitter) = (b.float(0.5), b.float(1.0), b.float(2.0 * JITTER));
+    let unit = hashed(b, v);
+    let side = b.sub(unit, half);
+    let size = b.float1(Float1::Abs, v);
+    let size = b.add(size, one);
+    let step = b.mul(side, size);
+    let step = b.mul(step, jitter);
+    b.add(v, step)
 }
 
 /// The pieces for other values.
@@ -117,8 +118,8 @@ fn write(table: &Table, name: String, precision: Precision, format: u32, ids: &[
     let none = b.int(0);
     let found = threaded_rounds(&mut b, (token, table.price()), count, &[none], |b, token, piece, carried| {
         let given = tables.map(|values| {
-            let offset = table.coefficient(b, values[0], piece, 0);
-            table.given(b, values, piece, offset)
+            let (row, site) = (table.row(b, values[0], piece), table.site(b, piece));
+            table.given(b, values, (piece, site), row)
         });
         let [valid, _] = table.facts(b, facts, piece);
         let here = table.meets_the_cube(b, coefficients, piece);

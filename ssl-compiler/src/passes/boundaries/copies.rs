@@ -8,6 +8,8 @@ pub(super) struct Copies<'a> {
     f: &'a Function,
     definitions: HashMap<Value, Inst>,
     known: HashMap<Value, Option<Value>>,
+    /// What is done to globals and parameters that the integrand reads itself.
+    read: fn(&mut Builder, Value) -> Value,
 }
 
 impl<'a> Copies<'a> {
@@ -22,7 +24,12 @@ impl<'a> Copies<'a> {
     pub fn knowing(f: &'a Function, known: impl Iterator<Item = (Value, Value)>) -> Copies<'a> {
         let mut definitions = HashMap::new();
         f.walk(|inst, data| definitions.extend(data.results.iter().map(|&r| (r, inst))));
-        Copies { f, definitions, known: known.map(|(v, copy)| (v, Some(copy))).collect() }
+        Copies { f, definitions, known: known.map(|(v, copy)| (v, Some(copy))).collect(), read: |_, v| v }
+    }
+
+    /// Likewise, where something is done to globals and parameters that the integrand reads itself.
+    pub fn reading(self, read: fn(&mut Builder, Value) -> Value) -> Copies<'a> {
+        Copies { read, ..self }
     }
 
     /// What defines a value of the integrand.
@@ -64,7 +71,9 @@ impl<'a> Copies<'a> {
             Op::Const(c) => Some(b.constant(c)),
             op if op.is_pure() && data.regions.is_empty() && data.results.len() == 1 => {
                 let args: Option<Values> = data.args.iter().map(|&a| self.of(b, a)).collect();
-                Some(b.emit(op, &args?, f.ty(v)))
+                let copy = b.emit(op, &args?, f.ty(v));
+                let is_read = matches!(op, Op::Global { .. } | Op::Parameter { .. });
+                Some(if is_read { (self.read)(b, copy) } else { copy })
             }
             _ => None,
         }

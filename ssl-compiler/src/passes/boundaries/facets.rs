@@ -171,8 +171,7 @@ impl Facet<'_> {
 
     /// The token, and what the method gives at a point of a piece where the condition there is forced.
     fn forced(&self, b: &mut Builder, module: &mut Module, flat: &Flat, token: Value) -> Values {
-        let (coordinates, own) = self.own.split_at(self.dimensions);
-        let &[piece, offset, side] = own else { unreachable!("the role says what it takes") };
+        let coordinates = &self.own[..self.dimensions];
         let pieces = self.pieces();
         if pieces.is_empty() {
             // There is nothing to force.
@@ -192,20 +191,8 @@ impl Facet<'_> {
             FuncId(module.functions.len() as u32 - 1)
         };
         let precision = flat.function.precision;
-        let states = if self.sites.len() > 1 {
-            let ties = add(table.write(ties, precision));
-            let [coefficients, facts] = table.values(b, &pieces);
-            let args = Values::from_slice(&[coefficients, facts, piece, offset]);
-            let inst = b.push(Op::Call(ties), args, &[table.states()], &[]);
-            b.results(inst)[0]
-        } else {
-            let none = b.int(forced::AS_IT_IS);
-            b.emit(Op::ArrayFill, &[none], table.states())
-        };
-        let (holds, holds_not) = (b.int(forced::HOLDS), b.int(forced::HOLDS_NOT));
-        let state = b.select(side, holds, holds_not);
-        let site = table.site(b, piece);
-        let states = b.array_set(states, site, state);
+        let ties = add(table.write(ties, precision));
+        let states = self.states(b, (&table, ties), &pieces);
         let sides = forced::write(&flat.function, self.sites, table.sites, sides);
         let gives = sides.results.clone();
         let sides = add(sides);
@@ -215,5 +202,28 @@ impl Facet<'_> {
         let mut results = Values::from_slice(&[token]);
         results.extend(b.results(inst).iter().copied());
         results
+    }
+
+    /// The states of the conditions at the place that is given: a piece of the method's, or a place of its caller's.
+    fn states(&self, b: &mut Builder, (table, ties): (&Table, FuncId), pieces: &[&Piece]) -> Value {
+        let &[piece, side, ref place @ ..] = &self.own[self.dimensions..] else {
+            unreachable!("the role says what it takes")
+        };
+        // A place of the caller's is a place of no site here.
+        let (first, last, nowhere) = (b.int(0), b.int(pieces.len() as i32 - 1), b.int(-1));
+        let [from, to] = [(Compare::Ge, first), (Compare::Le, last)].map(|(op, end)| b.int_compare(op, piece, end));
+        let is_own = b.and(from, to);
+        let index = b.select(is_own, piece, first);
+        let own_site = table.site(b, index);
+        let site = b.select(is_own, own_site, nowhere);
+        let values = table.values(b, pieces);
+        let args = table.arguments(b, values, (piece, site), place);
+        let inst = b.push(Op::Call(ties), args, &[table.states()], &[]);
+        let states = b.results(inst)[0];
+        let (holds, holds_not) = (b.int(forced::HOLDS), b.int(forced::HOLDS_NOT));
+        let state = b.select(side, holds, holds_not);
+        let tied = b.array_get(states, own_site);
+        let state = b.select(is_own, state, tied);
+        b.array_set(states, own_site, state)
     }
 }

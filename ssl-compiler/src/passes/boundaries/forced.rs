@@ -57,39 +57,50 @@ pub(super) fn write(integrand: &Function, sites: &[Site<'_>], count: usize, name
     f
 }
 
-/// Lets a forced integrand force a condition of a linked method, too: that of a site without conditions here. In place of
-/// the method's value, the call then asks for what is forced. The function takes, behind what the integrand sees, what the call
-/// is given and the number of a piece; and behind all else the coordinates in the unit cube, and the first
-/// coefficient of the piece.
-pub(super) fn with_call(
+/// A call of a linked method, and the function that gives what is forced of it.
+pub(super) struct LinkedCall<'a> {
+    pub inst: Inst,
+    pub forced: FuncId,
+    /// What that takes of the method's arguments.
+    pub words: &'a [Ty],
+}
+
+/// Lets a forced integrand force conditions of linked methods, too: those at the place of a boundary. In place of the methods'
+/// values, the calls then ask for what is forced. The function takes, behind what the integrand sees, what the calls are
+/// given, and for each the number of a piece, whose site stands behind those of the integrand; and behind all else the
+/// coordinates in the unit cube, and the polynomial that is 0 at the place, of `width` coefficients.
+pub(super) fn with_calls(
     mut f: Function,
-    dimensions: usize,
-    words: &[Ty],
-    (call, forced, site): (Inst, FuncId, usize),
+    (dimensions, width): (usize, usize),
+    calls: &[LinkedCall<'_>],
+    first_site: usize,
 ) -> Function {
     let body = f.body;
     let mut params = f.regions[body.index()].params.clone();
     let states = params[params.len() - 1];
     let seen = params.len() - 1 - dimensions;
-    let mut args: Values = words.iter().map(|&ty| f.new_value(ty)).collect();
-    let piece = f.new_value(INT);
-    let given: Vec<Value> = args.iter().copied().chain([piece]).collect();
+    let words: Vec<Values> = calls.iter().map(|call| call.words.iter().map(|&ty| f.new_value(ty)).collect()).collect();
+    let pieces: Vec<Value> = calls.iter().map(|_| f.new_value(INT)).collect();
+    let given: Vec<Value> = words.iter().flatten().chain(&pieces).copied().collect();
     params.insert_many(seen, given);
-    let place: Vec<Value> = (0..=dimensions).map(|_| f.new_value(FLOAT)).collect();
+    let place: Vec<Value> = (0..dimensions + width).map(|_| f.new_value(FLOAT)).collect();
     params.extend(place.iter().copied());
     f.regions[body.index()].params = params;
-
-    let span = f.inst(call).span;
-    let mut insts = Vec::new();
-    let [_, side] = Place { f: &mut f, insts: &mut insts, span }.state(states, site, false);
-    args.extend(place[..dimensions].iter().copied());
-    args.extend([piece, place[dimensions], side]);
-    let data = &mut f.insts[call.index()];
-    (data.op, data.args) = (Op::Call(forced), args);
-    for region in &mut f.regions {
-        if let Some(at) = region.insts.iter().position(|&inst| inst == call) {
-            region.insts.splice(at..at, insts);
-            break;
+    let (coordinates, coefficients) = place.split_at(dimensions);
+    for (i, (call, mut args)) in calls.iter().zip(words).enumerate() {
+        let span = f.inst(call.inst).span;
+        let mut insts = Vec::new();
+        let [_, side] = Place { f: &mut f, insts: &mut insts, span }.state(states, first_site + i, false);
+        args.extend(coordinates.iter().copied());
+        args.extend([pieces[i], side]);
+        args.extend(coefficients.iter().copied());
+        let data = &mut f.insts[call.inst.index()];
+        (data.op, data.args) = (Op::Call(call.forced), args);
+        for region in &mut f.regions {
+            if let Some(at) = region.insts.iter().position(|&inst| inst == call.inst) {
+                region.insts.splice(at..at, insts);
+                break;
+            }
         }
     }
     f

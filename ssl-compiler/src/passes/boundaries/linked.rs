@@ -7,25 +7,24 @@
 //! nothing that jumps may be linked (`Role::Smooth`). `facets` writes the other side. Rejected: to compile the integral anew
 //! with each type that is linked, since that takes as long as the integrand is large.
 //!
-//! Conditions of one linked method that coincide are put in order by the method (`facets`), and where a piece of it is, those of the
-//! integrand that coincide with it (`ties`). But the integrand's own boundaries do not see which conditions of a method
-//! coincide with them, nor do two calls know of each other.
+//! Where several conditions change at one place, each piece is seen from the others as one that lies before or behind (`ties`):
+//! first those of the integrand, then those of the calls, in order. A method does that for its own ones, so it is given
+//! the polynomial of the place and where its pieces stand in this order.
 
-use super::coinciding::Site;
 use super::flat::Flat;
-use super::forms::{Form, Forms, monomials};
+use super::forced::LinkedCall;
+use super::forms::{Form, Forms};
 use super::jumps::Taint;
-use super::moments::{self, Head};
+use super::moments;
 use super::rounds::threaded_rounds;
-use super::sides::Sides;
 use super::solutions::parameters;
-use super::solve::Piece;
 use super::ties::Table;
-use super::{Copies, Writer, forced, refuse, weighed};
+use super::{Around, Copies, Writer, refuse, weighed};
 use crate::ir::builder::Builder;
 use crate::ir::*;
-use crate::runtime::linked::{Facet, Role, Shape};
+use crate::runtime::linked::{BEFORE_ALL, BEHIND_ALL, Facet, Role, Shape};
 use crate::source::Span;
+use std::cmp::Ordering;
 
 /// A call of a method that is linked, on which the variables of integration have an effect.
 pub(super) struct Call {
@@ -50,54 +49,46 @@ pub(super) fn calls(flat: &Flat, taint: &Taint) -> Vec<Call> {
     calls
 }
 
-/// What a call is given, where its arguments are known, and the functions that say where it jumps.
-struct Known {
-    words: Values,
+/// A call whose arguments are known, what it is given, and the functions that say where it jumps.
+pub(super) struct Known {
+    inst: Inst,
+    span: Span,
+    pub words: Values,
+    pub types: Vec<Ty>,
     places: FuncId,
     forced: FuncId,
 }
 
-/// The integrand around the calls.
-pub(super) struct Around<'a> {
-    pub flat: &'a Flat,
-    pub taint: &'a Taint,
-    pub sites: &'a [Site<'a>],
+impl Known {
+    /// How the call asks for what is forced.
+    pub fn forced(&self) -> LinkedCall<'_> {
+        LinkedCall { inst: self.inst, forced: self.forced, words: &self.types }
+    }
 }
 
 impl Writer<'_> {
-    /// Adds what the jumps of a linked method do to the derivatives of the results; gives the token behind them.
-    pub(super) fn linked(
-        &mut self,
-        b: &mut Builder,
-        token: Value,
-        around: &Around<'_>,
-        call: &Call,
-        results: &mut Values,
-    ) -> Value {
-        b.span = call.span;
-        let Some(known) = self.known(b, around, call) else {
-            self.smooth(b, around, call, results);
-            return token;
-        };
-        let pieces: Vec<&Piece> = around.sites.iter().flat_map(|site| &site.pieces).collect();
-        let table = self.table(around.sites);
-        let values = table.values(b, &pieces);
-        let function = self.pieces(b, around, (call, &known), &table, !pieces.is_empty());
-        let own = self.own;
-        let mut args = Values::from_slice(&[token]);
-        args.extend(own.seen.iter().chain(own.bounds.iter().flatten()).copied());
-        args.extend(own.counts);
-        args.extend(known.words.iter().copied());
-        args.extend(values);
-        let mut types = vec![Ty::Token];
-        types.extend(vec![FLOAT; results.len()]);
-        let inst = b.push(Op::Call(function), args, &types, &[]);
-        let moved = Values::from_slice(b.results(inst));
-        let one = b.float(1.0);
-        for (result, moved) in results.iter_mut().zip(&moved[1..]) {
-            *result = b.emit(Op::Boundary, &[*result, one, *moved], FLOAT);
+    /// Adds what the jumps of linked methods do to the derivatives of the results; gives the token behind them.
+    pub(super) fn linked(&mut self, b: &mut Builder, mut token: Value, around: &Around, results: &mut Values) -> Value {
+        for number in 0..self.linked.len() {
+            b.span = self.linked[number].span;
+            let function = self.pieces(number, around);
+            let own = self.own;
+            let mut args = Values::from_slice(&[token]);
+            args.extend(own.seen.iter().chain(own.bounds.iter().flatten()).copied());
+            args.extend(own.counts);
+            args.extend(self.linked.iter().flat_map(|known| &known.words).copied());
+            args.extend(around.values);
+            let mut types = vec![Ty::Token];
+            types.extend(vec![FLOAT; results.len()]);
+            let inst = b.push(Op::Call(function), args, &types, &[]);
+            let moved = Values::from_slice(b.results(inst));
+            let one = b.float(1.0);
+            for (result, moved) in results.iter_mut().zip(&moved[1..]) {
+                *result = b.emit(Op::Boundary, &[*result, one, *moved], FLOAT);
+            }
+            token = moved[0];
         }
-        moved[0]
+        token
     }
 
     /// A function of what is linked beside the method's value.
@@ -121,13 +112,14 @@ impl Writer<'_> {
         Some(id)
     }
 
-    fn known(&mut self, b: &mut Builder, around: &Around<'_>, call: &Call) -> Option<Known> {
-        let (flat, own) = (around.flat, self.own);
+    /// What is needed to follow the jumps of a call; `None` if its arguments are not known to be affine.
+    pub(super) fn known(&mut self, b: &mut Builder, (flat, taint): (&Flat, &Taint), call: &Call) -> Option<Known> {
+        let own = self.own;
         if flat.opaque.is_some() {
             return None;
         }
         let copies = Copies::new(&flat.function, &own.seen, &[]);
-        let mut forms = Forms::new(&flat.function, around.taint, &own.bounds, copies);
+        let mut forms = Forms::new(&flat.function, taint, &own.bounds, copies);
         let mut words = Values::new();
         for (&v, &moving) in call.args.iter().zip(self.module.externals.moving(call.slot)) {
             if !moving {
@@ -141,19 +133,27 @@ impl Writer<'_> {
         let dimensions = own.bounds.len() as u8;
         let places = self.facet(call, Role::Boundary(dimensions))?;
         let forced = self.facet(call, Role::Forced(dimensions))?;
-        Some(Known { words, places, forced })
+        let types = words.iter().map(|&v| b.ty(v)).collect();
+        Some(Known { inst: call.inst, span: call.span, words, types, places, forced })
     }
 
     /// Sees to it that nothing is linked whose jumps would be missed, where a derivative is asked for.
-    fn smooth(&mut self, b: &mut Builder, around: &Around<'_>, call: &Call, results: &mut Values) {
+    pub(super) fn smooth(
+        &mut self,
+        b: &mut Builder,
+        (flat, taint): (&Flat, &Taint),
+        call: &Call,
+        results: &mut Values,
+    ) {
+        b.span = call.span;
         let moving = self.module.externals.moving(call.slot);
-        let holds_drawn = call.args.iter().zip(moving).any(|(&v, moving)| !moving && around.taint.is_drawn(v));
-        let sources = parameters(b, &around.flat.function, self.own);
+        let holds_drawn = call.args.iter().zip(moving).any(|(&v, moving)| !moving && taint.is_drawn(v));
+        let sources = parameters(b, &flat.function, self.own);
         let Some(function) = self.facet(call, Role::Smooth).filter(|_| !holds_drawn) else {
             return refuse(b, Why::Linked, &sources, results);
         };
         // What it is called with does not matter: that it is called says what may be linked. Its value is 0.
-        let takes: Vec<Ty> = call.args.iter().map(|&v| around.flat.function.ty(v)).collect();
+        let takes: Vec<Ty> = call.args.iter().map(|&v| flat.function.ty(v)).collect();
         let args: Values = takes.iter().map(|&ty| b.zero(ty)).collect();
         let inst = b.push(Op::Call(function), args, &[FLOAT], &[]);
         let weight = b.results(inst)[0];
@@ -162,74 +162,45 @@ impl Writer<'_> {
         }
     }
 
-    /// The pieces of the integrand's own conditions, and behind them one of the method's.
-    fn table(&self, sites: &[Site<'_>]) -> Table {
-        let dimensions = self.own.bounds.len();
-        let mut table = Table::of(dimensions, sites);
-        table.pieces.push((table.sites, 0.0));
-        Table { width: monomials(dimensions).len(), sites: table.sites + 1, ..table }
-    }
-
-    /// A function that goes through the pieces of what is linked. Its values are 0; their derivatives are what the jumps add.
-    fn pieces(
-        &mut self,
-        b: &Builder,
-        around: &Around<'_>,
-        (call, known): (&Call, &Known),
-        table: &Table,
-        tied: bool,
-    ) -> FuncId {
+    /// A function that goes through the pieces of what is linked to a call. Its values are 0; their derivatives are what the
+    /// jumps add.
+    fn pieces(&mut self, number: usize, around: &Around) -> FuncId {
+        let samplers = [(Shape::Planes, moments::Shape::Planes), (Shape::Quadric, moments::Shape::Quadric)]
+            .map(|(which, shape)| (which, self.moments(shape, around), shape.coefficients(self.own.bounds.len())));
         let own = self.own;
-        let integrand = &around.flat.function;
-        let (precision, number) = (integrand.precision, self.module.functions.len());
-        let words: Vec<Ty> = known.words.iter().map(|&v| b.ty(v)).collect();
-        let forced = forced::with_call(
-            forced::write(integrand, around.sites, table.sites, self.name(&format!("forced{number}"))),
-            own.bounds.len(),
-            &words,
-            (call.inst, known.forced, table.sites - 1),
-        );
-        let sides = Sides { function: self.add(forced), count: self.count, knows_place: true };
-        let ties = tied.then(|| {
-            let ties = table.write(self.name(&format!("ties{number}")), precision);
-            self.add(ties)
-        });
-        let mut seen = self.seen();
-        seen.extend(&words);
-        seen.push(INT);
-        let samplers = [(Shape::Planes, moments::Shape::Planes), (Shape::Quadric, moments::Shape::Quadric)].map(
-            |(which, shape)| {
-                let head = Head { shape, table, seen: &seen, sides, ties, sequence: self.wanted.sequence };
-                let name = self.name(&format!("{which:?}{number}").to_lowercase());
-                (which, self.add(head.write(name, precision)), head.coefficients())
-            },
-        );
-
+        let words: Vec<Ty> = self.linked.iter().flat_map(|known| known.types.iter().copied()).collect();
         let mut takes = vec![Ty::Token];
-        takes.extend(self.seen());
+        takes.extend(&self.seen()[..own.seen.len()]);
         takes.extend(vec![FLOAT; 2 * own.bounds.len()]);
         takes.extend([INT, INT]);
         takes.extend(&words);
-        takes.extend(table.types());
+        takes.extend(around.table.types());
         let mut gives = vec![Ty::Token];
         gives.extend(vec![FLOAT; self.count]);
-        let head = Function::new(self.name(&format!("linked{number}")), &takes, &gives).with_precision(precision);
-        let mut b = Builder::new(Function { spends: true, ..head });
-        b.span = call.span;
-        let loop_ = Loop { places: known.places, samplers, table, words: words.len(), seen: own.seen.len() };
+        let name = self.name(&format!("linked{}", self.module.functions.len()));
+        let mut b = Builder::new(Function {
+            spends: true,
+            ..Function::new(name, &takes, &gives).with_precision(around.precision)
+        });
+        b.span = self.linked[number].span;
+        let calls = &self.linked;
+        let loop_ = Loop { calls, number, samplers, table: &around.table, words: words.len(), seen: own.seen.len() };
         let results = loop_.write(&mut b, self.count);
         self.add(b.finish(results))
     }
 }
 
-/// The loop over the pieces.
+/// The loop over the pieces of one call.
 struct Loop<'a> {
-    /// Says where a piece lies.
-    places: FuncId,
+    calls: &'a [Known],
+    /// Which of the calls.
+    number: usize,
     /// What sums jumps over pieces of a shape, and how many coefficients it takes.
     samplers: [(Shape, FuncId, usize); 2],
     table: &'a Table,
+    /// How many words all calls are given.
     words: usize,
+    /// How many values the integrand sees itself.
     seen: usize,
 }
 
@@ -250,29 +221,39 @@ impl Loop<'_> {
         let (bounds, rest) = rest.split_at(2 * dimensions);
         let (&[samples, seed], rest) = rest.split_at(2) else { unreachable!("the parameters were declared above") };
         let (words, table) = rest.split_at(self.words);
+        let first: usize = self.calls[..self.number].iter().map(|known| known.types.len()).sum();
+        let own_words = &words[first..][..self.calls[self.number].types.len()];
         let (none, zero) = (b.int(0), b.float(0.0));
         // In one dimension all points of a place are one.
         let samples = if dimensions == 1 { b.int(1) } else { samples };
-        let all = self.place(b, words, none).count;
+        let all = self.place(b, own_words, none).count;
         let start = vec![zero; count];
         threaded_rounds(b, (params[0], 1), all, &start, |b, mut token, index, carried| {
-            let place = self.place(b, words, index);
-            let own = self.table.pieces.len() - 1;
-            let coefficients = self.table.with_row(b, table[0], own, &place.coefficients);
+            let place = self.place(b, own_words, index);
             let factor = b.int(0x2c1b_3c6d);
             let salt = b.int2(Int2::Mul, index, factor);
             let seed = b.int2(Int2::Add, seed, salt);
-            let (piece, site) = (b.int(own as i32), b.int(self.table.sites as i32 - 1));
+            // The number of the piece stands behind all of the integrand's.
+            let piece = b.int((self.table.pieces.len() + self.number) as i32);
+            let site = b.int((self.table.sites - self.calls.len() + self.number) as i32);
+            let (before, behind) = (b.int(BEFORE_ALL), b.int(BEHIND_ALL));
+            let numbers: Values = (0..self.calls.len())
+                .map(|other| match other.cmp(&self.number) {
+                    // Its pieces come before this one, which so comes behind them.
+                    Ordering::Less => behind,
+                    Ordering::Equal => index,
+                    Ordering::Greater => before,
+                })
+                .collect();
             let mut sums = Values::from_slice(carried);
             for (shape, function, width) in self.samplers {
                 let shape = b.int(shape as i32);
                 let is_this = b.int_compare(Compare::Eq, place.shape, shape);
                 let samples = b.select(is_this, samples, none);
                 let mut args = Values::from_slice(&[token]);
-                args.extend(seen.iter().chain(words).copied());
-                args.push(index);
+                args.extend(seen.iter().chain(words).chain(&numbers).copied());
                 args.extend(bounds.iter().copied());
-                args.extend([samples, seed, piece, site, place.above, place.period, coefficients, table[1]]);
+                args.extend([samples, seed, piece, site, place.above, place.period, table[0], table[1]]);
                 args.extend(place.coefficients[..width].iter().copied());
                 let mut types = vec![Ty::Token];
                 types.extend(vec![FLOAT; width * count]);
@@ -290,7 +271,7 @@ impl Loop<'_> {
         args.push(index);
         let mut types = vec![INT, INT, BOOL, FLOAT];
         types.extend(vec![FLOAT; self.table.width]);
-        let inst = b.push(Op::Call(self.places), args, &types, &[]);
+        let inst = b.push(Op::Call(self.calls[self.number].places), args, &types, &[]);
         let found = Values::from_slice(b.results(inst));
         Place { count: found[0], shape: found[1], above: found[2], period: found[3], coefficients: found[4..].into() }
     }

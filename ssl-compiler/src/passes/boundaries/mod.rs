@@ -49,9 +49,12 @@ mod ties;
 use super::ad::Refused;
 use crate::ir::builder::Builder;
 use crate::ir::points::Integral;
-use crate::ir::{FLOAT, FuncId, Function, Module, Op, Ty, Value, Values, Why};
+use crate::ir::{FLOAT, FuncId, Function, INT, Module, Op, Precision, Ty, Value, Values, Why};
+use crate::runtime::linked::BEFORE_ALL;
 use coinciding::{Other, Site};
 use copies::Copies;
+use forced::LinkedCall;
+use forms::monomials;
 use moments::{Head, Shape};
 use sides::Sides;
 use solve::Piece;
@@ -71,8 +74,8 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
     if let Some(span) = found.look_up {
         return Err(Refused::Jumps { span, why: Why::LookUp });
     }
-    let linked = linked::calls(&flat, &found.taint);
-    if found.jumps.is_empty() && linked.is_empty() {
+    let calls = linked::calls(&flat, &found.taint);
+    if found.jumps.is_empty() && calls.is_empty() {
         return Ok(());
     }
     let placeholder = module.function(wanted.function);
@@ -89,6 +92,7 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
         bounds,
         counts: [params[params.len() - 3], params[params.len() - 2]],
         smoothing: wanted.smoothed.then(|| params[params.len() - 1]),
+        read: |_, v| v,
     };
     let zero = b.float(0.0);
     let mut results: Values = placeholder.results[1..].iter().map(|_| zero).collect();
@@ -103,14 +107,21 @@ fn write(module: &mut Module, wanted: &Integral) -> Result<(), Refused> {
         None => Vec::new(),
     };
     let mut token = own.token;
-    let mut writer = Writer { module, wanted, own: &own, count: results.len(), written: HashMap::new() };
+    let count = results.len();
+    let mut writer = Writer { module, wanted, own: &own, count, linked: Vec::new(), written: HashMap::new() };
+    for call in calls {
+        match writer.known(&mut b, (&flat, &found.taint), &call) {
+            Some(known) => writer.linked.push(known),
+            None => writer.smooth(&mut b, (&flat, &found.taint), &call, &mut results),
+        }
+    }
     if !sites.is_empty() {
         token = writer.tell(&mut b, &sites, token, &moved, &mut results);
-        token = writer.sites(&mut b, token, &flat.function, &sites, &mut results);
     }
-    let around = linked::Around { flat: &flat, taint: &found.taint, sites: &sites };
-    for call in &linked {
-        token = writer.linked(&mut b, token, &around, call, &mut results);
+    if !sites.is_empty() || !writer.linked.is_empty() {
+        let around = writer.around(&mut b, &flat.function, &sites);
+        token = writer.sites(&mut b, token, (&sites, &around), &mut results);
+        token = writer.linked(&mut b, token, &around, &mut results);
     }
     results.insert(0, token);
     module.functions[wanted.function.index()] = b.finish(results);
@@ -126,6 +137,8 @@ struct Own {
     counts: [Value; 2],
     /// How wide a band stands for a boundary that cannot be drawn from, where the author says so.
     smoothing: Option<Value>,
+    /// What is done to globals and parameters that the integrand reads itself.
+    read: fn(&mut Builder, Value) -> Value,
 }
 
 /// Writes the functions that sum jumps, and calls them.
@@ -135,7 +148,20 @@ struct Writer<'a> {
     own: &'a Own,
     /// How many floats the integrand gives.
     count: usize,
+    /// The calls of linked methods whose jumps are followed.
+    linked: Vec<linked::Known>,
     written: HashMap<Shape, FuncId>,
+}
+
+/// What functions that sum jumps need of the integrand around a place.
+struct Around {
+    sides: Sides,
+    table: Table,
+    /// Of the table.
+    values: [Value; 2],
+    /// What finds the states of others at a place, where there are any.
+    ties: Option<FuncId>,
+    precision: Precision,
 }
 
 impl Writer<'_> {
@@ -148,34 +174,42 @@ impl Writer<'_> {
         format!("{}.{of}", self.module.function(self.wanted.function).name)
     }
 
+    fn around(&mut self, b: &mut Builder, integrand: &Function, sites: &[Site<'_>]) -> Around {
+        let precision = integrand.precision;
+        let dimensions = self.own.bounds.len();
+        let mut table = Table::of(dimensions, sites);
+        let mut forced = forced::write(integrand, sites, sites.len() + self.linked.len(), self.name("forced"));
+        if !self.linked.is_empty() {
+            // What is linked may have any boundary.
+            table.width = monomials(dimensions).len();
+            table.sites += self.linked.len();
+            let calls: Vec<LinkedCall<'_>> = self.linked.iter().map(linked::Known::forced).collect();
+            forced = forced::with_calls(forced, (dimensions, table.width), &calls, sites.len());
+        }
+        let place = (!self.linked.is_empty()).then_some(table.width);
+        let sides = Sides { function: self.add(forced), count: self.count, place };
+        let pieces: Vec<&Piece> = sites.iter().flat_map(|site| &site.pieces).collect();
+        let ties = (!pieces.is_empty() && table.sites > 1).then(|| {
+            let ties = table.write(self.name("ties"), precision);
+            self.add(ties)
+        });
+        Around { sides, values: table.values(b, &pieces), table, ties, precision }
+    }
+
     /// Adds what the jumps do to the derivatives of the results; gives the token behind them.
     fn sites(
         &mut self,
         b: &mut Builder,
         mut token: Value,
-        integrand: &Function,
-        sites: &[Site<'_>],
+        (sites, around): (&[Site<'_>], &Around),
         results: &mut Values,
     ) -> Value {
-        let precision = integrand.precision;
-        let sides = forced::write(integrand, sites, sites.len(), self.name("forced"));
-        let sides = Sides { function: self.add(sides), count: self.count, knows_place: false };
         for (i, site) in sites.iter().enumerate() {
             b.span = site.jumps[0].0.span;
             for other in &site.others {
-                token = self.strewn(b, token, (i, sites), other, sides, results);
+                token = self.strewn(b, token, (i, around), other, results);
             }
         }
-        let pieces: Vec<&Piece> = sites.iter().flat_map(|site| &site.pieces).collect();
-        if pieces.is_empty() {
-            return token;
-        }
-        let table = Table::of(self.own.bounds.len(), sites);
-        let ties = (sites.len() > 1).then(|| {
-            let ties = table.write(self.name("ties"), precision);
-            self.add(ties)
-        });
-        let values = table.values(b, &pieces);
         let mut number = 0;
         for (site, at) in sites.iter().enumerate() {
             b.span = at.jumps[0].0.span;
@@ -185,8 +219,8 @@ impl Writer<'_> {
                     None if piece.form.is_affine() => Shape::Plane,
                     None => Shape::Quadric,
                 };
-                let moments = self.moments(shape, &table, sides, ties, precision);
-                let call = Call { token, moments, values, number, site };
+                let moments = self.moments(shape, around);
+                let call = Call { token, moments, values: around.values, number, site };
                 token = self.piece(b, &call, piece, results);
                 number += 1;
             }
@@ -195,17 +229,11 @@ impl Writer<'_> {
     }
 
     /// The function that sums jumps over boundaries of a shape.
-    fn moments(
-        &mut self,
-        shape: Shape,
-        table: &Table,
-        sides: Sides,
-        ties: Option<FuncId>,
-        precision: crate::ir::Precision,
-    ) -> FuncId {
+    fn moments(&mut self, shape: Shape, around: &Around) -> FuncId {
         if let Some(&known) = self.written.get(&shape) {
             return known;
         }
+        let Around { sides, ref table, ties, precision, .. } = *around;
         let seen = self.seen();
         let head = Head { shape, table, seen: &seen, sides, ties, sequence: self.wanted.sequence };
         let name = match shape {
@@ -219,10 +247,20 @@ impl Writer<'_> {
         id
     }
 
-    /// The types of what the integrand sees.
+    /// The types of what the integrand sees with sides forced: what it sees itself, and what linked calls are given.
     fn seen(&self) -> Vec<Ty> {
         let f = self.module.function(self.wanted.function);
-        self.own.seen.iter().map(|&v| f.ty(v)).collect()
+        let own = f.params()[1..=self.own.seen.len()].iter().map(|&v| f.ty(v));
+        own.chain(self.linked.iter().flat_map(|known| known.types.iter().copied()))
+            .chain(self.linked.iter().map(|_| INT))
+            .collect()
+    }
+
+    /// The values for these types at a boundary of the integrand's own.
+    fn seen_values(&self, b: &mut Builder) -> Values {
+        let before = b.int(BEFORE_ALL);
+        let words = self.linked.iter().flat_map(|known| &known.words);
+        self.own.seen.iter().chain(words).copied().chain(self.linked.iter().map(|_| before)).collect()
     }
 
     /// Adds what the jumps at a boundary do that is no polynomial.
@@ -230,9 +268,8 @@ impl Writer<'_> {
         &mut self,
         b: &mut Builder,
         token: Value,
-        (site, sites): (usize, &[Site<'_>]),
+        (site, around): (usize, &Around),
         other: &Other,
-        sides: Sides,
         results: &mut Values,
     ) -> Value {
         let own = self.own;
@@ -251,9 +288,9 @@ impl Writer<'_> {
             function,
             seen: &seen,
             dimensions: own.bounds.len(),
-            sites: sites.len(),
+            sites: around.table.sites,
             site,
-            sides,
+            sides: around.sides,
             sequence: self.wanted.sequence,
         };
         let written = head.write(self.name(&format!("strewn{number}")), residual.function.precision);
@@ -261,7 +298,8 @@ impl Writer<'_> {
         let strewn = self.add(written);
         let (zero, none) = (b.float(0.0), b.int(0));
         let mut args = Values::from_slice(&[token]);
-        args.extend(own.seen.iter().chain(own.bounds.iter().flatten()).copied());
+        args.extend(self.seen_values(b));
+        args.extend(own.bounds.iter().flatten().copied());
         // In one dimension all points of a place are one.
         let samples = if own.bounds.len() == 1 && other.map.is_some() { b.int(1) } else { own.counts[0] };
         let samples = b.select(other.valid, samples, none);
@@ -285,7 +323,7 @@ impl Writer<'_> {
         let width = if piece.form.is_affine() { 1 + own.bounds.len() } else { piece.form.coefficients.len() };
         let residual: Values = piece.form.coefficients[..width].iter().map(|c| c.unwrap_or(zero)).collect();
         let mut args = Values::from_slice(&[call.token]);
-        args.extend(own.seen.iter().copied());
+        args.extend(self.seen_values(b));
         args.extend(own.bounds.iter().flatten().copied());
         // In one dimension all points of a place are one.
         let samples = if own.bounds.len() == 1 { b.int(1) } else { own.counts[0] };

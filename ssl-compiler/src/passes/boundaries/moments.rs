@@ -58,18 +58,28 @@ pub(super) struct Point {
 /// Repetitions of a plane in one domain.
 const MAX_REPETITIONS: i32 = 1 << 12;
 
-impl Head<'_> {
-    fn monomials(&self) -> Vec<Vec<usize>> {
-        let mut all = monomials(self.table.dimensions);
-        if self.shape != Shape::Quadric {
-            all.truncate(1 + self.table.dimensions);
+impl Shape {
+    fn monomials(self, dimensions: usize) -> Vec<Vec<usize>> {
+        let mut all = monomials(dimensions);
+        if self != Shape::Quadric {
+            all.truncate(1 + dimensions);
         }
         all
     }
 
-    /// How many coefficients the function takes.
-    pub fn coefficients(&self) -> usize {
-        self.monomials().len()
+    /// How many coefficients the polynomial has.
+    pub fn coefficients(self, dimensions: usize) -> usize {
+        self.monomials(dimensions).len()
+    }
+}
+
+impl Head<'_> {
+    fn monomials(&self) -> Vec<Vec<usize>> {
+        self.shape.monomials(self.table.dimensions)
+    }
+
+    fn coefficients(&self) -> usize {
+        self.shape.coefficients(self.table.dimensions)
     }
 
     /// Takes a token, what the integrand sees, the bounds, the number of samples, the seed, the numbers of the piece and of its
@@ -179,7 +189,8 @@ impl Head<'_> {
                 b.emit(Op::ArrayFill, &[none], self.table.states())
             }
             Some(ties) => {
-                let args = Values::from_slice(&[given.table[0], given.table[1], given.piece, offset]);
+                let own: Vec<Value> = [offset].iter().chain(&given.coefficients[1..]).copied().collect();
+                let args = self.table.arguments(b, given.table, (given.piece, given.site), &own);
                 let call = b.push(Op::Call(ties), args, &[self.table.states()], &[]);
                 b.results(call)[0]
             }
@@ -203,7 +214,7 @@ impl Head<'_> {
         let states = both(b, states, given.site, given.above);
         let mut sums = Values::from_slice(carried);
         for Point { weight, coordinates } in points {
-            let place = (coordinates.as_slice(), coefficients[0]);
+            let place = (coordinates.as_slice(), coefficients);
             let jumps = self.sides.jumps(b, (&given.seen, &given.bounds), states, weight, place);
             let width = self.coefficients();
             for (jump, sums) in jumps.into_iter().zip(sums.chunks_mut(width)) {

@@ -11,8 +11,9 @@ pub(super) struct Sides {
     pub function: FuncId,
     /// How many floats it gives.
     pub count: usize,
-    /// Whether it takes, behind all else, the coordinates in the unit cube and the first coefficient of the boundary.
-    pub knows_place: bool,
+    /// How many coefficients of the boundary's polynomial it takes behind all else and the coordinates in the unit cube; it
+    /// takes neither where nothing is linked.
+    pub place: Option<usize>,
 }
 
 /// The states in which a condition is as it is above its boundary, and as it is below.
@@ -30,7 +31,7 @@ impl Sides {
         (seen, bounds): (&Values, &[[Value; 2]]),
         states: [Value; 2],
         weight: Value,
-        (coordinates, offset): (&[Value], Value),
+        (coordinates, coefficients): (&[Value], &[Value]),
     ) -> Vec<Value> {
         let zero = b.float(0.0);
         let inside = b.float_compare(Compare::Gt, weight, zero);
@@ -43,9 +44,9 @@ impl Sides {
         let [above, below] = states.map(|states| {
             let mut args = args.clone();
             args.push(states);
-            if self.knows_place {
-                args.extend(coordinates.iter().copied());
-                args.push(offset);
+            if let Some(width) = self.place {
+                args.extend(coordinates.iter().chain(coefficients).copied());
+                args.resize(args.len() + width - coefficients.len(), zero);
             }
             let call = b.push(Op::Call(self.function), args, &types, &[]);
             Values::from_slice(b.results(call))

@@ -28,7 +28,7 @@ pub(super) fn solved<'j>(
     let mut solved = Vec::new();
     let mut copies = Copies::new(f, &own.seen, &low);
     let sizes = sizes::Sizes::of(f);
-    let mut forms = Forms::new(f, &found.taint, &own.bounds, Copies::new(f, &own.seen, &[]));
+    let mut forms = Forms::new(f, &found.taint, &own.bounds, Copies::new(f, &own.seen, &[]).reading(own.read));
     for jump in &found.jumps {
         b.span = jump.span;
         let places = match flat.opaque {

@@ -80,7 +80,8 @@ impl Head<'_> {
             let states = b.emit(Op::ArrayFill, &[none], Ty::Array(Scalar::Int, self.sites as u32));
             let site = b.int(self.site as i32);
             let states = both(b, states, site, above);
-            let jumps = self.sides.jumps(b, (&seen, &bounds), states, weight, (&coordinates, residual));
+            // It is not known to be any polynomial's place.
+            let jumps = self.sides.jumps(b, (&seen, &bounds), states, weight, (&coordinates, &[]));
             let terms = jumps.iter().flat_map(|&jump| slopes.iter().map(move |&slope| (jump, slope)));
             let sums = carried.iter().zip(terms).map(|(&sum, (jump, slope))| {
                 let term = b.mul(jump, slope);

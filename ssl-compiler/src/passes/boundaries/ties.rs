@@ -7,7 +7,9 @@
 //! to that of all conditions together, which is right if the places move together. If they do not, the integral has a
 //! kink, and this is its slope on one side.
 //!
-//! Places are the same if the coefficients of their polynomials are proportional, up to rounding.
+//! Places are the same if the coefficients of their polynomials are proportional, up to rounding. Of the two ways along the
+//! normal, the coefficients alone say which one is meant, so that tables that know nothing of each other agree: that of an
+//! integrand, and those of methods that are linked (`linked`).
 
 use super::coinciding::Site;
 use super::forced;
@@ -21,11 +23,31 @@ use crate::types::Scalar;
 /// How far coefficients may be apart, against the largest one.
 const TOLERANCE: f32 = 1e-5;
 
+/// Factors of the coefficients whose weighted sum says which way along the normal is meant. Any will do whose sums are not
+/// near 0 for boundaries that people write; these are 1 + the fraction of m / p, where p is the plastic number.
+const WAY: [f32; 14] = [
+    1.754_877_7,
+    1.509_755_3,
+    1.264_633,
+    1.019_510_7,
+    1.774_388_3,
+    1.529_266,
+    1.284_143_7,
+    1.039_021_3,
+    1.793_899,
+    1.548_776_7,
+    1.303_654_3,
+    1.058_532,
+    1.813_409_7,
+    1.568_287_3,
+];
+
 /// All pieces of the conditions of one integrand.
 pub(super) struct Table {
     pub dimensions: usize,
     /// Coefficients of each piece.
     pub width: usize,
+    /// Conditions that are forced: those of the sites, and of what is linked.
     pub sites: usize,
     /// By piece: the site, and after how much the place repeats, or 0.
     pub pieces: Vec<(usize, f32)>,
@@ -37,11 +59,15 @@ const ABOVE: i32 = 2;
 impl Table {
     /// The table of all pieces of sites.
     pub fn of(dimensions: usize, sites: &[Site<'_>]) -> Table {
-        let pieces: Vec<(usize, f32)> = sites
+        let mut pieces: Vec<(usize, f32)> = sites
             .iter()
             .enumerate()
             .flat_map(|(i, site)| site.pieces.iter().map(move |piece| (i, piece.period.unwrap_or(0.0) as f32)))
             .collect();
+        if pieces.is_empty() {
+            // One that is none, as arrays have an element.
+            pieces.push((0, 0.0));
+        }
         let affine = sites.iter().flat_map(|site| &site.pieces).all(|piece| piece.form.is_affine());
         let width = if affine { 1 + dimensions } else { monomials(dimensions).len() };
         Table { dimensions, width, sites: sites.len(), pieces }
@@ -62,7 +88,7 @@ impl Table {
         let zero = b.float(0.0);
         let coefficients = pieces.iter().flat_map(|p| &p.form.coefficients[..self.width]);
         let mut coefficients: Values = coefficients.map(|c| c.unwrap_or(zero)).collect();
-        // There may be a piece more, which is known only later.
+        // Arrays have an element.
         coefficients.resize(self.pieces.len() * self.width, zero);
         let mut facts: Values = pieces
             .iter()
@@ -86,25 +112,41 @@ impl Table {
         1 + (self.pieces.len() * self.width / 4) as u32
     }
 
-    /// A function that takes the values of the table, the number of a piece and the first coefficient of that, and gives the
-    /// states in which the other conditions are there.
+    /// A function that takes the values of the table, the number of a piece, its site, and its coefficients, and gives the
+    /// states in which the other conditions are there. It may be a piece that does not stand in the table: then its number says which
+    /// ones come before it.
     pub fn write(&self, name: String, precision: Precision) -> Function {
         let mut takes = self.types().to_vec();
-        takes.extend([INT, FLOAT]);
+        takes.extend([INT, INT]);
+        takes.extend(vec![FLOAT; self.width]);
         let mut b = Builder::new(Function::new(name, &takes, &[self.states()]).with_precision(precision));
-        let &[coefficients, facts, piece, offset] = b.function.params() else {
+        let params = Values::from_slice(b.function.params());
+        let &[coefficients, facts, piece, site, ref own @ ..] = params.as_slice() else {
             unreachable!("the parameters were declared above")
         };
-        let given = self.given(&mut b, [coefficients, facts], piece, offset);
-        let (none, zero, count) = (b.int(forced::AS_IT_IS), b.float(0.0), b.int(self.pieces.len() as i32));
+        let given = self.given(&mut b, [coefficients, facts], (piece, site), own.to_vec());
+        let (none, count) = (b.int(forced::AS_IT_IS), b.int(self.pieces.len() as i32));
         let states = b.emit(Op::ArrayFill, &[none], self.states());
-        let found = rounds(&mut b, count, &[states, zero], |b, index, carried| self.round(b, &given, index, carried));
-        b.finish(Values::from_slice(&found[..1]))
+        let found = rounds(&mut b, count, &[states], |b, index, carried| self.round(b, &given, index, carried[0]));
+        b.finish(found.into())
     }
 
-    fn own(&self, b: &mut Builder, coefficients: Value, piece: Value, offset: Value) -> Own {
-        let mut all = vec![offset];
-        all.extend((1..self.width).map(|m| self.coefficient(b, coefficients, piece, m)));
+    /// The arguments of that function, for coefficients that may be fewer than those of the table.
+    pub fn arguments(
+        &self,
+        b: &mut Builder,
+        values: [Value; 2],
+        (piece, site): (Value, Value),
+        own: &[Value],
+    ) -> Values {
+        let mut args = Values::from_slice(&values);
+        args.extend([piece, site]);
+        args.extend(own.iter().copied());
+        args.resize(4 + self.width, b.float(0.0));
+        args
+    }
+
+    fn own(&self, b: &mut Builder, all: Vec<Value>) -> Own {
         let (mut index, mut pivot, mut size) = (b.int(0), b.float(0.0), b.float(0.0));
         for (m, &v) in all.iter().enumerate().skip(1) {
             let magnitude = b.float1(Float1::Abs, v);
@@ -114,15 +156,19 @@ impl Table {
             pivot = b.select(larger, v, pivot);
             size = b.select(larger, magnitude, size);
         }
-        Own { all, index, pivot }
+        let zero = b.float(0.0);
+        let way = all[1..].iter().zip(WAY).fold(zero, |sum, (&v, factor)| {
+            let factor = b.float(factor);
+            let term = b.mul(v, factor);
+            b.add(sum, term)
+        });
+        let (along, is_place) = (b.float_compare(Compare::Gt, way, zero), b.float_compare(Compare::Gt, size, zero));
+        Own { all, index, pivot, along, is_place }
     }
 
-    /// The coefficients with those of a piece in their place.
-    pub fn with_row(&self, b: &mut Builder, coefficients: Value, piece: usize, row: &[Value]) -> Value {
-        row.iter().enumerate().fold(coefficients, |all, (m, &v)| {
-            let place = b.int((piece * self.width + m) as i32);
-            b.array_set(all, place, v)
-        })
+    /// The coefficients of a piece of the table.
+    pub fn row(&self, b: &mut Builder, coefficients: Value, piece: Value) -> Vec<Value> {
+        (0..self.width).map(|m| self.coefficient(b, coefficients, piece, m)).collect()
     }
 
     /// Whether a piece is one, and whether its condition holds above.
@@ -135,7 +181,7 @@ impl Table {
         })
     }
 
-    /// Whether a polynomial may be 0 somewhere in the unit cube.
+    /// Whether a polynomial, or one of its repetitions, may be 0 somewhere in the unit cube.
     pub fn meets_the_cube(&self, b: &mut Builder, coefficients: Value, piece: Value) -> Value {
         let (zero, first) = (b.float(0.0), self.coefficient(b, coefficients, piece, 0));
         let (mut low, mut high) = (first, first);
@@ -146,7 +192,25 @@ impl Table {
         }
         let below = b.float_compare(Compare::Lt, low, zero);
         let above = b.float_compare(Compare::Gt, high, zero);
-        b.and(below, above)
+        let once = b.and(below, above);
+        let Some(period) = self.period(b, piece) else { return once };
+        let [first, last] = [(low, Float1::Ceil), (high, Float1::Floor)].map(|(end, op)| {
+            let number = b.div(end, period);
+            b.float1(op, number)
+        });
+        let some = b.float_compare(Compare::Le, first, last);
+        let repeats = b.float_compare(Compare::Gt, period, zero);
+        b.select(repeats, some, once)
+    }
+
+    /// After how much each piece repeats, or 0; `None` if none does.
+    fn period(&self, b: &mut Builder, piece: Value) -> Option<Value> {
+        if self.pieces.iter().all(|&(_, period)| period == 0.0) {
+            return None;
+        }
+        let periods: Values = self.pieces.iter().map(|&(_, period)| b.float(period)).collect();
+        let periods = b.emit(Op::ArrayNew, &periods, Ty::Array(Scalar::Float, self.pieces.len() as u32));
+        Some(b.array_get(periods, piece))
     }
 
     fn at(&self, b: &mut Builder, piece: Value) -> Value {
@@ -166,29 +230,21 @@ impl Table {
         b.array_get(sites, piece)
     }
 
-    /// Looks at one other piece. Carried are the states, and which way the first of the pieces at this place looks, against
-    /// the own one.
-    fn round(&self, b: &mut Builder, given: &Given, index: Value, carried: &[Value]) -> Values {
-        let (states, way) = (carried[0], carried[1]);
+    /// Looks at one other piece, and gives the states with that of its site.
+    fn round(&self, b: &mut Builder, given: &Given, index: Value, states: Value) -> Values {
         let zero = b.float(0.0);
         let Tied { tied, ratio, site, above } = self.tied(b, given, index);
         let before = b.int_compare(Compare::Lt, index, given.piece);
         let same = b.float_compare(Compare::Gt, ratio, zero);
-        let (one, opposite) = (b.float(1.0), b.float(-1.0));
-        let direction = b.select(same, one, opposite);
-        let unset = b.float_compare(Compare::Eq, way, zero);
-        let first = b.select(before, direction, one);
-        let first = b.select(unset, first, way);
         // Along the common normal the point lies beyond the pieces before the own one.
-        let agrees = b.float_compare(Compare::Eq, direction, first);
-        let positive = equal(b, agrees, before);
+        let along = equal(b, same, given.own.along);
+        let positive = equal(b, along, before);
         let holds = equal(b, positive, above);
         let (yes, no) = (b.int(forced::HOLDS), b.int(forced::HOLDS_NOT));
         let state = b.select(holds, yes, no);
         let old = b.array_get(states, site);
         let state = b.select(tied, state, old);
-        let way = b.select(tied, first, way);
-        Values::from_slice(&[b.array_set(states, site, state), way])
+        Values::from_slice(&[b.array_set(states, site, state)])
     }
 
     /// Whether a piece of another site changes at the same place.
@@ -203,15 +259,20 @@ impl Table {
         let other = b.int_compare(Compare::Ne, site, given.site);
         let some = b.float_compare(Compare::Ne, ratio, zero);
         let near = self.near(b, given, index, ratio);
-        let tied = [valid, other, some].into_iter().fold(near, |all, c| b.and(all, c));
+        let tied = [valid, other, some, given.own.is_place].into_iter().fold(near, |all, c| b.and(all, c));
 
         Tied { tied, ratio, site, above }
     }
 
-    /// A piece that others are compared with. `offset` is its first coefficient.
-    pub fn given(&self, b: &mut Builder, [coefficients, facts]: [Value; 2], piece: Value, offset: Value) -> Given {
-        let own = self.own(b, coefficients, piece, offset);
-        let site = self.site(b, piece);
+    /// A piece, of a site, that others are compared with, and its coefficients.
+    pub fn given(
+        &self,
+        b: &mut Builder,
+        [coefficients, facts]: [Value; 2],
+        (piece, site): (Value, Value),
+        own: Vec<Value>,
+    ) -> Given {
+        let own = self.own(b, own);
         Given { coefficients, facts, piece, site, own }
     }
 
@@ -238,12 +299,7 @@ impl Table {
 
     /// The distance to the nearest repetition of a piece.
     fn within_period(&self, b: &mut Builder, index: Value, apart: Value) -> Value {
-        if self.pieces.iter().all(|&(_, period)| period == 0.0) {
-            return apart;
-        }
-        let periods: Values = self.pieces.iter().map(|&(_, period)| b.float(period)).collect();
-        let periods = b.emit(Op::ArrayNew, &periods, Ty::Array(Scalar::Float, self.pieces.len() as u32));
-        let period = b.array_get(periods, index);
+        let Some(period) = self.period(b, index) else { return apart };
         let count = b.div(apart, period);
         let count = b.float1(Float1::Round, count);
         let whole = b.mul(count, period);
@@ -260,6 +316,10 @@ struct Own {
     /// Which coefficient beside the first is the largest one, and its value.
     index: Value,
     pivot: Value,
+    /// Whether it looks along the normal in the way that is meant.
+    along: Value,
+    /// Whether it has a normal.
+    is_place: Value,
 }
 
 pub(super) struct Given {
