@@ -128,7 +128,7 @@ impl Table {
         let (none, count) = (b.int(forced::AS_IT_IS), b.int(self.pieces.len() as i32));
         let states = b.emit(Op::ArrayFill, &[none], self.states());
         let found = rounds(&mut b, count, &[states], |b, index, carried| self.round(b, &given, index, carried[0]));
-        b.finish(found.into())
+        b.finish(found)
     }
 
     /// The arguments of that function, for coefficients that may be fewer than those of the table.
