@@ -42,6 +42,11 @@ library! {
     "raster/mesh.ssl": ;
     "raster/shading.ssl": ;
     "raster/prefilter.ssl": ;
+    "raster/hair.ssl": ;
+    "raster/skin.ssl": ;
+    "raster/shadows.ssl": ;
+    "raster/textures.ssl": ;
+    "raster/mips.ssl": ;
     "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "pcellnoise_float3" "hashnoise"
         "hashnoise_float3";
     "noise/gradient.ssl": ;
