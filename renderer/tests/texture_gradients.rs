@@ -5,7 +5,7 @@ use glam::Vec4;
 use renderer::texture::cache::CacheOptions;
 use renderer::texture::make::MipFilter;
 use renderer::texture::{
-    ColorSpace, Images, KeptGradient, MipMode, Pyramid, TextureEntry, TextureOptions, TextureSystem, TileSource, Wrap,
+    ColorSpace, Images, MipMode, Pyramid, TextureEntry, TextureOptions, TextureSystem, TileSource, Wrap,
 };
 use ssl_compiler::runtime::{HostServices, LANES, TextureRequest};
 use std::sync::Arc;
@@ -42,10 +42,6 @@ fn system(images: Images, wrap: [Wrap; 2], options: TextureOptions) -> TextureSy
 
 fn keeps(system: &mut TextureSystem, texture: u32) -> bool {
     system.keep_gradient(texture).expect("there is memory")
-}
-
-fn gradient(system: &mut TextureSystem, texture: u32) -> Vec<KeptGradient> {
-    system.gradient(texture).expect("there is memory")
 }
 
 /// Places in and around the unit square, with footprints from a thousandth of it to all of it, or levels.
@@ -98,13 +94,13 @@ fn texels(image: &Pyramid, level: usize) -> impl Iterator<Item = Vec4> + '_ {
 /// Products of gradients and texels, over all levels, and over the finest with the others folded into it.
 fn found(system: &mut TextureSystem, images: &[((i32, i32), Arc<Pyramid>)]) -> [f64; 2] {
     let mut sums = [0.0; 2];
-    let kept = gradient(system, 0);
+    let kept = system.gradient(0);
     assert_eq!(kept.len(), images.len());
     for (kept, (square, image)) in kept.iter().zip(images) {
         assert_eq!(kept.square, *square);
         let levels = kept.pyramid.levels.iter().enumerate();
         sums[0] += levels.map(|(i, level)| dot(level, texels(image, i))).sum::<f64>();
-        sums[1] += dot(&kept.pyramid.folded(MipFilter::Box, [Wrap::Clamp; 2]), texels(image, 0));
+        sums[1] += dot(&kept.pyramid.clone().folded(MipFilter::Box, [Wrap::Clamp; 2]), texels(image, 0));
     }
     sums
 }
@@ -221,21 +217,21 @@ fn gradients_are_kept_where_they_are_asked_for_and_are_the_same_each_time() {
         });
         all.fold(true, |kept, one| kept & one)
     };
-    assert!(!run(&system, 0) && gradient(&mut system, 0).is_empty());
+    assert!(!run(&system, 0) && system.gradient(0).is_empty());
     assert!(keeps(&mut system, 2) && !keeps(&mut system, 1) && !keeps(&mut system, 3));
     // The same file under another number has a gradient of its own.
     assert!(!run(&system, 0) && !run(&system, 1) && !run(&system, TextureRequest::UNBOUND) && run(&system, 2));
-    let first = gradient(&mut system, 2)[0].pyramid.clone();
-    assert!(gradient(&mut system, 0).is_empty() && first.levels.iter().flatten().any(|g| *g != Vec4::ZERO));
+    let first = system.gradient(2)[0].pyramid.clone();
+    assert!(system.gradient(0).is_empty() && first.levels.iter().flatten().any(|g| *g != Vec4::ZERO));
     system.clear_gradients();
-    assert!(gradient(&mut system, 2)[0].pyramid.levels.iter().flatten().all(|g| *g == Vec4::ZERO));
-    assert!(run(&system, 2) && gradient(&mut system, 2)[0].pyramid == first);
+    assert!(system.gradient(2)[0].pyramid.levels.iter().flatten().all(|g| *g == Vec4::ZERO));
+    assert!(run(&system, 2) && system.gradient(2)[0].pyramid == first);
 }
 
 #[test]
 fn what_is_not_finite_adds_nothing() {
     let image = noise(8, 8, 1);
-    let mut system = system(Images::One(image), [Wrap::Repeat; 2], TextureOptions::default());
+    let system = system(Images::One(image), [Wrap::Repeat; 2], TextureOptions::default());
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let mut place = TextureRequest { texture: 0, mask: 0b11, ..TextureRequest::new() };
         (place.u.0[0], place.dudx.0[1]) = (bad, bad);
@@ -243,6 +239,6 @@ fn what_is_not_finite_adds_nothing() {
         place.result[1].0 = [1.0; LANES];
         assert!(system.texture_adjoint(&place));
     }
-    let sum: Vec4 = gradient(&mut system, 0)[0].pyramid.levels.iter().flatten().sum();
+    let sum: Vec4 = system.gradient(0)[0].pyramid.levels.iter().flatten().sum();
     assert!((sum - Vec4::new(0.0, 6.0, 0.0, 0.0)).abs().max_element() < 1e-5, "{sum}");
 }

@@ -13,10 +13,12 @@
 //!   for a term that comes alone.
 
 mod alone;
+mod compact;
 mod fixed;
 mod lanes;
 mod local;
 
+pub use compact::Compact;
 pub use fixed::LIMIT;
 
 use crate::buffer::{BufferError, Element, ViewMut};

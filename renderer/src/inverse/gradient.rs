@@ -204,13 +204,12 @@ impl Differentiated {
         let left_out = total.left_out();
         total.write(buffer.view_mut()).map_err(sums)?;
         let summed = buffer.values::<f32>().map_err(sums)?;
+        let left_out = left_out + self.scene.textures.left_out();
         let mut values = Vec::with_capacity(self.len());
         let Differentiated { scene, parameters, sums: of_sums, .. } = self;
         for (parameter, first) in parameters.iter().zip(&of_sums.firsts) {
             match &parameter.target {
-                Target::Texels { texture, channels } => {
-                    values.extend(by_texels(scene, *texture, *channels).map_err(sums)?);
-                }
+                Target::Texels { texture, channels } => values.extend(by_texels(scene, *texture, *channels)),
                 _ => values.extend(&summed[*first as usize..*first as usize + parameter.len]),
             }
         }
@@ -219,9 +218,9 @@ impl Differentiated {
 }
 
 /// What the look-ups of a texture brought, of all levels.
-fn by_texels(scene: &mut Scene, texture: u32, channels: Channels) -> Result<Vec<f32>, kernels::BufferError> {
-    let (images, wrap) = (scene.textures.gradient(texture)?, scene.textures.wrap(texture));
+fn by_texels(scene: &Scene, texture: u32, channels: Channels) -> Vec<f32> {
+    let (images, wrap) = (scene.textures.gradient(texture), scene.textures.wrap(texture));
     // Textures that are held have one image.
-    let folded = images.iter().map(|image| image.pyramid.folded(MipFilter::Box, wrap));
-    Ok(folded.flat_map(|texels| channels.gradient(&texels)).collect())
+    let folded = images.into_iter().map(|image| image.pyramid.folded(MipFilter::Box, wrap));
+    folded.flat_map(|texels| channels.gradient(&texels)).collect()
 }

@@ -10,13 +10,15 @@ use super::make::{MipFilter, Taps};
 use super::quads::Quads;
 use super::{Layout, Wrap};
 use glam::Vec4;
-use kernels::sums::Sums;
-use kernels::{Arrangement, Buffer, BufferError, Element};
+use kernels::BufferError;
+use kernels::sums::Compact;
+use rayon::prelude::*;
 use ssl_compiler::runtime::LANES;
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A gradient by all texels of an image: a level for each of the image's, each with rows from the top.
+/// A gradient by all texels of an image: a level for each of the image's, each with rows from the top. That by the alpha of an image
+/// without alpha is 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GradientPyramid {
     /// Width and height of each level.
@@ -28,19 +30,17 @@ impl GradientPyramid {
     /// The gradient by the texels of the finest level, where the other levels were made from it by this filter with these
     /// wraps: each level goes back to the one before it by the transpose of the filter. Images that are held whole in
     /// memory were made by [`MipFilter::Box`].
-    pub fn folded(&self, filter: MipFilter, wrap: [Wrap; 2]) -> Vec<Vec4> {
-        let mut coarse: Option<Vec<Vec4>> = None;
-        for (i, level) in self.levels.iter().enumerate().rev() {
-            let mut fine = level.clone();
-            if let Some(coarse) = coarse {
-                let ([w, h], [smaller_w, smaller_h]) = (self.sizes[i], self.sizes[i + 1]);
-                let columns = Taps::new(filter, wrap[0], w, smaller_w);
-                let rows = Taps::new(filter, wrap[1], h, smaller_h);
-                spread(&coarse, &columns, &rows, w as usize, &mut fine);
-            }
-            coarse = Some(fine);
+    pub fn folded(mut self, filter: MipFilter, wrap: [Wrap; 2]) -> Vec<Vec4> {
+        let mut coarse = self.levels.pop().unwrap_or_default();
+        while let Some(mut fine) = self.levels.pop() {
+            let i = self.levels.len();
+            let ([w, h], [smaller_w, smaller_h]) = (self.sizes[i], self.sizes[i + 1]);
+            let columns = Taps::new(filter, wrap[0], w, smaller_w);
+            let rows = Taps::new(filter, wrap[1], h, smaller_h);
+            spread(&coarse, &columns, &rows, w as usize, &mut fine);
+            coarse = fine;
         }
-        coarse.unwrap_or_default()
+        coarse
     }
 }
 
@@ -113,32 +113,48 @@ pub(super) struct Kept {
     sizes: Vec<[u32; 2]>,
     /// Of each level the number of its first texel.
     firsts: Vec<usize>,
-    /// For each texel four sums, which do not depend on the order in which threads add to them.
-    sums: Sums,
+    /// Channels that are summed: a file without alpha has nothing that its gradient by alpha could go to.
+    channels: usize,
+    /// For each texel so many sums, which do not depend on the order in which threads add to them.
+    sums: Compact,
 }
 
 impl Kept {
+    /// Zeros. `layout` has the levels, and `file`, the same if the texture is not held, says whether there is alpha.
+    ///
     /// # Errors
     /// There is no memory.
-    pub fn new(texture: u32, square: (i32, i32), layout: &Layout) -> Result<Kept, BufferError> {
+    pub fn new(texture: u32, square: (i32, i32), layout: &Layout, file: &Layout) -> Result<Kept, BufferError> {
         let sizes: Vec<[u32; 2]> = layout.levels.iter().map(|l| [l.width, l.height]).collect();
         let (mut firsts, mut count) = (Vec::new(), 0);
         for [width, height] in &sizes {
             firsts.push(count);
             count += *width as usize * *height as usize;
         }
-        let sums = Sums::new(&Element::floats(4), count)?;
-        Ok(Kept { texture, square, sizes, firsts, sums })
+        let channels = summed(file);
+        let sums = Compact::new(count.saturating_mul(channels))?;
+        Ok(Kept { texture, square, sizes, firsts, channels, sums })
+    }
+
+    /// The bytes that it takes for the image of a file.
+    pub fn bytes_of(layout: &Layout) -> usize {
+        let texels = layout.levels.iter().map(|l| l.width as usize * l.height as usize).sum::<usize>();
+        Compact::bytes_of(texels.saturating_mul(summed(layout)))
     }
 
     pub fn add(&self, part: &Part, cotangent: Vec4) {
         let texel = self.firsts[part.level as usize] + part.texel;
-        for channel in 0..4 {
+        for channel in 0..self.channels {
             let term = cotangent[channel] * part.weight;
             if term != 0.0 {
-                self.sums.add(texel, channel, f64::from(term));
+                self.sums.add(texel * self.channels + channel, f64::from(term));
             }
         }
+    }
+
+    /// Terms that were too large, and were left out.
+    pub fn left_out(&self) -> u64 {
+        self.sums.left_out()
     }
 
     pub fn clear(&mut self) {
@@ -146,20 +162,23 @@ impl Kept {
     }
 
     /// The sums, rounded.
-    ///
-    /// # Errors
-    /// There is no memory.
-    pub fn pyramid(&mut self) -> Result<GradientPyramid, BufferError> {
-        let mut buffer = Buffer::new(Element::floats(4), Arrangement::Rows, self.sums.len())?;
-        self.sums.write(buffer.view_mut())?;
-        let numbers = buffer.values::<[f32; 4]>()?;
+    pub fn pyramid(&self) -> GradientPyramid {
+        let channel = |texel: usize, c: usize| match c < self.channels {
+            true => self.sums.read(texel * self.channels + c),
+            false => 0.0,
+        };
+        let texel = |texel: usize| Vec4::from([0, 1, 2, 3].map(|c| channel(texel, c)));
         let level = |(first, [w, h]): (&usize, &[u32; 2])| {
-            let texels = &numbers[*first..first + *w as usize * *h as usize];
-            texels.iter().map(|texel| Vec4::from(*texel)).collect()
+            (*first..first + *w as usize * *h as usize).into_par_iter().map(texel).collect()
         };
         let levels = self.firsts.iter().zip(&self.sizes).map(level).collect();
-        Ok(GradientPyramid { sizes: self.sizes.clone(), levels })
+        GradientPyramid { sizes: self.sizes.clone(), levels }
     }
+}
+
+/// The channels that are summed for each texel of an image.
+fn summed(layout: &Layout) -> usize {
+    if layout.channels.is_multiple_of(2) { 4 } else { 3 }
 }
 
 /// The gradient by the texels of one image of a texture.

@@ -11,8 +11,8 @@ use ssl_compiler::runtime::{LANES, TextureRequest};
 use std::cell::RefCell;
 
 impl TextureSystem {
-    /// From now on keeps the gradient by the texels of a texture, which takes 96 bytes for each texel of each level. Says
-    /// whether there is such a texture.
+    /// From now on keeps the gradient by the texels of a texture, which takes 16 bytes for each of three channels, or of four with
+    /// alpha, of each texel of each level. Says whether there is such a texture.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -29,21 +29,28 @@ impl TextureSystem {
         };
         for (square, image) in images {
             if image.gradient.is_none() {
-                let layout = held.as_ref().unwrap_or_else(|| self.cache.layout(image.number()));
-                self.gradients.push(Kept::new(texture, square, layout)?);
+                let file = self.cache.layout(image.number());
+                self.gradients.push(Kept::new(texture, square, held.as_ref().unwrap_or(file), file)?);
                 image.gradient = Some(self.gradients.len() as u32 - 1);
             }
         }
         Ok(true)
     }
 
+    /// The bytes that the gradient by the texels of a texture of one image takes.
+    pub fn gradient_bytes(&self, texture: u32) -> usize {
+        self.layout(texture).map_or(0, Kept::bytes_of)
+    }
+
     /// What has been added up for a texture, image by image; nothing where no gradient is kept.
-    ///
-    /// # Errors
-    /// There is no memory for a copy.
-    pub fn gradient(&mut self, texture: u32) -> Result<Vec<KeptGradient>, BufferError> {
-        let of_texture = self.gradients.iter_mut().filter(|kept| kept.texture == texture);
-        of_texture.map(|kept| Ok(KeptGradient { square: kept.square, pyramid: kept.pyramid()? })).collect()
+    pub fn gradient(&self, texture: u32) -> Vec<KeptGradient> {
+        let of_texture = self.gradients.iter().filter(|kept| kept.texture == texture);
+        of_texture.map(|kept| KeptGradient { square: kept.square, pyramid: kept.pyramid() }).collect()
+    }
+
+    /// How many terms were too large, and are in no gradient.
+    pub fn left_out(&self) -> u64 {
+        self.gradients.iter().map(Kept::left_out).sum()
     }
 
     /// Sets all gradients to zero.
