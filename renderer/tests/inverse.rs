@@ -3,11 +3,14 @@
 //! Where no density and no choice depends on a parameter, the paths of a seed stay where they are while it changes. Then the
 //! gradient must be the slope of the very same samples, up to rounding.
 
+mod rooms;
+
 use glam::Vec3;
 use renderer::inverse::{Differentiated, choose, list};
 use renderer::material::Making;
 use renderer::render::{RenderOptions, render};
 use renderer::scene::{self, LoadOptions};
+use rooms::{DUST, GLASS, LAMP, MATTE, MIRROR, PICTURED, materials, pictured, room, shade};
 use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::render::text;
 use ssl_compiler::modules::SearchPath;
@@ -15,44 +18,9 @@ use ssl_tests::temporary::{File, Folder};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// A room with a floor, a ball and a lamp, whose materials are given.
-fn room(materials: &str, max_depth: u32, more: &str) -> String {
-    format!(
-        "[camera]\nposition = [0, 1.5, 5]\nlook_at = [0, 0.6, 0]\nfov = 45\n[film]\nwidth = 7\nheight = 5\n\
-         [integrator]\nsamples = 16\nmax_depth = {max_depth}\nroulette = false\n{more}\
-         [environment]\ntype = \"constant\"\nradiance = [0.3, 0.4, 0.5]\n{materials}\n\
-         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"floor\"\nscale = [8, 1, 8]\n\
-         [[shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\ntranslate = [0, 0.8, 0]\nradius = 0.8\n\
-         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"lamp\"\ntranslate = [0.5, 3, 1]\nscale = [1, 1, 1]\n"
-    )
-}
-
-const MATTE: &str = "shader matte(color tint = color(0.7, 0.5, 0.3), out closure c)\n{\n    \
-    c = tint * make_closure<Lambert>(color(0.9), global_value<normal>);\n}\n";
-
-/// A BSDF in the language, with a member that is changed before it is used, about a bumped normal.
-const DUST: &str = "import \"bsdf.ssl\";\nstruct Dust : IBsdf\n{\n    color albedo;\n    float k;\n    normal n;\n    \
-    color eval(vector wo, vector wi) { return albedo * (wi.z / (4.0 * M_PI * (k * wo.z + wi.z))); }\n    \
-    float pdf(vector _wo, vector wi) { return wi.z * M_1_PI; }\n    \
-    BsdfSample sample(vector wo, float2 u)\n    {\n        const vector wi = bsdf_cosine_hemisphere(u);\n        \
-    return bsdf_sample(wi, eval(wo, wi), pdf(wo, wi));\n    }\n    \
-    color rho(vector _wo) { return albedo * 0.2; }\n    normal shading_normal() { return n; }\n    \
-    [mutating] void prepare(vector _wo, bool _inside) { albedo = albedo * albedo; k = 1.0 + k; }\n}\n\
-    shader dust(color albedo = color(0.9, 0.8, 0.7), float k = 0.3, float weight = 0.8, out closure c)\n{\n    \
-    c = weight * make_closure<Dust>(albedo * global_value<uvw>.x, k * k, global_value<normal>);\n}\n";
-
-const LAMP: &str = "shader lamp(color radiance = color(6.0, 5.0, 4.0), float power = 1.5, out closure c)\n{\n    \
-    c = power * make_closure<Emission>(radiance);\n}\n";
-
 /// A lamp that shines unevenly.
 const STRIPES: &str = "shader lamp(color radiance = color(6.0, 5.0, 4.0), float power = 1.5, out closure c)\n{\n    \
     c = (power + 0.5 * sin(9.0 * global_value<uvw>.x)) * make_closure<Emission>(radiance);\n}\n";
-
-fn materials(floor: &str, ball: &str, lamp: &str) -> String {
-    [("floor", floor), ("ball", ball), ("lamp", lamp)]
-        .map(|(name, source)| format!("[materials.{name}]\nsource = '''\n{source}'''\n"))
-        .concat()
-}
 
 fn differentiated(scene: &str, patterns: &[&str]) -> Differentiated {
     let file = File::new("scene.toml", scene);
@@ -153,33 +121,8 @@ fn skies_have_the_slopes_of_the_same_paths() {
     }
 }
 
-const PICTURED: &str = "texture2d picture;\nshader pictured(out closure c)\n{\n    \
-    const float3 at = global_value<uvw>;\n    \
-    c = texture2d_sample<picture>(3.0 * at.x, 2.0 * at.y).rgb * make_closure<Lambert>(color(1.0), global_value<normal>);\n}\n";
-
 const SCREEN: &str = "texture2d picture;\nshader lamp(out closure c)\n{\n    const float3 at = global_value<uvw>;\n    \
     c = 6.0 * texture2d_sample<picture>(at.x, at.y).rgb * make_closure<Emission>(color(1.0));\n}\n";
-
-/// A picture of light, other numbers in each texel.
-fn write_picture(path: &str, width: u32, height: u32) {
-    let number = |x: u32, y: u32, c: u32| 0.3 + 0.5 * ((7 * x + 5 * y + 3 * c) as f32).sin().abs();
-    let texel = |x, y| image::Rgb([0, 1, 2].map(|c| number(x, y, c)));
-    image::Rgb32FImage::from_fn(width, height, texel).save(path).expect("the folder can be written");
-}
-
-/// The same room with a texture on the floor, one on the lamp, or around all.
-fn pictured(folder: &Folder, floor: &str, lamp: &str, depth: u32, more: &str) -> String {
-    let picture = folder.file("picture.exr");
-    write_picture(&picture, 4, 3);
-    let bound = |name: &str| format!("[materials.{name}]\ntextures = {{ picture = \"seen\" }}\n");
-    let mut scene = room(&materials(floor, GLASS, lamp), depth, more).replace("samples = 16", "samples = 4");
-    for (name, source) in [("floor", floor), ("lamp", lamp)] {
-        if source.starts_with("texture2d") {
-            scene = scene.replace(&format!("[materials.{name}]\n"), &bound(name));
-        }
-    }
-    format!("{scene}[textures.seen]\nfile = '{picture}'\n")
-}
 
 /// Look-ups that magnify and that shrink, of all levels, under anisotropic footprints, through glass as well; and of what
 /// shines.
@@ -272,16 +215,21 @@ fn any_number_of_threads_gives_the_same_bytes() {
     assert!(of(1) == of(3));
 }
 
-/// Its weight alone depends on the parameter, so the paths stay where they are.
-const MIRROR: &str = "shader mirror(color tint = color(0.9, 0.8, 0.7), out closure c)\n{\n    \
-    c = tint * make_closure<Mirror>(color(1.0), global_value<normal>);\n}\n";
+/// The same colors as members of the lobes, which have one direction only.
+const TINTED_MIRROR: &str = "shader mirror(color tint = color(0.9, 0.8, 0.7), out closure c)\n{\n    \
+    c = make_closure<Mirror>(tint, global_value<normal>);\n}\n";
 
-const GLASS: &str = "shader glass(color tint = color(0.9, 0.8, 0.7), out closure c)\n{\n    \
-    c = tint * make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5);\n}\n";
+const TINTED_GLASS: &str = "shader glass(color tint = color(0.9, 0.8, 0.7), out closure c)\n{\n    \
+    c = make_closure<Dielectric>(tint, global_value<normal>, 1.5);\n}\n";
 
 #[test]
 fn what_is_seen_in_mirrors_and_through_glass_has_the_slopes_of_the_same_paths() {
-    for (what, ball) in [("in a mirror", MIRROR), ("through glass", GLASS)] {
+    for (what, ball) in [
+        ("in a mirror", MIRROR),
+        ("through glass", GLASS),
+        ("in a mirror that has the color itself", TINTED_MIRROR),
+        ("through glass that has the color itself", TINTED_GLASS),
+    ] {
         let scene = room(&materials(DUST, ball, LAMP), 5, "");
         assert_slopes(what, &scene, &["materials.floor.*", "materials.ball.tint"]);
     }
@@ -333,128 +281,5 @@ fn the_mean_over_seeds_is_the_slope_of_converged_pictures() {
         // The slope has noise of its own, of about as many samples.
         let allowed = 5.0 * error + 0.01 * expected.abs();
         assert!((mean - expected).abs() < allowed, "float {i}: {mean} ± {error} instead of {expected}");
-    }
-}
-
-const FIT: &str = "steps = 40\nsamples = 4\nevery = 20\n[[views]]\ntarget = \"target.exr\"\n\
-    [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\nschedule = { type = \"cosine\", last = 0.05 }\n\
-    [[fit]]\nparameters = \"materials.ball.*\"\nrate = 0.03\nlow = 0.01\nhigh = 2.0\nschedule = { type = \"cosine\", last = 0.05 }\n";
-
-fn shade(arguments: &[&str]) -> (i32, String, String) {
-    let out = std::process::Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("it runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (out.status.code().unwrap_or(-1), text(&out.stdout), text(&out.stderr))
-}
-
-/// A picture that is as shown on a screen has the film's exposure; that is found beside a color of the light.
-#[test]
-fn an_exposure_and_a_light_are_found() {
-    let folder = Folder::new("exposure");
-    let scene = room(&materials(MATTE, MATTE, MATTE), 1, "").replace("height = 5\n", "height = 5\nexposure = -0.7\n")
-        + "[[lights]]\ntype = \"point\"\nname = \"key\"\nposition = [2, 3, 2]\nintensity = [20, 10, 15]\n";
-    let scene = folder.write("room.toml", &scene);
-    let target = folder.file("target.png");
-    let (code, _, said) = shade(&["render", &scene, "-o", &target, "--spp", "256", "--size", "20x15"]);
-    assert_eq!(code, 0, "{said}");
-    let fit = "steps = 60\nsamples = 4\n[[views]]\ntarget = \"target.png\"\n\
-        [[fit]]\nparameters = \"film.exposure\"\nrate = 0.1\nstart = -0.3\n\
-        schedule = { type = \"cosine\", last = 0.05 }\n\
-        [[fit]]\nparameters = \"lights.key.intensity\"\nrate = 0.5\nstart = 14\n\
-        schedule = { type = \"cosine\", last = 0.05 }\n";
-    let job = folder.write("job.toml", fit);
-    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
-    assert_eq!(code, 0, "{said}");
-    let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
-    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    for (pointer, wanted) in
-        [("/film/exposure", -0.7), ("/lights/0/intensity/0", 20.0), ("/lights/0/intensity/1", 10.0)]
-    {
-        let value = found.pointer(pointer).and_then(serde_json::Value::as_f64);
-        let value = value.unwrap_or_else(|| panic!("{pointer}: {text}"));
-        assert!((value - wanted).abs() < 0.1 * wanted.abs(), "{pointer} = {value} instead of {wanted}");
-    }
-}
-
-/// A texture is found from what is seen of it, and the scene that is written has it.
-#[test]
-fn a_texture_is_found_and_kept_in_a_file() {
-    let folder = Folder::new("texture");
-    let scene = folder.write("room.toml", &pictured(&folder, PICTURED, LAMP, 1, ""));
-    let (code, _, said) =
-        shade(&["render", &scene, "-o", &folder.file("target.exr"), "--spp", "128", "--size", "32x24"]);
-    assert_eq!(code, 0, "{said}");
-    let fit = "steps = 40\nsamples = 4\n[[views]]\ntarget = \"target.exr\"\n\
-        [[fit]]\nparameters = \"textures.seen\"\nrate = 0.05\nstart = [0.5, 0.5, 0.5]\nlow = 0.01\nhigh = 1.0\n\
-        schedule = { type = \"cosine\", last = 0.05 }\n";
-    let job = folder.write("job.toml", fit);
-    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
-    assert_eq!(code, 0, "{said}");
-    let read = |name: &str| image::open(folder.file(name)).expect("it is written").into_rgb32f().into_raw();
-    let errors =
-        |texels: &[f32]| read("picture.exr").iter().zip(texels).map(|(a, b)| (a - b).abs()).sum::<f32>() / 36.0;
-    let (before, after) = (errors(&[0.5; 36]), errors(&read("out/textures.seen.exr")));
-    assert!(after < 0.3 * before, "off by {after} instead of {before}");
-    let again = folder.file("again.exr");
-    let (code, _, said) =
-        shade(&["render", &folder.file("out/scene.json"), "-o", &again, "--spp", "4", "--size", "32x24"]);
-    assert_eq!(code, 0, "{said}");
-    let (code, out, said) = shade(&["fit", &scene, "--list", "textures.*"]);
-    assert_eq!((code, out.as_str()), (0, "textures.seen: 4×3 texels of 3\n"), "{said}");
-}
-
-/// The command finds back what a picture was made with, resumes to the same bytes, and leaves a scene that renders.
-#[test]
-fn a_fit_finds_what_its_target_was_made_with() {
-    let folder = Folder::new("fit");
-    let scene = room(&materials(MATTE, MATTE, LAMP), 3, "");
-    let scene = folder.write("room.toml", &scene);
-    let job = folder.write("job.toml", FIT);
-    let (code, _, said) =
-        shade(&["render", &scene, "-o", &folder.file("target.exr"), "--spp", "512", "--size", "20x15"]);
-    assert_eq!(code, 0, "{said}");
-    let (whole, halves) = (folder.file("whole"), folder.file("halves"));
-    let fit = |output: &str, more: &[&str]| {
-        let base = ["fit", scene.as_str(), "--job", job.as_str(), "-o", output, "--json"];
-        let (code, out, said) = shade(&[&base[..], more].concat());
-        assert_eq!(code, 0, "{said}");
-        serde_json::from_str::<serde_json::Value>(&out).expect("JSON")
-    };
-    let report = fit(&whole, &[]);
-    for parameter in report["fit"]["parameters"].as_array().expect("a list") {
-        for (found, wanted) in parameter["value"].as_array().expect("floats").iter().zip([0.7, 0.5, 0.3]) {
-            let error = (found.as_f64().expect("a float") - wanted).abs();
-            assert!(error < 0.05, "{parameter}");
-        }
-    }
-    fit(&halves, &["--steps", "15", "--threads", "1"]);
-    fit(&halves, &["--resume", "--threads", "2"]);
-    let result = |folder: &str| std::fs::read(Path::new(folder).join("scene.json")).expect("it is written");
-    assert!(result(&whole) == result(&halves), "a fit that was resumed came to something else");
-    assert!(Path::new(&whole).join("view-0-step-20.png").exists() && Path::new(&whole).join("loss.svg").exists());
-    let (code, _, said) =
-        shade(&["render", &format!("{whole}/scene.json"), "-o", &folder.file("again.png"), "--spp", "4"]);
-    assert_eq!(code, 0, "{said}");
-}
-
-#[test]
-fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
-    let folder = Folder::new("list");
-    let scene = folder.write("room.toml", &room(&materials(MATTE, DUST, LAMP), 3, ""));
-    let (code, out, _) = shade(&["fit", &scene, "--list", "materials.*.tint"]);
-    assert_eq!((code, out.as_str()), (0, "materials.floor.tint = [0.7,0.5,0.3]\n"));
-    let (code, out, _) = shade(&["fit", &scene, "--list"]);
-    assert!(code == 0 && out.lines().count() == 8, "{out}");
-    assert!(out.ends_with("environment.radiance = [0.3,0.4,0.5]\nfilm.exposure = [0.0]\n"), "{out}");
-    let job = |text: &str| folder.write("job.toml", text);
-    for (text, message) in [
-        (FIT.replace("floor", "flor"), "did you mean `materials.floor.tint`?"),
-        (FIT.replace("rate = 0.03", "rte = 0.03"), "`rte` is no key of a fit"),
-        (FIT.replace("steps = 40", "steps = 0"), "must be from 1"),
-        (FIT.replace("materials.ball.*", "materials.*.tint"), "is fitted twice"),
-        (FIT.replace("start = 0.4", "start = [0.4, 0.3]"), "`start` has 2 numbers"),
-        (FIT.to_owned(), "there is no file"),
-    ] {
-        let (code, _, said) = shade(&["fit", &scene, "--job", &job(&text), "-o", &folder.file("out")]);
-        assert!(code == 1 && said.contains(message), "{message}: {code} {said}");
     }
 }

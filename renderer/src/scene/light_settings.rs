@@ -1,8 +1,8 @@
 //! What a scene's file says of how strongly things shine: lights, shapes and the environment. It can change without the scene
 //! being built anew.
 
-use super::Scene;
 use super::schema::{EnvironmentTable, LightTable, SceneFile};
+use super::{Scene, pointer_step};
 use crate::light::{Environment, LightPlace};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -56,10 +56,8 @@ pub(super) fn of_shapes(file: &SceneFile, places: &[Range<usize>]) -> Vec<LightS
         shapes.entry(place.start).or_default().push(shape as u32);
     }
     let world = std::iter::once((String::new(), String::new(), &file.shapes));
-    let group = |(name, group): (&String, _)| {
-        let escaped = name.replace('~', "~0").replace('/', "~1");
-        (format!("groups.{name}."), format!("/groups/{escaped}"), group)
-    };
+    let group =
+        |(name, group): (&String, _)| (format!("groups.{name}."), format!("/groups/{}", pointer_step(name)), group);
     let groups = file.groups.iter().map(|(name, table)| group((name, &table.shapes)));
     let mut settings = Vec::new();
     for (before, pointer, tables) in world.chain(groups) {
@@ -77,13 +75,17 @@ pub(super) fn of_shapes(file: &SceneFile, places: &[Range<usize>]) -> Vec<LightS
     settings
 }
 
-/// Those of the environment, if the file has one. `sun` is the number of its sun.
+/// Those of the environment, if the file has one. `sun` is the number of its sun. An image that could not be read has none: the
+/// black that stands in its place is nothing that the file says.
 pub(super) fn of_environment(
     table: Option<&EnvironmentTable>,
     environment: &Environment,
     sun: Option<u32>,
 ) -> Vec<LightSetting> {
-    let Some(_) = table else { return Vec::new() };
+    let Some(table) = table else { return Vec::new() };
+    if table.kind.get_ref() == "image" && environment.texture().is_none() {
+        return Vec::new();
+    }
     let one = |(color, (key, value)): (usize, (&'static str, Vec3))| LightSetting {
         name: format!("environment.{key}"),
         pointer: format!("/environment/{key}"),

@@ -31,7 +31,7 @@ mod tree;
 mod variables;
 
 pub use light_settings::{LightSetting, LightSource};
-pub use read::{files_as_json, is_scene};
+pub use read::{file_as_json, is_scene, pointer_step};
 pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 pub use tree::Setting;

@@ -60,16 +60,27 @@ pub fn read(path: &Path, set: &[Setting], context: &mut Context) -> Option<Scene
         .ok()
 }
 
-/// A scene file as JSON. Names of files in it are from the root of the system.
+/// A scene file as JSON, with keys that are given beside the file. Names of files in it are from the root of the system.
 ///
 /// # Errors
-/// The file cannot be read, or is not well-formed.
-pub fn files_as_json(path: &Path) -> Result<serde_json::Value, String> {
+/// The file cannot be read or is not well-formed, or a key that is given leads nowhere.
+pub fn file_as_json(path: &Path, set: &[Setting]) -> Result<serde_json::Value, String> {
     let text = input::named_text(path).map_err(|e| nearby::why(path, &e))?;
-    let tree = tree::parse(&text, is_json(path)).map_err(|faults| faults[0].message.clone())?;
+    let mut tree = tree::parse(&text, is_json(path)).map_err(|faults| faults[0].message.clone())?;
+    let mut context = Context::new(path);
+    context.file = context.sources.add(path.display().to_string(), text.as_str());
+    settings::apply(&mut tree, set, &mut context);
+    if let Some(wrong) = context.diagnostics.list.first() {
+        return Err(wrong.message.clone());
+    }
     let folder = path.parent().unwrap_or(Path::new(""));
     let folder = std::path::absolute(folder).map_err(|e| e.to_string())?;
     Ok(as_json(&Data::Table(tree), &folder, false))
+}
+
+/// A step of a JSON pointer (RFC 6901).
+pub fn pointer_step(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Texts under `file`, `graph` and `ies`, and all under `measured`, name files.

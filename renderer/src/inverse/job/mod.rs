@@ -242,7 +242,29 @@ impl Job {
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
+
+    /// The bytes that a fit takes beside its scene, but for what its threads work with: sums of gradients by texels, the texels
+    /// themselves, of each float its value, its gradient and the moments of its optimiser, and of each pixel its target, its picture
+    /// and its gradient.
+    pub fn bytes(&self, scene: &Scene) -> usize {
+        let texels = self.parameters.iter().filter_map(|p| match p.target {
+            super::Target::Texels { texture, .. } => {
+                let texels = p.size.map_or(0, |[width, height]| width as usize * height as usize);
+                // The coarser levels have a third of the finest one.
+                Some(scene.textures.gradient_bytes(texture) + texels * size_of::<glam::Vec4>() * 4 / 3)
+            }
+            _ => None,
+        });
+        let floats = self.parameters.iter().map(|p| p.len * FLOATS * size_of::<f32>());
+        let pixels = self.targets.iter().map(|target| target.pixels.len() * size_of::<Vec3>());
+        let largest = self.targets.iter().map(|target| target.pixels.len()).max().unwrap_or(0);
+        texels.chain(floats).chain(pixels).sum::<usize>() + largest * 2 * size_of::<Vec3>()
+    }
 }
+
+/// What a fit keeps of each float: in its optimiser the value, the number that moves, the gradient and two moments; and copies of the
+/// value and of the gradient on their way there.
+const FLOATS: usize = 7;
 
 /// A scene for a job, with the gradients that the job takes.
 pub fn differentiated(scene: Scene, job: &Job) -> Result<Differentiated, NotDifferentiable> {

@@ -2,7 +2,7 @@
 
 use super::super::{Differentiated, Parameter, Target};
 use crate::math::figures::number;
-use crate::scene::files_as_json;
+use crate::scene::{Setting, file_as_json, pointer_step};
 use image::{DynamicImage, ImageFormat, Rgba32FImage};
 use serde_json::{Value, json};
 use std::io::Cursor;
@@ -49,20 +49,20 @@ fn encode([width, height]: [u32; 2], numbers: &[f32]) -> Result<Vec<u8>, String>
     Ok(bytes.into_inner())
 }
 
-/// The scene of a file as JSON, with what a fit came to in place of its own. Names of files are from the root of the system, so
-/// that it can lie anywhere; images lie in `folder`.
+/// The scene of a file as JSON, with the keys that were given beside it, and with what a fit came to in place of its own. Names of
+/// files are from the root of the system, so that it can lie anywhere; images lie in `folder`.
 ///
 /// # Errors
 /// The file cannot be read any more, or a material is not in it.
-pub fn scene_text(path: &Path, scene: &Differentiated, folder: &Path) -> Result<String, String> {
-    let mut root = files_as_json(path)?;
+pub fn scene_text((path, set): (&Path, &[Setting]), scene: &Differentiated, folder: &Path) -> Result<String, String> {
+    let mut root = file_as_json(path, set)?;
     let values = scene.values();
     for (i, parameter) in scene.parameters().iter().enumerate() {
         if let Target::Texels { texture, .. } = parameter.target {
             let pointer = match parameter.name.strip_prefix("textures.") {
                 Some(name) => {
                     // The image of before may have said this itself.
-                    let table = format!("/textures/{}", escaped(name));
+                    let table = format!("/textures/{}", pointer_step(name));
                     let [across, down] = scene.scene.textures.wrap(texture);
                     if across == down {
                         put(&mut root, &format!("{table}/wrap"), json!(across));
@@ -84,7 +84,7 @@ pub fn scene_text(path: &Path, scene: &Differentiated, folder: &Path) -> Result<
         match &parameter.target {
             Target::Material { material, name } => {
                 let material = &scene.scene.materials[*material as usize].name;
-                match root.pointer_mut(&format!("/materials/{}", escaped(material))) {
+                match root.pointer_mut(&format!("/materials/{}", pointer_step(material))) {
                     Some(Value::Object(table)) => {
                         let parameters = table.entry("parameters").or_insert_with(|| json!({}));
                         parameters[name] = value;
@@ -110,9 +110,4 @@ fn put(root: &mut Value, pointer: &str, value: Value) {
     if let Some(Value::Object(table)) = root.pointer_mut(table) {
         table.insert(key.to_owned(), value);
     }
-}
-
-/// A step of a JSON pointer.
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

@@ -60,9 +60,9 @@ pub struct Arguments {
     /// Seconds between two checkpoints. 0 writes one behind each step
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "10", value_parser = interval)]
     checkpoint_every: Duration,
-    /// Most memory that the fit may take, in megabytes. The default is what is free, where the system tells. A job that fits a
-    /// scene has no limit yet
-    #[arg(long, conflicts_with_all = ["scene_job", "list"], value_name = "MB", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    /// Most memory that the fit may take, in megabytes, of a job that fits a scene beside that scene. The default is what is
+    /// free, where the system tells
+    #[arg(long, conflicts_with = "list", value_name = "MB", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     memory: Option<u32>,
     /// Number of threads, from 1 to 1024. The default is one for each core. The results are the same
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -1,7 +1,7 @@
 //! `shade fit SCENE --job JOB`: fits a scene to pictures, and `--list`, which tells what of it can be fitted.
 
 use super::folder::Folder;
-use super::{Arguments, STACK_BYTES, failed};
+use super::{Arguments, STACK_BYTES, failed, memory};
 use crate::interrupt;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
@@ -11,7 +11,7 @@ use renderer::inverse::job::{self, Fit, FitError, Watch};
 use renderer::inverse::{Differentiated, NotDifferentiable, Parameter, choose, list};
 use renderer::material::Making;
 use renderer::math::figures::number;
-use renderer::scene::{self, LoadOptions, Scene};
+use renderer::scene::{self, LoadOptions, Scene, Setting};
 use serde_json::{Value, json};
 use ssl_compiler::diagnostics::Diagnostic;
 use std::fmt::Write as _;
@@ -91,6 +91,10 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
         return outcome;
     };
     job.steps = arguments.steps.unwrap_or(job.steps);
+    let progress = Progress::new("fitting", arguments.progress);
+    if let Some(refused) = too_large(arguments, job.bytes(&scene), &progress) {
+        return failed(outcome, outcome::ENVIRONMENT_FAILED, refused);
+    }
     let begin = Instant::now();
     let mut differentiated = match job::differentiated(scene, &job) {
         Ok(differentiated) => differentiated,
@@ -105,19 +109,7 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
             return failed(outcome, outcome::ENVIRONMENT_FAILED, memory);
         }
     };
-    for (closure, materials) in differentiated.without_adjoint() {
-        let of = match &materials[..] {
-            [one] => format!("the material {one}"),
-            [first, ..] => format!("{first} and {} more materials", materials.len() - 1),
-            [] => continue,
-        };
-        let note = format!("note: but for its weight, the parameters of `{closure}` in {of} count as constants\n");
-        outcome.note.push_str(&note);
-    }
-    for material in differentiated.see_through() {
-        let note = format!("note: the gradient leaves out how {material} dims the light that passes through it\n");
-        outcome.note.push_str(&note);
-    }
+    tell_limits(&differentiated, &mut outcome);
     if let Err(why) = differentiated.begin(&job) {
         let stopped = Diagnostic::without_place(&codes::STOPPED, why, "look at what the fit begins with");
         return failed(outcome, outcome::ENVIRONMENT_FAILED, stopped);
@@ -136,7 +128,7 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
         Ok(pool) => pool.install(|| {
             let fit = Fit::new(job, differentiated, threads);
             match fit {
-                Ok(fit) => go(arguments, path, fit, &folder, (&cancel, begin), outcome),
+                Ok(fit) => go(arguments, path, fit, &folder, (&cancel, begin, &progress), outcome),
                 Err(e) => {
                     let message = format!("the fit cannot begin: {e}");
                     let hint = "look at the rates and the bounds under `[[fit]]`";
@@ -149,6 +141,36 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
             outcome.note.push_str(&format!("threads could not be started: {e}\n"));
             outcome
         }
+    }
+}
+
+/// Says how much memory a fit takes, and refuses it if that is more than it may.
+fn too_large(arguments: &Arguments, needed: usize, progress: &Progress) -> Option<Diagnostic> {
+    progress.tell(&format!("memory: {} beside the scene", memory::megabytes(needed)));
+    let limit = arguments.memory_limit().filter(|limit| needed > *limit)?;
+    let (needed, limit) = (memory::megabytes(needed), memory::megabytes(limit));
+    let message = format!("the fit needs {needed} beside the scene, and it may take {limit}");
+    Some(Diagnostic::without_place(
+        &codes::MEMORY,
+        message,
+        "fit smaller textures to smaller pictures, or raise `--memory`",
+    ))
+}
+
+/// Notes what the gradients leave out.
+fn tell_limits(scene: &Differentiated, outcome: &mut Outcome) {
+    for (closure, materials) in scene.without_adjoint() {
+        let of = match &materials[..] {
+            [one] => format!("the material {one}"),
+            [first, ..] => format!("{first} and {} more materials", materials.len() - 1),
+            [] => continue,
+        };
+        let note = format!("note: but for its weight, the parameters of `{closure}` in {of} count as constants\n");
+        outcome.note.push_str(&note);
+    }
+    for material in scene.see_through() {
+        let note = format!("note: the gradient leaves out how {material} dims the light that passes through it\n");
+        outcome.note.push_str(&note);
     }
 }
 
@@ -198,7 +220,7 @@ fn go(
     scene: &Path,
     mut fit: Fit,
     folder: &Folder,
-    (cancel, begin): (&AtomicBool, Instant),
+    (cancel, begin, progress): (&AtomicBool, Instant, &Progress),
     mut outcome: Outcome,
 ) -> Outcome {
     let shown = folder.path().display().to_string();
@@ -218,11 +240,10 @@ fn go(
             return failed(outcome, outcome::INPUT_AT_FAULT, unusable);
         }
     }
-    let progress = Progress::new("fitting", arguments.progress);
     let first = fit.step();
     let mut watch = Watcher {
         folder,
-        progress: &progress,
+        progress,
         every: arguments.checkpoint_every,
         last: Instant::now(),
         steps: fit.steps(),
@@ -251,7 +272,7 @@ fn go(
         let hint = "look for divisions by 0 in the shaders";
         outcome.diagnostics.push(Diagnostic::warning_without_place(&codes::NUMBERS, message, hint));
     }
-    let written = keep(&mut fit, folder).and_then(|()| write_scene(scene, &fit.scene, folder));
+    let written = keep(&mut fit, folder).and_then(|()| write_scene((scene, &arguments.settings), &fit.scene, folder));
     if let Err(why) = written {
         outcome.code = outcome.code.max(outcome::ENVIRONMENT_FAILED);
         outcome.note.push_str(&format!("the result could not be kept: {why}\n"));
@@ -286,7 +307,7 @@ fn go(
 }
 
 /// The scene with what was fitted, and the images among that.
-fn write_scene(path: &Path, scene: &Differentiated, folder: &Folder) -> Result<(), String> {
+fn write_scene(from: (&Path, &[Setting]), scene: &Differentiated, folder: &Folder) -> Result<(), String> {
     job::images(scene)?.iter().try_for_each(|(name, bytes)| folder.write(name, bytes))?;
-    folder.write("scene.json", job::scene_text(path, scene, folder.path())?.as_bytes())
+    folder.write("scene.json", job::scene_text(from, scene, folder.path())?.as_bytes())
 }

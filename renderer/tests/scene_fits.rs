@@ -1,0 +1,214 @@
+//! `shade fit SCENE --job JOB`: fits find back what their targets were made with, and say what is wrong.
+
+mod rooms;
+
+use rooms::{DUST, LAMP, MATTE, MIRROR, PICTURED, materials, pictured, room, shade};
+use ssl_tests::temporary::Folder;
+use std::path::Path;
+
+const FIT: &str = "steps = 40\nsamples = 4\nevery = 20\n[[views]]\ntarget = \"target.exr\"\n\
+    [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\nschedule = { type = \"cosine\", last = 0.05 }\n\
+    [[fit]]\nparameters = \"materials.ball.*\"\nrate = 0.03\nlow = 0.01\nhigh = 2.0\nschedule = { type = \"cosine\", last = 0.05 }\n";
+
+/// A picture that is as shown on a screen has the film's exposure; that is found beside a color of the light.
+#[test]
+fn an_exposure_and_a_light_are_found() {
+    let folder = Folder::new("exposure");
+    let scene = room(&materials(MATTE, MATTE, MATTE), 1, "").replace("height = 5\n", "height = 5\nexposure = -0.7\n")
+        + "[[lights]]\ntype = \"point\"\nname = \"key\"\nposition = [2, 3, 2]\nintensity = [20, 10, 15]\n";
+    let scene = folder.write("room.toml", &scene);
+    let target = folder.file("target.png");
+    let (code, _, said) = shade(&["render", &scene, "-o", &target, "--spp", "256", "--size", "20x15"]);
+    assert_eq!(code, 0, "{said}");
+    let fit = "steps = 60\nsamples = 4\n[[views]]\ntarget = \"target.png\"\n\
+        [[fit]]\nparameters = \"film.exposure\"\nrate = 0.1\nstart = -0.3\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n\
+        [[fit]]\nparameters = \"lights.key.intensity\"\nrate = 0.5\nstart = 14\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n";
+    let job = folder.write("job.toml", fit);
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
+    assert_eq!(code, 0, "{said}");
+    let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
+    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for (pointer, wanted) in
+        [("/film/exposure", -0.7), ("/lights/0/intensity/0", 20.0), ("/lights/0/intensity/1", 10.0)]
+    {
+        let value = found.pointer(pointer).and_then(serde_json::Value::as_f64);
+        let value = value.unwrap_or_else(|| panic!("{pointer}: {text}"));
+        assert!((value - wanted).abs() < 0.1 * wanted.abs(), "{pointer} = {value} instead of {wanted}");
+    }
+}
+
+/// A texture is found from what is seen of it, and the scene that is written has it.
+#[test]
+fn a_texture_is_found_and_kept_in_a_file() {
+    let folder = Folder::new("texture");
+    let scene = folder.write("room.toml", &pictured(&folder, PICTURED, LAMP, 1, ""));
+    let (code, _, said) =
+        shade(&["render", &scene, "-o", &folder.file("target.exr"), "--spp", "128", "--size", "32x24"]);
+    assert_eq!(code, 0, "{said}");
+    let fit = "steps = 40\nsamples = 4\n[[views]]\ntarget = \"target.exr\"\n\
+        [[fit]]\nparameters = \"textures.seen\"\nrate = 0.05\nstart = [0.5, 0.5, 0.5]\nlow = 0.01\nhigh = 1.0\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n";
+    let job = folder.write("job.toml", fit);
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
+    assert_eq!(code, 0, "{said}");
+    let read = |name: &str| image::open(folder.file(name)).expect("it is written").into_rgb32f().into_raw();
+    let errors =
+        |texels: &[f32]| read("picture.exr").iter().zip(texels).map(|(a, b)| (a - b).abs()).sum::<f32>() / 36.0;
+    let (before, after) = (errors(&[0.5; 36]), errors(&read("out/textures.seen.exr")));
+    assert!(after < 0.3 * before, "off by {after} instead of {before}");
+    let again = folder.file("again.exr");
+    let (code, _, said) =
+        shade(&["render", &folder.file("out/scene.json"), "-o", &again, "--spp", "4", "--size", "32x24"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, out, said) = shade(&["fit", &scene, "--list", "textures.*"]);
+    assert_eq!((code, out.as_str()), (0, "textures.seen: 4×3 texels of 3\n"), "{said}");
+}
+
+/// The command finds back what a picture was made with, resumes to the same bytes, and leaves a scene that renders.
+#[test]
+fn a_fit_finds_what_its_target_was_made_with() {
+    let folder = Folder::new("fit");
+    let scene = room(&materials(MATTE, MATTE, LAMP), 3, "");
+    let scene = folder.write("room.toml", &scene);
+    let job = folder.write("job.toml", FIT);
+    let (code, _, said) =
+        shade(&["render", &scene, "-o", &folder.file("target.exr"), "--spp", "512", "--size", "20x15"]);
+    assert_eq!(code, 0, "{said}");
+    let (whole, halves) = (folder.file("whole"), folder.file("halves"));
+    let fit = |output: &str, more: &[&str]| {
+        let base = ["fit", scene.as_str(), "--job", job.as_str(), "-o", output, "--json"];
+        let (code, out, said) = shade(&[&base[..], more].concat());
+        assert_eq!(code, 0, "{said}");
+        serde_json::from_str::<serde_json::Value>(&out).expect("JSON")
+    };
+    let report = fit(&whole, &[]);
+    for parameter in report["fit"]["parameters"].as_array().expect("a list") {
+        for (found, wanted) in parameter["value"].as_array().expect("floats").iter().zip([0.7, 0.5, 0.3]) {
+            let error = (found.as_f64().expect("a float") - wanted).abs();
+            assert!(error < 0.05, "{parameter}");
+        }
+    }
+    fit(&halves, &["--steps", "15", "--threads", "1"]);
+    fit(&halves, &["--resume", "--threads", "2"]);
+    let result = |folder: &str| std::fs::read(Path::new(folder).join("scene.json")).expect("it is written");
+    assert!(result(&whole) == result(&halves), "a fit that was resumed came to something else");
+    assert!(Path::new(&whole).join("view-0-step-20.png").exists() && Path::new(&whole).join("loss.svg").exists());
+    let (code, _, said) =
+        shade(&["render", &format!("{whole}/scene.json"), "-o", &folder.file("again.png"), "--spp", "4"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
+    let folder = Folder::new("list");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, DUST, LAMP), 3, ""));
+    let (code, out, _) = shade(&["fit", &scene, "--list", "materials.*.tint"]);
+    assert_eq!((code, out.as_str()), (0, "materials.floor.tint = [0.7,0.5,0.3]\n"));
+    let (code, out, _) = shade(&["fit", &scene, "--list"]);
+    assert!(code == 0 && out.lines().count() == 8, "{out}");
+    assert!(out.ends_with("environment.radiance = [0.3,0.4,0.5]\nfilm.exposure = [0.0]\n"), "{out}");
+    let job = |text: &str| folder.write("job.toml", text);
+    for (text, message) in [
+        (FIT.replace("floor", "flor"), "did you mean `materials.floor.tint`?"),
+        (FIT.replace("rate = 0.03", "rte = 0.03"), "`rte` is no key of a fit"),
+        (FIT.replace("steps = 40", "steps = 0"), "must be from 1"),
+        (FIT.replace("materials.ball.*", "materials.*.tint"), "is fitted twice"),
+        (FIT.replace("start = 0.4", "start = [0.4, 0.3]"), "`start` has 2 numbers"),
+        (FIT.to_owned(), "there is no file"),
+    ] {
+        let (code, _, said) = shade(&["fit", &scene, "--job", &job(&text), "-o", &folder.file("out")]);
+        assert!(code == 1 && said.contains(message), "{message}: {code} {said}");
+    }
+}
+
+/// What is around, from what a mirror shows of it, by light samples as well.
+#[test]
+fn an_environment_is_found_in_a_mirror() {
+    let folder = Folder::new("around");
+    let picture = folder.file("around.exr");
+    let number = |x: u32, y: u32, c: u32| 0.2 + 0.3 * ((3 * x + 5 * y + 2 * c) % 7) as f32;
+    let texel = |x, y| image::Rgb([0, 1, 2].map(|c| number(x, y, c)));
+    image::Rgb32FImage::from_fn(8, 4, texel).save(&picture).expect("the folder can be written");
+    let scene = format!(
+        "[camera]\nposition = [0, 0.5, 5]\nlook_at = [0, 0, 0]\nfov = 30\n[film]\nwidth = 32\nheight = 32\n\
+         [environment]\ntype = \"image\"\nfile = '{picture}'\n[materials.ball]\nsource = \'\'\'\n{MIRROR}\'\'\'\n\
+         [[shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\nradius = 1\n\
+         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"screen\"\ntranslate = [0, -1.2, 0]\n\
+         [materials.screen]\nsource = \'\'\'\n{MATTE}\'\'\'\n"
+    );
+    let scene = folder.write("ball.toml", &scene);
+    let (code, _, said) = shade(&["render", &scene, "-o", &folder.file("target.exr"), "--spp", "256"]);
+    assert_eq!(code, 0, "{said}");
+    let fit = "steps = 60\nsamples = 8\n[[views]]\ntarget = \"target.exr\"\n\
+        [[fit]]\nparameters = \"environment.image\"\nrate = 0.1\nstart = 1.0\nlow = 0.01\nsmooth = 1e-5\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n";
+    let job = folder.write("job.toml", fit);
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
+    assert_eq!(code, 0, "{said}");
+    let read = |name: &str| image::open(folder.file(name)).expect("it is written").into_rgb32f().into_raw();
+    let errors = |texels: &[f32]| read("around.exr").iter().zip(texels).map(|(a, b)| (a - b).abs()).sum::<f32>() / 96.0;
+    let (before, after) = (errors(&[1.0; 96]), errors(&read("out/environment.image.exr")));
+    assert!(after < 0.3 * before, "off by {after} instead of {before}");
+    let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
+    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let file = found.pointer("/environment/file").and_then(serde_json::Value::as_str).expect("a file");
+    assert!(file.ends_with("environment.image.exr"), "{file}");
+}
+
+/// What stands in place of an image that is missing is nothing that the file says.
+#[test]
+fn an_environment_that_cannot_be_read_has_no_colors() {
+    let folder = Folder::new("no-environment");
+    let constant = "type = \"constant\"\nradiance = [0.3, 0.4, 0.5]\n";
+    let scene =
+        room(&materials(MATTE, MATTE, LAMP), 2, "").replace(constant, "type = \"image\"\nfile = \"none.exr\"\n");
+    let scene = folder.write("room.toml", &scene);
+    let (code, out, _) = shade(&["fit", &scene, "--list"]);
+    assert!(code == 0 && !out.contains("environment"), "{code} {out}");
+    let (code, _, said) = shade(&["fit", &scene, "--list", "environment.*"]);
+    assert!(code == 1 && said.contains("the scene has no parameter `environment.*`"), "{code} {said}");
+    let job = FIT.replace("materials.floor.tint", "environment.radiance");
+    let job = folder.write("job.toml", &job);
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
+    assert!(code == 1 && said.contains("files of the scene are missing") && said.contains("none.exr"), "{code} {said}");
+}
+
+#[test]
+fn settings_of_the_command_line_stay_in_the_scene_that_is_written() {
+    let folder = Folder::new("settings");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 2, ""));
+    let target = folder.file("target.exr");
+    let (code, _, said) = shade(&["render", &scene, "-o", &target, "--spp", "4", "--size", "8x6"]);
+    assert_eq!(code, 0, "{said}");
+    let job = folder.write("job.toml", FIT);
+    let set = ["--set", "materials.lamp.power=0.25", "--set", "environment.radiance=[0.1, 0.2, 0.3]"];
+    let out = folder.file("out");
+    let (code, _, said) = shade(&[&["fit", &scene, "--job", &job, "-o", &out, "--steps", "1"][..], &set].concat());
+    assert_eq!(code, 0, "{said}");
+    let (code, listed, said) = shade(&["fit", &format!("{out}/scene.json"), "--list"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(listed.contains("materials.lamp.power = [0.25]\n"), "{listed}");
+    assert!(listed.contains("environment.radiance = [0.1,0.2,0.3]\n"), "{listed}");
+}
+
+/// 256×256 texels take 48 bytes each for sums on all levels, 16 for themselves, and 7 floats for each of 3 numbers.
+#[test]
+fn memory_is_told_and_has_a_limit() {
+    let folder = Folder::new("memory");
+    let scene = pictured(&folder, PICTURED, LAMP, 1, "");
+    let even = |_, _| image::Rgb([0.5_f32; 3]);
+    image::Rgb32FImage::from_fn(256, 256, even).save(folder.file("picture.exr")).expect("the folder can be written");
+    let scene = folder.write("room.toml", &scene);
+    image::Rgb32FImage::from_fn(8, 6, even).save(folder.file("target.exr")).expect("the folder can be written");
+    let fit = "steps = 1\nsamples = 1\n[[views]]\ntarget = \"target.exr\"\n\
+        [[fit]]\nparameters = \"textures.seen\"\nrate = 0.05\n";
+    let job = folder.write("job.toml", fit);
+    let run = |memory: &str| shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out"), "--memory", memory]);
+    let expected = (65536 * (4 * (48 + 16) / 3 + 3 * 7 * 4)) >> 20;
+    let (code, _, said) = run("4");
+    assert!(code == 4 && said.contains("J0010") && said.contains("may take 4 MB"), "{code} {said}");
+    let (code, _, said) = run("100");
+    assert!(code == 0 && said.contains(&format!("memory: {expected} MB beside the scene")), "{code} {said}");
+}
