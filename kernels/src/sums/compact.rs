@@ -52,8 +52,7 @@ impl Compact {
     /// If there is no such sum.
     pub fn add(&self, sum: usize, term: f64) {
         let [low, high] = &self.sums[sum];
-        // What is no number is not below the limit.
-        if !(term.abs() < LIMIT) {
+        if term.is_nan() || term.abs() >= LIMIT {
             self.left_out.fetch_add(1, Relaxed);
             return;
         }
