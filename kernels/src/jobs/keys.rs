@@ -77,6 +77,17 @@ pub const SCHEDULES: &[&str] = &["constant", "exponential", "cosine", "warm_up"]
 pub const PARTS: &[&str] = &["positions", "faces", "uvs", "uv_faces", "normals", "normal_faces", "edges"];
 pub const LAYOUTS: &[&str] = &["rows", "columns"];
 
+/// The table of schedules, which jobs of other kinds have as well.
+pub const SCHEDULE: Table = Table {
+    name: "schedule",
+    required: &["type"],
+    keys: &[
+        key("type", Choice(SCHEDULES), "how the factor of the rates goes"),
+        key("last", Number, "exponential, cosine: the factor at the end"),
+        key("steps", Integer(1, MOST_STEPS), "how long it takes to get there, all steps of the job if not given"),
+    ],
+};
+
 /// The whole file first.
 pub const TABLES: &[Table] = &[
     Table {
@@ -204,15 +215,7 @@ pub const TABLES: &[Table] = &[
             key("high", Number, "the upper bound of the values"),
         ],
     },
-    Table {
-        name: "schedule",
-        required: &["type"],
-        keys: &[
-            key("type", Choice(SCHEDULES), "how the factor of the rates goes"),
-            key("last", Number, "exponential, cosine: the factor at the end"),
-            key("steps", Integer(1, MOST_STEPS), "how long it takes to get there, all steps of the job if not given"),
-        ],
-    },
+    SCHEDULE,
     Table {
         name: "write",
         required: &["buffer", "file"],

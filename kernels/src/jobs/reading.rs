@@ -2,7 +2,7 @@
 
 pub use super::context::{Context, meant};
 pub use super::file::{FitTable, Numbers, Place, ScheduleTable};
-pub use super::keys::{CORRECTIONS, Key, Kind, METHODS, MOST_STEPS, SCHEDULES, SHAPES, Table, key};
+pub use super::keys::{CORRECTIONS, Key, Kind, METHODS, MOST_STEPS, SCHEDULE, SHAPES, Table, key};
 pub use super::schema::of_tables as schema;
 
 use super::plan::{method, schedule as schedule_of, shape};

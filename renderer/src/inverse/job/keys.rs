@@ -1,7 +1,7 @@
 //! The keys of jobs that fit scenes. The check, its messages and the published JSON Schema come from here.
 
 use kernels::jobs::reading::Kind::{Above, Choice, Flag, Integer, Number, Numbers, Tables, Text};
-use kernels::jobs::reading::{CORRECTIONS, Kind, METHODS, MOST_STEPS, SCHEDULES, SHAPES, Table, key};
+use kernels::jobs::reading::{CORRECTIONS, Kind, METHODS, MOST_STEPS, SCHEDULE, SHAPES, Table, key};
 use serde_json::Value;
 
 /// How pictures can be compared.
@@ -76,15 +76,7 @@ pub const TABLES: &[Table] = &[
             key("schedule", Kind::Table("schedule"), "how the rates change from step to step"),
         ],
     },
-    Table {
-        name: "schedule",
-        required: &["type"],
-        keys: &[
-            key("type", Choice(SCHEDULES), "how the factor of the rates goes"),
-            key("last", Number, "exponential, cosine: the factor at the end"),
-            key("steps", Integer(1, MOST_STEPS), "how long it takes to get there, all steps of the job if not given"),
-        ],
-    },
+    SCHEDULE,
 ];
 
 /// The JSON Schema of such jobs.
