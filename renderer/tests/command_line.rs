@@ -171,6 +171,8 @@ fn code_is_kept_where_it_is_to_be_and_pictures_stay_the_same() {
         let path = folder.join(picture);
         let mut shade = Command::new(env!("CARGO_BIN_EXE_shade"));
         shade.args(["render", &tiny(), "--spp", "1", "--size", "32x18", "--code-cache", kept, "-o"]).arg(&path);
+        // With two tiers, how much is kept depends on how far the better one comes before the end.
+        shade.args(["--backend", "cranelift"]);
         let out = shade.output().expect("the program was built for this test");
         assert_eq!(code(&out), 0);
         (std::fs::read(path).expect("it was rendered"), String::from_utf8_lossy(&out.stderr).into_owned())
