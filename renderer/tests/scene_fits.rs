@@ -100,6 +100,38 @@ fn a_fit_finds_what_its_target_was_made_with() {
     assert_eq!(code, 0, "{said}");
 }
 
+/// Pictures of 5×3 pixels, then of 10×6, then of 20×12, and all of them lead to the same color.
+#[test]
+fn a_fit_goes_from_coarse_pictures_to_fine_ones() {
+    let folder = Folder::new("coarse");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 2, ""));
+    let target = folder.file("target.exr");
+    let render = |size: &str| shade(&["render", &scene, "-o", &target, "--spp", "256", "--size", size]);
+    let (code, _, said) = render("20x12");
+    assert_eq!(code, 0, "{said}");
+    let fit = "steps = 60\nsamples = 4\nevery = 20\nhalvings = 2\n[[views]]\ntarget = \"target.exr\"\n\
+        [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n";
+    let job = folder.write("job.toml", fit);
+    let run = || shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out"), "--json"]);
+    let (code, out, said) = run();
+    assert_eq!(code, 0, "{said}");
+    let sizes = [0, 20, 40, 60].map(|step| {
+        let path = folder.file(&format!("out/view-0-step-{step}.png"));
+        image::image_dimensions(path).expect("it is written")
+    });
+    assert_eq!(sizes, [(5, 3), (10, 6), (20, 12), (20, 12)]);
+    let report: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let found = report.pointer("/fit/parameters/0/value").and_then(|v| v.as_array()).expect("three floats");
+    for (found, wanted) in found.iter().zip([0.7, 0.5, 0.3]) {
+        assert!((found.as_f64().expect("a float") - wanted).abs() < 0.05, "{found} instead of {wanted}");
+    }
+    let (code, _, said) = render("22x12");
+    assert_eq!(code, 0, "{said}");
+    let (code, out, _) = run();
+    assert!(code == 1 && out.contains("multiples of 4"), "{code} {out}");
+}
+
 #[test]
 fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
     let folder = Folder::new("list");
@@ -117,6 +149,9 @@ fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
         (FIT.replace("materials.ball.*", "materials.*.tint"), "is fitted twice"),
         (FIT.replace("start = 0.4", "start = [0.4, 0.3]"), "`start` has 2 numbers"),
         (FIT.to_owned(), "there is no file"),
+        (FIT.replace("every = 20", "coarse_steps = 20"), "means nothing without `halvings`"),
+        (FIT.replace("every = 20", "halvings = 2\ncoarse_steps = 20"), "no step of 40 is left"),
+        (FIT.replace("every = 20", "halvings = 40"), "must be from 1"),
     ] {
         let (code, _, said) = shade(&["fit", &scene, "--job", &job(&text), "-o", &folder.file("out")]);
         assert!(code == 1 && said.contains(message), "{message}: {code} {said}");

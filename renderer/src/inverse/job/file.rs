@@ -7,7 +7,6 @@ use toml::Spanned;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobFile {
-    #[expect(dead_code, reason = "all tables have it")]
     pub at: Place,
     pub steps: u64,
     #[serde(default)]
@@ -15,6 +14,8 @@ pub struct JobFile {
     pub samples: Option<u32>,
     pub gradient_samples: Option<u32>,
     pub every: Option<u64>,
+    pub halvings: Option<Spanned<u32>>,
+    pub coarse_steps: Option<u64>,
     pub views: Vec<ViewTable>,
     pub loss: Option<LossTable>,
     pub fit: Vec<FitTable>,

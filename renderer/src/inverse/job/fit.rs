@@ -159,7 +159,7 @@ impl Fit {
             }
             let gain = self.gain(view);
             picture.pixels.iter_mut().for_each(|pixel| *pixel *= gain);
-            let target = &self.job.targets[view];
+            let target = self.job.target(view, self.step);
             let weight = target.weight / self.job.targets.len() as f32;
             let (of_view, gradient) = {
                 let pictures = (&picture.pixels[..], &target.pixels[..]);
@@ -204,7 +204,7 @@ impl Fit {
     /// fitted.
     fn gain(&self, view: usize) -> f32 {
         let is_fitted = self.scene.parameters().iter().any(|p| p.target == Target::Exposure);
-        match self.job.targets[view].is_shown || is_fitted {
+        match self.job.target(view, self.step).is_shown || is_fitted {
             true => self.scene.scene.film.exposure.exp2(),
             false => 1.0,
         }
@@ -227,12 +227,12 @@ impl Fit {
 
     /// What a pass over a view renders. Each step, view and pass has a seed of its own.
     fn options(&mut self, view: usize, pass: u32, samples: u32) -> RenderOptions {
-        let target = &self.job.targets[view];
-        self.scene.scene.view = target.view;
+        let &super::Target { view: seen_from, size, .. } = self.job.target(view, self.step);
+        self.scene.scene.view = seen_from;
         let number = (self.step as u32).wrapping_mul(self.job.targets.len() as u32).wrapping_add(view as u32);
         RenderOptions {
             samples: Some(samples),
-            size: Some(target.size),
+            size: Some(size),
             seed: Some(crate::sampler::mix(self.job.seed ^ crate::sampler::mix(2 * number + pass))),
             sampling: Sampling::Full,
             aovs: Some(Vec::new()),

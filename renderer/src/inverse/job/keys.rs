@@ -9,6 +9,9 @@ pub const LOSSES: &[&str] = &["l1", "l2", "relative", "log", "ssim"];
 
 const MOST: i64 = crate::scene::MAX_SAMPLES as i64;
 
+/// More would leave nothing of the largest picture.
+const MOST_HALVINGS: i64 = crate::scene::MAX_SIDE.ilog2() as i64;
+
 /// The whole file first.
 pub const TABLES: &[Table] = &[
     Table {
@@ -24,6 +27,16 @@ pub const TABLES: &[Table] = &[
                 "samples a pixel of the gradient in each step, as many as `samples` if not given",
             ),
             key("every", Integer(1, MOST_STEPS), "after how many steps pictures are written; at the end if not given"),
+            key(
+                "halvings",
+                Integer(1, MOST_HALVINGS),
+                "how often the sides of the pictures are halved at the beginning; they then double stage by stage",
+            ),
+            key(
+                "coarse_steps",
+                Integer(1, MOST_STEPS),
+                "the steps of each stage before the whole size; with `halvings`, all stages last equally long if not given",
+            ),
             key("views", Tables("view"), "from where the scene is seen, and what is to be seen there"),
             key("loss", Kind::Table("loss"), "how pictures are compared"),
             key("fit", Tables("fit"), "what is fitted, and how"),

@@ -2,6 +2,7 @@
 //!
 //! [`load`] reads a job for a scene and says all that is wrong with it, [`Fit`] goes step by step.
 
+mod coarse;
 mod file;
 mod fit;
 pub mod keys;
@@ -18,6 +19,7 @@ pub use result::{images, scene_text};
 use super::{Differentiated, NotDifferentiable, Parameter, choose, list};
 use crate::film::undeveloped;
 use crate::scene::{Scene, View};
+use coarse::Stages;
 use file::{JobFile, ViewTable};
 use glam::Vec3;
 use kernels::jobs::codes;
@@ -58,7 +60,9 @@ pub struct Job {
     samples: u32,
     gradient_samples: u32,
     every: Option<u64>,
-    targets: Vec<Target>,
+    stages: Stages,
+    /// Of each view the target, and behind it the same at smaller sizes, each half of the one before.
+    targets: Vec<Vec<Target>>,
     loss: Loss,
     fits: Vec<Planned>,
     parameters: Vec<Parameter>,
@@ -114,7 +118,13 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         let smooth = table.smooth.unwrap_or(0.0);
         fits.push(Planned { method, group, schedule, parameters: begin..parameters.len(), smooth });
     }
-    let targets: Vec<Target> = file.views.iter().filter_map(|view| target(view, scene, context)).collect();
+    let stages = stages(file, context)?;
+    let targets: Vec<Vec<Target>> = file
+        .views
+        .iter()
+        .filter_map(|view| target(view, scene, stages.halvings, context))
+        .map(|target| stages.of(target))
+        .collect();
     let loss = file.loss.as_ref().and_then(|l| l.kind.as_deref()).map_or(Loss::L2, Loss::named);
     let samples = file.samples.unwrap_or(16);
     let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
@@ -125,6 +135,7 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         samples,
         gradient_samples: file.gradient_samples.unwrap_or(samples),
         every: file.every,
+        stages,
         targets,
         loss,
         fits,
@@ -163,7 +174,26 @@ fn bounded(group: Group, given: [bool; 2], parameters: &[Parameter]) -> Group {
     if low < high { group.with_shape(Shape::Plain { low, high }) } else { group }
 }
 
-fn target(table: &ViewTable, scene: &Scene, context: &mut Context) -> Option<Target> {
+/// How the size of pictures grows, if the job says that it does.
+fn stages(file: &JobFile, context: &mut Context) -> Option<Stages> {
+    let Some(halvings) = &file.halvings else {
+        if file.coarse_steps.is_some() {
+            let message = "`coarse_steps` means nothing without `halvings`";
+            context.error(&codes::CONFLICT, file.at.span(), message, "say how often sides are halved: `halvings = 2`");
+        }
+        return Some(Stages::default());
+    };
+    let (at, halvings) = (halvings.span(), *halvings.get_ref());
+    let steps = file.coarse_steps.unwrap_or(file.steps / (u64::from(halvings) + 1));
+    if steps == 0 || steps.saturating_mul(halvings.into()) >= file.steps {
+        let message = format!("no step of {} is left for pictures of the whole size", file.steps);
+        context.error(&codes::CONFLICT, at, message, "take fewer `halvings` or `coarse_steps`, or more `steps`");
+        return None;
+    }
+    Some(Stages { halvings, steps })
+}
+
+fn target(table: &ViewTable, scene: &Scene, halvings: u32, context: &mut Context) -> Option<Target> {
     let Read { mut pixels, size, is_shown } = picture(&table.target, context)?;
     if is_shown {
         pixels.iter_mut().for_each(|pixel| *pixel = undeveloped(*pixel, scene.film.tone));
@@ -172,6 +202,13 @@ fn target(table: &ViewTable, scene: &Scene, context: &mut Context) -> Option<Tar
     if size.0.max(size.1) > most {
         let message = format!("the target has {}×{} pixels", size.0, size.1);
         context.error(&codes::BAD_DATA, table.target.span(), message, format!("a side has {most} at most"));
+        return None;
+    }
+    let unit = 1 << halvings;
+    if !size.0.is_multiple_of(unit) || !size.1.is_multiple_of(unit) {
+        let message = format!("{}×{} pixels cannot be halved so often as `halvings` says", size.0, size.1);
+        let hint = format!("let the sides of targets be multiples of {unit}, or take fewer `halvings`");
+        context.error(&codes::BAD_DATA, table.target.span(), message, hint);
         return None;
     }
     let mask = match &table.mask {
@@ -243,6 +280,12 @@ impl Job {
         &self.parameters
     }
 
+    /// The target of a view, as large as it is at a step.
+    fn target(&self, view: usize, step: u64) -> &Target {
+        let all = &self.targets[view];
+        &all[(self.stages.level(step) as usize).min(all.len() - 1)]
+    }
+
     /// The bytes that a fit takes beside its scene, but for what its threads work with: sums of gradients by texels, the texels
     /// themselves, of each float its value, its gradient and the moments of its optimiser, and of each pixel its target, its picture
     /// and its gradient.
@@ -256,8 +299,8 @@ impl Job {
             _ => None,
         });
         let floats = self.parameters.iter().map(|p| p.len * FLOATS * size_of::<f32>());
-        let pixels = self.targets.iter().map(|target| target.pixels.len() * size_of::<Vec3>());
-        let largest = self.targets.iter().map(|target| target.pixels.len()).max().unwrap_or(0);
+        let pixels = self.targets.iter().flatten().map(|target| target.pixels.len() * size_of::<Vec3>());
+        let largest = self.targets.iter().flatten().map(|target| target.pixels.len()).max().unwrap_or(0);
         texels.chain(floats).chain(pixels).sum::<usize>() + largest * 2 * size_of::<Vec3>()
     }
 }
