@@ -1,14 +1,16 @@
 //! The rasteriser in kernels against one in doubles that knows nothing of it: pictures, and gradients against its finite
 //! differences; then what must not depend on threads, and meshes that are not as they should be.
 
+#[path = "job_files/kept.rs"]
+mod kept;
 mod raster_in_doubles;
 #[path = "job_files/written.rs"]
 mod written;
 
-use kernels::jobs::{self, Fit, FitError, Options, Watch};
+use kept::run;
+use kernels::jobs::{self, Fit, Options};
 use raster_in_doubles::{Mesh, Scene, Soft, VIEW, VIEWS};
 use ssl_compiler::diagnostics::render;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use written::{Written, options, scene};
@@ -28,22 +30,6 @@ fn fit(name: &str, scene: &Scene, soft: Soft, steps: usize) -> Fit {
     let fit = load(&job.0, &Options::default());
     drop(mesh);
     fit.unwrap_or_else(|said| panic!("{said}"))
-}
-
-#[derive(Default)]
-struct Kept(BTreeMap<String, Vec<u8>>);
-
-impl Watch for Kept {
-    fn result(&mut self, name: &str, bytes: &[u8]) -> Result<(), FitError> {
-        self.0.insert(name.to_owned(), bytes.to_vec());
-        Ok(())
-    }
-}
-
-fn run(fit: &mut Fit) -> BTreeMap<String, Vec<u8>> {
-    let mut kept = Kept::default();
-    fit.run(&AtomicBool::new(false), &mut kept).expect("nothing stops it");
-    kept.0
 }
 
 fn words(npy: &[u8]) -> impl Iterator<Item = u32> {

@@ -1,10 +1,12 @@
 //! The jobs that ship for what a rasteriser shades: their gradients against finite differences of their own losses, and that their
 //! fits come nearer to what was hidden.
 
+#[path = "job_files/kept.rs"]
+mod kept;
 #[path = "job_files/written.rs"]
 mod written;
 
-use kernels::jobs::{self, Fit, FitError, Watch};
+use kernels::jobs::{self, Fit};
 use ssl_compiler::diagnostics::render;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,21 +33,10 @@ const VIEWS: &[&str] = &["width=32", "height=32", "rows=192", "buffers.map.size=
 const SHADOW: &[&str] = &["width=48", "height=48", "rows=48", "buffers.target.size=[48, 48]"];
 const MIPS: &[&str] = &["width=16", "height=16", "rows=96", "buffers.target.size=[16, 96]"];
 
-#[derive(Default)]
-struct Kept(BTreeMap<String, Vec<u8>>);
-
-impl Watch for Kept {
-    fn result(&mut self, name: &str, bytes: &[u8]) -> Result<(), FitError> {
-        self.0.insert(name.to_owned(), bytes.to_vec());
-        Ok(())
-    }
-}
-
 fn run(fit: &mut Fit) -> BTreeMap<String, Vec<u8>> {
-    let mut kept = Kept::default();
-    fit.run(&AtomicBool::new(false), &mut kept).expect("nothing stops it");
+    let kept = kept::run(fit);
     assert_eq!(fit.findings().sentences(), Vec::<String>::new());
-    kept.0
+    kept
 }
 
 fn loss(name: &str, settings: &[&str]) -> f64 {
