@@ -2,8 +2,9 @@
 //! from the other. Both give the same bits, so nobody can tell when the change happens.
 //!
 //! One thread compiles for all shaders, in the order of their requests. It skips a shader that was dropped before its
-//! turn. Dropping a shader during its turn waits for the end of the turn, so no compilation is running when a program
-//! ends. If the better code is kept from an earlier run, it serves from the start.
+//! turn. Dropping a shader during its turn waits for the end of the turn, and the better code ends on the thread that
+//! drops the shader: when a program ends, nothing is inside a library whose statics end with it. If the better code is
+//! kept from an earlier run, it serves from the start.
 
 use super::{Backend, BackendError, Code, Text};
 use crate::ir::Module;
@@ -29,15 +30,15 @@ impl Backend for Tiered {
             return Ok(code);
         }
         let first = self.first.compile(module)?;
-        let later = Arc::new(Later::default());
+        let (later, turn) = (Arc::new(OnceLock::new()), Arc::new(Mutex::new(Wanted(true))));
         let (module, better) = (module.clone(), self.better.clone());
-        let waiting = Arc::downgrade(&later);
+        let (waiting, begins) = (Arc::downgrade(&later), turn.clone());
         // Without a thread the first code goes on.
         if let Some(queue) = queue() {
-            let job: Job = Box::new(move || run_job(&waiting, || better.compile(&module)));
+            let job: Job = Box::new(move || run_job(&waiting, &begins, || better.compile(&module)));
             let _ = queue.lock().unwrap_or_else(PoisonError::into_inner).send(job);
         }
-        Ok(Box::new(Switching { first, later }))
+        Ok(Box::new(Switching { first, later, turn }))
     }
 
     fn text(&self, module: &Module, text: Text) -> Result<String, BackendError> {
@@ -46,12 +47,10 @@ impl Backend for Tiered {
 }
 
 /// Code that may come.
-#[derive(Default)]
-struct Later {
-    code: OnceLock<Box<dyn Code>>,
-    /// Held while the code is being made.
-    making: Mutex<()>,
-}
+type Later = OnceLock<Box<dyn Code>>;
+
+/// Whether anybody can still run the code. Locked while the code is being made.
+struct Wanted(bool);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -67,33 +66,34 @@ fn queue() -> Option<&'static Mutex<Sender<Job>>> {
     QUEUE.get_or_init(start).as_ref()
 }
 
-fn run_job(waiting: &Weak<Later>, make: impl FnOnce() -> Result<Box<dyn Code>, BackendError>) {
-    let Some(later) = waiting.upgrade() else { return };
-    let making = later.making.lock().unwrap_or_else(PoisonError::into_inner);
-    // Gone but for this thread: nobody will run it.
-    if Arc::strong_count(&later) > 1
+fn run_job(waiting: &Weak<Later>, turn: &Mutex<Wanted>, make: impl FnOnce() -> Result<Box<dyn Code>, BackendError>) {
+    let wanted = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    if wanted.0
+        && let Some(later) = waiting.upgrade()
         && let Ok(Ok(code)) = catch_unwind(AssertUnwindSafe(make))
     {
         // Only this job sets it, and a back end that fails leaves the first code, which gives the same bits.
-        let _ = later.code.set(code);
+        let _ = later.set(code);
     }
-    drop(making);
+    // Behind the thread's own hold on the code, so that this is never the last one.
+    drop(wanted);
 }
 
 struct Switching {
     first: Box<dyn Code>,
     later: Arc<Later>,
+    turn: Arc<Mutex<Wanted>>,
 }
 
 impl Code for Switching {
     unsafe fn run(&self, context: &mut BlockContext) {
-        let code = self.later.code.get().unwrap_or(&self.first);
+        let code = self.later.get().unwrap_or(&self.first);
         // SAFETY: the caller promises what both ask for.
         unsafe { code.run(context) }
     }
 
     fn code_bytes(&self) -> usize {
-        self.first.code_bytes() + self.later.code.get().map_or(0, |c| c.code_bytes())
+        self.first.code_bytes() + self.later.get().map_or(0, |c| c.code_bytes())
     }
 
     fn timings(&self) -> &[(&'static str, Duration)] {
@@ -103,7 +103,7 @@ impl Code for Switching {
 
 impl Drop for Switching {
     fn drop(&mut self) {
-        drop(self.later.making.lock().unwrap_or_else(PoisonError::into_inner));
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).0 = false;
     }
 }
 
@@ -202,5 +202,55 @@ mod tests {
         assert_eq!((ran(&*codes[0]), ran(&*codes[1]), ran(&*codes[2])), (1.0, 1.0, 2.0));
         // A shader that goes before its turn costs no turn.
         drop(codes);
+    }
+
+    /// Whether anything of [`Quickly`] is under way on the thread that compiles.
+    static BUSY: AtomicUsize = AtomicUsize::new(0);
+
+    /// How much code the thread had to dispose of.
+    static LEFT: AtomicUsize = AtomicUsize::new(0);
+
+    /// Takes no time to compile, and tells where its code ends.
+    struct Quickly;
+
+    struct Ending;
+
+    impl Code for Ending {
+        unsafe fn run(&self, _: &mut BlockContext) {}
+    }
+
+    impl Drop for Ending {
+        fn drop(&mut self) {
+            let left = std::thread::current().name() == Some("ssl-better");
+            LEFT.fetch_add(usize::from(left), Ordering::AcqRel);
+        }
+    }
+
+    impl Backend for Quickly {
+        fn compile(&self, _: &Module) -> Result<Box<dyn Code>, BackendError> {
+            BUSY.fetch_add(1, Ordering::AcqRel);
+            std::thread::yield_now();
+            BUSY.fetch_sub(1, Ordering::AcqRel);
+            Ok(Box::new(Ending))
+        }
+
+        fn text(&self, _: &Module, _: Text) -> Result<String, BackendError> {
+            Ok(String::new())
+        }
+    }
+
+    /// Otherwise a program could end, and with it what LLVM shares, while LLVM works.
+    #[test]
+    fn nothing_is_compiled_or_disposed_of_once_its_owner_has_gone() {
+        let module = parse("entry fn @main(%0: token) -> (token) {\n  return %0\n}\n").expect("this is a module");
+        let tiered = Tiered { first: Box::new(Quick), better: Arc::new(Quickly) };
+        for round in 0..20_000 {
+            let code = tiered.compile(&module).expect("it is quick");
+            // The thread is somewhere in its turn, each time somewhere else.
+            (0..round * 37 % 4096).for_each(|_| std::hint::spin_loop());
+            drop(code);
+            let found = (BUSY.load(Ordering::Acquire), LEFT.load(Ordering::Acquire));
+            assert_eq!(found, (0, 0), "round {round}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! The memory of the thread is lost. Such a failure is a fault in this back end or in LLVM. Ending the process, as LLVM
 //! would, loses a render.
 
-use super::{BackendError, error};
+use super::{BackendError, ending, error};
 use inkwell::llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
@@ -27,6 +27,9 @@ pub(super) fn guarded<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, BackendError> + Send + 'static,
 ) -> Result<T, BackendError> {
     static INSTALLED: Once = Once::new();
+    static SECOND: Once = Once::new();
+    // Held by the caller: a thread that sleeps for ever keeps no program from ending.
+    let inside = ending::enter();
     // SAFETY: the handler does not return to LLVM from a thread that is guarded.
     INSTALLED.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(fatal)) });
     let (sender, receiver) = channel();
@@ -41,7 +44,9 @@ pub(super) fn guarded<T: Send + 'static>(
     };
     let thread = std::thread::Builder::new().name("ssl-llvm".to_owned()).stack_size(STACK);
     let thread = thread.spawn(body).map_err(|e| error(format!("no thread for LLVM: {e}")))?;
-    match receiver.recv() {
+    let received = receiver.recv();
+    SECOND.call_once(ending::register);
+    let done = match received {
         Ok(Ok(Err(e))) => Err(e),
         Ok(Ok(done)) => {
             // It has nothing left to do but to end; its LLVM context is gone by the time this returns.
@@ -50,7 +55,9 @@ pub(super) fn guarded<T: Send + 'static>(
         }
         Ok(Err(panic)) => resume_unwind(panic),
         Err(gone) => Err(error(gone)),
-    }
+    };
+    drop(inside);
+    done
 }
 
 extern "C" fn fatal(reason: *const c_char) {

@@ -9,6 +9,7 @@
 
 mod assembler;
 mod choices;
+mod ending;
 mod guard;
 mod host;
 mod instructions;
@@ -37,6 +38,7 @@ pub struct Llvm {
 
 impl Generator for Llvm {
     fn suits(&self, module: &Module) -> bool {
+        ending::prepare();
         let largest = Extent::of(module);
         largest.instructions <= MAX_SUITING && largest.elements <= MAX_SUITING_ELEMENTS
     }

@@ -1,7 +1,7 @@
 //! Object files in memory, linked and freed: one linker for the process, a resource tracker for each
 //! shader, whose removal returns the memory.
 
-use super::{BackendError, error};
+use super::{BackendError, ending, error};
 use crate::backend::generator::Linked;
 use crate::backend::native::{self, BlockFunction};
 use crate::runtime::block::{texture_adjoint_service, texture_service, texture_size_service};
@@ -53,6 +53,8 @@ unsafe impl Sync for Tracked {}
 
 impl Drop for Tracked {
     fn drop(&mut self) {
+        // At the end of the process its memory goes without us.
+        let Some(_inside) = ending::try_enter() else { return };
         // SAFETY: the tracker is live until here, and the entry cannot be called any more.
         unsafe { free(self.0) }
     }
