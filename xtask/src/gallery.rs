@@ -4,8 +4,9 @@
 //! The first comment of a file says what it shows. The page consists of these comments, so it cannot say anything else.
 //! Nothing changes before all pictures are there.
 
+use super::Outcome;
+use super::ci::shade;
 use super::commands::root;
-use super::{Outcome, shade};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

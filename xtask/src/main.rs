@@ -4,6 +4,7 @@
 //! Exit codes: 0 fine, 1 something failed, 2 wrong usage.
 
 mod ball;
+mod ci;
 mod commands;
 mod embree;
 mod fuzz;
@@ -13,9 +14,8 @@ mod python;
 mod setup;
 mod skips;
 
-use commands::{first_line, has, root, run};
+use commands::{first_line, has, run};
 use std::process::{Command, ExitCode};
-use std::time::Instant;
 
 /// Why a chore failed, for people.
 type Outcome = Result<(), String>;
@@ -40,7 +40,7 @@ const CHORES: &[Chore] = &[
         name: "ci",
         takes: "[--allow-skips]",
         what: "run everything that must pass before a merge; a skipped step fails",
-        run: ci,
+        run: ci::run_all,
     },
     Chore {
         name: "reference",
@@ -146,7 +146,7 @@ fn prove_math(arguments: &[String]) -> Outcome {
     run(command)
 }
 
-/// The same for the proofs and the pictures, which then share builds.
+/// The same for all that CI runs in release, which then shares one build.
 fn proof_features() -> &'static [&'static str] {
     if llvm::version().is_some() { &["--features", "llvm"] } else { &[] }
 }
@@ -170,188 +170,23 @@ fn prove_by(tests: &[&str], programs: usize) -> Outcome {
     run(command)
 }
 
-/// Two hundred steps of a fit, on all back ends and with several numbers of threads.
-fn long_fits() -> Outcome {
-    let test = ["test", "--release", "-p", "ssl-tests", "--test", "long_fits"];
-    let mut command = cargo_command(&[&test[..], proof_features()].concat());
-    command.env("SSL_FIT_STEPS", "200");
-    run(command)
-}
-
-/// Every scene that ships makes the same bytes whatever runs its shaders.
-fn equal_pictures() -> Outcome {
-    let test = ["test", "--release", "-p", "renderer", "--test", "equal_pictures"];
-    run(cargo_command(&[&test, proof_features(), &["--", "--ignored"]].concat()))
-}
-
-/// Tests of `ssl-tests`, some of which take minutes without optimisation.
-const LONG_TESTS: &[&str] = &["neutral", "lanes", "shaders", "library_derivatives", "llvm"];
-
-fn long_tests() -> Outcome {
-    let files: Vec<&str> = LONG_TESTS.iter().flat_map(|name| ["--test", *name]).collect();
-    cargo(&[&["test", "--release", "-p", "ssl-tests"], &files[..], proof_features(), &["--", "--ignored"]].concat())
-}
-
-/// One thing that must hold, with the name under which it is reported.
-type Step = (&'static str, fn() -> Outcome);
-
-/// Dev profile except for the proof, and for what runs `shade`, which share release builds.
-///
-/// The tests come last, as what nextest says of failures at its end then stands at the end of all output, where logs
-/// that are cut off still show it.
-const STEPS: &[Step] = &[
-    ("fmt", || cargo(&["fmt", "--all", "--check"])),
-    ("clippy", || clippy("xtask/reference")),
-    ("clippy, llvm", || if llvm::version().is_some() { clippy("xtask/reference,llvm") } else { Ok(()) }),
-    ("embree", with_embree),
-    ("doc", api_documentation),
-    ("reference", || reference(&["--check".to_owned()])),
-    ("coverage", coverage),
-    ("book", book),
-    // Diagnostics' fixtures mark columns, and other tests put something else behind the shader.
-    ("shader layout", || {
-        shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "kernels/ssl", "renderer/bsdfs", "tests/render_scenes"])
-    }),
-    ("warnings", warnings),
-    ("shader tests", || shade(&["test", "scenes", "renderer/bsdfs", "tests/shaders"])),
-    ("render", render),
-    ("pictures", equal_pictures),
-    ("fits", long_fits),
-    ("long tests", long_tests),
-    ("proof", || prove_by(&["--test", "proof", "--test", "proof_table"], 10_000)),
-    // A program's gradients take many runs of it: the full size is for `prove`.
-    ("proof, gradients", || prove_by(&["--test", "proof_gradients"], 1_000)),
-    ("proof, math", || prove_math(&[])),
-    ("test", test),
-];
-
-/// Runs all steps, past those that fail, so that one run tells everything. What was skipped was not shown to hold.
-fn ci(arguments: &[String]) -> Outcome {
-    let allow_skips = match arguments {
-        [] => false,
-        [only] if only == "--allow-skips" => true,
-        _ => return Err("`ci` takes nothing but `--allow-skips`".to_owned()),
-    };
-    let mut failed = Vec::new();
-    for (name, run) in STEPS {
-        println!("\n== {name}");
-        let start = Instant::now();
-        let outcome = run();
-        let seconds = start.elapsed().as_secs_f64();
-        match outcome {
-            Ok(()) => println!("== {name}: ok, {seconds:.0} s"),
-            Err(why) => {
-                println!("== {name}: FAILED, {seconds:.0} s: {}", why.lines().next().unwrap_or_default());
-                failed.push((*name, why));
-            }
-        }
-    }
-    let skipped = skips::take();
-    skips::report(&skipped);
-    if !failed.is_empty() {
-        // Once more, behind all else: what is far up may be cut off.
-        for (name, why) in &failed {
-            println!("\n== {name} failed: {why}");
-        }
-        let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
-        return Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), names.join(", ")));
-    }
-    if skipped.iter().any(|s| s.is_gap) && !allow_skips {
-        return Err("what was skipped was not tested (`--allow-skips` lets it pass)".to_owned());
-    }
-    println!("\nall {} steps passed", STEPS.len());
-    Ok(())
-}
-
-/// With and without the back ends that are optional: neither build may lean on the other.
-fn clippy(features: &str) -> Outcome {
-    cargo(&["clippy", "--workspace", "--all-targets", "--features", features, "--", "-D", "warnings"])
-}
-
-/// What differs with Embree: its own room, linted, and the tests of intersection over both structures.
-fn with_embree() -> Outcome {
-    if !embree::is_there() {
-        skips::gap("tests with Embree", "Embree is not installed (`cargo xtask setup` does)");
-        return Ok(());
-    }
-    let clippy = ["clippy", "-p", "renderer", "--all-targets", "--features", "embree", "--", "-D", "warnings"];
-    cargo(&clippy)?;
-    cargo(&["test", "-p", "renderer", "--features", "embree", "--lib", "accel"])?;
-    cargo(&["test", "-p", "renderer", "--features", "embree", "--test", "intersection", "--test", "equal_pictures"])
-}
-
-fn api_documentation() -> Outcome {
-    let mut command = cargo_command(&["doc", "--workspace", "--no-deps"]);
-    command.env("RUSTDOCFLAGS", "-D warnings");
-    run(command)
-}
-
-/// The book, where its builder is installed: a missing tool is no fault of the text.
-fn book() -> Outcome {
-    if !has(&["mdbook", "--version"]) {
-        skips::optional("the book", "mdbook is not installed");
-        return Ok(());
-    }
-    let mut command = Command::new("mdbook");
-    command.args(["build", "docs"]);
-    run(command)
-}
-
-/// What ships is free of warnings: the scenes, their shaders and the standard library.
-fn warnings() -> Outcome {
-    let mut files = Vec::new();
-    let folders = [
-        "scenes",
-        "scenes/lobes",
-        "scenes/materials",
-        "scenes/graphs/units",
-        "scenes/fit",
-        "scenes/integrals",
-        "scenes/raster",
-        "scenes/splats",
-        "ssl-compiler/std",
-        "renderer/bsdfs",
-    ];
-    for folder in folders {
-        // What a folder lacks cannot warn.
-        let Ok(entries) = std::fs::read_dir(root().join(folder)) else { continue };
-        let paths = entries.flatten().map(|e| e.path());
-        files.extend(paths.filter(|p| p.extension().is_some_and(|e| e == "ssl" || e == "toml")));
-    }
-    files.sort();
-    let names: Vec<String> = files.iter().map(|p| p.display().to_string()).collect();
-    let arguments: Vec<&str> =
-        ["check", "--deny-warnings"].into_iter().chain(names.iter().map(String::as_str)).collect();
-    shade(&arguments)
-}
-
-/// The smallest scene, to see that a picture comes out of the release build.
-fn render() -> Outcome {
-    let picture = std::env::temp_dir().join(format!("shade-ci-{}.png", std::process::id()));
-    let outcome = shade(&["render", "tests/render_scenes/tiny.toml", "-o", &picture.to_string_lossy()]);
-    // What cannot be removed is left to the system.
-    let _ = std::fs::remove_file(&picture);
-    outcome
-}
-
-fn shade(arguments: &[&str]) -> Outcome {
-    cargo(&[&["run", "--quiet", "--release", "-p", "renderer", "--bin", "shade", "--"], arguments].concat())
-}
-
 /// The pages that are made from the compiler's tables, by a program of their own.
 fn reference(arguments: &[String]) -> Outcome {
     if arguments.iter().any(|a| a != "--check") {
         return Err("`reference` takes nothing but `--check`".to_owned());
     }
-    let mut command =
-        cargo_command(&["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", "reference", "--"]);
-    command.args(arguments);
-    run(command)
+    from_tables("reference", &[], &arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The rules of the reference and their tests, by a program of their own.
 fn coverage() -> Outcome {
-    cargo(&["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", "coverage"])
+    from_tables("coverage", &[], &[])
+}
+
+/// Runs a program of this package that links the compiler, built as `options` say.
+fn from_tables(program: &str, options: &[&str], arguments: &[&str]) -> Outcome {
+    let run = ["run", "--quiet", "-p", "xtask", "--features", "reference", "--bin", program];
+    cargo(&[&run, options, &["--"], arguments].concat())
 }
 
 fn tables(arguments: &[String]) -> Outcome {

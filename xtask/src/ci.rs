@@ -1,0 +1,184 @@
+//! `cargo xtask ci`: everything that must hold before a merge, step by step, each with its time.
+
+use crate::commands::{has, root, run};
+use crate::{
+    Outcome, cargo, cargo_command, embree, from_tables, llvm, proof_features, prove_by, prove_math, skips, test,
+};
+use std::process::Command;
+use std::time::Instant;
+
+/// One thing that must hold, with the name under which it is reported.
+type Step = (&'static str, fn() -> Outcome);
+
+/// What the compiler checks comes first, then what shares one release build, then the tests.
+///
+/// The tests come last, as what nextest says of failures at its end then stands at the end of all output, where logs
+/// that are cut off still show it.
+const STEPS: &[Step] = &[
+    ("fmt", || cargo(&["fmt", "--all", "--check"])),
+    ("clippy", || clippy("xtask/reference")),
+    ("clippy, llvm", || if llvm::version().is_some() { clippy("xtask/reference,llvm") } else { Ok(()) }),
+    ("embree", with_embree),
+    ("doc", api_documentation),
+    ("reference", || from_tables("reference", &released(), &["--check"])),
+    ("coverage", || from_tables("coverage", &released(), &[])),
+    ("book", book),
+    // Diagnostics' fixtures mark columns, and other tests put something else behind the shader.
+    ("shader layout", || {
+        shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "kernels/ssl", "renderer/bsdfs", "tests/render_scenes"])
+    }),
+    ("warnings", warnings),
+    ("shader tests", || shade(&["test", "scenes", "renderer/bsdfs", "tests/shaders"])),
+    ("render", render),
+    ("pictures", equal_pictures),
+    ("fits", long_fits),
+    ("long tests", long_tests),
+    ("proof", || prove_by(&["--test", "proof", "--test", "proof_table"], 10_000)),
+    // A program's gradients take many runs of it: the full size is for `prove`.
+    ("proof, gradients", || prove_by(&["--test", "proof_gradients"], 1_000)),
+    ("proof, math", || prove_math(&[])),
+    ("test", test),
+];
+
+/// Runs all steps, past those that fail, so that one run tells everything. What was skipped was not shown to hold.
+pub fn run_all(arguments: &[String]) -> Outcome {
+    let allow_skips = match arguments {
+        [] => false,
+        [only] if only == "--allow-skips" => true,
+        _ => return Err("`ci` takes nothing but `--allow-skips`".to_owned()),
+    };
+    let mut failed = Vec::new();
+    for (name, run) in STEPS {
+        println!("\n== {name}");
+        let start = Instant::now();
+        let outcome = run();
+        let seconds = start.elapsed().as_secs_f64();
+        match outcome {
+            Ok(()) => println!("== {name}: ok, {seconds:.0} s"),
+            Err(why) => {
+                println!("== {name}: FAILED, {seconds:.0} s: {}", why.lines().next().unwrap_or_default());
+                failed.push((*name, why));
+            }
+        }
+    }
+    let skipped = skips::take();
+    skips::report(&skipped);
+    if !failed.is_empty() {
+        // Once more, behind all else: what is far up may be cut off.
+        for (name, why) in &failed {
+            println!("\n== {name} failed: {why}");
+        }
+        let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
+        return Err(format!("{} of {} steps failed: {}", failed.len(), STEPS.len(), names.join(", ")));
+    }
+    if skipped.iter().any(|s| s.is_gap) && !allow_skips {
+        return Err("what was skipped was not tested (`--allow-skips` lets it pass)".to_owned());
+    }
+    println!("\nall {} steps passed", STEPS.len());
+    Ok(())
+}
+
+/// With and without the back ends that are optional: neither build may lean on the other.
+fn clippy(features: &str) -> Outcome {
+    cargo(&["clippy", "--workspace", "--all-targets", "--features", features, "--", "-D", "warnings"])
+}
+
+/// What differs with Embree: its own room, linted, and the tests of intersection over both structures.
+fn with_embree() -> Outcome {
+    if !embree::is_there() {
+        skips::gap("tests with Embree", "Embree is not installed (`cargo xtask setup` does)");
+        return Ok(());
+    }
+    let clippy = ["clippy", "-p", "renderer", "--all-targets", "--features", "embree", "--", "-D", "warnings"];
+    cargo(&clippy)?;
+    // With the features of the tests as well, whose builds of the compiler these then are.
+    let test = [&["test", "-p", "renderer", "--features", "embree"], proof_features()].concat();
+    cargo(&[&test[..], &["--lib", "accel"]].concat())?;
+    cargo(&[&test[..], &["--test", "intersection", "--test", "equal_pictures"]].concat())
+}
+
+fn api_documentation() -> Outcome {
+    let mut command = cargo_command(&["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    run(command)
+}
+
+/// The book, where its builder is installed: a missing tool is no fault of the text.
+fn book() -> Outcome {
+    if !has(&["mdbook", "--version"]) {
+        skips::optional("the book", "mdbook is not installed");
+        return Ok(());
+    }
+    let mut command = Command::new("mdbook");
+    command.args(["build", "docs"]);
+    run(command)
+}
+
+/// What ships is free of warnings: the scenes, their shaders and the standard library.
+fn warnings() -> Outcome {
+    let mut files = Vec::new();
+    let folders = [
+        "scenes",
+        "scenes/lobes",
+        "scenes/materials",
+        "scenes/graphs/units",
+        "scenes/fit",
+        "scenes/integrals",
+        "scenes/raster",
+        "scenes/splats",
+        "ssl-compiler/std",
+        "renderer/bsdfs",
+    ];
+    for folder in folders {
+        // What a folder lacks cannot warn.
+        let Ok(entries) = std::fs::read_dir(root().join(folder)) else { continue };
+        let paths = entries.flatten().map(|e| e.path());
+        files.extend(paths.filter(|p| p.extension().is_some_and(|e| e == "ssl" || e == "toml")));
+    }
+    files.sort();
+    let names: Vec<String> = files.iter().map(|p| p.display().to_string()).collect();
+    let arguments: Vec<&str> =
+        ["check", "--deny-warnings"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    shade(&arguments)
+}
+
+/// The smallest scene, to see that a picture comes out of the release build.
+fn render() -> Outcome {
+    let picture = std::env::temp_dir().join(format!("shade-ci-{}.png", std::process::id()));
+    let outcome = shade(&["render", "tests/render_scenes/tiny.toml", "-o", &picture.to_string_lossy()]);
+    // What cannot be removed is left to the system.
+    let _ = std::fs::remove_file(&picture);
+    outcome
+}
+
+pub fn shade(arguments: &[&str]) -> Outcome {
+    let run = ["run", "--quiet", "-p", "renderer", "--bin", "shade"];
+    cargo(&[&run[..], &released(), &["--"], arguments].concat())
+}
+
+/// Two hundred steps of a fit, on all back ends and with several numbers of threads.
+fn long_fits() -> Outcome {
+    let test = ["test", "--release", "-p", "ssl-tests", "--test", "long_fits"];
+    let mut command = cargo_command(&[&test[..], proof_features()].concat());
+    command.env("SSL_FIT_STEPS", "200");
+    run(command)
+}
+
+/// Every scene that ships makes the same bytes whatever runs its shaders.
+fn equal_pictures() -> Outcome {
+    let test = ["test", "--release", "-p", "renderer", "--test", "equal_pictures"];
+    run(cargo_command(&[&test, proof_features(), &["--", "--ignored"]].concat()))
+}
+
+/// Tests of `ssl-tests`, some of which take minutes without optimisation.
+const LONG_TESTS: &[&str] = &["neutral", "lanes", "shaders", "library_derivatives", "llvm"];
+
+fn long_tests() -> Outcome {
+    let files: Vec<&str> = LONG_TESTS.iter().flat_map(|name| ["--test", *name]).collect();
+    cargo(&[&["test", "--release", "-p", "ssl-tests"], &files[..], proof_features(), &["--", "--ignored"]].concat())
+}
+
+/// What the steps that share the release build pass to cargo.
+pub fn released() -> Vec<&'static str> {
+    [&["--release"], proof_features()].concat()
+}
