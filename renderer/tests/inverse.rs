@@ -111,6 +111,38 @@ fn lights_of_all_kinds_have_the_slopes_of_the_same_paths() {
     }
 }
 
+const PAINTED: &str = "shader painted(out closure c)\n{\n    \
+    c = global_value<paint> * make_closure<Lambert>(color(0.5 + global_value<wear>), global_value<normal>);\n}\n";
+
+const GLOWING: &str = "globals { color shine; }\nshader glowing(out closure c)\n{\n    \
+    c = global_value<shine> * make_closure<Emission>(color(1.0));\n}\n";
+
+/// A shape's own value, that of the instance within, that of the instance around, and that of the scene; one number for all
+/// components; and what light samples find.
+#[test]
+fn variables_have_the_slopes_of_the_same_paths() {
+    let declared = format!("globals {{ color paint; float wear; }}\n{PAINTED}");
+    let shape = |kind: &str, place: &str, variables: &str| {
+        format!("type = \"{kind}\"\n{place}\nvariables = {{ {variables} }}\n")
+    };
+    for depth in [1, 4] {
+        let room = room(&materials(&declared, &declared, GLOWING), depth, "");
+        let scene = format!(
+            "variables = {{ wear = 0.2, paint = 0.4 }}\n{room}variables = {{ shine = [4.0, 5.0, 6.0] }}\n\
+             [[shapes]]\n{}[[shapes]]\n{}[[shapes]]\nname = \"other\"\n{}\
+             [[groups.pair.shapes]]\n{}[[groups.one.shapes]]\nname = \"own\"\n{}\
+             [[groups.one.shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\nradius = 0.3\n",
+            shape("instance", "group = \"pair\"\ntranslate = [-1, 0.5, 1]", "paint = [0.3, 0.5, 0.7], wear = 0.1"),
+            shape("instance", "group = \"pair\"\ntranslate = [1, 0.5, 1]", "paint = 0.6"),
+            shape("sphere", "material = \"ball\"\ntranslate = [-1, 2, 0]\nradius = 0.2", "wear = 0.0"),
+            shape("instance", "group = \"one\"", "wear = 0.4"),
+            shape("disk", "material = \"floor\"\ntranslate = [0.4, 0.2, 0.2]\nradius = 0.4", "paint = [0.2, 0.4, 0.6]"),
+        );
+        let patterns = ["variables.*", "shapes.*.variables.*", "groups.*.shapes.*.variables.*"];
+        assert_slopes(&format!("variables, {depth} bounces"), &scene, &patterns);
+    }
+}
+
 /// Lobes alone look for the light: light sampling would draw from tables that follow it.
 #[test]
 fn skies_have_the_slopes_of_the_same_paths() {

@@ -366,6 +366,10 @@ impl Geometry {
         &self.variables
     }
 
+    pub(super) fn variables_and_shapes(&mut self) -> (&mut Variables, &mut [Shape]) {
+        (&mut self.variables, &mut self.shapes)
+    }
+
     /// Gives the variables that nothing in the scene goes before.
     pub fn set_scene_variables(&mut self, constants: Vec<Constant>) {
         self.variables.set_scene(constants);

@@ -28,7 +28,7 @@ pub use quad::Quad;
 pub use sphere::Sphere;
 pub use surface::{Partials, Surface};
 pub use transform::Transform;
-pub use variables::{Constant, VertexVariable};
+pub use variables::{Constant, Giver, VertexVariable};
 
 use glam::Vec3;
 

@@ -85,6 +85,14 @@ impl Variables {
     }
 }
 
+/// Who gives a hit a value that is the same all over it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Giver {
+    Scene,
+    /// A shape, or an instance by the number of its shape.
+    Shape(u32),
+}
+
 /// What a hit finds under a name.
 enum Found<'a> {
     /// At the corners of its triangle, one row a corner.
@@ -119,21 +127,50 @@ impl Geometry {
     }
 
     fn found(&self, variable: u32, hit: &Hit) -> Option<Found<'_>> {
-        let variables = self.variables();
+        if let Some(Kept::Vertex(i)) = self.variables().kept(self.shape_of(hit.primitive), variable) {
+            // Only meshes have such.
+            let Primitive::Triangle(mesh, triangle) = self.primitive(hit.primitive) else { return None };
+            let list = &mesh.variables[i];
+            let at = |vertex: u32| &list.values[vertex as usize * list.components..][..list.components];
+            return Some(Found::Corners(mesh.indices[triangle].map(at)));
+        }
+        self.given(self.giver(variable, hit)?, variable).map(Found::Constant)
+    }
+
+    /// Who gives a hit a variable; `None` where nobody does, or its mesh has a value at each vertex.
+    pub fn giver(&self, variable: u32, hit: &Hit) -> Option<Giver> {
         let shape = self.shape_of(hit.primitive);
-        match variables.kept(shape, variable) {
-            Some(Kept::Constant(i)) => return Some(Found::Constant(&self.shape(shape).constants[i].value)),
-            Some(Kept::Vertex(i)) => {
-                // Only meshes have such.
-                let Primitive::Triangle(mesh, triangle) = self.primitive(hit.primitive) else { return None };
-                let list = &mesh.variables[i];
-                let at = |vertex: u32| &list.values[vertex as usize * list.components..][..list.components];
-                return Some(Found::Corners(mesh.indices[triangle].map(at)));
-            }
+        match self.variables().kept(shape, variable) {
+            Some(Kept::Constant(_)) => return Some(Giver::Shape(shape)),
+            Some(Kept::Vertex(_)) => return None,
             None => {}
         }
-        let inherited = instance::chain(self, hit.instance).filter_map(|i| self.constant(i.shape, variable)).last();
-        inherited.or_else(|| self.scene_constant(variable)).map(Found::Constant)
+        let givers = instance::chain(self, hit.instance).filter(|i| self.constant(i.shape, variable).is_some());
+        let innermost = givers.last().map(|i| Giver::Shape(i.shape));
+        innermost.or_else(|| self.scene_constant(variable).map(|_| Giver::Scene))
+    }
+
+    /// What it gives.
+    pub fn given(&self, giver: Giver, variable: u32) -> Option<&[f32]> {
+        match giver {
+            Giver::Scene => self.scene_constant(variable),
+            Giver::Shape(shape) => self.constant(shape, variable),
+        }
+    }
+
+    /// Gives a constant that is there as many other numbers.
+    pub fn set_given(&mut self, giver: Giver, variable: u32, value: &[f32]) {
+        let (variables, shapes) = self.variables_and_shapes();
+        let constant = match giver {
+            Giver::Scene => variables.scene.iter_mut().find(|(number, _)| *number == variable).map(|(_, c)| c),
+            Giver::Shape(shape) => match variables.kept(shape, variable) {
+                Some(Kept::Constant(i)) => Some(&mut shapes[shape as usize].constants[i]),
+                _ => None,
+            },
+        };
+        if let Some(constant) = constant {
+            constant.value.copy_from_slice(value);
+        }
     }
 
     fn constant(&self, shape: u32, variable: u32) -> Option<&[f32]> {

@@ -62,6 +62,17 @@ impl Differentiated {
             match &p.target {
                 Target::Material { material, name } => asked[*material as usize].parameters.push((name.clone(), first)),
                 Target::Light { setting } => sums.numbers.add_light(&scene, *setting, first),
+                Target::Variable { setting } => {
+                    let setting = &scene.variable_settings[*setting];
+                    sums.numbers.add_variable(setting, (first, p.len as u32));
+                    let name = &scene.values.variables()[setting.variable as usize];
+                    for (material, asked) in scene.materials.iter().zip(&mut asked) {
+                        let reads = material.variables().iter().any(|read| read.name == *name);
+                        if reads && !asked.variables.contains(name) {
+                            asked.variables.push(name.clone());
+                        }
+                    }
+                }
                 Target::Exposure => sums.numbers.exposure = Some(first),
                 Target::Texels { texture, .. } => {
                     sums.numbers.environment_texels |= scene.environment.texture() == Some(*texture);

@@ -1,7 +1,7 @@
 //! What of a scene can be fitted, by name.
 
 use super::texels::Channels;
-use crate::scene::Scene;
+use crate::scene::{Scene, VariableSetting};
 use crate::texture::{Layout, Sample};
 use ssl_compiler::diagnostics::closest;
 
@@ -33,6 +33,8 @@ pub enum Target {
     Material { material: u32, name: String },
     /// How strongly something shines, by its number among the scene's light settings.
     Light { setting: usize },
+    /// What a shape, an instance or the scene gives to shaders by name, by its number among the scene's variable settings.
+    Variable { setting: usize },
     /// That of the film, in stops.
     Exposure,
     /// The texels of a texture, by its number, in linear light, color multiplied by alpha.
@@ -51,6 +53,12 @@ pub fn list(scene: &Scene) -> Vec<Parameter> {
         };
         material.differentiable_parameters().map(of_material).collect::<Vec<_>>()
     };
+    let variable = |(setting, of): (usize, &VariableSetting)| {
+        let len = scene.variable(of).len();
+        let bounds = vec![[f32::NEG_INFINITY, f32::INFINITY]; len];
+        Parameter { name: of.name.clone(), target: Target::Variable { setting }, len, bounds, size: None }
+    };
+    let variables = scene.variable_settings.iter().enumerate().map(variable);
     let lights = scene.light_settings.iter().enumerate().map(|(setting, light)| Parameter {
         name: light.name.clone(),
         target: Target::Light { setting },
@@ -66,7 +74,7 @@ pub fn list(scene: &Scene) -> Vec<Parameter> {
         size: None,
     };
     let materials = scene.materials.iter().enumerate().flat_map(of);
-    materials.chain(images(scene)).chain(lights).chain([exposure]).collect()
+    materials.chain(images(scene)).chain(variables).chain(lights).chain([exposure]).collect()
 }
 
 /// The textures that the scene's file names, and the image of its environment. UDIM sets are none.

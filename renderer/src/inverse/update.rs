@@ -14,6 +14,7 @@ pub fn values(scene: &Scene, parameters: &[Parameter]) -> Vec<Vec<f32>> {
             found.map_or(vec![0.0; p.len], |d| material.numbers(d))
         }
         Target::Light { setting } => scene.light_settings[*setting].value.to_array().to_vec(),
+        Target::Variable { setting } => scene.variable(&scene.variable_settings[*setting]).to_vec(),
         Target::Exposure => vec![scene.film.exposure],
         Target::Texels { texture, channels } => channels.numbers(scene.textures.texels(*texture).unwrap_or_default()),
     };
@@ -43,6 +44,7 @@ impl Scene {
                     lights = true;
                     self.set_light(*setting, Vec3::from_slice(numbers));
                 }
+                Target::Variable { setting } => self.set_variable(*setting, numbers),
                 Target::Exposure => self.film.exposure = numbers[0],
                 Target::Texels { texture, channels } => {
                     images = true;

@@ -7,7 +7,7 @@ use super::table::{LobeSlot, SlotKind};
 use super::{Material, Scratch, ShadingPoint, Source, Surroundings};
 use ssl_compiler::diagnostics::{Diagnostics, render};
 use ssl_compiler::runtime::parameters::ParameterError;
-use ssl_compiler::runtime::{Block, HostServices, ParameterBlock, ParameterDesc, ParameterValue, Row};
+use ssl_compiler::runtime::{Block, HostServices, Order, ParameterBlock, ParameterDesc, ParameterValue, Row};
 use ssl_compiler::source::SourceMap;
 use ssl_compiler::types::Scalar;
 use ssl_compiler::{CompileError, GradientRequest, Shader, ShaderRequest};
@@ -43,6 +43,23 @@ pub struct GradientBy {
     pub parameters: Vec<(String, u32)>,
     /// Names of texture slots.
     pub textures: Vec<String>,
+    /// Names of variables of the scene that the shader reads.
+    pub variables: Vec<String>,
+}
+
+impl GradientBy {
+    fn is_empty(&self) -> bool {
+        self.parameters.is_empty() && self.textures.is_empty() && self.variables.is_empty()
+    }
+}
+
+/// What a row of a gradient is by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// One among all numbers that the gradient is taken by.
+    Number(u32),
+    /// A component of a variable of the scene, whose number each hit has from where it finds the variable.
+    Variable { variable: u32, component: usize },
 }
 
 /// The shader of a material, and its part for emission alone, each with its gradient.
@@ -68,7 +85,7 @@ struct Pullback {
     /// By output row, the row of its cotangent.
     cotangents: Vec<Option<usize>>,
     /// Rows of the gradient with the number of what each is by.
-    gradients: Vec<(usize, u32)>,
+    gradients: Vec<(usize, By)>,
 }
 
 impl Pullback {
@@ -83,7 +100,11 @@ impl Pullback {
         let names = asked.parameters.iter().map(|(name, _)| name.as_str());
         let known: Vec<&str> = names.filter(|name| plain.parameters.iter().any(|p| p.name == *name)).collect();
         let slots = asked.textures.iter().filter(|name| plain.textures.iter().any(|t| t.name == **name));
+        let reads =
+            |name: &&String| plain.globals_read.iter().any(|read| plain.globals.field(read.field).name == **name);
+        let given: Vec<&String> = asked.variables.iter().filter(reads).collect();
         let gradient = GradientRequest::of(closures).by_parameters(known).by_textures(slots.map(String::as_str));
+        let gradient = gradient.by_globals(given.iter().map(|name| name.as_str()));
         let mut request = ShaderRequest { gradient: Some(gradient), ..ShaderRequest::from(source.entry.as_deref()) };
         if of.source.is_none() {
             // A part of the shader has its kinds of closures only.
@@ -98,8 +119,15 @@ impl Pullback {
         let mut gradients = Vec::new();
         for (name, first) in &asked.parameters {
             let rows = made.and_then(|g| g.by_parameter(name)).map_or(&[][..], |d| &d.rows);
-            let numbered = rows.iter().enumerate().filter_map(|(i, row)| Some(((*row)?, first + i as u32)));
+            let numbered = rows.iter().enumerate().filter_map(|(i, row)| Some(((*row)?, By::Number(first + i as u32))));
             gradients.extend(numbered);
+        }
+        for name in given {
+            // Constants have no partials.
+            let rows = made.and_then(|g| g.by_global(name, Order::Value)).map_or(&[][..], |d| &d.rows);
+            let Some(variable) = number(name) else { continue };
+            let by = |component| By::Variable { variable, component };
+            gradients.extend(rows.iter().enumerate().filter_map(|(i, row)| Some(((*row)?, by(i)))));
         }
         // What is bound to the whole is bound here, too: words lie where they lie there.
         let mut parameters = ParameterBlock::new(interface);
@@ -149,7 +177,7 @@ impl Material {
     /// The shader has no gradient, or was loaded without what it takes to compile one.
     pub fn differentiate(&mut self, asked: &GradientBy, variables: &[String]) -> Result<(), Refused> {
         self.adjoint = None;
-        if asked.parameters.is_empty() && asked.textures.is_empty() {
+        if asked.is_empty() {
             return Ok(());
         }
         let Some(source) = self.source.clone() else { return Ok(()) };
@@ -175,7 +203,7 @@ impl Material {
     }
 
     /// Takes cotangents of the lobe table at up to 16 points back to the parameters, and by the host's service to texels. Calls
-    /// `add` with the number of what a row is the gradient by.
+    /// `add` with what a row is the gradient by.
     pub fn pull_back(
         &self,
         part: Part,
@@ -183,7 +211,7 @@ impl Material {
         (around, host): (Surroundings<'_>, &dyn HostServices),
         cotangents: &TableCotangents,
         scratch: &mut Scratch,
-        mut add: impl FnMut(u32, &Row),
+        mut add: impl FnMut(By, &Row),
     ) {
         let Some(adjoint) = &self.adjoint else { return };
         let Some(pullback) = (match part {
@@ -209,8 +237,8 @@ impl Material {
             mask,
             ..Block::new(block, &pullback.parameters, &mut scratch.outputs[..output_rows])
         });
-        for (row, number) in &pullback.gradients {
-            add(*number, &scratch.outputs[*row]);
+        for (row, by) in &pullback.gradients {
+            add(*by, &scratch.outputs[*row]);
         }
     }
 

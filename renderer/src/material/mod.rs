@@ -19,7 +19,7 @@ mod values;
 use crate::bsdf::{Lobes, OwnLobes, Place, WeightedLobe, WeightedOwn};
 use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
-pub use adjoint::{GradientBy, MaterialAdjoint, Part, Refused};
+pub use adjoint::{By, GradientBy, MaterialAdjoint, Part, Refused};
 pub use cotangents::{Entries, TableCotangents};
 use glam::Vec3;
 use globals::Fill;

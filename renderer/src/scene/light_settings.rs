@@ -1,12 +1,11 @@
 //! What a scene's file says of how strongly things shine: lights, shapes and the environment. It can change without the scene
 //! being built anew.
 
+use super::Scene;
+use super::named_tables::{self, ShapesOfTables};
 use super::schema::{EnvironmentTable, LightTable, SceneFile};
-use super::{Scene, pointer_step};
 use crate::light::{Environment, LightPlace};
 use glam::Vec3;
-use std::collections::HashMap;
-use std::ops::Range;
 
 /// A color of the scene's file to which light is in proportion.
 #[derive(Clone, Debug)]
@@ -33,7 +32,7 @@ pub enum LightSource {
 
 /// Those of the lights, which stand at `places` with tints, in the order of their tables.
 pub(super) fn of_lights(tables: &[LightTable], places: &[(LightPlace, Vec3)]) -> Vec<LightSetting> {
-    let names = names(tables.iter().map(|table| table.name.as_deref()));
+    let names = named_tables::names(tables.iter().map(|table| table.name.as_deref()));
     let one = |(i, (table, &(place, tint))): (usize, (&LightTable, &(LightPlace, Vec3)))| {
         let (key, value) = match table.kind.get_ref().as_str() {
             "distant" => ("irradiance", &table.irradiance),
@@ -49,30 +48,17 @@ pub(super) fn of_lights(tables: &[LightTable], places: &[(LightPlace, Vec3)]) ->
     tables.iter().zip(places).enumerate().map(one).collect()
 }
 
-/// Those of the shapes whose tables have the key. `places` says of each shape where its table stands in the file.
-pub(super) fn of_shapes(file: &SceneFile, places: &[Range<usize>]) -> Vec<LightSetting> {
-    let mut shapes: HashMap<usize, Vec<u32>> = HashMap::new();
-    for (shape, place) in places.iter().enumerate() {
-        shapes.entry(place.start).or_default().push(shape as u32);
-    }
-    let world = std::iter::once((String::new(), String::new(), &file.shapes));
-    let group =
-        |(name, group): (&String, _)| (format!("groups.{name}."), format!("/groups/{}", pointer_step(name)), group);
-    let groups = file.groups.iter().map(|(name, table)| group((name, &table.shapes)));
-    let mut settings = Vec::new();
-    for (before, pointer, tables) in world.chain(groups) {
-        let names = names(tables.iter().map(|table| table.name.as_deref()));
-        for (i, table) in tables.iter().enumerate() {
-            let (Some(value), Some(shapes)) = (&table.emission, shapes.get(&table.kind.span().start)) else { continue };
-            settings.push(LightSetting {
-                name: format!("{before}shapes.{}.emission", names[i]),
-                pointer: format!("{pointer}/shapes/{i}/emission"),
-                source: LightSource::Shapes(shapes.clone()),
-                value: Vec3::from(*value.get_ref()),
-            });
-        }
-    }
-    settings
+/// Those of the shapes whose tables have the key.
+pub(super) fn of_shapes(file: &SceneFile, shapes: &ShapesOfTables) -> Vec<LightSetting> {
+    let one = |named: named_tables::Named<'_>| {
+        Some(LightSetting {
+            value: Vec3::from(*named.table.emission.as_ref()?.get_ref()),
+            source: LightSource::Shapes(shapes.of(named.table)?.to_vec()),
+            name: format!("{}.emission", named.name),
+            pointer: format!("{}/emission", named.pointer),
+        })
+    };
+    named_tables::of_shapes(file).filter_map(one).collect()
 }
 
 /// Those of the environment, if the file has one. `sun` is the number of its sun. An image that could not be read has none: the
@@ -93,17 +79,6 @@ pub(super) fn of_environment(
         value,
     };
     environment.colors().into_iter().enumerate().map(one).collect()
-}
-
-/// The given names where they are there and no other table has the same, else numbers.
-fn names<'a>(given: impl Iterator<Item = Option<&'a str>> + Clone) -> Vec<String> {
-    let mut times: HashMap<&str, u32> = HashMap::new();
-    given.clone().flatten().for_each(|name| *times.entry(name).or_default() += 1);
-    let one = |(i, name): (usize, Option<&str>)| match name.filter(|name| times[name] == 1) {
-        Some(name) => name.to_owned(),
-        None => i.to_string(),
-    };
-    given.enumerate().map(one).collect()
 }
 
 impl Scene {

@@ -20,6 +20,7 @@ mod linking;
 mod loaded;
 mod materials;
 mod models;
+mod named_tables;
 mod nearby;
 mod read;
 mod schema;
@@ -28,6 +29,7 @@ mod shapes;
 mod strands;
 mod textures;
 mod tree;
+mod variable_settings;
 mod variables;
 
 pub use light_settings::{LightSetting, LightSource};
@@ -35,6 +37,7 @@ pub use read::{file_as_json, is_scene, pointer_step};
 pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 pub use tree::Setting;
+pub use variable_settings::VariableSetting;
 
 use crate::accel::{Accel, Structure};
 use crate::bsdf::{BentNormals, ClosureKind};
@@ -51,6 +54,7 @@ use folders::Folders;
 use glam::Vec3;
 use graphs::Graphs;
 use linking::Linking;
+use named_tables::ShapesOfTables;
 use schema::SceneFile;
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
 use ssl_compiler::modules::SearchPath;
@@ -73,6 +77,8 @@ pub struct Scene {
     pub environment_name: LightName,
     /// What the file says of how strongly things shine.
     pub light_settings: Vec<LightSetting>,
+    /// What the file gives to shaders by name.
+    pub variable_settings: Vec<VariableSetting>,
     pub materials: Vec<Material>,
     pub spaces: Spaces,
     /// What hits offer by name.
@@ -277,7 +283,8 @@ fn build(
     let lights = SceneLights::new(&studio, points, linking.links, file.integrator.light_choice);
     let environment = Environment::new(kind, rotation, &textures);
     let mut light_settings = light_settings::of_lights(&file.lights, &light_places);
-    light_settings.extend(light_settings::of_shapes(file, &places));
+    let shapes = ShapesOfTables::new(&places);
+    light_settings.extend(light_settings::of_shapes(file, &shapes));
     light_settings.extend(light_settings::of_environment(file.environment.as_ref(), &environment, own_sun));
     Some(Scene {
         view,
@@ -292,6 +299,7 @@ fn build(
         environment_name,
         environment,
         light_settings,
+        variable_settings: variable_settings::of(file, &shapes, &geometry),
         geometry,
         materials,
         textures,

@@ -1,7 +1,7 @@
 //! The way back to lights: to the strengths that the scene's file gives them, and to the shaders of shapes that light samples
 //! were drawn on.
 
-use super::{Gather, Kept, Numbers, Sweep};
+use super::{Gather, Kept, Numbers, Sweep, add_row};
 use crate::integrator::escape::shares_of_suns;
 use crate::integrator::light_samples::{EmitterPoint, Origin, Source};
 use crate::integrator::order::block_end;
@@ -70,7 +70,7 @@ pub fn back(
     let mut begin = 0;
     while begin < sweep.lights.emitters.len() {
         let end = block_end(&sweep.lights.emitters, begin, |(point, ..)| point.material);
-        pull_back(scene, begin..end, sweep, gather);
+        pull_back(scene, begin..end, (by, sweep), gather);
         begin = end;
     }
 }
@@ -121,7 +121,12 @@ pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &
 }
 
 /// Takes a block of one material back.
-fn pull_back(scene: &Scene, block: std::ops::Range<usize>, sweep: &mut Sweep, gather: &mut impl Gather) {
+fn pull_back(
+    scene: &Scene,
+    block: std::ops::Range<usize>,
+    (numbers, sweep): (&Numbers, &mut Sweep),
+    gather: &mut impl Gather,
+) {
     let Sweep { table, scratch, lights, .. } = sweep;
     let Lights { emitters, points, paths } = lights;
     let block = &emitters[block];
@@ -145,6 +150,6 @@ fn pull_back(scene: &Scene, block: std::ops::Range<usize>, sweep: &mut Sweep, ga
     // Its look-ups are drawn anew, as they were.
     let textures = scene.textures.scattered(scattered);
     whole.pull_back(Part::Emission, points, (scene.surroundings(), &textures), table, scratch, |by, row| {
-        gather.add(by, row, paths);
+        add_row(scene, (numbers, by), row, (points, paths), gather);
     });
 }

@@ -23,7 +23,7 @@ use super::light_samples::{DrawnLight, Origin};
 use super::vertices::Vertices;
 use super::wavefront::{Batch, Follower, walk};
 use super::workspace::Workspace;
-use crate::material::{Scratch, TableCotangents};
+use crate::material::{By, Scratch, ShadingPoint, TableCotangents};
 use crate::scene::Scene;
 use glam::Vec3;
 use ssl_compiler::runtime::Row;
@@ -132,11 +132,33 @@ impl<G: Gather> Follower for Replay<'_, G> {
     fn delivered(&mut self, scene: &Scene, work: &mut Workspace) {
         let Memory { totals, cotangents, kept, used, sweep } = &mut *self.memory;
         for block in &mut kept[..std::mem::take(used)] {
-            sweep::back(scene, work, block, (totals, cotangents), sweep, self.gather);
+            sweep::back(scene, work, block, (totals, cotangents, self.numbers), sweep, self.gather);
         }
         lights::back(scene, (kept, cotangents), (work, self.numbers), sweep, self.gather);
         lights::back_from_sky(scene, work, cotangents, self.numbers, self.gather);
         kept.iter_mut().for_each(|block| block.lights.clear());
+    }
+}
+
+/// Adds a row of a material's gradient, a lane for each of `paths`, whose hits are `points`.
+fn add_row(
+    scene: &Scene,
+    (numbers, by): (&Numbers, By),
+    row: &Row,
+    (points, paths): (&[ShadingPoint], &[u32]),
+    gather: &mut impl Gather,
+) {
+    match by {
+        By::Number(number) => gather.add(number, row, paths),
+        By::Variable { variable, component } => {
+            for ((point, path), gradient) in points.iter().zip(paths).zip(row.0) {
+                let giver = scene.geometry.giver(variable, &point.hit);
+                let number = giver.and_then(|giver| numbers.of_variable(variable, giver, component));
+                if let Some(number) = number.filter(|_| gradient != 0.0) {
+                    gather.add_number(number, gradient, *path);
+                }
+            }
+        }
     }
 }
 

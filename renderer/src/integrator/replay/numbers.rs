@@ -1,8 +1,10 @@
 //! Where gradients go, among all that is gathered, by what belongs to no material.
 
+use crate::geometry::Giver;
 use crate::light::LightPlace;
-use crate::scene::{LightSource, Scene};
+use crate::scene::{LightSource, Scene, VariableSetting};
 use glam::Vec3;
+use std::collections::HashMap;
 
 /// The number of the first of three floats, and by what the cotangent of the light's own strength is multiplied to be that of
 /// the floats.
@@ -16,6 +18,8 @@ pub struct Numbers {
     suns: Vec<Place>,
     shapes: Vec<Place>,
     environment: [Place; 3],
+    /// By variable and giver, the number of the first float, and how many there are.
+    variables: HashMap<(u32, Giver), (u32, u32)>,
     /// Whether it is taken by the texels of the environment.
     pub environment_texels: bool,
     /// That of the film's exposure.
@@ -36,6 +40,21 @@ impl Numbers {
                     self.put(LightPlace::Sun(*sun), Some((first, sunlight)));
                 }
             }
+        }
+    }
+
+    /// From now on the gradient by a variable is taken. `floats` are the number of its first float, and how many it has.
+    pub fn add_variable(&mut self, setting: &VariableSetting, floats: (u32, u32)) {
+        self.variables.extend(setting.givers.iter().map(|giver| ((setting.variable, *giver), floats)));
+    }
+
+    /// The number of the float that is a component of what is given.
+    pub fn of_variable(&self, variable: u32, giver: Giver, component: usize) -> Option<u32> {
+        let (first, len) = *self.variables.get(&(variable, giver))?;
+        match component as u32 {
+            // The only one stands for all components.
+            _ if len == 1 => Some(first),
+            component => (component < len).then_some(first + component),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The way back through one block of vertices: what the loss has to say about the lobes of each, and from there to what the
 //! shader was given.
 
-use super::{Gather, Kept, Sweep};
+use super::{Gather, Kept, Numbers, Sweep, add_row};
 use crate::bsdf::{AnyLobe, Bsdf, Request, Weighted};
 use crate::integrator::numbers::BounceNumbers;
 use crate::integrator::vertices::Vertices;
@@ -32,7 +32,7 @@ pub fn back(
     scene: &Scene,
     work: &Workspace,
     block: &mut Kept,
-    (totals, cotangents): (&[Vec3], &[Vec3]),
+    (totals, cotangents, numbers): (&[Vec3], &[Vec3], &Numbers),
     sweep: &mut Sweep,
     gather: &mut impl Gather,
 ) {
@@ -92,7 +92,7 @@ pub fn back(
     let bit = |(lane, scattered): (usize, &bool)| u32::from(*scattered) << lane;
     let textures = scene.textures.scattered(vertices.scattered.iter().enumerate().map(bit).sum());
     material.pull_back(Part::Whole, &vertices.points, (scene.surroundings(), &textures), table, scratch, |by, row| {
-        gather.add(by, row, &vertices.paths);
+        add_row(scene, (numbers, by), row, (&vertices.points, &vertices.paths), gather);
     });
 }
 

@@ -93,6 +93,7 @@ pub fn scene_text((path, set): (&Path, &[Setting]), scene: &Differentiated, fold
                 }
             }
             Target::Light { setting } => put(&mut root, &scene.scene.light_settings[*setting].pointer, value),
+            Target::Variable { setting } => put(&mut root, &scene.scene.variable_settings[*setting].pointer, value),
             Target::Exposure => put(&mut root, "/film/exposure", value),
             // They were seen to above.
             Target::Texels { .. } => {}
