@@ -58,6 +58,11 @@ fn gradient(scene: &mut Differentiated, options: &RenderOptions) -> Vec<f32> {
 
 /// Compares the gradient by every float with the slope of the same samples.
 fn assert_slopes(what: &str, scene: &str, patterns: &[&str]) {
+    assert_slopes_by(1.0 / 32.0, what, scene, patterns);
+}
+
+/// The same with slopes over `step` to both sides, and half of it.
+fn assert_slopes_by(step: f32, what: &str, scene: &str, patterns: &[&str]) {
     let mut scene = differentiated(scene, patterns);
     let options = RenderOptions { threads: Some(2), ..RenderOptions::default() };
     let (found, values) = (gradient(&mut scene, &options), scene.values());
@@ -73,7 +78,7 @@ fn assert_slopes(what: &str, scene: &str, patterns: &[&str]) {
             };
             (at(h, &mut scene) - at(-h, &mut scene)) / f64::from(2.0 * h)
         };
-        let (coarse, fine) = (slope(1.0 / 32.0), slope(1.0 / 64.0));
+        let (coarse, fine) = (slope(step), slope(0.5 * step));
         let expected = (4.0 * fine - coarse) / 3.0;
         let error = (f64::from(found[i]) - expected).abs();
         let tolerance = 1e-3 * expected.abs() + 3e-4 * largest;
@@ -279,6 +284,23 @@ const LAYERED: &str = "import \"bsdf.ssl\";\nstruct Veil : IBsdf\n{\n    float c
     const normal n = global_value<normal>;\n    \
     c = make_closure<Veil>(cover, tint * make_closure<Lambert>(color(1.0), n)) +\n        \
     gloss * make_closure<Glossy>(color(1.0), n, 0.5);\n}\n";
+
+/// Layers of the renderer on each other: what the upper one lets through is the lower one's weight.
+const COATED: &str = "shader coated(color tint = color(0.7, 0.5, 0.3), float ior = 1.6, float rough = 0.5, \
+    color varnish = color(0.9, 0.7, 0.6), float cover = 0.8, float felt = 0.4, out closure c)\n{\n    \
+    const normal n = global_value<normal>;\n    \
+    const closure paint = tint * make_closure<OrenNayar>(color(0.9), n, rough) + 0.3 * make_closure<Glossy>(tint, n, rough);\n    \
+    c = make_closure<Sheen>(felt * varnish, rough, n, make_closure<Coat>(ior, rough, varnish, cover, n, paint));\n}\n";
+
+/// Light samples alone look for the light, and no path goes on, so no chance depends on the parameters. Tables of albedos
+/// are linear between their entries, so slopes are taken over less than the distance of two.
+#[test]
+fn layers_have_the_slopes_of_the_same_paths() {
+    for (what, floor) in [("layers of the renderer", COATED), ("a layer of the file", LAYERED)] {
+        let scene = room(&materials(floor, floor, LAMP), 1, "sampling = \"lights\"\n");
+        assert_slopes_by(1.0 / 128.0, what, &scene, &["materials.floor.*", "materials.ball.*"]);
+    }
+}
 
 /// Sampling is detached: where chances follow the parameters, the gradient is right in the mean. The mean over many seeds is
 /// compared with the slope of a picture of many samples, within what the noise of both allows.

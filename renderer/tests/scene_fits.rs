@@ -39,6 +39,53 @@ fn an_exposure_and_a_light_are_found() {
     }
 }
 
+/// Two shapes share a material, and a variable of each is found beside one of the scene.
+#[test]
+fn variables_are_found_and_kept_in_the_scene() {
+    let folder = Folder::new("variables");
+    let painted = "globals { color paint; float gray; }\nshader painted(out closure c)\n{\n    \
+        c = global_value<paint> * make_closure<Lambert>(color(global_value<gray>), global_value<normal>);\n}\n";
+    let sphere = |x: f32, paint: &str| {
+        format!(
+            "[[shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\ntranslate = [{x}, 0.8, 1]\nvariables = {{ paint = {paint} }}\n"
+        )
+    };
+    let room = room(&materials(MATTE, painted, LAMP), 1, "")
+        .replace("radius = 0.8\n", "radius = 0.3\nvariables = { paint = 0.3 }\n");
+    let scene =
+        format!("variables = {{ gray = 0.8 }}\n{room}{}{}", sphere(-1.5, "[0.8, 0.4, 0.2]"), sphere(1.5, "0.6"));
+    let scene = folder.write("room.toml", &scene);
+    let target = folder.file("target.exr");
+    let (code, _, said) = shade(&["render", &scene, "-o", &target, "--spp", "256", "--size", "20x15"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, out, _) = shade(&["fit", &scene, "--list", "shapes.3.variables.paint"]);
+    assert_eq!((code, out.as_str()), (0, "shapes.3.variables.paint = [0.8,0.4,0.2]\n"));
+    let fit = "steps = 80\nsamples = 4\n[[views]]\ntarget = \"target.exr\"\n\
+        [[fit]]\nparameters = \"shapes.*.variables.paint\"\nrate = 0.05\nstart = 0.5\nlow = 0.01\nhigh = 1.0\n\
+        schedule = { type = \"cosine\", last = 0.05 }\n";
+    let job = folder.write("job.toml", fit);
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
+    assert_eq!(code, 0, "{said}");
+    let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
+    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for (pointer, wanted) in [
+        ("1/variables/paint", 0.3),
+        ("3/variables/paint/0", 0.8),
+        ("3/variables/paint/2", 0.2),
+        ("4/variables/paint", 0.6),
+    ] {
+        let value = found.pointer(&format!("/shapes/{pointer}")).and_then(serde_json::Value::as_f64);
+        let value = value.unwrap_or_else(|| panic!("{pointer}: {text}"));
+        assert!((value - wanted).abs() < 0.05, "{pointer} = {value} instead of {wanted}");
+    }
+    // The scene that was written has them.
+    let written = folder.file("out/scene.json");
+    let (code, out, said) = shade(&["fit", &written, "--list", "shapes.4.variables.paint"]);
+    let value = out.trim().strip_prefix("shapes.4.variables.paint = [").and_then(|text| text.strip_suffix(']'));
+    let value: f64 = value.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{code} {out} {said}"));
+    assert!((value - 0.6).abs() < 0.05, "{value}");
+}
+
 /// A texture is found from what is seen of it, and the scene that is written has it.
 #[test]
 fn a_texture_is_found_and_kept_in_a_file() {
