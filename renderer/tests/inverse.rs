@@ -22,6 +22,10 @@ use std::sync::atomic::AtomicBool;
 const STRIPES: &str = "shader lamp(color radiance = color(6.0, 5.0, 4.0), float power = 1.5, out closure c)\n{\n    \
     c = (power + 0.5 * sin(9.0 * global_value<uvw>.x)) * make_closure<Emission>(radiance);\n}\n";
 
+/// A lamp whose light comes through a layer that is written in the language.
+const VARNISHED: &str = "shader lamp(color radiance = color(6.0, 5.0, 4.0), color varnish = color(0.9, 0.7, 0.6), out closure c)\n{\n    \
+    c = make_closure<Coat>(1.5, 0.5, varnish, 0.8, global_value<normal>, make_closure<Emission>(radiance));\n}\n";
+
 fn differentiated(scene: &str, patterns: &[&str]) -> Differentiated {
     let file = File::new("scene.toml", scene);
     let making = Making { differentiable: true, ..Making::from(BackendKind::default()) };
@@ -96,6 +100,8 @@ fn weights_emission_and_members_have_the_slopes_of_the_same_paths() {
     assert_slopes("striped lamp", &scene, &["materials.*.*"]);
     let scene = room(&materials(DUST, MATTE, STRIPES), 3, "sampling = \"lobes\"\n");
     assert_slopes("without light samples", &scene, &["materials.*.*"]);
+    let scene = room(&materials(MATTE, MATTE, VARNISHED), 2, "sampling = \"lights\"\n");
+    assert_slopes("light under varnish", &scene, &["materials.floor.*", "materials.lamp.*"]);
 }
 
 const LIGHTS: &str = "[[lights]]\ntype = \"point\"\nname = \"key\"\nposition = [2, 3, 2]\nintensity = [9, 8, 7]\ntemperature = 3000\n\
@@ -145,6 +151,37 @@ fn variables_have_the_slopes_of_the_same_paths() {
         );
         let patterns = ["variables.*", "shapes.*.variables.*", "groups.*.shapes.*.variables.*"];
         assert_slopes(&format!("variables, {depth} bounces"), &scene, &patterns);
+    }
+}
+
+const VEIL: &str = "texture2d picture;\nshader veil(color tint = color(0.7, 0.8, 0.9), float cover = 0.3, out closure c)\n{\n    \
+    const float3 at = global_value<uvw>;\n    \
+    const color holes = texture2d_sample<picture>(2.0 * at.x, at.y).rgb;\n    \
+    c = cover * make_closure<Lambert>(tint, global_value<normal>) +\n        \
+    (1.0 - cover) * holes * make_closure<Transparent>(tint * tint);\n}\n";
+
+const FILTER: &str = "shader filter(color tint = color(0.6, 0.8, 0.7), float ior = 1.4, out closure c)\n{\n    \
+    c = make_closure<Coat>(ior, 0.5, tint, 0.9, global_value<normal>, make_closure<Transparent>(color(0.8)));\n}\n";
+
+/// Two sheets between the lamp and what it lights, one of them under a layer; none is met by paths.
+#[test]
+fn what_shadow_rays_pass_has_the_slopes_of_the_same_paths() {
+    let folder = Folder::new("veils");
+    let sheet = |material: &str, y: f32| {
+        format!(
+            "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"{material}\"\ntranslate = [0.5, {y}, 1]\nscale = [1.6, 1, 1.6]\n"
+        )
+    };
+    let sheets = format!(
+        "[materials.veil]\ntextures = {{ picture = \"seen\" }}\nsource = '''\n{VEIL}'''\n[materials.filter]\nsource = '''\n{FILTER}'''\n\
+         {}{}",
+        sheet("veil", 2.8),
+        sheet("filter", 2.6)
+    );
+    let scene = pictured(&folder, MATTE, LAMP, 1, "sampling = \"lights\"\n")
+        .replace("[textures.seen]", &format!("{sheets}[textures.seen]"));
+    for pattern in ["materials.veil.*", "materials.filter.*", "materials.floor.*", "textures.seen"] {
+        assert_slopes_by(1.0 / 128.0, &format!("two sheets, {pattern}"), &scene, &[pattern]);
     }
 }
 
@@ -259,6 +296,10 @@ const TINTED_MIRROR: &str = "shader mirror(color tint = color(0.9, 0.8, 0.7), ou
 const TINTED_GLASS: &str = "shader glass(color tint = color(0.9, 0.8, 0.7), out closure c)\n{\n    \
     c = make_closure<Dielectric>(tint, global_value<normal>, 1.5);\n}\n";
 
+/// Light passes straight through the ball, and is not reflected.
+const FOG: &str = "shader fog(color tint = color(0.9, 0.8, 0.7), out closure c)\n{\n    \
+    c = 0.9 * make_closure<Transparent>(tint);\n}\n";
+
 #[test]
 fn what_is_seen_in_mirrors_and_through_glass_has_the_slopes_of_the_same_paths() {
     for (what, ball) in [
@@ -266,6 +307,7 @@ fn what_is_seen_in_mirrors_and_through_glass_has_the_slopes_of_the_same_paths() 
         ("through glass", GLASS),
         ("in a mirror that has the color itself", TINTED_MIRROR),
         ("through glass that has the color itself", TINTED_GLASS),
+        ("through a filter", FOG),
     ] {
         let scene = room(&materials(DUST, ball, LAMP), 5, "");
         assert_slopes(what, &scene, &["materials.floor.*", "materials.ball.tint"]);

@@ -32,6 +32,18 @@ pub struct Crossing {
     material: u32,
 }
 
+/// A see-through surface that a shadow ray passed, for the gradient of what it let pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed {
+    pub shadow_ray: u32,
+    pub material: u32,
+    pub point: ShadingPoint,
+    /// How the ray sees textures, and the look-ups that shaders made for it before.
+    pub scattered: bool,
+    pub look_ups: u32,
+    pub share: Vec3,
+}
+
 /// Those of a wavefront, and the memory of this stage.
 #[derive(Default)]
 pub struct Crossings {
@@ -43,6 +55,8 @@ pub struct Crossings {
     order: Order,
     points: Vec<ShadingPoint>,
     scratch: Scratch,
+    /// The surfaces of materials with a gradient that rays passed, if somebody follows the paths.
+    pub followed: Option<Vec<Passed>>,
 }
 
 /// Finds the visibility of all shadow rays.
@@ -59,6 +73,9 @@ pub fn find(
     light.visibility.clear();
     light.visibility.extend(memory.occlusion.iter().map(share));
     memory.crossings.clear();
+    if let Some(followed) = &mut memory.followed {
+        followed.clear();
+    }
     for ((i, occlusion), ray) in memory.occlusion.iter().enumerate().zip(&light.shadow_rays) {
         // Where nothing is to be asked, see-through surfaces block as well.
         if *occlusion == Occlusion::SeeThrough && light.see_through.get(i).is_some_and(Option::is_some) {
@@ -135,6 +152,19 @@ fn pass(scene: &Scene, light: &LightSamples, memory: &mut Crossings, clock: &mut
         let host: &dyn HostServices = if clock.runs() { &timed } else { &textures };
         let passed = passage.passed(&memory.points, scene.surroundings(), host, &mut memory.scratch);
         counts.occupancy.block(Kind::Opacity, block.len());
+        if let Some(followed) = &mut memory.followed
+            && scene.materials[block[0].material as usize].has_adjoint()
+        {
+            let one = |(lane, crossing): (usize, &Crossing)| Passed {
+                shadow_ray: crossing.shadow_ray,
+                material: crossing.material,
+                point: memory.points[lane],
+                scattered: scattered >> lane & 1 != 0,
+                look_ups: crossing.look_ups,
+                share: passed[lane],
+            };
+            followed.extend(block.iter().enumerate().map(one));
+        }
         for (lane, crossing) in block.iter_mut().enumerate() {
             let surface = &memory.points[lane].surface;
             crossing.transmittance *= passed[lane];

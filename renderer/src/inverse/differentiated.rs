@@ -115,12 +115,6 @@ impl Differentiated {
         found
     }
 
-    /// Names of the fitted materials that let light pass straight on. What shadow rays lose there counts as given.
-    pub fn see_through(&self) -> impl Iterator<Item = &str> {
-        let fitted = self.scene.materials.iter().filter(|m| m.has_adjoint() && m.is_see_through());
-        fitted.map(|m| m.name.as_str())
-    }
-
     /// How many floats there are in all.
     pub fn len(&self) -> usize {
         self.len

@@ -62,10 +62,11 @@ pub enum By {
     Variable { variable: u32, component: usize },
 }
 
-/// The shader of a material, and its part for emission alone, each with its gradient.
+/// The shader of a material, and its parts for emission and for what lets light pass, each with its gradient.
 pub struct MaterialAdjoint {
     whole: Pullback,
     emission: Option<Pullback>,
+    passage: Option<Pullback>,
 }
 
 /// What of a material a cotangent belongs to.
@@ -74,6 +75,8 @@ pub enum Part {
     Whole,
     /// As [`Material::emission`].
     Emission,
+    /// As [`Material::passage`].
+    Passage,
 }
 
 struct Pullback {
@@ -146,7 +149,7 @@ impl Pullback {
 
 impl MaterialAdjoint {
     pub(super) fn bind(&mut self, name: &str, value: &ParameterValue) -> Result<(), ParameterError> {
-        for part in [Some(&mut self.whole), self.emission.as_mut()].into_iter().flatten() {
+        for part in [Some(&mut self.whole), self.emission.as_mut(), self.passage.as_mut()].into_iter().flatten() {
             part.parameters.set(part.shader.interface(), name, value)?;
         }
         Ok(())
@@ -185,16 +188,30 @@ impl Material {
             code.differentiate(&source.program, *closure)?;
         }
         let whole = Pullback::compile(&source, self, asked, variables)?;
-        let emission = self.emission.as_deref();
-        let emission = emission.map(|part| Pullback::compile(&source, part, asked, variables)).transpose()?;
-        self.adjoint = Some(Box::new(MaterialAdjoint { whole, emission }));
+        let part = |part: &Option<Box<Material>>| {
+            part.as_deref().map(|part| Pullback::compile(&source, part, asked, variables)).transpose()
+        };
+        let (emission, passage) = (part(&self.emission)?, part(&self.passage)?);
+        self.adjoint = Some(Box::new(MaterialAdjoint { whole, emission, passage }));
         Ok(())
     }
 
     /// The closures whose parameters count as constants for a gradient, since their code is in Rust.
     pub fn closures_without_adjoint(&self) -> impl Iterator<Item = &str> {
-        let lost = |slot: &&LobeSlot| matches!(&slot.kind, SlotKind::Native(kind) if !kind.emits) && slot.has_floats();
+        let lost = |slot: &&LobeSlot| match &slot.kind {
+            SlotKind::Native(kind) => !kind.emits && !kind.passes && slot.has_floats(),
+            SlotKind::Own { .. } => false,
+        };
         self.lobes.iter().filter(lost).map(|slot| &*slot.closure.name)
+    }
+
+    /// What of it a cotangent of a part belongs to.
+    pub fn part(&self, part: Part) -> Option<&Material> {
+        match part {
+            Part::Whole => Some(self),
+            Part::Emission => self.emission(),
+            Part::Passage => self.passage(),
+        }
     }
 
     /// Whether cotangents can be taken back to something.
@@ -217,6 +234,7 @@ impl Material {
         let Some(pullback) = (match part {
             Part::Whole => Some(&adjoint.whole),
             Part::Emission => adjoint.emission.as_ref(),
+            Part::Passage => adjoint.passage.as_ref(),
         }) else {
             return;
         };

@@ -2,7 +2,7 @@
 //! left: through layers to the weights beneath them, and through the code of lobes to their parameters.
 
 use super::table::{LobeSlot, SlotKind, Table};
-use super::{Entry, Material, ShadingPoint, place};
+use super::{Entry, Material, Part, ShadingPoint, place};
 use crate::bsdf::{Lobes, OwnCotangents, OwnLobes, Place};
 use glam::Vec3;
 use smallvec::SmallVec;
@@ -94,9 +94,11 @@ impl Material {
         self.lobes.iter().map(slot).collect()
     }
 
-    /// Adds what a cotangent of the emission of a lane means for its entries. Emission is linear in weight and radiance.
-    pub fn add_emission(
+    /// Adds what a cotangent of the emission of a lane means for its entries, or, for [`Part::Passage`], one of the share of
+    /// light that passes straight on. Both are linear in the weight and in the color of the closure.
+    pub fn add_light(
         &self,
+        part: Part,
         (rows, point, lane): (&[Row], &ShadingPoint, usize),
         entries: &[Entry],
         cotangent: Vec3,
@@ -105,16 +107,19 @@ impl Material {
         for e in entries {
             let slot = &self.lobes[e.entry];
             let SlotKind::Native(kind) = &slot.kind else { continue };
-            if !kind.emits {
+            let wanted = if part == Part::Passage { kind.passes } else { kind.emits };
+            if !wanted {
                 continue;
             }
-            let (mut none, place) = (Vec::new(), place(point));
-            let mut lobes = Lobes::new(&mut none);
+            let (mut list, place) = (Vec::new(), place(point));
+            let mut lobes = Lobes::new(&mut list);
             (kind.scatter)(&rows[slot.parameter_row..], lane, &place, &mut lobes);
             let emitted = lobes.emission;
-            cotangents.add_weight(e.entry, lane, cotangent * emitted);
-            // What is emitted is a parameter as it is, where it is positive.
-            if Vec3::from(read3(rows, slot.parameter_row, lane)) == emitted {
+            let passed = || list.iter().filter(|l| l.lobe.is_straight()).map(|l| l.weight * l.lobe.albedo()).sum();
+            let light: Vec3 = if part == Part::Passage { passed() } else { emitted };
+            cotangents.add_weight(e.entry, lane, cotangent * light);
+            // It is a parameter as it is, where that is in its bounds.
+            if Vec3::from(read3(rows, slot.parameter_row, lane)) == light {
                 let sum = &mut cotangents.rows[slot.parameter_row..slot.parameter_row + 3];
                 add(sum, lane, cotangent * e.given * e.passing);
             }

@@ -339,6 +339,20 @@ impl Material {
         })
     }
 
+    /// Runs the shader for a gradient: leaves its rows, and the lobes prepared whose code is a struct of a file.
+    pub fn run_again(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+        own: &mut OwnLobes,
+    ) {
+        let status = self.run(points, around, host, scratch);
+        own.clear();
+        self.begin_own(points, &status, scratch, own);
+    }
+
     /// Something of the emission and the lobes of each point; nothing where the shader ended early.
     fn asked_alone(
         &self,

@@ -1,7 +1,8 @@
 //! The way back to lights: to the strengths that the scene's file gives them, and to the shaders of shapes that light samples
 //! were drawn on.
 
-use super::{Gather, Kept, Numbers, Sweep, add_row};
+use super::parts::Asked;
+use super::{Gather, Kept, Numbers, Sweep};
 use crate::integrator::escape::shares_of_suns;
 use crate::integrator::light_samples::{EmitterPoint, Origin, Source};
 use crate::integrator::order::block_end;
@@ -19,6 +20,7 @@ pub struct Lights {
     emitters: Vec<(Box<EmitterPoint>, u32, Vec3)>,
     points: Vec<ShadingPoint>,
     paths: Vec<u32>,
+    of_light: Vec<Vec3>,
 }
 
 /// Takes what shapes sent towards the paths that met them back to the shapes' own emission.
@@ -127,29 +129,17 @@ fn pull_back(
     (numbers, sweep): (&Numbers, &mut Sweep),
     gather: &mut impl Gather,
 ) {
-    let Sweep { table, scratch, lights, .. } = sweep;
-    let Lights { emitters, points, paths } = lights;
+    let Lights { emitters, points, paths, of_light } = &mut sweep.lights;
     let block = &emitters[block];
-    let whole = &scene.materials[block[0].0.material as usize];
-    let Some(emission) = whole.emission() else { return };
+    let material = block[0].0.material;
+    let Some(emission) = scene.materials[material as usize].emission() else { return };
     points.clear();
     points.extend(block.iter().map(|(point, ..)| point.shading_point(&scene.geometry, emission)));
     paths.clear();
     paths.extend(block.iter().map(|(_, path, _)| *path));
+    of_light.clear();
+    of_light.extend(block.iter().map(|(.., cotangent)| *cotangent));
     let scattered = (1 << block.len()) - 1;
-    let textures = scene.textures.scattered(scattered);
-    emission.emitted(points, scene.surroundings(), &textures, scratch);
-    let rows = emission.table_rows(scratch).to_vec();
-    let mut own = Default::default();
-    let entries = emission.entries(&rows, points, &mut own);
-    emission.begin_cotangents(&own, table);
-    for (lane, (_, _, cotangent)) in block.iter().enumerate() {
-        emission.add_emission((&rows, &points[lane], lane), &entries[lane], *cotangent, table);
-    }
-    emission.settle((&rows, points), &entries, &own, table);
-    // Its look-ups are drawn anew, as they were.
-    let textures = scene.textures.scattered(scattered);
-    whole.pull_back(Part::Emission, points, (scene.surroundings(), &textures), table, scratch, |by, row| {
-        add_row(scene, (numbers, by), row, (points, paths), gather);
-    });
+    let asked = Asked { material, part: Part::Emission, points, paths, scattered, look_ups: &[], cotangents: of_light };
+    asked.back(scene, numbers, &mut sweep.parts, gather);
 }

@@ -15,6 +15,8 @@
 
 mod lights;
 mod numbers;
+mod parts;
+mod passages;
 mod sweep;
 
 pub use numbers::Numbers;
@@ -71,6 +73,8 @@ struct Sweep {
     scratch: Scratch,
     requests: sweep::Requests,
     lights: lights::Lights,
+    passages: passages::Passages,
+    parts: parts::Parts,
 }
 
 struct Replay<'a, G> {
@@ -100,8 +104,10 @@ pub fn replay(
         per_stop.enumerate().for_each(|(path, gradient)| gather.add_number(exposure, gradient, path as u32));
     }
     work.followed = Some(Vec::new());
+    work.crossings.followed = Some(Vec::new());
     walk(scene, batch, work, &mut Replay { numbers, memory, gather });
     work.followed = None;
+    work.crossings.followed = None;
     // What was not number is told by the render itself.
     work.faulty.clear();
     work.said.clear();
@@ -135,6 +141,8 @@ impl<G: Gather> Follower for Replay<'_, G> {
             sweep::back(scene, work, block, (totals, cotangents, self.numbers), sweep, self.gather);
         }
         lights::back(scene, (kept, cotangents), (work, self.numbers), sweep, self.gather);
+        let Sweep { passages, parts, .. } = sweep;
+        passages::back(scene, (work, cotangents), self.numbers, (passages, parts), self.gather);
         lights::back_from_sky(scene, work, cotangents, self.numbers, self.gather);
         kept.iter_mut().for_each(|block| block.lights.clear());
     }

@@ -49,7 +49,8 @@ pub fn back(
     for lane in vertices.lanes() {
         let of_radiance = cotangents[vertices.paths[lane] as usize] * vertices.throughput[lane];
         let of_emission = of_radiance * vertices.emission[lane].share;
-        material.add_emission((rows, &vertices.points[lane], lane), &entries[lane], of_emission, table);
+        let at = (&rows[..], &vertices.points[lane], lane);
+        material.add_light(Part::Emission, at, &entries[lane], of_emission, table);
     }
     // 2. Light samples: value times what arrives.
     for light in lights.iter() {
@@ -80,8 +81,18 @@ pub fn back(
                 let bsdf = vertices.bsdf(scene, lane);
                 let u_lobe = if bsdf.has_several() { u.lobe() } else { 0.0 };
                 if let Some((place, chosen, with)) = bsdf.chosen(u_lobe, u.direction()) {
-                    let draw = Draw { lane, place, with, of_rest };
-                    requests.ask_specular(&bsdf, &entries[lane], &chosen, &draw, table);
+                    let at = (&rows[..], &vertices.points[lane], lane);
+                    if chosen.lobe.is_straight() {
+                        let cotangent = over(of_rest, chosen.weight * chosen.lobe.albedo());
+                        let through = entry_of(&entries[lane], &bsdf, place);
+                        let through = entries[lane].iter().filter(|e| Some(e.entry) == through);
+                        through.for_each(|e| {
+                            material.add_light(Part::Passage, at, std::slice::from_ref(e), cotangent, table);
+                        });
+                    } else {
+                        let draw = Draw { lane, place, with, of_rest };
+                        requests.ask_specular(&bsdf, &entries[lane], &chosen, &draw, table);
+                    }
                 }
             }
         }
@@ -97,7 +108,7 @@ pub fn back(
 }
 
 /// Component by component; 0 where the divisor is: nothing went that way.
-fn over(a: Vec3, b: Vec3) -> Vec3 {
+pub fn over(a: Vec3, b: Vec3) -> Vec3 {
     let one = |a: f32, b: f32| if b != 0.0 { a / b } else { 0.0 };
     Vec3::new(one(a.x, b.x), one(a.y, b.y), one(a.z, b.z))
 }

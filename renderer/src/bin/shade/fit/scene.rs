@@ -168,10 +168,6 @@ fn tell_limits(scene: &Differentiated, outcome: &mut Outcome) {
         let note = format!("note: but for its weight, the parameters of `{closure}` in {of} count as constants\n");
         outcome.note.push_str(&note);
     }
-    for material in scene.see_through() {
-        let note = format!("note: the gradient leaves out how {material} dims the light that passes through it\n");
-        outcome.note.push_str(&note);
-    }
 }
 
 /// Shows progress, and keeps results and checkpoints.
