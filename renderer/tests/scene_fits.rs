@@ -39,6 +39,23 @@ fn an_exposure_and_a_light_are_found() {
     }
 }
 
+/// Names without folders are those of files in the folder where the program runs.
+#[test]
+fn fits_run_in_the_folder_of_their_scene() {
+    let folder = Folder::new("here");
+    folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 1, ""));
+    folder.write("job.toml", &FIT.replace("steps = 40", "steps = 1").replace("every = 20\n", ""));
+    let run = |arguments: &[&str]| {
+        let mut shade = std::process::Command::new(env!("CARGO_BIN_EXE_shade"));
+        let out = shade.args(arguments).current_dir(folder.path()).output().expect("it runs");
+        (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    assert_eq!(run(&["render", "room.toml", "-o", "target.exr"]).0, Some(0));
+    let (code, said) = run(&["fit", "room.toml", "--job", "job.toml"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(run(&["render", "job-fit/scene.json", "-o", "found.png"]).0, Some(0));
+}
+
 /// Two shapes share a material, and a variable of each is found beside one of the scene.
 #[test]
 fn variables_are_found_and_kept_in_the_scene() {

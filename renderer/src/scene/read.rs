@@ -73,9 +73,9 @@ pub fn file_as_json(path: &Path, set: &[Setting]) -> Result<serde_json::Value, S
     if let Some(wrong) = context.diagnostics.list.first() {
         return Err(wrong.message.clone());
     }
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let folder = std::path::absolute(folder).map_err(|e| e.to_string())?;
-    Ok(as_json(&Data::Table(tree), &folder, false))
+    // A name alone has an empty folder, which cannot be made absolute.
+    let path = std::path::absolute(path).map_err(|e| e.to_string())?;
+    Ok(as_json(&Data::Table(tree), path.parent().unwrap_or(&path), false))
 }
 
 /// A step of a JSON pointer (RFC 6901).
