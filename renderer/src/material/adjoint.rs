@@ -1,7 +1,7 @@
 //! The gradient of a material: from cotangents of the lobe table that its shader leaves to its parameters, by the code that
 //! the compiler made of the shader in reverse mode.
 
-use super::cotangents::TableCotangents;
+use super::cotangents::{Part, TableCotangents};
 use super::globals::{self, Fill};
 use super::table::{LobeSlot, SlotKind};
 use super::{Material, Scratch, ShadingPoint, Source, Surroundings};
@@ -67,16 +67,6 @@ pub struct MaterialAdjoint {
     whole: Pullback,
     emission: Option<Pullback>,
     passage: Option<Pullback>,
-}
-
-/// What of a material a cotangent belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    Whole,
-    /// As [`Material::emission`].
-    Emission,
-    /// As [`Material::passage`].
-    Passage,
 }
 
 struct Pullback {

@@ -2,11 +2,21 @@
 //! left: through layers to the weights beneath them, and through the code of lobes to their parameters.
 
 use super::table::{LobeSlot, SlotKind, Table};
-use super::{Entry, Material, Part, ShadingPoint, place};
+use super::{Entry, Material, ShadingPoint, place};
 use crate::bsdf::{Lobes, OwnCotangents, OwnLobes, Place};
 use glam::Vec3;
 use smallvec::SmallVec;
 use ssl_compiler::runtime::{LANES, Layer, Row, read3};
+
+/// What of a material a cotangent belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Whole,
+    /// As [`Material::emission`].
+    Emission,
+    /// As [`Material::passage`].
+    Passage,
+}
 
 /// Those of a block. Used over and over.
 #[derive(Default)]
