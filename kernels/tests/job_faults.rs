@@ -71,6 +71,25 @@ fn what_the_loss_does_not_depend_on_cannot_be_fitted() {
 }
 
 #[test]
+fn parameters_have_the_ranges_that_their_kernels_say() {
+    let ranged = changed("out buffer<float> y)", "int layers <<< min = 1, max = 8 >>>, out buffer<float> y)");
+    for (value, expected) in
+        [("0", "`layers` is 0, below its `min` of 1"), ("9", "`layers` is 9, above its `max` of 8")]
+    {
+        let said = refused(&ranged.replacen("[buffers.t]", &format!("[values]\nlayers = {value}\n[buffers.t]"), 1));
+        assert!(said.contains("J0004") && said.contains(expected) && said.contains("from 1 to 8"), "{said}");
+    }
+    for (path, setting, expected) in [
+        ("raster/texture.toml", "layers=0", "give it a value from 1 to 8"),
+        ("raster/hair.toml", "strands=-3", "give it a value of at least 1"),
+    ] {
+        let loaded = jobs::load(&scene(path), &options(&[setting]));
+        let said = render::text(&loaded.diagnostics, &loaded.sources, false);
+        assert!(loaded.job.is_none() && said.contains("J0004") && said.contains(expected), "{said}");
+    }
+}
+
+#[test]
 fn values_from_the_command_line_are_shown_there() {
     let path = scene("splats/photo.toml");
     let said = |list: &[&str]| {

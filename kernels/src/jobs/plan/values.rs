@@ -199,6 +199,11 @@ impl Planner<'_> {
             Work::Kernel { kernel, .. } => {
                 launch.shared.extend(shared.then(|| name.to_owned()));
                 launch.values.push((name.to_owned(), value.clone()));
+                let parameters = &kernel.shader().interface().parameters;
+                let described = parameters.iter().find(|parameter| parameter.name == name);
+                if let Some(found) = described.and_then(|parameter| parameter.disallowed(&value)) {
+                    return self.context.error(&codes::BAD_NUMBER, at, found.message, found.hint);
+                }
                 if let Err(e) = kernel.set(name, value) {
                     let hint = "values are numbers, lists of numbers, truth values, names of values, or `BUFFER.width`";
                     self.context.error(&codes::MISFIT, at, e.message(name), hint);
