@@ -70,6 +70,75 @@ fn what_the_loss_does_not_depend_on_cannot_be_fitted() {
     assert!(said.contains("J0008"), "{said}");
 }
 
+/// A launch that gives the gradient of `twice`, in place of the compiler.
+const OWN: &str = "
+[[launches]]
+kernel = 'doubled'
+over = 'x'
+gradient_of = 'twice'
+[loss]";
+
+fn with_own(kernel: &str, launch: &str) -> String {
+    changed("[loss]", launch).replacen("source = '''", &format!("source = '''\nkernel doubled({kernel}"), 1)
+}
+
+#[test]
+fn gradients_that_launches_give_are_checked() {
+    let right =
+        "in buffer<float> cotangent_y, add buffer<float> gradient_x) { gradient_x[index] += cotangent_y[index]; }";
+    let three = right.replace("cotangent_y", "cotangent_y3");
+    for (kernel, launch, code, expected) in [
+        (right, OWN.replace("'twice'", "'twise'"), "J0003", "did you mean `twice`?"),
+        (right, OWN.replace("'twice'", "'doubled'"), "J0003", "no launch of a kernel is named `doubled`"),
+        (right, OWN.replace("'twice'", "'apart'"), "J0007", "`apart` does not write `y`"),
+        (&three, OWN.to_owned(), "J0003", "no launch has a buffer `y3`"),
+        (
+            &right.replace("in buffer<float>", "in buffer<float2>").replace("y[index]", "y[index].x"),
+            OWN.to_owned(),
+            "J0007",
+            "one of the gradient of `y` is",
+        ),
+        (
+            &right.replace("gradient_x", "slope_x"),
+            OWN.replace("[loss]", "[buffers.slope_x]\nlength = 2\n[loss]"),
+            "J0005",
+            "`doubled` gives no gradient",
+        ),
+        (
+            "in buffer<float> cotangent_y, out buffer<float> gradient_x) { gradient_x = cotangent_y[index]; }",
+            OWN.to_owned(),
+            "J0007",
+            "`gradient_x` is an `out` buffer",
+        ),
+        (
+            right,
+            OWN.replace("'x'\n", "'x'\nbuffers = { gradient_x = ['x', 't'] }\n"),
+            "J0007",
+            "`gradient_x` is one buffer of `doubled`",
+        ),
+        (right, OWN.replace("'x'\n", "'x'\nbuffers = { gradient_x = 't' }\n"), "J0007", "`twice` does not read `t`"),
+        (
+            right,
+            OWN.replace("kernel = 'doubled'\nover = 'x'", "run = 'offsets'"),
+            "J0005",
+            "`offsets` gives no gradient",
+        ),
+    ] {
+        let said = refused(&with_own(kernel, &launch));
+        assert!(said.contains(code) && said.contains(expected), "{kernel} {launch}: {said}");
+    }
+    let of_constant =
+        "in buffer<float> cotangent_sum, add buffer<float> gradient_t) { gradient_t[index] += cotangent_sum[0]; }";
+    let said = refused(&with_own(of_constant, &OWN.replace("'twice'", "'apart'")));
+    assert!(said.contains("J0008") && said.contains("the gradient of `t`, which has none"), "{said}");
+    let (fit, steps) = ("[[fit]]\nbuffer = 'x'\nmethod = 'sgd'\nrate = 0.125\n", "steps = 1\n");
+    let twins = with_own(right, OWN)
+        .replace("[loss]", "[[launches]]\nkernel = 'twice'\nover = 'x'\nbuffers = { y = 'z' }\n[loss]");
+    assert!(refused(&twins).contains("several launches are named `twice`"));
+    let drawn = with_own(right, OWN).replace("[loss]\nbuffer = 'sum'\n", "").replace(fit, "").replace(steps, "");
+    assert!(refused(&drawn).contains("a job without a loss has no gradients"));
+}
+
 #[test]
 fn parameters_have_the_ranges_that_their_kernels_say() {
     let ranged = changed("out buffer<float> y)", "int layers <<< min = 1, max = 8 >>>, out buffer<float> y)");

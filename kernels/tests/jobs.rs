@@ -58,6 +58,26 @@ fn splats(more: &[&str]) -> Options {
     options(&[&SMALL, more].concat())
 }
 
+/// A launch may give a gradient: the right one, or none, which leaves the 1/2 that comes by another way.
+#[test]
+fn a_launch_gives_the_gradient_in_place_of_the_compiler() {
+    let own = |factor: &str| {
+        let kernel = "kernel mine(in buffer<float> cotangent_of, float factor, add buffer<float> gradient_x) { \
+                      gradient_x[index] += factor * cotangent_of[index]; }";
+        let launch =
+            "[[launches]]\nkernel = 'mine'\nover = 'x'\ngradient_of = 'twice'\nbuffers = { cotangent_of = 'y' }";
+        let job = changed("source = '''", &format!("source = '''\n{kernel}"));
+        let file = Written::new(
+            &format!("own-{factor}.toml"),
+            &job.replacen("[loss]", &format!("{launch}\nvalues = {{ factor = {factor} }}\n[loss]"), 1),
+        );
+        floats(&run(&mut build(&file.0, &Options::default())).files["x.npy"])
+    };
+    // By x, the loss has the slope 4 (2x − t) + 1/2, and the rate is 1/8.
+    assert_eq!(own("2.0"), [1.0 + 0.5 - 0.0625, 2.0 - 2.5 - 0.0625]);
+    assert_eq!(own("0.0"), [1.0 - 0.0625, 2.0 - 0.0625]);
+}
+
 /// The normal equations (AᵀA) z = Aᵀy of the points in the file, solved by Cramer's rule.
 #[test]
 fn the_curve_is_the_least_squares_one() {

@@ -36,17 +36,20 @@ impl Job {
             plan: &mut plan,
             graph,
             ids: Vec::new(),
+            gradients: Vec::new(),
             nodes: Vec::new(),
             mirrors: Vec::new(),
             context: &mut context,
         };
-        let built = builder.buffers().and_then(|()| builder.launches(room)).and_then(|()| {
-            let gradients = builder.gradients(&adjoint.buffers, adjoint.launches)?;
-            builder.optimisers(&gradients, target).map(|fitted| (gradients, fitted))
+        let built = builder.buffers().and_then(|()| {
+            builder.gradients(&adjoint.buffers)?;
+            builder.launches(room)?;
+            builder.backward(adjoint.launches)?;
+            builder.optimisers(target)
         });
         let ramps = builder.ramps();
         let Builder { graph, ids, nodes, .. } = builder;
-        let Some((_, fitted)) = built else { return Err((context.diagnostics, context.sources)) };
+        let Some(fitted) = built else { return Err((context.diagnostics, context.sources)) };
         let loss = plan.loss.as_ref().map(|loss| ids[loss.buffer]);
         let write = |write: super::plan::PlannedWrite| Write {
             buffer: ids[write.buffer],
@@ -63,6 +66,8 @@ struct Builder<'a> {
     graph: Graph,
     /// By buffer of the plan.
     ids: Vec<BufferId>,
+    /// Those that have a gradient, by buffer of the plan.
+    gradients: Vec<Option<BufferId>>,
     nodes: Vec<NodeId>,
     /// The gradients' nodes, and the launches that they belong to.
     mirrors: Vec<(usize, NodeId)>,
@@ -107,6 +112,11 @@ impl Builder<'_> {
                         .links
                         .iter()
                         .filter_map(|link| Some((link.port.as_str(), link.link(&self.ids)?)))
+                        .chain(launch.gives.iter().flat_map(|own| &own.links).filter_map(|link| {
+                            let gradient = self.gradients[link.of]?;
+                            let is_read = link.role == BufferRole::In;
+                            Some((link.port.as_str(), if is_read { Link::Read(gradient) } else { Link::Add(gradient) }))
+                        }))
                         .collect();
                     self.graph.launch(&launch.name, kernel.clone(), extent(launch.over, &self.ids), &links)
                 }
@@ -125,16 +135,16 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// The gradients' sums by buffer, and the launches that add to them.
-    fn gradients(&mut self, buffers: &[Id], launches: Vec<Backward>) -> Option<Vec<Option<BufferId>>> {
-        let mut gradients = vec![None; self.ids.len()];
+    /// The sums of gradients.
+    fn gradients(&mut self, buffers: &[Id]) -> Option<()> {
+        self.gradients = vec![None; self.ids.len()];
         let Some((loss, at)) = self.plan.loss.as_ref().map(|loss| (loss.buffer, loss.at.clone())) else {
-            return Some(gradients);
+            return Some(());
         };
         let one = Buffer::from_values(Arrangement::Rows, &[1.0f32]);
         let one = one.map_err(|error| GraphError::Buffer { buffer: "gradient of the loss".to_owned(), error });
         let one = one.map_err(|e| self.refuse(&e, at)).ok()?;
-        gradients[loss] = Some(self.graph.input("gradient of the loss", one));
+        self.gradients[loss] = Some(self.graph.input("gradient of the loss", one));
         for &id in buffers {
             let buffer = &self.plan.buffers[id];
             let (name, element) = (format!("gradient of {}", buffer.name), Element::floats(buffer.element.len()));
@@ -143,8 +153,13 @@ impl Builder<'_> {
                 // It is known only when the launches have run.
                 None => self.graph.sums_like(&name, element, buffer.arrangement, self.ids[id]),
             };
-            gradients[id] = Some(made.map_err(|e| self.refuse(&e, self.plan.buffers[id].at.clone())).ok()?);
+            self.gradients[id] = Some(made.map_err(|e| self.refuse(&e, self.plan.buffers[id].at.clone())).ok()?);
         }
+        Some(())
+    }
+
+    /// The launches that the compiler makes, which add to gradients.
+    fn backward(&mut self, launches: Vec<Backward>) -> Option<()> {
         for Backward { launch: number, kernel } in launches {
             let launch = &self.plan.launches[number];
             let of = |port: &str| launch.links.iter().find(|link| link.port == port);
@@ -152,9 +167,9 @@ impl Builder<'_> {
             for port in kernel.ports() {
                 let name = port.name.as_str();
                 let link = if let Some(cotangent) = name.strip_prefix("cotangent.") {
-                    of(cotangent).and_then(|link| gradients[link.to?]).map(Link::Read)
+                    of(cotangent).and_then(|link| self.gradients[link.to?]).map(Link::Read)
                 } else if let Some(gradient) = name.strip_prefix("gradient.") {
-                    of(gradient).and_then(|link| gradients[link.from?]).map(Link::Add)
+                    of(gradient).and_then(|link| self.gradients[link.from?]).map(Link::Add)
                 } else {
                     of(name).and_then(|link| link.from).map(|id| Link::Read(self.ids[id]))
                 };
@@ -167,7 +182,7 @@ impl Builder<'_> {
             self.nodes.push(node);
             self.mirrors.push((number, node));
         }
-        Some(gradients)
+        Some(())
     }
 
     /// The ramps, with the nodes of launches and of gradients that take their values.
@@ -184,12 +199,12 @@ impl Builder<'_> {
         ramped.collect()
     }
 
-    fn optimisers(&mut self, gradients: &[Option<BufferId>], target: ssl_compiler::Target) -> Option<Vec<Fitted>> {
+    fn optimisers(&mut self, target: ssl_compiler::Target) -> Option<Vec<Fitted>> {
         let mut compiler = Compiler::new();
         compiler.set_target(target);
         let mut all = Vec::new();
         for fit in &self.plan.fits {
-            let (buffer, gradient) = (self.ids[fit.buffer], gradients[fit.buffer]?);
+            let (buffer, gradient) = (self.ids[fit.buffer], self.gradients[fit.buffer]?);
             let made = Optimiser::new(&mut compiler, fit.method, &fit.groups, self.graph.buffer(buffer));
             match made {
                 Ok(mut optimiser) => {

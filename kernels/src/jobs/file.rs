@@ -109,6 +109,7 @@ pub struct LaunchTable {
     #[serde(default)]
     pub values: Values,
     pub name: Option<String>,
+    pub gradient_of: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]

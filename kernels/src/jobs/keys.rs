@@ -147,7 +147,8 @@ pub const TABLES: &[Table] = &[
             ),
             key("buffers", Buffers, "buffers that have other names here than in the kernel"),
             key("values", Values, "values of parameters, for this launch alone"),
-            key("name", Text, "for messages, that of the kernel if not given"),
+            key("name", Text, "for messages and for `gradient_of`, that of the kernel if not given"),
+            key("gradient_of", Text, "the launch whose gradient this one gives, in place of the compiler"),
         ],
     },
     Table {

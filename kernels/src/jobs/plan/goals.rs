@@ -148,6 +148,7 @@ impl Planner<'_> {
             over: Over::Buffer(of_id),
             values: Vec::new(),
             shared: Vec::new(),
+            gives: None,
             table: None,
             at,
         });

@@ -1,5 +1,6 @@
 //! Which kernels and operations run, and which buffers they read and write.
 
+use super::gradients::{OwnGradient, gradient_of};
 use super::{Id, Planner};
 use crate::buffer::Element;
 use crate::graph::Link;
@@ -25,6 +26,8 @@ pub(in crate::jobs) struct PlannedLaunch {
     pub values: Vec<(String, ParameterValue)>,
     /// The names of the parameters that have the job's value of the same name.
     pub shared: Vec<String>,
+    /// The gradient that it gives, if it gives one.
+    pub gives: Option<OwnGradient>,
     /// The launch of the job, unless it is the loss.
     pub table: Option<usize>,
     pub at: Place,
@@ -140,6 +143,7 @@ impl Planner<'_> {
                     over,
                     values: Vec::new(),
                     shared: Vec::new(),
+                    gives: None,
                     table,
                     at,
                 });
@@ -214,7 +218,9 @@ impl Planner<'_> {
             }
         }
         let mut links = Vec::new();
-        for (port, role, element, paths) in ports {
+        // What is the gradient of a buffer is linked when all buffers are known.
+        let of_buffers = |(port, ..): &(String, BufferRole, Element, Vec<String>)| gradient_of(table, port).is_none();
+        for (port, role, element, paths) in ports.into_iter().filter(of_buffers) {
             let bound = table.buffers.get(&port);
             let at = bound.map_or(table.at.span(), Spanned::span);
             let names = match bound.map(Spanned::get_ref) {

@@ -3,6 +3,7 @@
 
 mod buffers;
 mod goals;
+mod gradients;
 mod launches;
 mod starts;
 mod values;
@@ -107,6 +108,7 @@ impl Plan {
         };
         // Each of these reports all that it finds; what comes behind would only follow from it.
         planner.sound(Planner::plan_launches)?;
+        planner.sound(Planner::plan_own_gradients)?;
         let mut loss = match &job.loss {
             Some(table) => Some(planner.plan_loss(table, losses)?),
             None => None,
