@@ -200,6 +200,7 @@ fn the_shipped_fits_begin_well() {
     for (name, more) in [
         ("raster/shape.toml", &[target][..]),
         ("raster/texture.toml", &[target]),
+        ("raster/inverse-uv.toml", &[target]),
         ("raster/far-near.toml", &[target]),
         ("raster/environment.toml", &sky),
     ] {

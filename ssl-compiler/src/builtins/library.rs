@@ -47,6 +47,7 @@ library! {
     "raster/shadows.ssl": ;
     "raster/textures.ssl": ;
     "raster/mips.ssl": ;
+    "raster/inverse_uv.ssl": ;
     "noise/hash.ssl": "hash" "cellnoise" "cellnoise_float3" "pcellnoise" "pcellnoise_float3" "hashnoise"
         "hashnoise_float3";
     "noise/gradient.ssl": ;
