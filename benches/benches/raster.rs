@@ -1,5 +1,5 @@
-//! What a step of fitting by the rasteriser costs: silhouettes with their gradient by faces, pixels and layers, and the shipped
-//! jobs with and without packing and cache.
+//! What a step of fitting by the rasteriser costs: silhouettes with their gradient by faces, pixels and layers, the shipped jobs
+//! with and without packing and cache, and a texture by both of its gradients.
 //!
 //! `cargo bench -p ssl-benches --bench raster --features llvm -- [--threads N] [--large]`
 //!
@@ -50,7 +50,8 @@ fn main() -> ExitCode {
         println!("{}, {threads} threads, ms a step\n", backend.name());
         pool.map_err(|e| e.to_string())?.install(|| {
             silhouettes(folder, large)?;
-            shipped(folder)
+            shipped(folder)?;
+            textures()
         })
     })
 }
@@ -101,6 +102,34 @@ fn shipped(folder: &Path) -> Result<(), String> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let [whole, single, anew, plain] = ms;
         println!("| {name} | {whole:.1} | {single:.1} | {anew:.1} | {plain:.1} | {:.2} |", plain / whole);
+    }
+    Ok(())
+}
+
+/// A texture that six views of 256² pixels see, by the transposed look-up and by the inverse UV texture: a step, the PSNR to which
+/// all steps come, and the cosine between the first gradients.
+fn textures() -> Result<(), String> {
+    println!("\n| texture | transposed | inverse UV | times | cosine | PSNR transposed | PSNR inverse UV |");
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    let scenes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes/raster");
+    for side in [64, 128, 256, 512] {
+        let size = format!("buffers.texture.size=[{side}, {side}]");
+        let settings = [&size, "steps=50", "loss.every=1000", "write.0.every=1000"];
+        let (mut ms, mut psnr, mut gradients) = ([0.0; 2], [0.0; 2], [Vec::new(), Vec::new()]);
+        for (way, name) in ["texture.toml", "inverse-uv.toml"].into_iter().enumerate() {
+            let mut fit = load(&scenes.join(name), &settings)?;
+            let gradient = fit.gradient("texture", &AtomicBool::new(false)).map_err(|e| format!("{e:?}"))?;
+            let words = gradient.ok_or("the shipped job has changed")?.words();
+            gradients[way] = words.iter().map(|word| f64::from(f32::from_bits(*word))).collect();
+            ms[way] = step(&mut fit)?;
+            psnr[way] = fit.history().last().and_then(|point| point.psnr).unwrap_or(f64::NAN);
+        }
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let [a, b] = &gradients;
+        let cosine = dot(a, b) / (dot(a, a) * dot(b, b)).sqrt();
+        let ([transposed, inverse], [first, second]) = (ms, psnr);
+        let times = transposed / inverse;
+        println!("| {side}² | {transposed:.1} | {inverse:.1} | {times:.2} | {cosine:.3} | {first:.1} | {second:.1} |");
     }
     Ok(())
 }
