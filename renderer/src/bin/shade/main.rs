@@ -111,7 +111,11 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
     };
-    finish(&outcome, json)
+    let code = finish(&outcome, json);
+    // Shaders that live as long as the process may still be on their way to better code.
+    #[cfg(feature = "llvm")]
+    ssl_compiler::backend::llvm::ending::finish();
+    code
 }
 
 /// The command line, with the compiler's options out of the way of those who render: `--help-compiler` shows them alone.

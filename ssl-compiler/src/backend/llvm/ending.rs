@@ -50,6 +50,12 @@ pub(super) fn register() {
     unsafe { atexit(wait) };
 }
 
+/// Waits until no thread is inside LLVM, and lets none enter any more. A program that compiles in the background calls this before it
+/// ends, as statics that LLVM made while it ran go before any handler that was registered earlier.
+pub fn finish() {
+    wait();
+}
+
 extern "C" fn wait() {
     ENDING.store(true, Ordering::Release);
     let begin = Instant::now();

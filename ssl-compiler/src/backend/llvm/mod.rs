@@ -9,7 +9,7 @@
 
 mod assembler;
 mod choices;
-mod ending;
+pub mod ending;
 mod guard;
 mod host;
 mod instructions;
