@@ -10,6 +10,18 @@ const FIT: &str = "steps = 40\nsamples = 4\nevery = 20\n[[views]]\ntarget = \"ta
     [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\nschedule = { type = \"cosine\", last = 0.05 }\n\
     [[fit]]\nparameters = \"materials.ball.*\"\nrate = 0.03\nlow = 0.01\nhigh = 2.0\nschedule = { type = \"cosine\", last = 0.05 }\n";
 
+/// Compares numbers of the scene that a fit wrote, by JSON pointers, with those of its target, within so much for each unit
+/// of them.
+fn assert_found(folder: &Folder, within: f64, wanted: &[(&str, f64)]) {
+    let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
+    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for (pointer, wanted) in wanted {
+        let value = found.pointer(pointer).and_then(serde_json::Value::as_f64);
+        let value = value.unwrap_or_else(|| panic!("{pointer}: {text}"));
+        assert!((value - wanted).abs() < within * wanted.abs(), "{pointer} = {value} instead of {wanted}");
+    }
+}
+
 /// A picture that is as shown on a screen has the film's exposure; that is found beside a color of the light.
 #[test]
 fn an_exposure_and_a_light_are_found() {
@@ -28,15 +40,8 @@ fn an_exposure_and_a_light_are_found() {
     let job = folder.write("job.toml", fit);
     let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
     assert_eq!(code, 0, "{said}");
-    let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
-    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    for (pointer, wanted) in
-        [("/film/exposure", -0.7), ("/lights/0/intensity/0", 20.0), ("/lights/0/intensity/1", 10.0)]
-    {
-        let value = found.pointer(pointer).and_then(serde_json::Value::as_f64);
-        let value = value.unwrap_or_else(|| panic!("{pointer}: {text}"));
-        assert!((value - wanted).abs() < 0.1 * wanted.abs(), "{pointer} = {value} instead of {wanted}");
-    }
+    let wanted = [("/film/exposure", -0.7), ("/lights/0/intensity/0", 20.0), ("/lights/0/intensity/1", 10.0)];
+    assert_found(&folder, 0.1, &wanted);
 }
 
 /// Names without folders are those of files in the folder where the program runs.
@@ -83,18 +88,13 @@ fn variables_are_found_and_kept_in_the_scene() {
     let job = folder.write("job.toml", fit);
     let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
     assert_eq!(code, 0, "{said}");
-    let text = std::fs::read_to_string(folder.file("out/scene.json")).expect("it is written");
-    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    for (pointer, wanted) in [
-        ("1/variables/paint", 0.3),
-        ("3/variables/paint/0", 0.8),
-        ("3/variables/paint/2", 0.2),
-        ("4/variables/paint", 0.6),
-    ] {
-        let value = found.pointer(&format!("/shapes/{pointer}")).and_then(serde_json::Value::as_f64);
-        let value = value.unwrap_or_else(|| panic!("{pointer}: {text}"));
-        assert!((value - wanted).abs() < 0.05, "{pointer} = {value} instead of {wanted}");
-    }
+    let wanted = [
+        ("/shapes/1/variables/paint", 0.3),
+        ("/shapes/3/variables/paint/0", 0.8),
+        ("/shapes/3/variables/paint/2", 0.2),
+        ("/shapes/4/variables/paint", 0.6),
+    ];
+    assert_found(&folder, 0.1, &wanted);
     // The scene that was written has them.
     let written = folder.file("out/scene.json");
     let (code, out, said) = shade(&["fit", &written, "--list", "shapes.4.variables.paint"]);

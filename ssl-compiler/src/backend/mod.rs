@@ -16,6 +16,13 @@ use crate::ir::Module;
 use crate::runtime::BlockContext;
 use std::time::Duration;
 
+/// Waits for what is compiled in the background, and lets nothing begin any more. A program calls this before it ends, if
+/// shaders may live as long as it: what a compiler still uses would else be destroyed under it.
+pub fn finish() {
+    #[cfg(feature = "llvm")]
+    llvm::ending::finish();
+}
+
 /// A module that can be called.
 pub trait Code: Send + Sync {
     /// Runs every lane of the context's mask.

@@ -113,8 +113,7 @@ fn main() -> ExitCode {
     };
     let code = finish(&outcome, json);
     // Shaders that live as long as the process may still be on their way to better code.
-    #[cfg(feature = "llvm")]
-    ssl_compiler::backend::llvm::ending::finish();
+    ssl_compiler::backend::finish();
     code
 }
 
