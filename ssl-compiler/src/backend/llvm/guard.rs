@@ -29,7 +29,7 @@ pub(super) fn guarded<T: Send + 'static>(
     static INSTALLED: Once = Once::new();
     static SECOND: Once = Once::new();
     // Held by the caller: a thread that sleeps for ever keeps no program from ending.
-    let inside = ending::enter();
+    let _inside = ending::enter();
     // SAFETY: the handler does not return to LLVM from a thread that is guarded.
     INSTALLED.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(fatal)) });
     let (sender, receiver) = channel();
@@ -46,7 +46,7 @@ pub(super) fn guarded<T: Send + 'static>(
     let thread = thread.spawn(body).map_err(|e| error(format!("no thread for LLVM: {e}")))?;
     let received = receiver.recv();
     SECOND.call_once(ending::register);
-    let done = match received {
+    match received {
         Ok(Ok(Err(e))) => Err(e),
         Ok(Ok(done)) => {
             // It has nothing left to do but to end; its LLVM context is gone by the time this returns.
@@ -55,9 +55,7 @@ pub(super) fn guarded<T: Send + 'static>(
         }
         Ok(Err(panic)) => resume_unwind(panic),
         Err(gone) => Err(error(gone)),
-    };
-    drop(inside);
-    done
+    }
 }
 
 extern "C" fn fatal(reason: *const c_char) {
