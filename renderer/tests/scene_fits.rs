@@ -74,14 +74,19 @@ fn variables_are_found_and_kept_in_the_scene() {
     };
     let room = room(&materials(MATTE, painted, LAMP), 1, "")
         .replace("radius = 0.8\n", "radius = 0.3\nvariables = { paint = 0.3 }\n");
-    let scene =
-        format!("variables = {{ gray = 0.8 }}\n{room}{}{}", sphere(-1.5, "[0.8, 0.4, 0.2]"), sphere(1.5, "0.6"));
+    let scene = format!(
+        "variables = {{ gray = 0.8, unread = 1.0 }}\n{room}{}{}",
+        sphere(-1.5, "[0.8, 0.4, 0.2]"),
+        sphere(1.5, "0.6")
+    );
     let scene = folder.write("room.toml", &scene);
     let target = folder.file("target.exr");
     let (code, _, said) = shade(&["render", &scene, "-o", &target, "--spp", "256", "--size", "20x15"]);
     assert_eq!(code, 0, "{said}");
     let (code, out, _) = shade(&["fit", &scene, "--list", "shapes.3.variables.paint"]);
     assert_eq!((code, out.as_str()), (0, "shapes.3.variables.paint = [0.8,0.4,0.2]\n"));
+    let (code, _, said) = shade(&["fit", &scene, "--list", "variables.unread"]);
+    assert!(code == 1 && said.contains("no parameter `variables.unread`"), "{code} {said}");
     let fit = "steps = 80\nsamples = 4\n[[views]]\ntarget = \"target.exr\"\n\
         [[fit]]\nparameters = \"shapes.*.variables.paint\"\nrate = 0.05\nstart = 0.5\nlow = 0.01\nhigh = 1.0\n\
         schedule = { type = \"cosine\", last = 0.05 }\n";

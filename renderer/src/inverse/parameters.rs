@@ -1,6 +1,7 @@
 //! What of a scene can be fitted, by name.
 
 use super::texels::Channels;
+use crate::material::Material;
 use crate::scene::{Scene, VariableSetting};
 use crate::texture::{Layout, Sample};
 use ssl_compiler::diagnostics::closest;
@@ -41,9 +42,9 @@ pub enum Target {
     Texels { texture: u32, channels: Channels },
 }
 
-/// All that can be fitted, in the order of the scene.
+/// All that can be fitted, in the order of the scene. Variables that no shader reads are none of it.
 pub fn list(scene: &Scene) -> Vec<Parameter> {
-    let of = |(number, material): (usize, &crate::material::Material)| {
+    let of = |(number, material): (usize, &Material)| {
         let of_material = |p: &ssl_compiler::runtime::ParameterDesc| Parameter {
             name: format!("materials.{}.{}", material.name, p.name),
             target: Target::Material { material: number as u32, name: p.name.clone() },
@@ -58,7 +59,12 @@ pub fn list(scene: &Scene) -> Vec<Parameter> {
         let bounds = vec![[f32::NEG_INFINITY, f32::INFINITY]; len];
         Parameter { name: of.name.clone(), target: Target::Variable { setting }, len, bounds, size: None }
     };
-    let variables = scene.variable_settings.iter().enumerate().map(variable);
+    let names = scene.values.variables();
+    let is_read = |of: &VariableSetting| {
+        let mut reads = scene.materials.iter().flat_map(Material::variables);
+        reads.any(|read| read.name == names[of.variable as usize])
+    };
+    let variables = scene.variable_settings.iter().enumerate().filter(|(_, of)| is_read(of)).map(variable);
     let lights = scene.light_settings.iter().enumerate().map(|(setting, light)| Parameter {
         name: light.name.clone(),
         target: Target::Light { setting },
