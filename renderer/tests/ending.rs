@@ -1,8 +1,6 @@
 //! Programs that end while their shaders are still on their way to better code.
 
-mod rooms;
-
-use rooms::{LAMP, MATTE, materials, room};
+use ssl_tests::rooms::{LAMP, MATTE, materials, room};
 use ssl_tests::temporary::Folder;
 use std::process::Command;
 

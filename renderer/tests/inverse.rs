@@ -3,17 +3,18 @@
 //! Where no density and no choice depends on a parameter, the paths of a seed stay where they are while it changes. Then the
 //! gradient must be the slope of the very same samples, up to rounding.
 
-mod rooms;
+mod ran;
 
 use glam::Vec3;
+use ran::shade;
 use renderer::inverse::{Differentiated, choose, list};
 use renderer::material::Making;
 use renderer::render::{RenderOptions, render};
 use renderer::scene::{self, LoadOptions};
-use rooms::{DUST, GLASS, LAMP, MATTE, MIRROR, PICTURED, materials, pictured, room, shade};
 use ssl_compiler::BackendKind;
 use ssl_compiler::diagnostics::render::text;
 use ssl_compiler::modules::SearchPath;
+use ssl_tests::rooms::{DUST, GLASS, LAMP, MATTE, MIRROR, PICTURED, materials, pictured, room};
 use ssl_tests::temporary::{File, Folder};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -1,8 +1,9 @@
 //! `shade fit SCENE --job JOB`: fits find back what their targets were made with, and say what is wrong.
 
-mod rooms;
+mod ran;
 
-use rooms::{DUST, LAMP, MATTE, MIRROR, PICTURED, materials, pictured, room, shade};
+use ran::shade;
+use ssl_tests::rooms::{DUST, LAMP, MATTE, MIRROR, PICTURED, materials, pictured, room};
 use ssl_tests::temporary::Folder;
 use std::path::Path;
 

@@ -13,6 +13,7 @@ pub mod memory;
 pub mod neutral;
 pub mod oracle;
 pub mod proof;
+pub mod rooms;
 pub mod rust_source;
 mod skips;
 pub mod tape_programs;

@@ -1,13 +1,6 @@
 //! Small scenes for tests of inverse rendering: a room with a floor, a ball and a lamp, whose materials are given.
 
-use ssl_tests::temporary::Folder;
-
-/// Runs the program: its code, and what it said.
-pub fn shade(arguments: &[&str]) -> (i32, String, String) {
-    let out = std::process::Command::new(env!("CARGO_BIN_EXE_shade")).args(arguments).output().expect("it runs");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (out.status.code().unwrap_or(-1), text(&out.stdout), text(&out.stderr))
-}
+use crate::temporary::Folder;
 
 /// A room with a floor, a ball and a lamp, whose materials are given.
 pub fn room(materials: &str, max_depth: u32, more: &str) -> String {
