@@ -35,7 +35,7 @@ fn pairs(target: impl Into<Target>) -> Vec<Pair> {
 /// lost energy differ by.
 fn tolerance(name: &str) -> f32 {
     match name {
-        "AnisotropicConductor" | "Conductor" | "Glossy" | "Schlick" => 0.015,
+        "AnisotropicConductor" | "Conductor" | "Glossy" | "OpenPbr" | "Schlick" => 0.015,
         "Cloth" | "Coat" | "Principled" | "RoughDielectric" => 5e-3,
         _ => 1e-3,
     }
@@ -43,7 +43,7 @@ fn tolerance(name: &str) -> f32 {
 
 /// Whether the lobe is reciprocal: not those that make up for lost energy, or whose parts share it out by the viewer.
 fn is_reciprocal(name: &str) -> bool {
-    !["AnisotropicConductor", "Cloth", "Conductor", "Glossy", "Principled", "RoughDielectric", "Schlick"]
+    !["AnisotropicConductor", "Cloth", "Conductor", "Glossy", "OpenPbr", "Principled", "RoughDielectric", "Schlick"]
         .contains(&name)
 }
 
@@ -95,6 +95,7 @@ fn lobes_agree_with_those_in_rust() {
     for Pair { name, rust, ssl } in pairs(BackendKind::Cranelift) {
         let tolerance = tolerance(&name);
         let close = |a: Vec3, b: Vec3| (a - b).abs().max_element() <= tolerance * b.abs().max_element() + 1e-5;
+        let mut bent = 0;
         for round in 0..20 {
             let mut s = Sampler::new(round, (11, 4), 0);
             let (rows, places) = (drawn(&rust, 0.1, &mut s), places(&mut s));
@@ -106,6 +107,11 @@ fn lobes_agree_with_those_in_rust() {
                 let told = format!("{name} {round}.{lane} {:?}", rows.iter().map(|r| r.0[lane]).collect::<Vec<_>>());
                 let (found, expected) = (lobe.albedo, sum(&list, |l| l.lobe.albedo()));
                 assert!(close(found, expected), "{told}: albedo {found} {expected}");
+                // Where wo is low, glossy parts of a struct bend its normal, and in Rust diffuse parts keep theirs.
+                if list.iter().any(|l| l.lobe.is_diffuse() && (l.lobe.normal() - lobe.normal).length() > 1e-5) {
+                    bent += 1;
+                    continue;
+                }
                 for _ in 0..16 {
                     let wi = uniform_cone(s.next_2d(), if s.next_1d() < 0.3 { 2.0 } else { 1.0 });
                     let (value, pdf) = own.value(&lobe, place.wo, wi);
@@ -138,6 +144,7 @@ fn lobes_agree_with_those_in_rust() {
                 }
             }
         }
+        assert!(bent * 4 <= 20 * LANES, "{name}: {bent}");
     }
 }
 
@@ -147,6 +154,8 @@ fn posed(Pair { rust, ssl, .. }: &Pair, rows: &[Row], pose: &Pose) -> Box<dyn Sc
     let (mut turned, mut at) = (rows.to_vec(), 0);
     for p in parameters(rust) {
         let given = match types.display(&p.ty).to_string().as_str() {
+            // A layer's own leans.
+            "normal" if p.name.contains("coat") => Some((pose.normal + 0.3 * pose.tangent).normalize()),
             "normal" => Some(pose.normal),
             "vector" => Some(pose.tangent),
             _ => None,
@@ -177,17 +186,26 @@ fn lobes_pass_the_harness() {
         let mut rows = drawn(&pair.rust, 0.4, &mut Sampler::new(1, (5, 1), 0));
         set(&pair.rust, &mut rows, "clearcoat_gloss", 0.0);
         set(&pair.rust, &mut rows, "anisotropic", 0.5);
-        let make = |pose: &Pose| posed(&pair, &rows, pose);
-        if make(&Pose::upright(Vec3::Z)).is_specular() {
-            continue;
+        pass_the_harness(&pair, &rows);
+        let before = rows.clone();
+        set(&pair.rust, &mut rows, "geometry_thin_walled", f32::from_bits(1));
+        if rows != before {
+            pass_the_harness(&pair, &rows);
         }
-        let told = format!("{} {:?}", pair.name, rows.iter().map(|r| r.0[0]).collect::<Vec<_>>());
-        match (is_reciprocal(&pair.name), pair.name.as_str()) {
-            (true, _) => harness::check(&told, &make),
-            // Its parts are added, as in Disney's model.
-            (_, "Principled") => harness::check_within(&told, &make, 1.8),
-            _ => harness::check_one_way(&told, &make),
-        }
+    }
+}
+
+fn pass_the_harness(pair: &Pair, rows: &[Row]) {
+    let make = |pose: &Pose| posed(pair, rows, pose);
+    if make(&Pose::upright(Vec3::Z)).is_specular() {
+        return;
+    }
+    let told = format!("{} {:?}", pair.name, rows.iter().map(|r| r.0[0]).collect::<Vec<_>>());
+    match (is_reciprocal(&pair.name), pair.name.as_str()) {
+        (true, _) => harness::check(&told, &make),
+        // Its parts are added, as in Disney's model.
+        (_, "Principled") => harness::check_within(&told, &make, 1.8),
+        _ => harness::check_one_way(&told, &make),
     }
 }
 

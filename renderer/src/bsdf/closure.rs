@@ -134,7 +134,7 @@ pub fn closures() -> Vec<ClosureKind> {
         ClosureKind::of::<super::Lambert>().in_file("bsdfs/lambert.ssl"),
         ClosureKind::of::<super::Measured>(),
         ClosureKind::of::<super::Mirror>().in_file("bsdfs/mirror.ssl"),
-        ClosureKind::of::<super::OpenPbr>(),
+        ClosureKind::of::<super::OpenPbr>().in_file("bsdfs/openpbr.ssl"),
         ClosureKind::of::<super::OrenNayar>().in_file("bsdfs/oren_nayar.ssl"),
         ClosureKind::of::<super::Phong>().in_file("bsdfs/phong.ssl"),
         ClosureKind::of::<super::Principled>().in_file("bsdfs/principled.ssl"),

@@ -36,6 +36,7 @@ pub static LIBRARY: &[LibraryFile] = files! {
     "glossy.ssl"
     "lambert.ssl"
     "mirror.ssl"
+    "openpbr.ssl"
     "oren_nayar.ssl"
     "phong.ssl"
     "principled.ssl"
