@@ -155,6 +155,8 @@ pub struct FitTable {
     pub shape: Option<String>,
     /// In jobs whose parameters are images, how strongly neighbouring texels are drawn together.
     pub smooth: Option<f32>,
+    /// In jobs that fit scenes, how far to both sides of a value pictures are compared, in place of a derivative.
+    pub attached: Option<Spanned<f32>>,
     pub low: Option<f32>,
     pub high: Option<f32>,
     pub schedule: Option<ScheduleTable>,

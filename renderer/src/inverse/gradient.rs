@@ -43,6 +43,10 @@ pub enum GradientError {
     Texels,
     /// The radiance of a pixel does not depend on the exposure.
     Exposure,
+    /// The bounds of a parameter leave no room to move it.
+    NoRoom,
+    /// The scene could not follow its parameters.
+    Scene(String),
     Cancelled,
 }
 
@@ -62,6 +66,8 @@ impl fmt::Display for GradientError {
             GradientError::Exposure => f.write_str(
                 "the light of a pixel does not depend on the exposure, which only scales how it is shown: name another parameter",
             ),
+            GradientError::NoRoom => f.write_str("the least and the greatest value of a parameter leave no room to move it"),
+            GradientError::Scene(why) => f.write_str(why),
             GradientError::Cancelled => f.write_str("the gradient was cancelled"),
         }
     }

@@ -4,6 +4,7 @@
 //! parameters that were chosen; it renders, takes a picture's cotangents back to the parameters, and moves them without being
 //! built anew.
 
+mod attached;
 mod derivative;
 mod differentiated;
 mod gradient;

@@ -169,15 +169,40 @@ impl Fit {
             let gradient: Vec<Vec3> = gradient.into_iter().map(|g| g * (weight * gain)).collect();
             // Other samples than those of the picture: noise that both have would be squared.
             let options = self.options(view, 1, self.job.gradient_samples);
-            let found = self.scene.gradient(&options, &gradient, cancel).map_err(|e| match e {
+            let found = self.pull_back(&options, &gradient, cancel).map_err(|e| match e {
                 GradientError::Cancelled => FitError::Cancelled,
                 e => FitError::Gradient(e),
             })?;
-            self.left_out += found.left_out;
-            sum.iter_mut().zip(&found.values).for_each(|(sum, g)| *sum += g);
+            sum.iter_mut().zip(&found).for_each(|(sum, g)| *sum += g);
         }
         loss += self.add_unevenness(&mut sum);
         Ok((loss, sum))
+    }
+
+    /// The gradient of which `cotangent` is that by the pixels: by replayed paths, or by pictures on both sides of a value.
+    fn pull_back(
+        &mut self,
+        options: &RenderOptions,
+        cotangent: &[Vec3],
+        cancel: &AtomicBool,
+    ) -> Result<Vec<f32>, GradientError> {
+        let mut values = vec![0.0; self.scene.len()];
+        if self.job.fits.iter().any(|planned| planned.attached.is_none()) {
+            let found = self.scene.gradient(options, cotangent, cancel)?;
+            self.left_out += found.left_out;
+            values = found.values;
+        }
+        for planned in &self.job.fits {
+            let Some(step) = planned.attached else { continue };
+            for parameter in planned.parameters.clone() {
+                for (float, at) in self.scene.range_of(parameter).enumerate() {
+                    let slopes = self.scene.slopes(&[(parameter, float)], step, options, cancel)?;
+                    let products = slopes.iter().zip(cotangent).map(|(slope, c)| f64::from(slope.dot(*c)));
+                    values[at] = products.sum::<f64>() as f32;
+                }
+            }
+        }
+        Ok(values)
     }
 
     /// What uneven images add to the loss, where the job says that they are to be smooth.

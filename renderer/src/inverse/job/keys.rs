@@ -84,6 +84,11 @@ pub const TABLES: &[Table] = &[
                 Above(0.0),
                 "of textures: how much the squared differences of neighbouring texels add to the loss",
             ),
+            key(
+                "attached",
+                Above(0.0),
+                "let directions follow the values: the slope between pictures this far below and above, with the same random numbers",
+            ),
             key("low", Number, "the lower bound, what the shader says if not given"),
             key("high", Number, "the upper bound, what the shader says if not given"),
             key("schedule", Kind::Table("schedule"), "how the rates change from step to step"),

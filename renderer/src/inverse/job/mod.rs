@@ -39,6 +39,8 @@ struct Planned {
     parameters: std::ops::Range<usize>,
     /// How strongly neighbouring texels of images are drawn together.
     smooth: f32,
+    /// How far to both sides pictures are compared, if directions are to follow.
+    attached: Option<f32>,
 }
 
 /// From where the scene is seen, and what is to be seen there.
@@ -114,9 +116,10 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
             let message = format!("`smooth` means nothing for `{}`, which has no texels", found[0].name);
             context.error(&codes::CONFLICT, table.buffer.span(), message, "it belongs to textures");
         }
+        let attached = attached(table, &found, context);
         parameters.extend(found);
         let smooth = table.smooth.unwrap_or(0.0);
-        fits.push(Planned { method, group, schedule, parameters: begin..parameters.len(), smooth });
+        fits.push(Planned { method, group, schedule, parameters: begin..parameters.len(), smooth, attached });
     }
     let stages = stages(file, context)?;
     let targets: Vec<Vec<Target>> = file
@@ -160,6 +163,26 @@ fn start(table: &FitTable, parameter: &Parameter, context: &mut Context) -> Opti
             None
         }
     }
+}
+
+/// The most numbers of a table that are fitted by pictures on both sides of them.
+const MOST_ATTACHED: usize = 64;
+
+/// How far to both sides of these parameters pictures are compared, if the job says that they are.
+fn attached(table: &FitTable, parameters: &[Parameter], context: &mut Context) -> Option<f32> {
+    let step = table.attached.as_ref()?;
+    let mut unfit = parameters.iter().filter(|p| p.size.is_some() || p.target == super::Target::Exposure);
+    let numbers: usize = parameters.iter().map(|p| p.len).sum();
+    if let Some(parameter) = unfit.next() {
+        let message = format!("`attached` means nothing for `{}`, which steers no directions", parameter.name);
+        context.error(&codes::CONFLICT, step.span(), message, "leave it out: the gradient is exact without it");
+    } else if numbers > MOST_ATTACHED {
+        let message = format!("`attached` takes two pictures a step for each of {numbers} numbers");
+        let hint =
+            format!("name those that steer directions, {MOST_ATTACHED} numbers at most, and fit others without it");
+        context.error(&codes::BAD_NUMBER, step.span(), message, hint);
+    }
+    Some(*step.get_ref())
 }
 
 /// Where the job gives no lower or no upper bound, that of the scene holds if it is the same for all. `given` says which it gives.
@@ -301,7 +324,9 @@ impl Job {
         let floats = self.parameters.iter().map(|p| p.len * FLOATS * size_of::<f32>());
         let pixels = self.targets.iter().flatten().map(|target| target.pixels.len() * size_of::<Vec3>());
         let largest = self.targets.iter().flatten().map(|target| target.pixels.len()).max().unwrap_or(0);
-        texels.chain(floats).chain(pixels).sum::<usize>() + largest * 2 * size_of::<Vec3>()
+        // Picture and gradient; where directions follow, pictures on both sides, too.
+        let pictures = if self.fits.iter().any(|planned| planned.attached.is_some()) { 4 } else { 2 };
+        texels.chain(floats).chain(pixels).sum::<usize>() + largest * pictures * size_of::<Vec3>()
     }
 }
 

@@ -118,6 +118,9 @@ pub struct Arguments {
     #[arg(long, value_name = "PARAMETER", help_heading = LOOK, conflicts_with_all = ["pixel", "view", "resume", "tev", "stats",
         "adaptive", "time_limit", "aov", "sample_range"])]
     pub(super) gradient: Option<String>,
+    /// With `--gradient`, let directions follow the parameter: the slope between pictures with H less and H more, with the same random numbers
+    #[arg(long, value_name = "H", allow_negative_numbers = true, help_heading = LOOK, requires = "gradient", value_parser = step)]
+    pub(super) attached: Option<f32>,
     /// Instead of rendering, follow one path of the pixel in column X and row Y, and print what each of its hits saw.
     /// Columns and rows start at 0
     #[arg(long, value_name = "X,Y", help_heading = LOOK, value_parser = pixel)]
@@ -218,6 +221,11 @@ fn bias(text: &str) -> Result<f32, String> {
 fn seconds(text: &str) -> Result<Duration, String> {
     let parsed = text.parse().ok().filter(|s: &f64| *s > 0.0).and_then(|s| Duration::try_from_secs_f64(s).ok());
     parsed.ok_or_else(|| "a time limit is a positive number of seconds".to_owned())
+}
+
+fn step(text: &str) -> Result<f32, String> {
+    let parsed = text.parse().ok().filter(|h: &f32| *h > 0.0 && h.is_finite());
+    parsed.ok_or_else(|| "the step is a positive number".to_owned())
 }
 
 impl Arguments {

@@ -44,7 +44,7 @@ pub fn run(
         }
         Err(NotDifferentiable::Memory(why)) => return fail(outcome, &why.to_string()),
     };
-    match picture(&mut scene, &options, cancel) {
+    match picture(&mut scene, &options, arguments.attached, cancel) {
         Ok((picture, Derivative { pixels: derivative, left_out })) => {
             if left_out > 0 {
                 let note = format!("note: {left_out} terms of the derivative are not finite, and are left out\n");
@@ -80,11 +80,21 @@ pub fn run(
 fn picture(
     scene: &mut Differentiated,
     options: &RenderOptions,
+    attached: Option<f32>,
     cancel: &AtomicBool,
 ) -> Result<(Picture, Derivative), GradientError> {
     let options = RenderOptions { aovs: Some(Vec::new()), sampling: Sampling::Full, ..options.clone() };
     let picture = render(&mut scene.scene, &options, cancel, &|_| ())?.picture;
-    Ok((picture, scene.derivative(&options, cancel)?))
+    let derivative = match attached {
+        None => scene.derivative(&options, cancel)?,
+        Some(step) => {
+            let floats =
+                scene.parameters().iter().enumerate().flat_map(|(p, of)| (0..of.len).map(move |float| (p, float)));
+            let floats: Vec<(usize, usize)> = floats.collect();
+            Derivative { pixels: scene.slopes(&floats, step, &options, cancel)?, left_out: 0 }
+        }
+    };
+    Ok((picture, derivative))
 }
 
 fn fail(outcome: &mut Outcome, why: &str) {
