@@ -131,27 +131,32 @@ const GLOWING: &str = "globals { color shine; }\nshader glowing(out closure c)\n
 
 /// A shape's own value, that of the instance within, that of the instance around, and that of the scene; one number for all
 /// components; and what light samples find.
-#[test]
-fn variables_have_the_slopes_of_the_same_paths() {
+/// A room whose floor, ball and lamp read variables, which the scene, shapes, instances and shapes of groups give.
+fn painted(depth: u32) -> String {
     let declared = format!("globals {{ color paint; float wear; }}\n{PAINTED}");
     let shape = |kind: &str, place: &str, variables: &str| {
         format!("type = \"{kind}\"\n{place}\nvariables = {{ {variables} }}\n")
     };
+    let room = room(&materials(&declared, &declared, GLOWING), depth, "");
+    format!(
+        "variables = {{ wear = 0.2, paint = 0.4 }}\n{room}variables = {{ shine = [4.0, 5.0, 6.0] }}\n\
+         [[shapes]]\n{}[[shapes]]\n{}[[shapes]]\nname = \"other\"\n{}\
+         [[groups.pair.shapes]]\n{}[[groups.one.shapes]]\nname = \"own\"\n{}\
+         [[groups.one.shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\nradius = 0.3\n",
+        shape("instance", "group = \"pair\"\ntranslate = [-1, 0.5, 1]", "paint = [0.3, 0.5, 0.7], wear = 0.1"),
+        shape("instance", "group = \"pair\"\ntranslate = [1, 0.5, 1]", "paint = 0.6"),
+        shape("sphere", "material = \"ball\"\ntranslate = [-1, 2, 0]\nradius = 0.2", "wear = 0.0"),
+        shape("instance", "group = \"one\"", "wear = 0.4"),
+        shape("disk", "material = \"floor\"\ntranslate = [0.4, 0.2, 0.2]\nradius = 0.4", "paint = [0.2, 0.4, 0.6]"),
+    )
+}
+
+const VARIABLES: [&str; 3] = ["variables.*", "shapes.*.variables.*", "groups.*.shapes.*.variables.*"];
+
+#[test]
+fn variables_have_the_slopes_of_the_same_paths() {
     for depth in [1, 4] {
-        let room = room(&materials(&declared, &declared, GLOWING), depth, "");
-        let scene = format!(
-            "variables = {{ wear = 0.2, paint = 0.4 }}\n{room}variables = {{ shine = [4.0, 5.0, 6.0] }}\n\
-             [[shapes]]\n{}[[shapes]]\n{}[[shapes]]\nname = \"other\"\n{}\
-             [[groups.pair.shapes]]\n{}[[groups.one.shapes]]\nname = \"own\"\n{}\
-             [[groups.one.shapes]]\ntype = \"sphere\"\nmaterial = \"ball\"\nradius = 0.3\n",
-            shape("instance", "group = \"pair\"\ntranslate = [-1, 0.5, 1]", "paint = [0.3, 0.5, 0.7], wear = 0.1"),
-            shape("instance", "group = \"pair\"\ntranslate = [1, 0.5, 1]", "paint = 0.6"),
-            shape("sphere", "material = \"ball\"\ntranslate = [-1, 2, 0]\nradius = 0.2", "wear = 0.0"),
-            shape("instance", "group = \"one\"", "wear = 0.4"),
-            shape("disk", "material = \"floor\"\ntranslate = [0.4, 0.2, 0.2]\nradius = 0.4", "paint = [0.2, 0.4, 0.6]"),
-        );
-        let patterns = ["variables.*", "shapes.*.variables.*", "groups.*.shapes.*.variables.*"];
-        assert_slopes(&format!("variables, {depth} bounces"), &scene, &patterns);
+        assert_slopes(&format!("variables, {depth} bounces"), &painted(depth), &VARIABLES);
     }
 }
 
@@ -165,9 +170,7 @@ const FILTER: &str = "shader filter(color tint = color(0.6, 0.8, 0.7), float ior
     c = make_closure<Coat>(ior, 0.5, tint, 0.9, global_value<normal>, make_closure<Transparent>(color(0.8)));\n}\n";
 
 /// Two sheets between the lamp and what it lights, one of them under a layer; none is met by paths.
-#[test]
-fn what_shadow_rays_pass_has_the_slopes_of_the_same_paths() {
-    let folder = Folder::new("veils");
+fn veiled(folder: &Folder) -> String {
     let sheet = |material: &str, y: f32| {
         format!(
             "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"{material}\"\ntranslate = [0.5, {y}, 1]\nscale = [1.6, 1, 1.6]\n"
@@ -179,8 +182,14 @@ fn what_shadow_rays_pass_has_the_slopes_of_the_same_paths() {
         sheet("veil", 2.8),
         sheet("filter", 2.6)
     );
-    let scene = pictured(&folder, MATTE, LAMP, 1, "sampling = \"lights\"\n")
-        .replace("[textures.seen]", &format!("{sheets}[textures.seen]"));
+    pictured(folder, MATTE, LAMP, 1, "sampling = \"lights\"\n")
+        .replace("[textures.seen]", &format!("{sheets}[textures.seen]"))
+}
+
+#[test]
+fn what_shadow_rays_pass_has_the_slopes_of_the_same_paths() {
+    let folder = Folder::new("veils");
+    let scene = veiled(&folder);
     for pattern in ["materials.veil.*", "materials.filter.*", "materials.floor.*", "textures.seen"] {
         assert_slopes_by(1.0 / 128.0, &format!("two sheets, {pattern}"), &scene, &[pattern]);
     }
@@ -271,23 +280,23 @@ fn gradients_of_pixels_are_written_and_mistakes_are_told() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    let scene = room(&materials(MATTE, DUST, STRIPES), 4, "") + LIGHTS;
-    let mut scene = differentiated(&scene, &["materials.*.*", "lights.*.*", "environment.*", "film.exposure"]);
-    let mut of = |threads| {
-        let options =
-            RenderOptions { threads: Some(threads), size: Some((40, 30)), samples: Some(4), ..Default::default() };
-        gradient(&mut scene, &options).into_iter().map(f32::to_bits).collect::<Vec<_>>()
-    };
-    let one = of(1);
-    assert!(one == of(2) && one == of(5));
     let folder = Folder::new("threads");
-    let mut scene = differentiated(&pictured(&folder, PICTURED, SCREEN, 3, ""), &["textures.seen"]);
-    let mut of = |threads| {
-        let options =
-            RenderOptions { threads: Some(threads), size: Some((40, 30)), samples: Some(2), ..Default::default() };
-        gradient(&mut scene, &options).into_iter().map(f32::to_bits).collect::<Vec<_>>()
-    };
-    assert!(of(1) == of(3));
+    let striped = room(&materials(MATTE, DUST, STRIPES), 4, "") + LIGHTS;
+    for (scene, patterns) in [
+        (striped, &["materials.*.*", "lights.*.*", "environment.*", "film.exposure"][..]),
+        (painted(4), &VARIABLES),
+        (veiled(&folder), &["materials.veil.*", "materials.filter.*", "textures.seen"]),
+        (pictured(&folder, PICTURED, SCREEN, 3, ""), &["textures.seen"]),
+    ] {
+        let mut scene = differentiated(&scene, patterns);
+        let mut of = |threads| {
+            let options =
+                RenderOptions { threads: Some(threads), size: Some((40, 30)), samples: Some(4), ..Default::default() };
+            gradient(&mut scene, &options).into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let one = of(1);
+        assert!(one == of(2) && one == of(5), "{patterns:?}");
+    }
 }
 
 /// The same colors as members of the lobes, which have one direction only.

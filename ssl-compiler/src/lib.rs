@@ -88,8 +88,8 @@ mod facade;
 #[doc = include_str!("../../docs/src/language.md")]
 struct LanguagePage;
 
-pub use backend::OptLevel;
 pub use backend::cache::{CacheCounts, CodeCache};
+pub use backend::{OptLevel, finish};
 pub use compiler::{CompileError, Compiler, LinkedType, LinkedUnit, Lowered, Program, ShaderRequest};
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use facade::{BackendKind, Target, format};

@@ -1,6 +1,7 @@
-//! Points on emitting primitives, sampled uniformly by area; a sphere in the world itself is sampled by the cone that
-//! it subtends.
+//! Points on emitting primitives: of triangles and parallelograms uniform by solid angle where they are near, of a sphere in the
+//! world itself by the cone that it subtends, of all others by area.
 
+use super::solid_angle::{Seen, SeenPoint};
 use crate::geometry::{Geometry, Hit, Placed, Primitive, Sphere, instance};
 use crate::math::{Frame, concentric_disk, uniform_cone, uniform_triangle};
 use crate::ray::Ray;
@@ -61,8 +62,14 @@ impl Emitter {
             let pdf = 1.0 / (TAU * one_minus_cos);
             return Some(Drawn { wi, hit: hit(t, (0.0, 0.0)), shape, behind: false, pdf });
         }
+        let placed = self.placed(geometry);
+        if let Some(seen) = seen(body, placed.as_ref(), from) {
+            let SeenPoint { wi, distance, coordinates } = seen.sample(u)?;
+            let behind = wi.dot(normal(body, placed.as_ref())?) > 0.0;
+            return Some(Drawn { wi, hit: hit(distance, coordinates), shape, behind, pdf: 1.0 / seen.solid_angle() });
+        }
         let coordinates = coordinates(body, u);
-        let point = point(body, coordinates, u)?.placed(self.placed(geometry).as_ref());
+        let point = point(body, coordinates, u)?.placed(placed.as_ref());
         let way = point.position - from;
         let distance = way.length();
         let wi = (distance > 0.0).then(|| way / distance)?;
@@ -81,6 +88,9 @@ impl Emitter {
         {
             // Its far side is never drawn from outside.
             return if wi.dot(s.normal(position)) < 0.0 { 1.0 / (TAU * one_minus_cos) } else { 0.0 };
+        }
+        if let Some(seen) = seen(body, placed.as_ref(), from) {
+            return 1.0 / seen.solid_angle();
         }
         let inside = placed.map_or(position, |p| p.from_world.transform_point3(position.as_dvec3()).as_vec3());
         let point = point_at(body, inside).map(|p| p.placed(placed.as_ref()));
@@ -143,6 +153,25 @@ impl Point {
         let pdf = distance * distance / (wi.dot(self.normal).abs() * self.area);
         if pdf.is_finite() { pdf } else { 0.0 }
     }
+}
+
+/// A triangle or a parallelogram as it is seen from a point, if that is how it is drawn from there.
+#[inline]
+fn seen(body: Primitive<'_>, placed: Option<&Placed>, from: Vec3) -> Option<Seen> {
+    let place = |p: Vec3| placed.map_or(p, |placed| placed.to_world.transform_point3(p.as_dvec3()).as_vec3()) - from;
+    match body {
+        Primitive::Triangle(mesh, t) => Seen::triangle(mesh.vertices(t).map(place)),
+        Primitive::Quad(q) => {
+            let [origin, x, y] = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)].map(|(x, y)| place(q.plane.at(x, y)));
+            Seen::parallelogram(origin, [x - origin, y - origin])
+        }
+        _ => None,
+    }
+}
+
+/// Of what is flat.
+fn normal(body: Primitive<'_>, placed: Option<&Placed>) -> Option<Vec3> {
+    Some(point_at(body, Vec3::ZERO)?.placed(placed).normal)
 }
 
 /// Those of a hit, uniform by area.

@@ -11,6 +11,7 @@ mod links;
 mod profile;
 mod sampling;
 mod scene_lights;
+mod solid_angle;
 mod sun;
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ pub fn sets(cancel: &Arc<AtomicBool>) -> Result<(), ctrlc::Error> {
     let cancel = cancel.clone();
     ctrlc::set_handler(move || {
         if cancel.swap(true, Ordering::Relaxed) {
-            ssl_compiler::backend::finish();
+            ssl_compiler::finish();
             std::process::exit(i32::from(INTERRUPTED));
         }
     })

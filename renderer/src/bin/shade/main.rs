@@ -113,7 +113,7 @@ fn main() -> ExitCode {
     };
     let code = finish(&outcome, json);
     // Shaders that live as long as the process may still be on their way to better code.
-    ssl_compiler::backend::finish();
+    ssl_compiler::finish();
     code
 }
 
