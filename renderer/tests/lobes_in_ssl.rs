@@ -320,3 +320,32 @@ fn adjoints_are_the_slopes_of_values() {
         assert!(apart.len() * 25 <= compared, "{name}: {} of {compared}, {apart:?}", apart.len());
     }
 }
+
+/// Against differences to one side, as there is no other.
+#[test]
+fn weights_of_parts_that_are_not_there_have_slopes() {
+    for Pair { name, rust, ssl } in pairs(BackendKind::Cranelift).into_iter().filter(|pair| pair.name == "OpenPbr") {
+        const H: f32 = 1.0 / 512.0;
+        for weight in ["coat_weight", "fuzz_weight", "base_metalness", "transmission_weight", "subsurface_weight"] {
+            let mut s = Sampler::new(1, (9, 2), 0);
+            let (mut rows, places) = (drawn(&rust, 0.35, &mut s), places(&mut s));
+            let directions: Vec<Vec3> = (0..LANES).map(|_| uniform_cone(s.next_2d(), 0.9)).collect();
+            set(&rust, &mut rows, weight, 0.0);
+            let mut own = OwnLobes::default();
+            let slot = ssl.begin(&rows, &places, &mut own);
+            let asked =
+                own.list.iter().zip(&directions).map(|(l, wi)| (Request { lobe: l.lobe, with: *wi }, Vec3::ONE));
+            let asked: Vec<_> = asked.collect();
+            let gradient = ssl.pull_back((&own, slot), &rows, &places, &asked).expect("it has one");
+            let (mut moved, value) = (rows.clone(), values(&ssl, &rows, &places, &directions));
+            set(&rust, &mut moved, weight, H);
+            let row = (0..rows.len()).find(|row| rows[*row] != moved[*row]).expect("one is moved");
+            let up = values(&ssl, &moved, &places, &directions);
+            for lane in 0..LANES {
+                let (found, expected) = (gradient[row].0[lane], (up[lane] - value[lane]) / H);
+                let may = 0.02 * expected.abs() + 0.02 * value[lane] + 1e-4;
+                assert!((found - expected).abs() <= may, "{name}, {weight}, {lane}: {found} for {expected}");
+            }
+        }
+    }
+}
