@@ -1,8 +1,8 @@
 //! What buffers hold at the start and at the end: pictures, arrays, words, numbers.
 
+mod array;
 mod gltf;
 mod mesh;
-mod npy;
 pub(super) mod picture;
 mod random;
 
@@ -59,7 +59,7 @@ pub(super) fn read(path: &Path, element: &Element, taking: Taking<'_>, room: usi
     };
     fits(decoded.saturating_add(length), room)?;
     let elements = match extension(path).as_str() {
-        "npy" => npy::read(&bytes, element),
+        "npy" => array::read(&bytes, element),
         "raw" => raw(&bytes, element),
         "obj" => part(&bytes, element, taking.part),
         _ => picture::read(&bytes, element, taking),
@@ -234,7 +234,7 @@ impl Format {
         self.check(buffer.element(), size)?;
         match self {
             Format::Raw => Ok(words(buffer).flat_map(u32::to_le_bytes).collect()),
-            Format::Npy => Ok(npy::write(buffer, size)),
+            Format::Npy => Ok(array::write(buffer, size)),
             Format::Png => picture::png(buffer, size.unwrap_or_default(), raw),
             Format::Exr => picture::exr(buffer, size.unwrap_or_default()),
             Format::Obj => mesh.ok_or("there is no mesh")?.obj(buffer),

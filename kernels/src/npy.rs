@@ -1,54 +1,35 @@
 //! Arrays of NumPy (`.npy`): <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. The header is one
 //! Python literal with three keys, and so is read here.
 
-use super::{Elements, word};
-use crate::buffer::{Buffer, Element};
-use ssl_compiler::types::Scalar;
-
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Elements from an array. Its last axes are the scalars of an element, and those before count the elements; an array of
-/// three axes (height, width, scalars) is a picture, and so is one of two if elements have one scalar.
-pub fn read(bytes: &[u8], element: &Element) -> Result<Elements, String> {
-    let (header, data) = split(bytes)?;
-    let number = Number::of(&text(header, "descr")?)?;
-    let fortran = value(header, "fortran_order")?.starts_with("True");
-    let shape = shape(header)?;
-    let count = shape.iter().try_fold(1usize, |count, n| count.checked_mul(*n)).ok_or("is too large")?;
-    if count.checked_mul(number.bytes()) != Some(data.len()) {
-        return Err(format!("has {} bytes of numbers, and its shape {shape:?} needs another number", data.len()));
-    }
-    let columns = element.len();
-    let (length, size) = elements(&shape, columns).ok_or_else(|| {
-        format!("has the shape {shape:?}, and an element of {element} has {columns} numbers: the last axis must have as many")
-    })?;
-    let numbers: Vec<f64> = data.chunks_exact(number.bytes()).map(|bytes| number.read(bytes)).collect();
-    let words = (0..count).map(|at| {
-        let from = if fortran { reversed(at, &shape) } else { at };
-        word(element.scalars()[at % columns], numbers[from])
-    });
-    Ok(Elements { words: words.collect(), length, size, is_shown: false })
+/// The numbers of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// How long each axis is.
+    pub shape: Vec<usize>,
+    /// The last axis is the fastest.
+    pub numbers: Vec<f64>,
 }
 
-/// How many elements an array has, and its width and height.
-fn elements(shape: &[usize], columns: usize) -> Option<(usize, Option<[u32; 2]>)> {
-    // The axes that make an element, from the last one.
-    let mut axes = shape.len();
-    let mut scalars = 1;
-    while scalars < columns && axes > 0 {
-        axes -= 1;
-        scalars *= shape[axes];
+impl Array {
+    /// Reads a file of whole numbers, truth values or floats, in either order of axes.
+    ///
+    /// # Errors
+    /// It is none, or damaged. The sentence goes on from the file's name.
+    pub fn read(bytes: &[u8]) -> Result<Array, String> {
+        let (header, data) = split(bytes)?;
+        let number = Number::of(&text(header, "descr")?)?;
+        let fortran = value(header, "fortran_order")?.starts_with("True");
+        let shape = shape(header)?;
+        let count = shape.iter().try_fold(1usize, |count, n| count.checked_mul(*n)).ok_or("is too large")?;
+        if count.checked_mul(number.bytes()) != Some(data.len()) {
+            return Err(format!("has {} bytes of numbers, and its shape {shape:?} needs another number", data.len()));
+        }
+        let at = |place: usize| number.read(&data[place * number.bytes()..][..number.bytes()]);
+        let numbers = (0..count).map(|i| at(if fortran { reversed(i, &shape) } else { i })).collect();
+        Ok(Array { shape, numbers })
     }
-    // An axis of one may stand for a single scalar.
-    if columns == 1 && shape.len() != 2 && shape.last() == Some(&1) && axes > 0 {
-        axes -= 1;
-    }
-    let before = &shape[..axes];
-    let size = match before {
-        [height, width] => Some([u32::try_from(*width).ok()?, u32::try_from(*height).ok()?]),
-        _ => None,
-    };
-    (scalars == columns).then(|| (before.iter().product(), size))
 }
 
 /// The place in memory of what is at a place in order of the last axis, where the first axis is the fastest.
@@ -150,20 +131,23 @@ impl Number {
     }
 }
 
-/// The file of a buffer whose scalars are all of one type. Truth values become whole numbers.
-pub fn write(buffer: &Buffer, size: Option<[u32; 2]>) -> Vec<u8> {
-    let columns = buffer.element().len();
-    let is_float = buffer.element().scalars().first() == Some(&Scalar::Float);
-    let mut shape: Vec<usize> = match size {
-        Some([width, height]) => vec![height as usize, width as usize],
-        None => vec![buffer.len()],
-    };
-    if columns != 1 {
-        shape.push(columns);
-    }
+/// What numbers are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// The bits of floats.
+    Floats,
+    /// Those of whole numbers.
+    Ints,
+}
+
+/// The file of an array, whose last axis is the fastest.
+pub fn write(shape: &[usize], kind: Words, words: impl Iterator<Item = u32>) -> Vec<u8> {
     let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let shape = if shape.matches(',').count() == 1 { shape.trim_end() } else { shape.trim_end_matches(", ") };
-    let descr = if is_float { "<f4" } else { "<i4" };
+    let descr = match kind {
+        Words::Floats => "<f4",
+        Words::Ints => "<i4",
+    };
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
     // Numbers begin at a multiple of 64 bytes.
     let before = MAGIC.len() + 4;
@@ -171,71 +155,46 @@ pub fn write(buffer: &Buffer, size: Option<[u32; 2]>) -> Vec<u8> {
     header.push_str(&" ".repeat(padding));
     header.push('\n');
     let mut bytes = [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
-    bytes.extend(super::words(buffer).flat_map(u32::to_le_bytes));
+    bytes.extend(words.flat_map(u32::to_le_bytes));
     bytes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buffer::Arrangement;
 
     fn file(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
         [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes(), data].concat()
     }
 
-    fn floats(elements: &Elements) -> Vec<f32> {
-        elements.words.iter().map(|word| f32::from_bits(*word)).collect()
-    }
-
     /// `numpy.save` of `numpy.arange(6, dtype=…).reshape(2, 3)`, in both orders.
     #[test]
     fn numbers_of_all_types_are_read() {
-        let pair = Element::floats(3);
         let f8: Vec<u8> = (0..6).flat_map(|x| f64::from(x).to_le_bytes()).collect();
-        let read = |bytes: &[u8]| read(bytes, &pair).map(|e| (floats(&e), e.length));
-        let expected = Ok((vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 2));
-        assert_eq!(read(&file("<f8", "False", "(2, 3)", &f8)), expected);
+        let expected = Ok(Array { shape: vec![2, 3], numbers: vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0] });
+        assert_eq!(Array::read(&file("<f8", "False", "(2, 3)", &f8)), expected);
         let big: Vec<u8> = (0..6i16).flat_map(i16::to_be_bytes).collect();
-        assert_eq!(read(&file(">i2", "False", "(2, 3)", &big)), expected);
-        assert_eq!(read(&file("|u1", "True", "(2, 3)", &[0, 3, 1, 4, 2, 5])), expected);
+        assert_eq!(Array::read(&file(">i2", "False", "(2, 3)", &big)), expected);
+        assert_eq!(Array::read(&file("|u1", "True", "(2, 3)", &[0, 3, 1, 4, 2, 5])), expected);
         let signed: Vec<u8> = (0..6i8).map(|x| -x as u8).collect();
-        let negative = read(&file("|i1", "False", "(2, 3)", &signed)).map(|(x, _)| x[5]);
+        let negative = Array::read(&file("|i1", "False", "(2, 3)", &signed)).map(|array| array.numbers[5]);
         assert_eq!(negative, Ok(-5.0));
-        for (descr, shape) in
-            [("<c8", "(2, 3)"), ("<f8", "(3, 2)"), ("<f8", "(2, 4)"), ("<f8", "2"), ("<M8[s]", "(6,)")]
-        {
-            assert!(read(&file(descr, "False", shape, &f8)).is_err(), "{descr} {shape}");
+        for (descr, shape) in [("<c8", "(2, 3)"), ("<f8", "(2, 4)"), ("<f8", "2"), ("<M8[s]", "(6,)")] {
+            assert!(Array::read(&file(descr, "False", shape, &f8)).is_err(), "{descr} {shape}");
         }
-        assert!(read(b"\x93NUMPY\x01").is_err() && read(b"").is_err());
-    }
-
-    #[test]
-    fn pictures_have_a_size() {
-        let size = |shape: &[usize], columns| elements(shape, columns);
-        assert_eq!(size(&[4, 5, 3], 3), Some((20, Some([5, 4]))));
-        assert_eq!(size(&[4, 5], 1), Some((20, Some([5, 4]))));
-        assert_eq!(size(&[4, 5, 1], 1), Some((20, Some([5, 4]))));
-        assert_eq!(size(&[7, 2, 2], 4), Some((7, None)));
-        assert_eq!(size(&[3], 3), Some((1, None)));
-        assert_eq!(size(&[9], 1), Some((9, None)));
-        assert_eq!(size(&[4, 5], 3), None);
-        assert_eq!(size(&[], 2), None);
+        assert!(Array::read(b"\x93NUMPY\x01").is_err() && Array::read(b"").is_err());
     }
 
     #[test]
     fn what_is_written_is_read_again() {
-        let buffer = Buffer::from_values(Arrangement::Columns, &[[1.0f32, -2.0], [0.5, f32::MIN_POSITIVE], [3.0, 4.0]]);
-        let buffer = buffer.expect("there is memory");
-        let bytes = write(&buffer, None);
+        let floats = [1.0f32, -2.0, 0.5, f32::MIN_POSITIVE, 3.0, 4.0];
+        let bytes = write(&[3, 2], Words::Floats, floats.iter().map(|x| x.to_bits()));
         assert_eq!(&bytes[10..68], b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), ");
         assert_eq!((bytes.len() - 4 * 6) % 64, 0);
-        let elements = read(&bytes, &Element::floats(2)).expect("its own file");
-        assert_eq!(elements.words, super::super::words(&buffer).collect::<Vec<_>>());
-        let one = Buffer::from_values(Arrangement::Rows, &[3i32, -4]).expect("there is memory");
-        let bytes = write(&one, None);
+        assert_eq!(Array::read(&bytes).map(|array| array.numbers), Ok(floats.map(f64::from).to_vec()));
+        let bytes = write(&[2], Words::Ints, [3, -4i32 as u32].into_iter());
         assert!(String::from_utf8_lossy(&bytes).contains("'descr': '<i4', 'fortran_order': False, 'shape': (2,), "));
-        assert_eq!(read(&bytes, &Element::int()).expect("its own file").words, [3, -4i32 as u32]);
+        assert_eq!(Array::read(&bytes), Ok(Array { shape: vec![2], numbers: vec![3.0, -4.0] }));
     }
 }
