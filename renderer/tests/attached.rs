@@ -128,10 +128,15 @@ fn mistakes_are_told() {
         let (code, _, said) = by(step);
         assert!(code == 2 && said.contains("positive number"), "{step}: {said}");
     }
+    for (step, wanted) in [("1e-38", "too small for `materials.water.ior`"), ("1e38", "too large for")] {
+        let (code, _, said) = by(step);
+        assert!(code == 1 && said.contains(wanted), "{step}: {code} {said}");
+    }
     assert_eq!(shade(&["render", &scene, "-o", &folder.file("target.exr")]).0, 0);
     for (fit, wanted) in [
         ("parameters = \"film.exposure\"\nattached = 0.1\n", "steers no directions"),
         ("parameters = \"materials.water.ior\"\nattached = 0.0\n", "attached"),
+        ("parameters = \"materials.water.ior\"\nattached = 1e-9\n", "a step of 1e-9 is too small"),
     ] {
         let job = format!("steps = 1\n[[views]]\ntarget = \"target.exr\"\n[[fit]]\nrate = 0.1\n{fit}");
         let job = folder.write("job.toml", &job);

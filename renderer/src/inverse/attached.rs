@@ -16,8 +16,8 @@ impl Differentiated {
     /// the two bias it, but the noise that they bring grows as the step shrinks. The floats have their values again at the end.
     ///
     /// # Errors
-    /// The options do not fit, the machine fails, the render was cancelled, bounds leave no room, or some floats are texels or the
-    /// exposure.
+    /// The options do not fit, the machine fails, the render was cancelled, bounds leave no room, the step is too small or too large for
+    /// a value, or some floats are texels or the exposure.
     pub fn slopes(
         &mut self,
         floats: &[(usize, usize)],
@@ -41,14 +41,16 @@ impl Differentiated {
             .iter()
             .filter_map(|(parameter, float)| Some((moved.iter().position(|m| m == parameter)?, *float)))
             .collect();
-        let room = |[low, high]: [f32; 2], (i, float): (usize, usize)| {
-            let value = values[i][float];
-            [(value - low).clamp(0.0, step), (high - value).clamp(0.0, step)]
-        };
-        let rooms = places.iter().map(|&(i, float)| room(parameters[i].bounds[float], (i, float)));
-        let [down, up] = rooms.fold([step; 2], |a, b| [a[0].min(b[0]), a[1].min(b[1])]);
+        let at_places = || places.iter().map(|&(i, float)| (&parameters[i], float, values[i][float]));
+        let [down, up] = at_places().fold([step; 2], |[down, up], (parameter, float, value)| {
+            let [low, high] = parameter.bounds[float % parameter.bounds.len()];
+            [down.min((value - low).max(0.0)), up.min((high - value).max(0.0))]
+        });
         if down + up <= 0.0 {
             return Err(GradientError::NoRoom);
+        }
+        if let Some((parameter, _, value)) = at_places().find(|(_, _, value)| !is_apt(*value, [down, up])) {
+            return Err(GradientError::Step { name: parameter.name.clone(), value, step });
         }
         let mut at = |by: f32| -> Result<Vec<Vec3>, GradientError> {
             let mut there = values.clone();
@@ -66,5 +68,35 @@ impl Differentiated {
         let (mut above, below) = (at(up)?, at(-down)?);
         above.iter_mut().zip(below).for_each(|(a, b)| *a = (*a - b) / (up + down));
         Ok(above)
+    }
+}
+
+/// Whether steps down and up move a value by what they say, and not into another world: of the way between the two values rounding
+/// takes a hundredth at most, and they are not a thousand times as large.
+fn is_apt(value: f32, [down, up]: [f32; 2]) -> bool {
+    let way = (value + up) - (value - down);
+    (way - (down + up)).abs() <= 0.01 * (down + up) && down.max(up) <= 1e3 * value.abs().max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_apt;
+
+    #[test]
+    fn steps_are_neither_lost_in_rounding_nor_beyond_all_values() {
+        for (value, step, apt) in [
+            (1.5, 0.02, true),
+            (0.0, 1e-38, true),
+            (1.5, 1e-38, false),
+            // The nearest floats are 1.2e-7 apart, so each side is moved by that.
+            (1.5, 1e-7, false),
+            (1e6, 0.5, true),
+            (1e6, 0.05, false),
+            (0.0, 1e3, true),
+            (1.5, 1e38, false),
+            (f32::MAX, 1e37, false),
+        ] {
+            assert_eq!(is_apt(value, [step; 2]), apt, "{value} {step}");
+        }
     }
 }

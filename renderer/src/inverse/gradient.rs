@@ -45,6 +45,12 @@ pub enum GradientError {
     Exposure,
     /// The bounds of a parameter leave no room to move it.
     NoRoom,
+    /// The step between two pictures is too small to move a value, or larger than makes sense.
+    Step {
+        name: String,
+        value: f32,
+        step: f32,
+    },
     /// The scene could not follow its parameters.
     Scene(String),
     Cancelled,
@@ -67,6 +73,12 @@ impl fmt::Display for GradientError {
                 "the light of a pixel does not depend on the exposure, which only scales how it is shown: name another parameter",
             ),
             GradientError::NoRoom => f.write_str("the least and the greatest value of a parameter leave no room to move it"),
+            GradientError::Step { name, value, step } => write!(
+                f,
+                "a step of {step:?} is too {} for `{name}`, which is {value:?}: take one by which the picture changes a little, such as a \
+                 hundredth of the value",
+                if *step > value.abs().max(1.0) { "large" } else { "small" },
+            ),
             GradientError::Scene(why) => f.write_str(why),
             GradientError::Cancelled => f.write_str("the gradient was cancelled"),
         }
