@@ -5,22 +5,25 @@
 
 mod adjoint;
 mod cotangents;
+mod entries;
 mod globals;
 mod language;
 mod lobe_adjoint;
 mod lobe_code;
 mod lobe_functions;
+mod shading;
 mod shipped;
 mod shipped_lobe;
 mod spaces;
 mod table;
 mod values;
 
-use crate::bsdf::{Lobes, OwnLobes, Place, WeightedLobe, WeightedOwn};
+use crate::bsdf::{OwnLobes, Place, WeightedLobe};
 use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
 pub use adjoint::{By, GradientBy, MaterialAdjoint, Refused};
 pub use cotangents::{Entries, Part, TableCotangents};
+pub use entries::Entry;
 use glam::Vec3;
 use globals::Fill;
 pub use language::{Compiled, Making, ShadingLanguage, Source};
@@ -31,14 +34,13 @@ use smallvec::SmallVec;
 pub use spaces::{Space, Spaces};
 use ssl_compiler::runtime::parameters::ParameterError;
 use ssl_compiler::runtime::{
-    Block, BlockStatus, Disallowed, GlobalField, HostServices, LANES, LaneError, Layer, OutputDesc, ParameterBlock,
-    ParameterValue, Row, ShaderInterface, read3,
+    Disallowed, GlobalField, LANES, LaneError, OutputDesc, ParameterBlock, ParameterValue, Row, ShaderInterface,
 };
 use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{NoTextures, Shader};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use table::{LobeSlot, SlotKind, Table};
+use table::LobeSlot;
 pub use values::{GlobalValue, HitValues, LobeValues};
 
 /// A hit as a shader sees it.
@@ -285,238 +287,6 @@ impl Material {
     pub fn error(&self) -> Option<LaneError> {
         self.error.get().copied().or_else(|| self.own.iter().find_map(|(_, code)| code.error()))
     }
-
-    /// Shades at most 16 points: appends an entry for each to `shaded`, and its lobes to `lobes`. A lane
-    /// that the shader ended early is black.
-    pub fn shade(
-        &self,
-        points: &[ShadingPoint],
-        around: Surroundings<'_>,
-        host: &dyn HostServices,
-        scratch: &mut Scratch,
-        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
-        shaded: &mut Vec<Shaded>,
-    ) {
-        let status = self.run(points, around, host, scratch);
-        own.clear();
-        self.begin_own(points, &status, scratch, own);
-        if let Some(error) = status.first_error() {
-            // Only the first is kept; which one that is does not reach the image.
-            let _ = self.error.set(error);
-        }
-        let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
-        for (lane, point) in points.iter().enumerate() {
-            let (start, start_own) = (lobes.len(), own.list.len());
-            let ended = status.errors[lane].is_some();
-            let (emission, numbers) =
-                if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, own)) };
-            shaded.push(Shaded { emission, lobes: start..lobes.len(), own: start_own..own.list.len(), numbers });
-        }
-    }
-
-    /// What the surface emits at up to 16 points, as [`Material::shade`] would give it.
-    pub fn emitted(
-        &self,
-        points: &[ShadingPoint],
-        around: Surroundings<'_>,
-        host: &dyn HostServices,
-        scratch: &mut Scratch,
-    ) -> PerLane {
-        self.asked_alone(points, around, host, scratch, |emission, _| emission)
-    }
-
-    /// The share of light that passes straight through the surface at up to 16 points, along `incident` or against it.
-    pub fn passed(
-        &self,
-        points: &[ShadingPoint],
-        around: Surroundings<'_>,
-        host: &dyn HostServices,
-        scratch: &mut Scratch,
-    ) -> PerLane {
-        self.asked_alone(points, around, host, scratch, |_, lobes| {
-            let straight = lobes.iter().filter(|l| l.lobe.is_straight());
-            straight.map(|l| l.weight * l.lobe.albedo()).sum()
-        })
-    }
-
-    /// Runs the shader for a gradient: leaves its rows, and the lobes prepared whose code is a struct of a file.
-    pub fn run_again(
-        &self,
-        points: &[ShadingPoint],
-        around: Surroundings<'_>,
-        host: &dyn HostServices,
-        scratch: &mut Scratch,
-        own: &mut OwnLobes,
-    ) {
-        let status = self.run(points, around, host, scratch);
-        own.clear();
-        self.begin_own(points, &status, scratch, own);
-    }
-
-    /// Something of the emission and the lobes of each point; nothing where the shader ended early.
-    fn asked_alone(
-        &self,
-        points: &[ShadingPoint],
-        around: Surroundings<'_>,
-        host: &dyn HostServices,
-        scratch: &mut Scratch,
-        of: impl Fn(Vec3, &[WeightedLobe]) -> Vec3,
-    ) -> PerLane {
-        let status = self.run(points, around, host, scratch);
-        let (mut lobes, mut own) = (std::mem::take(&mut scratch.lobes), std::mem::take(&mut scratch.own));
-        own.clear();
-        self.begin_own(points, &status, scratch, &mut own);
-        let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
-        let mut one = |(lane, point): (usize, &ShadingPoint)| {
-            lobes.clear();
-            match status.errors[lane] {
-                Some(_) => Vec3::ZERO,
-                None => {
-                    let (emission, _) = self.read(point, &table, lane, (&mut lobes, &mut own));
-                    of(emission, &lobes)
-                }
-            }
-        };
-        let found = points.iter().enumerate().map(&mut one).collect();
-        (scratch.lobes, scratch.own) = (lobes, own);
-        found
-    }
-
-    fn run(
-        &self,
-        points: &[ShadingPoint],
-        around: Surroundings<'_>,
-        host: &dyn HostServices,
-        scratch: &mut Scratch,
-    ) -> BlockStatus {
-        debug_assert!(points.len() <= LANES);
-        scratch.globals.resize(self.rows, Row::ZERO);
-        let output_rows = self.shader.interface().output_rows;
-        if scratch.outputs.len() < output_rows {
-            scratch.outputs.resize(output_rows, Row::ZERO);
-        }
-        globals::fill(&self.fills, points, around, &mut scratch.globals);
-        let mask = ((1_u64 << points.len()) - 1) as u32;
-        self.shader.run(&mut Block {
-            host,
-            mask,
-            ..Block::new(&scratch.globals, &self.parameters, &mut scratch.outputs[..output_rows])
-        })
-    }
-
-    /// Prepares the lobes whose code is a struct of a file, all lanes together.
-    fn begin_own(&self, points: &[ShadingPoint], status: &BlockStatus, scratch: &mut Scratch, own: &mut OwnLobes) {
-        scratch.slots.clear();
-        if self.own.is_empty() {
-            return;
-        }
-        scratch.places.clear();
-        scratch.places.extend(points.iter().map(|point| (place(point), point.surface.normal_seen())));
-        let lives = |lane: &usize| status.errors[*lane].is_none();
-        let living: u32 = (0..points.len()).filter(lives).map(|lane| 1 << lane).sum();
-        for slot in &self.lobes {
-            scratch.slots.push(match &slot.kind {
-                SlotKind::Native(_) => usize::MAX,
-                SlotKind::Own { code, given, floats, bases } => {
-                    let members = &scratch.outputs[slot.parameter_row..][..*given];
-                    let mask = if bases.is_empty() { living & slot.weighted(&scratch.outputs) } else { living };
-                    own.begin(code, (members, floats), &scratch.places, bases, mask)
-                }
-            });
-        }
-    }
-
-    /// One lane of the lobe table: its emission, and whether it holds numbers only; its lobes appended.
-    fn read(
-        &self,
-        point: &ShadingPoint,
-        table: &Table<'_>,
-        lane: usize,
-        lists: (&mut Vec<WeightedLobe>, &mut OwnLobes),
-    ) -> (Vec3, bool) {
-        self.read_entries(point, table, lane, lists, |_| {})
-    }
-
-    /// Likewise; tells of each entry that came to something.
-    fn read_entries(
-        &self,
-        point: &ShadingPoint,
-        table: &Table<'_>,
-        lane: usize,
-        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
-        mut tell: impl FnMut(Entry),
-    ) -> (Vec3, bool) {
-        let (outputs, place) = (table.rows, place(point));
-        let (mut lobes, mut numbers) = (Lobes::new(lobes), true);
-        for (entry, slot) in self.lobes.iter().enumerate() {
-            let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
-            if weight == Vec3::ZERO {
-                continue;
-            }
-            numbers &= weight.is_finite() && table.holds_numbers(entry, lane);
-            if !weight.is_finite() {
-                continue;
-            }
-            let passing = self.passing(slot, table, lane, (&place, own));
-            let (given, weight) = (weight, weight * passing);
-            if weight == Vec3::ZERO {
-                continue;
-            }
-            let begin = (lobes.count(), own.list.len());
-            match &slot.kind {
-                SlotKind::Native(kind) => {
-                    lobes.set_weight(weight);
-                    (kind.scatter)(&outputs[slot.parameter_row..], lane, &place, &mut lobes);
-                }
-                SlotKind::Own { .. } => {
-                    let lobe = own.lobe(table.slots[entry], lane);
-                    own.list.extend(lobe.map(|lobe| WeightedOwn::new(lobe, weight)));
-                }
-            }
-            let (native, own) = (begin.0..lobes.count(), begin.1..own.list.len());
-            tell(Entry { entry, given, passing, native, own });
-        }
-        (lobes.emission, numbers)
-    }
-
-    /// The share of a lobe's light that passes the layers above it.
-    fn passing(&self, slot: &LobeSlot, table: &Table<'_>, lane: usize, at: (&Place, &OwnLobes)) -> Vec3 {
-        let Some(Layer { lobe, parameter }) = slot.layer else { return Vec3::ONE };
-        let above = &self.lobes[lobe];
-        self.share(above, (lobe, parameter), table, lane, at) * self.passing(above, table, lane, at)
-    }
-
-    /// The share of light from one base that passes a layer.
-    fn share(
-        &self,
-        above: &LobeSlot,
-        (lobe, parameter): (usize, usize),
-        table: &Table<'_>,
-        lane: usize,
-        at: (&Place, &OwnLobes),
-    ) -> Vec3 {
-        match &above.kind {
-            SlotKind::Native(kind) => (kind.beneath)(&table.rows[above.parameter_row..], lane, at.0, parameter),
-            SlotKind::Own { .. } => at.1.beneath(table.slots[lobe], lane, above.base_number(parameter)),
-        }
-    }
-}
-
-/// An entry of the lobe table at a point.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    pub entry: usize,
-    /// The weight that the shader gave, and the share of light that passes the layers above.
-    pub given: Vec3,
-    pub passing: Vec3,
-    /// Its lobes, by their places in the lists.
-    pub native: Range<usize>,
-    pub own: Range<usize>,
-}
-
-/// The surface and the viewer, as lobes know them.
-fn place(point: &ShadingPoint) -> Place {
-    Place { wo: -point.incident, gnormal: point.surface.gnormal_seen(), inside: point.surface.backfacing }
 }
 
 /// What is read beyond the globals that every hit has.
@@ -526,4 +296,9 @@ fn variables_read(interface: &ShaderInterface, language: &ShadingLanguage) -> Ve
     let beyond = fields.into_iter().filter(|field| *field >= language.globals.fields().len());
     let read = |field: &GlobalField| VariableRead { name: field.name.clone(), numbers: globals::numbers_of(&field.ty) };
     beyond.map(|field| read(interface.globals.field(field))).collect()
+}
+
+/// The surface and the viewer, as lobes know them.
+fn place(point: &ShadingPoint) -> Place {
+    Place { wo: -point.incident, gnormal: point.surface.gnormal_seen(), inside: point.surface.backfacing }
 }

@@ -1,0 +1,149 @@
+//! How a material's shader runs at up to 16 points, and what comes of it.
+
+use super::table::{SlotKind, Table};
+use super::{Material, PerLane, Scratch, Shaded, ShadingPoint, Surroundings, globals, place};
+use crate::bsdf::{OwnLobes, WeightedLobe};
+use glam::Vec3;
+use ssl_compiler::runtime::{Block, BlockStatus, HostServices, LANES, Row};
+
+impl Material {
+    /// Shades at most 16 points: appends an entry for each to `shaded`, and its lobes to `lobes`. A lane
+    /// that the shader ended early is black.
+    pub fn shade(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
+        shaded: &mut Vec<Shaded>,
+    ) {
+        let status = self.run(points, around, host, scratch);
+        own.clear();
+        self.begin_own(points, &status, scratch, own);
+        if let Some(error) = status.first_error() {
+            // Only the first is kept; which one that is does not reach the image.
+            let _ = self.error.set(error);
+        }
+        let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
+        for (lane, point) in points.iter().enumerate() {
+            let (start, start_own) = (lobes.len(), own.list.len());
+            let ended = status.errors[lane].is_some();
+            let (emission, numbers) =
+                if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, own)) };
+            shaded.push(Shaded { emission, lobes: start..lobes.len(), own: start_own..own.list.len(), numbers });
+        }
+    }
+
+    /// What the surface emits at up to 16 points, as [`Material::shade`] would give it.
+    pub fn emitted(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+    ) -> PerLane {
+        self.asked_alone(points, around, host, scratch, |emission, _| emission)
+    }
+
+    /// The share of light that passes straight through the surface at up to 16 points, along `incident` or against it.
+    pub fn passed(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+    ) -> PerLane {
+        self.asked_alone(points, around, host, scratch, |_, lobes| {
+            let straight = lobes.iter().filter(|l| l.lobe.is_straight());
+            straight.map(|l| l.weight * l.lobe.albedo()).sum()
+        })
+    }
+
+    /// Runs the shader for a gradient: leaves its rows, and the lobes prepared whose code is a struct of a file.
+    pub fn run_again(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+        own: &mut OwnLobes,
+    ) {
+        let status = self.run(points, around, host, scratch);
+        own.clear();
+        self.begin_own(points, &status, scratch, own);
+    }
+
+    /// Something of the emission and the lobes of each point; nothing where the shader ended early.
+    fn asked_alone(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+        of: impl Fn(Vec3, &[WeightedLobe]) -> Vec3,
+    ) -> PerLane {
+        let status = self.run(points, around, host, scratch);
+        let (mut lobes, mut own) = (std::mem::take(&mut scratch.lobes), std::mem::take(&mut scratch.own));
+        own.clear();
+        self.begin_own(points, &status, scratch, &mut own);
+        let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
+        let mut one = |(lane, point): (usize, &ShadingPoint)| {
+            lobes.clear();
+            match status.errors[lane] {
+                Some(_) => Vec3::ZERO,
+                None => {
+                    let (emission, _) = self.read(point, &table, lane, (&mut lobes, &mut own));
+                    of(emission, &lobes)
+                }
+            }
+        };
+        let found = points.iter().enumerate().map(&mut one).collect();
+        (scratch.lobes, scratch.own) = (lobes, own);
+        found
+    }
+
+    fn run(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+    ) -> BlockStatus {
+        debug_assert!(points.len() <= LANES);
+        scratch.globals.resize(self.rows, Row::ZERO);
+        let output_rows = self.shader.interface().output_rows;
+        if scratch.outputs.len() < output_rows {
+            scratch.outputs.resize(output_rows, Row::ZERO);
+        }
+        globals::fill(&self.fills, points, around, &mut scratch.globals);
+        let mask = ((1_u64 << points.len()) - 1) as u32;
+        self.shader.run(&mut Block {
+            host,
+            mask,
+            ..Block::new(&scratch.globals, &self.parameters, &mut scratch.outputs[..output_rows])
+        })
+    }
+
+    /// Prepares the lobes whose code is a struct of a file, all lanes together.
+    fn begin_own(&self, points: &[ShadingPoint], status: &BlockStatus, scratch: &mut Scratch, own: &mut OwnLobes) {
+        scratch.slots.clear();
+        if self.own.is_empty() {
+            return;
+        }
+        scratch.places.clear();
+        scratch.places.extend(points.iter().map(|point| (place(point), point.surface.normal_seen())));
+        let lives = |lane: &usize| status.errors[*lane].is_none();
+        let living: u32 = (0..points.len()).filter(lives).map(|lane| 1 << lane).sum();
+        for slot in &self.lobes {
+            scratch.slots.push(match &slot.kind {
+                SlotKind::Native(_) => usize::MAX,
+                SlotKind::Own { code, given, floats, bases } => {
+                    let members = &scratch.outputs[slot.parameter_row..][..*given];
+                    let mask = if bases.is_empty() { living & slot.weighted(&scratch.outputs) } else { living };
+                    own.begin(code, (members, floats), &scratch.places, bases, mask)
+                }
+            });
+        }
+    }
+}
