@@ -6,6 +6,7 @@
 mod ran;
 
 use glam::Vec3;
+use kernels::npy::{self, Words};
 use ran::shade;
 use renderer::inverse::{Differentiated, choose, list};
 use renderer::material::Making;
@@ -160,6 +161,52 @@ fn variables_have_the_slopes_of_the_same_paths() {
     }
 }
 
+/// What it shows and how much of it depend on values of vertices, and on how these change from pixel to pixel.
+const TENT: &str = "globals { color paint; float wear; }\nshader tent(out closure c)\n{\n    \
+    const float w = sin(3.0 * global_value<wear>);\n    \
+    c = (global_value<paint> + color(0.3 * w + 0.5 * ddx(w) - 0.4 * ddy(w))) *\n        \
+    make_closure<Lambert>(color(0.9), global_value<normal>);\n}\n";
+
+/// A tent of two materials, whose corners are split by texture coordinates, and a panel that shines unevenly.
+fn tent(folder: &Folder, depth: u32, more: &str) -> String {
+    let corners = "v -1 0 1\nv 1 0 1\nv 1 0 -1\nv -1 0 -1\nv 0 1.4 0\nv 9 9 9\nvt 0 0\nvt 1 0\nvt 0.5 1\n";
+    let faces = "f 1/1 2/2 5/3\nf 2/1 3/2 5/3\nusemtl dark\nf 3/1 4/2 5/3\nf 4/1 1/2 5/3\n";
+    let tent = folder.write("tent.obj", &format!("{corners}{faces}"));
+    let panel = folder.write("panel.obj", "v -1 2.6 1\nv 0.4 2.6 1\nv 0.4 2.4 2\nv -1 2.6 2\nf 4 3 2\n");
+    let write = |name: &str, rows: usize, components: usize, low: f32| {
+        let values = (0..rows * components).map(|i| low + 0.4 * (1.7 * i as f32).sin().abs());
+        let bytes = npy::write(&[rows, components], Words::Floats, values.map(f32::to_bits));
+        std::fs::write(folder.file(name), bytes).expect("the folder can be written");
+        folder.file(name)
+    };
+    let (paint, wear, shine) =
+        (write("paint.npy", 6, 3, 1.5), write("wear.npy", 6, 1, 0.1), write("shine.npy", 4, 3, 5.0));
+    format!(
+        "{}[materials.tent]\nsource = '''\n{TENT}'''\n[materials.glow]\nsource = '''\n{GLOWING}'''\n\
+         [[shapes]]\ntype = \"obj\"\nname = \"tent\"\nfile = '{tent}'\nmaterial = \"tent\"\n\
+         materials = {{ dark = \"floor\" }}\ntranslate = [-0.3, 0, 1.2]\nsmooth = false\n\
+         variables = {{ paint = '{paint}', wear = '{wear}' }}\n\
+         [[shapes]]\ntype = \"obj\"\nname = \"panel\"\nfile = '{panel}'\nmaterial = \"glow\"\n\
+         variables = {{ shine = '{shine}' }}\n",
+        room(&materials(MATTE, MATTE, LAMP), depth, more)
+    )
+}
+
+#[test]
+fn values_of_vertices_have_the_slopes_of_the_same_paths() {
+    let folder = Folder::new("vertices");
+    for (depth, more) in [(1, ""), (4, "sampling = \"lobes\"\n")] {
+        let scene = tent(&folder, depth, more);
+        assert_slopes_by(1.0 / 128.0, &format!("vertices, {depth} bounces"), &scene, &["shapes.tent.variables.*"]);
+        // Light samples choose among lights by how much these shine, so there is one triangle only that does.
+        let alone = scene
+            .replace("radiance = [0.3, 0.4, 0.5]", "radiance = 0")
+            .replace("material = \"lamp\"", "material = \"floor\"");
+        let what = format!("shining vertices, {depth} bounces");
+        assert_slopes_by(0.5, &what, &alone, &["shapes.panel.variables.*"]);
+    }
+}
+
 const VEIL: &str = "texture2d picture;\nshader veil(color tint = color(0.7, 0.8, 0.9), float cover = 0.3, out closure c)\n{\n    \
     const float3 at = global_value<uvw>;\n    \
     const color holes = texture2d_sample<picture>(2.0 * at.x, at.y).rgb;\n    \
@@ -285,6 +332,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
     for (scene, patterns) in [
         (striped, &["materials.*.*", "lights.*.*", "environment.*", "film.exposure"][..]),
         (painted(4), &VARIABLES),
+        (tent(&folder, 4, ""), &["shapes.*.variables.*"]),
         (veiled(&folder), &["materials.veil.*", "materials.filter.*", "textures.seen"]),
         (pictured(&folder, PICTURED, SCREEN, 3, ""), &["textures.seen"]),
     ] {

@@ -401,6 +401,13 @@ impl Geometry {
         }
     }
 
+    pub(super) fn mesh_of_shape_mut(&mut self, shape: u32) -> Option<&mut TriangleMesh> {
+        match &mut self.bodies[shape as usize] {
+            Body::Mesh(mesh) => Some(mesh),
+            _ => None,
+        }
+    }
+
     /// The smallest and largest corner of everything in a group; `None` when there is nothing.
     pub fn bounds_of(&self, group: u32) -> Option<(Vec3, Vec3)> {
         self.groups[group as usize].bounds

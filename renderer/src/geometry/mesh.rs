@@ -71,7 +71,7 @@ impl TriangleMesh {
             self.colors = order.iter().map(|&i| self.colors[i]).collect();
         }
         for variable in &mut self.variables {
-            variable.values = variable.picked(&order);
+            *variable = variable.picked(&order);
         }
         self.indices = (0..order.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
     }
@@ -87,8 +87,7 @@ impl TriangleMesh {
             })
         };
         let indices = triangles.map(|t| self.indices[t].map(&mut renumbered)).collect();
-        let variables =
-            self.variables.iter().map(|v| VertexVariable { values: v.picked(&used), ..v.clone() }).collect();
+        let variables = self.variables.iter().map(|v| v.picked(&used)).collect();
         TriangleMesh {
             positions: used.iter().map(|&i| self.positions[i]).collect(),
             normals: used.iter().map(|&i| self.normals[i]).collect(),

@@ -8,6 +8,7 @@ pub mod instance;
 pub mod mesh;
 pub mod normals;
 pub mod obj;
+pub mod obj_vertices;
 pub mod partials;
 pub mod plane;
 pub mod quad;
@@ -16,6 +17,7 @@ pub mod surface;
 pub mod tangents;
 pub mod transform;
 pub mod variables;
+pub mod vertex_variables;
 
 pub use curves::{CurvePiece, Curves};
 pub use disk::Disk;
@@ -28,7 +30,8 @@ pub use quad::Quad;
 pub use sphere::Sphere;
 pub use surface::{Partials, Surface};
 pub use transform::Transform;
-pub use variables::{Constant, Giver, VertexVariable};
+pub use variables::{Constant, Giver};
+pub use vertex_variables::{TableRows, VertexTable, VertexVariable};
 
 use glam::Vec3;
 

@@ -1,6 +1,7 @@
 //! Wavefront OBJ files, through tobj: as one mesh, or in parts by material and object.
 
 use super::TriangleMesh;
+use super::obj_vertices::OnVertices;
 use glam::{Vec2, Vec3};
 use ssl_compiler::input;
 use std::cell::Cell;
@@ -34,9 +35,9 @@ impl Text for [u8] {
 /// its own normal, whatever the file says.
 ///
 /// The error is a sentence for the user.
-pub fn load<T: Text + ?Sized>(text: &T, smooth: bool) -> Result<TriangleMesh, String> {
+pub fn load<T: Text + ?Sized>(text: &T, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
     Survey::of(text)?;
-    Ok(whole(models(text, &[])?, smooth)?.0)
+    Ok(whole(models(text, &[])?, smooth, variables)?.0)
 }
 
 /// A part of a file: triangles between a `usemtl` and the next, and with them all others of the same names.
@@ -57,13 +58,18 @@ pub struct ObjFile {
 
 /// As [`load`], in parts by the names of their materials, and of those objects and groups that are `wanted`. Normals that
 /// the file does not give are as smooth between parts as within them.
-pub fn load_parts<T: Text + ?Sized>(text: &T, smooth: bool, wanted: &[&str]) -> Result<ObjFile, String> {
+pub fn load_parts<T: Text + ?Sized>(
+    text: &T,
+    smooth: bool,
+    wanted: &[&str],
+    variables: &OnVertices,
+) -> Result<ObjFile, String> {
     let survey = Survey::of(text)?;
     let names = &survey.materials;
     let models = models(text, names)?;
     let key = |m: &tobj::Model| (m.mesh.material_id.and_then(|i| names.get(i)), wanted.iter().find(|w| **w == m.name));
     let keys: Vec<_> = models.iter().map(key).collect();
-    let (mesh, model_of) = whole(models, smooth)?;
+    let (mesh, model_of) = whole(models, smooth, variables)?;
     let mut distinct = Vec::new();
     for key in &keys {
         if !distinct.contains(key) {
@@ -144,7 +150,7 @@ fn models<T: Text + ?Sized>(text: &T, names: &[String]) -> Result<Vec<tobj::Mode
 }
 
 /// All pieces as one mesh, and of which piece each face is.
-fn whole(models: Vec<tobj::Model>, smooth: bool) -> Result<(TriangleMesh, Vec<u32>), String> {
+fn whole(models: Vec<tobj::Model>, smooth: bool, variables: &OnVertices) -> Result<(TriangleMesh, Vec<u32>), String> {
     let mut mesh = TriangleMesh::default();
     let with_normals = models.iter().all(|m| m.mesh.normals.len() == m.mesh.positions.len());
     let with_colors = models.iter().all(|m| m.mesh.vertex_color.len() == m.mesh.positions.len());
@@ -159,6 +165,7 @@ fn whole(models: Vec<tobj::Model>, smooth: bool) -> Result<(TriangleMesh, Vec<u3
     if !mesh.positions.iter().all(|p| p.is_finite() && p.abs().max_element() < 1e18) {
         return Err("a vertex position is not a usable number".to_owned());
     }
+    mesh.variables = variables.variables(&mesh)?;
     mesh.complete(smooth);
     Ok((mesh, model_of))
 }
@@ -195,12 +202,17 @@ mod tests {
 
     #[test]
     fn reads_polygons_without_normals_or_coordinates() {
-        let mesh = load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], true).expect("a well-formed file");
+        let on = OnVertices::default();
+        let mesh =
+            load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], true, &on).expect("a well-formed file");
         assert_eq!(mesh.indices.len(), 2);
         assert!(mesh.normals.iter().all(|n| (*n - Vec3::Y).length() < 1e-6));
         assert!(mesh.uvs.iter().all(|uv| *uv == Vec2::ZERO));
         assert_eq!(
-            load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], false).expect("as before").positions.len(),
+            load(&b"v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nf 1 2 3 4\n"[..], false, &on)
+                .expect("as before")
+                .positions
+                .len(),
             6
         );
     }
@@ -210,7 +222,8 @@ mod tests {
     fn parts_have_their_names_and_what_belongs_to_them() {
         let text = b"mtllib a.mtl\nmtllib b c.mtl\nv 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nv 2 1 0\nv 2 1 -1\n\
             o left\nusemtl red\nf 1 2 3 4\no right\nusemtl blue\nf 2 5 6 3\nusemtl red\nf 1 2 3\n";
-        let ObjFile { parts, libraries } = load_parts(&text[..], true, &[]).expect("a well-formed file");
+        let ObjFile { parts, libraries } =
+            load_parts(&text[..], true, &[], &OnVertices::default()).expect("a well-formed file");
         assert_eq!(libraries, ["a.mtl", "b c.mtl"]);
         let names: Vec<_> = parts.iter().map(|p| p.material.as_deref()).collect();
         assert_eq!((names, parts[0].mesh.indices.len()), (vec![Some("red"), Some("blue")], 3));
@@ -219,7 +232,7 @@ mod tests {
             mesh.normals[i]
         };
         assert!((at_border(&parts[0].mesh) - at_border(&parts[1].mesh)).length() < 1e-6);
-        let parts = load_parts(&text[..], true, &["right"]).expect("as before").parts;
+        let parts = load_parts(&text[..], true, &["right"], &OnVertices::default()).expect("as before").parts;
         let names: Vec<_> = parts.iter().map(|p| (p.material.as_deref(), p.object.as_deref())).collect();
         assert_eq!(names, [(Some("red"), None), (Some("blue"), Some("right")), (Some("red"), Some("right"))]);
     }
@@ -234,7 +247,7 @@ mod tests {
             b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3",
             b"v 1 0 0\nf 1 1 9",
         ] {
-            assert!(load(bad, true).is_err(), "{:?}", String::from_utf8_lossy(bad));
+            assert!(load(bad, true, &OnVertices::default()).is_err(), "{:?}", String::from_utf8_lossy(bad));
         }
     }
 }

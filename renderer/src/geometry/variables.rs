@@ -5,27 +5,12 @@
 //! that has one and so outwards, else the scene's. Values are numbers without a space: placing a shape does not change
 //! them.
 
+use super::vertex_variables::VertexVariable;
 use super::{Geometry, Hit, Primitive, instance};
 use glam::DVec2;
 
 /// The most numbers that a variable consists of.
 pub const MAX_COMPONENTS: usize = 4;
-
-/// A variable of a mesh: `components` numbers a vertex, one after another.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VertexVariable {
-    pub name: String,
-    pub components: usize,
-    pub values: Vec<f32>,
-}
-
-impl VertexVariable {
-    /// The values of some vertices.
-    pub fn picked(&self, vertices: &[usize]) -> Vec<f32> {
-        let of = |&i: &usize| &self.values[i * self.components..][..self.components];
-        vertices.iter().flat_map(of).copied().collect()
-    }
-}
 
 /// A variable with one value for all of a shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +22,7 @@ pub struct Constant {
 
 /// Where a shape keeps a variable: what its mesh has goes before its constants.
 #[derive(Clone, Copy, Debug)]
-enum Kept {
+pub(super) enum Kept {
     Vertex(usize),
     Constant(usize),
 }
@@ -80,7 +65,7 @@ impl Variables {
         self.scene = constants.into_iter().map(|c| (self.number(&c.name), c)).collect();
     }
 
-    fn kept(&self, shape: u32, variable: u32) -> Option<Kept> {
+    pub(super) fn kept(&self, shape: u32, variable: u32) -> Option<Kept> {
         self.kept[shape as usize].iter().find(|(number, _)| *number == variable).map(|&(_, kept)| kept)
     }
 }

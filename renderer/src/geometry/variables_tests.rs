@@ -29,6 +29,7 @@ fn placed_triangle(s: &mut Sampler) -> (Geometry, DAffine3) {
             name: format!("v{components}"),
             components,
             values: (0..3 * components).map(|_| 5.0 * signed(s) as f32).collect(),
+            source: None,
         })
         .collect();
     mesh.complete(true);

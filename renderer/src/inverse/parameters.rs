@@ -14,6 +14,8 @@ pub struct Parameter {
     pub target: Target,
     /// How many floats it consists of.
     pub len: usize,
+    /// How many floats belong together: those of a color, of a texel, or of a vertex.
+    pub components: usize,
     /// The least and the greatest value that make sense of each, or of all, infinite where the scene does not know.
     pub bounds: Vec<[f32; 2]>,
     /// Width and height, if it is an image. Its rows begin at the top, and its texels have their channels together.
@@ -21,9 +23,9 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// How many floats belong together: those of a color, or of a texel.
-    pub fn components(&self) -> usize {
-        self.size.map_or(self.len, |[width, height]| self.len / (width as usize * height as usize).max(1))
+    /// Whether it has a value for each vertex of a mesh, or for each texel of an image.
+    pub fn is_field(&self) -> bool {
+        self.size.is_some() || self.len != self.components
     }
 }
 
@@ -49,6 +51,7 @@ pub fn list(scene: &Scene) -> Vec<Parameter> {
             name: format!("materials.{}.{}", material.name, p.name),
             target: Target::Material { material: number as u32, name: p.name.clone() },
             len: p.scalars.len(),
+            components: p.scalars.len(),
             bounds: (0..p.scalars.len()).map(|i| p.bounds(i)).collect(),
             size: None,
         };
@@ -56,8 +59,9 @@ pub fn list(scene: &Scene) -> Vec<Parameter> {
     };
     let variable = |(setting, of): (usize, &VariableSetting)| {
         let len = scene.variable(of).len();
-        let bounds = vec![[f32::NEG_INFINITY, f32::INFINITY]; len];
-        Parameter { name: of.name.clone(), target: Target::Variable { setting }, len, bounds, size: None }
+        let components = of.vertices.as_ref().map_or(len, |vertices| vertices.components);
+        let bounds = vec![[f32::NEG_INFINITY, f32::INFINITY]; components];
+        Parameter { name: of.name.clone(), target: Target::Variable { setting }, len, components, bounds, size: None }
     };
     let names = scene.values.variables();
     let is_read = |of: &VariableSetting| {
@@ -69,6 +73,7 @@ pub fn list(scene: &Scene) -> Vec<Parameter> {
         name: light.name.clone(),
         target: Target::Light { setting },
         len: 3,
+        components: 3,
         bounds: vec![[0.0, f32::INFINITY]; 3],
         size: None,
     });
@@ -76,6 +81,7 @@ pub fn list(scene: &Scene) -> Vec<Parameter> {
         name: "film.exposure".to_owned(),
         target: Target::Exposure,
         len: 1,
+        components: 1,
         bounds: vec![[f32::NEG_INFINITY, f32::INFINITY]],
         size: None,
     };
@@ -95,6 +101,7 @@ fn images(scene: &Scene) -> impl Iterator<Item = Parameter> {
             name,
             target: Target::Texels { texture, channels },
             len: texels * channels.count(),
+            components: channels.count(),
             bounds: vec![[0.0, most(layout)]],
             size: Some([first.width, first.height]),
         })

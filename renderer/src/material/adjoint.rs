@@ -58,8 +58,8 @@ impl GradientBy {
 pub enum By {
     /// One among all numbers that the gradient is taken by.
     Number(u32),
-    /// A component of a variable of the scene, whose number each hit has from where it finds the variable.
-    Variable { variable: u32, component: usize },
+    /// A component of a variable of the scene, or of one of its partials. Each hit has its number from where it finds the variable.
+    Variable { variable: u32, component: usize, order: Order },
 }
 
 /// The shader of a material, and its parts for emission and for what lets light pass, each with its gradient.
@@ -116,11 +116,12 @@ impl Pullback {
             gradients.extend(numbered);
         }
         for name in given {
-            // Constants have no partials.
-            let rows = made.and_then(|g| g.by_global(name, Order::Value)).map_or(&[][..], |d| &d.rows);
             let Some(variable) = number(name) else { continue };
-            let by = |component| By::Variable { variable, component };
-            gradients.extend(rows.iter().enumerate().filter_map(|(i, row)| Some(((*row)?, by(i)))));
+            for order in [Order::Value, Order::Ddx, Order::Ddy] {
+                let rows = made.and_then(|g| g.by_global(name, order)).map_or(&[][..], |d| &d.rows);
+                let by = |component| By::Variable { variable, component, order };
+                gradients.extend(rows.iter().enumerate().filter_map(|(i, row)| Some(((*row)?, by(i)))));
+            }
         }
         // What is bound to the whole is bound here, too: words lie where they lie there.
         let mut parameters = ParameterBlock::new(interface);

@@ -76,6 +76,8 @@ codes! {
         "The material of the shape reads texture coordinates, by `global_value<uvw>`, and its mesh has none. They are 0 everywhere, so the whole shape shows one texel. Unwrap the mesh in the program that made it, or compute coordinates in the shader, for instance from `global_value<position>`.";
     NO_CLOSURE = "S0032", "material that makes no closure",
         "Closures decide what a surface looks like. The shader of this material makes none, so the surface is black. Give one of its `out closure` parameters a closure.";
+    BAD_VERTEX_VALUES = "S0033", "values of vertices that cannot be used",
+        "A variable of a shape names a file with a value for each vertex. The shape has no such vertices, as only shapes of type `obj` have, or the file is no array of one to four columns, which `numpy.save` writes as `.npy`, or it has another number of rows than the mesh has vertices. Vertices count in the order of the lines of the OBJ file that begin with `v`.";
 }
 
 /// Examples of the codes, in the form of `ssl_compiler::diagnostics::examples`.

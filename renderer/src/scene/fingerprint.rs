@@ -5,7 +5,7 @@
 use super::LoadOptions;
 use super::context::Context;
 use super::graphs::Image;
-use super::schema::{SceneFile, ShapeTable};
+use super::schema::{Numbers, SceneFile, ShapeTable};
 use crate::texture::file::{is_udim, udim_tiles};
 use ssl_compiler::input;
 use std::io::{Read, Seek, SeekFrom};
@@ -25,7 +25,12 @@ pub fn of(file: &SceneFile, images: &[Image], files: &[PathBuf], options: &LoadO
     let mut parts: Vec<u64> = context.sources.files().iter().map(|f| xxh3_64(f.text.as_bytes())).collect();
     let shapes = file.shapes.iter().chain(file.groups.values().flat_map(|g| &g.shapes));
     let named = |shape: &ShapeTable| shape.file.as_ref().map(|f| context.path(f.get_ref()));
-    parts.extend(shapes.filter_map(named).map(|path| whole(&path).unwrap_or(0)));
+    parts.extend(shapes.clone().filter_map(named).map(|path| whole(&path).unwrap_or(0)));
+    let of_vertices = shapes.flat_map(|shape| shape.variables.values()).filter_map(|value| match value.get_ref() {
+        Numbers::File(name) => Some(context.path(name)),
+        Numbers::One(_) | Numbers::List(_) => None,
+    });
+    parts.extend(of_vertices.map(|path| whole(&path).unwrap_or(0)));
     let measured = file.materials.values().flat_map(|m| m.measured.values()).map(|f| context.path(f.get_ref()));
     parts.extend(measured.map(|path| whole(&path).unwrap_or(0)));
     parts.extend(files.iter().map(|path| whole(path).unwrap_or(0)));

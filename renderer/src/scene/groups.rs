@@ -52,7 +52,7 @@ pub fn build(
         builder.visit(table, 0);
     }
     let Builder { mut built, context, .. } = builder;
-    built.geometry.set_scene_variables(variables::read(&file.variables, context));
+    built.geometry.set_scene_variables(variables::read(&file.variables, false, context).constants);
     built
 }
 

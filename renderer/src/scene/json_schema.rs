@@ -97,7 +97,7 @@ fn of_kind(kind: &Kind) -> Value {
         }
         Variables => {
             let several = json!({"type": "array", "items": number, "minItems": 1, "maxItems": 4});
-            json!({"type": "object", "additionalProperties": {"anyOf": [number, several]}})
+            json!({"type": "object", "additionalProperties": {"anyOf": [number, several, {"type": "string"}]}})
         }
         Values => {
             let kinds = json!({"type": ["boolean", "number", "string", "array"], "items": number});

@@ -315,7 +315,11 @@ pub const TABLES: &[Table] = &[
             only(TURNED, "scale", Factors(3), "factors along x, y and z"),
             only(&["instance"], "matrix", Rows(3, 4), "instead of translate, rotate and scale"),
             only(BODIES, "emission", Color, "radiance that the front sends out"),
-            key("variables", Variables, "numbers for shaders, by name"),
+            key(
+                "variables",
+                Variables,
+                "numbers for shaders, by name; for `obj`, also files (.npy) with a row a vertex",
+            ),
             only(BODIES, "name", Text, "as a light, by which shapes link to it"),
             only(BODIES, "lights", Links, "the named lights that light it, or that do not; all light it if not given"),
         ],

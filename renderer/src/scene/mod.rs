@@ -31,13 +31,14 @@ mod textures;
 mod tree;
 mod variable_settings;
 mod variables;
+mod vertex_tables;
 
 pub use light_settings::{LightSetting, LightSource};
 pub use read::{file_as_json, is_scene, pointer_step};
 pub use schema::IntegratorKind;
 pub use textures::TextureSetup;
 pub use tree::Setting;
-pub use variable_settings::VariableSetting;
+pub use variable_settings::{VariableSetting, VertexSetting};
 
 use crate::accel::{Accel, Structure};
 use crate::bsdf::{BentNormals, ClosureKind};

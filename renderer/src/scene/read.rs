@@ -83,7 +83,7 @@ pub fn pointer_step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Texts under `file`, `graph` and `ies`, and all under `measured`, name files.
+/// Texts under `file`, `graph` and `ies`, and all under `measured` and `variables`, name files.
 fn as_json(data: &Data, folder: &Path, is_file: bool) -> serde_json::Value {
     use serde_json::{Value as Json, json};
     match data {
@@ -96,7 +96,8 @@ fn as_json(data: &Data, folder: &Path, is_file: bool) -> serde_json::Value {
         Data::List(list) => list.iter().map(|v| as_json(&v.data, folder, false)).collect(),
         Data::Table(table) => {
             let entry = |e: &super::tree::Entry| {
-                let names_file = is_file || matches!(e.key.as_str(), "file" | "graph" | "ies" | "measured");
+                let names_file =
+                    is_file || matches!(e.key.as_str(), "file" | "graph" | "ies" | "measured" | "variables");
                 (e.key.clone(), as_json(&e.value.data, folder, names_file))
             };
             Json::Object(table.entries.iter().map(entry).collect())

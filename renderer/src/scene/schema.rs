@@ -197,6 +197,8 @@ pub enum ValueText {
 pub enum Numbers {
     One(f32),
     List(Vec<f32>),
+    /// One for each vertex, in an `.npy`.
+    File(String),
 }
 
 #[derive(Debug, Deserialize)]

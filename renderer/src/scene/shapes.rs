@@ -9,12 +9,15 @@ use super::models::{self, Model};
 use super::schema::ShapeTable;
 use super::strands;
 use super::variables;
+use super::vertex_tables;
 use super::{codes, nearby};
-use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, obj};
+use crate::geometry::obj_vertices::{OnVertices, OtherLength};
+use crate::geometry::{Body, Disk, Quad, Shape, Sphere, Transform, VertexTable, obj};
 use crate::material::Space;
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Those that bring their own materials.
 const MODELS: [&str; 2] = ["obj", "gltf"];
@@ -40,7 +43,21 @@ struct Begun<'a> {
     shape: Shape,
     /// Which of the scene's materials it names.
     material: Option<u32>,
+    /// Variables for the vertices of its file.
+    of_vertices: Vec<Arc<VertexTable>>,
     space: Space,
+}
+
+/// Why there is no mesh.
+enum Unusable {
+    File(String),
+    Variable(OtherLength),
+}
+
+impl From<String> for Unusable {
+    fn from(why: String) -> Unusable {
+        Unusable::File(why)
+    }
 }
 
 /// Makes what tables describe, in their order; each comes with the table of its group and its place there.
@@ -56,7 +73,8 @@ pub fn load<'a>(
     for (group, (place, table)) in tables {
         let material = material_of(table, materials, context);
         let emission = context.color(&table.emission, "emission", Vec3::ZERO);
-        let constants = variables::read(&table.variables, context);
+        let is_obj = table.kind.get_ref() == "obj";
+        let variables::Given { constants, of_vertices } = variables::read(&table.variables, is_obj, context);
         let read = source(table, context);
         if let (Some(material), Some((source, space))) = (material, read) {
             let number = material.unwrap_or(0);
@@ -64,32 +82,17 @@ pub fn load<'a>(
             let (light_name, lit_by) = (linking.number(&table.name), linking.list(table, context));
             let shape =
                 Shape { object_id, material: number, see_through: false, emission, light_name, lit_by, constants };
-            sources.push((Begun { group, table, shape, material, space }, source));
+            sources.push((Begun { group, table, shape, material, of_vertices, space }, source));
         }
     }
     // Reading meshes is most of the time that loading takes.
     let read = |(begun, source): (Begun<'a>, Source)| {
-        let read = match source {
-            Source::Body(body) => Ok(Read::One(Piece::Body(Box::new(body)), DAffine3::IDENTITY)),
-            Source::Instance(to_parent) => Ok(Read::One(Piece::Instance, to_parent)),
-            Source::Obj { path, smooth, transform } => obj::load(path.as_path(), smooth).map(|mut mesh| {
-                mesh.transform(&transform);
-                Read::One(Piece::Body(Box::new(mesh.into())), DAffine3::IDENTITY)
-            }),
-            Source::Model { path, smooth, transform } => {
-                let wanted: Vec<&str> = begun.table.materials.keys().map(String::as_str).collect();
-                let model = match begun.table.kind.get_ref().as_str() {
-                    "gltf" => models::gltf::read(&path, folders.all()),
-                    _ => models::obj::read(&path, smooth, &wanted),
-                };
-                model.map(|model| Read::Model(model, transform))
-            }
-        };
+        let read = read(&begun, source, folders);
         (begun, read)
     };
-    let read: Vec<(Begun<'a>, Result<Read, String>)> = sources.into_par_iter().map(read).collect();
+    let read: Vec<(Begun<'a>, Result<Read, Unusable>)> = sources.into_par_iter().map(read).collect();
     let mut all = All::default();
-    for (Begun { group, table, shape, material, space }, read) in read {
+    for (Begun { group, table, shape, material, space, .. }, read) in read {
         match read {
             Ok(Read::One(piece, to_parent)) => {
                 all.shapes.push(Loaded { group, table, shape, piece, space, to_parent });
@@ -97,10 +100,33 @@ pub fn load<'a>(
             Ok(Read::Model(model, transform)) => {
                 expand::model(model, transform, (group, table, shape, material), materials, &mut all, context);
             }
-            Err(why) => refuse_mesh(table, &why, context),
+            Err(Unusable::File(why)) => refuse_mesh(table, &why, context),
+            Err(Unusable::Variable(other)) => vertex_tables::refuse_length(table, &other, context),
         }
     }
     all
+}
+
+/// Reads the file of a table, if it has one.
+fn read(begun: &Begun<'_>, source: Source, folders: &Folders) -> Result<Read, Unusable> {
+    let variables = |path: &Path| OnVertices::of(path, begun.of_vertices.clone()).map_err(Unusable::Variable);
+    Ok(match source {
+        Source::Body(body) => Read::One(Piece::Body(Box::new(body)), DAffine3::IDENTITY),
+        Source::Instance(to_parent) => Read::One(Piece::Instance, to_parent),
+        Source::Obj { path, smooth, transform } => {
+            let mut mesh = obj::load(path.as_path(), smooth, &variables(&path)?)?;
+            mesh.transform(&transform);
+            Read::One(Piece::Body(Box::new(mesh.into())), DAffine3::IDENTITY)
+        }
+        Source::Model { path, smooth, transform } => {
+            let wanted: Vec<&str> = begun.table.materials.keys().map(String::as_str).collect();
+            let model = match begun.table.kind.get_ref().as_str() {
+                "gltf" => models::gltf::read(&path, folders.all())?,
+                _ => models::obj::read(&path, smooth, &wanted, &variables(&path)?)?,
+            };
+            Read::Model(model, transform)
+        }
+    })
 }
 
 fn refuse_mesh(table: &ShapeTable, why: &str, context: &mut Context) {

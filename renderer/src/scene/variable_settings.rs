@@ -1,10 +1,10 @@
-//! What a scene's file gives to shaders under names, where it is the same all over a shape. It can change without the scene
-//! being built anew.
+//! What a scene's file gives to shaders under names: where it is the same all over a shape, or from a table with a row for each
+//! vertex. It can change without the scene being built anew.
 
 use super::Scene;
 use super::named_tables::{self, ShapesOfTables};
 use super::schema::SceneFile;
-use crate::geometry::{Geometry, Giver};
+use crate::geometry::{Geometry, Giver, TableRows, VertexVariable};
 
 /// A variable of one table of the scene's file.
 #[derive(Clone, Debug)]
@@ -17,20 +17,36 @@ pub struct VariableSetting {
     pub variable: u32,
     /// Who gives it to hits: several shapes, where the table names a file with several.
     pub givers: Vec<Giver>,
+    /// If it has a value for each vertex of the shapes' file.
+    pub vertices: Option<VertexSetting>,
+}
+
+/// The values of a variable that a scene's file has from a table of vertices.
+#[derive(Clone, Debug)]
+pub struct VertexSetting {
+    /// How many floats a vertex has.
+    pub components: usize,
+    /// Vertex by vertex, in the order of the shapes' file.
+    pub values: Vec<f32>,
 }
 
 /// Those of a scene, from the file that it was built from.
 pub(super) fn of(file: &SceneFile, shapes: &ShapesOfTables, geometry: &Geometry) -> Vec<VariableSetting> {
     let setting = |table: (&str, &str), name: &str, givers: &[Giver]| {
         let variable = geometry.variables().find(name)?;
-        let givers: Vec<Giver> =
-            givers.iter().copied().filter(|giver| geometry.given(*giver, variable).is_some()).collect();
+        let vertices = givers.iter().find_map(|giver| of_vertices(geometry, *giver, variable));
+        let gives = |giver: &Giver| match vertices {
+            Some(_) => of_vertices(geometry, *giver, variable).is_some(),
+            None => geometry.given(*giver, variable).is_some(),
+        };
+        let givers: Vec<Giver> = givers.iter().copied().filter(gives).collect();
         let (before, pointer) = table;
         (!givers.is_empty()).then(|| VariableSetting {
             name: format!("{before}variables.{name}"),
             pointer: format!("{pointer}/variables/{}", super::pointer_step(name)),
             variable,
             givers,
+            vertices,
         })
     };
     let mut settings: Vec<VariableSetting> =
@@ -44,17 +60,58 @@ pub(super) fn of(file: &SceneFile, shapes: &ShapesOfTables, geometry: &Geometry)
     settings
 }
 
+/// The table of vertices from which a giver has a variable.
+fn of_vertices(geometry: &Geometry, giver: Giver, variable: u32) -> Option<VertexSetting> {
+    let Giver::Shape(shape) = giver else { return None };
+    let (VertexVariable { source: Some(TableRows { table, .. }), .. }, _) = geometry.of_table(shape, variable)? else {
+        return None;
+    };
+    Some(VertexSetting { components: table.components, values: table.values.clone() })
+}
+
 impl Scene {
     /// The numbers that a variable has in a table.
-    pub fn variable(&self, setting: &VariableSetting) -> &[f32] {
-        let first = setting.givers.first();
-        first.and_then(|giver| self.geometry.given(*giver, setting.variable)).unwrap_or_default()
+    pub fn variable<'a>(&'a self, setting: &'a VariableSetting) -> &'a [f32] {
+        match &setting.vertices {
+            Some(vertices) => &vertices.values,
+            None => {
+                let first = setting.givers.first();
+                first.and_then(|giver| self.geometry.given(*giver, setting.variable)).unwrap_or_default()
+            }
+        }
     }
 
     /// Gives it as many other numbers. What follows from it does so by [`Scene::follow`].
     pub fn set_variable(&mut self, setting: usize, value: &[f32]) {
         let Scene { variable_settings, geometry, .. } = self;
-        let VariableSetting { variable, givers, .. } = &variable_settings[setting];
-        givers.iter().for_each(|giver| geometry.set_given(*giver, *variable, value));
+        let VariableSetting { variable, givers, vertices, .. } = &mut variable_settings[setting];
+        for giver in givers {
+            match giver {
+                Giver::Shape(shape) if vertices.is_some() => geometry.set_of_table(*shape, *variable, value),
+                _ => geometry.set_given(*giver, *variable, value),
+            }
+        }
+        if let Some(vertices) = vertices {
+            vertices.values.copy_from_slice(value);
+        }
+    }
+
+    /// Pairs of vertices, by their rows, that have an edge of a triangle between them: each once, in order. None where the variable
+    /// has no table of vertices.
+    pub fn edges(&self, setting: &VariableSetting) -> Vec<[u32; 2]> {
+        let shapes = setting.givers.iter().filter_map(|giver| match giver {
+            Giver::Shape(shape) => Some(*shape),
+            Giver::Scene => None,
+        });
+        let mut edges: Vec<[u32; 2]> = Vec::new();
+        for (variable, mesh) in shapes.filter_map(|shape| self.geometry.of_table(shape, setting.variable)) {
+            let Some(TableRows { rows, .. }) = &variable.source else { continue };
+            let corners = mesh.indices.iter().map(|triangle| triangle.map(|vertex| rows[vertex as usize]));
+            edges.extend(corners.flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]).map(|[a, b]| [a.min(b), a.max(b)]));
+        }
+        edges.retain(|[a, b]| a != b);
+        edges.sort_unstable();
+        edges.dedup();
+        edges
     }
 }

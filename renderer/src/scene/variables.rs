@@ -4,36 +4,55 @@
 use super::codes;
 use super::context::Context;
 use super::schema::Numbers;
+use super::vertex_tables;
 use crate::bsdf::ClosureKind;
 use crate::geometry::variables::{Lack, MAX_COMPONENTS};
-use crate::geometry::{Constant, Geometry};
+use crate::geometry::{Constant, Geometry, VertexTable};
 use crate::material::{Material, ShadingLanguage};
 use ssl_compiler::diagnostics::{Diagnostic, closest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 use toml::Spanned;
 
-/// The constants of a table; what is wrong with others is said.
-pub fn read(table: &BTreeMap<String, Spanned<Numbers>>, context: &mut Context) -> Vec<Constant> {
+/// What a table of variables gives.
+#[derive(Default)]
+pub struct Given {
+    pub constants: Vec<Constant>,
+    pub of_vertices: Vec<Arc<VertexTable>>,
+}
+
+/// What a table gives; what is wrong with it is said. `has_vertices` if files may give a value for each vertex.
+pub fn read(table: &BTreeMap<String, Spanned<Numbers>>, has_vertices: bool, context: &mut Context) -> Given {
     let language = ShadingLanguage::new();
-    let mut constants = Vec::new();
+    let mut all = Given::default();
     for (name, given) in table {
-        let value = match given.get_ref() {
-            Numbers::One(x) => vec![*x],
-            Numbers::List(list) => list.clone(),
-        };
         if language.globals().find(name).is_some() {
             let message = format!("every hit has a `{name}` of its own");
             context.error(&codes::CONFLICT, given.span(), message, "choose another name for the variable");
-        } else if !(1..=MAX_COMPONENTS).contains(&value.len()) || !value.iter().all(|x| x.is_finite()) {
+            continue;
+        }
+        let value = match given.get_ref() {
+            Numbers::One(x) => vec![*x],
+            Numbers::List(list) => list.clone(),
+            Numbers::File(file) => {
+                match vertex_tables::read(name, (file, given.span()), has_vertices, context) {
+                    Some(table) => all.of_vertices.push(Arc::new(table)),
+                    // Something stands in its place, so that the shape is not said to have no such variable, too.
+                    None => all.constants.push(Constant { name: name.clone(), value: vec![0.0] }),
+                }
+                continue;
+            }
+        };
+        if !(1..=MAX_COMPONENTS).contains(&value.len()) || !value.iter().all(|x| x.is_finite()) {
             let message = format!("the variable `{name}` is not usable");
             let hint = "it must be a number, or a list of up to four";
             context.error(&codes::BAD_NUMBER, given.span(), message, hint);
         } else {
-            constants.push(Constant { name: name.clone(), value });
+            all.constants.push(Constant { name: name.clone(), value });
         }
     }
-    constants
+    all
 }
 
 /// What shaders of the scene may read beside the globals of every hit, and closure types of the host's own.

@@ -59,7 +59,7 @@ impl Container {
         };
         let mut add = |name: String, Numbers { components, values }: Numbers| {
             if values.iter().all(|x| x.is_finite()) {
-                mesh.variables.push(VertexVariable { name, components, values });
+                mesh.variables.push(VertexVariable { name, components, values, source: None });
                 return Ok(());
             }
             Err(format!("`{name}` of a mesh has values that are no numbers"))

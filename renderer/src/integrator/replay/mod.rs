@@ -28,7 +28,7 @@ use super::workspace::Workspace;
 use crate::material::{By, Scratch, ShadingPoint, TableCotangents};
 use crate::scene::Scene;
 use glam::Vec3;
-use ssl_compiler::runtime::Row;
+use ssl_compiler::runtime::{Order, Row};
 use std::f32::consts::LN_2;
 
 /// Who gets the gradient: rows of up to 16 lanes.
@@ -158,12 +158,22 @@ fn add_row(
 ) {
     match by {
         By::Number(number) => gather.add(number, row, paths),
-        By::Variable { variable, component } => {
-            for ((point, path), gradient) in points.iter().zip(paths).zip(row.0) {
-                let giver = scene.geometry.giver(variable, &point.hit);
-                let number = giver.and_then(|giver| numbers.of_variable(variable, giver, component));
-                if let Some(number) = number.filter(|_| gradient != 0.0) {
-                    gather.add_number(number, gradient, *path);
+        By::Variable { variable, component, order } => {
+            let lanes = points.iter().zip(paths).zip(row.0).filter(|(_, gradient)| *gradient != 0.0);
+            for ((point, path), gradient) in lanes {
+                let mut add = |number: Option<u32>, gradient: f32| {
+                    number.into_iter().for_each(|number| gather.add_number(number, gradient, *path));
+                };
+                match scene.geometry.rows(variable, &point.hit, order, point.partials.barycentrics) {
+                    Some((shape, corners)) => corners.iter().for_each(|(row, weight)| {
+                        add(numbers.of_row(variable, shape, *row, component), gradient * weight);
+                    }),
+                    // Constants have no partials.
+                    None if order == Order::Value => {
+                        let giver = scene.geometry.giver(variable, &point.hit);
+                        add(giver.and_then(|giver| numbers.of_variable(variable, giver, component)), gradient);
+                    }
+                    None => {}
                 }
             }
         }

@@ -18,7 +18,7 @@ pub struct Numbers {
     suns: Vec<Place>,
     shapes: Vec<Place>,
     environment: [Place; 3],
-    /// By variable and giver, the number of the first float, and how many there are.
+    /// By variable and giver, the number of the first float, and how many there are: of a table of vertices, in each row.
     variables: HashMap<(u32, Giver), (u32, u32)>,
     /// Whether it is taken by the texels of the environment.
     pub environment_texels: bool,
@@ -43,8 +43,9 @@ impl Numbers {
         }
     }
 
-    /// From now on the gradient by a variable is taken. `floats` are the number of its first float, and how many it has.
-    pub fn add_variable(&mut self, setting: &VariableSetting, floats: (u32, u32)) {
+    /// From now on the gradient by a variable is taken. `first` is the number of its first float, and `len` says how many it has.
+    pub fn add_variable(&mut self, setting: &VariableSetting, (first, len): (u32, u32)) {
+        let floats = (first, setting.vertices.as_ref().map_or(len, |vertices| vertices.components as u32));
         self.variables.extend(setting.givers.iter().map(|giver| ((setting.variable, *giver), floats)));
     }
 
@@ -56,6 +57,13 @@ impl Numbers {
             _ if len == 1 => Some(first),
             component => (component < len).then_some(first + component),
         }
+    }
+
+    /// The number of the float that is a component of a row of a shape's table of vertices.
+    pub fn of_row(&self, variable: u32, shape: u32, row: u32, component: usize) -> Option<u32> {
+        let giver = Giver::Shape(shape);
+        let (_, components) = *self.variables.get(&(variable, giver))?;
+        Some(self.of_variable(variable, giver, component)? + row * components)
     }
 
     fn put(&mut self, light: LightPlace, place: Place) {

@@ -2,7 +2,7 @@
 //! optimisers.
 
 use super::super::{Differentiated, GradientError, Target};
-use super::smooth::Image;
+use super::smooth::{of_image, unevenness};
 use super::{Job, Loss, Planned};
 use crate::film::{Picture, ToneCurve};
 use crate::render::{RenderError, RenderOptions, Sampling, render};
@@ -10,6 +10,7 @@ use glam::Vec3;
 use kernels::jobs::Point;
 use kernels::optimise::{OptimiseError, Optimiser};
 use kernels::{Arrangement, Buffer, Control};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -83,6 +84,8 @@ pub struct Fit {
     pub(super) step: u64,
     pub(super) history: Vec<Point>,
     pub(super) left_out: u64,
+    /// By parameter, pairs of vertices with an edge between them, where their values are to be smooth.
+    edges: BTreeMap<usize, Vec<[u32; 2]>>,
     threads: usize,
 }
 
@@ -103,7 +106,13 @@ impl Fit {
             Ok(Mover { range, values, gradient, optimiser })
         };
         let movers = job.fits.iter().map(mover).collect::<Result<_, OptimiseError>>()?;
-        Ok(Fit { job, scene, movers, step: 0, history: Vec::new(), left_out: 0, threads })
+        let smooth = job.fits.iter().filter(|planned| planned.smooth > 0.0).flat_map(|p| p.parameters.clone());
+        let of_vertices = smooth.filter_map(|number| match scene.parameters()[number].target {
+            Target::Variable { setting } => Some((number, scene.scene.edges(&scene.scene.variable_settings[setting]))),
+            _ => None,
+        });
+        let edges = of_vertices.collect();
+        Ok(Fit { job, scene, movers, step: 0, history: Vec::new(), left_out: 0, edges, threads })
     }
 
     pub fn step(&self) -> u64 {
@@ -205,7 +214,7 @@ impl Fit {
         Ok(values)
     }
 
-    /// What uneven images add to the loss, where the job says that they are to be smooth.
+    /// What uneven images and vertices add to the loss, where the job says that they are to be smooth.
     fn add_unevenness(&self, gradient: &mut [f32]) -> f64 {
         let mut loss = 0.0;
         if self.job.fits.iter().all(|planned| planned.smooth == 0.0) {
@@ -215,11 +224,19 @@ impl Fit {
         for planned in self.job.fits.iter().filter(|planned| planned.smooth > 0.0) {
             for number in planned.parameters.clone() {
                 let (parameter, range) = (&self.scene.parameters()[number], self.scene.range_of(number));
-                if let (Some(size), Target::Texels { texture, channels }) = (parameter.size, &parameter.target) {
-                    let wrap = self.scene.scene.textures.wrap(*texture);
-                    let image = Image { size, channels: channels.count(), wrap };
-                    loss += image.unevenness(&values[range.clone()], planned.smooth, &mut gradient[range]);
-                }
+                let (values, gradient) = (&values[range.clone()], &mut gradient[range]);
+                let (components, weight) = (parameter.components, planned.smooth);
+                loss += match (parameter.size, &parameter.target) {
+                    (Some(size), Target::Texels { texture, .. }) => {
+                        let neighbours = of_image(size, self.scene.scene.textures.wrap(*texture));
+                        unevenness(neighbours, components, values, weight, gradient)
+                    }
+                    _ => {
+                        let edges = self.edges.get(&number).into_iter().flatten();
+                        let neighbours = edges.map(|edge| edge.map(|row| row as usize));
+                        unevenness(neighbours, components, values, weight, gradient)
+                    }
+                };
             }
         }
         loss

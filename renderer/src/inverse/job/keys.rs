@@ -82,7 +82,7 @@ pub const TABLES: &[Table] = &[
             key(
                 "smooth",
                 Above(0.0),
-                "of textures: how much the squared differences of neighbouring texels add to the loss",
+                "of textures and vertices: how much the squared differences of neighbours add to the loss",
             ),
             key(
                 "attached",

@@ -14,7 +14,7 @@ mod state;
 
 pub use fit::{Fit, FitError, Watch};
 pub use loss::Loss;
-pub use result::{images, scene_text};
+pub use result::{files, scene_text};
 
 use super::{Differentiated, NotDifferentiable, Parameter, choose, list};
 use crate::film::undeveloped;
@@ -22,9 +22,11 @@ use crate::scene::{Scene, View};
 use coarse::Stages;
 use file::{JobFile, ViewTable};
 use glam::Vec3;
+use kernels::Element;
 use kernels::jobs::codes;
 use kernels::jobs::reading::{Context, FitTable, Numbers, fit_of, read};
 use kernels::optimise::{Group, Method, Schedule, Shape};
+use kernels::sums::Sums;
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::source::SourceMap;
 use std::path::Path;
@@ -37,7 +39,7 @@ struct Planned {
     schedule: Schedule,
     /// Numbers of the parameters.
     parameters: std::ops::Range<usize>,
-    /// How strongly neighbouring texels of images are drawn together.
+    /// How strongly neighbouring texels of images, or vertices, are drawn together.
     smooth: f32,
     /// How far to both sides pictures are compared, if directions are to follow.
     attached: Option<f32>,
@@ -112,9 +114,15 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         starts.extend(found.iter().map(|p| start(table, p, context)));
         let begin = parameters.len();
         let group = bounded(group, [table.low.is_some(), table.high.is_some()], &found);
-        if table.smooth.is_some() && found.iter().all(|p| p.size.is_none()) {
-            let message = format!("`smooth` means nothing for `{}`, which has no texels", found[0].name);
-            context.error(&codes::CONFLICT, table.buffer.span(), message, "it belongs to textures");
+        if table.smooth.is_some() && !found.iter().any(Parameter::is_field) {
+            let message =
+                format!("`smooth` means nothing for `{}`, which has neither texels nor vertices", found[0].name);
+            context.error(
+                &codes::CONFLICT,
+                table.buffer.span(),
+                message,
+                "it belongs to textures and to values of vertices",
+            );
         }
         let attached = attached(table, &found, context);
         parameters.extend(found);
@@ -153,11 +161,11 @@ fn start(table: &FitTable, parameter: &Parameter, context: &mut Context) -> Opti
     let given = table.start.as_ref()?;
     match given.get_ref() {
         Numbers::One(x) => Some(vec![*x as f32; parameter.len]),
-        Numbers::List(list) if list.len() == parameter.components() => {
+        Numbers::List(list) if list.len() == parameter.components => {
             Some(list.iter().map(|x| *x as f32).cycle().take(parameter.len).collect())
         }
         Numbers::List(list) => {
-            let (found, wanted) = (list.len(), parameter.components());
+            let (found, wanted) = (list.len(), parameter.components);
             let message = format!("`start` has {found} numbers, and `{}` takes {wanted}", parameter.name);
             context.error(&codes::BAD_NUMBER, given.span(), message, "give one number, or one for each component");
             None
@@ -309,8 +317,7 @@ impl Job {
         &all[(self.stages.level(step) as usize).min(all.len() - 1)]
     }
 
-    /// The bytes that a fit takes beside its scene, but for what its threads work with: sums of gradients by texels, the texels
-    /// themselves, of each float its value, its gradient and the moments of its optimiser, and of each pixel its target, its picture
+    /// The bytes that a fit takes beside its scene, but for what its threads work with: sums of gradients, the texels themselves, of each float its value, its gradient and the moments of its optimiser, and of each pixel its target, its picture
     /// and its gradient.
     pub fn bytes(&self, scene: &Scene) -> usize {
         let texels = self.parameters.iter().filter_map(|p| match p.target {
@@ -321,12 +328,14 @@ impl Job {
             }
             _ => None,
         });
+        let summed = self.parameters.iter().filter(|p| p.size.is_none()).map(|p| p.len).sum();
+        let sums = Sums::bytes_of(&Element::floats(1), summed);
         let floats = self.parameters.iter().map(|p| p.len * FLOATS * size_of::<f32>());
         let pixels = self.targets.iter().flatten().map(|target| target.pixels.len() * size_of::<Vec3>());
         let largest = self.targets.iter().flatten().map(|target| target.pixels.len()).max().unwrap_or(0);
         // Picture and gradient; where directions follow, pictures on both sides, too.
         let pictures = if self.fits.iter().any(|planned| planned.attached.is_some()) { 4 } else { 2 };
-        texels.chain(floats).chain(pixels).sum::<usize>() + largest * pictures * size_of::<Vec3>()
+        texels.chain([sums]).chain(floats).chain(pixels).sum::<usize>() + largest * pictures * size_of::<Vec3>()
     }
 }
 

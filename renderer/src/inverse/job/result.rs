@@ -1,32 +1,45 @@
-//! A scene file with what was fitted, and its images, for `shade render`.
+//! A scene file with what was fitted, and the images and tables of it, for `shade render`.
 
 use super::super::{Differentiated, Parameter, Target};
 use crate::math::figures::number;
 use crate::scene::{Setting, file_as_json, pointer_step};
 use image::{DynamicImage, ImageFormat, Rgba32FImage};
+use kernels::npy::{self, Words};
 use serde_json::{Value, json};
 use std::io::Cursor;
 use std::path::Path;
 
-/// The images that a fit came to: names of files, and what they hold, in linear light with 32 bits a number.
+/// The files that hold what a fit came to: their names, and images in linear light with 32 bits a number, or tables with a row of
+/// floats for each vertex.
 ///
 /// # Errors
 /// One cannot be encoded.
-pub fn images(scene: &Differentiated) -> Result<Vec<(String, Vec<u8>)>, String> {
+pub fn files(scene: &Differentiated) -> Result<Vec<(String, Vec<u8>)>, String> {
     let values = scene.values();
-    let fitted = scene.parameters().iter().enumerate();
-    let images = fitted.filter_map(|(i, p)| Some((p, p.size?, &values[scene.range_of(i)])));
-    images.map(|(p, size, numbers)| Ok((file_of(p, scene.parameters()), encode(size, numbers)?))).collect()
+    let fitted = scene.parameters().iter().enumerate().filter(|(_, p)| p.is_field());
+    let encoded = fitted.map(|(i, p)| {
+        let numbers = &values[scene.range_of(i)];
+        let bytes = match p.size {
+            Some(size) => encode(size, numbers)?,
+            None => {
+                let shape = [numbers.len() / p.components, p.components];
+                npy::write(&shape, Words::Floats, numbers.iter().map(|x| x.to_bits()))
+            }
+        };
+        Ok((file_of(p, scene.parameters()), bytes))
+    });
+    encoded.collect()
 }
 
-/// The file of an image, one of its own among those of all parameters.
+/// The file of an image or of a table, one of its own among those of all parameters.
 fn file_of(parameter: &Parameter, all: &[Parameter]) -> String {
     // A name may have what no name of a file can have.
     let fits = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let plain = |p: &Parameter| p.name.chars().map(fits).collect::<String>();
     let name = plain(parameter);
     let before = all.iter().take_while(|p| p.name != parameter.name).filter(|p| plain(p) == name).count();
-    if before == 0 { format!("{name}.exr") } else { format!("{name}.{before}.exr") }
+    let extension = if parameter.size.is_some() { "exr" } else { "npy" };
+    if before == 0 { format!("{name}.{extension}") } else { format!("{name}.{before}.{extension}") }
 }
 
 /// `numbers` are texels of one to four channels, rows from the top.
@@ -50,13 +63,17 @@ fn encode([width, height]: [u32; 2], numbers: &[f32]) -> Result<Vec<u8>, String>
 }
 
 /// The scene of a file as JSON, with the keys that were given beside it, and with what a fit came to in place of its own. Names of
-/// files are from the root of the system, so that it can lie anywhere; images lie in `folder`.
+/// files are from the root of the system, so that it can lie anywhere; images and tables lie in `folder`.
 ///
 /// # Errors
 /// The file cannot be read any more, or a material is not in it.
 pub fn scene_text((path, set): (&Path, &[Setting]), scene: &Differentiated, folder: &Path) -> Result<String, String> {
     let mut root = file_as_json(path, set)?;
     let values = scene.values();
+    let file = |parameter: &Parameter| -> Result<Value, String> {
+        let path = std::path::absolute(folder.join(file_of(parameter, scene.parameters())));
+        Ok(json!(path.map_err(|e| e.to_string())?.display().to_string()))
+    };
     for (i, parameter) in scene.parameters().iter().enumerate() {
         if let Target::Texels { texture, .. } = parameter.target {
             let pointer = match parameter.name.strip_prefix("textures.") {
@@ -71,13 +88,12 @@ pub fn scene_text((path, set): (&Path, &[Setting]), scene: &Differentiated, fold
                 }
                 None => "/environment/file".to_owned(),
             };
-            let file =
-                std::path::absolute(folder.join(file_of(parameter, scene.parameters()))).map_err(|e| e.to_string())?;
-            put(&mut root, &pointer, json!(file.display().to_string()));
+            put(&mut root, &pointer, file(parameter)?);
             continue;
         }
         let numbers = &values[scene.range_of(i)];
         let value = match numbers {
+            _ if parameter.is_field() => file(parameter)?,
             [one] => number(*one),
             several => several.iter().map(|x| number(*x)).collect(),
         };

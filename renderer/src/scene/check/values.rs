@@ -23,7 +23,8 @@ pub fn fit(value: &mut Value, kind: Kind, wrong: &mut Vec<Wrong>) -> bool {
         Kind::Names => return fit_each(value, wrong, "names with texts", |v, wrong| fit(v, Kind::Text, wrong)),
         Kind::Variables => {
             return fit_each(value, wrong, "names with a number or up to four", |v, wrong| {
-                fit_numbers(v, wrong, "a number, or a list of up to four")
+                let is_file = matches!(&v.data, Data::Text(name) if name.ends_with(".npy"));
+                is_file || fit_numbers(v, wrong, "a number, a list of up to four, or an `.npy` with values of vertices")
             });
         }
         Kind::Values => return fit_each(value, wrong, "names with values", fit_parameter),

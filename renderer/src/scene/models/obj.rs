@@ -3,15 +3,16 @@
 use super::mtl;
 use super::{Model, Part};
 use crate::geometry::obj;
+use crate::geometry::obj_vertices::OnVertices;
 use glam::{DAffine3, Vec3};
 use ssl_compiler::input;
 use std::path::{Path, PathBuf};
 
 /// Reads a file in parts. `wanted` are names of objects and groups whose parts are kept apart. The error is a sentence for
 /// the user.
-pub fn read(path: &Path, smooth: bool, wanted: &[&str]) -> Result<Model, String> {
+pub fn read(path: &Path, smooth: bool, wanted: &[&str], variables: &OnVertices) -> Result<Model, String> {
     let mut model = Model { nodes: vec![(0, DAffine3::IDENTITY)], ..Model::default() };
-    let obj::ObjFile { parts, libraries } = obj::load_parts(path, smooth, wanted)?;
+    let obj::ObjFile { parts, libraries } = obj::load_parts(path, smooth, wanted, variables)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut known = Vec::new();
     for library in libraries {

@@ -63,15 +63,19 @@ fn listed(scene: Scene, pattern: &str, mut outcome: Outcome) -> Outcome {
     let (mut text, mut rows) = (String::new(), Vec::new());
     for (parameter, values) in chosen.iter().zip(values) {
         // Writing to a text does not fail.
+        let (name, components) = (&parameter.name, parameter.components);
         if let Some([width, height]) = parameter.size {
-            let channels = parameter.components();
-            let _ = writeln!(text, "{}: {width}×{height} texels of {channels}", parameter.name);
-            rows.push(json!({"name": parameter.name, "size": [width, height], "channels": channels}));
-            continue;
+            let _ = writeln!(text, "{name}: {width}×{height} texels of {components}");
+            rows.push(json!({"name": name, "size": [width, height], "channels": components}));
+        } else if parameter.is_field() {
+            let vertices = parameter.len / components;
+            let _ = writeln!(text, "{name}: {vertices} vertices of {components}");
+            rows.push(json!({"name": name, "vertices": vertices, "components": components}));
+        } else {
+            let values: Value = values.into_iter().map(number).collect();
+            let _ = writeln!(text, "{name} = {values}");
+            rows.push(json!({"name": name, "value": values}));
         }
-        let values: Value = values.into_iter().map(number).collect();
-        let _ = writeln!(text, "{} = {values}", parameter.name);
-        rows.push(json!({"name": parameter.name, "value": values}));
     }
     outcome.output = text;
     outcome.report = Some(Box::new(json!({"parameters": rows})));
@@ -285,6 +289,7 @@ fn go(
     let fitted = fit.scene.parameters().iter().zip(values);
     let told = |(p, values): (&Parameter, Vec<f32>)| match p.size {
         Some(size) => json!({"name": p.name, "size": size}),
+        None if p.is_field() => json!({"name": p.name, "vertices": p.len / p.components}),
         None => json!({"name": p.name, "value": values.into_iter().map(number).collect::<Value>()}),
     };
     let parameters: Value = fitted.map(told).collect();
@@ -302,8 +307,8 @@ fn go(
     outcome
 }
 
-/// The scene with what was fitted, and the images among that.
+/// The scene with what was fitted, and the images and tables among that.
 fn write_scene(from: (&Path, &[Setting]), scene: &Differentiated, folder: &Folder) -> Result<(), String> {
-    job::images(scene)?.iter().try_for_each(|(name, bytes)| folder.write(name, bytes))?;
+    job::files(scene)?.iter().try_for_each(|(name, bytes)| folder.write(name, bytes))?;
     folder.write("scene.json", job::scene_text(from, scene, folder.path())?.as_bytes())
 }
