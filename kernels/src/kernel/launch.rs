@@ -112,6 +112,9 @@ impl Launch {
     ///
     /// # Errors
     /// As for [`Launch::run`], with the number of the member.
+    ///
+    /// # Panics
+    /// If there are not as many statuses as members.
     pub fn run_together(
         &mut self,
         members: &mut [Member<'_, '_>],
@@ -119,6 +122,7 @@ impl Launch {
         control: &Control<'_>,
         statuses: &mut [Status],
     ) -> Result<(), (usize, LaunchError)> {
+        assert_eq!(statuses.len(), members.len(), "a status belongs to each member");
         let Some(points) = grid.points() else { return Err((0, LaunchError::Grid { size: grid.size() })) };
         let mut all = SmallVec::<[Bound<'_>; MOST_TOGETHER]>::new();
         for (number, Member { kernel, bindings }) in members.iter_mut().enumerate() {

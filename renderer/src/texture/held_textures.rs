@@ -8,13 +8,9 @@ use glam::Vec4;
 
 impl TextureSystem {
     /// From now on holds a texture in memory: 16 bytes for each texel of each level. Its coarser levels are means of the finest,
-    /// whatever its file has. Says whether it could: UDIM sets, and what could not be read, stay as they are.
-    pub fn hold(&mut self, texture: u32) -> bool {
-        let found = match self.textures.get(texture as usize) {
-            Some(Some(Look::Held(_))) => return true,
-            Some(Some(Look::One(found))) => found,
-            _ => return false,
-        };
+    /// whatever its file has. UDIM sets, and what could not be read, stay as they are.
+    pub fn hold(&mut self, texture: u32) {
+        let Some(Some(Look::One(found))) = self.textures.get(texture as usize) else { return };
         let (width, height) = found.size(0);
         let number = found.number();
         let texels = self.cache.read((number, 0), &|_| (), |reader| {
@@ -24,7 +20,6 @@ impl TextureSystem {
         });
         self.cache.release();
         self.textures[texture as usize] = Some(Look::Held(Box::new(Held::new(found, texels))));
-        true
     }
 
     /// The texels of a texture that is held, rows from the top, in linear light, color multiplied by alpha.
