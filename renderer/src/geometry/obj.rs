@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 1 << 36;
 
 /// A file's text, which is read from its beginning as often as it is opened: files are larger than what is made of them, so
 /// they are not held whole.
-pub trait Text {
+pub trait Text: Sync {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
 }
 
@@ -36,8 +36,10 @@ impl Text for [u8] {
 ///
 /// The error is a sentence for the user.
 pub fn load<T: Text + ?Sized>(text: &T, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
-    Survey::of(text)?;
-    Ok(whole(models(text, &[])?, smooth, variables)?.0)
+    // Large files take a while to read, so both passes run at once.
+    let (survey, models) = rayon::join(|| Survey::of(text), || models(text, &[]));
+    survey?;
+    Ok(whole(models?, smooth, variables)?.0)
 }
 
 /// A part of a file: triangles between a `usemtl` and the next, and with them all others of the same names.
