@@ -28,8 +28,9 @@ impl Boxes {
 /// Those of eight boxes that a ray meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
-    /// The first `count` are those of boxes that are met, the furthest first. A key is the distance at which the ray
-    /// enters, as bits, the last three of which are the box's slot: of numbers that are not negative, bits are in order.
+    /// The first `count` are those of boxes that are met, if they are ordered the furthest first. A key is the distance at which
+    /// the ray enters, as bits, the last three of which are the box's slot: of numbers that are not negative, bits are in order.
+    /// Without order, the distance is 0.
     pub keys: [u32; WIDTH],
     pub count: usize,
 }
@@ -37,10 +38,40 @@ pub struct Met {
 /// Which bits of a key are the slot.
 const SLOT: u32 = WIDTH as u32 - 1;
 
-/// The distance of a key, rounded towards 0, and the slot.
+/// The distance of a key, rounded towards 0.
 #[inline(always)]
-pub fn of_key(key: u32) -> (f32, usize) {
-    (f32::from_bits(key & !SLOT), (key & SLOT) as usize)
+pub fn distance_of(key: u32) -> f32 {
+    f32::from_bits(key & !SLOT)
+}
+
+impl Met {
+    /// Of what stands in slots, that of the boxes which are met, in their order. `LANES` as in [`Slabs::meet`].
+    #[inline(always)]
+    pub fn order<const LANES: bool>(&self, of_slots: &[u32; WIDTH]) -> [u32; WIDTH] {
+        #[cfg(target_arch = "x86_64")]
+        if LANES {
+            // SAFETY: who sets `LANES` has asked the processor.
+            return unsafe { self.order_in_lanes(of_slots) };
+        }
+        self.keys.map(|key| of_slots[(key & SLOT) as usize])
+    }
+
+    /// # Safety
+    /// The processor must have AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn order_in_lanes(&self, of_slots: &[u32; WIDTH]) -> [u32; WIDTH] {
+        use std::arch::x86_64::*;
+        let mut ordered = [0; WIDTH];
+        // SAFETY: all of them are eight numbers. Of a key, the instruction looks at the last three bits, which are the slot.
+        unsafe {
+            let of_slots = _mm256_loadu_si256(of_slots.as_ptr().cast());
+            let keys = _mm256_loadu_si256(self.keys.as_ptr().cast());
+            _mm256_storeu_si256(ordered.as_mut_ptr().cast(), _mm256_permutevar8x32_epi32(of_slots, keys));
+        }
+        ordered
+    }
 }
 
 /// A ray prepared for tests of boxes: for each axis where to subtract from for the near and the far plane, and
@@ -90,17 +121,17 @@ impl Slabs {
     /// The boxes that the ray meets between the distances, which are not negative. `LANES` chooses the form for
     /// processors with AVX2, which gives the same to the bit.
     #[inline(always)]
-    pub fn meet<const LANES: bool>(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
+    pub fn meet<const ORDERED: bool, const LANES: bool>(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
         #[cfg(target_arch = "x86_64")]
         if LANES {
             // SAFETY: who sets `LANES` has asked the processor.
-            return unsafe { self.meet_in_lanes(boxes, t_min, t_max) };
+            return unsafe { self.meet_in_lanes::<ORDERED>(boxes, t_min, t_max) };
         }
-        self.meet_in_turn(boxes, t_min, t_max)
+        self.meet_in_turn::<ORDERED>(boxes, t_min, t_max)
     }
 
     #[inline(always)]
-    fn meet_in_turn(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
+    fn meet_in_turn<const ORDERED: bool>(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
         let (mut entry, mut exit) = ([t_min; WIDTH], [f32::INFINITY; WIDTH]);
         for axis in 0..3 {
             let back = self.backwards[axis];
@@ -116,11 +147,13 @@ impl Slabs {
         for i in 0..WIDTH {
             let exit = exit[i] * SLACK;
             if entry[i] <= exit && entry[i] <= t_max {
-                met.keys[i] = entry[i].to_bits() & !SLOT | i as u32;
+                met.keys[met.count] = if ORDERED { entry[i].to_bits() & !SLOT | i as u32 } else { i as u32 };
                 met.count += 1;
             }
         }
-        met.keys.sort_unstable_by(|a, b| b.cmp(a));
+        if ORDERED {
+            met.keys.sort_unstable_by(|a, b| b.cmp(a));
+        }
         met
     }
 
@@ -129,7 +162,7 @@ impl Slabs {
     #[cfg(target_arch = "x86_64")]
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn meet_in_lanes(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
+    unsafe fn meet_in_lanes<const ORDERED: bool>(&self, boxes: &Boxes, t_min: f32, t_max: f32) -> Met {
         use std::arch::x86_64::*;
         // SAFETY: rows are aligned: the boxes are, and rows are 32 bytes.
         let row = |side: usize, axis: usize| unsafe { _mm256_load_ps(boxes.0[side][axis].as_ptr()) };
@@ -144,6 +177,10 @@ impl Slabs {
         }
         let exit = _mm256_min_ps(_mm256_mul_ps(exit, _mm256_set1_ps(SLACK)), _mm256_set1_ps(t_max));
         let met = _mm256_cmp_ps::<_CMP_LE_OQ>(entry, exit);
+        if !ORDERED {
+            let mask = _mm256_movemask_ps(met) as usize;
+            return Met { keys: SLOTS[mask].map(u32::from), count: mask.count_ones() as usize };
+        }
         let slots = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         let keys = _mm256_andnot_si256(_mm256_set1_epi32(SLOT as i32), _mm256_castps_si256(entry));
         let keys = _mm256_and_si256(_mm256_or_si256(keys, slots), _mm256_castps_si256(met));
@@ -153,6 +190,24 @@ impl Slabs {
         Met { keys: sorted, count: _mm256_movemask_ps(met).count_ones() as usize }
     }
 }
+
+/// For each set of slots, as bits, those that are in it, the lowest first; then 0.
+static SLOTS: [[u8; WIDTH]; 1 << WIDTH] = {
+    let mut all = [[0; WIDTH]; 1 << WIDTH];
+    let mut set = 0;
+    while set < all.len() {
+        let (mut slot, mut count) = (0, 0);
+        while slot < WIDTH {
+            if set >> slot & 1 == 1 {
+                all[set][count] = slot as u8;
+                count += 1;
+            }
+            slot += 1;
+        }
+        set += 1;
+    }
+    all
+};
 
 /// Eight keys sorted, the largest first, by Batcher's bitonic network ("Sorting networks and their applications", 1968):
 /// without branches, which no processor could predict here.
@@ -201,10 +256,10 @@ mod tests {
             }
             sound += 1;
             let none = |met: Met| assert_eq!(met.count, 0, "{ray:?}");
-            none(slabs.meet::<false>(&Boxes::EMPTY, 0.0, f32::INFINITY));
+            none(slabs.meet::<true, false>(&Boxes::EMPTY, 0.0, f32::INFINITY));
             #[cfg(target_arch = "x86_64")]
             if std::is_x86_feature_detected!("avx2") {
-                none(slabs.meet::<true>(&Boxes::EMPTY, 0.0, f32::INFINITY));
+                none(slabs.meet::<true, true>(&Boxes::EMPTY, 0.0, f32::INFINITY));
             }
         }
         assert!(sound > 500, "{sound}");
@@ -215,6 +270,7 @@ mod tests {
     fn lanes_give_what_one_after_the_other_gives() {
         let mut random = Sampler::new(3, (0, 0), 0);
         let mut vector = || (random.next_2d().extend(random.next_1d()) * 2.0 - 1.0) * 4.0;
+        const ALL: [u32; WIDTH] = [0, 1, 2, 3, 4, 5, 6, 7];
         let mut some = 0;
         for i in 0..2000 {
             let mut boxes = Boxes::EMPTY;
@@ -226,14 +282,21 @@ mod tests {
             let direction = if i % 5 == 0 { Vec3::NEG_Z } else { vector() };
             let ray = Ray::new(vector(), direction.normalize(), 0.0);
             let slabs = Slabs::new(&ray, (Vec3::splat(-4.0), Vec3::splat(4.0)));
-            let met = slabs.meet::<false>(&boxes, 0.0, 9.0);
+            let met = slabs.meet::<true, false>(&boxes, 0.0, 9.0);
+            let unordered = slabs.meet::<false, false>(&boxes, 0.0, 9.0);
+            let mut same = met.order::<false>(&ALL)[..met.count].to_vec();
+            same.sort_unstable();
+            assert_eq!(unordered.keys[..unordered.count], same[..]);
             some += met.count;
             let keys = &met.keys[..met.count];
-            assert!(keys.is_sorted_by(|a, b| of_key(*a).0 >= of_key(*b).0), "near ones last");
-            assert!(keys.iter().all(|k| of_key(*k).1 < i % (WIDTH + 1)), "a box that is not there was met");
+            assert!(keys.is_sorted_by(|a, b| distance_of(*a) >= distance_of(*b)), "near ones last");
+            let slots = met.order::<false>(&ALL);
+            assert!(slots[..met.count].iter().all(|slot| *slot < (i % (WIDTH + 1)) as u32), "a box that is not there");
             #[cfg(target_arch = "x86_64")]
             if std::is_x86_feature_detected!("avx2") {
-                assert_eq!(slabs.meet::<true>(&boxes, 0.0, 9.0), met);
+                assert_eq!(slabs.meet::<true, true>(&boxes, 0.0, 9.0), met);
+                assert_eq!(slabs.meet::<false, true>(&boxes, 0.0, 9.0), unordered);
+                assert_eq!(met.order::<true>(&ALL), slots);
             }
         }
         assert!(some > 500, "{some}");

@@ -154,7 +154,12 @@ impl Bvh {
     /// Visits what is next; false at the end, or where nothing more counts.
     #[inline(always)]
     fn step<const HIT: u8, const LANES: bool>(&self, group: &Group, walk: &mut Walk, path: u64) -> bool {
-        if let Some(leaf) = walk.open::<LANES>(&group.tree) {
+        // To know that something is there, the order does not matter.
+        let leaf = match HIT {
+            NEAREST => walk.open::<true, LANES>(&group.tree),
+            _ => walk.open::<false, LANES>(&group.tree),
+        };
+        if let Some(leaf) = leaf {
             self.visit::<HIT>(group, walk, leaf, path);
             if HIT != NEAREST && walk.best.is_some() {
                 return false;

@@ -8,8 +8,8 @@
 //! A step ends by prefetching what the next one reads. A caller with many rays lets several take turns, so that this
 //! arrives while others step: scenes are larger than the nearest caches, and a single ray would wait most of its time.
 
-use super::boxes::{Slabs, WIDTH, of_key};
-use super::tree::{Node, Tree};
+use super::boxes::{Met, Slabs, WIDTH, distance_of};
+use super::tree::Tree;
 use crate::accel::ShearedRay;
 use crate::geometry::Hit;
 use crate::math::prefetch;
@@ -17,7 +17,7 @@ use crate::ray::Ray;
 use std::ops::Range;
 
 /// What is to be visited: a node, or `count` blocks of a leaf from `first` on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Item {
     first: u32,
     /// 0 for a node.
@@ -65,33 +65,33 @@ impl Walk {
         self.stack.clear();
     }
 
-    /// Finds the children of the node that is next, if it is one, that the ray meets; of a leaf, its blocks.
+    /// Finds the children of the node that is next, if it is one, that the ray meets; of a leaf, its blocks. If they are to be
+    /// `ORDERED`, the nearest of the children is visited first.
     ///
     /// With `LANES` all boxes are tested at once, which the caller knows the processor can do.
     #[inline(always)]
-    pub fn open<const LANES: bool>(&mut self, tree: &Tree) -> Option<Range<usize>> {
+    pub fn open<const ORDERED: bool, const LANES: bool>(&mut self, tree: &Tree) -> Option<Range<usize>> {
         let Item { first, count } = self.next;
         if count > 0 {
             return Some(first as usize..(first + count) as usize);
         }
-        let met = self.slabs.meet::<LANES>(&tree.nodes[first as usize].boxes, self.ray.t_min, self.t_max);
-        self.stack.push(met.keys, met.count, first);
+        let node = &tree.nodes[first as usize];
+        let met = self.slabs.meet::<ORDERED, LANES>(&node.boxes, self.ray.t_min, self.t_max);
+        self.stack.push(&met, met.order::<LANES>(&node.first), met.order::<LANES>(&node.count));
         None
     }
 
     /// Goes on to what is next, of which a leaf's first block is shown to `soon`; false at the end.
     #[inline(always)]
     pub fn turn(&mut self, tree: &Tree, soon: impl Fn(usize)) -> bool {
-        while let Some((key, node)) = self.stack.pop() {
-            let (t, slot) = of_key(key);
-            if t > self.t_max {
+        while let Some((key, next)) = self.stack.pop() {
+            if distance_of(key) > self.t_max {
                 continue;
             }
-            let node: &Node = &tree.nodes[node as usize];
-            self.next = Item { first: node.first[slot], count: node.count[slot] };
-            match self.next.count {
-                0 => prefetch(&tree.nodes[self.next.first as usize]),
-                _ => soon(self.next.first as usize),
+            self.next = next;
+            match next.count {
+                0 => prefetch(&tree.nodes[next.first as usize]),
+                _ => soon(next.first as usize),
             }
             return true;
         }
@@ -105,13 +105,15 @@ fn reach(ray: &Ray, slabs: &Slabs) -> f32 {
     if slabs.is_sound() { ray.t_max } else { -1.0 }
 }
 
-/// Children still to be visited, by their keys and their parents; near ones above, as far as is known.
+/// Children still to be visited, by their keys; near ones above, as far as is known. Where a child is stands here as well: its
+/// parent may have left the nearest cache by the time of its turn.
 struct Stack {
     keys: [u32; NEAR],
-    nodes: [u32; NEAR],
+    firsts: [u32; NEAR],
+    counts: [u32; NEAR],
     len: usize,
     /// What lies below, where a tree is that deep.
-    below: Vec<(u32, u32)>,
+    below: Vec<(u32, Item)>,
 }
 
 /// Children that are held in place: the eight of each of fifteen levels.
@@ -120,7 +122,7 @@ const NEAR: usize = 120;
 impl Stack {
     #[inline(always)]
     fn new() -> Stack {
-        Stack { keys: [0; NEAR], nodes: [0; NEAR], len: 0, below: Vec::new() }
+        Stack { keys: [0; NEAR], firsts: [0; NEAR], counts: [0; NEAR], len: 0, below: Vec::new() }
     }
 
     #[inline(always)]
@@ -129,32 +131,39 @@ impl Stack {
         self.below.clear();
     }
 
-    /// The first `count` of eight children of a node.
+    /// Children that are met, with what [`Item`] says of each.
     #[inline(always)]
-    fn push(&mut self, keys: [u32; WIDTH], count: usize, node: u32) {
+    fn push(&mut self, met: &Met, firsts: [u32; WIDTH], counts: [u32; WIDTH]) {
         if self.len + WIDTH > NEAR {
             self.sink();
         }
         // All eight cost less than some of them.
         let place = self.len..self.len + WIDTH;
-        self.keys[place.clone()].copy_from_slice(&keys);
-        self.nodes[place].copy_from_slice(&[node; WIDTH]);
-        self.len += count;
+        self.keys[place.clone()].copy_from_slice(&met.keys);
+        self.firsts[place.clone()].copy_from_slice(&firsts);
+        self.counts[place].copy_from_slice(&counts);
+        self.len += met.count;
     }
 
     #[inline(always)]
-    fn pop(&mut self) -> Option<(u32, u32)> {
+    fn pop(&mut self) -> Option<(u32, Item)> {
         if self.len == 0 {
             return self.below.pop();
         }
         self.len -= 1;
-        Some((self.keys[self.len], self.nodes[self.len]))
+        Some(self.at(self.len))
+    }
+
+    #[inline(always)]
+    fn at(&self, place: usize) -> (u32, Item) {
+        (self.keys[place], Item { first: self.firsts[place], count: self.counts[place] })
     }
 
     #[cold]
     fn sink(&mut self) {
-        let all = self.keys[..self.len].iter().copied().zip(self.nodes[..self.len].iter().copied());
-        self.below.extend(all);
+        for place in 0..self.len {
+            self.below.push(self.at(place));
+        }
         self.len = 0;
     }
 }
@@ -173,8 +182,9 @@ mod tests {
         for node in 0..4000 {
             let count = (random.next_1d() * 9.0) as usize;
             let keys = std::array::from_fn(|i| node * 8 + i as u32);
-            stack.push(keys, count, node);
-            model.extend(keys[..count].iter().map(|key| (*key, node)));
+            let firsts = keys.map(|key| key + 1);
+            stack.push(&Met { keys, count }, firsts, [node; WIDTH]);
+            model.extend(keys[..count].iter().map(|key| (*key, Item { first: key + 1, count: node })));
             deepest = deepest.max(model.len());
             // Mostly growing, then mostly shrinking.
             let pops = if node % 1000 < 500 { 3 } else { 7 };
