@@ -5,24 +5,31 @@ use super::probe::CameraRay;
 use super::workspace::Workspace;
 use crate::camera::Camera;
 use crate::film::Tile;
-use crate::sampler::Pattern;
+use crate::sampler::{Pattern, Sampler, Streams};
 use crate::scene::Scene;
 use glam::Vec2;
+use smallvec::SmallVec;
+use ssl_compiler::runtime::LANES;
 use std::ops::Range;
 
 /// Begins the given samples of every pixel of a tile.
 pub fn begin(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samples: Range<u32>, work: &mut Workspace) {
     work.paths.clear();
-    for pixel in 0..tile.pixels() {
-        let (x, y) = tile.pixel(pixel);
-        for sample in samples.clone() {
-            let mut sampler = pattern.sampler((x, y), sample);
-            let drawn = scene.film.filter.sample(sampler.next_2d());
+    let samplers = (0..tile.pixels())
+        .flat_map(|pixel| samples.clone().map(move |sample| (pixel, sample)))
+        .map(|(pixel, sample)| (pixel, pattern.sampler(tile.pixel(pixel), sample)));
+    let mut coming = samplers.peekable();
+    while coming.peek().is_some() {
+        let block: SmallVec<[(u32, Sampler); LANES]> = coming.by_ref().take(LANES).collect();
+        let streams = Streams::new(block.iter().map(|(_, sampler)| *sampler));
+        let [films, lenses, times] = [0, 1, 2].map(|pair| streams.points(pair));
+        for (lane, (pixel, sampler)) in block.into_iter().enumerate() {
+            let drawn = scene.film.filter.sample(films[lane]);
             // Outlines that move at random would be the largest error of a picture of one sample a pixel.
             let off_center = if pattern.samples == 1 { Vec2::ZERO } else { drawn };
+            let (x, y) = tile.pixel(pixel);
             let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
-            let lens = sampler.next_2d();
-            let (ray, differential) = camera.ray(film, lens, sampler.next_1d());
+            let (ray, differential) = camera.ray(film, lenses[lane], times[lane].x);
             if let Some(probe) = &mut work.probe {
                 probe.camera = Some(CameraRay {
                     film: film.to_array(),

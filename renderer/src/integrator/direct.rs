@@ -19,13 +19,16 @@ use crate::light::{
 use crate::material::{Material, ShadingPoint};
 use crate::ray::Ray;
 use crate::scene::Scene;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 /// Queues light samples of the lanes that go on and are `wanted`.
 pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Vertices, &Path, usize) -> bool) {
+    let numbers = work.vertices.numbers(&work.paths);
+    let light = if scene.lights.any_is_drawn() { numbers.light() } else { Default::default() };
+    let environment = if scene.environment.is_black() { Default::default() } else { numbers.environment() };
     each_lit(scene, work, |vertex, lane, draws| {
         if wanted(draws.vertices, vertex.path, lane) {
-            vertex.gather(&BounceNumbers::new(vertex.path.sampler, draws.vertices.step), draws);
+            vertex.gather((light[lane], environment[lane]), draws);
         }
     });
 }
@@ -114,12 +117,12 @@ impl Queue<'_> {
 
 impl Vertex<'_> {
     /// Draws light samples. The lobes find some of the same light: their shares add up to 1.
-    fn gather(&self, u: &BounceNumbers, draws: &mut Draws<'_>) {
+    fn gather(&self, (u_light, u_environment): (Vec2, Vec2), draws: &mut Draws<'_>) {
         let (scene, receiver) = (self.scene, self.receiver());
         let list = receiver.list;
         self.parallel_lights(list, draws);
         scene.lights.asked(list).for_each(|numbered| self.point(numbered, 1.0, draws));
-        match scene.lights.sample(&scene.geometry, &receiver, u.light()) {
+        match scene.lights.sample(&scene.geometry, &receiver, u_light) {
             Some(light::LightSample::Point(number, light, p)) => self.point((number, light), p, draws),
             Some(light::LightSample::Surface(drawn)) if self.draws() => {
                 let (wi, distance, chance) = (drawn.wi, drawn.hit.t, Chance::Density(drawn.pdf));
@@ -133,7 +136,7 @@ impl Vertex<'_> {
         let distance = f32::INFINITY;
         if !scene.environment.is_black()
             && scene.lights.linked(list, scene.environment_name)
-            && let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u.environment())
+            && let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u_environment)
         {
             let (chance, radiance) = (Chance::Density(pdf), Radiance::Environment);
             draws.push(Towards { kind: "environment", wi, distance, chance, radiance });
@@ -141,6 +144,7 @@ impl Vertex<'_> {
         if scene.suns.is_empty() {
             return;
         }
+        let u = BounceNumbers::new(self.path.sampler, draws.vertices.step);
         for (i, ((sun, name), u)) in scene.suns.iter().zip(u.suns()).enumerate() {
             if scene.lights.linked(list, *name) {
                 let ((wi, pdf), from) = (sun.sample(u), LightPlace::Sun(i as u32));

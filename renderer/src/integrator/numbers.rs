@@ -1,8 +1,9 @@
 //! The random numbers of a bounce. Each kind has a pair of dimensions of its own, whatever else is drawn, and is
-//! computed where it is needed.
+//! computed where it is needed: what all paths of a block need, for all of them at once.
 
-use crate::sampler::Sampler;
+use crate::sampler::{Sampler, Streams};
 use glam::Vec2;
+use ssl_compiler::runtime::LANES;
 
 /// Pairs of sample dimensions that the camera takes, and each bounce after it.
 const CAMERA_PAIRS: u32 = 3;
@@ -14,36 +15,36 @@ pub struct BounceNumbers {
     first: u32,
 }
 
+/// What the pairs are for, by their places.
+const LOBE: u32 = 0;
+const DIRECTION: u32 = 1;
+const LIGHT: u32 = 2;
+const ENVIRONMENT: u32 = 3;
+const ROULETTE: u32 = 4;
+const SUNS: u32 = 5;
+
 impl BounceNumbers {
     /// For a hit that the path has come to by `step` rays before.
     pub fn new(sampler: Sampler, step: u32) -> BounceNumbers {
-        BounceNumbers { sampler, first: CAMERA_PAIRS + step * BOUNCE_PAIRS }
+        BounceNumbers { sampler, first: first(step) }
     }
 
     pub fn lobe(&self) -> f32 {
-        self.pair(0).next_1d()
+        self.pair(LOBE).next_1d()
     }
 
     pub fn direction(&self) -> Vec2 {
-        self.pair(1).next_2d()
-    }
-
-    pub fn light(&self) -> Vec2 {
-        self.pair(2).next_2d()
-    }
-
-    pub fn environment(&self) -> Vec2 {
-        self.pair(3).next_2d()
+        self.pair(DIRECTION).next_2d()
     }
 
     pub fn roulette(&self) -> f32 {
-        self.pair(4).next_1d()
+        self.pair(ROULETTE).next_1d()
     }
 
     /// For each disk in the sky, the same points moved on the torus by the steps of a lattice (Roberts' R2 sequence).
     pub fn suns(&self) -> impl Iterator<Item = Vec2> {
         const STEP: Vec2 = Vec2::new(0.754_877_7, 0.569_840_3);
-        let first = self.pair(5).next_2d();
+        let first = self.pair(SUNS).next_2d();
         (0..).map(move |i| (first + STEP * i as f32).fract().min(Vec2::splat(1.0_f32.next_down())))
     }
 
@@ -52,5 +53,38 @@ impl BounceNumbers {
         let mut sampler = self.sampler;
         sampler.start_at(self.first + pair);
         sampler
+    }
+}
+
+/// Of the pairs of a bounce.
+fn first(step: u32) -> u32 {
+    CAMERA_PAIRS + step * BOUNCE_PAIRS
+}
+
+/// The numbers of a bounce of all paths of a block, lane by lane.
+pub struct BlockNumbers {
+    streams: Streams,
+    first: u32,
+}
+
+impl BlockNumbers {
+    pub fn new(samplers: impl Iterator<Item = Sampler>, step: u32) -> BlockNumbers {
+        BlockNumbers { streams: Streams::new(samplers), first: first(step) }
+    }
+
+    pub fn lobe(&self) -> [f32; LANES] {
+        self.streams.points(self.first + LOBE).map(|point| point.x)
+    }
+
+    pub fn direction(&self) -> [Vec2; LANES] {
+        self.streams.points(self.first + DIRECTION)
+    }
+
+    pub fn light(&self) -> [Vec2; LANES] {
+        self.streams.points(self.first + LIGHT)
+    }
+
+    pub fn environment(&self) -> [Vec2; LANES] {
+        self.streams.points(self.first + ENVIRONMENT)
     }
 }

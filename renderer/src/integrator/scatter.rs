@@ -24,15 +24,17 @@ const SURE_BOUNCES: u32 = 3;
 pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Workspace { vertices, paths, .. } = work;
     own_lobes::sample(scene, vertices, paths);
+    let numbers = vertices.numbers(paths);
+    let directions = numbers.direction();
+    let lobes = if vertices.have_several_lobes() { numbers.lobe() } else { Default::default() };
     for lane in vertices.lanes() {
         if vertices.ends[lane].is_some() {
             continue;
         }
         let path = &mut paths[vertices.paths[lane] as usize];
-        let u = BounceNumbers::new(path.sampler, vertices.step);
         let bsdf = vertices.bsdf(scene, lane);
-        let u_lobe = if bsdf.has_several() { u.lobe() } else { 0.0 };
-        let sampled = bsdf.sample(u_lobe, u.direction()).ok_or(End::NoDirection);
+        let u_lobe = if bsdf.has_several() { lobes[lane] } else { 0.0 };
+        let sampled = bsdf.sample(u_lobe, directions[lane]).ok_or(End::NoDirection);
         let allowed = |next: BsdfSample| match bounded(vertices, path, lane) {
             Some(end) if next.specular.is_none_or(|s| !s.straight) => Err(end),
             _ => Ok(next),

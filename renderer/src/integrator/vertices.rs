@@ -2,6 +2,7 @@
 //! lane.
 
 use super::end::End;
+use super::numbers::BlockNumbers;
 use super::path::Path;
 use crate::bsdf::{Bsdf, BsdfSample, Own, OwnLobes, Request, WeightedLobe};
 use crate::material::{Shaded, ShadingPoint};
@@ -86,6 +87,16 @@ impl Vertices {
     /// The lanes whose paths go on as far as is known.
     pub fn going_on(&self) -> impl Iterator<Item = usize> + use<'_> {
         self.lanes().filter(|&lane| self.ends[lane].is_none())
+    }
+
+    /// The random numbers of this bounce of the paths.
+    pub fn numbers(&self, paths: &[Path]) -> BlockNumbers {
+        BlockNumbers::new(self.paths.iter().map(|path| paths[*path as usize].sampler), self.step)
+    }
+
+    /// Whether some lane has more than one lobe.
+    pub fn have_several_lobes(&self) -> bool {
+        self.shaded.iter().any(|shaded| shaded.lobes.len() + shaded.own.len() > 1)
     }
 
     pub fn bsdf(&self, scene: &Scene, lane: usize) -> Bsdf<'_> {

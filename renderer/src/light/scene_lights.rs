@@ -95,6 +95,11 @@ impl SceneLights {
         }
     }
 
+    /// Whether [`SceneLights::sample`] may give anything.
+    pub fn any_is_drawn(&self) -> bool {
+        !self.emitters.is_empty() || self.points_are_drawn()
+    }
+
     fn points_are_drawn(&self) -> bool {
         self.points.len() > FEW
     }

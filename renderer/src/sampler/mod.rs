@@ -6,8 +6,10 @@
 //! 2020; the permutation after Laine and Karras 2011).
 
 mod pattern;
+mod streams;
 
 pub use pattern::{Noise, Pattern};
+pub use streams::Streams;
 
 use glam::Vec2;
 
@@ -37,36 +39,47 @@ impl Sampler {
 
     /// The next pair, each in [0, 1).
     pub fn next_2d(&mut self) -> Vec2 {
-        let (index, key) = self.next_pair();
-        let y = laine_karras(sobol_second_reversed(index), mix(key ^ 0x02e5_be93));
-        Vec2::new(first(index, key), unit(y.reverse_bits()))
+        let point = self.point();
+        self.pair += 1;
+        point
     }
 
     /// One number in [0, 1): the first of a pair, so that pairs stay aligned.
     pub fn next_1d(&mut self) -> f32 {
-        let (index, key) = self.next_pair();
+        let (index, key) = self.index_and_key();
+        self.pair += 1;
         first(index, key)
     }
 
+    #[inline(always)]
+    fn point(&self) -> Vec2 {
+        let (index, key) = self.index_and_key();
+        let y = laine_karras(sobol_second_reversed(index), mix(key ^ 0x02e5_be93));
+        Vec2::new(first(index, key), unit(y.reverse_bits()))
+    }
+
     /// The shuffled index and the key of the next pair.
-    fn next_pair(&mut self) -> (u32, u32) {
+    #[inline(always)]
+    fn index_and_key(&self) -> (u32, u32) {
         let key = mix(self.key ^ mix(self.pair.wrapping_mul(0x9e37_79b9).wrapping_add(1)));
-        self.pair += 1;
         (laine_karras(self.reversed, key).reverse_bits(), key)
     }
 }
 
 /// Of a pair: Sobol's first dimension is the index with its bits in reverse.
+#[inline(always)]
 fn first(index: u32, key: u32) -> f32 {
     unit(laine_karras(index, mix(key ^ 0x68bc_21eb)).reverse_bits())
 }
 
 /// The highest 24 bits as a float in [0, 1): a 32-bit integer would round up to 1.
+#[inline(always)]
 fn unit(bits: u32) -> f32 {
     (bits >> 8) as f32 / (1 << 24) as f32
 }
 
 /// A finaliser that spreads every input bit over the word (Ellis's "lowbias32" constants).
+#[inline(always)]
 pub fn mix(mut x: u32) -> u32 {
     x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
     x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
@@ -75,6 +88,7 @@ pub fn mix(mut x: u32) -> u32 {
 
 /// A permutation in which each bit depends on lower bits only. Between two reversals of bits it is Owen scrambling: each bit
 /// is flipped by a hash of the bits above it.
+#[inline(always)]
 fn laine_karras(mut x: u32, key: u32) -> u32 {
     x = x.wrapping_add(key);
     for constant in [0x6c50_b47c, 0xb82f_1e52, 0xc7af_e638, 0x8d22_f6e6] {
@@ -85,6 +99,7 @@ fn laine_karras(mut x: u32, key: u32) -> u32 {
 
 /// Sobol's second dimension. Its generator matrix is Pascal's triangle modulo 2: bit i of the product is
 /// the parity of those bits j of the index whose number has every bit of i, which five steps sum up. Its bits are in reverse.
+#[inline(always)]
 fn sobol_second_reversed(index: u32) -> u32 {
     let mut x = index;
     x ^= (x >> 1) & 0x5555_5555;
