@@ -81,6 +81,19 @@ impl Primitive<'_> {
 }
 
 impl Body {
+    /// One of its primitives, by its place.
+    #[inline]
+    fn primitive(&self, place: usize) -> Primitive<'_> {
+        match self {
+            Body::Mesh(mesh) => Primitive::Triangle(mesh, place),
+            Body::Sphere(sphere) => Primitive::Sphere(sphere),
+            Body::Disk(disk) => Primitive::Disk(disk),
+            Body::Quad(quad) => Primitive::Quad(quad),
+            Body::Curves(curves) => Primitive::Curve(&curves.pieces[place]),
+            Body::Instance(instance) => Primitive::Instance(instance),
+        }
+    }
+
     /// Primitives that it consists of.
     pub fn count(&self) -> usize {
         match self {
@@ -290,19 +303,17 @@ impl Geometry {
         self.find(number).1
     }
 
+    /// A primitive of a shape.
+    #[inline]
+    pub fn primitive_of(&self, shape: u32, number: u32) -> Primitive<'_> {
+        self.bodies[shape as usize].primitive((number - self.first_of(shape)) as usize)
+    }
+
     /// A primitive and the shape that it belongs to, for the price of one.
     #[inline]
     pub fn find(&self, number: u32) -> (u32, Primitive<'_>) {
         let (body, place) = self.body_of(number);
-        let primitive = match &self.bodies[body] {
-            Body::Mesh(mesh) => Primitive::Triangle(mesh, place),
-            Body::Sphere(sphere) => Primitive::Sphere(sphere),
-            Body::Disk(disk) => Primitive::Disk(disk),
-            Body::Quad(quad) => Primitive::Quad(quad),
-            Body::Curves(curves) => Primitive::Curve(&curves.pieces[place]),
-            Body::Instance(instance) => Primitive::Instance(instance),
-        };
-        (body as u32, primitive)
+        (body as u32, self.bodies[body].primitive(place))
     }
 
     fn first_of(&self, body: u32) -> u32 {

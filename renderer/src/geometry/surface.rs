@@ -75,7 +75,17 @@ pub fn at(geometry: &Geometry, ray: &Ray, hit: &Hit) -> Surface {
 
 /// As [`at`], as far as asked.
 pub fn asked_at(geometry: &Geometry, ray: &Ray, hit: &Hit, asked: Asked) -> Surface {
-    let (shape, primitive) = geometry.find(hit.primitive);
+    asked_on(geometry, geometry.find(hit.primitive), ray, hit, asked)
+}
+
+/// As [`asked_at`], where it is known what was hit, and the shape of it.
+pub fn asked_on(
+    geometry: &Geometry,
+    (shape, primitive): (u32, Primitive<'_>),
+    ray: &Ray,
+    hit: &Hit,
+    asked: Asked,
+) -> Surface {
     let seen = |surface: Surface| Surface { shape, backfacing: ray.direction.dot(surface.gnormal) > 0.0, ..surface };
     let object_id = geometry.shape(shape).object_id;
     match (primitive, instance::placed(geometry, hit.instance)) {
@@ -112,10 +122,20 @@ pub fn partials_at(
     hit: &Hit,
     wanted: Wanted,
 ) -> Partials {
+    partials_on(geometry, geometry.primitive(hit.primitive), (ray, differential), hit, wanted)
+}
+
+/// As [`partials_at`], where it is known what was hit.
+pub fn partials_on(
+    geometry: &Geometry,
+    primitive: Primitive<'_>,
+    (ray, differential): (&Ray, &RayDifferential),
+    hit: &Hit,
+    wanted: Wanted,
+) -> Partials {
     if !wanted.any() {
         return Partials::default();
     }
-    let primitive = geometry.primitive(hit.primitive);
     let placed = instance::placed(geometry, hit.instance);
     let inside = placed.map(|p| (p, instance::transformed(ray, &p.from_world)));
     let inside = inside.map(|(p, ray)| (p, ray, local(primitive, &ray, hit, Asked::ALL)));

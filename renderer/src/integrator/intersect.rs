@@ -22,7 +22,7 @@ pub fn intersect(scene: &Scene, work: &mut Workspace) {
                 let (shape, primitive) = scene.geometry.find(hit.primitive);
                 primitive.prefetch();
                 let material = scene.geometry.shape(shape).material;
-                work.surface_hits.push(SurfaceHit { path, material, hit });
+                work.surface_hits.push(SurfaceHit { path, shape, material, hit });
             }
             None => escape(scene, work, path),
         }

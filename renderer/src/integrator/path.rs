@@ -96,6 +96,8 @@ impl Path {
 #[derive(Clone, Copy, Debug)]
 pub struct SurfaceHit {
     pub path: u32,
+    /// That was met, and its material.
+    pub shape: u32,
     pub material: u32,
     pub hit: Hit,
 }

@@ -5,8 +5,8 @@ use super::path::{Path, SurfaceHit};
 use super::view::View;
 use super::watch::Watch;
 use super::workspace::Workspace;
+use crate::geometry::Wanted;
 use crate::geometry::surface::{self, Asked};
-use crate::geometry::{Partials, Wanted};
 use crate::material::ShadingPoint;
 use crate::scene::Scene;
 use ssl_compiler::runtime::{HostServices, LANES, Listener};
@@ -19,7 +19,7 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
     let number = hits[0].material;
     let material = &scene.materials[number as usize];
     let next = work.surface_hits[block.end..].iter().take(LANES);
-    next.for_each(|later| scene.geometry.primitive(later.hit.primitive).prefetch_vertices());
+    next.for_each(|later| scene.geometry.primitive_of(later.shape, later.hit.primitive).prefetch_vertices());
     let asked = if work.looks_at_surfaces() { Asked::ALL } else { material.asked() };
     // The next ray starts with ∂P, so that is needed wherever any shader wants partials.
     let wanted = Wanted { position: differentials, ..material.wanted() }.and(work.wanted());
@@ -42,16 +42,15 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
 fn point(
     scene: &Scene,
     path: &Path,
-    SurfaceHit { hit, .. }: &SurfaceHit,
+    SurfaceHit { shape, hit, .. }: &SurfaceHit,
     step: u32,
     (asked, wanted): (Asked, Wanted),
 ) -> ShadingPoint {
-    let surface = surface::asked_at(&scene.geometry, &path.ray, hit, asked);
-    let partials = if wanted.any() {
-        surface::partials_at(&scene.geometry, &path.ray, &path.differential, hit, wanted)
-    } else {
-        Partials::default()
-    };
+    let geometry = &scene.geometry;
+    // Where it stands among all was looked for when it was met.
+    let primitive = geometry.primitive_of(*shape, hit.primitive);
+    let surface = surface::asked_on(geometry, (*shape, primitive), &path.ray, hit, asked);
+    let partials = surface::partials_on(geometry, primitive, (&path.ray, &path.differential), hit, wanted);
     let (incident, time) = (path.ray.direction, path.ray.time);
     ShadingPoint { hit: *hit, surface, partials, incident, time, ray_depth: step - path.passes }
 }
