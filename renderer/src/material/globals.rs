@@ -70,7 +70,11 @@ pub fn fill(fills: &[Fill], points: &[ShadingPoint], around: Surroundings<'_>, b
         around.spaces.object(point.surface.shape, placed.as_ref())
     };
     let asked = fills.iter().any(|f| matches!(f.source, Source::ObjectToWorld | Source::WorldToObject));
-    let objects: SmallVec<[Space; LANES]> = points.iter().filter(|_| asked).take(LANES).map(object).collect();
+    // In place: as a value made elsewhere, all of this memory would be copied, though it is mostly empty.
+    let mut objects: SmallVec<[Space; LANES]> = SmallVec::new();
+    if asked {
+        objects.extend(points.iter().take(LANES).map(object));
+    }
     fills.iter().for_each(|fill| fill.apply(points, &objects, around, block));
 }
 

@@ -129,12 +129,16 @@ impl Bvh {
             return (0..rays.len()).for_each(|ray| found(ray, Found::NOTHING));
         }
         let mut coming = rays.iter().enumerate();
-        let begin = |(number, ray)| (number, Walk::new(&world.tree, ray));
-        let mut walks: SmallVec<[(usize, Walk); AT_ONCE]> = coming.by_ref().take(AT_ONCE).map(begin).collect();
-        while !walks.is_empty() {
+        let mut walks: SmallVec<[(usize, Walk); AT_ONCE]> = SmallVec::new();
+        for (number, ray) in coming.by_ref().take(AT_ONCE) {
+            walks.push((number, Walk::new(&world.tree, ray)));
+        }
+        // Walks are large: those that are at their end stay where they are.
+        let mut walking: SmallVec<[usize; AT_ONCE]> = (0..walks.len()).collect();
+        while !walking.is_empty() {
             let mut turn = 0;
-            while turn < walks.len() {
-                let (number, walk) = &mut walks[turn];
+            while turn < walking.len() {
+                let (number, walk) = &mut walks[walking[turn]];
                 if self.step::<HIT, LANES>(world, walk, 0) {
                     turn += 1;
                     continue;
@@ -145,7 +149,9 @@ impl Bvh {
                         *number = next;
                         walk.restart(&world.tree, ray);
                     }
-                    None => drop(walks.swap_remove(turn)),
+                    None => {
+                        walking.swap_remove(turn);
+                    }
                 }
             }
         }
