@@ -35,7 +35,7 @@ const COMPILER: Layers = &[
     &["compiler"],
 ];
 
-const KERNELS: Layers = &[&["buffer", "launch"], &["sums"], &["kernel"], &["graph", "optimise"], &["jobs"]];
+const KERNELS: Layers = &[&["buffer", "launch", "npy"], &["sums"], &["kernel"], &["graph", "optimise"], &["jobs"]];
 
 const RENDERER: Layers = &[
     &["caches", "math", "memory", "ray"],
@@ -69,6 +69,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "renderer/src/fiber",
     "renderer/src/math/prefetch.rs",
     "renderer/src/memory.rs",
+    "renderer/src/sampler/streams.rs",
 ];
 
 const MAX_LINES: usize = 600;
