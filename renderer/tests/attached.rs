@@ -130,7 +130,8 @@ fn mistakes_are_told() {
     }
     for (step, wanted) in [("1e-38", "too small for `materials.water.ior`"), ("1e38", "too large for")] {
         let (code, _, said) = by(step);
-        assert!(code == 1 && said.contains(wanted), "{step}: {code} {said}");
+        let advised = said.contains("give `--attached` another number");
+        assert!(code == 1 && advised && said.contains(wanted), "{step}: {code} {said}");
     }
     assert_eq!(shade(&["render", &scene, "-o", &folder.file("target.exr")]).0, 0);
     for (fit, wanted) in [

@@ -102,6 +102,10 @@ fn files_that_are_of_no_use_are_told() {
     write(&folder, "deep.npy", &[6, 1, 1], &[0.0; 6]);
     write(&folder, "odd.npy", &[6], &[0.0, 1.0, f32::NAN, 0.0, 0.0, 0.0]);
     folder.write("text.npy", "1 2 3 4 5 6");
+    // Six floats of 64 bits.
+    let header = b"\x93NUMPY\x01\x00\x38\x00{'descr': '<f8', 'fortran_order': False, 'shape': (6,)}\n";
+    let huge = [&header[..], &1e300_f64.to_le_bytes().repeat(6)].concat();
+    std::fs::write(folder.file("huge.npy"), huge).expect("the folder can be written");
     for (file, code, said) in [
         ("gone.npy", "S0001", "there is no file"),
         ("five.npy", "S0033", "has 5 rows, and `squares.obj` has 6 vertices"),
@@ -109,6 +113,7 @@ fn files_that_are_of_no_use_are_told() {
         ("deep.npy", "S0033", "has the shape [6, 1, 1]"),
         ("odd.npy", "S0033", "has NaN in row 2"),
         ("text.npy", "S0033", "is no .npy file"),
+        ("huge.npy", "S0033", "has 1e300 in row 0"),
     ] {
         let scene = scene(&folder, &format!("variables = {{ tint = \"{file}\" }}\n"));
         let (exit, _, text) = shade(&["render", &scene, "-o", &folder.file("out.exr")]);

@@ -57,7 +57,7 @@ fn table(array: Array) -> Result<(usize, Vec<f32>), String> {
     };
     let values: Vec<f32> = array.numbers.iter().map(|x| *x as f32).collect();
     match values.iter().position(|x| !x.is_finite()) {
-        Some(at) => Err(format!("has {} in row {}, which is no finite float", array.numbers[at], at / components)),
+        Some(at) => Err(format!("has {:?} in row {}, which is no finite float", array.numbers[at], at / components)),
         None => Ok((components, values)),
     }
 }

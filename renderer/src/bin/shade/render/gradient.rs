@@ -70,7 +70,10 @@ pub fn run(
         Err(GradientError::Cancelled) => outcome.code = outcome::INTERRUPTED,
         Err(GradientError::Render(RenderError::Machine(why))) => fail(outcome, &why),
         Err(e) => {
-            let hint = "`shade fit SCENE --list` names what there is";
+            let hint = match e {
+                GradientError::Step { .. } => "give `--attached` another number",
+                _ => "`shade fit SCENE --list` names what there is",
+            };
             refuse(outcome, Diagnostic::without_place(&codes::CONFLICT, e.to_string(), hint));
         }
     }
