@@ -24,6 +24,8 @@ pub mod material;
 
 pub mod light;
 
+pub mod guide;
+
 pub mod caches;
 pub mod camera;
 

@@ -46,7 +46,7 @@ const RENDERER: Layers = &[
     &["texture"],
     &["bsdf"],
     &["material"],
-    &["light", "camera", "film"],
+    &["light", "guide", "camera", "film"],
     &["scene"],
     &["integrator"],
     &["render"],

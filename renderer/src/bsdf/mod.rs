@@ -267,6 +267,20 @@ impl<'a> Bsdf<'a> {
         self.all().any(|l| !l.lobe.is_specular())
     }
 
+    /// How often a lobe is chosen that is not specular.
+    pub fn smooth_share(&self) -> f32 {
+        if self.all().all(|l| !l.lobe.is_specular()) {
+            return 1.0;
+        }
+        let smooth: f32 = self.all().filter(|l| !l.lobe.is_specular()).map(|l| l.choice).sum();
+        smooth / self.total_choice()
+    }
+
+    /// Whether [`Bsdf::sample`] chooses a specular lobe with this number.
+    pub fn chooses_specular(&self, u_lobe: f32) -> bool {
+        self.choose(u_lobe, self.total_choice()).is_some_and(|chosen| chosen.lobe.is_specular())
+    }
+
     fn total_choice(&self) -> f32 {
         self.all().map(|l| l.choice).sum()
     }

@@ -46,18 +46,27 @@ fn each_lit(scene: &Scene, work: &mut Workspace, draw: impl Fn(&Vertex<'_>, usiz
     for lane in vertices.going_on() {
         let (index, bsdf) = (vertices.paths[lane], vertices.bsdf(scene, lane));
         if bsdf.has_smooth_lobe() {
-            let vertex = Vertex { scene, path: &paths[index as usize], point: &vertices.points[lane], bsdf: &bsdf };
+            let vertex = vertex(scene, (vertices, lane), &paths[index as usize], &bsdf);
             draw(&vertex, lane, &mut Draws { list: drawn, vertices, lane });
         }
     }
     own_lobes::evaluate(scene, vertices, drawn.iter().map(|(lane, towards)| (*lane, towards.wi)));
     for (lane, towards) in drawn.iter() {
         let (lane, index, bsdf) = (*lane, vertices.paths[*lane], vertices.bsdf(scene, *lane));
-        let vertex = Vertex { scene, path: &paths[index as usize], point: &vertices.points[lane], bsdf: &bsdf };
+        let vertex = vertex(scene, (vertices, lane), &paths[index as usize], &bsdf);
         let notes = probe.is_some().then_some(&mut *noted);
         let followed = followed.as_mut();
         vertex.weigh(towards, &mut Queue { samples, notes, followed, vertices, lane });
     }
+}
+
+fn vertex<'a>(
+    scene: &'a Scene,
+    (vertices, lane): (&'a Vertices, usize),
+    path: &'a Path,
+    bsdf: &'a Bsdf<'a>,
+) -> Vertex<'a> {
+    Vertex { scene, path, point: &vertices.points[lane], bsdf, cell: vertices.cell(scene, lane) }
 }
 
 /// What light sampling knows of a place.
@@ -206,7 +215,8 @@ impl Vertex<'_> {
     /// Finds what the lobes make of a direction, and queues the sample. One that the lobes could have drawn is weighed
     /// against that.
     fn weigh(&self, towards: &Towards, queue: &mut Queue<'_>) {
-        let (value, pdf) = self.bsdf.eval(towards.wi);
+        let (value, of_lobes) = self.bsdf.eval(towards.wi);
+        let pdf = self.cell.map_or(of_lobes, |cell| cell.mixed(towards.wi, of_lobes, self.bsdf.smooth_share()));
         let (share, scale, weight) = match towards.chance {
             Chance::Choice(p) => (1.0, 1.0 / p, (value != Vec3::ZERO).then(|| value / p)),
             Chance::Density(light_pdf) => {

@@ -80,7 +80,7 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sample
         own: None,
         bent_normals: BentNormals::default(),
     };
-    let vertex = Vertex { scene, path: &path, point: &point, bsdf: &bsdf };
+    let vertex = Vertex { scene, path: &path, point: &point, bsdf: &bsdf, cell: None };
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
         let differential = next_differential(scene, &path, &point, &next);

@@ -7,8 +7,13 @@ use super::path::SurfaceHit;
 use super::workspace::Workspace;
 use crate::scene::Scene;
 
-/// Traces the rays of all active paths.
+/// Traces the rays of all active paths. Those that leave the scene see what is around it.
 pub fn intersect(scene: &Scene, work: &mut Workspace) {
+    find(scene, work, |work, path| escape(scene, work, path));
+}
+
+/// Likewise; calls `leaves` with each path that leaves the scene.
+pub fn find(scene: &Scene, work: &mut Workspace, leaves: impl Fn(&mut Workspace, u32)) {
     work.surface_hits.clear();
     work.rays.clear();
     work.rays.extend(work.active.iter().map(|&path| work.paths[path as usize].ray));
@@ -24,7 +29,7 @@ pub fn intersect(scene: &Scene, work: &mut Workspace) {
                 let material = scene.geometry.shape(shape).material;
                 work.surface_hits.push(SurfaceHit { path, shape, material, hit });
             }
-            None => escape(scene, work, path),
+            None => leaves(work, path),
         }
     }
     work.clock.end(Stage::Environment);

@@ -76,6 +76,11 @@ impl BlockNumbers {
         self.streams.points(self.first + LOBE).map(|point| point.x)
     }
 
+    /// Whether the guide is asked in place of the lobes, and for which photon: no lobe is chosen with it.
+    pub fn guide(&self) -> [f32; LANES] {
+        self.streams.points(self.first + LOBE).map(|point| point.y)
+    }
+
     pub fn direction(&self) -> [Vec2; LANES] {
         self.streams.points(self.first + DIRECTION)
     }

@@ -30,8 +30,10 @@ pub fn sample(scene: &Scene, vertices: &mut Vertices, paths: &[Path]) {
         // One lobe needs no number to be chosen by.
         (if vertices.bsdf(scene, lane).has_several() { u.lobe() } else { 0.0 }, u.direction())
     };
+    // What the guide gave is not drawn, and all lobes are asked for it.
+    let given = |vertices: &Vertices, lane: usize| vertices.guided.get(lane).copied().flatten();
     let mut draws = Vec::with_capacity(vertices.paths.len());
-    for lane in vertices.going_on() {
+    for lane in vertices.going_on().filter(|&lane| given(vertices, lane).is_none()) {
         let (u_lobe, u) = numbers(vertices, lane);
         draws.extend(vertices.bsdf(scene, lane).asked_by_draw(u_lobe, u));
     }
@@ -39,8 +41,13 @@ pub fn sample(scene: &Scene, vertices: &mut Vertices, paths: &[Path]) {
     let mut requests = std::mem::take(&mut vertices.requests);
     requests.clear();
     for lane in vertices.going_on() {
+        let bsdf = vertices.bsdf(scene, lane);
+        if let Some(wi) = given(vertices, lane) {
+            bsdf.asked_by_eval(wi, |request| requests.push(request));
+            continue;
+        }
         let (u_lobe, u) = numbers(vertices, lane);
-        vertices.bsdf(scene, lane).asked_by_sample(u_lobe, u, |request| requests.push(request));
+        bsdf.asked_by_sample(u_lobe, u, |request| requests.push(request));
     }
     vertices.own.evaluate(&requests);
     vertices.requests = requests;

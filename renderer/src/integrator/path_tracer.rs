@@ -4,6 +4,7 @@
 use super::direct;
 use super::emit::emit;
 use super::end::End;
+use super::guided;
 use super::path::Path;
 use super::scatter::{differentiate, may_pass, play_roulette, sample_lobes, turn};
 use super::vertices::Vertices;
@@ -19,6 +20,7 @@ pub fn advance(scene: &Scene, work: &mut Workspace) {
 /// The same without emission.
 pub fn scatter(scene: &Scene, work: &mut Workspace) {
     end_at_limits(scene, work);
+    guided::find(scene, work);
     direct::sample_lights(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane).is_none());
     sample_lobes(scene, work, |vertices, path, lane| limit(scene, vertices, path, lane));
     play_roulette(scene, work);

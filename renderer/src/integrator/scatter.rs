@@ -4,6 +4,7 @@
 use super::differentials::next_differential;
 use super::direct::receiver;
 use super::end::End;
+use super::guided;
 use super::numbers::BounceNumbers;
 use super::own_lobes;
 use super::path::Path;
@@ -23,6 +24,7 @@ const SURE_BOUNCES: u32 = 3;
 /// Draws a direction for each lane that goes on, and multiplies the throughput by the weight of the sample. A lane that is `bounded` goes straight on or, for that reason, nowhere.
 pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Workspace { vertices, paths, .. } = work;
+    guided::draw(scene, vertices, paths);
     own_lobes::sample(scene, vertices, paths);
     let numbers = vertices.numbers(paths);
     let directions = numbers.direction();
@@ -33,8 +35,16 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
         }
         let path = &mut paths[vertices.paths[lane] as usize];
         let bsdf = vertices.bsdf(scene, lane);
-        let u_lobe = if bsdf.has_several() { lobes[lane] } else { 0.0 };
-        let sampled = bsdf.sample(u_lobe, directions[lane]).ok_or(End::NoDirection);
+        let cell = vertices.cell(scene, lane);
+        let sampled = match (cell, vertices.guided.get(lane).copied().flatten()) {
+            (Some(cell), Some(wi)) => cell.sampled(&bsdf, wi),
+            (cell, _) => {
+                let u_lobe = if bsdf.has_several() { lobes[lane] } else { 0.0 };
+                let of_lobes = bsdf.sample(u_lobe, directions[lane]);
+                of_lobes.map(|sample| cell.map_or(sample, |cell| cell.beside(&bsdf, sample)))
+            }
+        };
+        let sampled = sampled.ok_or(End::NoDirection);
         let allowed = |next: BsdfSample| match bounded(vertices, path, lane) {
             Some(end) if next.specular.is_none_or(|s| !s.straight) => Err(end),
             _ => Ok(next),

@@ -34,7 +34,7 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
     vertices.shaded.clear();
     work.clock.end(Stage::Surfaces);
     run(scene, work);
-    work.vertices.begin(&work.paths);
+    work.vertices.begin(scene, &work.paths);
     work.clock.end(Stage::Shaders);
 }
 

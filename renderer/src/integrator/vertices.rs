@@ -5,6 +5,7 @@ use super::end::End;
 use super::numbers::BlockNumbers;
 use super::path::Path;
 use crate::bsdf::{Bsdf, BsdfSample, Own, OwnLobes, Request, WeightedLobe};
+use crate::guide::Cell;
 use crate::material::{Shaded, ShadingPoint};
 use crate::ray::RayDifferential;
 use crate::scene::Scene;
@@ -26,6 +27,10 @@ pub struct Vertices {
     /// Likewise those whose code is a struct of a shader file, and what is to be asked of them.
     pub own: OwnLobes,
     pub requests: Vec<Request<Vec3>>,
+    /// The cell of the guide that each lies in, if any, and the direction that it gave in place of the lobes. Empty where
+    /// nothing guides.
+    pub cells: Vec<Option<u32>>,
+    pub guided: Vec<Option<Vec3>>,
     /// The throughput with which the path arrived.
     pub throughput: Vec<Vec3>,
     /// Whether the path was scattered on its way here.
@@ -61,11 +66,13 @@ pub struct Vertex<'a> {
     pub path: &'a Path,
     pub point: &'a ShadingPoint,
     pub bsdf: &'a Bsdf<'a>,
+    /// That of the guide, if it lies in one.
+    pub cell: Option<&'a Cell>,
 }
 
 impl Vertices {
     /// Makes room for what stages find, once the points are shaded.
-    pub fn begin(&mut self, paths: &[Path]) {
+    pub fn begin(&mut self, scene: &Scene, paths: &[Path]) {
         let lanes = self.paths.len();
         self.throughput.clear();
         self.throughput.extend(self.paths.iter().map(|path| paths[*path as usize].beta));
@@ -78,6 +85,9 @@ impl Vertices {
         refill(&mut self.survival, lanes, 1.0);
         refill(&mut self.onward, if self.differentials { lanes } else { 0 }, RayDifferential::default());
         refill(&mut self.ends, lanes, None);
+        let guided = if scene.guide.is_some() { lanes } else { 0 };
+        refill(&mut self.cells, guided, None);
+        refill(&mut self.guided, guided, None);
     }
 
     pub fn lanes(&self) -> std::ops::Range<usize> {
@@ -106,6 +116,17 @@ impl Vertices {
         let own = &self.own.list[self.shaded[lane].own.clone()];
         let own = (!own.is_empty()).then_some(Own { all: &self.own, list: own });
         Bsdf { lobes, own, wo: -point.incident, gnormal, bent_normals: scene.integrator.bent_normals }
+    }
+
+    /// Whether some lobe scatters light in all directions.
+    pub fn has_diffuse_lobe(&self, scene: &Scene, lane: usize) -> bool {
+        self.bsdf(scene, lane).all().any(|l| l.lobe.is_diffuse())
+    }
+
+    /// The cell of the guide that a lane lies in.
+    pub fn cell<'a>(&self, scene: &'a Scene, lane: usize) -> Option<&'a Cell> {
+        let number = self.cells.get(lane).copied().flatten()?;
+        scene.guide.as_ref().map(|guide| guide.cell(number))
     }
 
     /// Bounces before this vertex; 0 for what the camera sees.

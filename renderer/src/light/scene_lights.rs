@@ -100,6 +100,18 @@ impl SceneLights {
         !self.emitters.is_empty() || self.points_are_drawn()
     }
 
+    /// The shapes that emit, each with the luminance that it sends straight to one side, times its area.
+    pub fn by_intensity(&self) -> impl Iterator<Item = (Emitter, f32)> {
+        // Each list has some of the lights, the same everywhere or fewer.
+        let mut intensities = vec![0.0_f32; self.emitters.len()];
+        for (light, intensity) in self.trees.iter().flat_map(LightTree::intensities) {
+            if let Some(known) = intensities.get_mut(light as usize) {
+                *known = intensity;
+            }
+        }
+        self.emitters.iter().copied().zip(intensities)
+    }
+
     fn points_are_drawn(&self) -> bool {
         self.points.len() > FEW
     }

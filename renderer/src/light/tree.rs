@@ -115,6 +115,11 @@ impl LightTree {
         }
     }
 
+    /// Its lights by their numbers, and their intensities.
+    pub fn intensities(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.lights.iter().copied().zip(self.intensities.iter().copied())
+    }
+
     /// The probability with which `sample` draws a light.
     pub fn probability(&self, receiver: &Receiver, light: u32) -> f32 {
         let Some(&Place { leaf, index }) = self.places.get(light as usize) else { return 0.0 };

@@ -1,13 +1,14 @@
 //! Follows one sample of one pixel and records it.
 
 use super::options::pattern;
-use super::{Ready, RenderError, RenderOptions, job::STACK_BYTES};
+use super::{Ready, RenderError, RenderOptions, guide, job::STACK_BYTES};
 use crate::film::Tile;
 use crate::integrator::probe::Probe;
 use crate::integrator::{self, Recorded, Workspace};
 use crate::math::figures;
 use crate::scene::Scene;
 use serde::Serialize;
+use std::sync::atomic::AtomicBool;
 
 /// A path and what it brought.
 #[derive(Clone, Debug, Serialize)]
@@ -39,13 +40,14 @@ pub fn follow(
         return Err(RenderError::Options(format!("of {} samples a pixel, there is no {sample}", plan.samples)));
     }
     let Ready { camera, .. } = Ready::new(scene, options, &plan);
+    // Shaders may recurse deeply: the stack must be as large as in a render.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build();
+    let pool = pool.map_err(|e| RenderError::Machine(format!("a thread could not be started: {e}")))?;
+    guide(scene, options, &pool, &AtomicBool::new(false));
     let scene = &*scene;
     let (pixel, sample) = ([x, y], sample..sample + 1);
     let mut work = Workspace { probe: Some(Probe::default()), ..Workspace::default() };
     work.recorded = Recorded::new(plan.aovs.clone(), plan.shape());
-    // Shaders may recurse deeply: the stack must be as large as in a render.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build();
-    let pool = pool.map_err(|e| RenderError::Machine(format!("a thread could not be started: {e}")))?;
     let tile = Tile { x0: x, y0: y, x1: x + 1, y1: y + 1 };
     let path = pool.install(|| {
         integrator::trace(scene, &camera, &pattern(&plan, scene), tile, sample.clone(), &mut work);

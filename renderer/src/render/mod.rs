@@ -26,6 +26,7 @@ use crate::integrator::clock::{Stage, Times};
 use crate::integrator::faults::{Faults, Faulty};
 use crate::integrator::messages::{MAX_MESSAGES, Message};
 use crate::integrator::occupancy::{Kind, Occupancy};
+use crate::integrator::{View, photons};
 use crate::light::{LightSampling, Others};
 use crate::sampler::Pattern;
 use crate::scene::Scene;
@@ -120,10 +121,12 @@ pub fn render_with(
         None => (Film::new(plan.window, plan.shape()), Done::default()),
     };
     let Ready { camera, .. } = Ready::new(scene, options, &plan);
-    let scene = &*scene;
     let threads = options.threads.unwrap_or_else(available_threads).max(1);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
     let pool = pool.map_err(|e| RenderError::Machine(format!("threads could not be started: {e}")))?;
+    let begin = Instant::now();
+    guide(scene, options, &pool, control.cancel);
+    let scene = &*scene;
     let job = Job {
         scene,
         camera,
@@ -139,11 +142,10 @@ pub fn render_with(
         done: Mutex::new(done),
         agreement: RwLock::new(()),
         cancel: control.cancel,
-        deadline: options.time_limit.map(|limit| Instant::now() + limit),
+        deadline: options.time_limit.map(|limit| begin + limit),
         out_of_time: AtomicBool::new(false),
         progress: control.progress,
     };
-    let begin = Instant::now();
     let worked = meanwhile::during(&job, control.checkpoints, control.preview, || passes::run(&job, &pool));
     Ok(output(job, worked, begin.elapsed().as_secs_f64()))
 }
@@ -166,6 +168,8 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
     scene.textures.configure(look_ups);
     scene.integrator.max_depth = options.depth(scene);
+    // What is still there is of another render.
+    scene.guide = None;
     let others = match scene.integrator.sampling {
         LightSampling::Lights => Others::Nobody,
         LightSampling::Both | LightSampling::Lobes => Others::Lobes,
@@ -173,6 +177,13 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     scene.environment.configure(look_ups, others, &scene.textures);
     let view = scene.view;
     Camera::new(view.position, view.target, view.up, view.projection, plan.frame)
+}
+
+/// Lets photons show paths the way, if the scene wants that and light is to be seen.
+fn guide(scene: &mut Scene, options: &RenderOptions, pool: &rayon::ThreadPool, cancel: &AtomicBool) {
+    if scene.integrator.guide_caustics && options.view.is_none_or(View::is_of_whole_paths) {
+        scene.guide = pool.install(|| photons::guide(scene, cancel));
+    }
 }
 
 /// What a pixel takes: the film, its copy for a checkpoint, and the picture made from it.

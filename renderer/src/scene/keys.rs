@@ -239,6 +239,11 @@ pub const TABLES: &[Table] = &[
             key("seed", Integer(0, u32::MAX as i64), "of the random numbers"),
             key("distance", Above(0.0), "ao: how far occlusion reaches"),
             key("roulette", Flag, "whether paths that carry little may end at random, true if not given"),
+            key(
+                "guide_caustics",
+                Flag,
+                "whether photons show paths the way to light behind mirrors and glass, false if not given",
+            ),
             key("noise", Choice(&["white", "blue"]), "how the errors of neighbouring pixels go together"),
             key("sampling", Choice(&["both", "lights", "lobes"]), "who looks for light that both could find"),
             key("light_choice", Choice(&["tree", "power"]), "by what one of many lights is drawn"),

@@ -45,6 +45,7 @@ use crate::bsdf::{BentNormals, ClosureKind};
 use crate::camera::Projection;
 use crate::film::{Adaptive, Aov, PixelFilter, Tile, ToneCurve};
 use crate::geometry::Geometry;
+use crate::guide::Guide;
 use crate::light::{Environment, LightName, LightSampling, ParallelLight, SceneLights, Studio, Sun};
 use crate::material::{HitValues, Making, Material, Space, Spaces, Surroundings};
 use crate::memory;
@@ -87,6 +88,8 @@ pub struct Scene {
     pub textures: TextureSystem,
     /// The names that the file gives to the first of them.
     pub texture_names: Vec<String>,
+    /// Where paths look for light behind mirrors and glass, once it is known.
+    pub guide: Option<Guide>,
     /// Of the scene's file and all files that it names, and of how its shaders were compiled: scenes with the same make
     /// the same pictures.
     pub fingerprint: u64,
@@ -153,6 +156,8 @@ pub struct IntegratorSettings {
     pub noise: Noise,
     /// Paths that carry little may end at random.
     pub roulette: bool,
+    /// Photons show paths the way to light behind mirrors and glass.
+    pub guide_caustics: bool,
     /// How far occlusion reaches, in the scene's units; infinite by default.
     pub distance: f32,
 }
@@ -305,6 +310,7 @@ fn build(
         materials,
         textures,
         texture_names: file.textures.keys().cloned().collect(),
+        guide: None,
         fingerprint,
     })
 }
@@ -319,6 +325,11 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         let hint = "it belongs to `adaptive`, the noise that is small enough: `adaptive = 0.01`";
         context.error(&codes::CONFLICT, least.span(), "`min_samples` means nothing without `adaptive`", hint);
     }
+    let guides = table.guide_caustics.as_ref().is_some_and(|guides| *guides.get_ref());
+    if let Some(given) = table.guide_caustics.as_ref().filter(|_| guides && table.kind != IntegratorKind::Path) {
+        let hint = "it belongs to `type = \"path\"`, whose paths find light by way of mirrors and glass";
+        context.error(&codes::CONFLICT, given.span(), "`guide_caustics` means nothing for this integrator", hint);
+    }
     let threshold = context.number(&table.adaptive, "threshold of `adaptive`", 0.0..1.0, 0.0);
     let least = context.integer(&table.min_samples, "least number of samples", 2..i64::from(MAX_SAMPLES) + 1, 16);
     IntegratorSettings {
@@ -331,6 +342,7 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         bent_normals: table.bent_normals,
         noise: table.noise,
         roulette: table.roulette.unwrap_or(true),
+        guide_caustics: guides,
         distance: context.number(&table.distance, "distance", 0.0..1e9, f32::INFINITY),
     }
 }

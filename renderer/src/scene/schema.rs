@@ -104,6 +104,8 @@ pub struct IntegratorTable {
     pub noise: Noise,
     /// Whether paths that carry little may end at random.
     pub roulette: Option<bool>,
+    /// Whether photons show paths the way to light behind mirrors and glass.
+    pub guide_caustics: Option<Spanned<bool>>,
     /// How far occlusion reaches.
     pub distance: Option<Spanned<f32>>,
 }

@@ -1,0 +1,97 @@
+//! What focuses light: balls round the shapes whose materials have narrow lobes. Photons are sent there more often than elsewhere.
+
+use crate::bsdf::{Bsdf, BsdfSample, OwnLobes};
+use crate::geometry::{Body, Geometry, Surface};
+use crate::material::{Scratch, ShadingPoint};
+use crate::scene::Scene;
+use glam::{Vec2, Vec3};
+
+/// A ball round something.
+#[derive(Clone, Copy, Debug)]
+pub struct Ball {
+    pub center: Vec3,
+    pub radius: f32,
+}
+
+impl Ball {
+    /// Round a box.
+    pub fn round((low, high): (Vec3, Vec3)) -> Ball {
+        Ball { center: 0.5 * (low + high), radius: 0.5 * (high - low).length() }
+    }
+}
+
+/// Lobes that send a photon with at least this density, per steradian, focus light as mirrors do. A Lambertian lobe has 1/π at
+/// most.
+const NARROW: f32 = 1.0;
+
+/// More than these share one ball.
+const MOST: usize = 64;
+
+/// Of the shapes and instances of the world that may focus light, by what their materials do at one point.
+pub fn find(scene: &Scene) -> Vec<Ball> {
+    let geometry = &scene.geometry;
+    let focuses: Vec<bool> = (0..scene.materials.len()).map(|material| may_focus(scene, material)).collect();
+    // A group stands in others only when it is complete, yet their numbers do not say so.
+    let mut groups: Vec<Option<bool>> = vec![None; geometry.group_count() as usize];
+    let bodies = geometry.members_of(Geometry::WORLD);
+    let found = bodies.filter(|(body, shape)| match body {
+        Body::Instance(instance) => group_focuses(geometry, &focuses, instance.group, &mut groups),
+        _ => focuses.get(shape.material as usize).copied().unwrap_or(false),
+    });
+    let boxes: Vec<(Vec3, Vec3)> = found.filter_map(|(body, _)| geometry.body_bounds(body)).collect();
+    match boxes.len() {
+        0..=MOST => boxes.into_iter().map(Ball::round).filter(|ball| ball.radius > 0.0).collect(),
+        _ => {
+            let all = boxes.into_iter().reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
+            all.map(Ball::round).into_iter().collect()
+        }
+    }
+}
+
+fn group_focuses(geometry: &Geometry, focuses: &[bool], group: u32, groups: &mut [Option<bool>]) -> bool {
+    if let Some(known) = groups[group as usize] {
+        return known;
+    }
+    let any = geometry.members_of(group).any(|(body, shape)| match body {
+        Body::Instance(instance) => group_focuses(geometry, focuses, instance.group, groups),
+        _ => focuses.get(shape.material as usize).copied().unwrap_or(false),
+    });
+    groups[group as usize] = Some(any);
+    any
+}
+
+/// Whether a direction was drawn as mirrors, glass, or lobes nearly as narrow draw it.
+pub fn is_narrow(next: &BsdfSample) -> bool {
+    next.specular.is_some() || next.pdf >= NARROW
+}
+
+/// Whether the material has narrow lobes at a point that looks straight or aslant at its light. Where its textures make them
+/// elsewhere alone, photons still find them, if not as often.
+fn may_focus(scene: &Scene, material: usize) -> bool {
+    let aslant = Vec3::new(0.6, 0.0, -0.8);
+    let points = [Vec3::NEG_Z, aslant].map(|incident| {
+        let surface =
+            Surface { normal: Vec3::Z, gnormal: Vec3::Z, tangent: Vec3::X, bitangent: Vec3::Y, ..Surface::default() };
+        ShadingPoint { surface, incident, ..ShadingPoint::default() }
+    });
+    let (mut lobes, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
+    let (around, material) = (scene.surroundings(), &scene.materials[material]);
+    material.shade(&points, around, &scene.textures, &mut Scratch::default(), (&mut lobes, &mut own), &mut shaded);
+    scene.textures.cache().release();
+    points.iter().zip(&shaded).any(|(point, shaded)| {
+        let bsdf = Bsdf {
+            lobes: &lobes[shaded.lobes.clone()],
+            own: None,
+            wo: -point.incident,
+            gnormal: Vec3::Z,
+            bent_normals: scene.integrator.bent_normals,
+        };
+        // Lobes of files are asked in blocks: they count as narrow unless they say otherwise.
+        let own = own.list[shaded.own.clone()].iter().any(|l| !l.lobe.is_diffuse());
+        own || bsdf.lobes.iter().enumerate().any(|(i, _)| {
+            let alone = Bsdf { lobes: &bsdf.lobes[i..i + 1], ..bsdf };
+            let next = alone.sample(0.0, Vec2::splat(0.3));
+            next.is_some_and(|next| is_narrow(&next) && next.specular.is_none_or(|specular| !specular.straight))
+        })
+    })
+}

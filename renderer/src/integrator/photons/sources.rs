@@ -1,0 +1,164 @@
+//! Where photons begin: half of them anywhere in the light, half of it where it goes to what focuses it.
+
+use super::casters::{self, Ball};
+use crate::accel::offset_origin;
+use crate::integrator::path::Path;
+use crate::light::{DirectionFootprint, Leaving, Sun};
+use crate::math::{Frame, concentric_disk, cosine_hemisphere, luminance, split, uniform_cone};
+use crate::ray::{Ray, RayDifferential};
+use crate::sampler::Sampler;
+use crate::scene::Scene;
+use glam::{Vec2, Vec3};
+use std::f32::consts::{FRAC_1_PI, PI, TAU};
+
+/// The lights of a scene that paths could find behind mirrors and glass: those with an extent.
+pub struct Sources<'a> {
+    scene: &'a Scene,
+    shapes: Option<Leaving>,
+    sky: Vec<Sky<'a>>,
+    casters: Vec<Ball>,
+    world: Ball,
+}
+
+enum Sky<'a> {
+    Sun(&'a Sun),
+    Environment,
+}
+
+/// The pairs of random numbers that a photon begins with, by their places.
+const POINT: u32 = 0;
+const DIRECTION: u32 = 1;
+const CHOICES: u32 = 2;
+
+/// Photons see textures this coarsely, as a share of the scene's size.
+const COARSENESS: f32 = 1.0 / 256.0;
+
+impl<'a> Sources<'a> {
+    /// None where no light could be focused.
+    pub fn new(scene: &'a Scene) -> Option<Sources<'a>> {
+        let world = Ball::round(scene.geometry.bounds()?);
+        let shapes = Leaving::new(&scene.lights);
+        let mut sky: Vec<Sky<'a>> = scene.suns.iter().map(|(sun, _)| Sky::Sun(sun)).collect();
+        // What is the same from everywhere is left to the lobes.
+        let draws = !scene.environment.is_black() && scene.environment.sample(Vec3::ZERO, Vec2::splat(0.5)).is_some();
+        sky.extend(draws.then_some(Sky::Environment));
+        let casters = casters::find(scene);
+        let any = (shapes.is_some() || !sky.is_empty()) && !casters.is_empty() && world.radius.is_finite();
+        any.then_some(Sources { scene, shapes, sky, casters, world })
+    }
+
+    /// The photon of a sampler, as a path; `None` where it carries nothing.
+    pub fn begin(&self, mut sampler: Sampler) -> Option<Path> {
+        let mut pair = |pair: u32| {
+            sampler.start_at(pair);
+            sampler.next_2d()
+        };
+        let (point, direction, choices) = (pair(POINT), pair(DIRECTION), pair(CHOICES));
+        sampler.start_at(0);
+        let of_sky = match (&self.shapes, self.sky.len()) {
+            (Some(_), 0) => 0.0,
+            (Some(_), _) => 0.5,
+            (None, _) => 1.0,
+        };
+        let (from_sky, choices) = split(choices, of_sky);
+        let (aimed, choices) = split(choices, 0.5);
+        let (ray, power) = match from_sky {
+            true => {
+                let (ray, power) = self.from_sky(point, direction, choices, aimed)?;
+                (ray, power / of_sky)
+            }
+            false => {
+                let (ray, power) = self.from_shape(point, direction, choices, aimed)?;
+                (ray, power / (1.0 - of_sky))
+            }
+        };
+        let wide = self.world.radius * COARSENESS;
+        let frame = Frame::about(ray.direction);
+        let across = [Vec3::X, Vec3::Y].map(|axis| frame.to_world(axis) * wide);
+        let differential = RayDifferential { origin: across, direction: [Vec3::ZERO; 2] };
+        let begun = Path::from_camera(ray, differential, sampler);
+        (power.is_finite() && power > 0.0).then_some(Path { beta: Vec3::splat(power), scattered: true, ..begun })
+    }
+
+    /// Where a shape that emits sends one, and its power.
+    fn from_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<(Ray, f32)> {
+        let (scene, shapes) = (self.scene, self.shapes.as_ref()?);
+        let left = shapes.draw(&scene.geometry, &scene.lights, point, choices.y)?;
+        let wi = match aimed {
+            true => {
+                let caster = self.caster(choices.x);
+                let axis = (caster.center - left.position).try_normalize()?;
+                let cone = caster.one_minus_cosine(left.position)?;
+                Frame::about(axis).to_world(uniform_cone(direction, cone)).normalize()
+            }
+            false => Frame::about(left.normal).to_world(cosine_hemisphere(direction)),
+        };
+        let cosine = wi.dot(left.normal).max(0.0);
+        let pdf = 0.5 * cosine * FRAC_1_PI + 0.5 * self.towards_casters(left.position, wi);
+        let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
+        Some((Ray::new(origin, wi, 0.5), left.intensity * cosine / pdf))
+    }
+
+    /// Where the environment or a disk in the sky sends one, and its power.
+    fn from_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<(Ray, f32)> {
+        let scene = self.scene;
+        let number = ((choices.y * self.sky.len() as f32) as usize).min(self.sky.len() - 1);
+        let (to_light, radiance, pdf) = match self.sky[number] {
+            Sky::Sun(sun) => {
+                let (to_light, pdf) = sun.sample(direction);
+                (to_light, sun.disk_radiance(), pdf)
+            }
+            Sky::Environment => {
+                let (d, pdf) = scene.environment.sample(Vec3::ZERO, direction)?;
+                let frame = Frame::about(d);
+                let dd = [Vec3::X, Vec3::Y].map(|axis| frame.to_world(axis) * COARSENESS);
+                let seen = DirectionFootprint { d, dd, scattered: true };
+                (d, scene.environment.radiance(&scene.textures, &seen), pdf)
+            }
+        };
+        let target = if aimed { self.caster(choices.x) } else { self.world };
+        let disk = concentric_disk(point) * target.radius;
+        let through = target.center + Frame::about(to_light).to_world(disk.extend(0.0));
+        let across = 0.5 * self.world.across(through, to_light) + 0.5 * self.across_casters(through, to_light);
+        // From outside of everything.
+        let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
+        let power = luminance(radiance) * self.sky.len() as f32 / (pdf * across);
+        Some((Ray::new(begin, -to_light, 0.5), power))
+    }
+
+    /// One of the casters, all with the same chance.
+    fn caster(&self, u: f32) -> Ball {
+        self.casters[((u * self.casters.len() as f32) as usize).min(self.casters.len() - 1)]
+    }
+
+    /// The density of aiming at casters from a point, per steradian.
+    fn towards_casters(&self, from: Vec3, wi: Vec3) -> f32 {
+        let one = |caster: &Ball| {
+            let cone = caster.one_minus_cosine(from)?;
+            let axis = (caster.center - from).try_normalize()?;
+            (1.0 - axis.dot(wi) <= cone).then_some(1.0 / (TAU * cone))
+        };
+        self.casters.iter().filter_map(one).sum::<f32>() / self.casters.len() as f32
+    }
+
+    /// The density of aiming at casters from far away, per area across the direction.
+    fn across_casters(&self, through: Vec3, direction: Vec3) -> f32 {
+        let sum: f32 = self.casters.iter().map(|caster| caster.across(through, direction)).sum();
+        sum / self.casters.len() as f32
+    }
+}
+
+impl Ball {
+    /// Of the half angle under which it is seen; `None` from within.
+    fn one_minus_cosine(&self, from: Vec3) -> Option<f32> {
+        let sine2 = self.radius * self.radius / (self.center - from).length_squared();
+        (sine2 < 1.0).then(|| sine2 / (1.0 + (1.0 - sine2).sqrt()))
+    }
+
+    /// Uniform over its outline as it is seen from a direction: one over its area where a line passes it, else 0.
+    fn across(&self, through: Vec3, direction: Vec3) -> f32 {
+        let way = through - self.center;
+        let beside2 = (way - direction * way.dot(direction)).length_squared();
+        if beside2 <= self.radius * self.radius { 1.0 / (PI * self.radius * self.radius) } else { 0.0 }
+    }
+}

@@ -1,0 +1,48 @@
+//! Points from which shapes send out light, drawn by how much that is in all: where photons begin.
+
+use super::area::Emitter;
+use super::{Glow, SceneLights};
+use crate::geometry::Geometry;
+use crate::math::Distribution;
+use glam::{Vec2, Vec3};
+
+/// The shapes that emit, by their powers.
+pub struct Leaving {
+    emitters: Vec<Emitter>,
+    /// The luminance that each sends straight to the front, times its area.
+    intensities: Vec<f32>,
+    choice: Distribution,
+}
+
+/// Where light leaves a shape.
+pub struct Left {
+    pub position: Vec3,
+    /// Unit length, to the side to which it is sent.
+    pub normal: Vec3,
+    /// The luminance sent out straight, times the area that the point stands for.
+    pub intensity: f32,
+}
+
+impl Leaving {
+    /// None where no shape emits.
+    pub fn new(lights: &SceneLights) -> Option<Leaving> {
+        let (emitters, intensities): (Vec<Emitter>, Vec<f32>) = lights.by_intensity().unzip();
+        let any = intensities.iter().any(|intensity| *intensity > 0.0);
+        any.then(|| Leaving { choice: Distribution::new(intensities.iter().copied()), emitters, intensities })
+    }
+
+    /// A point for `u` and a `side` in [0, 1).
+    pub fn draw(&self, geometry: &Geometry, lights: &SceneLights, u: Vec2, side: f32) -> Option<Left> {
+        let (number, p, stretched) = self.choice.sample(u.x);
+        let emitter = &self.emitters[number];
+        let (hit, position, normal, _) = emitter.point(geometry, Vec2::new(stretched, u.y))?;
+        let shape = geometry.shape(geometry.shape_of(hit.primitive));
+        let both = lights.glow(shape.material) != Glow::Dark;
+        let (normal, sides) = match both {
+            true if side < 0.5 => (-normal, 2.0),
+            true => (normal, 2.0),
+            false => (normal, 1.0),
+        };
+        (p > 0.0).then(|| Left { position, normal, intensity: sides * self.intensities[number] / p })
+    }
+}

@@ -1,0 +1,200 @@
+//! Photons that show paths the way to light behind mirrors and glass: the picture has the same mean with less noise, and the same
+//! bytes however it is made.
+
+mod ran;
+
+use glam::Vec3;
+use ran::shade;
+use renderer::render::{RenderOptions, follow, render};
+use renderer::scene::{self, LoadOptions, Scene};
+use ssl_compiler::BackendKind;
+use ssl_compiler::modules::SearchPath;
+use ssl_tests::temporary::Folder;
+use std::sync::atomic::AtomicBool;
+
+/// A floor below a ball of glass and a bent mirror, seen from above so that little but their caustics is to be seen.
+fn room(lights: &str, floor: &str, more: &str) -> String {
+    format!(
+        "[camera]\nposition = [0.0, 2.5, 2.5]\nlook_at = [0, 0, 0]\nfov = 50\n\
+         [film]\nwidth = 24\nheight = 24\nfilter = \"box\"\n[integrator]\nsamples = 96\nmax_depth = 6\nroulette = false\n{more}\
+         [materials.floor]\nsource = '''\n{floor}\n'''\n\
+         [materials.glass]\nsource = '''\nshader glass(out closure c) {{ c = make_closure<Dielectric>(color(1.0), \
+         global_value<normal>, 1.5); }}\n'''\n\
+         [materials.metal]\nsource = '''\nshader metal(out closure c) {{ c = make_closure<Conductor>(color(0.2), color(3.9), \
+         global_value<normal>, 0.2); }}\n'''\n\
+         [[shapes]]\ntype = \"quad\"\ncorners = [[-2, 0, 2], [2, 0, 2], [-2, 0, -2]]\nmaterial = \"floor\"\n\
+         [[shapes]]\ntype = \"sphere\"\nradius = 0.4\ntranslate = [-0.6, 0.6, 0.0]\nmaterial = \"glass\"\n\
+         [[shapes]]\ntype = \"sphere\"\nradius = 0.3\ntranslate = [0.7, 0.3, -0.2]\nmaterial = \"metal\"\n{lights}"
+    )
+}
+
+const FLOOR: &str =
+    "shader floor(out closure c) { c = make_closure<Lambert>(color(0.8, 0.6, 0.4), global_value<normal>); }";
+
+/// The same as a struct of its own.
+const OWN_FLOOR: &str = "import \"bsdf.ssl\";\nstruct Matte : IBsdf\n{\n    color albedo;\n    normal n;\n    \
+    color eval(vector wo, vector wi) { return albedo * pdf(wo, wi); }\n    \
+    float pdf(vector _wo, vector wi) { return wi.z * M_1_PI; }\n    \
+    BsdfSample sample(vector wo, float2 u)\n    {\n        const vector wi = bsdf_cosine_hemisphere(u);\n        \
+    return bsdf_sample(wi, eval(wo, wi), pdf(wo, wi));\n    }\n    \
+    color rho(vector _wo) { return albedo; }\n    bool is_diffuse() { return true; }\n    \
+    normal shading_normal() { return n; }\n}\n\
+    shader floor(out closure c) { c = make_closure<Matte>(color(0.8, 0.6, 0.4), global_value<normal>); }";
+
+/// Part of it a mirror, which the guide does not ask for directions.
+const SHINY_FLOOR: &str = "shader floor(out closure c) { c = 0.7 * make_closure<Lambert>(color(0.8, 0.6, 0.4), global_value<normal>) \
+    + 0.2 * make_closure<Mirror>(color(1.0), global_value<normal>); }";
+
+const LAMP: &str = "[[shapes]]\ntype = \"quad\"\ncorners = [[-0.2, 3, -0.2], [0.2, 3, -0.2], [-0.2, 3, 0.2]]\nmaterial = \"floor\"\n\
+    emission = [40, 40, 40]\n";
+
+/// Round lamps, whose material shines.
+const BULBS: &str = "[materials.bulb]\nsource = \"shader bulb(out closure c) { c = make_closure<Emission>(color(30.0)); }\"\n\
+    [[shapes]]\ntype = \"sphere\"\nradius = 0.15\ntranslate = [0.3, 2.5, 0]\nmaterial = \"bulb\"\n\
+    [[shapes]]\ntype = \"sphere\"\nradius = 0.2\ntranslate = [-1, 2, 1]\nmaterial = \"bulb\"\n";
+
+const SUN: &str = "[[lights]]\ntype = \"distant\"\ndirection = [0.3, -1, 0.1]\nangle = 8\nirradiance = [3, 3, 3]\n";
+
+fn load(folder: &Folder, text: &str, backend: BackendKind) -> Scene {
+    let path = folder.write("scene.toml", text);
+    let loaded = scene::load(path.as_ref(), LoadOptions::from(backend), &SearchPath::on_disk(Vec::new()));
+    loaded.scene.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+fn pixels(scene: &mut Scene, options: &RenderOptions) -> Vec<Vec3> {
+    let rendered = render(scene, options, &AtomicBool::new(false), &|_| ()).expect("there is memory");
+    rendered.picture.pixels
+}
+
+/// The mean over all pixels, that over blocks of 8×8, and the mean variance of a pixel, of some passes.
+fn statistics(scene: &mut Scene) -> (Vec3, Vec<Vec3>, f32) {
+    const PASSES: u32 = 12;
+    let pass = |seed| pixels(scene, &RenderOptions { seed: Some(seed), ..RenderOptions::default() });
+    let passes: Vec<Vec<Vec3>> = (0..PASSES).map(pass).collect();
+    let count = passes[0].len();
+    let mean = |i: usize| passes.iter().map(|pass| pass[i]).sum::<Vec3>() / PASSES as f32;
+    let means: Vec<Vec3> = (0..count).map(mean).collect();
+    let squares = |i: usize| passes.iter().map(|pass| (pass[i] - means[i]).length_squared()).sum::<f32>();
+    let variance = (0..count).map(squares).sum::<f32>() / ((PASSES - 1) as usize * count) as f32;
+    let mut blocks = vec![Vec3::ZERO; 9];
+    for (i, mean) in means.iter().enumerate() {
+        blocks[i / 24 / 8 * 3 + i % 24 / 8] += *mean / 64.0;
+    }
+    (means.iter().copied().sum::<Vec3>() / count as f32, blocks, variance)
+}
+
+/// With photons and without, the picture is the same but for its noise, which becomes less.
+fn guides(name: &str, lights: &str, floor: &str, quieter: f32) {
+    let folder = Folder::new(name);
+    let both = ["", "guide_caustics = true\n"].map(|more| {
+        let mut scene = load(&folder, &room(lights, floor, more), BackendKind::Cranelift);
+        let found = statistics(&mut scene);
+        assert_eq!(scene.guide.is_some(), !more.is_empty());
+        found
+    });
+    let [(plain, plain_blocks, noise), (guided, blocks, less)] = both;
+    assert!((guided - plain).abs().max_element() < 0.015 * plain.max_element(), "{name}: {plain} {guided}");
+    for (a, b) in plain_blocks.iter().zip(&blocks) {
+        assert!((*a - *b).abs().max_element() < 0.06 * plain.max_element(), "{name}: {plain_blocks:?} {blocks:?}");
+    }
+    assert!(less < quieter * noise, "{name}: the variance went from {noise} to {less}");
+}
+
+#[test]
+fn a_lamp_keeps_its_mean_and_loses_noise() {
+    guides("lamp", LAMP, FLOOR, 0.8);
+}
+
+#[test]
+fn bsdfs_of_shader_files_are_guided_likewise() {
+    guides("own", LAMP, OWN_FLOOR, 0.8);
+}
+
+#[test]
+fn mirrors_beside_matte_parts_keep_their_share() {
+    guides("shiny", LAMP, SHINY_FLOOR, 1.0);
+}
+
+#[test]
+fn round_lamps_that_shine_by_their_material_are_found() {
+    guides("bulbs", BULBS, FLOOR, 0.9);
+}
+
+#[test]
+fn a_wide_sun_is_found() {
+    guides("sun", SUN, FLOOR, 0.8);
+}
+
+/// Only what is placed is there: its group stands nowhere else.
+#[test]
+fn what_instances_place_focuses_light() {
+    let glass = "[[groups.balls.shapes]]\ntype = \"sphere\"\nradius = 0.4\nmaterial = \"glass\"\n\
+        [[shapes]]\ntype = \"instance\"\ngroup = \"balls\"\ntranslate = [0.0, 0.7, 0.8]\n";
+    guides("instance", &format!("{LAMP}{glass}"), FLOOR, 0.8);
+}
+
+#[test]
+fn the_picture_is_the_same_however_it_is_made() {
+    let folder = Folder::new("same");
+    let text = room(LAMP, OWN_FLOOR, "guide_caustics = true\n");
+    let made = |backend, threads| {
+        let mut scene = load(&folder, &text, backend);
+        let options = RenderOptions { samples: Some(8), threads: Some(threads), ..RenderOptions::default() };
+        pixels(&mut scene, &options)
+    };
+    let first = made(BackendKind::Cranelift, 1);
+    for threads in [2, 5] {
+        assert!(made(BackendKind::Cranelift, threads) == first, "{threads} threads");
+    }
+    for backend in BackendKind::ALL.iter().filter(|backend| **backend != BackendKind::Interpreter) {
+        assert!(made(*backend, 2) == first, "{}", backend.name());
+    }
+}
+
+/// The mean of the samples that are followed one by one is the pixel.
+#[test]
+fn who_follows_a_sample_sees_it_guided() {
+    let folder = Folder::new("followed");
+    let mut scene = load(&folder, &room(LAMP, FLOOR, "guide_caustics = true\n"), BackendKind::Cranelift);
+    let options = RenderOptions { samples: Some(4), ..RenderOptions::default() };
+    let rendered = pixels(&mut scene, &options);
+    for (x, y) in [(5, 12), (9, 14), (15, 13)] {
+        let mut one = |sample| Vec3::from(follow(&mut scene, &options, (x, y), sample).expect("it is there").radiance);
+        let mean = (0..4).map(&mut one).sum::<Vec3>() / 4.0;
+        let pixel = rendered[(y * 24 + x) as usize];
+        assert!((mean - pixel).abs().max_element() < 1e-4 * (1.0 + pixel.max_element()), "{x}, {y}: {mean} {pixel}");
+    }
+}
+
+/// Where nothing focuses light or no light has an extent, photons change nothing.
+#[test]
+fn scenes_without_caustics_stay_as_they_are() {
+    let folder = Folder::new("nothing");
+    let bulb = "[[lights]]\ntype = \"point\"\nposition = [0, 3, 0]\nintensity = [9, 9, 9]\n";
+    let dull = |text: String| {
+        text.replace("material = \"glass\"", "material = \"floor\"")
+            .replace("material = \"metal\"", "material = \"floor\"")
+    };
+    for make in [&|more: &str| room(bulb, FLOOR, more), &|more: &str| dull(room(LAMP, FLOOR, more))]
+        as [&dyn Fn(&str) -> String; 2]
+    {
+        let [plain, guided] = ["", "guide_caustics = true\n"].map(|more| {
+            let mut scene = load(&folder, &make(more), BackendKind::Cranelift);
+            let made = pixels(&mut scene, &RenderOptions { samples: Some(8), ..RenderOptions::default() });
+            assert!(scene.guide.is_none());
+            made
+        });
+        assert!(plain == guided);
+    }
+}
+
+#[test]
+fn other_integrators_refuse_it() {
+    let folder = Folder::new("refused");
+    let scene = folder.write("scene.toml", &room(LAMP, FLOOR, "type = \"direct\"\nguide_caustics = true\n"));
+    let (code, _, said) = shade(&["render", &scene, "-o", &folder.file("out.png")]);
+    assert!(code == 1 && said.contains("`guide_caustics` means nothing for this integrator"), "{said}");
+    // It is off, so nothing is wrong.
+    let scene = folder.write("scene.toml", &room(LAMP, FLOOR, "type = \"direct\"\nguide_caustics = false\n"));
+    assert_eq!(shade(&["render", &scene, "--spp", "1", "-o", &folder.file("out.png")]).0, 0);
+}
