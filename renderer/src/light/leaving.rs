@@ -9,7 +9,7 @@ use glam::{Vec2, Vec3};
 /// The shapes that emit, by their powers.
 pub struct Leaving {
     emitters: Vec<Emitter>,
-    /// The luminance that each sends straight to the front, times its area.
+    /// The luminance that each sends straight to the front, times its area; of a ball, the area that a direction sees.
     intensities: Vec<f32>,
     choice: Distribution,
 }

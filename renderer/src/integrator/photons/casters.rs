@@ -31,7 +31,7 @@ const MOST: usize = 64;
 pub fn find(scene: &Scene) -> Vec<Ball> {
     let geometry = &scene.geometry;
     let focuses: Vec<bool> = (0..scene.materials.len()).map(|material| may_focus(scene, material)).collect();
-    // A group stands in others only when it is complete, yet their numbers do not say so.
+    // Of each group, once it is known.
     let mut groups: Vec<Option<bool>> = vec![None; geometry.group_count() as usize];
     let bodies = geometry.members_of(Geometry::WORLD);
     let found = bodies.filter(|(body, shape)| match body {

@@ -64,11 +64,11 @@ impl<'a> Sources<'a> {
         let (aimed, choices) = split(choices, 0.5);
         let (ray, power) = match from_sky {
             true => {
-                let (ray, power) = self.from_sky(point, direction, choices, aimed)?;
+                let (ray, power) = self.sent_by_sky(point, direction, choices, aimed)?;
                 (ray, power / of_sky)
             }
             false => {
-                let (ray, power) = self.from_shape(point, direction, choices, aimed)?;
+                let (ray, power) = self.sent_by_shape(point, direction, choices, aimed)?;
                 (ray, power / (1.0 - of_sky))
             }
         };
@@ -81,7 +81,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Where a shape that emits sends one, and its power.
-    fn from_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<(Ray, f32)> {
+    fn sent_by_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<(Ray, f32)> {
         let (scene, shapes) = (self.scene, self.shapes.as_ref()?);
         let left = shapes.draw(&scene.geometry, &scene.lights, point, choices.y)?;
         let wi = match aimed {
@@ -100,7 +100,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Where the environment or a disk in the sky sends one, and its power.
-    fn from_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<(Ray, f32)> {
+    fn sent_by_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<(Ray, f32)> {
         let scene = self.scene;
         let number = ((choices.y * self.sky.len() as f32) as usize).min(self.sky.len() - 1);
         let (to_light, radiance, pdf) = match self.sky[number] {
