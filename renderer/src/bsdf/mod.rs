@@ -267,13 +267,14 @@ impl<'a> Bsdf<'a> {
         self.all().any(|l| !l.lobe.is_specular())
     }
 
-    /// How often a lobe is chosen that is not specular.
+    /// How often a lobe is chosen that is not specular, 0 to 1.
     pub fn smooth_share(&self) -> f32 {
         if self.all().all(|l| !l.lobe.is_specular()) {
             return 1.0;
         }
         let smooth: f32 = self.all().filter(|l| !l.lobe.is_specular()).map(|l| l.choice).sum();
-        smooth / self.total_choice()
+        let total = self.total_choice();
+        if total > 0.0 { smooth / total } else { 0.0 }
     }
 
     /// Whether [`Bsdf::sample`] chooses a specular lobe with this number.
