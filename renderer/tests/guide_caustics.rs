@@ -125,6 +125,25 @@ fn a_wide_sun_is_found() {
     guides("sun", SUN, FLOOR, 0.8);
 }
 
+/// Its light is so even that photons gain nothing. What they draw must not change the mean, nor bring much noise.
+#[test]
+fn a_sky_is_found() {
+    let sky = "[environment]\ntype = \"daylight\"\nelevation = 60\nsun = false\nscale = [0.1, 0.1, 0.1]\n";
+    guides("sky", sky, FLOOR, 1.3);
+}
+
+/// A bright window in a dim room, as a picture of all around.
+#[test]
+fn an_image_of_all_around_is_found() {
+    let folder = Folder::new("around-image");
+    let image = folder.file("around.hdr");
+    let window = |x: u32, y: u32| (20..24).contains(&x) && (6..9).contains(&y);
+    let around = image::Rgb32FImage::from_fn(64, 32, |x, y| image::Rgb([if window(x, y) { 60.0 } else { 0.05 }; 3]));
+    around.save(&image).expect("the folder is there");
+    let lights = format!("[environment]\ntype = \"image\"\nfile = {image:?}\n");
+    guides("around", &lights, FLOOR, 0.8);
+}
+
 /// Only what is placed is there: its group stands nowhere else.
 #[test]
 fn what_instances_place_focuses_light() {

@@ -14,12 +14,14 @@ use super::shading;
 use super::workspace::Workspace;
 use crate::bsdf::BsdfSample;
 use crate::guide::{Guide, Photon};
+use crate::material::ShadingPoint;
 use crate::math::luminance;
 use crate::sampler::Sampler;
 use crate::scene::Scene;
 use casters::is_narrow;
 use rayon::prelude::*;
-use sources::Sources;
+use sources::{Begun, Sources};
+use std::f32::consts::FRAC_1_PI;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,7 +38,7 @@ const LONGEST: u32 = 16;
 struct Landed {
     /// By way of mirrors and glass.
     focused: Vec<Photon>,
-    /// From other surfaces.
+    /// In other ways, but for light that light sampling finds.
     scattered: Vec<Photon>,
 }
 
@@ -45,6 +47,8 @@ struct Landed {
 enum Way {
     /// From a light, which light sampling finds.
     Straight,
+    /// From the environment, of which light sampling leaves a part to the lobes.
+    Environment,
     Scattered,
     Focused,
 }
@@ -82,8 +86,10 @@ fn trace(scene: &Scene, sources: &Sources<'_>, numbers: Range<u32>, work: &mut W
     work.paths.clear();
     // The pixel is none of the picture's.
     let samplers = numbers.map(|number| Sampler::new(scene.integrator.seed, (u32::MAX, u32::MAX), number));
-    work.paths.extend(samplers.filter_map(|sampler| sources.begin(sampler)));
-    let mut ways = vec![Way::Straight; work.paths.len()];
+    let begun: Vec<Begun> = samplers.filter_map(|sampler| sources.begin(sampler)).collect();
+    let way = |begun: &Begun| if begun.of_environment { Way::Environment } else { Way::Straight };
+    let mut ways: Vec<Way> = begun.iter().map(way).collect();
+    work.paths.extend(begun.into_iter().map(|begun| begun.path));
     work.active.clear();
     work.active.extend(0..work.paths.len() as u32);
     for step in 0..LONGEST {
@@ -117,10 +123,21 @@ fn land(scene: &Scene, work: &mut Workspace, ways: &[Way], landed: &mut Landed) 
         let photon = Photon { position: point.surface.position, wi: -point.incident, power };
         match ways[index] {
             Way::Straight => {}
+            Way::Environment => {
+                let power = power * left_to_lobes(scene, point);
+                landed.scattered.push(Photon { power, ..photon });
+            }
             Way::Scattered => landed.scattered.push(photon),
             Way::Focused => landed.focused.push(photon),
         }
     }
+}
+
+/// The share of light from the environment that lobes find at a point, beside light sampling.
+fn left_to_lobes(scene: &Scene, point: &ShadingPoint) -> f32 {
+    let (normal, wi) = (point.surface.gnormal_seen(), -point.incident);
+    let of_lobes = wi.dot(normal).max(0.0) * FRAC_1_PI;
+    1.0 - scene.integrator.sampling.of_light(scene.environment.pdf(normal, wi), of_lobes)
 }
 
 /// Lets surfaces take a share of the photons, so that those that go on carry as much as before.

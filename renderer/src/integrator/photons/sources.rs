@@ -25,6 +25,20 @@ enum Sky<'a> {
     Environment,
 }
 
+/// A photon that leaves a light.
+pub struct Begun {
+    pub path: Path,
+    /// From the environment, not from a shape or a disk in the sky.
+    pub of_environment: bool,
+}
+
+/// A ray of light, and what it carries.
+struct Sent {
+    ray: Ray,
+    power: f32,
+    of_environment: bool,
+}
+
 /// The pairs of random numbers that a photon begins with, by their places.
 const POINT: u32 = 0;
 const DIRECTION: u32 = 1;
@@ -39,8 +53,8 @@ impl<'a> Sources<'a> {
         let world = Ball::round(scene.geometry.bounds()?);
         let shapes = Leaving::new(&scene.lights);
         let mut sky: Vec<Sky<'a>> = scene.suns.iter().map(|(sun, _)| Sky::Sun(sun)).collect();
-        // What is the same from everywhere is left to the lobes.
-        let draws = !scene.environment.is_black() && scene.environment.sample(Vec3::ZERO, Vec2::splat(0.5)).is_some();
+        // What is the same from everywhere is left to the lobes. Else the lowest number draws a direction, if no other does.
+        let draws = !scene.environment.is_black() && scene.environment.sample(Vec3::ZERO, Vec2::ZERO).is_some();
         sky.extend(draws.then_some(Sky::Environment));
         let casters = casters::find(scene);
         let any = (shapes.is_some() || !sky.is_empty()) && !casters.is_empty() && world.radius.is_finite();
@@ -48,7 +62,7 @@ impl<'a> Sources<'a> {
     }
 
     /// The photon of a sampler, as a path; `None` where it carries nothing.
-    pub fn begin(&self, mut sampler: Sampler) -> Option<Path> {
+    pub fn begin(&self, mut sampler: Sampler) -> Option<Begun> {
         let mut pair = |pair: u32| {
             sampler.start_at(pair);
             sampler.next_2d()
@@ -62,26 +76,23 @@ impl<'a> Sources<'a> {
         };
         let (from_sky, choices) = split(choices, of_sky);
         let (aimed, choices) = split(choices, 0.5);
-        let (ray, power) = match from_sky {
-            true => {
-                let (ray, power) = self.sent_by_sky(point, direction, choices, aimed)?;
-                (ray, power / of_sky)
-            }
-            false => {
-                let (ray, power) = self.sent_by_shape(point, direction, choices, aimed)?;
-                (ray, power / (1.0 - of_sky))
-            }
+        let (sent, chance) = match from_sky {
+            true => (self.sent_by_sky(point, direction, choices, aimed)?, of_sky),
+            false => (self.sent_by_shape(point, direction, choices, aimed)?, 1.0 - of_sky),
         };
+        let Sent { ray, of_environment, .. } = sent;
+        let power = sent.power / chance;
         let wide = self.world.radius * COARSENESS;
         let frame = Frame::about(ray.direction);
         let across = [Vec3::X, Vec3::Y].map(|axis| frame.to_world(axis) * wide);
         let differential = RayDifferential { origin: across, direction: [Vec3::ZERO; 2] };
         let begun = Path::from_camera(ray, differential, sampler);
-        (power.is_finite() && power > 0.0).then_some(Path { beta: Vec3::splat(power), scattered: true, ..begun })
+        let path = Path { beta: Vec3::splat(power), scattered: true, ..begun };
+        (power.is_finite() && power > 0.0).then_some(Begun { path, of_environment })
     }
 
     /// Where a shape that emits sends one, and its power.
-    fn sent_by_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<(Ray, f32)> {
+    fn sent_by_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<Sent> {
         let (scene, shapes) = (self.scene, self.shapes.as_ref()?);
         let left = shapes.draw(&scene.geometry, &scene.lights, point, choices.y)?;
         let wi = match aimed {
@@ -96,20 +107,25 @@ impl<'a> Sources<'a> {
         let cosine = wi.dot(left.normal).max(0.0);
         let pdf = 0.5 * cosine * FRAC_1_PI + 0.5 * self.towards_casters(left.position, wi);
         let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
-        Some((Ray::new(origin, wi, 0.5), left.intensity * cosine / pdf))
+        let power = left.intensity * cosine / pdf;
+        Some(Sent { ray: Ray::new(origin, wi, 0.5), power, of_environment: false })
     }
 
     /// Where the environment or a disk in the sky sends one, and its power.
-    fn sent_by_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<(Ray, f32)> {
+    fn sent_by_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<Sent> {
         let scene = self.scene;
         let number = ((choices.y * self.sky.len() as f32) as usize).min(self.sky.len() - 1);
-        let (to_light, radiance, pdf) = match self.sky[number] {
+        let sky = &self.sky[number];
+        let (to_light, radiance, pdf) = match sky {
             Sky::Sun(sun) => {
                 let (to_light, pdf) = sun.sample(direction);
                 (to_light, sun.disk_radiance(), pdf)
             }
             Sky::Environment => {
-                let (d, pdf) = scene.environment.sample(Vec3::ZERO, direction)?;
+                // Light sampling leaves what is even in the sky to lobes, but photons bring it, too.
+                let (even, u) = split(direction, 0.5);
+                let d = if even { uniform_cone(u, 2.0) } else { scene.environment.sample(Vec3::ZERO, u)?.0 };
+                let pdf = 0.5 * scene.environment.pdf(Vec3::ZERO, d) + 0.5 / (2.0 * TAU);
                 let frame = Frame::about(d);
                 let dd = [Vec3::X, Vec3::Y].map(|axis| frame.to_world(axis) * COARSENESS);
                 let seen = DirectionFootprint { d, dd, scattered: true };
@@ -123,7 +139,8 @@ impl<'a> Sources<'a> {
         // From outside of everything.
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
         let power = luminance(radiance) * self.sky.len() as f32 / (pdf * across);
-        Some((Ray::new(begin, -to_light, 0.5), power))
+        let of_environment = matches!(sky, Sky::Environment);
+        Some(Sent { ray: Ray::new(begin, -to_light, 0.5), power, of_environment })
     }
 
     /// One of the casters, all with the same chance.
