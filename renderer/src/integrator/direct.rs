@@ -12,11 +12,11 @@ use super::probe::{NotedLight, ProbedLight};
 use super::vertices::{Vertex, Vertices};
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
-use crate::bsdf::{Bsdf, Reach};
+use crate::bsdf::Bsdf;
 use crate::light::{
-    self, Arriving, DirectionFootprint, Drawn, Glow, LightPlace, LightSampling, ParallelLight, PointLight, Receiver,
+    self, Arriving, DirectionFootprint, Drawn, Glow, LightPlace, LightSampling, ParallelLight, PointLight,
 };
-use crate::material::{Material, ShadingPoint};
+use crate::material::Material;
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
@@ -66,17 +66,8 @@ fn vertex<'a>(
     path: &'a Path,
     bsdf: &'a Bsdf<'a>,
 ) -> Vertex<'a> {
-    Vertex { scene, path, point: &vertices.points[lane], bsdf, cell: vertices.cell(scene, lane) }
-}
-
-/// What light sampling knows of a place.
-pub fn receiver(scene: &Scene, point: &ShadingPoint, bsdf: &Bsdf<'_>) -> Receiver {
-    let s = &point.surface;
-    let mut lobes = bsdf.all().filter(|l| !l.lobe.is_specular());
-    // What lets light through is lit from behind as well.
-    let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
-    let normal = if one_sided { s.gnormal_seen() } else { Vec3::ZERO };
-    Receiver { position: s.position, normal, list: scene.geometry.shape(s.shape).lit_by }
+    let (point, receiver) = (&vertices.points[lane], vertices.receivers[lane]);
+    Vertex { scene, path, point, bsdf, receiver, cell: vertices.cell(scene, lane) }
 }
 
 /// Where the light samples of a vertex go.
@@ -127,7 +118,7 @@ impl Queue<'_> {
 impl Vertex<'_> {
     /// Draws light samples. The lobes find some of the same light: their shares add up to 1.
     fn gather(&self, (u_light, u_environment): (Vec2, Vec2), draws: &mut Draws<'_>) {
-        let (scene, receiver) = (self.scene, self.receiver());
+        let (scene, receiver) = (self.scene, self.receiver);
         let list = receiver.list;
         self.parallel_lights(list, draws);
         scene.lights.asked(list).for_each(|numbered| self.point(numbered, 1.0, draws));
@@ -169,13 +160,9 @@ impl Vertex<'_> {
         self.scene.integrator.sampling != LightSampling::Lobes
     }
 
-    pub fn receiver(&self) -> Receiver {
-        receiver(self.scene, self.point, self.bsdf)
-    }
-
     /// Draws all lights without extent, and disks in the sky as if all of it came from their middles.
     fn without_chance(&self, draws: &mut Draws<'_>) {
-        let (scene, list) = (self.scene, self.receiver().list);
+        let (scene, list) = (self.scene, self.receiver.list);
         let suns = scene.suns.iter().enumerate().filter(|(_, (_, name))| scene.lights.linked(list, *name));
         suns.for_each(|(i, (sun, _))| self.parallel(LightPlace::Sun(i as u32), &sun.middle(), draws));
         scene.lights.all_points(list).for_each(|numbered| self.point(numbered, 1.0, draws));

@@ -5,11 +5,13 @@ use super::super::counts::BatchCounts;
 use super::super::differentials::next_differential;
 use super::super::emission::{self, EmissionMemory};
 use super::super::escape::environment_seen;
+use super::super::vertices::receiver;
 use super::*;
 use crate::bsdf::{BentNormals, BsdfSample, OwnLobes, Specular};
 use crate::camera::Camera;
 use crate::geometry::{Wanted, surface};
-use crate::material::Scratch;
+use crate::light::Receiver;
+use crate::material::{Scratch, ShadingPoint};
 use crate::math::uniform_cone;
 use crate::sampler::Sampler;
 use crate::scene::{self, LoadOptions, TextureSetup};
@@ -80,7 +82,8 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sample
         own: None,
         bent_normals: BentNormals::default(),
     };
-    let vertex = Vertex { scene, path: &path, point: &point, bsdf: &bsdf, cell: None };
+    let vertex =
+        Vertex { scene, path: &path, point: &point, bsdf: &bsdf, receiver: receiver(scene, &point, &bsdf), cell: None };
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
         let differential = next_differential(scene, &path, &point, &next);
@@ -126,7 +129,7 @@ fn both_strategies_see_the_same_emitter() {
     let (mut values, mut scratch) = (Vec::new(), Scratch::default());
     for i in 0..200 {
         at_a_hit(&scene, i, |vertex, sampler, onward| {
-            let receiver = vertex.receiver();
+            let receiver = vertex.receiver;
             let drawn = scene.lights.sample(&scene.geometry, &receiver, sampler.next_2d());
             let Some(light::LightSample::Surface(drawn)) = drawn else { return };
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
@@ -174,7 +177,7 @@ fn only_what_scatters_makes_a_path_scattered() {
         let ways = [(turned(false), false), (turned(true), false), (None, true), (turned(false), true)];
         for (specular, scattered) in ways {
             let next = BsdfSample { wi: normal, weight: Vec3::ONE, pdf: 1.0, refracted: None, specular };
-            path.turn(vertex.point, &next, vertex.receiver(), None);
+            path.turn(vertex.point, &next, vertex.receiver, None);
             assert_eq!(path.scattered, scattered, "{specular:?}");
         }
     });

@@ -26,7 +26,7 @@ pub fn scatter(scene: &Scene, work: &mut Workspace) {
     play_roulette(scene, work);
     let probing = work.probe.is_some();
     differentiate(scene, work, probing);
-    turn(scene, work);
+    turn(work);
 }
 
 /// Why only what lets it pass straight on could keep a path going.

@@ -2,7 +2,6 @@
 //! the next ray, and that ray.
 
 use super::differentials::next_differential;
-use super::direct::receiver;
 use super::end::End;
 use super::guided;
 use super::numbers::BounceNumbers;
@@ -103,12 +102,12 @@ pub fn differentiate(scene: &Scene, work: &mut Workspace, all: bool) {
 }
 
 /// Gives the paths that go on their next rays.
-pub fn turn(scene: &Scene, work: &mut Workspace) {
+pub fn turn(work: &mut Workspace) {
     let Workspace { vertices, paths, active, .. } = work;
     for lane in vertices.lanes() {
         let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
         let (index, point) = (vertices.paths[lane], &vertices.points[lane]);
-        let from = receiver(scene, point, &vertices.bsdf(scene, lane));
+        let from = vertices.receivers[lane];
         let differential = vertices.onward.get(lane).copied();
         paths[index as usize].turn(point, &next, from, differential);
         active.push(index);

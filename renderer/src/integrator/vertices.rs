@@ -4,8 +4,9 @@
 use super::end::End;
 use super::numbers::BlockNumbers;
 use super::path::Path;
-use crate::bsdf::{Bsdf, BsdfSample, Own, OwnLobes, Request, WeightedLobe};
+use crate::bsdf::{Bsdf, BsdfSample, Own, OwnLobes, Reach, Request, WeightedLobe};
 use crate::guide::Cell;
+use crate::light::Receiver;
 use crate::material::{Shaded, ShadingPoint};
 use crate::ray::RayDifferential;
 use crate::scene::Scene;
@@ -31,6 +32,8 @@ pub struct Vertices {
     /// nothing guides.
     pub cells: Vec<Option<u32>>,
     pub guided: Vec<Option<Vec3>>,
+    /// What light sampling knows of each.
+    pub receivers: Vec<Receiver>,
     /// The throughput with which the path arrived.
     pub throughput: Vec<Vec3>,
     /// Whether the path was scattered on its way here.
@@ -66,6 +69,7 @@ pub struct Vertex<'a> {
     pub path: &'a Path,
     pub point: &'a ShadingPoint,
     pub bsdf: &'a Bsdf<'a>,
+    pub receiver: Receiver,
     /// That of the guide, if it lies in one.
     pub cell: Option<&'a Cell>,
 }
@@ -74,6 +78,11 @@ impl Vertices {
     /// Makes room for what stages find, once the points are shaded.
     pub fn begin(&mut self, scene: &Scene, paths: &[Path]) {
         let lanes = self.paths.len();
+        self.receivers.clear();
+        for lane in 0..lanes {
+            let receiver = receiver(scene, &self.points[lane], &self.bsdf(scene, lane));
+            self.receivers.push(receiver);
+        }
         self.throughput.clear();
         self.throughput.extend(self.paths.iter().map(|path| paths[*path as usize].beta));
         self.scattered.clear();
@@ -109,6 +118,7 @@ impl Vertices {
         self.shaded.iter().any(|shaded| shaded.lobes.len() + shaded.own.len() > 1)
     }
 
+    #[inline]
     pub fn bsdf(&self, scene: &Scene, lane: usize) -> Bsdf<'_> {
         let point = &self.points[lane];
         let lobes = &self.lobes[self.shaded[lane].lobes.clone()];
@@ -138,6 +148,16 @@ impl Vertices {
     pub fn is_last(&self, scene: &Scene, lane: usize) -> bool {
         self.depth(lane) == scene.integrator.max_depth
     }
+}
+
+/// What light sampling knows of a place.
+pub fn receiver(scene: &Scene, point: &ShadingPoint, bsdf: &Bsdf<'_>) -> Receiver {
+    let s = &point.surface;
+    let mut lobes = bsdf.all().filter(|l| !l.lobe.is_specular());
+    // What lets light through is lit from behind as well.
+    let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
+    let normal = if one_sided { s.gnormal_seen() } else { Vec3::ZERO };
+    Receiver { position: s.position, normal, list: scene.geometry.shape(s.shape).lit_by }
 }
 
 fn refill<T: Clone>(list: &mut Vec<T>, lanes: usize, value: T) {

@@ -3,7 +3,7 @@
 //! the filter `center`, one sample per pixel gives the picture, without noise.
 
 use super::differentials::next_differential;
-use super::direct::{self, receiver};
+use super::direct;
 use super::emit::emit;
 use super::end::End;
 use super::workspace::Workspace;
@@ -36,7 +36,7 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
     for next in bsdf.specular() {
         let onward = next_differential(scene, &here, point, &next);
         let mut path = here;
-        path.turn(point, &next, receiver(scene, point, &bsdf), vertices.differentials.then_some(onward));
+        path.turn(point, &next, vertices.receivers[lane], vertices.differentials.then_some(onward));
         path.scale(&next);
         numbers &= path.beta.is_finite();
         if !path.beta.is_finite() || max_channel(path.beta) * path.eta_scale < LEAST {

@@ -3,7 +3,9 @@
 //! Points that are uniform by area bring much where a light is near, and little where it is seen at a grazing angle; such
 //! directions all bring the same of a light that shines evenly (Arvo, "Stratified Sampling of Spherical Triangles", 1995).
 
+use crate::math::{sin_cos_turns, turns_of};
 use glam::{Vec2, Vec3};
+use std::f32::consts::TAU;
 
 /// In smaller solid angles rounding would show, and larger ones surround the point.
 const SENSIBLE: std::ops::RangeInclusive<f32> = 1e-3..=6.2;
@@ -82,7 +84,7 @@ impl Seen {
 
 /// The solid angle between three unit vectors (van Oosterom and Strackee, "The Solid Angle of a Plane Triangle", 1983).
 fn solid_angle([a, b, c]: [Vec3; 3]) -> f32 {
-    2.0 * a.dot(b.cross(c)).abs().atan2(1.0 + a.dot(b) + b.dot(c) + c.dot(a))
+    2.0 * TAU * turns_of(a.dot(b.cross(c)).abs(), 1.0 + a.dot(b) + b.dot(c) + c.dot(a))
 }
 
 /// A direction between three of unit length, whose solid angle is `whole`.
@@ -94,7 +96,7 @@ fn direction([a, b, c]: [Vec3; 3], whole: f32, u: Vec2) -> Option<Vec3> {
     let (sine, cosine) = ((length > 0.0).then(|| sine / length)?, cosine / length);
     // Arvo's s + sin α cos c, and t - cos α, of a triangle with the share u.x of the solid angle, without cancellation:
     // half that angle, and α less it.
-    let (half_sine, half_cosine) = (0.5 * u.x * whole).sin_cos();
+    let (half_sine, half_cosine) = sin_cos_turns(0.5 / TAU * u.x * whole);
     let (turned_sine, turned_cosine) =
         (sine * half_cosine - cosine * half_sine, cosine * half_cosine + sine * half_sine);
     let edge = 0.5 * (a - b).length_squared();

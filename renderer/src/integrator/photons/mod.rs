@@ -102,7 +102,7 @@ fn trace(scene: &Scene, sources: &Sources<'_>, numbers: Range<u32>, work: &mut W
             land(scene, work, &ways, &mut landed);
             sample_lobes(scene, work, |_, _, _| None);
             go_on(work, &mut ways);
-            turn(scene, work);
+            turn(work);
             begin = end;
         }
         if work.active.is_empty() {
