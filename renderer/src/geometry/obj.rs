@@ -36,8 +36,8 @@ impl Text for [u8] {
 ///
 /// The error is a sentence for the user.
 pub fn load<T: Text + ?Sized>(text: &T, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
-    // Large files take a while to read, so both passes run at once.
-    let (survey, models) = rayon::join(|| Survey::of(text), || models(text, &[]));
+    // Large files take a while to read, so both passes run at once: the longer one without waiting for a thread.
+    let (models, survey) = rayon::join(|| models(text, &[]), || Survey::of(text));
     survey?;
     Ok(whole(models?, smooth, variables)?.0)
 }
@@ -116,7 +116,7 @@ impl Survey {
                 }
             } else if text.starts_with(b"v ") {
                 // `v x y z r g b`: beside vertices without a color, their order would be lost.
-                let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+                let words = 1 + text.windows(2).filter(|two| is_blank(two[0]) && !is_blank(two[1])).count();
                 if *colored.get_or_insert(words >= 7) != (words >= 7) {
                     return Err("some of its vertices have a color, and some have none".to_owned());
                 }
@@ -125,6 +125,10 @@ impl Survey {
         }
         Ok(survey)
     }
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
 }
 
 /// What stands behind a keyword.
