@@ -142,6 +142,16 @@ fn a_time_limit_stops_in_time_with_a_picture() {
     std::fs::remove_dir_all(&folder).expect("as above");
 }
 
+/// No clock reaches that far.
+#[test]
+fn a_time_limit_beyond_all_time_is_none() {
+    let folder = folder("endless");
+    let picture = folder.join("a.png").display().to_string();
+    let out = shade(&["render", &tiny(), "-o", &picture, "--spp", "1", "--time-limit", "1e19"]);
+    assert_eq!(code(&out), 0, "{}", String::from_utf8_lossy(&out.stderr));
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_render_keeps_its_picture() {

@@ -5,12 +5,14 @@ mod ran;
 
 use glam::Vec3;
 use ran::shade;
+use renderer::integrator::View;
 use renderer::render::{RenderOptions, follow, render};
 use renderer::scene::{self, LoadOptions, Scene};
 use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
 use ssl_tests::temporary::Folder;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// A floor below a ball of glass and a bent mirror, seen from above so that little but their caustics is to be seen.
 fn room(lights: &str, floor: &str, more: &str) -> String {
@@ -170,15 +172,16 @@ fn the_picture_is_the_same_however_it_is_made() {
     }
 }
 
-/// The mean of the samples that are followed one by one is the pixel.
+/// The mean of the samples that are followed one by one is the pixel, also where a view is asked for, and with another seed.
 #[test]
 fn who_follows_a_sample_sees_it_guided() {
     let folder = Folder::new("followed");
     let mut scene = load(&folder, &room(LAMP, FLOOR, "guide_caustics = true\n"), BackendKind::Cranelift);
-    let options = RenderOptions { samples: Some(4), ..RenderOptions::default() };
+    let options = RenderOptions { samples: Some(4), seed: Some(7), ..RenderOptions::default() };
     let rendered = pixels(&mut scene, &options);
+    let viewed = RenderOptions { view: Some(View::Lobe), ..options.clone() };
     for (x, y) in [(5, 12), (9, 14), (15, 13)] {
-        let mut one = |sample| Vec3::from(follow(&mut scene, &options, (x, y), sample).expect("it is there").radiance);
+        let mut one = |sample| Vec3::from(follow(&mut scene, &viewed, (x, y), sample).expect("it is there").radiance);
         let mean = (0..4).map(&mut one).sum::<Vec3>() / 4.0;
         let pixel = rendered[(y * 24 + x) as usize];
         assert!((mean - pixel).abs().max_element() < 1e-4 * (1.0 + pixel.max_element()), "{x}, {y}: {mean} {pixel}");
@@ -205,6 +208,19 @@ fn scenes_without_caustics_stay_as_they_are() {
         });
         assert!(plain == guided);
     }
+}
+
+/// Photons are none of the time beyond the limit.
+#[test]
+fn a_time_limit_ends_the_photons_too() {
+    let folder = Folder::new("late");
+    let mut scene = load(&folder, &room(LAMP, FLOOR, "guide_caustics = true\n"), BackendKind::Cranelift);
+    let options = RenderOptions { time_limit: Some(Duration::from_nanos(1)), ..RenderOptions::default() };
+    let rendered = render(&mut scene, &options, &AtomicBool::new(false), &|_| ()).expect("there is memory");
+    assert!(scene.guide.is_none() && rendered.statistics.samples == 0);
+    // The next one has time.
+    pixels(&mut scene, &RenderOptions { samples: Some(1), ..RenderOptions::default() });
+    assert!(scene.guide.is_some());
 }
 
 #[test]

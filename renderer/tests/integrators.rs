@@ -158,6 +158,23 @@ fn there_is_no_noise_and_no_seed() {
     assert!(more.pixels.iter().zip(of(1, 1)).all(|(a, b)| (*a - b).abs().max_element() < 1e-5));
 }
 
+/// Within a ball of four mirrors that shine, ways double their light at each hit and are four times as many: more than can be
+/// followed, so one is drawn, and the sum is the same.
+#[test]
+fn more_branches_than_can_be_followed_keep_their_sum() {
+    let text = "camera = { position = [0, 0, 0], look_at = [1, 0, 0] }\n\
+        film = { width = 2, height = 2, filter = \"center\" }\n\
+        integrator = { type = \"whitted\", samples = 1, max_depth = 8 }\n\
+        [[shapes]]\ntype = \"sphere\"\nmaterial = \"mirrors\"\n";
+    let mirror = "0.5 * make_closure<Mirror>(color(1.0), global_value<normal>)";
+    let source = format!(
+        "shader m(out closure c) {{ c = make_closure<Emission>(color(0.1)) + {mirror} + {mirror} + {mirror} + {mirror}; }}"
+    );
+    let found = picture(&format!("{text}[materials.mirrors]\nsource = \"{source}\"\n"), &RenderOptions::default());
+    let expected = 0.1 * (2.0_f32.powi(9) - 1.0);
+    assert!(found.pixels.iter().all(|pixel| (pixel.x / expected - 1.0).abs() < 1e-4), "{:?} {expected}", found.pixels);
+}
+
 /// Straight down on water of index 1.5: of a sky of 1, Fresnel's 4 % come from above and the rest, thinned by the square of
 /// the index, from below.
 #[test]

@@ -150,7 +150,6 @@ mod tests {
     use super::*;
     use crate::sampler::Sampler;
 
-    /// Rays through the shared edges and the hub of a fan must not slip through.
     /// Four at once are the four one by one, also on edges, vertices and for lanes that are not used.
     #[test]
     fn four_triangles_are_met_as_each_alone() {
@@ -176,6 +175,7 @@ mod tests {
         }
     }
 
+    /// Rays through the shared edges and the hub of a fan must not slip through.
     #[test]
     fn rays_through_edges_and_vertices_hit_something() {
         const N: usize = 9;

@@ -3,7 +3,7 @@
 //! An interpolated or bumped normal n is not the geometric one g, so part of what a lobe scatters would go below the
 //! surface. Dropping that part darkens the facets of a coarse mesh. Two rules keep the energy:
 //!
-//! - A diffuse lobe sends the lost part, which of a Lambertian lobe is (1 − n·g)/2, evenly about g instead. So a white
+//! - A diffuse lobe of one side sends the lost part, which of a Lambertian lobe is (1 − n·g)/2, evenly about g instead. So a white
 //!   Lambertian surface returns exactly all light, and the step at the terminator of a facet does not grow: the returned part
 //!   is nothing where light grazes the facet.
 //! - Of other lobes, directions that end on the wrong side of the surface are mirrored by it, as the tangent facet does in
@@ -141,7 +141,7 @@ impl Bsdf<'_> {
 
     /// The share of a diffuse lobe that would be lost and is returned.
     fn lost(&self, lobe: AnyLobe<'_>) -> f32 {
-        if !lobe.is_diffuse() || self.bent_normals == BentNormals::Drop {
+        if !returns(lobe) || self.bent_normals == BentNormals::Drop {
             return 0.0;
         }
         let lost = 0.5 * (1.0 - lobe.normal().dot(self.gnormal).clamp(0.0, 1.0));
@@ -150,12 +150,17 @@ impl Bsdf<'_> {
 
     /// Whether the surface mirrors those directions of a lobe that end on its wrong side.
     fn mirrors(&self, lobe: AnyLobe<'_>) -> bool {
-        self.bent_normals == BentNormals::Conserve && !lobe.is_straight() && !lobe.is_diffuse()
+        self.bent_normals == BentNormals::Conserve && !lobe.is_straight() && !returns(lobe)
     }
 
     fn mirrored(&self, wi: Vec3, height: f32) -> Vec3 {
         wi - self.gnormal * (2.0 * height)
     }
+}
+
+/// Whether a lobe sends what is lost evenly about the geometric normal: it is diffuse, and has one side to send it to.
+fn returns(lobe: AnyLobe<'_>) -> bool {
+    lobe.is_diffuse() && lobe.reach() != Reach::Both
 }
 
 /// Whether a lobe sends light to where a direction is.
@@ -239,6 +244,67 @@ mod tests {
                 let (sampled, summed) = both_ways(&seen(&glass, wo));
                 assert!((sampled.x - summed.x).abs() < 0.05, "glass, {degrees}°, {wo}: {} {}", sampled.x, summed.x);
             }
+        }
+    }
+
+    /// Half of the light to either side, as thin leaves have it.
+    #[derive(Clone, Copy, Debug)]
+    struct Leaf(Vec3);
+
+    impl Scatter for Leaf {
+        fn name(&self) -> &'static str {
+            "Leaf"
+        }
+
+        fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+            Vec3::splat(self.pdf(wo, wi))
+        }
+
+        fn pdf(&self, _wo: Vec3, wi: Vec3) -> f32 {
+            0.5 * wi.dot(self.0).abs() * FRAC_1_PI
+        }
+
+        fn sample(&self, _wo: Vec3, u: Vec2) -> Option<LobeSample> {
+            let (through, u) = split(u, 0.5);
+            let up = if through { -self.0 } else { self.0 };
+            let wi = Frame::about(up).to_world(cosine_hemisphere(u));
+            let refracted = through.then_some(Refraction { eta: 1.0 });
+            Some(LobeSample { wi, weight: Vec3::ONE, pdf: self.pdf(wi, wi), refracted })
+        }
+
+        fn albedo(&self) -> Vec3 {
+            Vec3::ONE
+        }
+
+        fn normal(&self) -> Vec3 {
+            self.0
+        }
+
+        fn reach(&self) -> Reach {
+            Reach::Both
+        }
+
+        fn is_diffuse(&self) -> bool {
+            true
+        }
+    }
+
+    /// A diffuse lobe of both sides loses nothing, and its density is one of samples wherever it is.
+    #[test]
+    fn leaves_about_bent_normals_keep_their_light() {
+        for degrees in [0.0_f32, 20.0, 40.0] {
+            let (sin, cos) = degrees.to_radians().sin_cos();
+            let wo = Vec3::new(0.5, 0.2, 0.6).normalize();
+            let list = [WeightedLobe::new(Leaf(Vec3::new(sin, 0.0, cos)), Vec3::ONE)];
+            let bsdf = seen(&list, wo);
+            let (sampled, summed) = both_ways(&bsdf);
+            let density = |i| bsdf.eval(uniform_cone(Sampler::new(8, (1, 1), i).next_2d(), 2.0)).1;
+            let all = (0..N).map(density).sum::<f32>() * (4.0 * std::f32::consts::PI / N as f32);
+            let told = format!("{degrees}°: {} {} {all}", sampled.x, summed.x);
+            assert!(
+                (sampled.x - 1.0).abs() < 0.02 && (summed.x - 1.0).abs() < 0.02 && (all - 1.0).abs() < 0.02,
+                "{told}"
+            );
         }
     }
 

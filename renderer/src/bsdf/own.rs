@@ -295,8 +295,7 @@ impl Slot {
         Vec3::from(read3(&self.rows, self.members() + 6, lane))
     }
 
-    /// Runs a step for the lanes of a mask; the inputs stand in the rows. The first rows of the outputs stay as `Begin` left
-    /// them where `keep` says so.
+    /// Runs a step for the lanes of a mask; the inputs stand in the rows.
     fn run(&self, step: Step, rows: &[Row], outputs: &mut [Row], mask: u32) {
         if let Some(code) = &self.code {
             code.run(step, &rows[..self.members() + FRAME + step.asked()], outputs, mask);

@@ -124,7 +124,7 @@ impl NotedLight {
 /// A light that was asked for what it adds.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ProbedLight {
-    /// `point`, `distant`, `area` or `environment`.
+    /// `point`, `spot`, `distant`, `area` or `environment`.
     pub kind: &'static str,
     #[serde(serialize_with = "figures::serialize")]
     pub wi: [f32; 3],

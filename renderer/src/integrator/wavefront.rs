@@ -46,6 +46,7 @@ pub fn walk(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace, follower: &m
         || scene.materials.iter().any(|m| m.wanted().any());
     // 1. A ray from the camera for each sample of each pixel.
     camera_rays::begin(scene, batch.camera, batch.pattern, batch.tile, batch.samples.clone(), work);
+    work.branches.clear();
     work.clock.end(Stage::Camera);
     for step in 0..=scene.integrator.max_depth + MAX_PASSES {
         // 2. What each ray meets first; those that meet nothing see the environment.

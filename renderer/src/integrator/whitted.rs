@@ -1,17 +1,24 @@
 //! Whitted's integrator ("An Improved Illumination Model for Shaded Display", CACM 1980): direct light of lights
 //! without extent, and both branches at every mirror and at smooth glass. It draws no random numbers at hits. So with
-//! the filter `center`, one sample per pixel gives the picture, without noise.
+//! the filter `center`, one sample per pixel gives the picture, without noise, unless a path has so many branches that no more
+//! can be followed: from there on one way is drawn at each hit.
 
 use super::differentials::next_differential;
 use super::direct;
 use super::emit::emit;
 use super::end::End;
+use super::numbers::BounceNumbers;
 use super::workspace::Workspace;
+use crate::bsdf::BsdfSample;
 use crate::math::max_channel;
 use crate::scene::Scene;
+use smallvec::SmallVec;
 
 /// Paths that carry less are not followed: at glass their number doubles with each bounce.
 const LEAST: f32 = 1e-3;
+
+/// Branches of a path from the camera, as many as two ways at each of eight hits make.
+const MOST_BRANCHES: u32 = 256;
 
 /// Adds direct light, and turns each path where the first mirror sends it; other ways become branches.
 pub fn advance(scene: &Scene, work: &mut Workspace) {
@@ -30,10 +37,17 @@ pub fn advance(scene: &Scene, work: &mut Workspace) {
 }
 
 fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
-    let Workspace { vertices, paths, active, .. } = work;
+    let Workspace { vertices, paths, active, branches, .. } = work;
     let (index, point, bsdf) = (vertices.paths[lane] as usize, &vertices.points[lane], vertices.bsdf(scene, lane));
     let (here, mut first, mut numbers) = (paths[index], None, true);
-    for next in bsdf.specular() {
+    let root = here.root as usize;
+    branches.resize(branches.len().max(root + 1), 0);
+    let mut ways: SmallVec<[BsdfSample; 4]> = bsdf.specular().into_iter().collect();
+    if branches[root] >= MOST_BRANCHES {
+        let u = BounceNumbers::new(here.sampler, vertices.step).lobe();
+        ways = one_of(&ways, u).into_iter().collect();
+    }
+    for next in ways {
         let onward = next_differential(scene, &here, point, &next);
         let mut path = here;
         path.turn(point, &next, vertices.receivers[lane], vertices.differentials.then_some(onward));
@@ -50,6 +64,7 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
         } else {
             active.push(paths.len() as u32);
             paths.push(path.branch());
+            branches[root] += 1;
         }
     }
     vertices.numbers[lane] &= numbers;
@@ -62,4 +77,20 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
         }
         None => vertices.ends[lane] = Some(End::NoMirror),
     }
+}
+
+/// One of the ways for a number in [0, 1), each as often as it carries much, and weighed to stand for all.
+fn one_of(ways: &[BsdfSample], u: f32) -> Option<BsdfSample> {
+    let carried = |way: &BsdfSample| max_channel(way.weight.abs());
+    let total: f32 = ways.iter().map(carried).sum();
+    let (mut left, mut chosen) = (u * total, None);
+    for way in ways.iter().filter(|way| carried(way) > 0.0) {
+        chosen = Some(way);
+        left -= carried(way);
+        if left < 0.0 {
+            break;
+        }
+    }
+    let chosen = chosen?;
+    Some(BsdfSample { weight: chosen.weight * (total / carried(chosen)), ..*chosen })
 }

@@ -23,6 +23,8 @@ pub struct Workspace {
     pub paths: Vec<Path>,
     /// Paths whose ray is still to be traced.
     pub active: Vec<u32>,
+    /// How many branches each path from the camera has, as far as any have some.
+    pub branches: Vec<u32>,
     /// Those rays, and what they came to.
     pub rays: Vec<Ray>,
     pub hits: Vec<Option<Hit>>,

@@ -2,7 +2,7 @@
 
 use super::area::Emitter;
 use super::{Glow, SceneLights};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Primitive};
 use crate::math::Distribution;
 use glam::{Vec2, Vec3};
 
@@ -38,11 +38,13 @@ impl Leaving {
         let (hit, position, normal, _) = emitter.point(geometry, Vec2::new(stretched, u.y))?;
         let shape = geometry.shape(geometry.shape_of(hit.primitive));
         let both = lights.glow(shape.material) != Glow::Dark;
+        // All of a ball sends light, of which its intensity counts what one direction sees.
+        let whole = if matches!(geometry.primitive(emitter.primitive), Primitive::Sphere(_)) { 4.0 } else { 1.0 };
         let (normal, sides) = match both {
             true if side < 0.5 => (-normal, 2.0),
             true => (normal, 2.0),
             false => (normal, 1.0),
         };
-        (p > 0.0).then(|| Left { position, normal, intensity: sides * self.intensities[number] / p })
+        (p > 0.0).then(|| Left { position, normal, intensity: whole * sides * self.intensities[number] / p })
     }
 }

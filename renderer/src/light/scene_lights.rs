@@ -54,8 +54,8 @@ impl SceneLights {
     ) -> SceneLights {
         let geometry = studio.around.geometry;
         let mut found = Found { studio, glows: studio.glows(), found: Vec::new(), varying: HashMap::new() };
-        let emitting = found.emitting_groups();
-        found.collect(&emitting, Geometry::WORLD, 0);
+        let mut emitting = found.emitting_groups();
+        found.collect(&mut emitting, Geometry::WORLD, 0);
         let Found { found: mut emitters, glows, .. } = found;
         emitters.sort_unstable_by_key(|(emitter, _)| *emitter);
         let mut lights = SceneLights {
@@ -170,7 +170,8 @@ impl SceneLights {
     pub fn pdf(&self, geometry: &Geometry, receiver: &Receiver, wi: Vec3, hit: &Hit) -> Option<f32> {
         let number = self.emitters.binary_search(&Emitter::of(hit)).ok()?;
         let p = self.tree(receiver).probability(receiver, number as u32);
-        Some(p * Emitter::density(geometry, receiver.position, wi, hit))
+        let pdf = p * Emitter::density(geometry, receiver.position, wi, hit);
+        (pdf > 0.0).then_some(pdf)
     }
 
     fn tree(&self, receiver: &Receiver) -> &LightTree {
@@ -214,11 +215,13 @@ impl Found<'_> {
         Emitter::is_drawn(geometry, primitive) && (shape.emission != Vec3::ZERO || glow != Glow::Dark)
     }
 
-    /// The emitters of a group that a path leads to, and of those below.
-    fn collect(&mut self, emitting: &[bool], group: u32, path: u64) {
+    /// The emitters of a group that a path leads to, and of those below. What turns out to be dark is not asked again: groups
+    /// within groups may stand in very many places.
+    fn collect(&mut self, emitting: &mut [bool], group: u32, path: u64) {
         if !emitting[group as usize] {
             return;
         }
+        let before = self.found.len();
         for (first, body) in self.studio.around.geometry.bodies_of(group) {
             match body {
                 Body::Instance(i) => self.collect(emitting, i.group, path + i.base),
@@ -229,6 +232,7 @@ impl Found<'_> {
                 return;
             }
         }
+        emitting[group as usize] = self.found.len() > before;
     }
 
     /// Adds a shape's primitives, as long as there is room.

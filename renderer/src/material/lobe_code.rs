@@ -1,5 +1,6 @@
 //! The compiled code of a closure that a shader file declares as a struct.
 
+use super::lane_errors::LaneErrors;
 use super::lobe_adjoint::LobeAdjoint;
 use super::lobe_functions::{BEGIN, BENEATH, DRAW, EVAL};
 use crate::bsdf::{LobeCode, Pulled, Step};
@@ -36,7 +37,7 @@ pub struct OwnCode {
     adjoint: OnceLock<LobeAdjoint>,
     /// The program that it comes from, if that is not the one of the shader which makes the closure.
     home: Option<(Program, ClosureId)>,
-    error: OnceLock<LaneError>,
+    errors: LaneErrors,
 }
 
 impl OwnCode {
@@ -57,7 +58,7 @@ impl OwnCode {
             beneath: is_layer.then(|| function(BENEATH)).transpose()?,
             adjoint: OnceLock::new(),
             home: None,
-            error: OnceLock::new(),
+            errors: LaneErrors::default(),
         })
     }
 
@@ -78,9 +79,9 @@ impl OwnCode {
         Ok(())
     }
 
-    /// The first error that ended a lane early.
+    /// An error that ended lanes early.
     pub fn error(&self) -> Option<LaneError> {
-        self.error.get().copied()
+        self.errors.first()
     }
 }
 
@@ -105,10 +106,7 @@ impl LobeCode for OwnCode {
             },
         };
         let status = function.shader.run(&mut Block { mask, ..Block::new(inputs, &function.parameters, outputs) });
-        if let Some(error) = status.first_error() {
-            // Only the first is kept; which one that is does not reach the image.
-            let _ = self.error.set(error);
-        }
+        status.errors.iter().flatten().for_each(|error| self.errors.add(*error));
         status.errors.iter().enumerate().map(|(lane, e)| u32::from(e.is_some()) << lane).sum()
     }
 

@@ -7,6 +7,7 @@ mod adjoint;
 mod cotangents;
 mod entries;
 mod globals;
+mod lane_errors;
 mod language;
 mod lobe_adjoint;
 mod lobe_code;
@@ -26,6 +27,7 @@ pub use cotangents::{Entries, Part, TableCotangents};
 pub use entries::Entry;
 use glam::Vec3;
 use globals::Fill;
+use lane_errors::LaneErrors;
 pub use language::{Compiled, Making, ShadingLanguage, Source};
 use lobe_code::OwnCodes;
 pub use shipped::LIBRARY;
@@ -39,7 +41,7 @@ use ssl_compiler::runtime::{
 use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{NoTextures, Shader};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use table::LobeSlot;
 pub use values::{GlobalValue, HitValues, LobeValues};
 
@@ -82,7 +84,7 @@ pub struct Material {
     asked: Asked,
     lobes: Vec<LobeSlot>,
     rows: usize,
-    error: OnceLock<LaneError>,
+    errors: LaneErrors,
     /// The code of closures that are structs of SSL.
     own: OwnCodes,
     /// Where its shader comes from, if more may be compiled of it.
@@ -143,7 +145,7 @@ impl Material {
             variables: variables_read(interface, language),
             lobes: table::slots(interface, language, &own),
             rows: interface.globals.rows(),
-            error: OnceLock::new(),
+            errors: LaneErrors::default(),
             emission: emission.map(part),
             passage: passage.map(part),
             own,
@@ -233,11 +235,6 @@ impl Material {
         slots.filter(move |t| t.used && self.parameters.words[t.word] == texture).map(|t| t.name.as_str())
     }
 
-    /// Names of the texture slots, for messages.
-    pub fn texture_slots(&self) -> Vec<String> {
-        self.shader.interface().textures.iter().map(|t| t.name.clone()).collect()
-    }
-
     /// Which values of the surface the shader reads.
     pub fn asked(&self) -> Asked {
         self.asked
@@ -283,9 +280,11 @@ impl Material {
         components
     }
 
-    /// The first error that ended a lane early since the material was made.
+    /// An error that ended lanes early since the material was made, also where its emission or what passes it was asked alone.
     pub fn error(&self) -> Option<LaneError> {
-        self.error.get().copied().or_else(|| self.own.iter().find_map(|(_, code)| code.error()))
+        let parts = [&self.emission, &self.passage].into_iter().flatten().filter_map(|part| part.error());
+        let own = self.own.iter().filter_map(|(_, code)| code.error());
+        parts.chain(own).chain(self.errors.first()).min()
     }
 }
 

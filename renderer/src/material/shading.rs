@@ -15,16 +15,26 @@ impl Material {
         around: Surroundings<'_>,
         host: &dyn HostServices,
         scratch: &mut Scratch,
-        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
+        lists: (&mut Vec<WeightedLobe>, &mut OwnLobes),
         shaded: &mut Vec<Shaded>,
     ) {
+        let status = self.rehearse(points, around, host, scratch, lists, shaded);
+        status.errors.into_iter().flatten().for_each(|error| self.errors.add(error));
+    }
+
+    /// The same at points that are in no picture: that the shader ended a lane early is nobody's concern.
+    pub fn rehearse(
+        &self,
+        points: &[ShadingPoint],
+        around: Surroundings<'_>,
+        host: &dyn HostServices,
+        scratch: &mut Scratch,
+        (lobes, own): (&mut Vec<WeightedLobe>, &mut OwnLobes),
+        shaded: &mut Vec<Shaded>,
+    ) -> BlockStatus {
         let status = self.run(points, around, host, scratch);
         own.clear();
         self.begin_own(points, &status, scratch, own);
-        if let Some(error) = status.first_error() {
-            // Only the first is kept; which one that is does not reach the image.
-            let _ = self.error.set(error);
-        }
         let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
         for (lane, point) in points.iter().enumerate() {
             let (start, start_own) = (lobes.len(), own.list.len());
@@ -33,6 +43,7 @@ impl Material {
                 if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, own)) };
             shaded.push(Shaded { emission, lobes: start..lobes.len(), own: start_own..own.list.len(), numbers });
         }
+        status
     }
 
     /// What the surface emits at up to 16 points, as [`Material::shade`] would give it.
@@ -84,6 +95,7 @@ impl Material {
         of: impl Fn(Vec3, &[WeightedLobe]) -> Vec3,
     ) -> PerLane {
         let status = self.run(points, around, host, scratch);
+        status.errors.into_iter().flatten().for_each(|error| self.errors.add(error));
         let (mut lobes, mut own) = (std::mem::take(&mut scratch.lobes), std::mem::take(&mut scratch.own));
         own.clear();
         self.begin_own(points, &status, scratch, &mut own);

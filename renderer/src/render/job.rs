@@ -142,13 +142,15 @@ impl Job<'_> {
             let samples = u64::from(tile.pixels()) * range.len() as u64;
             let (sums, counts) = integrator::trace(self.scene, &self.camera, &pattern, tile, range, &mut work);
             if self.scene.textures.cache().has_given_up() {
+                // What was found in blank tiles is nothing.
                 break;
             }
+            worked.messages.merge(std::mem::take(&mut work.messages));
+            worked.faults.merge(std::mem::take(&mut work.faults));
             worked.samples += samples;
             worked.counts.add(&counts);
             self.finish(unit, Some((index, &sums)));
         }
-        (worked.messages, worked.faults) = (work.messages, work.faults);
         worked
     }
 

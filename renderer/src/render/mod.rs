@@ -34,7 +34,7 @@ use crate::texture::TextureOptions;
 use job::{Job, Worked};
 use ssl_compiler::diagnostics::Diagnostics;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
@@ -89,7 +89,7 @@ impl std::error::Error for RenderError {}
 pub struct Control<'a> {
     /// Ends the render early when it becomes true.
     pub cancel: &'a AtomicBool,
-    /// Called with the finished share, 0 to 1, from any thread, at most a few hundred times a second.
+    /// Called with the finished share, 0 to 1, from any thread, after each unit of work.
     pub progress: &'a (dyn Fn(f32) + Sync),
     /// What an earlier render of the same plan and samples got to.
     pub from: Option<Part>,
@@ -125,7 +125,13 @@ pub fn render_with(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
     let pool = pool.map_err(|e| RenderError::Machine(format!("threads could not be started: {e}")))?;
     let begin = Instant::now();
-    guide(scene, options, &pool, control.cancel);
+    // A limit beyond all time is none.
+    let deadline = options.time_limit.and_then(|limit| begin.checked_add(limit));
+    // Views of hits show no light.
+    if options.view.is_none_or(View::is_of_whole_paths) {
+        let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        guide(scene, plan.seed, &pool, &|| control.cancel.load(Ordering::Relaxed) || late());
+    }
     let scene = &*scene;
     let job = Job {
         scene,
@@ -142,7 +148,7 @@ pub fn render_with(
         done: Mutex::new(done),
         agreement: RwLock::new(()),
         cancel: control.cancel,
-        deadline: options.time_limit.map(|limit| begin + limit),
+        deadline,
         out_of_time: AtomicBool::new(false),
         progress: control.progress,
     };
@@ -167,6 +173,8 @@ impl Ready {
 fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     let look_ups = TextureOptions { mode: options.mip, bias: options.mip_bias, samples: plan.samples };
     scene.textures.configure(look_ups);
+    // An earlier render may have been stopped.
+    scene.textures.cache().go_on();
     scene.integrator.max_depth = options.depth(scene);
     // What is still there is of another render.
     scene.guide = None;
@@ -179,10 +187,10 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
     Camera::new(view.position, view.target, view.up, view.projection, plan.frame)
 }
 
-/// Lets photons show paths the way, if the scene wants that and light is to be seen.
-fn guide(scene: &mut Scene, options: &RenderOptions, pool: &rayon::ThreadPool, cancel: &AtomicBool) {
-    if scene.integrator.guide_caustics && options.view.is_none_or(View::is_of_whole_paths) {
-        scene.guide = pool.install(|| photons::guide(scene, cancel));
+/// Lets photons show paths the way, if the scene wants that, unless `stop` says that it is enough.
+fn guide(scene: &mut Scene, seed: u32, pool: &rayon::ThreadPool, stop: &(dyn Fn() -> bool + Sync)) {
+    if scene.integrator.guide_caustics {
+        scene.guide = pool.install(|| photons::guide(scene, seed, stop));
     }
 }
 

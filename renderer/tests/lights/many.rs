@@ -3,6 +3,28 @@
 use crate::{floor, mean, picture};
 use std::f64::consts::PI;
 
+/// Groups within groups place a lamp that is dark more often than could be counted: it is looked at once.
+#[test]
+fn dark_lamps_in_very_many_places_take_no_time() {
+    let mut text = String::from(
+        "[materials.dark]\nsource = '''\nshader d(out closure c)\n{\n    \
+         c = make_closure<Emission>(color(max(global_value<uvw>.x - 5.0, 0.0)));\n}\n'''\n\
+         [[groups.g0.shapes]]\ntype = \"rectangle\"\nmaterial = \"dark\"\n",
+    );
+    for level in 1..=40 {
+        for side in 0..2 {
+            let within = level - 1;
+            text += &format!(
+                "[[groups.g{level}.shapes]]\ntype = \"instance\"\ngroup = \"g{within}\"\ntranslate = [{side}, 9, 0]\n"
+            );
+        }
+    }
+    text += "[[shapes]]\ntype = \"instance\"\ngroup = \"g40\"\ntranslate = [0, 400, 0]\n";
+    let sun = "lights = [{ type = \"distant\", direction = [0, -1, 0], irradiance = [2, 2, 2] }]\n";
+    let found = picture(&format!("{sun}{}", floor("samples = 1, max_depth = 1", &text)));
+    assert!(found.pixels.iter().all(|pixel| pixel.is_finite()));
+}
+
 /// A grid of point lights above the floor, some of them spots, against their sum.
 #[test]
 fn lights_that_are_drawn_add_up_to_all_of_them() {

@@ -65,6 +65,30 @@ fn all_strategies_have_the_same_mean_behind_sheets() {
     }
 }
 
+/// Light sampling draws the near side of a ball alone; the far side, seen through the near one, is left to the lobes.
+#[test]
+fn all_strategies_have_the_same_mean_below_a_ball_that_is_seen_through() {
+    let scene = |sampling: &str| {
+        let ball = r#"
+            [[shapes]]
+            type = "sphere"
+            material = "glow"
+            radius = 0.6
+            translate = [0.8, 1.2, 0]
+            [materials.glow]
+            source = '''
+            shader g(out closure c)
+            {
+                c = make_closure<Emission>(color(3.0)) + make_closure<Transparent>(color(0.9));
+            }
+            '''
+        "#;
+        let integrator = format!("samples = 1024, max_depth = 1, sampling = \"{sampling}\"");
+        picture(&floor(&integrator, ball).replace("position = [0.8, 50, 0]", "position = [0.8, 0.4, 0]"))
+    };
+    agree(&["both", "lights", "lobes"].map(|sampling| (sampling, scene(sampling))), 0.03);
+}
+
 /// Shadows of what is cut out by its shader: bars, half of which is not there, let half of a wide sky through.
 #[test]
 fn cut_outs_cast_shadows_of_what_is_left() {

@@ -61,7 +61,7 @@ impl<'a> Block<'a> {
 }
 
 /// Why a lane ended early; its outputs are zero then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LaneError {
     /// A loop or a chain of calls used up the fuel.
     OutOfFuel,

@@ -76,7 +76,7 @@ fn may_focus(scene: &Scene, material: usize) -> bool {
     });
     let (mut lobes, mut own, mut shaded) = (Vec::new(), OwnLobes::default(), Vec::new());
     let (around, material) = (scene.surroundings(), &scene.materials[material]);
-    material.shade(&points, around, &scene.textures, &mut Scratch::default(), (&mut lobes, &mut own), &mut shaded);
+    material.rehearse(&points, around, &scene.textures, &mut Scratch::default(), (&mut lobes, &mut own), &mut shaded);
     scene.textures.cache().release();
     points.iter().zip(&shaded).any(|(point, shaded)| {
         let bsdf = Bsdf {

@@ -23,7 +23,6 @@ use rayon::prelude::*;
 use sources::{Begun, Sources};
 use std::f32::consts::FRAC_1_PI;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Paths of a round, and how many a thread traces together.
 const ROUND: u32 = 1 << 16;
@@ -31,6 +30,8 @@ const TOGETHER: u32 = 1 << 12;
 /// Rounds at most, and the photons that are enough.
 const ROUNDS: u32 = 8;
 const ENOUGH: usize = 1 << 16;
+/// Of those that only say how much the others count.
+const ENOUGH_SCATTERED: usize = 1 << 18;
 /// Surfaces that a photon meets at most.
 const LONGEST: u32 = 16;
 /// What landed where.
@@ -53,39 +54,45 @@ enum Way {
     Focused,
 }
 
-/// Where light lies behind mirrors and glass; `None` where none was found, or when `cancel` is set. It is the same for any number
+/// Where light lies behind mirrors and glass; `None` where none was found, or once `stop` says so. It is the same for any number
 /// of threads. The scene must have no guide yet, which would guide the photons, too.
-pub fn guide(scene: &Scene, cancel: &AtomicBool) -> Option<Guide> {
+pub fn guide(scene: &Scene, seed: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<Guide> {
     let sources = Sources::new(scene)?;
-    let mut all = Landed::default();
+    let (mut all, mut rounds, mut kept) = (Landed::default(), 0, 0);
     for round in 0..ROUNDS {
         let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);
         let landed: Vec<Landed> = batches
-            .map_init(Workspace::default, |work, first| match cancel.load(Ordering::Relaxed) {
+            .map_init(Workspace::default, |work, first| match stop() {
                 true => Landed::default(),
-                false => trace(scene, &sources, first..first + TOGETHER, work),
+                false => trace(scene, (&sources, seed), first..first + TOGETHER, work),
             })
             .collect();
-        if cancel.load(Ordering::Relaxed) {
+        if stop() {
             return None;
         }
+        let keeps = all.scattered.len() < ENOUGH_SCATTERED;
+        (rounds, kept) = (rounds + 1, kept + u32::from(keeps));
         for some in landed {
             all.focused.extend(some.focused);
-            all.scattered.extend(some.scattered);
+            if keeps {
+                all.scattered.extend(some.scattered);
+            }
         }
         if all.focused.is_empty() || all.focused.len() >= ENOUGH {
             break;
         }
     }
+    // Those that were kept stand for those of all rounds.
+    all.scattered.iter_mut().for_each(|photon| photon.power *= rounds as f32 / kept as f32);
     Guide::new(all.focused, all.scattered)
 }
 
 /// Traces some of the photons to their ends.
-fn trace(scene: &Scene, sources: &Sources<'_>, numbers: Range<u32>, work: &mut Workspace) -> Landed {
+fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32>, work: &mut Workspace) -> Landed {
     let mut landed = Landed::default();
     work.paths.clear();
     // The pixel is none of the picture's.
-    let samplers = numbers.map(|number| Sampler::new(scene.integrator.seed, (u32::MAX, u32::MAX), number));
+    let samplers = numbers.map(|number| Sampler::new(seed, (u32::MAX, u32::MAX), number));
     let begun: Vec<Begun> = samplers.filter_map(|sampler| sources.begin(sampler)).collect();
     let way = |begun: &Begun| if begun.of_environment { Way::Environment } else { Way::Straight };
     let mut ways: Vec<Way> = begun.iter().map(way).collect();

@@ -125,8 +125,6 @@ fn a_white_image_is_white_under_every_footprint() {
     }
 }
 
-/// Of a function with slope G, a mean over a footprint of radius r is off by at most G (r + texel); and a step h changes
-/// it by at most 2 G h, more by a texel's worth only where the footprint is narrower than one. Over poles and edge.
 /// To the bit, poles and all, whatever else is looked up with it.
 #[test]
 fn many_directions_see_what_each_sees_alone() {
@@ -153,6 +151,8 @@ fn many_directions_see_what_each_sees_alone() {
     }
 }
 
+/// Of a function with slope G, a mean over a footprint of radius r is off by at most G (r + texel); and a step h changes
+/// it by at most 2 G h, more by a texel's worth only where the footprint is narrower than one. Over poles and edge.
 #[test]
 fn a_smooth_image_has_no_seams() {
     const SLOPE: f32 = 0.84;

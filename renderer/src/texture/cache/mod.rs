@@ -149,6 +149,12 @@ impl TileCache {
         Ok(cache)
     }
 
+    /// Lets who asks for tiles wait for them again, after [`TileCache::cancel`]. Nobody may be waiting still.
+    pub fn go_on(&self) {
+        self.shared.cancelled.store(false, Ordering::Release);
+        self.shared.blanks.store(0, Ordering::Release);
+    }
+
     /// Ends all waiting: who waits for a tile, and who asks for one that is not there, gets one without texels. What is
     /// computed from then on is to be thrown away, if [`TileCache::has_given_up`].
     pub fn cancel(&self) {

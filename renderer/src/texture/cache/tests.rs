@@ -282,4 +282,8 @@ fn cancelling_ends_all_waiting() {
     }
     cache.release();
     cache.validate().expect("nothing is wrong");
+    // Who asks again gets what is there.
+    cache.go_on();
+    cache.read((0, 1), &|_| {}, |reader| reader.with(TileKey::new(0, 255), |texels| assert!(!texels.is_empty())));
+    assert!(!cache.has_given_up());
 }
