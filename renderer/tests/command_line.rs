@@ -142,6 +142,49 @@ fn a_time_limit_stops_in_time_with_a_picture() {
     std::fs::remove_dir_all(&folder).expect("as above");
 }
 
+/// A link stays a link, and no picture takes the place of a device.
+#[cfg(unix)]
+#[test]
+fn what_links_lead_to_is_written() {
+    let folder = folder("links");
+    let (real, link, null) = (folder.join("real.png"), folder.join("link.png"), folder.join("null.png"));
+    for (target, name) in [(real.as_path(), &link), (Path::new("/dev/null"), &null)] {
+        std::os::unix::fs::symlink(target, name).expect("the folder is there");
+        let out = shade(&["render", &tiny(), "--spp", "1", "-o", &name.display().to_string()]);
+        assert_eq!(code(&out), 0, "{}", String::from_utf8_lossy(&out.stderr));
+        assert!(name.is_symlink());
+    }
+    assert!(image::open(&real).is_ok());
+    assert!(!std::fs::metadata(&null).expect("it leads there").is_file());
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
+/// A picture without samples would be black.
+#[test]
+fn what_has_no_samples_replaces_no_picture() {
+    let folder = folder("none-taken");
+    let picture = folder.join("a.png").display().to_string();
+    std::fs::write(&picture, "a picture").expect("the folder is there");
+    let out = shade(&["render", &tiny(), "-o", &picture, "--spp", "64", "--time-limit", "1e-9"]);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(code(&out) == 3 && said.contains("nothing was written"), "{said}");
+    assert_eq!(std::fs::read(&picture).expect("it is there"), b"a picture");
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
+/// Fewer samples than tiles take at least are all taken.
+#[test]
+fn few_samples_are_taken_whatever_the_noise() {
+    let folder = folder("few");
+    let picture = folder.join("a.png").display().to_string();
+    let few = ["render", &tiny(), "-o", &picture, "--adaptive", "0.1", "--spp", "8"];
+    let out = shade(&few);
+    assert_eq!(code(&out), 0, "{}", String::from_utf8_lossy(&out.stderr));
+    let out = shade(&[&few[..], &["--min-spp", "16"]].concat());
+    assert_eq!(code(&out), 1, "{}", String::from_utf8_lossy(&out.stderr));
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
 /// No clock reaches that far.
 #[test]
 fn a_time_limit_beyond_all_time_is_none() {

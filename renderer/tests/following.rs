@@ -173,7 +173,7 @@ fn pixels_and_samples_that_are_not_there_are_refused() {
         let (found, out, said) = shade(&[&["render", &tiny(), "--size", "16x9", "--spp", "4"], more].concat());
         assert!(found == Some(code) && out.is_empty() && said.contains(words), "{more:?}: {found:?} {said}");
     };
-    refused(&["--pixel", "16,0"], 1, "the pixel 16,0 is not among those from 0,0 up to 16,9");
+    refused(&["--pixel", "16,0"], 1, "the pixel 16,0 is not among those from 0,0 to 15,8");
     refused(&["--pixel", "3,3", "--crop", "4,0,16,9"], 1, "the pixel 3,3 is not among");
     refused(&["--pixel", "3,3", "--sample", "4"], 1, "of 4 samples a pixel, there is no 4");
     refused(&["--pixel", "3"], 2, "a pixel is written");

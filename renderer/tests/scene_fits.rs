@@ -317,3 +317,31 @@ fn memory_is_told_and_has_a_limit() {
     let (code, _, said) = run("100");
     assert!(code == 0 && said.contains(&format!("memory: {expected} MB beside the scene")), "{code} {said}");
 }
+
+/// What is no number ends the fit, and what was fitted to another picture is not gone on with.
+#[test]
+fn targets_that_hold_no_numbers_and_other_targets_are_told() {
+    let folder = Folder::new("targets");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 1, ""));
+    let target = |value: f32| {
+        let picture = image::Rgb32FImage::from_fn(8, 6, |x, _| image::Rgb([if x == 3 { value } else { 0.5 }; 3]));
+        picture.save(folder.file("target.exr")).expect("the folder can be written");
+    };
+    let job = folder.write("job.toml", &FIT.replace("every = 20\n", ""));
+    let run = |more: &[&str]| {
+        let base = ["fit", scene.as_str(), "--job", job.as_str(), "-o", &folder.file("out")];
+        shade(&[&base[..], more].concat())
+    };
+    target(f32::NAN);
+    let (code, _, said) = run(&["--steps", "2"]);
+    assert!(code == 1 && said.contains("the loss is NaN after 0 steps"), "{code} {said}");
+    target(0.5);
+    let (code, _, said) = run(&["--steps", "2", "--checkpoint-every", "0"]);
+    assert_eq!(code, 0, "{said}");
+    target(0.6);
+    let (code, _, said) = run(&["--steps", "4", "--resume"]);
+    assert!(code == 1 && said.contains("J0011"), "{code} {said}");
+    target(0.5);
+    let (code, _, said) = run(&["--steps", "4", "--resume"]);
+    assert_eq!(code, 0, "{said}");
+}

@@ -139,10 +139,15 @@ pub fn write(
     write_whole(path, &bytes.into_inner())
 }
 
-/// Writes a file beside its final name first, then renames it.
+/// Writes a file beside its final name first, then renames it. A link stays, and what it leads to is written; a device or a
+/// pipe is written to.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
-    let beside = partial_path(path);
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    if is_stream(path) {
+        return std::fs::write(path, bytes).map_err(|e| OutputError { path: path.to_owned(), reason: e.to_string() });
+    }
+    let behind = behind_links(path);
+    let beside = partial_path(&behind);
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, &behind));
     written.map_err(|e| {
         // The message is about the first failure; a leftover that cannot be removed adds nothing to it.
         let _ = std::fs::remove_file(&beside);
@@ -190,8 +195,22 @@ pub fn check_writable(path: &Path) -> Result<(), OutputError> {
     if path.is_dir() {
         return Err(error("it is a folder".to_owned()));
     }
-    let beside = partial_path(path);
+    if is_stream(path) {
+        return Ok(());
+    }
+    let beside = partial_path(&behind_links(path));
     std::fs::write(&beside, []).and_then(|()| std::fs::remove_file(&beside)).map_err(|e| error(e.to_string()))
+}
+
+/// Whether this is a device or a pipe, which no file may replace.
+fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// What a path leads to, also where nothing is there yet.
+fn behind_links(path: &Path) -> PathBuf {
+    let beside = |to: PathBuf| path.parent().map_or_else(|| to.clone(), |folder| folder.join(&to));
+    path.canonicalize().or_else(|_| path.read_link().map(beside)).unwrap_or_else(|_| path.to_owned())
 }
 
 fn partial_path(path: &Path) -> PathBuf {

@@ -32,7 +32,8 @@ pub fn follow(
     let plan = options.plan(scene).map_err(RenderError::Options)?;
     let w = plan.window;
     if !(w.x0..w.x1).contains(&x) || !(w.y0..w.y1).contains(&y) {
-        let why = format!("the pixel {x},{y} is not among those from {},{} up to {},{}", w.x0, w.y0, w.x1, w.y1);
+        let (right, bottom) = (w.x1 - 1, w.y1 - 1);
+        let why = format!("the pixel {x},{y} is not among those from {},{} to {right},{bottom}", w.x0, w.y0);
         return Err(RenderError::Options(why));
     }
     if sample >= plan.samples {

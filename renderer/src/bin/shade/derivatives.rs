@@ -74,7 +74,8 @@ impl DerivativeArguments {
             Derivatives::None => Some("--no-derivatives"),
             Derivatives::Poisoned => Some("--poison-derivatives"),
         };
-        [calls, derivatives].into_iter().flatten().map(str::to_owned).collect()
+        let math = self.calls.math.is_fast().then_some("--math=fast");
+        [calls, derivatives, math].into_iter().flatten().map(str::to_owned).collect()
     }
 
     fn derivatives(self) -> Derivatives {

@@ -152,11 +152,14 @@ fn finish(outcome: &Outcome, json: bool) -> ExitCode {
     ExitCode::from(printed.map_or(outcome::ENVIRONMENT_FAILED, |()| outcome.code))
 }
 
-/// To stdout. A reader that goes away has what it wanted.
+/// To stdout, or says why not. A reader that goes away has what it wanted.
 fn print(text: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e),
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            let _ = writeln!(std::io::stderr(), "the result cannot be printed: {e}");
+            Err(e)
+        }
         _ => Ok(()),
     }
 }

@@ -19,6 +19,10 @@ enum Class {
 }
 
 impl MathArguments {
+    pub fn is_fast(self) -> bool {
+        self.math == Class::Fast
+    }
+
     pub fn precision(self) -> Precision {
         match self.math {
             Class::Close => Precision::Single,

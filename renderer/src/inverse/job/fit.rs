@@ -140,6 +140,10 @@ impl Fit {
         while self.step < self.job.steps {
             let shows = self.job.every.is_some_and(|every| self.step.is_multiple_of(every));
             let (loss, gradient) = self.gradient(cancel, shows.then_some(&mut *watch))?;
+            if !loss.is_finite() {
+                let why = "the target pictures may hold NaN or infinity, a weight be too large, or the steps too long";
+                return Err(FitError::Scene(format!("the loss is {loss} after {} steps: {why}", self.step)));
+            }
             let psnr = (self.job.loss == Loss::L2 && loss > 0.0).then(|| -10.0 * loss.log10());
             let point = Point { step: self.step, loss, psnr };
             self.history.push(point);

@@ -57,6 +57,16 @@ pub struct Target {
     is_shown: bool,
 }
 
+impl Target {
+    /// A hash of what is to be seen, and of how much that counts.
+    fn fingerprint(&self) -> u64 {
+        let pixels = self.pixels.iter().flat_map(|pixel| pixel.to_array());
+        let numbers = pixels.chain(self.mask.iter().flatten().copied()).chain([self.weight]);
+        let bytes: Vec<u8> = numbers.flat_map(f32::to_le_bytes).collect();
+        xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, u64::from(self.size.0) << 32 | u64::from(self.size.1))
+    }
+}
+
 /// A job without errors.
 pub struct Job {
     pub steps: u64,
@@ -139,7 +149,9 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
     let loss = file.loss.as_ref().and_then(|l| l.kind.as_deref()).map_or(Loss::L2, Loss::named);
     let samples = file.samples.unwrap_or(16);
     let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
-    let what = format!("{} {names:?} {loss:?} {}", scene.fingerprint, file.seed);
+    let how: Vec<_> = fits.iter().map(|fit| (fit.method, &fit.group, fit.smooth.to_bits(), fit.attached)).collect();
+    let seen: Vec<u64> = targets.iter().flatten().map(Target::fingerprint).collect();
+    let what = format!("{} {names:?} {loss:?} {} {how:?} {seen:?}", scene.fingerprint, file.seed);
     (targets.len() == file.views.len()).then(|| Job {
         steps: file.steps,
         seed: file.seed,

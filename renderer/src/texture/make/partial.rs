@@ -13,6 +13,9 @@ pub struct Partial {
 impl Partial {
     /// A new file, of a name that nobody else uses, in the folder of `path`.
     pub fn create(path: &Path) -> io::Result<(Partial, File)> {
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file, which could be replaced"));
+        }
         static NEXT: AtomicU64 = AtomicU64::new(0);
         // The time keeps apart processes of one number on several machines.
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

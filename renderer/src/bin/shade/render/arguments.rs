@@ -47,10 +47,10 @@ pub struct Arguments {
     /// gets more samples than `--spp`. `off` turns this off where the scene turns it on
     #[arg(long, value_name = "THRESHOLD", allow_negative_numbers = true, help_heading = SAMPLES, value_parser = threshold)]
     pub(super) adaptive: Option<Threshold>,
-    /// With `--adaptive`, the fewest samples that a pixel gets
-    #[arg(long, visible_alias = "min-samples", value_name = "N", allow_negative_numbers = true, default_value = "16", requires = "adaptive",
+    /// With `--adaptive`, the fewest samples that a pixel gets; 16, or all where there are fewer
+    #[arg(long, visible_alias = "min-samples", value_name = "N", allow_negative_numbers = true, requires = "adaptive",
         help_heading = SAMPLES, value_parser = clap::value_parser!(u32).range(2..=i64::from(MAX_SAMPLES)))]
-    pub(super) min_spp: u32,
+    pub(super) min_spp: Option<u32>,
     /// Render only some of the samples of each pixel, to be merged with others: from number FIRST up to, but not including,
     /// number LAST. Numbers start at 0
     #[arg(long, value_name = "FIRST..LAST", help_heading = SAMPLES, value_parser = sample_range)]
@@ -141,7 +141,7 @@ pub struct Arguments {
     pub(super) code_cache: CodeCacheArgument,
     #[command(flatten)]
     pub(super) derivatives: DerivativeArguments,
-    /// Print the help of the options that steer the compiler. They change no picture and are for those who work on it
+    /// Print the help of the options that steer the compiler. They change no picture by much and are for those who work on it
     #[arg(long)]
     help_compiler: bool,
 }
@@ -228,6 +228,9 @@ fn step(text: &str) -> Result<f32, String> {
     parsed.ok_or_else(|| "the step is a positive number".to_owned())
 }
 
+/// Of a pixel where tiles are sampled until they have little noise, unless another number is given.
+const LEAST_SAMPLES: u32 = 16;
+
 impl Arguments {
     /// Where the picture goes.
     pub fn output_path(&self) -> PathBuf {
@@ -267,6 +270,7 @@ impl Arguments {
             let unknown = |hint| Box::new(Diagnostic::without_place(&codes::UNKNOWN_NAME, message, hint));
             View::named(name, &scene.values).map_err(unknown)
         };
+        let samples = self.spp.unwrap_or(scene.integrator.samples);
         Ok(RenderOptions {
             samples: self.spp,
             range: self.sample_range.clone(),
@@ -281,7 +285,10 @@ impl Arguments {
             sampling: match self.adaptive {
                 None => Sampling::OfScene,
                 Some(Threshold::Off) => Sampling::Full,
-                Some(Threshold::At(threshold)) => Sampling::Adaptive(Adaptive { threshold, least: self.min_spp }),
+                Some(Threshold::At(_)) if self.min_spp.is_none() && samples < LEAST_SAMPLES => Sampling::Full,
+                Some(Threshold::At(threshold)) => {
+                    Sampling::Adaptive(Adaptive { threshold, least: self.min_spp.unwrap_or(LEAST_SAMPLES) })
+                }
             },
             max_depth: self.max_depth,
             exposure: self.develop.exposure,

@@ -18,7 +18,7 @@ pub fn words(arguments: &Arguments, scene: &str) -> String {
     option("seed", a.seed.map(|n| n.to_string()));
     option("max-depth", a.max_depth.map(|n| n.to_string()));
     option("adaptive", a.adaptive.map(|t| if let Threshold::At(t) = t { t.to_string() } else { "off".to_owned() }));
-    option("min-spp", matches!(a.adaptive, Some(Threshold::At(_))).then(|| a.min_spp.to_string()));
+    option("min-spp", a.min_spp.map(|n| n.to_string()));
     option("size", a.size.map(|(width, height)| format!("{width}x{height}")));
     option("crop", a.crop.map(|c| format!("{},{},{},{}", c.x0, c.y0, c.x1, c.y1)));
     option("exposure", a.develop.exposure.map(|x| x.to_string()));

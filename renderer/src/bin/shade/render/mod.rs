@@ -193,15 +193,16 @@ fn finish(
         Ending::Complete if incomplete => outcome::SOMETHING_MISSING,
         Ending::Complete => outcome::FINE,
     };
+    // Others would take a part for whole, and a picture without samples for black.
+    let writes = complete || (output.format != Format::Part && rendered.part.mean_samples() > 0.0);
     if rendered.ending == Ending::OutOfTime {
         let (there, wanted) = (rendered.part.mean_samples(), rendered.statistics.samples_per_pixel);
-        let picture = if output.format == Format::Part { "nothing was written" } else { "the picture is noisier" };
+        let picture = if writes { "the picture is noisier" } else { "nothing was written" };
         outcome.note.push_str(&format!(
             "the time limit was reached: {there:.1} of {wanted} samples a pixel were taken, so {picture}\n"
         ));
     }
-    // Others would take a part for whole.
-    let written = if complete || output.format != Format::Part { output.write(&rendered.part) } else { Ok(()) };
+    let written = if writes { output.write(&rendered.part) } else { Ok(()) };
     let statistics = serde_json::to_value(&rendered.statistics).map(json::text);
     let counted = match (stats, statistics) {
         (Some(file), Ok(json)) => film::write_whole(file, json.as_bytes()),
