@@ -212,6 +212,7 @@ fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
     assert!(code == 0 && out.lines().count() == 8, "{out}");
     assert!(out.ends_with("environment.radiance = [0.3,0.4,0.5]\nfilm.exposure = [0.0]\n"), "{out}");
     let job = |text: &str| folder.write("job.toml", text);
+    let seen = |from: &str| FIT.replace("\"target.exr\"", &format!("\"target.exr\"\n{from}"));
     for (text, message) in [
         (FIT.replace("floor", "flor"), "did you mean `materials.floor.tint`?"),
         (FIT.replace("rate = 0.03", "rte = 0.03"), "`rte` is no key of a fit"),
@@ -222,6 +223,14 @@ fn what_can_be_fitted_is_listed_and_mistakes_are_told() {
         (FIT.replace("every = 20", "coarse_steps = 20"), "means nothing without `halvings`"),
         (FIT.replace("every = 20", "halvings = 2\ncoarse_steps = 20"), "no step of 40 is left"),
         (FIT.replace("every = 20", "halvings = 40"), "must be from 1"),
+        // The scene's camera stands at (0, 1.5, 5) and looks at (0, 0.6, 0).
+        (seen("position = [0, 0.6, 0]"), "the camera looks at where it stands"),
+        (seen("look_at = [0, 1.5, 5]"), "the camera looks at where it stands"),
+        (seen("position = [0, 9, 0]"), "the camera's up vector lies along its line of sight"),
+        (seen("up = [0, 1.8, 10]"), "the camera's up vector lies along its line of sight"),
+        (seen("up = [0, 1]"), "the camera's up vector has three numbers, and this has 2"),
+        (seen("position = [0, nan, 5]"), "must be finite"),
+        (seen("position = [0, 2e9, 5]"), "each component must be a number between -1e9 and 1e9"),
     ] {
         let (code, _, said) = shade(&["fit", &scene, "--job", &job(&text), "-o", &folder.file("out")]);
         assert!(code == 1 && said.contains(message), "{message}: {code} {said}");

@@ -9,6 +9,31 @@ use crate::camera::Projection;
 use glam::{DVec3, Vec3};
 use toml::Spanned;
 
+/// Why a camera cannot stand as it is to stand.
+pub struct ViewFault {
+    /// The key to change, `look_at` or `up`.
+    pub key: &'static str,
+    pub message: &'static str,
+    pub hint: &'static str,
+}
+
+impl View {
+    /// What keeps a camera from standing so, if anything.
+    pub fn fault(&self) -> Option<ViewFault> {
+        let forward = self.target - self.position;
+        if forward == Vec3::ZERO {
+            let message = "the camera looks at where it stands";
+            return Some(ViewFault { key: "look_at", message, hint: "`look_at` must differ from `position`" });
+        }
+        let along = forward.normalize_or_zero().cross(self.up.normalize_or_zero()).length() < 1e-5;
+        along.then_some(ViewFault {
+            key: "up",
+            message: "the camera's up vector lies along its line of sight",
+            hint: "choose another `up`, such as [0, 0, -1] when looking down",
+        })
+    }
+}
+
 /// Where it stands and how it sees, for a film so many times as wide as high; what is wrong is said.
 pub fn view(table: &CameraTable, aspect: f32, context: &mut Context) -> View {
     if let Some(file) = &table.file {
@@ -32,14 +57,9 @@ pub fn view(table: &CameraTable, aspect: f32, context: &mut Context) -> View {
     let up = context.vector(&table.up, "camera's up vector", Vec3::Y);
     let projection = projection(table, None, target.distance(position), context);
     let view = View { position, target, up, projection };
-    let forward = view.target - view.position;
-    if forward == Vec3::ZERO {
-        let message = "the camera looks at where it stands";
-        context.error(&codes::CONFLICT, look_at.span(), message, "`look_at` must differ from `position`");
-    } else if forward.normalize_or_zero().cross(view.up.normalize_or_zero()).length() < 1e-5 {
-        let span = table.up.as_ref().unwrap_or(look_at).span();
-        let message = "the camera's up vector lies along its line of sight";
-        context.error(&codes::CONFLICT, span, message, "choose another `up`, such as [0, 0, -1] when looking down");
+    if let Some(ViewFault { key, message, hint }) = view.fault() {
+        let up = table.up.as_ref().filter(|_| key == "up");
+        context.error(&codes::CONFLICT, up.unwrap_or(look_at).span(), message, hint);
     }
     view
 }

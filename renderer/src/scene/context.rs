@@ -14,6 +14,15 @@ use toml::Spanned;
 /// Bytes of a shader, or of curves, which may be many.
 const MOST_TEXT: u64 = 1 << 30;
 
+/// What components of points and angles may be.
+pub const PLACES: &str = "each component must be a number between -1e9 and 1e9";
+
+/// Whether a component of a point or an angle is finite, and not so large that coordinates lose their meaning.
+pub fn is_place(x: f32) -> bool {
+    // NaN is no place.
+    x.abs() <= 1e9
+}
+
 pub struct Context {
     pub sources: SourceMap,
     pub diagnostics: Diagnostics,
@@ -164,9 +173,9 @@ impl Context {
         default
     }
 
-    /// A point or angles: finite, and not so far out that coordinates lose their meaning.
+    /// A point or angles.
     pub fn vector(&mut self, value: &Option<Spanned<[f32; 3]>>, what: &str, default: Vec3) -> Vec3 {
-        self.triple(value, what, default, "each component must be a number between -1e9 and 1e9", |x| x.abs() <= 1e9)
+        self.triple(value, what, default, PLACES, is_place)
     }
 
     /// Radiance or a factor of it.

@@ -33,6 +33,8 @@ mod variable_settings;
 mod variables;
 mod vertex_tables;
 
+pub use camera::ViewFault;
+pub use context::{PLACES, is_place};
 pub use light_settings::{LightSetting, LightSource};
 pub use read::{file_as_json, is_scene, pointer_step};
 pub use schema::IntegratorKind;

@@ -24,7 +24,6 @@ pub struct JobFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ViewTable {
-    #[expect(dead_code, reason = "all tables have it")]
     pub at: Place,
     pub target: Spanned<String>,
     pub mask: Option<Spanned<String>>,

@@ -11,16 +11,17 @@ mod result;
 mod smooth;
 mod ssim;
 mod state;
+mod target;
 
 pub use fit::{Fit, FitError, Watch};
 pub use loss::Loss;
 pub use result::{files, scene_text};
+pub use target::Target;
 
 use super::{Differentiated, NotDifferentiable, Parameter, choose, list};
-use crate::film::undeveloped;
-use crate::scene::{Scene, View};
+use crate::scene::Scene;
 use coarse::Stages;
-use file::{JobFile, ViewTable};
+use file::JobFile;
 use glam::Vec3;
 use kernels::Element;
 use kernels::jobs::codes;
@@ -30,7 +31,7 @@ use kernels::sums::Sums;
 use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::source::SourceMap;
 use std::path::Path;
-use toml::Spanned;
+use target::target;
 
 /// What is fitted alike.
 struct Planned {
@@ -43,28 +44,6 @@ struct Planned {
     smooth: f32,
     /// How far to both sides pictures are compared, if directions are to follow.
     attached: Option<f32>,
-}
-
-/// From where the scene is seen, and what is to be seen there.
-pub struct Target {
-    pub view: View,
-    pub size: (u32, u32),
-    /// Of light, exposed as it is if the target is.
-    pub pixels: Vec<Vec3>,
-    pub mask: Option<Vec<f32>>,
-    pub weight: f32,
-    /// It is as shown on a screen, by the film's exposure.
-    is_shown: bool,
-}
-
-impl Target {
-    /// A hash of what is to be seen, and of how much that counts.
-    fn fingerprint(&self) -> u64 {
-        let pixels = self.pixels.iter().flat_map(|pixel| pixel.to_array());
-        let numbers = pixels.chain(self.mask.iter().flatten().copied()).chain([self.weight]);
-        let bytes: Vec<u8> = numbers.flat_map(f32::to_le_bytes).collect();
-        xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, u64::from(self.size.0) << 32 | u64::from(self.size.1))
-    }
 }
 
 /// A job without errors.
@@ -234,87 +213,6 @@ fn stages(file: &JobFile, context: &mut Context) -> Option<Stages> {
         return None;
     }
     Some(Stages { halvings, steps })
-}
-
-fn target(table: &ViewTable, scene: &Scene, halvings: u32, context: &mut Context) -> Option<Target> {
-    let Read { mut pixels, size, is_shown } = picture(&table.target, context)?;
-    if is_shown {
-        pixels.iter_mut().for_each(|pixel| *pixel = undeveloped(*pixel, scene.film.tone));
-    }
-    let most = crate::scene::MAX_SIDE;
-    if size.0.max(size.1) > most {
-        let message = format!("the target has {}×{} pixels", size.0, size.1);
-        context.error(&codes::BAD_DATA, table.target.span(), message, format!("a side has {most} at most"));
-        return None;
-    }
-    let unit = 1 << halvings;
-    if !size.0.is_multiple_of(unit) || !size.1.is_multiple_of(unit) {
-        let message = format!("{}×{} pixels cannot be halved so often as `halvings` says", size.0, size.1);
-        let hint = format!("let the sides of targets be multiples of {unit}, or take fewer `halvings`");
-        context.error(&codes::BAD_DATA, table.target.span(), message, hint);
-        return None;
-    }
-    let mask = match &table.mask {
-        None => None,
-        Some(name) => {
-            let Read { pixels: mask, size: of_mask, .. } = picture(name, context)?;
-            if of_mask != size {
-                let message =
-                    format!("the mask has {}×{} pixels, and the target {}×{}", of_mask.0, of_mask.1, size.0, size.1);
-                context.error(&codes::BAD_DATA, name.span(), message, "make them equally large");
-                return None;
-            }
-            Some(mask.into_iter().map(crate::math::luminance).collect())
-        }
-    };
-    let triple = |given: &Option<Spanned<Vec<f32>>>, otherwise: Vec3, context: &mut Context| match given {
-        None => Some(otherwise),
-        Some(list) => match list.get_ref()[..] {
-            [x, y, z] => Some(Vec3::new(x, y, z)),
-            _ => {
-                let message = format!("a place has three numbers, and this has {}", list.get_ref().len());
-                context.error(&codes::BAD_NUMBER, list.span(), message, "write [x, y, z]");
-                None
-            }
-        },
-    };
-    let view = View {
-        position: triple(&table.position, scene.view.position, context)?,
-        target: triple(&table.look_at, scene.view.target, context)?,
-        up: triple(&table.up, scene.view.up, context)?,
-        projection: scene.view.projection,
-    };
-    Some(Target { view, size, pixels, mask, weight: table.weight.unwrap_or(1.0), is_shown })
-}
-
-/// A picture in linear light, rows from the top.
-struct Read {
-    pixels: Vec<Vec3>,
-    size: (u32, u32),
-    /// The file has what is shown on a screen.
-    is_shown: bool,
-}
-
-fn picture(name: &Spanned<String>, context: &mut Context) -> Option<Read> {
-    let path = context.path(name);
-    let bytes = match ssl_compiler::input::bytes(&path, 1 << 32) {
-        Ok(bytes) => bytes,
-        Err(e) => {
-            context.unreadable(name, &e);
-            return None;
-        }
-    };
-    match kernels::jobs::picture(&bytes) {
-        Ok(kernels::jobs::Picture { numbers, size: [width, height], is_shown }) => {
-            let pixels = numbers.chunks_exact(3).map(Vec3::from_slice).collect();
-            Some(Read { pixels, size: (width, height), is_shown })
-        }
-        Err(why) => {
-            let hint = "targets are .exr or .hdr with light, or .png or .jpg as they are shown";
-            context.error(&codes::BAD_DATA, name.span(), format!("`{}` {why}", path.display()), hint);
-            None
-        }
-    }
 }
 
 impl Job {

@@ -1,0 +1,40 @@
+//! Jobs that fit scenes: what was fitted to something else is not gone on with.
+
+mod ran;
+
+use ran::shade;
+use ssl_tests::rooms::{LAMP, MATTE, materials, room};
+use ssl_tests::temporary::Folder;
+
+const FIT: &str = "steps = 40\nsamples = 4\nevery = 20\n[[views]]\ntarget = \"target.exr\"\n\
+    [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\n\
+    [[fit]]\nparameters = \"materials.ball.*\"\nrate = 0.03\nlow = 0.01\nhigh = 2.0\n";
+
+/// The job with more in its view.
+fn seen(view: &str) -> String {
+    FIT.replace("\"target.exr\"", &format!("\"target.exr\"\n{view}"))
+}
+
+/// What was fitted to a picture as seen from one place is not gone on with from another.
+#[test]
+fn other_cameras_are_told() {
+    let folder = Folder::new("cameras");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 1, ""));
+    let target = image::Rgb32FImage::from_pixel(8, 6, image::Rgb([0.5; 3]));
+    target.save(folder.file("target.exr")).expect("the folder can be written");
+    let run = |from: &str, more: &[&str]| {
+        let job = folder.write("job.toml", &seen(from).replace("every = 20\n", ""));
+        let base = ["fit", scene.as_str(), "--job", job.as_str(), "-o", &folder.file("out")];
+        let (code, _, said) = shade(&[&base[..], more].concat());
+        (code, said)
+    };
+    let begun = "position = [1, 1.5, 5]\nup = [0, 1, 0]\n";
+    assert_eq!(run(begun, &["--steps", "1"]).0, 0);
+    for other in ["position = [1, 1.5, 6]\n", "position = [1, 1.5, 5]\nlook_at = [0, 0.5, 0]\n", "up = [0, 1, 0.1]\n"] {
+        let (code, said) = run(other, &["--steps", "2", "--resume"]);
+        assert!(code == 1 && said.contains("J0011"), "{other}: {code} {said}");
+    }
+    // The scene's up vector, whether the view says so or not, is the same camera.
+    let (code, said) = run("position = [1, 1.5, 5]\n", &["--steps", "2", "--resume"]);
+    assert_eq!(code, 0, "{said}");
+}
