@@ -159,16 +159,21 @@ fn what_links_lead_to_is_written() {
     std::fs::remove_dir_all(&folder).expect("as above");
 }
 
-/// A picture without samples would be black.
+/// A picture without samples would be black, and a checkpoint without them be worth less than what is there.
 #[test]
-fn what_has_no_samples_replaces_no_picture() {
+fn what_has_no_samples_replaces_no_picture_and_no_checkpoint() {
     let folder = folder("none-taken");
     let picture = folder.join("a.png").display().to_string();
+    let checkpoint = format!("{picture}.checkpoint");
     std::fs::write(&picture, "a picture").expect("the folder is there");
+    std::fs::write(&checkpoint, "a checkpoint").expect("as above");
     let out = shade(&["render", &tiny(), "-o", &picture, "--spp", "64", "--time-limit", "1e-9"]);
     let said = String::from_utf8_lossy(&out.stderr);
-    assert!(code(&out) == 3 && said.contains("nothing was written"), "{said}");
+    assert!(code(&out) == 3 && said.contains("nothing was written") && !said.contains("kept in"), "{said}");
+    let summary = String::from_utf8_lossy(&out.stdout);
+    assert!(summary.starts_with("no picture was written: stopped at 0.0 of 64 samples a pixel"), "{summary}");
     assert_eq!(std::fs::read(&picture).expect("it is there"), b"a picture");
+    assert_eq!(std::fs::read(&checkpoint).expect("it is there"), b"a checkpoint");
     std::fs::remove_dir_all(&folder).expect("as above");
 }
 

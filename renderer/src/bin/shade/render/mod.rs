@@ -178,13 +178,13 @@ fn make(
 
 /// Writes the picture and the statistics, and says how it went.
 fn finish(
-    rendered: RenderOutput,
+    mut rendered: RenderOutput,
     incomplete: bool,
     (output, checkpoint): (&Output, &Checkpoint),
     stats: Option<&Path>,
     outcome: &mut Outcome,
 ) {
-    outcome.diagnostics.extend(rendered.diagnostics);
+    outcome.diagnostics.extend(std::mem::take(&mut rendered.diagnostics));
     let incomplete = incomplete || rendered.incomplete;
     let complete = rendered.ending == Ending::Complete;
     outcome.code = match rendered.ending {
@@ -202,6 +202,9 @@ fn finish(
             "the time limit was reached: {there:.1} of {wanted} samples a pixel were taken, so {picture}\n"
         ));
     }
+    if rendered.ending == Ending::Cancelled && rendered.part.mean_samples() == 0.0 {
+        outcome.note.push_str("stopped before the first sample: nothing was written\n");
+    }
     let written = if writes { output.write(&rendered.part) } else { Ok(()) };
     let statistics = serde_json::to_value(&rendered.statistics).map(json::text);
     let counted = match (stats, statistics) {
@@ -210,7 +213,8 @@ fn finish(
     };
     if complete && written.is_ok() {
         checkpoint.done_with(&rendered.part, outcome);
-    } else {
+    } else if rendered.part.mean_samples() > 0.0 {
+        // One without samples would only take the place of an earlier one.
         checkpoint.keep_last(&rendered.part, outcome);
     }
     for e in [written.err(), counted.err()].into_iter().flatten() {
@@ -218,18 +222,26 @@ fn finish(
         outcome.note.push_str(&format!("{e}\n"));
     }
     if outcome.code != outcome::ENVIRONMENT_FAILED {
-        let s = &rendered.statistics;
-        let share = match rendered.ending {
-            Ending::Complete if rendered.part.plan.adaptive.is_some() => {
-                format!("{:.1} of {} samples a pixel", rendered.part.mean_samples(), s.samples_per_pixel)
-            }
-            Ending::Complete => format!("{} samples a pixel", s.samples_per_pixel),
-            Ending::Cancelled | Ending::OutOfTime => {
-                format!("stopped at {:.1} of {} samples a pixel", rendered.part.mean_samples(), s.samples_per_pixel)
-            }
-        };
         outcome.output = said::said(&rendered.messages, rendered.said);
-        let path = output.path.display();
-        outcome.output += &format!("{path}: {}×{}, {share}, {:.1} s\n", s.width, s.height, s.seconds);
+        outcome.output += &summary(&rendered, output, writes);
     }
+}
+
+/// A line on what was rendered and into which file, if `written`.
+fn summary(rendered: &RenderOutput, output: &Output, written: bool) -> String {
+    let (s, there) = (&rendered.statistics, rendered.part.mean_samples());
+    let share = match rendered.ending {
+        Ending::Complete if rendered.part.plan.adaptive.is_some() => {
+            format!("{there:.1} of {} samples a pixel", s.samples_per_pixel)
+        }
+        Ending::Complete => format!("{} samples a pixel", s.samples_per_pixel),
+        Ending::Cancelled | Ending::OutOfTime => {
+            format!("stopped at {there:.1} of {} samples a pixel", s.samples_per_pixel)
+        }
+    };
+    if written {
+        return format!("{}: {}×{}, {share}, {:.1} s\n", output.path.display(), s.width, s.height, s.seconds);
+    }
+    let what = if output.format == Format::Part { "partial render" } else { "picture" };
+    format!("no {what} was written: {share}, {:.1} s\n", s.seconds)
 }
