@@ -100,6 +100,7 @@ fn a_missing_texture_is_magenta_and_exit_code_3() {
 #[cfg(unix)]
 #[test]
 fn a_folder_that_cannot_be_written_costs_no_texture() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let folder = folder("conversions");
     let (blocked, other) = (folder.join("file"), folder.join("other"));
     std::fs::write(&blocked, "").expect("the temporary folder can be written");
@@ -118,6 +119,14 @@ fn a_folder_that_cannot_be_written_costs_no_texture() {
     assert_eq!((code, said.matches("S0023").count(), said.contains("S0008")), (0, 1, false), "{said}");
     let bytes = |name: &str| std::fs::read(picture(name)).expect("it was rendered");
     assert!(bytes("good.png") == bytes("other.png"));
+    // It is this user's alone.
+    let about = std::fs::metadata(&other).expect("it was made");
+    let own = other.join(format!("ssl-textures-{}", about.uid()));
+    assert_eq!(std::fs::metadata(&own).expect("it was made").mode() & 0o777, 0o700);
+    // Where others could put files into it, it is not used.
+    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let (code, said) = render(&blocked, &other, &picture("none.png"));
+    assert!(code == 4 && said.contains("others may write to it"), "{code} {said}");
     // Neither: nothing is rendered.
     let (code, said) = render(&blocked, &blocked, &picture("none.png"));
     assert_eq!((code, said.matches("S0023").count(), said.contains("S0008")), (4, 1, false), "{said}");

@@ -1,9 +1,9 @@
-//! Where converted images are kept: in the configured folder, or if nothing can be written there, in one for temporary
-//! files. A full disk must not turn a long render magenta.
+//! Where converted images are kept: in the configured folder, or if nothing can be written there, in one of this user among
+//! temporary files. A full disk must not turn a long render magenta.
 
 use super::codes;
 use super::context::Context;
-use crate::texture::make::{Conversion, MakeError, prepared};
+use crate::texture::make::{Conversion, MakeError, prepared, temporary_folder};
 use ssl_compiler::diagnostics::{Diagnostic, Severity};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ pub struct Folders {
 
 impl Folders {
     pub fn new(folder: Option<PathBuf>) -> Folders {
-        let temporary = std::env::temp_dir().join("ssl-textures");
+        let temporary = temporary_folder();
         let folders: Vec<PathBuf> = match folder {
             Some(folder) if folder != temporary => vec![folder, temporary],
             _ => vec![temporary],

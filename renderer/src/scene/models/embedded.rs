@@ -1,6 +1,6 @@
 //! Images within other files: they are put into the folder of converted images, and read like any other.
 
-use crate::texture::make::Partial;
+use crate::texture::make::{Partial, make_folder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
@@ -26,10 +26,10 @@ pub fn stored(bytes: &[u8], folders: &[PathBuf]) -> Result<PathBuf, String> {
 
 fn written(bytes: &[u8], folder: &Path, name: &str) -> std::io::Result<PathBuf> {
     let path = folder.join(name);
+    make_folder(folder)?;
     if std::fs::metadata(&path).is_ok_and(|m| m.len() == bytes.len() as u64) {
         return Ok(path);
     }
-    std::fs::create_dir_all(folder)?;
     let (partial, mut file) = Partial::create(&path)?;
     file.write_all(bytes)?;
     drop(file);

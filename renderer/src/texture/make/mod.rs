@@ -21,7 +21,7 @@ mod writer;
 pub use convert::{MakeError, convert};
 pub(super) use kernel::Taps;
 pub use partial::Partial;
-pub use store::{default_folder, prepared};
+pub use store::{default_folder, make_folder, prepared, temporary_folder};
 
 use super::{ColorSpace, Sample, Wrap};
 

@@ -2,6 +2,7 @@
 
 use super::Conversion;
 use super::convert::{MakeError, convert};
+use crate::caches;
 use crate::texture::file::{Probed, TextureFile, probe};
 use crate::texture::{Disk, Storage};
 use std::collections::hash_map::DefaultHasher;
@@ -9,6 +10,9 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+
+/// The name of folders for converted images.
+const KIND: &str = "textures";
 
 /// Raised when files of the same name would hold something else.
 const FORMAT: u32 = 3;
@@ -32,11 +36,12 @@ pub fn prepared(
     }
     drop(file);
     let converted = folder.join(name(path, how).map_err(|e| unreadable(&e))?);
+    // Before the look for what is there: others may have put it into a folder that is not ours.
+    make_folder(folder)
+        .map_err(|e| MakeError::Output(format!("the folder `{}` cannot be used: {e}", folder.display())))?;
     if is_whole(&converted) {
         return Ok(converted);
     }
-    std::fs::create_dir_all(folder)
-        .map_err(|e| MakeError::Output(format!("the folder `{}` cannot be made: {e}", folder.display())))?;
     remove_stale(folder);
     match convert(path, &converted, how, progress) {
         Ok(()) => Ok(converted),
@@ -49,7 +54,23 @@ pub fn prepared(
 /// Where converted images go unless somebody says otherwise: `SSL_TEXTURE_CACHE`, else `ssl/textures` in the user's
 /// folder of caches; `None` where there is no such folder.
 pub fn default_folder() -> Option<PathBuf> {
-    crate::caches::folder("SSL_TEXTURE_CACHE", "textures")
+    caches::folder("SSL_TEXTURE_CACHE", KIND)
+}
+
+/// Where they go if nothing can be written there: a folder of this user among temporary files.
+pub fn temporary_folder() -> PathBuf {
+    caches::temporary(KIND)
+}
+
+/// Makes a folder for converted images. The one among temporary files must be this user's alone.
+///
+/// # Errors
+/// It cannot be made, or cannot be trusted.
+pub fn make_folder(folder: &Path) -> std::io::Result<()> {
+    match folder == temporary_folder() {
+        true => caches::make_private(folder),
+        false => std::fs::create_dir_all(folder),
+    }
 }
 
 /// A name by all that the content depends on: the image's place, length and time, and how it is converted.
