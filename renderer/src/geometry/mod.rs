@@ -8,6 +8,7 @@ pub mod instance;
 pub mod mesh;
 pub mod normals;
 pub mod obj;
+mod obj_lines;
 pub mod obj_vertices;
 pub mod partials;
 pub mod plane;

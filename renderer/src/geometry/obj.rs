@@ -1,18 +1,19 @@
 //! Wavefront OBJ files, through tobj: as one mesh, or in parts by material and object.
 
 use super::TriangleMesh;
+use super::obj_lines::Joined;
 use super::obj_vertices::OnVertices;
 use glam::{Vec2, Vec3};
 use ssl_compiler::input;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 /// Of a file, which is read piece by piece.
 const MOST_BYTES: u64 = 1 << 36;
 
-/// A file's text, which is read from its beginning as often as it is opened: files are larger than what is made of them, so
+/// A file's text, lines that go on behind a backslash in one, which is read from its beginning as often as it is opened: files are larger than what is made of them, so
 /// they are not held whole.
 pub trait Text: Sync {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
@@ -20,13 +21,13 @@ pub trait Text: Sync {
 
 impl Text for Path {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(BufReader::with_capacity(1 << 16, input::open(self, MOST_BYTES)?.0)))
+        Ok(Box::new(Joined::new(input::open(self, MOST_BYTES)?.0)))
     }
 }
 
 impl Text for [u8] {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
-        Ok(Box::new(self))
+        Ok(Box::new(Joined::new(self)))
     }
 }
 
@@ -221,6 +222,18 @@ mod tests {
                 .len(),
             6
         );
+    }
+
+    /// The square above, and the library of its material, in lines that go on in the next.
+    #[test]
+    fn reads_lines_that_go_on() {
+        let text = b"mtllib \\\na.mtl\nv 0 0 \\\n0\nv 1 \\\r\n0 0\nv 1 0 -1\nv 0 0 -1\nf 1 \\\n  2 3\\\n 4\n";
+        let ObjFile { parts, libraries } =
+            load_parts(&text[..], true, &[], &OnVertices::default()).expect("a well-formed file");
+        assert_eq!((libraries, parts.len()), (vec!["a.mtl".to_owned()], 1));
+        let mesh = &parts[0].mesh;
+        assert_eq!((mesh.positions.len(), mesh.indices.len()), (4, 2));
+        assert!(mesh.positions.contains(&Vec3::X) && mesh.normals.iter().all(|n| (*n - Vec3::Y).length() < 1e-6));
     }
 
     /// Two squares side by side, of two materials, the border's normals between them shared.
