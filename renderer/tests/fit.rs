@@ -219,7 +219,7 @@ fn jobs_are_checked_like_scenes() {
         "{}",
         text(&said.stderr)
     );
-    let said = shade(&["check", &scene("inverse/spheres-job.toml")]);
+    let said = shade(&["fit", &scene("inverse/spheres-job.toml")]);
     assert!(
         said.status.code() == Some(1) && text(&said.stderr).contains("`shade fit SCENE.toml --job "),
         "{}",
@@ -227,6 +227,25 @@ fn jobs_are_checked_like_scenes() {
     );
     let said = shade(&["explain", "J0007"]);
     assert!(text(&said.stdout).contains("Right:"), "{}", text(&said.stdout));
+}
+
+/// A folder with a scene and with jobs of both kinds: `--set` is for the scene.
+#[test]
+fn keys_of_scenes_are_set_beside_jobs() {
+    let folder = Folder::new("fit-beside");
+    let camera = "[camera]\nposition = [0, 0, 3]\nlook_at = [0, 0, 0]\n";
+    folder.write("scene.toml", &format!("{camera}[environment]\ntype = \"constant\"\nradiance = [1, 1, 1]\n"));
+    for name in ["curve.toml", "curve.ssl"] {
+        std::fs::copy(scene(&format!("fit/{name}")), folder.file(name)).expect("the folder can be written");
+    }
+    let check = |set: &str| {
+        let said = shade(&["check", &folder.path().display().to_string(), "--set", set]);
+        (said.status.code(), text(&said.stderr))
+    };
+    let (code, said) = check("film.width=8");
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = check("film.width=-8");
+    assert!(code == Some(1) && said.contains("S0004") && !said.contains("J0"), "{said}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Jobs that fit scenes: what was fitted to something else is not gone on with.
+//! Jobs that fit scenes: what is wrong with them is told, also before the scene is known, and what was fitted to something
+//! else is not gone on with.
 
 mod ran;
 
@@ -37,4 +38,40 @@ fn other_cameras_are_told() {
     // The scene's up vector, whether the view says so or not, is the same camera.
     let (code, said) = run("position = [1, 1.5, 5]\n", &["--steps", "2", "--resume"]);
     assert_eq!(code, 0, "{said}");
+}
+
+/// What is wrong with a job is found before its scene is known, and in folders, too.
+#[test]
+fn jobs_of_scenes_are_checked_without_their_scenes() {
+    let folder = Folder::new("check");
+    let target = |name: &str, width: u32| {
+        let picture = image::Rgb32FImage::from_pixel(width, 6, image::Rgb([0.5; 3]));
+        picture.save(folder.file(name)).expect("the folder can be written");
+    };
+    (target("target.exr", 8), target("mask.exr", 7));
+    let check = |text: &str| {
+        folder.write("job.toml", text);
+        let (code, _, said) = shade(&["check", &folder.path().display().to_string()]);
+        (code, said)
+    };
+    for good in [FIT.to_owned(), seen("position = [0, 9, 0]"), seen("position = [0, 9, 0]\nlook_at = [0, 0, 0]")] {
+        let (code, said) = check(&good);
+        assert_eq!((code, said.as_str()), (0, ""), "{good}");
+    }
+    for (text, message) in [
+        (FIT.replace("rate = 0.03", "rte = 0.03"), "`rte` is no key of a fit"),
+        (FIT.replace("steps = 40", "steps = 0"), "must be from 1"),
+        (FIT.replace("high = 1.0", "high = 0.001"), "the bounds 0.01 and 0.001 leave no room"),
+        (FIT.replace("rate = 0.03", "rate = -0.03"), "`rate` must be 0 or more"),
+        (FIT.replace("target.exr", "targt.exr"), "did you mean"),
+        (FIT.replace("every = 20", "halvings = 2\ncoarse_steps = 20"), "no step of 40 is left"),
+        (FIT.replace("every = 20", "halvings = 2"), "multiples of 4"),
+        (seen("mask = \"mask.exr\""), "the mask has 7×6 pixels, and the target 8×6"),
+        (seen("position = [1, 2, 3]\nlook_at = [1, 2, 3]"), "the camera looks at where it stands"),
+        (seen("position = [0, 9, 0]\nlook_at = [0, 0, 0]\nup = [0, 1, 0]"), "lies along its line of sight"),
+        (seen("up = [0, 1]"), "the camera's up vector has three numbers"),
+    ] {
+        let (code, said) = check(&text);
+        assert!(code == 1 && said.contains(message), "{message}: {code} {said}");
+    }
 }

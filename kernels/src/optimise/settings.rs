@@ -223,6 +223,13 @@ impl Group {
         Group { shape, ..self }
     }
 
+    /// What keeps an optimiser from going by these settings and this method, whatever the buffer, if anything does: a
+    /// sentence.
+    pub fn fault(&self, method: Method) -> Option<String> {
+        let all = Group { columns: None, ..self.clone() };
+        method.check().and_then(|()| all.check(1)).err().map(|error| error.to_string())
+    }
+
     fn check(&self, columns: usize) -> Result<(), OptimiseError> {
         let wrong = |text: String| Err(OptimiseError::Setting(text));
         if let Some(range) = &self.columns

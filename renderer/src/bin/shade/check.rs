@@ -10,7 +10,7 @@ use super::set::SetArguments;
 use super::warnings::Warnings;
 use kernels::jobs;
 use renderer::material::ShadingLanguage;
-use renderer::scene::LoadOptions;
+use renderer::scene::{LoadOptions, Setting};
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, codes, render};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
@@ -42,14 +42,15 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let imports = arguments.includes.search();
     let files = arguments.files.iter().flat_map(|f| checkable(f).unwrap_or_else(|_| vec![f.clone()]));
     let files: Vec<PathBuf> = files.collect();
-    if !arguments.set.is_empty() && !files.iter().any(|file| renderer::scene::is_scene(file) || jobs::is_job(file)) {
-        return Outcome::default().usage("`--set` sets keys of scenes and jobs, and none of the files is one");
+    let mut set = Settings { of_scenes: arguments.set.list(), of_jobs: Vec::new() };
+    if !arguments.set.is_empty() && !files.iter().any(|file| renderer::scene::is_scene(file)) {
+        if !files.iter().any(|file| jobs::is_job(file)) {
+            return Outcome::default().usage("`--set` sets keys of scenes and jobs, and none of the files is one");
+        }
+        // Beside scenes, jobs stay as they are: no key is one of both.
+        set.of_jobs = arguments.set.list();
     }
-    report(
-        files.iter().map(|file| check(file, &arguments.set, &imports)),
-        arguments.json.is_wanted(),
-        &arguments.warnings,
-    )
+    report(files.iter().map(|file| check(file, &set, &imports)), arguments.json.is_wanted(), &arguments.warnings)
 }
 
 /// What was found in files, as text or as JSON.
@@ -80,7 +81,13 @@ pub struct Found {
     pub shaders: Vec<serde_json::Value>,
 }
 
-fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Found {
+/// What `--set` gives.
+struct Settings {
+    of_scenes: Vec<Setting>,
+    of_jobs: Vec<Setting>,
+}
+
+fn check(path: &Path, set: &Settings, imports: &SearchPath<'static>) -> Found {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let language = ShadingLanguage::new();
     let options = CompileOptions {
@@ -91,9 +98,13 @@ fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Foun
     if is_graph(path) {
         return check_graph(path, false, &options);
     }
-    if matches!(extension, "toml" | "json") && (jobs::is_job(path) || jobs::is_scene_job(path)) {
+    if matches!(extension, "toml" | "json") && jobs::is_scene_job(path) {
+        let (sources, diagnostics) = renderer::inverse::job::check(path);
+        return Found { sources, diagnostics, shaders: Vec::new() };
+    }
+    if matches!(extension, "toml" | "json") && jobs::is_job(path) {
         let options = jobs::Options {
-            settings: set.list(),
+            settings: set.of_jobs.clone(),
             folders: imports.folders.clone(),
             library: imports.library,
             ..jobs::Options::default()
@@ -102,7 +113,7 @@ fn check(path: &Path, set: &SetArguments, imports: &SearchPath<'static>) -> Foun
         return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
     }
     if matches!(extension, "toml" | "json") {
-        let options = LoadOptions { set: set.list(), ..BackendKind::Cranelift.into() };
+        let options = LoadOptions { set: set.of_scenes.clone(), ..BackendKind::Cranelift.into() };
         let loaded = renderer::scene::load(path, options, imports);
         return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
     }

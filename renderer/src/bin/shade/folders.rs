@@ -1,6 +1,7 @@
 //! What there is to check in a folder: shaders, graphs, scenes and jobs. Other TOML and JSON files are left alone.
 
 use super::program::is_graph;
+use kernels::jobs;
 use renderer::scene;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ fn is_ours(path: &Path) -> bool {
     match path.extension().and_then(|e| e.to_str()) {
         Some("ssl") => true,
         Some("toml" | "json") if path.is_file() => {
-            is_graph(path) || scene::is_scene(path) || kernels::jobs::is_job(path)
+            is_graph(path) || scene::is_scene(path) || jobs::is_job(path) || jobs::is_scene_job(path)
         }
         _ => false,
     }

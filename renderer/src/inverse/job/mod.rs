@@ -80,6 +80,23 @@ pub fn load(path: &Path, scene: &Scene) -> Loaded {
     Loaded { job, sources: context.sources, diagnostics: context.diagnostics }
 }
 
+/// Says what is wrong with a job, as far as that does not depend on its scene: its keys and values, and its pictures. Which
+/// parameters there are, only the scene knows.
+pub fn check(path: &Path) -> (SourceMap, Diagnostics) {
+    let mut context = Context::new(path);
+    if let Some(file) = read::<JobFile>(path, keys::TABLES, &mut context) {
+        for table in &file.fit {
+            if let Some((method, group, _)) = fit_of(table, file.steps, &mut context) {
+                check_settings((method, &group), table, &mut context);
+            }
+        }
+        if let Some(stages) = stages(&file, &mut context) {
+            file.views.iter().for_each(|view| target::check(view, stages.halvings, &mut context));
+        }
+    }
+    (context.sources, context.diagnostics)
+}
+
 fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
     let all = list(scene);
     let (mut fits, mut parameters): (Vec<Planned>, Vec<Parameter>) = (Vec::new(), Vec::new());
@@ -103,6 +120,7 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         starts.extend(found.iter().map(|p| start(table, p, context)));
         let begin = parameters.len();
         let group = bounded(group, [table.low.is_some(), table.high.is_some()], &found);
+        check_settings((method, &group), table, context);
         if table.smooth.is_some() && !found.iter().any(Parameter::is_field) {
             let message =
                 format!("`smooth` means nothing for `{}`, which has neither texels nor vertices", found[0].name);
@@ -145,6 +163,14 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         starts,
         fingerprint: xxhash_rust::xxh3::xxh3_64(what.as_bytes()),
     })
+}
+
+/// Says what keeps an optimiser from going by the settings of a table.
+fn check_settings((method, group): (Method, &Group), table: &FitTable, context: &mut Context) {
+    if let Some(why) = group.fault(method) {
+        let hint = "look at the rate, the bounds and the settings of the method";
+        context.error(&codes::BAD_NUMBER, table.at.span(), why, hint);
+    }
 }
 
 /// The floats that a parameter begins with, if the job says so.

@@ -1,6 +1,7 @@
 //! What a view of a job says: from where the scene is seen, and the pictures of what is to be seen there.
 
 use super::file::ViewTable;
+use crate::camera::Projection;
 use crate::film::undeveloped;
 use crate::scene::{MAX_SIDE, PLACES, Scene, View, ViewFault, is_place};
 use glam::Vec3;
@@ -40,6 +41,26 @@ pub(super) fn target(table: &ViewTable, scene: &Scene, halvings: u32, context: &
         pixels.iter_mut().for_each(|pixel| *pixel = undeveloped(*pixel, scene.film.tone));
     }
     Some(Target { view: view?, size, pixels, mask, weight: table.weight.unwrap_or(1.0), is_shown })
+}
+
+/// Says what is wrong with a view, as far as that does not depend on the scene.
+pub(super) fn check(table: &ViewTable, halvings: u32, context: &mut Context) {
+    let given = |of: &Option<Spanned<Vec<f32>>>, what, context: &mut Context| {
+        let place = place(of, what, Vec3::ZERO, context);
+        place.filter(|_| of.is_some())
+    };
+    let position = given(&table.position, "camera's position", context);
+    let target = given(&table.look_at, "camera's target", context);
+    let up = given(&table.up, "camera's up vector", context);
+    if let (Some(position), Some(target)) = (position, target) {
+        // Without an own one, any that is not along the line of sight stands for that of the scene.
+        let up = up.unwrap_or_else(|| (target - position).any_orthogonal_vector());
+        let view = View { position, target, up, projection: Projection::Panoramic };
+        if let Some(fault) = view.fault() {
+            tell(&fault, table, context);
+        }
+    }
+    pictures(table, halvings, context);
 }
 
 /// The picture of a view, and its mask if there is one.
