@@ -6,6 +6,9 @@ use super::parser::{Parsed, Parser};
 use crate::source::Span;
 use std::ops::Range;
 
+/// Expectations that take the type of a lobe, which may be a struct of the file.
+const LOBES: [&str; 2] = ["expect_lobe", "expect_lobes"];
+
 impl Parser<'_> {
     /// A test; all words in it are kept, whatever they turn out to mean.
     pub(super) fn test(&mut self) -> Parsed<TestDecl> {
@@ -45,7 +48,10 @@ impl Parser<'_> {
                 let shader = self.any_name("the name of a shader")?;
                 TestStmtKind::Run(shader, self.named_arguments()?)
             }
-            _ if self.is("(") => TestStmtKind::Expect(name, self.test_arguments()?),
+            _ if self.is("(") => {
+                let arguments = self.test_arguments(LOBES.contains(&name.text.as_str()))?;
+                TestStmtKind::Expect(name, arguments)
+            }
             _ => {
                 self.expect("=", "after the name of the global")?;
                 TestStmtKind::Set(name, self.initialiser()?)
@@ -55,8 +61,9 @@ impl Parser<'_> {
         Ok(TestStmt { kind, span: start.to(self.previous()) })
     }
 
-    /// What an expectation compares: like arguments, but a value may be a list in braces and have a name.
-    fn test_arguments(&mut self) -> Parsed<Vec<TestArgument>> {
+    /// What an expectation compares: like arguments, but a value may be a list in braces and have a name. If it `names_types`,
+    /// a type may stand in place of a value.
+    fn test_arguments(&mut self, names_types: bool) -> Parsed<Vec<TestArgument>> {
         self.expect("(", "after the name of the expectation")?;
         let mut list = Vec::new();
         while !self.is(")") {
@@ -65,13 +72,27 @@ impl Parser<'_> {
             if is_named {
                 self.advance();
             }
-            list.push(TestArgument { name, value: self.initialiser()? });
+            let is_type = names_types && name.as_ref().is_none_or(|n| n.text == "under") && self.is_type_alone();
+            let value = if is_type { self.type_alone()? } else { self.initialiser()? };
+            list.push(TestArgument { name, value });
             if !self.eat(",") {
                 break;
             }
         }
         self.expect(")", "after the expectation")?;
         Ok(list)
+    }
+
+    /// Whether an argument is the name of a type and nothing else.
+    fn is_type_alone(&self) -> bool {
+        let token = self.peek();
+        let is_type = token.kind == TokenKind::Name && self.is_type(self.slice(token.span));
+        is_type && (self.is_at(1, ",") || self.is_at(1, ")"))
+    }
+
+    fn type_alone(&mut self) -> Parsed<Expr> {
+        let name = self.any_name("the type of a lobe")?;
+        Ok(Expr { kind: ExprKind::Name(name.text), span: name.span })
     }
 
     fn named_arguments(&mut self) -> Parsed<Vec<(Ident, Expr)>> {

@@ -162,10 +162,17 @@ impl<'a> Check<'a> {
 
     fn closure_type(&self, name: &Ident) -> Result<&'a ClosureType, Fault> {
         let known = self.closures.types();
-        let found = known.iter().find(|t| t.name == name.text);
-        found.ok_or_else(|| {
-            unknown(format!("there is no closure `{}`", name.text), name, known.iter().map(|t| &*t.name))
-        })
+        // Those of the file stand last, and go before those of the host.
+        if let Some(found) = known.iter().rfind(|t| t.name == name.text) {
+            return Ok(found);
+        }
+        if self.types.structs.iter().any(|s| s.name == name.text) {
+            let message = format!("no shader makes a closure `{}`", name.text);
+            let hint = format!("a lobe of this type comes from `make_closure<{}>(…)`", name.text);
+            return Err(fault(&codes::TEST_NAME, name.span, message, hint));
+        }
+        let message = format!("there is no closure `{}`", name.text);
+        Err(unknown(message, name, known.iter().map(|t| &*t.name)))
     }
 
     fn expect_lobe(&mut self, shader: &'a Function, lobe: &Lobe<'_>) {
