@@ -179,6 +179,14 @@ fn an_exr_says_how_it_was_made() {
     // What does not decide the picture leaves no trace: equal pictures are equal files.
     render("b.exr", &[&options[..], &["--threads", "1", "--opt", "0", "--checkpoint-every", "9"]].concat());
     assert!(folder.bytes("a.exr") == folder.bytes("b.exr"));
+    // Some of the samples are another picture. All of them together are the whole one, whoever added them up.
+    for (name, range) in [("some.exr", "2..4"), ("1.part", "0..2"), ("2.part", "2..6")] {
+        render(name, &[&options[..], &["--sample-range", range]].concat());
+    }
+    let of_some = AttributeValue::Text(Text::new_or_panic(format!("{command} --sample-range 2..4")));
+    assert_eq!(attribute(&folder.file("some.exr"), "ssl.command"), of_some);
+    good(&["merge", &folder.file("1.part"), &folder.file("2.part"), "-o", &folder.file("merged.exr")]);
+    assert!(folder.bytes("a.exr") == folder.bytes("merged.exr"));
     // The command makes the file anew, as a shell reads it.
     #[cfg(unix)]
     {

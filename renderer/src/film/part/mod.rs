@@ -214,7 +214,14 @@ impl Part {
 
     /// What a picture's file says of how it was made.
     pub fn metadata(&self) -> Metadata {
-        let (provenance, seed) = (self.plan.provenance.clone(), self.plan.seed);
+        let (mut provenance, seed) = (self.plan.provenance.clone(), self.plan.seed);
+        // Only here: the plan is that of the whole picture, and so is its command.
+        if let [range] = &self.ranges[..]
+            && !self.missing().is_empty()
+            && !provenance.command.is_empty()
+        {
+            provenance.command.push_str(&format!(" --sample-range {}..{}", range.start, range.end));
+        }
         Metadata { provenance, seed, samples: self.mean_samples() }
     }
 
