@@ -293,3 +293,23 @@ fn hostile_numbers_are_told_of_as_what_they_are() {
     std::fs::remove_dir_all(&folder).expect("it was made");
     assert!(code(&out) == 1 && !stderr.contains("the folder of the scene"), "{stderr}");
 }
+
+#[test]
+fn hints_say_what_to_do_about_what_is_wrong() {
+    let folder = folder("hints");
+    let at = |name: &str| folder.join(name).display().to_string();
+    std::fs::write(at("hill.ssl"), "shader hill(out float o) { o = 1.0; }").expect("the folder can be written");
+    let (scene, shader, picture, stats) = (tiny(), at("hill.ssl"), at("a.png"), at("none/s.json"));
+    let cases: [(&[&str], &str, &str); 4] = [
+        (&["--stats", &stats, &scene], "name a file in a folder that exists", "choose a picture"),
+        (&["--gradient", "nope", &scene], "`shade fit SCENE --list` names all", "; `--list`"),
+        (&[&shader], "this is a shader, and no scene", "key"),
+        (&[&shader], "`shade eval ", "table"),
+    ];
+    for (arguments, wanted, unwanted) in cases {
+        let out = shade(&[&["render", "-o", &picture], arguments].concat());
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(code(&out) != 0 && said.contains(wanted) && !said.contains(unwanted), "{arguments:?}: {said}");
+    }
+    std::fs::remove_dir_all(&folder).expect("as above");
+}

@@ -129,7 +129,7 @@ pub fn choose(all: &[Parameter], pattern: &str) -> Result<Vec<Parameter>, String
     Err(match hint {
         Some(near) => format!("did you mean `{near}`?"),
         None if all.is_empty() => "the scene has nothing that can be fitted".to_owned(),
-        None => format!("there is, for example, `{}`; `--list` shows all", all[0].name),
+        None => format!("there is, for example, `{}`; `shade fit SCENE --list` names all", all[0].name),
     })
 }
 

@@ -70,12 +70,14 @@ pub struct Output {
 const HINT: &str = "choose a picture ending in .png or .exr, or a partial render ending in .part, in a folder that exists \
                     and can be written";
 
+const HINT_OF_OTHERS: &str = "name a file in a folder that exists and can be written";
+
 impl Output {
     /// Looks, before the work is done, at what would only be found out after it; `others` are files to be written too.
     pub fn check(path: PathBuf, exr: &ExrArguments, others: Option<&Path>) -> Result<Output, Outcome> {
-        let refused = |code, message: String| Outcome {
+        let refused = |code, message: String, hint: &str| Outcome {
             code,
-            diagnostics: Diagnostic::without_place(&codes::OUTPUT, message, HINT).into(),
+            diagnostics: Diagnostic::without_place(&codes::OUTPUT, message, hint).into(),
             ..Outcome::default()
         };
         let is_part = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("part"));
@@ -85,10 +87,10 @@ impl Output {
         });
         let Some(format) = picture.or(is_part.then_some(Format::Part)) else {
             let message = format!("`{}` does not end in `.png`, `.exr` or `.part`", path.display());
-            return Err(refused(outcome::INPUT_AT_FAULT, message));
+            return Err(refused(outcome::INPUT_AT_FAULT, message, HINT));
         };
-        for file in std::iter::once(path.as_path()).chain(others) {
-            film::check_writable(file).map_err(|e| refused(outcome::ENVIRONMENT_FAILED, e.to_string()))?;
+        for (file, hint) in std::iter::once((path.as_path(), HINT)).chain(others.map(|file| (file, HINT_OF_OTHERS))) {
+            film::check_writable(file).map_err(|e| refused(outcome::ENVIRONMENT_FAILED, e.to_string(), hint))?;
         }
         Ok(Output { path, format })
     }
