@@ -12,7 +12,7 @@ mod warp;
 pub use color::{blackbody, linear_to_srgb, luminance, of_xyz, srgb_to_linear};
 pub use distribution::Distribution;
 pub use frame::Frame;
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_at};
 pub use table::{Table, between};
 pub use trig::{sin_cos_octant, sin_cos_turns, turns_of};
 pub use warp::{concentric_disk, cosine_hemisphere, split, uniform_cone, uniform_triangle};

@@ -3,16 +3,17 @@
 
 mod boxes;
 mod build;
+mod node;
 mod search;
-mod tree;
+mod slabs;
 mod walk;
 
 use super::primitives::Analytic;
 use super::watertight::FourTriangles;
 use crate::geometry::Geometry;
 use glam::DAffine3;
+use node::Node;
 use rayon::prelude::*;
-use tree::Tree;
 
 /// Everything that rays need, copied from a geometry; what stands in a group once, however often it is placed.
 #[derive(Debug)]
@@ -25,7 +26,8 @@ pub struct Bvh {
 
 #[derive(Debug)]
 struct Group {
-    tree: Tree,
+    /// None over nothing.
+    tree: Vec<Node>,
     /// In the order of the tree's leaves.
     blocks: Vec<Block>,
     primitives: usize,

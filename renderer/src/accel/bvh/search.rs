@@ -4,7 +4,6 @@ use super::walk::Walk;
 use super::{Block, Bvh, Group};
 use crate::accel::Occlusion;
 use crate::geometry::{Geometry, Hit, instance};
-use crate::math::prefetch;
 use crate::ray::Ray;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -99,10 +98,10 @@ impl Bvh {
     #[inline(always)]
     fn search_here<const HIT: u8, const LANES: bool>(&self, group: u32, ray: &Ray, path: u64) -> Found {
         let group = &self.groups[group as usize];
-        if group.tree.nodes.is_empty() {
+        if group.tree.is_empty() {
             return Found::NOTHING;
         }
-        let mut walk = Walk::new(&group.tree, ray);
+        let mut walk = Walk::new(ray);
         while self.step::<HIT, LANES>(group, &mut walk, path) {}
         Found::of(&walk)
     }
@@ -125,13 +124,13 @@ impl Bvh {
     #[inline(always)]
     fn search_each_here<const HIT: u8, const LANES: bool>(&self, rays: &[Ray], mut found: impl FnMut(usize, Found)) {
         let world = &self.groups[Geometry::WORLD as usize];
-        if world.tree.nodes.is_empty() {
+        if world.tree.is_empty() {
             return (0..rays.len()).for_each(|ray| found(ray, Found::NOTHING));
         }
         let mut coming = rays.iter().enumerate();
         let mut walks: SmallVec<[(usize, Walk); AT_ONCE]> = SmallVec::new();
         for (number, ray) in coming.by_ref().take(AT_ONCE) {
-            walks.push((number, Walk::new(&world.tree, ray)));
+            walks.push((number, Walk::new(ray)));
         }
         // Walks are large: those that are at their end stay where they are.
         let mut walking: SmallVec<[usize; AT_ONCE]> = (0..walks.len()).collect();
@@ -147,7 +146,7 @@ impl Bvh {
                 match coming.next() {
                     Some((next, ray)) => {
                         *number = next;
-                        walk.restart(&world.tree, ray);
+                        walk.restart(ray);
                     }
                     None => {
                         walking.swap_remove(turn);
@@ -171,7 +170,7 @@ impl Bvh {
                 return false;
             }
         }
-        walk.turn(&group.tree, |block| prefetch(&group.blocks[block]))
+        walk.turn(&group.tree, &group.blocks)
     }
 
     /// Tests what is in a leaf.

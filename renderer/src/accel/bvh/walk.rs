@@ -8,23 +8,15 @@
 //! A step ends by prefetching what the next one reads. A caller with many rays lets several take turns, so that this
 //! arrives while others step: scenes are larger than the nearest caches, and a single ray would wait most of its time.
 
-use super::boxes::{Met, Slabs, WIDTH, distance_of};
-use super::tree::Tree;
+use super::boxes::WIDTH;
+use super::node::{Child, Node};
+use super::slabs::{Met, Slabs, distance_of};
 use crate::accel::ShearedRay;
 use crate::geometry::Hit;
-use crate::math::prefetch;
+use crate::math::prefetch_at;
 use crate::ray::Ray;
+use std::hint::select_unpredictable;
 use std::ops::Range;
-
-/// What is to be visited: a node, or `count` blocks of a leaf from `first` on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Item {
-    first: u32,
-    /// 0 for a node.
-    count: u32,
-}
-
-const ROOT: Item = Item { first: 0, count: 0 };
 
 pub struct Walk {
     pub ray: Ray,
@@ -35,15 +27,15 @@ pub struct Walk {
     /// A shadow ray has met something that may let it pass.
     pub see_through: bool,
     slabs: Slabs,
-    next: Item,
+    next: Child,
     stack: Stack,
 }
 
 impl Walk {
     /// From the root of a tree that is not empty.
     #[inline(always)]
-    pub fn new(tree: &Tree, ray: &Ray) -> Walk {
-        let slabs = Slabs::new(ray, tree.bounds);
+    pub fn new(ray: &Ray) -> Walk {
+        let slabs = Slabs::new(ray);
         Walk {
             ray: *ray,
             sheared: ShearedRay::new(ray),
@@ -51,16 +43,16 @@ impl Walk {
             best: None,
             see_through: false,
             slabs,
-            next: ROOT,
+            next: Child::ROOT,
             stack: Stack::new(),
         }
     }
 
     /// As new, in the same memory.
     #[inline(always)]
-    pub fn restart(&mut self, tree: &Tree, ray: &Ray) {
-        (self.ray, self.sheared, self.slabs) = (*ray, ShearedRay::new(ray), Slabs::new(ray, tree.bounds));
-        (self.t_max, self.best, self.next) = (reach(ray, &self.slabs), None, ROOT);
+    pub fn restart(&mut self, ray: &Ray) {
+        (self.ray, self.sheared, self.slabs) = (*ray, ShearedRay::new(ray), Slabs::new(ray));
+        (self.t_max, self.best, self.next) = (reach(ray, &self.slabs), None, Child::ROOT);
         self.see_through = false;
         self.stack.clear();
     }
@@ -70,36 +62,40 @@ impl Walk {
     ///
     /// With `LANES` all boxes are tested at once, which the caller knows the processor can do.
     #[inline(always)]
-    pub fn open<const ORDERED: bool, const LANES: bool>(&mut self, tree: &Tree) -> Option<Range<usize>> {
-        let Item { first, count } = self.next;
-        if count > 0 {
-            return Some(first as usize..(first + count) as usize);
+    pub fn open<const ORDERED: bool, const LANES: bool>(&mut self, tree: &[Node]) -> Option<Range<usize>> {
+        if let Some(blocks) = self.next.blocks() {
+            return Some(blocks);
         }
-        let node = &tree.nodes[first as usize];
+        let node = &tree[self.next.first()];
         let met = self.slabs.meet::<ORDERED, LANES>(&node.boxes, self.ray.t_min, self.t_max);
-        self.stack.push(&met, met.order::<LANES>(&node.first), met.order::<LANES>(&node.count));
+        self.stack.push(&met, met.order::<LANES>(&node.children));
         None
     }
 
-    /// Goes on to what is next, of which a leaf's first block is shown to `soon`; false at the end.
+    /// Goes on to what is next, which is prefetched, of a leaf its first block; false at the end.
     #[inline(always)]
-    pub fn turn(&mut self, tree: &Tree, soon: impl Fn(usize)) -> bool {
+    pub fn turn<B>(&mut self, tree: &[Node], blocks: &[B]) -> bool {
         while let Some((key, next)) = self.stack.pop() {
             if distance_of(key) > self.t_max {
                 continue;
             }
             self.next = next;
-            match next.count {
-                0 => prefetch(&tree.nodes[next.first as usize]),
-                _ => soon(next.first as usize),
-            }
+            // A branch here would be known only after all that found out what is next, and is as often wrong as right.
+            let leaf = next.blocks().is_some();
+            let (nodes, blocks) = (tree.as_ptr().cast::<u8>(), blocks.as_ptr().cast::<u8>());
+            let start = select_unpredictable(leaf, blocks, nodes);
+            let size = select_unpredictable(leaf, size_of::<B>(), size_of::<Node>());
+            prefetch_at(
+                start.wrapping_add(next.first() * size),
+                const { if size_of::<B>() > size_of::<Node>() { size_of::<B>() } else { size_of::<Node>() } },
+            );
             return true;
         }
         false
     }
 }
 
-/// How far a ray goes: nowhere where its numbers are such that the walk might not end.
+/// How far a ray goes: nowhere where it has no origin or no direction.
 #[inline(always)]
 fn reach(ray: &Ray, slabs: &Slabs) -> f32 {
     if slabs.is_sound() { ray.t_max } else { -1.0 }
@@ -109,11 +105,10 @@ fn reach(ray: &Ray, slabs: &Slabs) -> f32 {
 /// parent may have left the nearest cache by the time of its turn.
 struct Stack {
     keys: [u32; NEAR],
-    firsts: [u32; NEAR],
-    counts: [u32; NEAR],
+    children: [u32; NEAR],
     len: usize,
     /// What lies below, where a tree is that deep.
-    below: Vec<(u32, Item)>,
+    below: Vec<(u32, Child)>,
 }
 
 /// Children that are held in place: the eight of each of fifteen levels.
@@ -122,7 +117,7 @@ const NEAR: usize = 120;
 impl Stack {
     #[inline(always)]
     fn new() -> Stack {
-        Stack { keys: [0; NEAR], firsts: [0; NEAR], counts: [0; NEAR], len: 0, below: Vec::new() }
+        Stack { keys: [0; NEAR], children: [0; NEAR], len: 0, below: Vec::new() }
     }
 
     #[inline(always)]
@@ -131,22 +126,21 @@ impl Stack {
         self.below.clear();
     }
 
-    /// Children that are met, with what [`Item`] says of each.
+    /// Children that are met, by their keys.
     #[inline(always)]
-    fn push(&mut self, met: &Met, firsts: [u32; WIDTH], counts: [u32; WIDTH]) {
+    fn push(&mut self, met: &Met, children: [u32; WIDTH]) {
         if self.len + WIDTH > NEAR {
             self.sink();
         }
         // All eight cost less than some of them.
         let place = self.len..self.len + WIDTH;
         self.keys[place.clone()].copy_from_slice(&met.keys);
-        self.firsts[place.clone()].copy_from_slice(&firsts);
-        self.counts[place].copy_from_slice(&counts);
+        self.children[place].copy_from_slice(&children);
         self.len += met.count;
     }
 
     #[inline(always)]
-    fn pop(&mut self) -> Option<(u32, Item)> {
+    fn pop(&mut self) -> Option<(u32, Child)> {
         if self.len == 0 {
             return self.below.pop();
         }
@@ -155,8 +149,8 @@ impl Stack {
     }
 
     #[inline(always)]
-    fn at(&self, place: usize) -> (u32, Item) {
-        (self.keys[place], Item { first: self.firsts[place], count: self.counts[place] })
+    fn at(&self, place: usize) -> (u32, Child) {
+        (self.keys[place], Child(self.children[place]))
     }
 
     #[cold]
@@ -182,9 +176,8 @@ mod tests {
         for node in 0..4000 {
             let count = (random.next_1d() * 9.0) as usize;
             let keys = std::array::from_fn(|i| node * 8 + i as u32);
-            let firsts = keys.map(|key| key + 1);
-            stack.push(&Met { keys, count }, firsts, [node; WIDTH]);
-            model.extend(keys[..count].iter().map(|key| (*key, Item { first: key + 1, count: node })));
+            stack.push(&Met { keys, count }, keys.map(|key| key + 1));
+            model.extend(keys[..count].iter().map(|key| (*key, Child(key + 1))));
             deepest = deepest.max(model.len());
             // Mostly growing, then mostly shrinking.
             let pops = if node % 1000 < 500 { 3 } else { 7 };

@@ -1,11 +1,12 @@
 //! A tree with eight children per node and its leaves, from references: built in parts, so that little is in memory
 //! twice.
 
-use super::super::boxes::WIDTH;
-use super::super::tree::{Node, Tree};
+use super::super::boxes::{Boxes, WIDTH};
+use super::super::node::{Child, Node};
 use super::binary::{Branch, tree};
 use super::split::{Extent, Reference};
 use super::widen::{Plan, leaf_costs};
+use glam::Vec3;
 use rayon::prelude::*;
 use smallvec::{SmallVec, smallvec};
 
@@ -14,14 +15,6 @@ const PART: usize = 1 << 13;
 
 /// Parts of which nodes and blocks are made at a time: as many as keep threads busy.
 const AT_A_TIME: usize = 32;
-
-/// A node, or blocks of a leaf.
-#[derive(Clone, Copy, Debug, Default)]
-struct Child {
-    first: u32,
-    /// 0 for a node.
-    count: u32,
-}
 
 /// A node and its slot; `None` for the root, which is in none.
 type Place = Option<(usize, usize)>;
@@ -37,9 +30,9 @@ type Roots = Vec<(u32, Place)>;
 pub fn build<B: Send>(
     mut references: Vec<Reference>,
     pack: impl Fn(&[Reference], &mut Vec<B>) + Sync,
-) -> (Tree, Vec<B>) {
+) -> (Vec<Node>, Vec<B>) {
     if references.is_empty() {
-        return (Tree::EMPTY, Vec::new());
+        return (Vec::new(), Vec::new());
     }
     let top = tree(&mut references, |b| b.range().len() <= PART);
     let Extent { low, high } = top[0].extent;
@@ -59,7 +52,7 @@ pub fn build<B: Send>(
         for made in some.into_par_iter().map(made).collect::<Vec<_>>() {
             for (child, place) in made.join(&mut nodes, &mut blocks) {
                 match place {
-                    Some((node, slot)) => nodes[node].refer(slot, child.first, child.count),
+                    Some((node, slot)) => nodes[node].children[slot] = child.0,
                     None => root = child,
                 }
             }
@@ -67,15 +60,13 @@ pub fn build<B: Send>(
         references.truncate(begin);
         references.shrink_to_fit();
     }
-    if root.count > 0 {
-        let mut only = Node::EMPTY;
-        only.boxes.put(0, low.into(), high.into());
-        only.refer(0, root.first, root.count);
-        nodes.push(only);
+    if root.blocks().is_some() {
+        let boxes = Boxes::new(&[(low.into(), high.into())]);
+        nodes.push(Node { boxes, children: [root.0; WIDTH] });
     }
     nodes.shrink_to_fit();
     blocks.shrink_to_fit();
-    (Tree { nodes, bounds: (low.into(), high.into()) }, blocks)
+    (nodes, blocks)
 }
 
 /// The references of each part.
@@ -129,7 +120,7 @@ impl<B> Made<B> {
         let mut leaf = |branch: u32| {
             let first = blocks.len();
             pack(&references[plan.branches[branch as usize].range()], &mut blocks);
-            Child { first: first as u32, count: (blocks.len() - first) as u32 }
+            Child::leaf(first..blocks.len())
         };
         let slot = |branch| if plan.is_leaf(branch) { Slot::End(branch) } else { Slot::Node(branch) };
         let children = |branch| {
@@ -146,17 +137,16 @@ impl<B> Made<B> {
 
     /// Puts it behind others; returns where its roots are then.
     fn join(self, nodes: &mut Vec<Node>, blocks: &mut Vec<B>) -> Vec<(Child, Place)> {
-        let (first_node, first_block) = (nodes.len() as u32, blocks.len() as u32);
-        let moved = |first: u32, count: u32| first + if count == 0 { first_node } else { first_block };
+        let behind = (nodes.len(), blocks.len());
+        let moved = |child: Child| child.behind(behind.0, behind.1);
         nodes.extend(self.nodes.into_iter().map(|mut node| {
-            for (first, count) in node.first.iter_mut().zip(node.count) {
-                *first = moved(*first, count);
+            for child in &mut node.children[..node.boxes.filled as usize] {
+                *child = moved(Child(*child)).0;
             }
             node
         }));
         blocks.extend(self.blocks);
-        let at = |child: Child| Child { first: moved(child.first, child.count), ..child };
-        self.roots.into_iter().map(|(child, place)| (at(child), place)).collect()
+        self.roots.into_iter().map(|(child, place)| (moved(child), place)).collect()
     }
 }
 
@@ -174,25 +164,27 @@ fn lay<E>(
     mut end: impl FnMut(E, (usize, usize)) -> Child,
 ) -> Child {
     let node = |nodes: &mut Vec<Node>| {
-        nodes.push(Node::EMPTY);
-        Child { first: nodes.len() as u32 - 1, count: 0 }
+        nodes.push(Node { boxes: Boxes::NONE, children: [0; WIDTH] });
+        Child::node(nodes.len() - 1)
     };
     let root = node(nodes);
     // Nodes still to be filled, with what each stands for.
-    let mut open: SmallVec<[(u32, u32); 64]> = smallvec![(root.first, branch)];
+    let mut open: SmallVec<[(usize, u32); 64]> = smallvec![(root.first(), branch)];
     while let Some((index, branch)) = open.pop() {
-        let index = index as usize;
-        for (slot, (extent, what)) in children(branch).into_iter().enumerate() {
+        let children = children(branch);
+        let boxes: SmallVec<[(Vec3, Vec3); WIDTH]> =
+            children.iter().map(|(e, _)| (e.low.into(), e.high.into())).collect();
+        nodes[index].boxes = Boxes::new(&boxes);
+        for (slot, (_, what)) in children.into_iter().enumerate() {
             let child = match what {
                 Slot::End(end_here) => end(end_here, (index, slot)),
                 Slot::Node(branch) => {
                     let child = node(nodes);
-                    open.push((child.first, branch));
+                    open.push((child.first(), branch));
                     child
                 }
             };
-            nodes[index].boxes.put(slot, extent.low.into(), extent.high.into());
-            nodes[index].refer(slot, child.first, child.count);
+            nodes[index].children[slot] = child.0;
         }
     }
     root

@@ -1,7 +1,7 @@
 //! What every tree must satisfy, whatever it is built over.
 
 use super::super::boxes::{Boxes, WIDTH};
-use super::super::tree::{Node, Tree};
+use super::super::node::{Child, Node};
 use super::binary::{Branch, tree};
 use super::parts;
 use super::split::{BLOCK, Extent, Measure, Reference, split};
@@ -11,52 +11,53 @@ use glam::Vec3;
 
 type Bounds = (Vec3, Vec3);
 
-/// A tree whose blocks are the items of its leaves.
-fn built(boxes: &[Bounds], weight: impl Fn(usize) -> u32) -> (Tree, Vec<u32>) {
+/// A tree whose blocks are items.
+fn built(boxes: &[Bounds], weight: impl Fn(usize) -> u32) -> (Vec<Node>, Vec<Vec<u32>>) {
     let reference = |(i, bounds): (usize, &Bounds)| Reference::new(*bounds, i as u32, weight(i));
     let references = boxes.iter().enumerate().map(reference).collect();
-    parts::build(references, |leaf, blocks| blocks.extend(leaf.iter().map(|r| r.item)))
+    parts::build(references, |leaf, blocks| {
+        let (parts, whole): (Vec<&Reference>, Vec<&Reference>) = leaf.iter().partition(|r| r.weight < BLOCK);
+        blocks.extend(parts.chunks(BLOCK as usize).map(|four| four.iter().map(|r| r.item).collect()));
+        blocks.extend(whole.iter().map(|r| vec![r.item]));
+    })
 }
 
-fn bounds_of(boxes: &Boxes, slot: usize) -> Bounds {
-    let corner = |side: usize| Vec3::from_array(std::array::from_fn(|axis| boxes.0[side][axis][slot]));
-    (corner(0), corner(1))
+/// Whether one of a node's boxes holds another box.
+fn holds(boxes: &Boxes, slot: usize, inner: &Bounds) -> bool {
+    let plane = |side: usize, axis: usize| {
+        f64::from(boxes.origin[axis]) + f64::from(boxes.planes[axis][side][slot]) * f64::from(boxes.step[axis])
+    };
+    (0..3).all(|axis| plane(0, axis) <= f64::from(inner.0[axis]) && plane(1, axis) >= f64::from(inner.1[axis]))
 }
 
-fn holds(outer: Bounds, inner: Bounds) -> bool {
-    outer.0.cmple(inner.0).all() && outer.1.cmpge(inner.1).all()
-}
-
-/// Checks that all boxes are in one leaf each, within what is around it; returns the number of levels.
+/// Checks that all boxes are in one leaf each, within all that is around it; returns the number of levels.
 fn check(boxes: &[Bounds], weight: impl Fn(usize) -> u32) -> usize {
-    let (tree, items) = built(boxes, &weight);
-    let mut sorted = items.clone();
+    let (tree, blocks) = built(boxes, &weight);
+    let mut sorted = blocks.concat();
     sorted.sort_unstable();
     assert!(sorted.into_iter().eq(0..boxes.len() as u32), "each is there once");
-    let mut reached = (vec![false; tree.nodes.len()], vec![false; items.len()]);
-    let (mut open, mut deepest) = (vec![(0, tree.bounds, 1)], 0);
-    while let Some((index, around, level)) = open.pop() {
+    let mut reached = (vec![false; tree.len()], vec![false; blocks.len()]);
+    // Nodes, with the nodes and slots above them.
+    let (mut open, mut deepest) = (vec![(0, Vec::new())], 0);
+    while let Some((index, above)) = open.pop() {
         assert!(!std::mem::replace(&mut reached.0[index], true), "a node has one parent");
-        deepest = deepest.max(level);
-        let Node { boxes: children, first, count } = &tree.nodes[index];
-        for slot in 0..WIDTH {
-            let bounds = bounds_of(children, slot);
-            if !bounds.0.cmple(bounds.1).all() {
-                assert_eq!((bounds, count[slot]), (bounds_of(&Boxes::EMPTY, 0), 0), "a child that is not there");
+        deepest = deepest.max(above.len() + 1);
+        let Node { boxes: around, children } = &tree[index];
+        for slot in 0..around.filled as usize {
+            let above: Vec<(usize, usize)> = above.iter().copied().chain([(index, slot)]).collect();
+            let child = Child(children[slot]);
+            let Some(leaf) = child.blocks() else {
+                open.push((child.first(), above));
                 continue;
-            }
-            assert!(holds(around, bounds));
-            let first = first[slot] as usize;
-            if count[slot] == 0 {
-                open.push((first, bounds, level + 1));
-                continue;
-            }
-            let leaf = first..first + count[slot] as usize;
-            let filled: u32 = leaf.clone().map(|at| weight(items[at] as usize)).sum();
+            };
+            let filled: u32 = blocks[leaf.clone()].concat().iter().map(|item| weight(*item as usize)).sum();
             assert!(filled <= LEAF || leaf.len() == 1, "a leaf of {filled}");
             for at in leaf {
-                assert!(!std::mem::replace(&mut reached.1[at], true), "an item is in one leaf");
-                assert!(holds(bounds, boxes[items[at] as usize]));
+                assert!(!std::mem::replace(&mut reached.1[at], true), "a block is in one leaf");
+                for item in &blocks[at] {
+                    let inner = &boxes[*item as usize];
+                    assert!(above.iter().all(|(node, slot)| holds(&tree[*node].boxes, *slot, inner)));
+                }
             }
         }
     }
@@ -98,7 +99,7 @@ fn whatever_it_is_built_over_all_is_found_once_and_within_its_boxes() {
         assert!(deepest <= levels, "{name}: {deepest} levels");
         check(&boxes, |i| if i % 3 == 0 { BLOCK } else { 1 });
     }
-    assert!(built(&[], |_| 1).0.nodes.is_empty());
+    assert!(built(&[], |_| 1).0.is_empty());
 }
 
 #[test]
@@ -106,8 +107,8 @@ fn the_tree_is_the_same_for_any_number_of_threads() {
     let boxes = random_boxes(20_000, 0.02);
     let by = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be had");
-        let (tree, items) = pool.install(|| built(&boxes, |_| 1));
-        (format!("{:?}", tree.nodes), items)
+        let (tree, blocks) = pool.install(|| built(&boxes, |_| 1));
+        (format!("{tree:?}"), blocks)
     };
     assert!(by(1) == by(3));
 }
@@ -152,15 +153,20 @@ fn cuts(branches: &[Branch], branch: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// What rays cost in a tree whose blocks are full ones: that of the root is left out.
-fn cost(tree: &Tree, node: usize) -> f64 {
-    let Node { boxes, first, count } = &tree.nodes[node];
-    let there = (0..WIDTH).filter(|slot| boxes.0[0][0][*slot] <= boxes.0[1][0][*slot]);
-    let one = |slot: usize| match (around(&bounds_of(boxes, slot)).half_area(), count[slot]) {
-        (area, 0) => area * NODE + cost(tree, first[slot] as usize),
-        (area, blocks) => area * f64::from(blocks),
-    };
-    there.map(one).sum()
+/// What is around a node, and what rays cost in it if its blocks are full ones.
+fn cost(tree: &[Node], blocks: &[Extent], node: usize) -> (Extent, f64) {
+    let (mut all, mut costs) = (Extent::EMPTY, 0.0);
+    for child in &tree[node].children[..tree[node].boxes.filled as usize] {
+        let (extent, cost) = match Child(*child).blocks() {
+            None => cost(tree, blocks, Child(*child).first()),
+            Some(leaf) => {
+                let extent = blocks[leaf.clone()].iter().fold(Extent::EMPTY, |all, b| all.union(*b));
+                (extent, extent.half_area() * leaf.len() as f64)
+            }
+        };
+        (all, costs) = (all.union(extent), costs + cost);
+    }
+    (all, all.half_area() * NODE + costs)
 }
 
 #[test]
@@ -176,8 +182,13 @@ fn children_are_chosen_such_that_nothing_is_cheaper() {
         let close = |cost: f64| assert!((cost - expected).abs() <= 1e-9 * expected, "{cost} {expected}");
         close(Plan::new(branches, leaf_costs).costs[0]);
         // What is laid out costs what was planned.
-        let (tree, _) = parts::build(references, |leaf, blocks| blocks.extend(leaf.chunks(BLOCK as usize).map(|_| ())));
-        close(root.half_area() * NODE + cost(&tree, 0));
+        let block = |four: &[Reference]| four.iter().fold(Extent::EMPTY, |all, r| all.union(r.extent()));
+        let (tree, blocks) = parts::build(references, |leaf, blocks| {
+            blocks.extend(leaf.chunks(BLOCK as usize).map(block));
+        });
+        let (extent, cost) = cost(&tree, &blocks, 0);
+        assert_eq!(extent, root);
+        close(cost);
     }
 }
 
