@@ -210,3 +210,55 @@ impl Bvh {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{Shape, TriangleMesh};
+    use crate::sampler::Sampler;
+    use glam::{Vec3, Vec3Swizzles};
+
+    /// Squares of two triangles, along each side of a surface over the square from -1 to 1.
+    fn surface(side: u32, height: impl Fn(f32, f32) -> f32) -> TriangleMesh {
+        let along = |i: u32| 2.0 * i as f32 / side as f32 - 1.0;
+        let all = (0..=side).flat_map(|j| (0..=side).map(move |i| (along(i), along(j))));
+        let squares = (0..side).flat_map(|j| (0..side).map(move |i| j * (side + 1) + i));
+        let mut mesh = TriangleMesh {
+            positions: all.map(|(x, z)| Vec3::new(x, height(x, z), z)).collect(),
+            indices: squares.flat_map(|a| [[a, a + 1, a + side + 1], [a + 1, a + side + 2, a + side + 1]]).collect(),
+            ..TriangleMesh::default()
+        };
+        mesh.complete(true);
+        mesh
+    }
+
+    /// Nodes and leaves that rays visit among hills of 20,000 triangles on a ground that reaches so far.
+    fn visits(reach: f32) -> u32 {
+        let mut geometry = Geometry::new();
+        geometry.add(surface(100, |x, z| 0.2 + 0.1 * (9.0 * x).sin() * (7.0 * z).cos()), Shape::default());
+        let mut ground = surface(1, |_, _| 0.0);
+        ground.positions.iter_mut().for_each(|p| *p *= reach);
+        geometry.add(ground, Shape::default());
+        let bvh = Bvh::build(&geometry);
+        let world = &bvh.groups[Geometry::WORLD as usize];
+        let mut random = Sampler::new(6, (0, 0), 0);
+        let mut visits = 0;
+        for _ in 0..500 {
+            let origin = (random.next_2d() * 4.0 - 2.0).extend(0.0).xzy() + Vec3::Y;
+            let aim = (random.next_2d() * 2.0 - 1.0).extend(0.2).xzy();
+            let mut walk = Walk::new(&Ray::new(origin, (aim - origin).normalize(), 0.0));
+            visits += 1;
+            while bvh.step::<NEAREST, false>(world, &mut walk, 0) {
+                visits += 1;
+            }
+        }
+        visits
+    }
+
+    /// What rays visit of a fine mesh does not grow with the scene around it.
+    #[test]
+    fn a_wide_ground_lets_rays_visit_no_more_of_what_stands_on_it() {
+        let (near, wide) = (visits(10.0), visits(1e6));
+        assert!(f64::from(wide) < 1.1 * f64::from(near), "{wide} {near}");
+    }
+}
