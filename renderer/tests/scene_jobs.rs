@@ -48,7 +48,8 @@ fn jobs_of_scenes_are_checked_without_their_scenes() {
         let picture = image::Rgb32FImage::from_pixel(width, 6, image::Rgb([0.5; 3]));
         picture.save(folder.file(name)).expect("the folder can be written");
     };
-    (target("target.exr", 8), target("mask.exr", 7));
+    target("target.exr", 8);
+    target("mask.exr", 7);
     let check = |text: &str| {
         folder.write("job.toml", text);
         let (code, _, said) = shade(&["check", &folder.path().display().to_string()]);

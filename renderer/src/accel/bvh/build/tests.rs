@@ -43,9 +43,8 @@ fn check(boxes: &[Bounds], weight: impl Fn(usize) -> u32) -> usize {
         assert!(!std::mem::replace(&mut reached.0[index], true), "a node has one parent");
         deepest = deepest.max(above.len() + 1);
         let Node { boxes: around, children } = &tree[index];
-        for slot in 0..around.filled as usize {
+        for (slot, child) in children[..around.filled as usize].iter().map(|child| Child(*child)).enumerate() {
             let above: Vec<(usize, usize)> = above.iter().copied().chain([(index, slot)]).collect();
-            let child = Child(children[slot]);
             let Some(leaf) = child.blocks() else {
                 open.push((child.first(), above));
                 continue;
