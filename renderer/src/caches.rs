@@ -31,7 +31,7 @@ pub fn temporary(kind: &str) -> PathBuf {
     std::env::temp_dir().join(name)
 }
 
-/// Makes a [temporary](temporary) folder that no other user can look into.
+/// Makes a [`temporary`] folder that no other user can look into.
 ///
 /// # Errors
 /// It cannot be made, or is there and others may put files into it.

@@ -44,7 +44,7 @@ fn failures(body: &str) -> Vec<String> {
     }
 }
 
-// rule: tests.lobe accept reject
+// rule: tests.lobe accept
 #[test]
 fn lobes_of_own_types_are_expected() {
     for passes in [
@@ -71,7 +71,7 @@ fn lobes_of_own_types_are_expected() {
     }
 }
 
-// rule: tests.lobes accept reject
+// rule: tests.lobes accept
 #[test]
 fn lobes_of_own_types_are_counted() {
     let passes = "expect_lobes(c, 2); expect_lobes(c, 1, Dust); expect_lobes(c, 1, Lambert);";

@@ -46,8 +46,14 @@ impl Sphere {
         (p - self.center).normalize_or(Vec3::Y)
     }
 
+    /// The smallest and the largest corner of a box around it, rounded outwards: far from the origin, coordinates may be coarser
+    /// than the radius.
     pub fn bounds(&self) -> (Vec3, Vec3) {
-        (self.center - self.radius, self.center + self.radius)
+        let (center, radius) = (self.center.as_dvec3(), f64::from(self.radius));
+        let (low, high) = ((center - radius).to_array(), (center + radius).to_array());
+        let below = |x: f64| if f64::from(x as f32) > x { (x as f32).next_down() } else { x as f32 };
+        let above = |x: f64| if f64::from(x as f32) < x { (x as f32).next_up() } else { x as f32 };
+        (low.map(below).into(), high.map(above).into())
     }
 
     pub fn area(&self) -> f32 {
@@ -135,6 +141,21 @@ mod tests {
         assert!((hit(s.center, Vec3::NEG_Z) - 1.0).abs() < 1e-6);
         assert_eq!(hit(Vec3::ZERO, Vec3::Z), f32::INFINITY);
         assert_eq!(hit(Vec3::new(0.0, 1.001, 0.0), Vec3::NEG_Z), f32::INFINITY);
+    }
+
+    /// Boxes hold the sphere, and are exact where numbers are.
+    #[test]
+    fn bounds_are_rounded_outwards() {
+        let unit = Sphere { center: Vec3::new(3.0, -2.0, 0.5), radius: 1.0 };
+        assert_eq!(unit.bounds(), (Vec3::new(2.0, -3.0, -0.5), Vec3::new(4.0, -1.0, 1.5)));
+        for i in 1..200 {
+            let radius = 1e-5 * 1.07_f32.powi(i);
+            let center = Vec3::new(1e4, -3.3e3, 0.1) + 0.37 * i as f32;
+            let (low, high) = Sphere { center, radius }.bounds();
+            let (c, r) = (center.as_dvec3(), f64::from(radius));
+            assert!(low.as_dvec3().cmple(c - r).all() && high.as_dvec3().cmpge(c + r).all(), "{center} {radius}");
+            assert!((high - low).max_element() < 2.0 * radius + 4e-3, "{center} {radius}");
+        }
     }
 
     #[test]

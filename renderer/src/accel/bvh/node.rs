@@ -20,7 +20,7 @@ pub struct Child(pub u32);
 
 const COUNT: usize = 7;
 
-/// Nodes, and blocks, that can be told apart: blocks alone would take 90 GB.
+/// Nodes, and blocks, that can be told apart in a tree: so many blocks take 90 GB.
 const MOST: usize = 1 << 29;
 
 impl Child {

@@ -78,7 +78,8 @@ const SLACK: f32 = 1.0 + 8.0 * f32::EPSILON;
 /// test rounds in proportion to how far the vertices are along an axis, and along the ray's largest axis: five times for each. Here,
 /// what is rounded in proportion to the grid rather than to the distance comes to five times more: the origin's place (twice,
 /// by subtraction and product), its sum with the error, and up to two for the product of steps, as the grid is no longer than twice
-/// the largest coordinate. The rest is for second orders, and for planes that f64 rounded.
+/// the largest coordinate. The rest is for second orders, and for planes that f64 rounded. Directions shorter than 1e-29 might
+/// overflow here and not there; no instance stretches that far.
 const ERROR: f32 = 15.1 * 0.5 * f32::EPSILON;
 
 impl Slabs {
@@ -238,6 +239,7 @@ unsafe fn descending(keys: std::arch::x86_64::__m256i) -> std::arch::x86_64::__m
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accel::ShearedRay;
     use crate::sampler::Sampler;
 
     /// A box that is met is there, whatever the numbers of the ray are, and both forms agree.
@@ -249,20 +251,64 @@ mod tests {
         let mut sound = 0;
         for round in 0..20_000 {
             let mut vector = || Vec3::new(odd(), odd(), odd());
-            let (ray, corner) = (Ray::new(vector(), vector(), 0.0), vector());
+            let ray = Ray::new(vector(), vector(), 0.0);
             let slabs = Slabs::new(&ray);
             sound += u32::from(slabs.is_sound());
-            let there = if corner.is_finite() { round % (WIDTH + 1) } else { 0 };
-            let boxes = vec![(corner.min(Vec3::ONE), corner.max(Vec3::ONE)); there];
-            let boxes = if there > 0 { Boxes::new(&boxes) } else { Boxes::NONE };
-            let met = slabs.meet::<true, false>(&boxes, 0.0, f32::INFINITY);
-            assert!(met.count <= there && met.keys[..met.count].iter().all(|key| ((key & SLOT) as usize) < there));
+            let corners = (0..round % (WIDTH + 1)).map(|_| (vector(), vector()));
+            let there: Vec<(Vec3, Vec3)> =
+                corners.filter(|(a, b)| a.is_finite() && b.is_finite()).map(|(a, b)| (a.min(b), a.max(b))).collect();
+            let boxes = if there.is_empty() { Boxes::NONE } else { Boxes::new(&there) };
+            let (t_min, t_max) = (odd().abs(), odd());
+            let met = slabs.meet::<true, false>(&boxes, t_min, t_max);
+            let unordered = slabs.meet::<false, false>(&boxes, t_min, t_max);
+            for met in [met, unordered] {
+                assert!(met.keys[..met.count].iter().all(|key| ((key & SLOT) as usize) < there.len()), "{ray:?}");
+            }
             #[cfg(target_arch = "x86_64")]
             if std::is_x86_feature_detected!("avx2") {
-                assert_eq!(slabs.meet::<true, true>(&boxes, 0.0, f32::INFINITY), met, "{ray:?}");
+                assert_eq!(slabs.meet::<true, true>(&boxes, t_min, t_max), met, "{ray:?}");
+                assert_eq!(slabs.meet::<false, true>(&boxes, t_min, t_max), unordered, "{ray:?}");
             }
         }
         assert!(sound > 500, "{sound}");
+    }
+
+    /// Rays that only just meet an edge of a triangle, on the edge of its box, which lies on lines of the grid, so that no rounding
+    /// outwards helps: where the watertight test finds the triangle, the box is met.
+    #[test]
+    fn boxes_are_met_wherever_the_watertight_test_meets_what_is_inside() {
+        let mut random = Sampler::new(12, (0, 0), 0);
+        let mut hits = 0;
+        for round in 0..60_000 {
+            let mut number = |from: f32, to: f32| from + (to - from) * random.next_1d();
+            let step = number(-6.0, 3.0).floor().exp2();
+            let far = [0.0, 64.0, 1000.0, 4e4][number(0.0, 4.0) as usize];
+            let base = Vec3::from_array(std::array::from_fn(|_| (number(-1.0, 1.0) * far).round()));
+            // The box from one corner to the opposite one; the edge runs from the former along an axis.
+            let corner = Vec3::from_array(std::array::from_fn(|_| number(0.0, 255.0).floor()));
+            let opposite = Vec3::from_array(std::array::from_fn(|_| number(0.0, 255.0).floor()));
+            let (corner, opposite) = (base + step * corner, base + step * opposite);
+            let axis = round % 3;
+            let mut end = corner;
+            end[axis] = opposite[axis];
+            let third = corner + (opposite - corner) * [0.0, 0.3, 0.7, 1.0][number(0.0, 4.0) as usize];
+            // Past the edge, such that the rest of the box stays on one side.
+            let inwards = (opposite - corner).map(|x| 1.0_f32.copysign(x));
+            let mut direction = inwards * Vec3::new(number(0.01, 1.0), number(0.01, 1.0), number(0.01, 1.0));
+            direction[(axis + 1) % 3] *= -1.0;
+            let aim = corner.lerp(end, number(0.0, 1.0));
+            let origin = aim - direction.normalize() * 10_f32.powf(number(-1.0, 4.0));
+            let ray = Ray::new(origin, (aim - origin).normalize(), 0.0);
+            if ShearedRay::new(&ray).intersect(&[corner, end, third], 0.0, f32::INFINITY).is_none() {
+                continue;
+            }
+            hits += 1;
+            let held = (corner.min(opposite), corner.max(opposite));
+            let boxes = Boxes::new(&[held, (base, base), (base + 255.0 * step, base + 255.0 * step)]);
+            let met = Slabs::new(&ray).meet::<false, false>(&boxes, 0.0, f32::INFINITY);
+            assert!(met.keys[..met.count].contains(&0), "{round}: {ray:?} {corner} {opposite}");
+        }
+        assert!(hits > 5000, "{hits}");
     }
 
     /// Both forms agree to the bit, on boxes before, behind, around and beside rays, flat ones and missing ones.

@@ -1,7 +1,7 @@
 //! A ray's traversal of the tree of a group, in steps of one node or one leaf.
 //!
 //! The traversal is conservative: it skips a box only if no rounding, neither of its own test nor of the watertight
-//! test at the leaves, could let the ray hit what is inside (after Woop, Benthin and Wald, JCGT 2013, section 4, and
+//! test at the leaves, could let the ray hit the triangles inside (after Woop, Benthin and Wald, JCGT 2013, section 4, and
 //! Ize, "Robust BVH Ray Traversal", JCGT 2013). It ends whatever the numbers are: each node has one parent, and a
 //! missing child is never hit.
 //!
