@@ -13,8 +13,8 @@ use std::path::Path;
 /// Of a file, which is read piece by piece.
 const MOST_BYTES: u64 = 1 << 36;
 
-/// A file's text, lines that go on behind a backslash in one, which is read from its beginning as often as it is opened: files are larger than what is made of them, so
-/// they are not held whole.
+/// A file's text, in which lines that a backslash continues are one. It is read from its beginning as often as it is opened: files
+/// are larger than what is made of them, so they are not held whole.
 pub trait Text: Sync {
     fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
 }
