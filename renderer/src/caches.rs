@@ -1,5 +1,6 @@
 //! The folders in which the program keeps files for the next run.
 
+use ssl_compiler::private_folder;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,30 +36,39 @@ pub fn temporary(kind: &str) -> PathBuf {
 ///
 /// # Errors
 /// It cannot be made, or is there and others may put files into it.
-#[cfg(unix)]
 pub fn make_private(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-    let made = std::fs::DirBuilder::new().mode(0o700).create(folder);
-    // A link may lead to a folder of somebody else.
-    let Ok(about) = std::fs::symlink_metadata(folder) else { return made };
-    let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
-    if !about.is_dir() {
-        return refuse("something that is no folder has its name");
+    // Among temporary files, anybody may have put a link there, to what is this user's own.
+    if std::fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "a link has its name"));
     }
-    if about.uid() != rustix::process::geteuid().as_raw() {
-        return refuse("it belongs to another user");
-    }
-    if about.mode() & 0o022 != 0 {
-        return refuse("others may write to it (`chmod go-w` mends that)");
-    }
-    Ok(())
+    private_folder::make(folder)
 }
 
-/// Likewise where each user has a folder for temporary files.
-///
-/// # Errors
-/// It cannot be made.
-#[cfg(not(unix))]
-pub fn make_private(folder: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(folder)
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use ssl_tests::temporary::Folder;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    /// Beside the message of a refusal stands why.
+    #[test]
+    fn a_private_folder_is_neither_open_to_others_nor_behind_a_link() {
+        let around = Folder::new("private");
+        let path = |name: &str| around.path().join(name);
+        let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        let refused = |path: &Path| make_private(path).expect_err("it is not private").to_string();
+        let own = path("own");
+        for time in ["new", "there already"] {
+            make_private(&own).unwrap_or_else(|e| panic!("{time}: {e}"));
+            assert_eq!(mode(&own), 0o700, "{time}");
+        }
+        symlink(&own, path("link")).expect("the folder is ours");
+        assert!(refused(&path("link")).contains("link"));
+        symlink(path("nowhere"), path("dangling")).expect("the folder is ours");
+        assert!(refused(&path("dangling")).contains("link") && !path("nowhere").exists());
+        std::fs::set_permissions(&own, PermissionsExt::from_mode(0o777)).expect("it is ours");
+        assert!(refused(&own).contains("chmod"));
+        std::fs::write(path("file"), "").expect("the folder is ours");
+        assert!(refused(&path("file")).contains("no folder"));
+    }
 }

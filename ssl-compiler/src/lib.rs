@@ -70,6 +70,8 @@ pub mod modules;
 pub mod passes;
 #[doc(hidden)]
 pub mod pipeline;
+#[doc(hidden)]
+pub mod private_folder;
 pub mod runtime;
 #[doc(hidden)]
 pub mod sema;

@@ -5,6 +5,7 @@
 //! its code is compiled again. The folder belongs to one user, since anybody who can write to it decides what shaders
 //! do.
 
+use crate::private_folder;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ impl CodeCache {
     /// The folder cannot be made; or, on Unix, it belongs to somebody else, or others may write to it.
     pub fn open(folder: impl Into<PathBuf>, limit: u64) -> io::Result<CodeCache> {
         let folder = folder.into();
-        make_folder(&folder)?;
+        private_folder::make(&folder)?;
         let (found, missed, faults) = Default::default();
         Ok(CodeCache(Arc::new(Shared { folder, limit, written: Mutex::new(None), found, missed, faults })))
     }
@@ -225,35 +226,6 @@ fn mark_used(path: &Path) {
         // Where it fails the file goes sooner.
         let _ = File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
     }
-}
-
-#[cfg(unix)]
-fn make_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-    if let Some(parent) = folder.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    match std::fs::DirBuilder::new().mode(0o700).create(folder) {
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-        other => return other,
-    }
-    let about = std::fs::metadata(folder)?;
-    let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
-    if !about.is_dir() {
-        return refuse("it is no folder");
-    }
-    if about.uid() != rustix::process::geteuid().as_raw() {
-        return refuse("it belongs to another user, who could put code into it");
-    }
-    if about.mode() & 0o022 != 0 {
-        return refuse("others may write to it, and so put code into it (`chmod go-w` mends that)");
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn make_folder(folder: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(folder)
 }
 
 #[cfg(test)]
