@@ -303,13 +303,46 @@ fn hints_say_what_to_do_about_what_is_wrong() {
     let cases: [(&[&str], &str, &str); 4] = [
         (&["--stats", &stats, &scene], "name a file in a folder that exists", "choose a picture"),
         (&["--gradient", "nope", &scene], "`shade fit SCENE --list` names all", "; `--list`"),
-        (&[&shader], "this is a shader, and no scene", "key"),
+        (&[&shader], "is a shader file, not a scene", "key"),
         (&[&shader], "`shade eval ", "table"),
     ];
     for (arguments, wanted, unwanted) in cases {
         let out = shade(&[&["render", "-o", &picture], arguments].concat());
         let said = String::from_utf8_lossy(&out.stderr);
         assert!(code(&out) != 0 && said.contains(wanted) && !said.contains(unwanted), "{arguments:?}: {said}");
+    }
+    std::fs::remove_dir_all(&folder).expect("as above");
+}
+
+/// A file of another kind than the command takes is named, with the command that takes it; what would be found in it is not told.
+#[test]
+fn files_of_other_kinds_are_named() {
+    let folder = folder("kinds");
+    let at = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("the folder can be written");
+        path.display().to_string()
+    };
+    let shader = at("hill.ssl", "shader hill(out float o) { o = 1.0; }");
+    let graph = at("graph.toml", "[graph]\nname = \"g\"\n[units.hill]\nfile = \"hill.ssl\"\n");
+    let job = at("job.toml", "file = \"a.ssl\"\n[[launches]]\nrun = \"draw\"\n");
+    let scene_job = at("scene-job.toml", "steps = 1\n[[views]]\ntarget = \"a.png\"\n");
+    let scene = tiny();
+    let cases: [(&[&str], &str, &str); 8] = [
+        (&["render", &graph], "is a graph, not a scene", "a material that has `graph"),
+        (&["render", &job], "is a job of kernels, not a scene", "`shade fit "),
+        (&["info", &scene_job], "is a job that fits a scene, not a scene", "`shade fit SCENE --job"),
+        (&["fit", &shader], "is a shader file, not a job of kernels", "`shade eval"),
+        (&["fit", &scene], "is a scene, not a job of kernels", "`shade render"),
+        (&["fit", &scene_job], "is a job that fits a scene, not a job of kernels", "`shade fit SCENE --job"),
+        (&["fit", &scene, "--job", &job], "is a job of kernels, not a job that fits a scene", "`shade fit "),
+        (&["fit", &job, "--list"], "is a job of kernels, not a scene", "`shade fit "),
+    ];
+    for (arguments, wanted, hint) in cases {
+        let out = shade(arguments);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(code(&out) == 1 && said.contains(wanted) && said.contains(hint), "{arguments:?}: {said}");
+        assert_eq!(said.matches("error[").count(), 1, "{arguments:?}: {said}");
     }
     std::fs::remove_dir_all(&folder).expect("as above");
 }

@@ -8,8 +8,9 @@ use ssl_tests::temporary::Folder;
 use std::path::Path;
 
 const FIT: &str = "steps = 40\nsamples = 4\nevery = 20\n[[views]]\ntarget = \"target.exr\"\n\
-    [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\nschedule = { type = \"cosine\", last = 0.05 }\n\
-    [[fit]]\nparameters = \"materials.ball.*\"\nrate = 0.03\nlow = 0.01\nhigh = 2.0\nschedule = { type = \"cosine\", last = 0.05 }\n";
+    [[fit]]\nparameters = \"materials.floor.tint\"\nrate = 0.05\nstart = 0.4\nlow = 0.01\nhigh = 1.0\nschedule = { type = \"cosine\", last = 0.05, steps = 40 }\n\
+    [[fit]]\nparameters = \"materials.ball.*\"\nrate = 0.03\nlow = 0.01\nhigh = 2.0\n\
+    schedule = { type = \"cosine\", last = 0.05, steps = 40 }\n";
 
 /// Compares numbers of the scene that a fit wrote, by JSON pointers, with those of its target, within so much for each unit
 /// of them.
@@ -168,6 +169,41 @@ fn a_fit_finds_what_its_target_was_made_with() {
     let (code, _, said) =
         shade(&["render", &format!("{whole}/scene.json"), "-o", &folder.file("again.png"), "--spp", "4"]);
     assert_eq!(code, 0, "{said}");
+}
+
+/// `--steps` and `--seed` are keys of the job, with its schedules, its stages and its ranges; what only jobs of kernels take is
+/// refused.
+#[test]
+fn options_that_are_keys_of_the_job_count() {
+    let folder = Folder::new("seed");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 1, ""));
+    let (code, _, said) = shade(&["render", &scene, "-o", &folder.file("target.exr"), "--size", "20x16"]);
+    assert_eq!(code, 0, "{said}");
+    let job = |name: &str, keys: &str| {
+        let fit = "halvings = 1\n[[views]]\ntarget = \"target.exr\"\n[[fit]]\nparameters = \"materials.floor.tint\"\n\
+            rate = 0.05\nstart = 0.4\nlow = 0.01\nschedule = { type = \"cosine\", last = 0.05 }\n";
+        folder.write(name, &format!("{keys}samples = 1\n{fit}"))
+    };
+    let fit = |job: &str, more: &[&str]| {
+        let out = folder.file("out");
+        let (code, _, said) = shade(&[&["fit", &scene, "--job", job, "-o", &out], more].concat());
+        let result = std::fs::read_to_string(folder.file("out/scene.json"));
+        // What failed has no result of its own.
+        let _ = std::fs::remove_dir_all(out);
+        (code, result.unwrap_or_default(), said)
+    };
+    let (few, many) = (job("few.toml", "steps = 2\n"), job("many.toml", "steps = 4\nseed = 7\n"));
+    let (code, long, said) = fit(&many, &[]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(fit(&few, &["--steps", "4", "--seed", "7"]).1, long);
+    assert_ne!(fit(&few, &["--steps", "4"]).1, long, "the seed changes nothing");
+    for (option, value) in [("--seed", "5000000000"), ("--steps", "0")] {
+        let (code, result, said) = fit(&few, &[option, value]);
+        assert!(code == 1 && said.contains("error[J") && said.contains(value) && result.is_empty(), "{said}");
+    }
+    for (option, value) in [("--init", "a.npy"), ("--sweep", "tape")] {
+        assert_eq!(fit(&few, &[option, value]).0, 2, "{option} means nothing for scenes");
+    }
 }
 
 /// Pictures of 5×3 pixels, then of 10×6, then of 20×12, and all of them lead to the same color.

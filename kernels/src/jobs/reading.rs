@@ -6,16 +6,22 @@ pub use super::keys::{CORRECTIONS, Key, Kind, METHODS, MOST_STEPS, SCHEDULE, SHA
 pub use super::schema::of_tables as schema;
 
 use super::plan::{method, schedule as schedule_of, shape};
-use super::{WORDING, check, codes, is_json};
+use super::{WORDING, check, codes, is_json, settings};
 use crate::optimise::{Group, Method, Schedule};
 use serde::de::DeserializeOwned;
 use ssl_compiler::diagnostics::Diagnostic;
 use ssl_compiler::input;
-use ssl_compiler::tree::{self, Data, Value};
+use ssl_compiler::tree::{self, Data, Setting, Value};
 use std::path::Path;
 
-/// Reads a file with these tables, of which the first is the file itself. What is wrong is in the context.
-pub fn read<T: DeserializeOwned>(path: &Path, tables: &'static [Table], context: &mut Context) -> Option<T> {
+/// Reads a file with these tables, of which the first is the file itself. Settings take the place of its keys. What is wrong is in
+/// the context.
+pub fn read<T: DeserializeOwned>(
+    path: &Path,
+    tables: &'static [Table],
+    given: &[Setting],
+    context: &mut Context,
+) -> Option<T> {
     let text = match input::named_text(path) {
         Ok(text) => text,
         Err(e) => {
@@ -33,6 +39,7 @@ pub fn read<T: DeserializeOwned>(path: &Path, tables: &'static [Table], context:
             return None;
         }
     };
+    settings::apply(&mut tree, given, &[], context);
     check::check_by(&mut tree, tables, "the job", context);
     if context.diagnostics.has_errors() {
         return None;

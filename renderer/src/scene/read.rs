@@ -38,22 +38,6 @@ pub fn read(path: &Path, set: &[Setting], context: &mut Context) -> Option<Scene
         }
     };
     context.file = context.sources.add(path.display().to_string(), text.as_str());
-    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("ssl")) {
-        let message = "this is a shader, and no scene";
-        let shown = path.display();
-        let hint = format!(
-            "name a scene with a material that has `file = \"{shown}\"`; `shade eval {shown}` runs the shader alone, and \
-             `shade check {shown}` checks it"
-        );
-        context.error(&codes::SYNTAX, 0..0, message, hint);
-        return None;
-    }
-    if ssl_compiler::graph::is_graph(&text) {
-        let message = "this is a graph, which has no camera and no shapes";
-        let hint = "name it in a scene, as the `graph` of a material; `shade graph check` checks it alone";
-        context.error(&codes::SYNTAX, 0..0, message, hint);
-        return None;
-    }
     let mut tree = match tree::parse(&text, is_json(path)) {
         Ok(tree) => tree,
         Err(faults) => {

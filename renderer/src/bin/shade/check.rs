@@ -4,8 +4,9 @@ use super::folders::checkable;
 use super::graph::check_graph;
 use super::includes::Includes;
 use super::json::JsonArgument;
+use super::kinds::Kind;
 use super::outcome::{self, Outcome};
-use super::program::{Program, is_graph};
+use super::program::Program;
 use super::set::SetArguments;
 use super::warnings::Warnings;
 use kernels::jobs;
@@ -88,31 +89,32 @@ struct Settings {
 }
 
 fn check(path: &Path, set: &Settings, imports: &SearchPath<'static>) -> Found {
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let language = ShadingLanguage::new();
     let options = CompileOptions {
         imports,
         externals: language.functions(),
         ..CompileOptions::new(language.globals(), language.closures())
     };
-    if is_graph(path) {
-        return check_graph(path, false, &options);
+    match Kind::of(path) {
+        Some(Kind::Graph) => return check_graph(path, false, &options),
+        Some(Kind::SceneJob) => {
+            let (sources, diagnostics) = renderer::inverse::job::check(path);
+            return Found { sources, diagnostics, shaders: Vec::new() };
+        }
+        Some(Kind::Job) => {
+            let options = jobs::Options {
+                settings: set.of_jobs.clone(),
+                folders: imports.folders.clone(),
+                library: imports.library,
+                ..jobs::Options::default()
+            };
+            let loaded = jobs::load(path, &options);
+            return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
+        }
+        Some(Kind::Scene | Kind::Shader) | None => {}
     }
-    if matches!(extension, "toml" | "json") && jobs::is_scene_job(path) {
-        let (sources, diagnostics) = renderer::inverse::job::check(path);
-        return Found { sources, diagnostics, shaders: Vec::new() };
-    }
-    if matches!(extension, "toml" | "json") && jobs::is_job(path) {
-        let options = jobs::Options {
-            settings: set.of_jobs.clone(),
-            folders: imports.folders.clone(),
-            library: imports.library,
-            ..jobs::Options::default()
-        };
-        let loaded = jobs::load(path, &options);
-        return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };
-    }
-    if matches!(extension, "toml" | "json") {
+    // What else ends like a scene was meant to be one.
+    if path.extension().is_some_and(|e| e == "toml" || e == "json") {
         let options = LoadOptions { set: set.of_scenes.clone(), ..BackendKind::Cranelift.into() };
         let loaded = renderer::scene::load(path, options, imports);
         return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };

@@ -1,8 +1,6 @@
 //! What there is to check in a folder: shaders, graphs, scenes and jobs. Other TOML and JSON files are left alone.
 
-use super::program::is_graph;
-use kernels::jobs;
-use renderer::scene;
+use super::kinds::Kind;
 use std::path::{Path, PathBuf};
 
 /// The files of a path: itself, or those in a folder and below, in order of their names.
@@ -17,21 +15,11 @@ pub fn checkable(path: &Path) -> std::io::Result<Vec<PathBuf>> {
             let path = entry?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if is_ours(&path) {
+            } else if Kind::of(&path).is_some() {
                 found.push(path);
             }
         }
     }
     found.sort();
     Ok(found)
-}
-
-fn is_ours(path: &Path) -> bool {
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("ssl") => true,
-        Some("toml" | "json") if path.is_file() => {
-            is_graph(path) || scene::is_scene(path) || jobs::is_job(path) || jobs::is_scene_job(path)
-        }
-        _ => false,
-    }
 }

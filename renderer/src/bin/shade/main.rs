@@ -25,6 +25,7 @@ mod info;
 mod inputs;
 mod interrupt;
 mod json;
+mod kinds;
 mod linked;
 mod math;
 mod merge;

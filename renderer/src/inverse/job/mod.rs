@@ -19,7 +19,7 @@ pub use result::{files, scene_text};
 pub use target::Target;
 
 use super::{Differentiated, NotDifferentiable, Parameter, choose, list};
-use crate::scene::Scene;
+use crate::scene::{Scene, Setting};
 use coarse::Stages;
 use file::JobFile;
 use glam::Vec3;
@@ -48,7 +48,7 @@ struct Planned {
 
 /// A job without errors.
 pub struct Job {
-    pub steps: u64,
+    steps: u64,
     seed: u32,
     samples: u32,
     gradient_samples: u32,
@@ -72,10 +72,11 @@ pub struct Loaded {
     pub diagnostics: Diagnostics,
 }
 
-/// Reads a job for a scene.
-pub fn load(path: &Path, scene: &Scene) -> Loaded {
+/// Reads a job for a scene. Settings take the place of its keys.
+pub fn load(path: &Path, settings: &[Setting], scene: &Scene) -> Loaded {
     let mut context = Context::new(path);
-    let job = read(path, keys::TABLES, &mut context).and_then(|file: JobFile| plan(&file, scene, &mut context));
+    let job =
+        read(path, keys::TABLES, settings, &mut context).and_then(|file: JobFile| plan(&file, scene, &mut context));
     let job = job.filter(|_| !context.diagnostics.has_errors());
     Loaded { job, sources: context.sources, diagnostics: context.diagnostics }
 }
@@ -84,7 +85,7 @@ pub fn load(path: &Path, scene: &Scene) -> Loaded {
 /// parameters there are, only the scene knows.
 pub fn check(path: &Path) -> (SourceMap, Diagnostics) {
     let mut context = Context::new(path);
-    if let Some(file) = read::<JobFile>(path, keys::TABLES, &mut context) {
+    if let Some(file) = read::<JobFile>(path, keys::TABLES, &[], &mut context) {
         for table in &file.fit {
             if let Some((method, group, _)) = fit_of(table, file.steps, &mut context) {
                 check_settings((method, &group), table, &mut context);

@@ -8,6 +8,7 @@ use crate::code_cache::CodeCacheArgument;
 use crate::includes::Includes;
 use crate::interrupt;
 use crate::json::JsonArgument;
+use crate::kinds::Kind;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use crate::target::TargetArguments;
@@ -35,7 +36,8 @@ pub struct Arguments {
     #[arg(long = "job", value_name = "FILE")]
     scene_job: Option<PathBuf>,
     /// List what of a scene can be fitted, with its values; `*` in NAME stands for any text without dots
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "",
+        conflicts_with_all = ["scene_job", "output", "steps", "seed", "resume"])]
     list: Option<String>,
     /// The folder for results and the checkpoint. The default is the name of the job with `-fit`, in the current folder
     #[arg(short, long, value_name = "FOLDER")]
@@ -47,12 +49,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Set a value of the job, a buffer's file or number, or any key by its path; may be repeated: target=photo.png,
-    /// size=3e-5, fit.0.rate=0.01
+    /// size=3e-5, fit.0.rate=0.01. With `--job` or `--list`, any key of the scene: film.tone=clamp
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<Setting>,
     /// Begin with what a file holds: an `.npy` or `.raw` that another fit wrote. NAME is a buffer, and may be left out
     /// if only one is fitted; may be repeated
-    #[arg(long, value_name = "[NAME=]FILE")]
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = ["scene_job", "list"])]
     init: Vec<String>,
     /// Go on from the checkpoint in the output folder
     #[arg(long)]
@@ -68,7 +70,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// How the gradients of loops get the states of the rounds: asked (as the attributes say), undo, tape or recompute
-    #[arg(long, value_name = "WAY", default_value = "asked", value_parser = sweep)]
+    #[arg(long, value_name = "WAY", default_value = "asked", value_parser = sweep, conflicts_with_all = ["scene_job", "list"])]
     sweep: Sweep,
     /// Seconds between two lines of progress on stderr, where stderr is not a terminal. 0 shows no progress at all
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value = "5", value_parser = interval)]
@@ -133,6 +135,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
     let Some(job) = loaded.job.filter(|_| outcome.code == outcome::FINE) else {
         outcome.code = code_of(&outcome);
+        Kind::Job.tell_if_other(path, &codes::UNREADABLE, &mut outcome);
         return outcome;
     };
     let folder = match Folder::open(arguments.folder(path)) {
@@ -162,8 +165,6 @@ pub fn run(arguments: &Arguments) -> Outcome {
 impl Arguments {
     fn options(&self) -> (Options, String) {
         let (cache, note) = self.code_cache.open();
-        let number = |name: &str, n: Option<u64>| n.map(|n| Setting { path: name.to_owned(), value: n.to_string() });
-        let own = [number("steps", self.steps), number("seed", self.seed)].into_iter().flatten();
         // A name has no dots and no slashes, so a path with a `=` in it stays one.
         let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let start = |text: &String| match text.split_once('=') {
@@ -171,7 +172,7 @@ impl Arguments {
             _ => (String::new(), text.clone()),
         };
         let options = Options {
-            settings: self.settings.iter().cloned().chain(own).collect(),
+            settings: self.settings.iter().cloned().chain(self.numbers()).collect(),
             start: self.init.iter().map(start).collect(),
             target: self.target.for_long_runs(),
             memory: self.memory_limit(),
@@ -182,6 +183,12 @@ impl Arguments {
             cache,
         };
         (options, note)
+    }
+
+    /// The keys of the job, of either kind, that have options of their own.
+    fn numbers(&self) -> Vec<Setting> {
+        let number = |name: &str, n: Option<u64>| n.map(|n| Setting { path: name.to_owned(), value: n.to_string() });
+        [number("steps", self.steps), number("seed", self.seed)].into_iter().flatten().collect()
     }
 
     /// In bytes.

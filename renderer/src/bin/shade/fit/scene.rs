@@ -3,6 +3,7 @@
 use super::folder::Folder;
 use super::{Arguments, STACK_BYTES, failed, memory};
 use crate::interrupt;
+use crate::kinds::Kind;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use kernels::jobs::{Point, codes, plots};
@@ -29,6 +30,7 @@ pub fn run(arguments: &Arguments, path: &Path) -> Outcome {
     let mut outcome = Outcome { diagnostics, sources, note, ..Outcome::default() };
     arguments.warnings.apply_to(&mut outcome);
     let Some(scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
+        Kind::Scene.tell_if_other(path, &scene::codes::UNREADABLE, &mut outcome);
         outcome.code = if loaded.machine_failed { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT };
         return outcome;
     };
@@ -87,14 +89,14 @@ fn fit(arguments: &Arguments, (path, file): (&Path, &Path), scene: Scene, mut ou
     if let Err(e) = interrupt::sets(&cancel) {
         outcome.note.push_str(&format!("note: Ctrl-C ends the fit without a checkpoint: {e}\n"));
     }
-    let loaded = job::load(file, &scene);
+    let loaded = job::load(file, &arguments.numbers(), &scene);
     let (found, sources) = (loaded.diagnostics, loaded.sources);
-    let Some(mut job) = loaded.job.filter(|_| !found.has_errors()) else {
+    let Some(job) = loaded.job.filter(|_| !found.has_errors()) else {
         outcome.code = outcome::INPUT_AT_FAULT;
         (outcome.diagnostics, outcome.sources) = (found, sources);
+        Kind::SceneJob.tell_if_other(file, &codes::UNREADABLE, &mut outcome);
         return outcome;
     };
-    job.steps = arguments.steps.unwrap_or(job.steps);
     let progress = Progress::new("fitting", arguments.progress);
     if let Some(refused) = too_large(arguments, job.bytes(&scene), &progress) {
         return failed(outcome, outcome::ENVIRONMENT_FAILED, refused);

@@ -5,10 +5,11 @@ mod text;
 
 use super::includes::Includes;
 use super::json::JsonArgument;
+use super::kinds::Kind;
 use super::outcome::{self, Outcome};
 use super::progress::{self, Progress};
 use super::warnings::Warnings;
-use renderer::scene::{self, LoadOptions, TextureSetup};
+use renderer::scene::{self, LoadOptions, TextureSetup, codes};
 use report::Report;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let mut outcome = Outcome { diagnostics: loaded.diagnostics, sources: loaded.sources, ..Outcome::default() };
     arguments.warnings.apply_to(&mut outcome);
     let Some(scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
+        Kind::Scene.tell_if_other(&arguments.scene, &codes::UNREADABLE, &mut outcome);
         outcome.code = if loaded.machine_failed { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT };
         return outcome;
     };

@@ -13,6 +13,7 @@ pub use arguments::Arguments;
 
 use crate::interrupt;
 use crate::json;
+use crate::kinds::Kind;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use checkpoint::{Checkpoint, refuse};
@@ -83,6 +84,7 @@ fn open(arguments: &Arguments, cancel: &Arc<AtomicBool>) -> Result<(Scene, bool,
     }
     arguments.warnings.apply_to(&mut outcome);
     let Some(scene) = loaded.scene.filter(|_| outcome.code == outcome::FINE) else {
+        Kind::Scene.tell_if_other(&arguments.scene, &codes::UNREADABLE, &mut outcome);
         outcome.code = if loaded.machine_failed { outcome::ENVIRONMENT_FAILED } else { outcome::INPUT_AT_FAULT };
         return Err(outcome);
     };

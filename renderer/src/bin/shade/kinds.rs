@@ -1,0 +1,70 @@
+//! Kinds of files, told apart by what is in them: so that a command that is given another kind says which takes it.
+
+use super::outcome::Outcome;
+use super::program::is_graph;
+use kernels::jobs;
+use renderer::scene;
+use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics};
+use std::path::Path;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Shader,
+    Graph,
+    Scene,
+    /// Of kernels.
+    Job,
+    SceneJob,
+}
+
+impl Kind {
+    /// That of a file, by the end of its name and the tables that it has; none where it is nothing of ours.
+    pub fn of(path: &Path) -> Option<Kind> {
+        match path.extension().and_then(|e| e.to_str())? {
+            "ssl" => Some(Kind::Shader),
+            "toml" | "json" if !path.is_file() => None,
+            "toml" | "json" if is_graph(path) => Some(Kind::Graph),
+            "toml" | "json" if scene::is_scene(path) => Some(Kind::Scene),
+            "toml" | "json" if jobs::is_scene_job(path) => Some(Kind::SceneJob),
+            "toml" | "json" if jobs::is_job(path) => Some(Kind::Job),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Shader => "a shader file",
+            Kind::Graph => "a graph",
+            Kind::Scene => "a scene",
+            Kind::Job => "a job of kernels",
+            Kind::SceneJob => "a job that fits a scene",
+        }
+    }
+
+    /// What takes such a file.
+    fn taken_by(self, file: &str) -> String {
+        match self {
+            Kind::Shader => format!(
+                "name a scene with a material that has `file = \"{file}\"`; `shade eval {file}` runs the shader alone, and \
+                 `shade check {file}` checks it"
+            ),
+            Kind::Graph => format!(
+                "name a scene with a material that has `graph = \"{file}\"`; `shade eval {file}` runs the graph alone, and \
+                 `shade graph check {file}` checks it"
+            ),
+            Kind::Scene => format!("`shade render {file}` renders it, `shade fit {file} --job FILE` fits it"),
+            Kind::Job => format!("`shade fit {file}` runs it"),
+            Kind::SceneJob => format!("`shade fit SCENE --job {file}` fits the scene"),
+        }
+    }
+
+    /// Where a file of this kind was wanted and could not be read: if the file is of another kind, says that in place of all that
+    /// was found.
+    pub fn tell_if_other(self, path: &Path, code: &'static Code, outcome: &mut Outcome) {
+        if let Some(kind) = Kind::of(path).filter(|kind| *kind != self) {
+            let message = format!("`{}` is {}, not {}", path.display(), kind.name(), self.name());
+            let hint = kind.taken_by(&path.display().to_string());
+            outcome.diagnostics = Diagnostics::from(Diagnostic::without_place(code, message, hint));
+        }
+    }
+}
