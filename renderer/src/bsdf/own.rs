@@ -7,11 +7,13 @@
 //! same bits: lanes do not know of each other.
 
 mod adjoint;
+mod slot;
 
 pub use adjoint::{OwnCotangents, Pulled};
 
-use super::{LobeSample, Place, Reach, Refraction, WeightedOwn};
+use super::{LobeSample, Place, Reach, WeightedOwn};
 use glam::{Vec2, Vec3};
+use slot::Slot;
 use smallvec::SmallVec;
 use ssl_compiler::runtime::{LANES, Row, read3};
 use std::sync::Arc;
@@ -107,23 +109,6 @@ pub struct Request<T> {
 }
 
 type Value = (Vec3, f32);
-
-/// The lobes of one closure in a table.
-#[derive(Clone, Default)]
-struct Slot {
-    code: Option<Arc<dyn LobeCode>>,
-    /// Members, normal, tangent, `wo`, and room for what is asked.
-    rows: Vec<Row>,
-    /// What the last call gave.
-    outputs: Vec<Row>,
-    /// By lane, what was asked beforehand.
-    values: [SmallVec<[(Vec3, Value); 4]>; LANES],
-    drawn: [Option<(Vec2, Option<LobeSample>)>; LANES],
-    /// Of a layer, for each base that somebody asked for.
-    shares: Vec<(usize, [Row; 3])>,
-    /// Lanes that are not prepared: they were not asked for, or ended early.
-    ended: u32,
-}
 
 /// The lobes of a block whose code is a struct of a file. Each thread has one, and reuses it.
 #[derive(Clone, Default)]
@@ -263,102 +248,6 @@ impl OwnLobes {
     }
 }
 
-impl Slot {
-    fn members(&self) -> usize {
-        self.rows.len() - FRAME - 3
-    }
-
-    fn begin(
-        &mut self,
-        code: &Arc<dyn LobeCode>,
-        (members, floats): (&[Row], &[usize]),
-        places: &[(Place, Vec3)],
-        mask: u32,
-    ) {
-        let count = code.members();
-        self.values.iter_mut().for_each(SmallVec::clear);
-        self.drawn = [None; LANES];
-        self.shares.clear();
-        self.rows.clear();
-        self.rows.extend_from_slice(&begin_rows((members, floats), count, places));
-        self.outputs.resize(count + MOST_OUTPUTS, Row::ZERO);
-        self.ended = code.run(Step::Begin, &self.rows, &mut self.outputs, mask) | !mask;
-        // What later steps read lies in order: members, normal and tangent as they were given, and `wo`.
-        let wo: [Row; 3] = std::array::from_fn(|i| self.rows[count + i]);
-        self.rows.resize(count + FRAME + 3, Row::ZERO);
-        self.rows[..count + 6].copy_from_slice(&self.outputs[..count + 6]);
-        self.rows[count + 6..count + 9].copy_from_slice(&wo);
-        self.code = Some(Arc::clone(code));
-    }
-
-    fn wo(&self, lane: usize) -> Vec3 {
-        Vec3::from(read3(&self.rows, self.members() + 6, lane))
-    }
-
-    /// Runs a step for the lanes of a mask; the inputs stand in the rows.
-    fn run(&self, step: Step, rows: &[Row], outputs: &mut [Row], mask: u32) {
-        if let Some(code) = &self.code {
-            code.run(step, &rows[..self.members() + FRAME + step.asked()], outputs, mask);
-        }
-    }
-
-    fn share_beneath(&mut self, base: usize, mask: u32) {
-        let at = self.members() + FRAME;
-        self.rows[at] = Row::splat(f32::from_bits(base as u32));
-        let mut share = [Row::ZERO; 3];
-        self.run(Step::Beneath, &self.rows, &mut share, mask);
-        self.shares.push((base, share));
-    }
-
-    fn evaluate(&mut self, round: &[(usize, Vec3)]) {
-        let at = self.members() + FRAME;
-        round.iter().for_each(|&(lane, wi)| write3(&mut self.rows, at, lane, wi));
-        let mut outputs = [Row::ZERO; 4];
-        self.run(Step::Eval, &self.rows, &mut outputs, mask_of(round));
-        for &(lane, wi) in round {
-            self.values[lane].push((wi, value_in(&outputs, lane)));
-        }
-    }
-
-    fn draw(&mut self, round: &[(usize, Vec2)]) {
-        let at = self.members() + FRAME;
-        for &(lane, u) in round {
-            (self.rows[at].0[lane], self.rows[at + 1].0[lane]) = (u.x, u.y);
-        }
-        let mut outputs = [Row::ZERO; 8];
-        self.run(Step::Draw, &self.rows, &mut outputs, mask_of(round));
-        for &(lane, u) in round {
-            self.drawn[lane] = Some((u, sample_in(&outputs, lane)));
-        }
-    }
-
-    /// The rows of one lane, in so many lanes.
-    fn alone(&self, lane: usize, wo: Vec3) -> SmallVec<[Row; 32]> {
-        let mut rows: SmallVec<[Row; 32]> = self.rows.iter().map(|row| Row::splat(row.0[lane])).collect();
-        let at = self.members() + 6;
-        (0..LANES).for_each(|lane| write3(&mut rows, at, lane, wo));
-        rows
-    }
-
-    fn values_alone(&self, lane: usize, wo: Vec3, directions: &[Vec3]) -> SmallVec<[Value; LANES]> {
-        let (mut rows, mut outputs) = (self.alone(lane, wo), [Row::ZERO; 4]);
-        let at = self.members() + FRAME;
-        directions.iter().enumerate().for_each(|(lane, wi)| write3(&mut rows, at, lane, *wi));
-        self.run(Step::Eval, &rows, &mut outputs, ((1_u64 << directions.len()) - 1) as u32);
-        (0..directions.len()).map(|lane| value_in(&outputs, lane)).collect()
-    }
-
-    fn sample_alone(&self, lane: usize, wo: Vec3, u: &[Vec2]) -> SmallVec<[Option<LobeSample>; LANES]> {
-        let (mut rows, mut outputs) = (self.alone(lane, wo), [Row::ZERO; 8]);
-        let at = self.members() + FRAME;
-        for (lane, u) in u.iter().enumerate() {
-            (rows[at].0[lane], rows[at + 1].0[lane]) = (u.x, u.y);
-        }
-        self.run(Step::Draw, &rows, &mut outputs, ((1_u64 << u.len()) - 1) as u32);
-        (0..u.len()).map(|lane| sample_in(&outputs, lane)).collect()
-    }
-}
-
 /// Hands the requests of one slot out in rounds in which no lane asks twice.
 fn rounds_of<T: Copy>(slot: usize, requests: &[Request<T>], mut run: impl FnMut(&[(usize, T)])) {
     let mine = requests.iter().filter(|r| r.lobe.slot as usize == slot);
@@ -375,40 +264,4 @@ fn rounds_of<T: Copy>(slot: usize, requests: &[Request<T>], mut run: impl FnMut(
         });
         run(&round);
     }
-}
-
-/// The inputs of `Begin`: `count` members, with what is no number and what is not given as 0, and the places.
-fn begin_rows((members, floats): (&[Row], &[usize]), count: usize, places: &[(Place, Vec3)]) -> SmallVec<[Row; 32]> {
-    let mut rows: SmallVec<[Row; 32]> = SmallVec::from_slice(members);
-    for &row in floats {
-        rows[row].0.iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });
-    }
-    rows.resize(count + 10, Row::ZERO);
-    for (lane, (place, surface)) in places.iter().enumerate() {
-        write3(&mut rows, count, lane, place.wo);
-        write3(&mut rows, count + 3, lane, *surface);
-        write3(&mut rows, count + 6, lane, place.gnormal);
-        rows[count + 9].0[lane] = f32::from_bits(place.inside.into());
-    }
-    rows
-}
-
-fn mask_of<T>(round: &[(usize, T)]) -> u32 {
-    round.iter().map(|(lane, _)| 1 << lane).sum()
-}
-
-fn write3(rows: &mut [Row], at: usize, lane: usize, v: Vec3) {
-    v.to_array().into_iter().enumerate().for_each(|(i, x)| rows[at + i].0[lane] = x);
-}
-
-fn value_in(outputs: &[Row], lane: usize) -> Value {
-    (Vec3::from(read3(outputs, 0, lane)), outputs[3].0[lane])
-}
-
-fn sample_in(outputs: &[Row], lane: usize) -> Option<LobeSample> {
-    let [wi, weight] = [0, 3].map(|at| Vec3::from(read3(outputs, at, lane)));
-    let (pdf, eta) = (outputs[6].0[lane], outputs[7].0[lane]);
-    // Code that ended early leaves zeros. An index of 0 marks what stays on the side of `wo`.
-    let refracted = (eta > 0.0).then_some(Refraction { eta });
-    (pdf > 0.0).then_some(LobeSample { wi, weight, pdf, refracted })
 }

@@ -5,7 +5,8 @@
 //! `Eval`, `Draw` and `Beneath` make values of these. So cotangents of values are first gathered for what `Begin` gave, for
 //! all directions in which a lobe was asked, and then go back through `Begin` once.
 
-use super::{FRAME, OwnLobes, Request, Slot, Step, write3};
+use super::slot::{Slot, begin_rows, write3};
+use super::{FRAME, OwnLobes, Request, Step};
 use crate::bsdf::Place;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{Row, read3};
@@ -149,7 +150,7 @@ impl OwnLobes {
     ) -> &'a [Row] {
         let at = &self.slots[slot];
         let members = at.members();
-        let rows = super::begin_rows((given, floats), members, places);
+        let rows = begin_rows((given, floats), members, places);
         let mask = !at.ended & ((1_u64 << places.len()) - 1) as u32;
         let OwnCotangents { slots, pulled, lost } = cotangents;
         if !at.pulls_back(Step::Begin, &rows, &slots[slot], pulled, mask) {

@@ -3,12 +3,14 @@
 
 use super::{Gather, Kept, Numbers, Sweep, add_row};
 use crate::bsdf::{AnyLobe, Bsdf, Request, Weighted};
+use crate::integrator::light_samples::DrawnLight;
 use crate::integrator::numbers::BounceNumbers;
 use crate::integrator::vertices::Vertices;
 use crate::integrator::workspace::Workspace;
-use crate::material::{Entry, Part, TableCotangents};
+use crate::material::{Entries, Entry, Material, Part, ShadingPoint, TableCotangents};
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::Row;
 
 /// What lobes whose code is a struct of a file are asked, with cotangents; and which entry and lane asks.
 #[derive(Default)]
@@ -27,6 +29,20 @@ struct Demand {
     cotangent: Vec3,
 }
 
+/// A block of vertices on the way back, and what of its paths is known.
+struct Back<'a> {
+    scene: &'a Scene,
+    work: &'a Workspace,
+    material: &'a Material,
+    vertices: &'a Vertices,
+    /// What the shader gave, and the entries of its table by lane.
+    rows: &'a [Row],
+    entries: &'a [Entries],
+    /// What the paths come to in all, and the cotangents of that.
+    totals: &'a [Vec3],
+    cotangents: &'a [Vec3],
+}
+
 /// Takes a block back, for paths that come to `totals` in all, of which the cotangents are known.
 pub fn back(
     scene: &Scene,
@@ -42,69 +58,92 @@ pub fn back(
     }
     let Kept { vertices, rows, lights } = block;
     let Sweep { table, scratch, requests, .. } = sweep;
-    let entries = material.entries(rows, &vertices.points, &mut vertices.own);
+    let entries = &material.entries(rows, &vertices.points, &mut vertices.own)[..];
     material.begin_cotangents(&vertices.own, table);
     requests.clear();
+    let way = Back { scene, work, material, vertices, rows, entries, totals, cotangents };
     // 1. Emission: what the vertex itself sends towards the path.
-    for lane in vertices.lanes() {
-        let of_radiance = cotangents[vertices.paths[lane] as usize] * vertices.throughput[lane];
-        let of_emission = of_radiance * vertices.emission[lane].share;
-        let at = (&rows[..], &vertices.points[lane], lane);
-        material.add_light(Part::Emission, at, &entries[lane], of_emission, table);
-    }
+    way.emission(table);
     // 2. Light samples: value times what arrives.
-    for light in lights.iter() {
-        let (lane, sample) = (light.lane as usize, &work.light.samples[light.sample as usize]);
-        let arrives = work.light.visibility_of(sample) * work.light.radiance[light.sample as usize];
-        if arrives != Vec3::ZERO {
-            let of_radiance = cotangents[vertices.paths[lane] as usize] * vertices.throughput[lane];
-            let demand = Demand { lane, wi: light.wi, cotangent: of_radiance * arrives * light.scale };
-            requests.ask(scene, vertices, &entries[lane], &demand, table);
-        }
-    }
-    // 3. The direction in which the path goes on: value times what it brings, which is all but what was there so far.
-    for lane in vertices.lanes() {
-        let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
-        let path = vertices.paths[lane] as usize;
-        let of_rest = cotangents[path] * (totals[path] - work.paths[path].radiance);
-        if of_rest == Vec3::ZERO {
-            continue;
-        }
-        match next.specular {
-            None => {
-                let cotangent = over(of_rest, next.weight * next.pdf);
-                let demand = Demand { lane, wi: next.wi, cotangent };
-                requests.ask(scene, vertices, &entries[lane], &demand, table);
-            }
-            Some(_) => {
-                let u = BounceNumbers::new(work.paths[path].sampler, vertices.step);
-                let bsdf = vertices.bsdf(scene, lane);
-                let u_lobe = if bsdf.has_several() { u.lobe() } else { 0.0 };
-                if let Some((place, chosen, with)) = bsdf.chosen(u_lobe, u.direction()) {
-                    let at = (&rows[..], &vertices.points[lane], lane);
-                    if chosen.lobe.is_straight() {
-                        let cotangent = over(of_rest, chosen.weight * chosen.lobe.albedo());
-                        let through = entry_of(&entries[lane], &bsdf, place);
-                        let through = entries[lane].iter().filter(|e| Some(e.entry) == through);
-                        through.for_each(|e| {
-                            material.add_light(Part::Passage, at, std::slice::from_ref(e), cotangent, table);
-                        });
-                    } else {
-                        let draw = Draw { lane, place, with, of_rest };
-                        requests.ask_specular(&bsdf, &entries[lane], &chosen, &draw, table);
-                    }
-                }
-            }
-        }
-    }
+    way.light_samples(lights, requests, table);
+    // 3. The direction in which the path goes on: value times what it brings.
+    way.directions(requests, table);
     // 4. Through the code of lobes, and through layers, to the shader, and through it.
     requests.answer(vertices, table);
-    material.settle((rows, &vertices.points), &entries, &vertices.own, table);
+    material.settle((rows, &vertices.points), entries, &vertices.own, table);
     let bit = |(lane, scattered): (usize, &bool)| u32::from(*scattered) << lane;
     let textures = scene.textures.scattered(vertices.scattered.iter().enumerate().map(bit).sum());
     material.pull_back(Part::Whole, &vertices.points, (scene.surroundings(), &textures), table, scratch, |by, row| {
         add_row(scene, (numbers, by), row, (&vertices.points, &vertices.paths), gather);
     });
+}
+
+impl Back<'_> {
+    /// The cotangent of what a vertex sends towards its path.
+    fn of_radiance(&self, lane: usize) -> Vec3 {
+        self.cotangents[self.vertices.paths[lane] as usize] * self.vertices.throughput[lane]
+    }
+
+    /// What the material needs to know a lane by.
+    fn at(&self, lane: usize) -> (&[Row], &ShadingPoint, usize) {
+        (self.rows, &self.vertices.points[lane], lane)
+    }
+
+    fn emission(&self, table: &mut TableCotangents) {
+        for lane in self.vertices.lanes() {
+            let of_emission = self.of_radiance(lane) * self.vertices.emission[lane].share;
+            self.material.add_light(Part::Emission, self.at(lane), &self.entries[lane], of_emission, table);
+        }
+    }
+
+    fn light_samples(&self, lights: &[DrawnLight], requests: &mut Requests, table: &mut TableCotangents) {
+        let light_samples = &self.work.light;
+        for light in lights {
+            let (lane, sample) = (light.lane as usize, &light_samples.samples[light.sample as usize]);
+            let arrives = light_samples.visibility_of(sample) * light_samples.radiance[light.sample as usize];
+            if arrives != Vec3::ZERO {
+                let demand = Demand { lane, wi: light.wi, cotangent: self.of_radiance(lane) * arrives * light.scale };
+                requests.ask(self.scene, self.vertices, &self.entries[lane], &demand, table);
+            }
+        }
+    }
+
+    fn directions(&self, requests: &mut Requests, table: &mut TableCotangents) {
+        let Back { scene, work, vertices, entries, .. } = *self;
+        for lane in vertices.lanes() {
+            let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
+            let path = vertices.paths[lane] as usize;
+            // All that the path comes to but what was there so far.
+            let of_rest = self.cotangents[path] * (self.totals[path] - work.paths[path].radiance);
+            if of_rest == Vec3::ZERO {
+                continue;
+            }
+            if next.specular.is_some() {
+                self.specular_direction(lane, of_rest, requests, table);
+            } else {
+                let cotangent = over(of_rest, next.weight * next.pdf);
+                requests.ask(scene, vertices, &entries[lane], &Demand { lane, wi: next.wi, cotangent }, table);
+            }
+        }
+    }
+
+    /// A direction of a specular lobe is drawn once more, with the same numbers.
+    fn specular_direction(&self, lane: usize, of_rest: Vec3, requests: &mut Requests, table: &mut TableCotangents) {
+        let (vertices, entries) = (self.vertices, &self.entries[lane]);
+        let path = &self.work.paths[vertices.paths[lane] as usize];
+        let (u, bsdf) = (BounceNumbers::new(path.sampler, vertices.step), vertices.bsdf(self.scene, lane));
+        let u_lobe = if bsdf.has_several() { u.lobe() } else { 0.0 };
+        let Some((place, chosen, with)) = bsdf.chosen(u_lobe, u.direction()) else { return };
+        if !chosen.lobe.is_straight() {
+            requests.ask_specular(&bsdf, entries, &chosen, &Draw { lane, place, with, of_rest }, table);
+            return;
+        }
+        let cotangent = over(of_rest, chosen.weight * chosen.lobe.albedo());
+        let through = entry_of(entries, &bsdf, place);
+        for entry in entries.iter().filter(|e| Some(e.entry) == through) {
+            self.material.add_light(Part::Passage, self.at(lane), std::slice::from_ref(entry), cotangent, table);
+        }
+    }
 }
 
 /// Component by component; 0 where the divisor is: nothing went that way.

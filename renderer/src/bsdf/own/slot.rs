@@ -1,0 +1,161 @@
+//! One slot of a lobe table: the same closure in every lane, its rows, and what was asked of it beforehand.
+
+use super::{FRAME, LobeCode, MOST_OUTPUTS, Step, Value};
+use crate::bsdf::{LobeSample, Place, Refraction};
+use glam::{Vec2, Vec3};
+use smallvec::SmallVec;
+use ssl_compiler::runtime::{LANES, Row, read3};
+use std::sync::Arc;
+
+/// The lobes of one closure in a table.
+#[derive(Clone, Default)]
+pub(super) struct Slot {
+    pub(super) code: Option<Arc<dyn LobeCode>>,
+    /// Members, normal, tangent, `wo`, and room for what is asked.
+    pub(super) rows: Vec<Row>,
+    /// What the last call gave.
+    pub(super) outputs: Vec<Row>,
+    /// By lane, what was asked beforehand.
+    pub(super) values: [SmallVec<[(Vec3, Value); 4]>; LANES],
+    pub(super) drawn: [Option<(Vec2, Option<LobeSample>)>; LANES],
+    /// Of a layer, for each base that somebody asked for.
+    pub(super) shares: Vec<(usize, [Row; 3])>,
+    /// Lanes that are not prepared: they were not asked for, or ended early.
+    pub(super) ended: u32,
+}
+
+impl Slot {
+    pub(super) fn members(&self) -> usize {
+        self.rows.len() - FRAME - 3
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        code: &Arc<dyn LobeCode>,
+        (members, floats): (&[Row], &[usize]),
+        places: &[(Place, Vec3)],
+        mask: u32,
+    ) {
+        let count = code.members();
+        self.values.iter_mut().for_each(SmallVec::clear);
+        self.drawn = [None; LANES];
+        self.shares.clear();
+        self.rows.clear();
+        self.rows.extend_from_slice(&begin_rows((members, floats), count, places));
+        self.outputs.resize(count + MOST_OUTPUTS, Row::ZERO);
+        self.ended = code.run(Step::Begin, &self.rows, &mut self.outputs, mask) | !mask;
+        // What later steps read lies in order: members, normal and tangent as they were given, and `wo`.
+        let wo: [Row; 3] = std::array::from_fn(|i| self.rows[count + i]);
+        self.rows.resize(count + FRAME + 3, Row::ZERO);
+        self.rows[..count + 6].copy_from_slice(&self.outputs[..count + 6]);
+        self.rows[count + 6..count + 9].copy_from_slice(&wo);
+        self.code = Some(Arc::clone(code));
+    }
+
+    pub(super) fn wo(&self, lane: usize) -> Vec3 {
+        Vec3::from(read3(&self.rows, self.members() + 6, lane))
+    }
+
+    /// Runs a step for the lanes of a mask; the inputs stand in the rows.
+    fn run(&self, step: Step, rows: &[Row], outputs: &mut [Row], mask: u32) {
+        if let Some(code) = &self.code {
+            code.run(step, &rows[..self.members() + FRAME + step.asked()], outputs, mask);
+        }
+    }
+
+    pub(super) fn share_beneath(&mut self, base: usize, mask: u32) {
+        let at = self.members() + FRAME;
+        self.rows[at] = Row::splat(f32::from_bits(base as u32));
+        let mut share = [Row::ZERO; 3];
+        self.run(Step::Beneath, &self.rows, &mut share, mask);
+        self.shares.push((base, share));
+    }
+
+    pub(super) fn evaluate(&mut self, round: &[(usize, Vec3)]) {
+        let at = self.members() + FRAME;
+        round.iter().for_each(|&(lane, wi)| write3(&mut self.rows, at, lane, wi));
+        let mut outputs = [Row::ZERO; 4];
+        self.run(Step::Eval, &self.rows, &mut outputs, mask_of(round));
+        for &(lane, wi) in round {
+            self.values[lane].push((wi, value_in(&outputs, lane)));
+        }
+    }
+
+    pub(super) fn draw(&mut self, round: &[(usize, Vec2)]) {
+        let at = self.members() + FRAME;
+        for &(lane, u) in round {
+            (self.rows[at].0[lane], self.rows[at + 1].0[lane]) = (u.x, u.y);
+        }
+        let mut outputs = [Row::ZERO; 8];
+        self.run(Step::Draw, &self.rows, &mut outputs, mask_of(round));
+        for &(lane, u) in round {
+            self.drawn[lane] = Some((u, sample_in(&outputs, lane)));
+        }
+    }
+
+    /// The rows of one lane, in so many lanes.
+    fn alone(&self, lane: usize, wo: Vec3) -> SmallVec<[Row; 32]> {
+        let mut rows: SmallVec<[Row; 32]> = self.rows.iter().map(|row| Row::splat(row.0[lane])).collect();
+        let at = self.members() + 6;
+        (0..LANES).for_each(|lane| write3(&mut rows, at, lane, wo));
+        rows
+    }
+
+    pub(super) fn values_alone(&self, lane: usize, wo: Vec3, directions: &[Vec3]) -> SmallVec<[Value; LANES]> {
+        let (mut rows, mut outputs) = (self.alone(lane, wo), [Row::ZERO; 4]);
+        let at = self.members() + FRAME;
+        directions.iter().enumerate().for_each(|(lane, wi)| write3(&mut rows, at, lane, *wi));
+        self.run(Step::Eval, &rows, &mut outputs, ((1_u64 << directions.len()) - 1) as u32);
+        (0..directions.len()).map(|lane| value_in(&outputs, lane)).collect()
+    }
+
+    pub(super) fn sample_alone(&self, lane: usize, wo: Vec3, u: &[Vec2]) -> SmallVec<[Option<LobeSample>; LANES]> {
+        let (mut rows, mut outputs) = (self.alone(lane, wo), [Row::ZERO; 8]);
+        let at = self.members() + FRAME;
+        for (lane, u) in u.iter().enumerate() {
+            (rows[at].0[lane], rows[at + 1].0[lane]) = (u.x, u.y);
+        }
+        self.run(Step::Draw, &rows, &mut outputs, ((1_u64 << u.len()) - 1) as u32);
+        (0..u.len()).map(|lane| sample_in(&outputs, lane)).collect()
+    }
+}
+
+/// The inputs of `Begin`: `count` members, with what is no number and what is not given as 0, and the places.
+pub(super) fn begin_rows(
+    (members, floats): (&[Row], &[usize]),
+    count: usize,
+    places: &[(Place, Vec3)],
+) -> SmallVec<[Row; 32]> {
+    let mut rows: SmallVec<[Row; 32]> = SmallVec::from_slice(members);
+    for &row in floats {
+        rows[row].0.iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });
+    }
+    rows.resize(count + 10, Row::ZERO);
+    for (lane, (place, surface)) in places.iter().enumerate() {
+        write3(&mut rows, count, lane, place.wo);
+        write3(&mut rows, count + 3, lane, *surface);
+        write3(&mut rows, count + 6, lane, place.gnormal);
+        rows[count + 9].0[lane] = f32::from_bits(place.inside.into());
+    }
+    rows
+}
+
+fn mask_of<T>(round: &[(usize, T)]) -> u32 {
+    round.iter().map(|(lane, _)| 1 << lane).sum()
+}
+
+pub(super) fn write3(rows: &mut [Row], at: usize, lane: usize, v: Vec3) {
+    v.to_array().into_iter().enumerate().for_each(|(i, x)| rows[at + i].0[lane] = x);
+}
+
+fn value_in(outputs: &[Row], lane: usize) -> Value {
+    (Vec3::from(read3(outputs, 0, lane)), outputs[3].0[lane])
+}
+
+fn sample_in(outputs: &[Row], lane: usize) -> Option<LobeSample> {
+    let [wi, weight] = [0, 3].map(|at| Vec3::from(read3(outputs, at, lane)));
+    let (pdf, eta) = (outputs[6].0[lane], outputs[7].0[lane]);
+    // Code that ended early leaves zeros. An index of 0 marks what stays on the side of `wo`.
+    let refracted = (eta > 0.0).then_some(Refraction { eta });
+    (pdf > 0.0).then_some(LobeSample { wi, weight, pdf, refracted })
+}
