@@ -7,6 +7,7 @@
 //! direction is that of both ways of drawing it together.
 
 mod cell;
+mod cones;
 mod photon;
 mod tree;
 

@@ -4,7 +4,7 @@ use super::photon::Photon;
 use glam::Vec3;
 
 /// Photons in a part at most, but for those that share one place.
-pub const ROOM: usize = 32;
+pub const ROOM: usize = 128;
 
 #[derive(Debug, Default)]
 pub struct Tree {
@@ -28,13 +28,13 @@ pub type Bounds = (Vec3, Vec3);
 
 impl Tree {
     /// Of photons, which it sorts; `part` is called for each part in the order of their numbers.
-    pub fn new(photons: &mut [Photon], mut part: impl FnMut(&[Photon], Bounds)) -> Tree {
+    pub fn new(photons: &mut [Photon], mut part: impl FnMut(&mut [Photon], Bounds)) -> Tree {
         let mut tree = Tree::default();
         tree.divide(photons, &mut 0, &mut part);
         tree
     }
 
-    fn divide(&mut self, photons: &mut [Photon], parts: &mut u32, part: &mut impl FnMut(&[Photon], Bounds)) {
+    fn divide(&mut self, photons: &mut [Photon], parts: &mut u32, part: &mut impl FnMut(&mut [Photon], Bounds)) {
         let node = self.nodes.len();
         let (low, high) = bounds(photons);
         let side = high - low;

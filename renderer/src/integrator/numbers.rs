@@ -37,6 +37,11 @@ impl BounceNumbers {
         self.pair(DIRECTION).next_2d()
     }
 
+    /// No lobe is chosen with it.
+    pub fn guide(&self) -> f32 {
+        self.pair(LOBE).next_2d().y
+    }
+
     pub fn roulette(&self) -> f32 {
         self.pair(ROULETTE).next_1d()
     }

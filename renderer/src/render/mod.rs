@@ -129,8 +129,10 @@ pub fn render_with(
     let deadline = options.time_limit.and_then(|limit| begin.checked_add(limit));
     // Views of hits show no light.
     if options.view.is_none_or(View::is_of_whole_paths) {
+        // They leave half of the time for what they are there for.
+        let deadline = options.time_limit.and_then(|limit| begin.checked_add(limit / 2));
         let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        guide(scene, plan.seed, &pool, &|| control.cancel.load(Ordering::Relaxed) || late());
+        guide(scene, &plan, &pool, &|| control.cancel.load(Ordering::Relaxed) || late());
     }
     let scene = &*scene;
     let job = Job {
@@ -188,9 +190,12 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
 }
 
 /// Lets photons show paths the way, if the scene wants that, unless `stop` says that it is enough.
-fn guide(scene: &mut Scene, seed: u32, pool: &rayon::ThreadPool, stop: &(dyn Fn() -> bool + Sync)) {
+fn guide(scene: &mut Scene, plan: &Plan, pool: &rayon::ThreadPool, stop: &(dyn Fn() -> bool + Sync)) {
     if scene.integrator.guide_caustics {
-        scene.guide = pool.install(|| photons::guide(scene, seed, stop));
+        // The whole picture counts, as all its parts are to be guided alike.
+        let (width, height) = plan.frame;
+        let paths = u64::from(width) * u64::from(height) * u64::from(plan.samples);
+        scene.guide = pool.install(|| photons::guide(scene, plan.seed, paths, stop));
     }
 }
 

@@ -1,0 +1,150 @@
+//! How photons go on from mirrors and glass, and which of them a path from the camera seldom meets the other way round.
+//!
+//! Where glass reflects four hundredths of the light, a path that looks for it is refracted 24 times before it is reflected once,
+//! and then brings 25 times as much. What such light adds to the variance is its power squared over how often its way is taken; so
+//! a direction is worth a look in proportion to the power over the *root* of that. Photons count by this, and ways are drawn by
+//! the roots of their shares, so that those that reach a cell count alike and none of its directions goes without photons.
+
+use super::casters::is_narrow;
+use crate::bsdf::{Bsdf, BsdfSample};
+use crate::integrator::end::End;
+use crate::integrator::numbers::BounceNumbers;
+use crate::integrator::workspace::Workspace;
+use crate::math::luminance;
+use crate::scene::Scene;
+use glam::Vec3;
+
+/// What a photon has met so far.
+#[derive(Clone, Copy)]
+pub struct Trail {
+    pub way: Way,
+    /// How often a path takes the same way back through the last mirrors and glass, as Fresnel's shares are the same both ways.
+    pub chance: f32,
+}
+
+/// How a photon has come to where it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From a light, which light sampling finds.
+    Straight,
+    /// From the environment, of which light sampling leaves a part to the lobes.
+    Environment,
+    Scattered,
+    Focused,
+}
+
+/// Rarer ways count as if they were this frequent: no photon is to stand for all others of a cell.
+const LEAST_CHANCE: f32 = 1e-3;
+
+/// One of the ways on from smooth surfaces.
+struct Chosen {
+    next: BsdfSample,
+    /// How often a path chooses it.
+    chance: f32,
+}
+
+/// Lets surfaces take a share of the photons, so that those that go on count as much as before.
+pub fn go_on(scene: &Scene, work: &mut Workspace, trails: &mut [Trail]) {
+    let Workspace { vertices, paths, .. } = work;
+    for lane in vertices.lanes() {
+        let Some(sampled) = vertices.next[lane] else { continue };
+        let path = &mut paths[vertices.paths[lane] as usize];
+        let numbers = BounceNumbers::new(path.sampler, vertices.step);
+        let (arrived, trail) = (vertices.throughput[lane], &mut trails[vertices.paths[lane] as usize]);
+        let worth = |beta: Vec3, trail: &Trail| luminance(beta) / trail.chance.sqrt();
+        let before = worth(arrived, trail);
+        let chosen = sampled.specular.and_then(|_| choose(&vertices.bsdf(scene, lane), numbers.guide()));
+        let Chosen { next, chance } = chosen.unwrap_or(Chosen { next: sampled, chance: 1.0 });
+        trail.extend(&next, chance);
+        vertices.next[lane] = Some(next);
+        path.beta = arrived * next.weight * of_energy(&next);
+        let survival = (worth(path.beta, trail) / before).min(1.0);
+        if numbers.roulette() < survival {
+            path.beta /= survival;
+        } else {
+            vertices.ends[lane] = Some(End::Roulette);
+        }
+    }
+}
+
+impl Trail {
+    /// Goes on with a direction that paths choose with this chance among those of smooth surfaces.
+    fn extend(&mut self, next: &BsdfSample, chance: f32) {
+        let before = if self.way == Way::Focused { self.chance } else { 1.0 };
+        self.chance = (before * chance).max(LEAST_CHANCE);
+        // Light that passes straight on is where light sampling looks for it.
+        match next.specular {
+            Some(specular) if specular.straight => {}
+            _ if is_narrow(next) => self.way = Way::Focused,
+            _ => *self = Trail { way: Way::Scattered, chance: 1.0 },
+        }
+    }
+}
+
+/// One of the ways that specular lobes send light, for a number in [0, 1): drawn by the roots of their shares, and weighed to stand
+/// for all. None where there is nothing to choose.
+fn choose(bsdf: &Bsdf<'_>, u: f32) -> Option<Chosen> {
+    let ways = bsdf.specular();
+    let share = |way: &BsdfSample| (luminance(way.weight) * of_energy(way)).max(0.0);
+    let (total, roots): (f32, f32) = ways.iter().map(|way| (share(way), share(way).sqrt())).fold((0.0, 0.0), add);
+    if ways.len() < 2 || !(total > 0.0 && total.is_finite()) {
+        return None;
+    }
+    let (mut left, mut chosen) = (u * roots, None);
+    for way in ways.iter().filter(|way| share(way) > 0.0) {
+        chosen = Some(way);
+        left -= share(way).sqrt();
+        if left < 0.0 {
+            break;
+        }
+    }
+    let way = chosen?;
+    // One of the specular lobes was chosen before.
+    let drawn = (1.0 - bsdf.smooth_share()) * share(way).sqrt() / roots;
+    Some(Chosen { next: BsdfSample { weight: way.weight / drawn, ..*way }, chance: share(way) / total })
+}
+
+fn add(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+/// A photon carries energy, not radiance, which grows in glass.
+fn of_energy(next: &BsdfSample) -> f32 {
+    next.refracted.map_or(1.0, |refraction| refraction.eta * refraction.eta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bsdf::{BentNormals, Dielectric, Lambert, Mirror, Scatter, WeightedLobe};
+
+    /// The mean of what is chosen in each direction is what all samples bring there, and the chances of all ways make one.
+    #[test]
+    fn what_is_chosen_stands_for_all_ways() {
+        let n = [0.0, 0.0, 1.0];
+        let wo = Vec3::new(0.6, 0.0, 0.8);
+        let glass = Dielectric { transmittance: [0.9, 0.5, 0.1], normal: n, ior: 1.5 }.lobe(Vec3::Z, wo, false);
+        let mirror = Mirror { reflectance: [0.01, 0.02, 0.04], normal: n }.lobe(Vec3::Z, wo);
+        let matte = WeightedLobe::new(Lambert { albedo: [0.3; 3], normal: n }.lobe(Vec3::Z), Vec3::ONE);
+        let all = [WeightedLobe::new(glass, Vec3::splat(0.5)), WeightedLobe::new(mirror, Vec3::ONE), matte];
+        for lobes in [&all[..1], &all[..2], &all] {
+            let bsdf = Bsdf { lobes, own: None, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
+            assert!(mirror.is_specular());
+            const N: usize = 10_000;
+            let chosen: Vec<Chosen> = (0..N).filter_map(|i| choose(&bsdf, (i as f32 + 0.5) / N as f32)).collect();
+            assert_eq!(chosen.len(), N);
+            let mut chances = 0.0;
+            for way in bsdf.specular() {
+                // Mirror and glass reflect the same way, and are told apart by their weights.
+                let same = |c: &&Chosen| {
+                    c.next.wi == way.wi && (c.next.weight.normalize() - way.weight.normalize()).length() < 1e-4
+                };
+                let found: Vec<&Chosen> = chosen.iter().filter(same).collect();
+                let mean = found.iter().map(|c| c.next.weight).sum::<Vec3>() * (1.0 - bsdf.smooth_share()) / N as f32;
+                assert!((mean - way.weight).length() < 2e-3 * way.weight.length(), "{mean} {way:?}");
+                chances += found[0].chance;
+            }
+            assert!(chances > 0.99, "{chances}");
+        }
+    }
+}
