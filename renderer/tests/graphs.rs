@@ -41,7 +41,11 @@ fn what_is_wrong_is_said_as_json_too() {
     }
     // A graph is no scene, and says so.
     let out = shade(&["render", &fine, "-o", &folder.file("x.png")]);
-    assert!(out.status.code() == Some(1) && text(&out.stderr).contains("is a graph, not a scene"), "{}", text(&out.stderr));
+    assert!(
+        out.status.code() == Some(1) && text(&out.stderr).contains("is a graph, not a scene"),
+        "{}",
+        text(&out.stderr)
+    );
 }
 
 #[test]
