@@ -37,11 +37,7 @@ pub fn temporary(kind: &str) -> PathBuf {
 /// # Errors
 /// It cannot be made, or is there and others may put files into it.
 pub fn make_private(folder: &Path) -> io::Result<()> {
-    // Among temporary files, anybody may have put a link there, to what is this user's own.
-    if std::fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "a link has its name"));
-    }
-    private_folder::make(folder)
+    private_folder::make(folder, false)
 }
 
 #[cfg(all(test, unix))]

@@ -344,5 +344,24 @@ fn files_of_other_kinds_are_named() {
         assert!(code(&out) == 1 && said.contains(wanted) && said.contains(hint), "{arguments:?}: {said}");
         assert_eq!(said.matches("error[").count(), 1, "{arguments:?}: {said}");
     }
+    // Where it is not beyond doubt, what is wrong with the file is told.
+    let unseen =
+        at("unseen.toml", "steps = 1\n[[view]]\ntarget = \"a.png\"\n[[fit]]\nparameters = \"*\"\nrate = 0.1\n");
+    let stray = at(
+        "stray.toml",
+        "steps = 1\n[camera]\n[[views]]\ntarget = \"a.png\"\n[[fit]]\nparameters = \"*\"\nrate = 0.1\n",
+    );
+    let broken = at("broken.json", "{ \"buffers\": { \"camera\": {} } \"launches\": [] }");
+    let cases: [(&[&str], &str); 4] = [
+        (&["fit", &scene, "--job", &unseen], "`view`"),
+        (&["fit", &scene, "--job", &stray], "`camera`"),
+        (&["check", &stray], "`camera`"),
+        (&["fit", &broken], "J0002"),
+    ];
+    for (arguments, wanted) in cases {
+        let out = shade(arguments);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert!(code(&out) == 1 && said.contains(wanted) && !said.contains(", not a"), "{arguments:?}: {said}");
+    }
     std::fs::remove_dir_all(&folder).expect("as above");
 }

@@ -110,6 +110,15 @@ fn what_would_not_be_the_longer_render_is_refused() {
         let said = text(&out.stderr);
         assert!(out.status.code() == Some(1) && said.contains("S0021") && said.contains(words), "{more:?}: {said}");
     }
+    // So many more samples are shown the way to caustics by more photons.
+    let guided = PLAIN.replace("max_depth = 4", "max_depth = 4, guide_caustics = true");
+    let (guided, file) = (folder.write("guided.toml", &guided), folder.file("b.png"));
+    let render = |more: &[&str]| shade(&[&["render", &guided, "-o", &file, "--size", "64x64"], more].concat());
+    assert_eq!(render(&["--spp", "2", "--keep-checkpoint"]).status.code(), Some(0));
+    let out = render(&["--spp", "1000", "--resume"]);
+    let said = text(&out.stderr);
+    assert!(said.contains("not the first of 1000") && said.contains("photons"), "{said}");
+    assert_eq!(render(&["--spp", "3", "--resume"]).status.code(), Some(0));
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::Path;
 
-/// Makes a folder, and those above it, that no other user can look into. One that is there is taken as it is, also behind a link.
+/// Makes a folder, and those above it, that no other user can look into. One that is there is taken as it is; one behind a link only
+/// where links are `followed`: where all users may put files, anybody may have made the link.
 ///
 /// # Errors
-/// It cannot be made; or, on Unix, it belongs to somebody else, or others may write to it.
+/// It cannot be made; or, on Unix, it belongs to somebody else, or others may write to it, or it is a link that is not followed.
 #[cfg(unix)]
-pub fn make(folder: &Path) -> io::Result<()> {
+pub fn make(folder: &Path, followed: bool) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
     if let Some(parent) = folder.parent() {
         std::fs::create_dir_all(parent)?;
@@ -17,8 +18,12 @@ pub fn make(folder: &Path) -> io::Result<()> {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
         other => return other,
     }
-    let about = std::fs::metadata(folder)?;
+    // Once it is there: where files are protected from others, nobody can put something else in its place.
+    let about = if followed { std::fs::metadata(folder) } else { std::fs::symlink_metadata(folder) }?;
     let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
+    if about.is_symlink() {
+        return refuse("a link has its name");
+    }
     if !about.is_dir() {
         return refuse("it is no folder");
     }
@@ -36,6 +41,6 @@ pub fn make(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// It cannot be made.
 #[cfg(not(unix))]
-pub fn make(folder: &Path) -> io::Result<()> {
+pub fn make(folder: &Path, _followed: bool) -> io::Result<()> {
     std::fs::create_dir_all(folder)
 }

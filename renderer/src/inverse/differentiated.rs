@@ -86,6 +86,8 @@ impl Differentiated {
             }
             sums.len += p.len;
         }
+        // Photons would go other ways for other values, and what they change is noise alone.
+        scene.integrator.guide_caustics = false;
         scene.environment.follow_texture(&scene.textures);
         let variables = scene.values.variables().to_vec();
         scene

@@ -192,10 +192,8 @@ fn prepare(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Camera {
 /// Lets photons show paths the way, if the scene wants that, unless `stop` says that it is enough.
 fn guide(scene: &mut Scene, plan: &Plan, pool: &rayon::ThreadPool, stop: &(dyn Fn() -> bool + Sync)) {
     if scene.integrator.guide_caustics {
-        // The whole picture counts, as all its parts are to be guided alike.
-        let (width, height) = plan.frame;
-        let paths = u64::from(width) * u64::from(height) * u64::from(plan.samples);
-        scene.guide = pool.install(|| photons::guide(scene, plan.seed, paths, stop));
+        scene.guide =
+            pool.install(|| photons::guide(scene, plan.seed, photons::rounds(plan.frame, plan.samples), stop));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::film::part::Plan;
 use crate::film::{Adaptive, Aov, Provenance, Tile};
-use crate::integrator::View;
+use crate::integrator::{View, photons};
 use crate::sampler::{Noise, Pattern};
 use crate::scene::{MAX_SIDE, Scene};
 use crate::texture::{MipMode, TextureOptions};
@@ -95,7 +95,7 @@ impl RenderOptions {
         };
         let aovs = self.aovs.clone().unwrap_or_else(|| scene.film.aovs.clone());
         let fingerprint = xxh3_64(how.as_bytes());
-        let (dependence, provenance) = (dependence(scene, samples), self.provenance.clone());
+        let (dependence, provenance) = (dependence(scene, frame, samples), self.provenance.clone());
         Ok(Plan { fingerprint, frame, window, seed, samples, dependence, exposure, tone, aovs, adaptive, provenance })
     }
 
@@ -111,15 +111,16 @@ impl RenderOptions {
 }
 
 /// What of a sample depends on how many there are: how far footprints of textures shrink, where sequences that neighbours
-/// share begin, and that a single one goes through the middle of its pixel.
-fn dependence(scene: &Scene, samples: u32) -> u64 {
+/// share begin, that a single one goes through the middle of its pixel, and how many photons show paths the way.
+fn dependence(scene: &Scene, frame: (u32, u32), samples: u32) -> u64 {
     let looked_up = TextureOptions { samples, ..TextureOptions::default() }.footprint_scale();
     let footprints = if scene.textures.is_empty() { 0 } else { looked_up.to_bits() };
     let sequence = match scene.integrator.noise {
         Noise::White => 0,
         Noise::Blue => samples.next_power_of_two(),
     };
-    u64::from(footprints) << 32 | u64::from(sequence) << 1 | u64::from(samples == 1)
+    let rounds = if scene.integrator.guide_caustics { photons::rounds(frame, samples) } else { 0 };
+    xxh3_64(format!("{footprints} {sequence} {} {rounds}", samples == 1).as_bytes())
 }
 
 /// The sample points of a picture.

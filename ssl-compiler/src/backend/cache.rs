@@ -61,7 +61,7 @@ impl CodeCache {
     /// The folder cannot be made; or, on Unix, it belongs to somebody else, or others may write to it.
     pub fn open(folder: impl Into<PathBuf>, limit: u64) -> io::Result<CodeCache> {
         let folder = folder.into();
-        private_folder::make(&folder)?;
+        private_folder::make(&folder, true)?;
         let (found, missed, faults) = Default::default();
         Ok(CodeCache(Arc::new(Shared { folder, limit, written: Mutex::new(None), found, missed, faults })))
     }

@@ -5,6 +5,7 @@ use super::program::is_graph;
 use kernels::jobs;
 use renderer::scene;
 use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics};
+use ssl_compiler::input;
 use std::path::Path;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +25,9 @@ impl Kind {
             "ssl" => Some(Kind::Shader),
             "toml" | "json" if !path.is_file() => None,
             "toml" | "json" if is_graph(path) => Some(Kind::Graph),
-            "toml" | "json" if scene::is_scene(path) => Some(Kind::Scene),
             "toml" | "json" if jobs::is_scene_job(path) => Some(Kind::SceneJob),
             "toml" | "json" if jobs::is_job(path) => Some(Kind::Job),
+            "toml" | "json" if scene::is_scene(path) => Some(Kind::Scene),
             _ => None,
         }
     }
@@ -58,13 +59,46 @@ impl Kind {
         }
     }
 
+    /// The keys by which a well-formed TOML or JSON file is beyond doubt of this kind.
+    fn marks(self) -> &'static [&'static str] {
+        match self {
+            Kind::Shader | Kind::Graph => &[],
+            Kind::Scene => &["camera", "shapes"],
+            Kind::Job => &["launches"],
+            Kind::SceneJob => &["views"],
+        }
+    }
+
+    /// The kind of a file that is beyond doubt not of this one.
+    fn other(self, path: &Path) -> Option<Kind> {
+        let kind = Kind::of(path)?;
+        if matches!(kind, Kind::Shader | Kind::Graph) {
+            return (kind != self).then_some(kind);
+        }
+        // Of one that is not well-formed, what is wrong with it is all that can be said.
+        let keys = keys(path)?;
+        let is = |kind: &Kind| kind.marks().iter().any(|mark| keys.iter().any(|key| key == mark));
+        [Kind::SceneJob, Kind::Job, Kind::Scene].into_iter().find(is).filter(|_| !is(&self))
+    }
+
     /// Where a file of this kind was wanted and could not be read: if the file is of another kind, says that in place of all that
     /// was found.
     pub fn tell_if_other(self, path: &Path, code: &'static Code, outcome: &mut Outcome) {
-        if let Some(kind) = Kind::of(path).filter(|kind| *kind != self) {
+        if let Some(kind) = self.other(path) {
             let message = format!("`{}` is {}, not {}", path.display(), kind.name(), self.name());
             let hint = kind.taken_by(&path.display().to_string());
             outcome.diagnostics = Diagnostics::from(Diagnostic::without_place(code, message, hint));
         }
     }
+}
+
+/// The keys of a file, if it is well-formed.
+fn keys(path: &Path) -> Option<Vec<String>> {
+    let text = input::text(path, input::MOST_TEXT).ok()?;
+    if path.extension().is_some_and(|e| e == "json") {
+        let table: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
+        return Some(table.into_iter().map(|(key, _)| key).collect());
+    }
+    let table: toml::Table = text.parse().ok()?;
+    Some(table.into_iter().map(|(key, _)| key).collect())
 }

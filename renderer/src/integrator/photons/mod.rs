@@ -43,12 +43,17 @@ struct Landed {
     scattered: Vec<Photon>,
 }
 
-/// Where light lies behind mirrors and glass, for a picture of so many `paths`; `None` where none was found, or once `stop` says
-/// so. It is the same for any number of threads. The scene must have no guide yet, which would guide the photons, too.
-pub fn guide(scene: &Scene, seed: u32, paths: u64, stop: &(dyn Fn() -> bool + Sync)) -> Option<Guide> {
+/// How many rounds a picture of this size and so many samples a pixel is worth: the whole of it, as its parts are guided alike.
+pub fn rounds((width, height): (u32, u32), samples: u32) -> u32 {
+    let paths = u64::from(width) * u64::from(height) * u64::from(samples);
+    (paths / PATHS / u64::from(ROUND)).clamp(*ROUNDS.start(), *ROUNDS.end()) as u32
+}
+
+/// Where light lies behind mirrors and glass, by so many rounds of photons at most, or those before `stop` says that it is enough;
+/// `None` where none was found. It is the same for any number of threads. The scene must have no guide yet, which would guide the photons, too.
+pub fn guide(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<Guide> {
     let sources = Sources::new(scene)?;
     let (mut all, mut rounds, mut kept) = (Landed::default(), 0, 0);
-    let most = (paths / PATHS / u64::from(ROUND)).clamp(*ROUNDS.start(), *ROUNDS.end()) as u32;
     for round in 0..most {
         let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);
         let landed: Vec<Landed> = batches
@@ -58,7 +63,7 @@ pub fn guide(scene: &Scene, seed: u32, paths: u64, stop: &(dyn Fn() -> bool + Sy
             })
             .collect();
         if stop() {
-            return None;
+            break;
         }
         let keeps = all.scattered.len() < ENOUGH_SCATTERED;
         (rounds, kept) = (rounds + 1, kept + u32::from(keeps));

@@ -47,16 +47,17 @@ struct Chosen {
 pub fn go_on(scene: &Scene, work: &mut Workspace, trails: &mut [Trail]) {
     let Workspace { vertices, paths, .. } = work;
     for lane in vertices.lanes() {
-        let Some(sampled) = vertices.next[lane] else { continue };
         let path = &mut paths[vertices.paths[lane] as usize];
         let numbers = BounceNumbers::new(path.sampler, vertices.step);
+        let chosen = choose(&vertices.bsdf(scene, lane), numbers.lobe(), numbers.guide());
+        let drawn = vertices.next[lane].map(|next| Chosen { next, chance: 1.0 });
+        let Some(Chosen { next, chance }) = chosen.or(drawn) else { continue };
         let (arrived, trail) = (vertices.throughput[lane], &mut trails[vertices.paths[lane] as usize]);
         let worth = |beta: Vec3, trail: &Trail| luminance(beta) / trail.chance.sqrt();
         let before = worth(arrived, trail);
-        let chosen = sampled.specular.and_then(|_| choose(&vertices.bsdf(scene, lane), numbers.guide()));
-        let Chosen { next, chance } = chosen.unwrap_or(Chosen { next: sampled, chance: 1.0 });
         trail.extend(&next, chance);
-        vertices.next[lane] = Some(next);
+        // What was drawn before may have carried nothing.
+        (vertices.next[lane], vertices.ends[lane]) = (Some(next), None);
         path.beta = arrived * next.weight * of_energy(&next);
         let survival = (worth(path.beta, trail) / before).min(1.0);
         if numbers.roulette() < survival {
@@ -81,9 +82,12 @@ impl Trail {
     }
 }
 
-/// One of the ways that specular lobes send light, for a number in [0, 1): drawn by the roots of their shares, and weighed to stand
-/// for all. None where there is nothing to choose.
-fn choose(bsdf: &Bsdf<'_>, u: f32) -> Option<Chosen> {
+/// Where sampling the lobes with `u_lobe` chooses a specular one: one of the ways that all of these send light, for a number in
+/// [0, 1), drawn by the roots of their shares, and weighed to stand for all. None where there is nothing to choose.
+fn choose(bsdf: &Bsdf<'_>, u_lobe: f32, u: f32) -> Option<Chosen> {
+    if !bsdf.chooses_specular(if bsdf.has_several() { u_lobe } else { 0.0 }) {
+        return None;
+    }
     let ways = bsdf.specular();
     let share = |way: &BsdfSample| (luminance(way.weight) * of_energy(way)).max(0.0);
     let (total, roots): (f32, f32) = ways.iter().map(|way| (share(way), share(way).sqrt())).fold((0.0, 0.0), add);
@@ -99,7 +103,7 @@ fn choose(bsdf: &Bsdf<'_>, u: f32) -> Option<Chosen> {
         }
     }
     let way = chosen?;
-    // One of the specular lobes was chosen before.
+    // That some specular lobe is chosen has a probability of its own.
     let drawn = (1.0 - bsdf.smooth_share()) * share(way).sqrt() / roots;
     Some(Chosen { next: BsdfSample { weight: way.weight / drawn, ..*way }, chance: share(way) / total })
 }
@@ -116,32 +120,35 @@ fn of_energy(next: &BsdfSample) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bsdf::{BentNormals, Dielectric, Lambert, Mirror, Scatter, WeightedLobe};
+    use crate::bsdf::{BentNormals, Dielectric, Lambert, Mirror, WeightedLobe};
 
-    /// The mean of what is chosen in each direction is what all samples bring there, and the chances of all ways make one.
+    /// The mean of what is chosen in each direction is what all samples bring there, and the chances of all ways make one: also
+    /// of black glass, of which what is refracted carries nothing.
     #[test]
     fn what_is_chosen_stands_for_all_ways() {
         let n = [0.0, 0.0, 1.0];
         let wo = Vec3::new(0.6, 0.0, 0.8);
-        let glass = Dielectric { transmittance: [0.9, 0.5, 0.1], normal: n, ior: 1.5 }.lobe(Vec3::Z, wo, false);
+        let glass = |transmittance| {
+            let lobe = Dielectric { transmittance, normal: n, ior: 1.5 }.lobe(Vec3::Z, wo, false);
+            WeightedLobe::new(lobe, Vec3::splat(0.5))
+        };
         let mirror = Mirror { reflectance: [0.01, 0.02, 0.04], normal: n }.lobe(Vec3::Z, wo);
         let matte = WeightedLobe::new(Lambert { albedo: [0.3; 3], normal: n }.lobe(Vec3::Z), Vec3::ONE);
-        let all = [WeightedLobe::new(glass, Vec3::splat(0.5)), WeightedLobe::new(mirror, Vec3::ONE), matte];
-        for lobes in [&all[..1], &all[..2], &all] {
+        let (clear, black) = (glass([0.9, 0.5, 0.1]), glass([0.0; 3]));
+        let all = [clear, WeightedLobe::new(mirror, Vec3::ONE), matte];
+        let dark = [black, matte];
+        for lobes in [&all[..1], &all[..2], &all, &dark[..1], &dark] {
             let bsdf = Bsdf { lobes, own: None, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
-            assert!(mirror.is_specular());
-            const N: usize = 10_000;
-            let chosen: Vec<Chosen> = (0..N).filter_map(|i| choose(&bsdf, (i as f32 + 0.5) / N as f32)).collect();
-            assert_eq!(chosen.len(), N);
+            const N: usize = 400;
+            let u = |i: usize| (i as f32 + 0.5) / N as f32;
+            let chosen: Vec<Chosen> = (0..N * N).filter_map(|i| choose(&bsdf, u(i / N), u(i % N))).collect();
             let mut chances = 0.0;
-            for way in bsdf.specular() {
+            for way in bsdf.specular().into_iter().filter(|way| way.weight != Vec3::ZERO) {
                 // Mirror and glass reflect the same way, and are told apart by their weights.
-                let same = |c: &&Chosen| {
-                    c.next.wi == way.wi && (c.next.weight.normalize() - way.weight.normalize()).length() < 1e-4
-                };
-                let found: Vec<&Chosen> = chosen.iter().filter(same).collect();
-                let mean = found.iter().map(|c| c.next.weight).sum::<Vec3>() * (1.0 - bsdf.smooth_share()) / N as f32;
-                assert!((mean - way.weight).length() < 2e-3 * way.weight.length(), "{mean} {way:?}");
+                let ratio = |c: &Chosen| (c.next.weight.normalize() - way.weight.normalize()).length();
+                let found: Vec<&Chosen> = chosen.iter().filter(|c| c.next.wi == way.wi && ratio(c) < 1e-4).collect();
+                let mean = found.iter().map(|c| c.next.weight).sum::<Vec3>() / (N * N) as f32;
+                assert!((mean - way.weight).length() < 0.01 * way.weight.length(), "{mean} {way:?}");
                 chances += found[0].chance;
             }
             assert!(chances > 0.99, "{chances}");
