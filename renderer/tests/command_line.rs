@@ -331,10 +331,10 @@ fn files_of_other_kinds_are_named() {
     let cases: [(&[&str], &str, &str); 8] = [
         (&["render", &graph], "is a graph, not a scene", "a material that has `graph"),
         (&["render", &job], "is a job of kernels, not a scene", "`shade fit "),
-        (&["info", &scene_job], "is a job that fits a scene, not a scene", "`shade fit SCENE --job"),
+        (&["info", &scene_job], "is a job that fits a scene, not a scene", "`shade fit SCENE.toml --job"),
         (&["fit", &shader], "is a shader file, not a job of kernels", "`shade eval"),
         (&["fit", &scene], "is a scene, not a job of kernels", "`shade render"),
-        (&["fit", &scene_job], "is a job that fits a scene, not a job of kernels", "`shade fit SCENE --job"),
+        (&["fit", &scene_job], "is a job that fits a scene, not a job of kernels", "`shade fit SCENE.toml --job"),
         (&["fit", &scene, "--job", &job], "is a job of kernels, not a job that fits a scene", "`shade fit "),
         (&["fit", &job, "--list"], "is a job of kernels, not a scene", "`shade fit "),
     ];

@@ -55,7 +55,7 @@ impl Kind {
             ),
             Kind::Scene => format!("`shade render {file}` renders it, `shade fit {file} --job FILE` fits it"),
             Kind::Job => format!("`shade fit {file}` runs it"),
-            Kind::SceneJob => format!("`shade fit SCENE --job {file}` fits the scene"),
+            Kind::SceneJob => format!("`shade fit SCENE.toml --job {file}` fits the scene"),
         }
     }
 
