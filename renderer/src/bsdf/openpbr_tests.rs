@@ -1,3 +1,5 @@
+//! OpenPBR surfaces keep their light, and follow the specification.
+
 use super::super::{WeightedLobe, harness};
 use super::*;
 
