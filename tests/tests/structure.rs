@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 type Layers = &'static [&'static [&'static str]];
 
 const COMPILER: Layers = &[
-    &["input"],
+    &["input", "private_folder"],
     &["tree"],
     &["source"],
     &["diagnostics"],
@@ -328,7 +328,7 @@ fn circles_are_found_however_they_are_written() {
 
 #[test]
 fn only_materials_know_the_compiler() {
-    // What compiled code hands out, lobes and texture requests, is for all; so are places and messages.
+    // What compiled code hands out, lobes and texture requests, is for all; so are places and messages, and private folders.
     let rooms = ["material", "scene", "bin", "lib"];
     let wrong: Vec<String> = sources()
         .into_iter()
@@ -337,7 +337,16 @@ fn only_materials_know_the_compiler() {
         .filter(|(_, text)| {
             let code = without_tests(&code(text));
             let named = code.match_indices("ssl_compiler::").flat_map(|(at, m)| named(&code[at + m.len()..]));
-            let shared = ["runtime", "closure_type", "shader_globals", "types", "diagnostics", "source", "input"];
+            let shared = [
+                "runtime",
+                "closure_type",
+                "shader_globals",
+                "types",
+                "diagnostics",
+                "source",
+                "input",
+                "private_folder",
+            ];
             named.into_iter().any(|n| !shared.contains(&n.as_str()))
         })
         .map(|(path, _)| path)
