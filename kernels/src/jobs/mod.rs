@@ -146,13 +146,7 @@ fn is_json(path: &Path) -> bool {
 pub fn load(path: &Path, options: &Options) -> Loaded {
     let mut context = Context::new(path);
     context.memory = options.memory;
-    if is_scene_job(path) {
-        let message = format!("`{}` fits a scene, not kernels", path.display());
-        let hint = format!("name the scene as well: `shade fit SCENE.toml --job {}`", path.display());
-        context.diagnostics.push(Diagnostic::without_place(&codes::CONFLICT, message, hint));
-    }
-    let made = if context.diagnostics.has_errors() { None } else { make(path, options, &mut context) };
-    match made {
+    match make(path, options, &mut context) {
         Some((plan, adjoint, fingerprint)) if !context.diagnostics.has_errors() => {
             let (sources, diagnostics) = (context.sources.clone(), context.diagnostics.clone());
             let job = Job { plan, adjoint, fingerprint, context, target: options.target };
