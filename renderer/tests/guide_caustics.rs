@@ -108,27 +108,32 @@ fn a_lamp_keeps_its_mean_and_loses_noise() {
 }
 
 #[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
 fn bsdfs_of_shader_files_are_guided_likewise() {
     guides("own", LAMP, OWN_FLOOR, 0.8);
 }
 
 #[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
 fn mirrors_beside_matte_parts_keep_their_share() {
     guides("shiny", LAMP, SHINY_FLOOR, 1.0);
 }
 
 #[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
 fn round_lamps_that_shine_by_their_material_are_found() {
     guides("bulbs", BULBS, FLOOR, 0.9);
 }
 
 #[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
 fn a_wide_sun_is_found() {
     guides("sun", SUN, FLOOR, 0.8);
 }
 
 /// Its light is so even that photons gain nothing. What they draw must not change the mean, nor bring much noise.
 #[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
 fn a_sky_is_found() {
     let sky = "[environment]\ntype = \"daylight\"\nelevation = 60\nsun = false\nscale = [0.1, 0.1, 0.1]\n";
     guides("sky", sky, FLOOR, 1.3);
@@ -136,6 +141,7 @@ fn a_sky_is_found() {
 
 /// A bright window in a dim room, as a picture of all around.
 #[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
 fn an_image_of_all_around_is_found() {
     let folder = Folder::new("around-image");
     let image = folder.file("around.hdr");
@@ -148,6 +154,7 @@ fn an_image_of_all_around_is_found() {
 
 /// Only what is placed is there: its group stands nowhere else.
 #[test]
+#[ignore = "`cargo xtask ci` runs it in release"]
 fn what_instances_place_focuses_light() {
     let glass = "[[groups.balls.shapes]]\ntype = \"sphere\"\nradius = 0.4\nmaterial = \"glass\"\n\
         [[shapes]]\ntype = \"instance\"\ngroup = \"balls\"\ntranslate = [0.0, 0.7, 0.8]\n";
@@ -177,12 +184,12 @@ fn the_picture_is_the_same_however_it_is_made() {
 fn who_follows_a_sample_sees_it_guided() {
     let folder = Folder::new("followed");
     let mut scene = load(&folder, &room(LAMP, FLOOR, "guide_caustics = true\n"), BackendKind::Cranelift);
-    let options = RenderOptions { samples: Some(4), seed: Some(7), ..RenderOptions::default() };
+    let options = RenderOptions { samples: Some(2), seed: Some(7), ..RenderOptions::default() };
     let rendered = pixels(&mut scene, &options);
     let viewed = RenderOptions { view: Some(View::Lobe), ..options.clone() };
-    for (x, y) in [(5, 12), (9, 14), (15, 13)] {
+    for (x, y) in [(5, 12), (15, 13)] {
         let mut one = |sample| Vec3::from(follow(&mut scene, &viewed, (x, y), sample).expect("it is there").radiance);
-        let mean = (0..4).map(&mut one).sum::<Vec3>() / 4.0;
+        let mean = (0..2).map(&mut one).sum::<Vec3>() / 2.0;
         let pixel = rendered[(y * 24 + x) as usize];
         assert!((mean - pixel).abs().max_element() < 1e-4 * (1.0 + pixel.max_element()), "{x}, {y}: {mean} {pixel}");
     }

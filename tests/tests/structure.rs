@@ -408,11 +408,16 @@ fn no_test_is_skipped_without_being_counted() {
     // Tests that take minutes without optimisation run in release, by a step of CI's that names their file.
     const RELEASE: &str = "#[ignore = \"`cargo xtask ci` runs it in release\"]";
     let tasks = std::fs::read_to_string(root().join("xtask/src/ci.rs")).expect("the tasks' source is readable");
-    let list = tasks.split_once("const LONG_TESTS").and_then(|(_, rest)| rest.split_once("];"));
-    let (list, _) = list.expect("the tasks list the long tests");
+    let list = |name: &str| {
+        let list = tasks.split_once(name).and_then(|(_, rest)| rest.split_once("];"));
+        list.expect("the tasks list the long tests").0
+    };
+    let lists = [("tests/tests/", list("const LONG_TESTS")), ("renderer/tests/", list("const LONG_PICTURES"))];
     let ignored = |path: &str, text: &str| {
-        let name = path.strip_prefix("tests/tests/").and_then(|name| name.strip_suffix(".rs"));
-        let runs = name.is_some_and(|name| list.contains(&format!("\"{name}\"")));
+        let runs = lists.iter().any(|(folder, list)| {
+            let name = path.strip_prefix(folder).and_then(|name| name.strip_suffix(".rs"));
+            name.is_some_and(|name| list.contains(&format!("\"{name}\"")))
+        });
         let ignored = code(text).lines().filter(|l| l.trim_start().starts_with("#[ignore")).count();
         ignored > 0 && !(runs && text.lines().filter(|l| l.trim() == RELEASE).count() == ignored)
     };

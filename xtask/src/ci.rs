@@ -2,7 +2,7 @@
 
 use crate::commands::{has, root, run};
 use crate::{
-    Outcome, cargo, cargo_command, embree, from_tables, llvm, proof_features, prove_by, prove_math, skips, test,
+    Outcome, cargo, cargo_command, from_tables, optional_features, proof_features, prove_by, prove_math, skips, test,
 };
 use std::process::Command;
 use std::time::Instant;
@@ -17,8 +17,7 @@ type Step = (&'static str, fn() -> Outcome);
 const STEPS: &[Step] = &[
     ("fmt", || cargo(&["fmt", "--all", "--check"])),
     ("clippy", || clippy("xtask/reference")),
-    ("clippy, llvm", || if llvm::version().is_some() { clippy("xtask/reference,llvm") } else { Ok(()) }),
-    ("embree", with_embree),
+    ("clippy, all features", || clippy(&[&["xtask/reference"], &optional_features()[..]].concat().join(","))),
     ("doc", api_documentation),
     ("reference", || from_tables("reference", &released(), &["--check"])),
     ("coverage", || from_tables("coverage", &released(), &[])),
@@ -28,11 +27,12 @@ const STEPS: &[Step] = &[
         shade(&["fmt", "--check", "scenes", "ssl-compiler/std", "kernels/ssl", "renderer/bsdfs", "tests/render_scenes"])
     }),
     ("warnings", warnings),
-    ("shader tests", || shade(&["test", "scenes", "renderer/bsdfs", "tests/shaders"])),
+    // Those in `tests/shaders` are among the tests.
+    ("shader tests", || shade(&["test", "scenes", "renderer/bsdfs"])),
     ("render", render),
-    ("pictures", equal_pictures),
+    ("pictures", || long_tests("renderer", LONG_PICTURES)),
     ("fits", long_fits),
-    ("long tests", long_tests),
+    ("long tests", || long_tests("ssl-tests", LONG_TESTS)),
     ("proof", || prove_by(&["--test", "proof", "--test", "proof_table"], 10_000)),
     // A program's gradients take many runs of it: the full size is for `prove`.
     ("proof, gradients", || prove_by(&["--test", "proof_gradients"], 1_000)),
@@ -78,23 +78,9 @@ pub fn run_all(arguments: &[String]) -> Outcome {
     Ok(())
 }
 
-/// With and without the back ends that are optional: neither build may lean on the other.
+/// With and without what is optional: neither build may lean on the other.
 fn clippy(features: &str) -> Outcome {
     cargo(&["clippy", "--workspace", "--all-targets", "--features", features, "--", "-D", "warnings"])
-}
-
-/// What differs with Embree: its own room, linted, and the tests of intersection over both structures.
-fn with_embree() -> Outcome {
-    if !embree::is_there() {
-        skips::gap("tests with Embree", "Embree is not installed (`cargo xtask setup` does)");
-        return Ok(());
-    }
-    let clippy = ["clippy", "-p", "renderer", "--all-targets", "--features", "embree", "--", "-D", "warnings"];
-    cargo(&clippy)?;
-    // With the features of the tests as well, whose builds of the compiler these then are.
-    let test = [&["test", "-p", "renderer", "--features", "embree"], proof_features()].concat();
-    cargo(&[&test[..], &["--lib", "accel"]].concat())?;
-    cargo(&[&test[..], &["--test", "intersection", "--test", "equal_pictures"]].concat())
 }
 
 fn api_documentation() -> Outcome {
@@ -164,18 +150,14 @@ fn long_fits() -> Outcome {
     run(command)
 }
 
-/// Every scene that ships makes the same bytes whatever runs its shaders.
-fn equal_pictures() -> Outcome {
-    let test = ["test", "--release", "-p", "renderer", "--test", "equal_pictures"];
-    run(cargo_command(&[&test, proof_features(), &["--", "--ignored"]].concat()))
-}
-
-/// Tests of `ssl-tests`, some of which take minutes without optimisation.
+/// Tests that take minutes without optimisation: of `ssl-tests`, and of the renderer, where every scene that ships makes the
+/// same bytes whatever runs its shaders, and photons keep the means of pictures.
 const LONG_TESTS: &[&str] = &["neutral", "lanes", "shaders", "library_derivatives", "llvm"];
+const LONG_PICTURES: &[&str] = &["equal_pictures", "guide_caustics"];
 
-fn long_tests() -> Outcome {
-    let files: Vec<&str> = LONG_TESTS.iter().flat_map(|name| ["--test", *name]).collect();
-    cargo(&[&["test", "--release", "-p", "ssl-tests"], &files[..], proof_features(), &["--", "--ignored"]].concat())
+fn long_tests(package: &str, names: &[&str]) -> Outcome {
+    let files: Vec<&str> = names.iter().flat_map(|name| ["--test", *name]).collect();
+    cargo(&[&["test", "--release", "-p", package], &files[..], proof_features(), &["--", "--ignored"]].concat())
 }
 
 /// What the steps that share the release build pass to cargo.

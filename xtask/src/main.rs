@@ -112,23 +112,30 @@ fn usage(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Every test, on every back end that can be built here, then the examples in doc comments, which nextest
-/// cannot run.
+/// Every test, with every back end and structure that can be built here, then the examples in doc comments, which
+/// nextest cannot run.
 fn test() -> Outcome {
-    let features: &[&str] = match llvm::version() {
-        Some(_) => &["--features", "llvm"],
-        None => {
-            skips::gap("tests of the LLVM back end", "LLVM 19 is not installed (`cargo xtask setup` does)");
-            &[]
-        }
-    };
+    if llvm::version().is_none() {
+        skips::gap("tests of the LLVM back end", "LLVM 19 is not installed (`cargo xtask setup` does)");
+    }
+    if !embree::is_there() {
+        skips::gap("tests with Embree", "Embree is not installed (`cargo xtask setup` does)");
+    }
+    let optional = optional_features().join(",");
+    let features = ["--features", &optional];
     if has(&["cargo", "nextest", "--version"]) {
         let run = ["nextest", "run", "--workspace", "--no-fail-fast", "--failure-output", "immediate-final"];
-        cargo(&[&run, features].concat())?;
+        cargo(&[&run[..], &features].concat())?;
     } else {
-        cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"], features].concat())?;
+        cargo(&[&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"], &features[..]].concat())?;
     }
-    cargo(&[&["test", "--workspace", "--doc"], features].concat())
+    cargo(&[&["test", "--workspace", "--doc"], &features[..]].concat())
+}
+
+/// The features for which this machine has what they need.
+fn optional_features() -> Vec<&'static str> {
+    let llvm = llvm::version().is_some().then_some("llvm");
+    llvm.into_iter().chain(embree::is_there().then_some("renderer/embree")).collect()
 }
 
 /// The errors of the math library, in release: functions of one number on every float, or on one in so many.
