@@ -8,6 +8,7 @@
 use super::Row;
 use super::block::MAX_TAPE_ROWS;
 use std::cell::RefCell;
+use std::mem::MaybeUninit;
 
 /// Rows up to which an arena is kept beside the one that a thread keeps in any case.
 const MAX_SPARE_ROWS: u32 = 1 << 14;
@@ -18,7 +19,8 @@ thread_local! {
 
 /// The memory of an arena.
 struct Memory {
-    rows: Box<[Row]>,
+    /// Not even zeros: to write them would take the memory of all rows.
+    rows: Box<[MaybeUninit<Row>]>,
     /// Rows from the start that were ever written.
     touched: u32,
 }
@@ -38,7 +40,7 @@ impl Arena {
         let length = rows.max(least) as usize;
         let kept = FREE.try_with(|free| free.borrow_mut().pop()).ok().flatten();
         let fitting = kept.filter(|memory| memory.rows.len() >= length);
-        let memory = fitting.unwrap_or_else(|| Memory { rows: zeroed(length), touched: 0 });
+        let memory = fitting.unwrap_or_else(|| Memory { rows: Box::new_uninit_slice(length), touched: 0 });
         Arena { memory: Some(memory), rows }
     }
 
@@ -47,7 +49,7 @@ impl Arena {
     }
 
     pub fn as_mut_ptr(&mut self) -> *mut Row {
-        self.memory.as_mut().map_or(std::ptr::null_mut(), |memory| memory.rows.as_mut_ptr())
+        self.memory.as_mut().map_or(std::ptr::null_mut(), |memory| memory.rows.as_mut_ptr().cast())
     }
 
     /// Notes that so many rows were written.
@@ -69,12 +71,6 @@ impl Drop for Arena {
             }
         });
     }
-}
-
-/// Rows of zeros, which take memory only once they are written.
-fn zeroed(length: usize) -> Box<[Row]> {
-    // SAFETY: a row consists of floats, which may be zero in all bits.
-    unsafe { Box::new_zeroed_slice(length).assume_init() }
 }
 
 #[cfg(test)]
