@@ -465,6 +465,15 @@ impl TypeTable {
         }
     }
 
+    /// Whether values of a type have some of a struct in them.
+    pub fn holds(&self, ty: &Type, id: StructId) -> bool {
+        match ty {
+            Type::Struct(own) => *own == id || self.get(*own).fields.iter().any(|f| self.holds(&f.ty, id)),
+            Type::Array(element, _) => self.holds(element, id),
+            _ => false,
+        }
+    }
+
     /// The type, to be printed as an author writes it.
     pub fn display<'a>(&'a self, ty: &'a Type) -> TypeDisplay<'a> {
         TypeDisplay { table: self, ty }

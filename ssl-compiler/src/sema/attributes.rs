@@ -231,6 +231,10 @@ impl Checker<'_> {
         let Some(wanted) = self.wanted(f, a, stand) else { return };
         match candidates.iter().find(|g| **g != f && self.takes_and_gives_the_same(**g, wanted)) {
             Some(g) => self.let_stand(f, Custom { by: *g, derived: wanted }, a, stand),
+            None if candidates == [f] => {
+                let hint = "name another function, or leave the attribute out";
+                self.error(&codes::ATTRIBUTE, name.span, "a function cannot stand for itself", hint);
+            }
             None => self.other_signature(&name, candidates[0], wanted, a),
         }
     }
@@ -303,7 +307,20 @@ impl Checker<'_> {
             let message = format!("`{name}` has both a custom derivative and a primal substitute");
             let hint = "keep one of them: a substitute is differentiated, a derivative is called";
             self.error(&codes::ATTRIBUTE, a.span, message, hint);
+        } else if stand == Stand::Primal && self.stands_for_itself(f) {
+            // Nobody may follow them in a circle.
+            self.program.functions[f.0 as usize].attributes.primal = None;
+            let message = format!("the substitute of `{name}` has a substitute, which leads back to `{name}`");
+            let hint = "let one of them have its own derivative: leave its `[PrimalSubstitute]` out";
+            self.error(&codes::ATTRIBUTE, a.span, message, hint);
         }
+    }
+
+    /// Whether a function is the substitute of its substitute, or of that one's, and so on.
+    fn stands_for_itself(&self, f: FunctionId) -> bool {
+        let next = |g: &FunctionId| self.program.function(*g).attributes.primal;
+        // Circles that others closed were opened again, so this ends.
+        std::iter::successors(next(&f), next).any(|g| g == f)
     }
 
     /// `[Inverse(g)]`: `g` gives the point back that the function takes first, from what the function gives.

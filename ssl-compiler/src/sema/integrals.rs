@@ -5,6 +5,7 @@
 
 use super::hir::*;
 use super::lints::{each_expr, each_stmt};
+use super::methods::Owner;
 use super::walk::{Part, deep};
 use super::{Checker, Local};
 use crate::diagnostics::codes;
@@ -196,26 +197,26 @@ impl Checker<'_> {
         let scope: HashMap<String, VarId> = variables.iter().enumerate().map(named).collect();
         let known = |(i, s): (usize, &Seen)| Some((VarId(i as u32), self.local.constants.get(&s.outer)?.clone()));
         let constants = seen.iter().enumerate().filter_map(known).collect();
-        let inside = Local {
+        let within = Local {
             variables,
             scopes: vec![scope],
             constants,
             infers: true,
             function: Some(id),
-            owner: self.local.owner.clone(),
+            owner: self.local.owner.clone().map(|owner| inside(owner, seen)),
             ..Local::default()
         };
-        let around = std::mem::replace(&mut self.local, inside);
+        let around = std::mem::replace(&mut self.local, within);
         let body: Vec<Stmt> = integral.body.iter().filter_map(|s| self.stmt(s)).collect();
-        let inside = std::mem::replace(&mut self.local, around);
-        let result = inside.result.unwrap_or(Type::Void);
+        let within = std::mem::replace(&mut self.local, around);
+        let result = within.result.unwrap_or(Type::Void);
         if result != Type::Error && (result == Type::Void || !super::stmts::always_exits(&body)) {
             let hint = "end it by `return`: `integral(x in [0.0, 1.0]) { return x * x; }`";
             self.error(&codes::INTEGRAL, span, "the integrand can end without returning a value", hint);
             return None;
         }
         let function = &mut self.program.functions[id.0 as usize];
-        (function.result, function.body, function.variables) = (result.clone(), Some(body), inside.variables);
+        (function.result, function.body, function.variables) = (result.clone(), Some(body), within.variables);
         (result != Type::Error).then_some(id)
     }
 
@@ -259,6 +260,12 @@ struct Options {
     sequence: Sequence,
     smoothing: Option<Expr>,
     boundaries: bool,
+}
+
+/// What names in an integrand stand for in a method, whose `this` is one of the variables that the integrand sees.
+fn inside(owner: Owner, seen: &[Seen]) -> Owner {
+    let this = seen.iter().position(|s| Some(s.outer) == owner.this).map(|i| VarId(i as u32));
+    Owner { this, ..owner }
 }
 
 fn plain_parameter(variable: VarId) -> Parameter {

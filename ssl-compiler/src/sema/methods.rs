@@ -38,7 +38,7 @@ pub(super) struct Method {
 pub(super) struct Owner {
     pub ty: Type,
     /// `None` in a static method.
-    this: Option<VarId>,
+    pub this: Option<VarId>,
 }
 
 impl<'a> Checker<'a> {

@@ -186,6 +186,13 @@ impl Checker<'_> {
         if ty == Type::Error {
             return;
         }
+        if ty != Type::Struct(id) && self.program.types.holds(&ty, id) {
+            self.set_differential(id, Some(Type::Error));
+            let name = self.program.types.get(id).name.clone();
+            let message = format!("the differential of `{name}`, {}, holds a `{name}`", self.name_of(&ty));
+            let hint = "the struct takes its differential in, so neither would have an end; write a struct of the derivatives alone";
+            return self.error(&codes::NO_DIFFERENTIAL, span, message, hint);
+        }
         let is_vector_space = self.differential(&ty).as_ref() == Some(&ty);
         if is_vector_space && ty == Type::Struct(id) && !marked {
             return;

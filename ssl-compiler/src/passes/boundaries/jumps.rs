@@ -105,7 +105,11 @@ fn among(flat: &Flat, mut taint: Taint) -> Found {
             return;
         }
         let kind = match data.op {
-            Op::FloatCompare(Compare::Eq | Compare::Ne) => return,
+            Op::FloatCompare(Compare::Eq | Compare::Ne) => match sizes.may_stay(&data.args, |v| taint.is_drawn(v)) {
+                true => Kind::Unknown(Why::Curved),
+                // They are equal at single places only, which have no size.
+                false => return,
+            },
             Op::FloatCompare(compare) if sizes.settled(compare, &data.args).is_none() => Kind::Compare(compare),
             Op::Float1(op @ (Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc)) => Kind::Rounding(op),
             Op::FloatToInt => Kind::Rounding(Float1::Trunc),
