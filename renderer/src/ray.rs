@@ -23,6 +23,17 @@ impl Ray {
     pub fn at(&self, t: f32) -> Vec3 {
         self.origin + self.direction * t
     }
+
+    /// Turned so that it ends at a point; `short` is the share of its length that it ends before. Where the point lies behind
+    /// its origin, it has no length.
+    pub fn ending_at(self, end: Vec3, short: f32) -> Ray {
+        let way = end - self.origin;
+        let length = way.length();
+        match way.dot(self.direction) > 0.0 {
+            true => Ray { direction: way / length, t_max: length * (1.0 - short), ..self },
+            false => Ray { t_max: 0.0, ..self },
+        }
+    }
 }
 
 /// Partials of a ray's origin and of its unit direction by film x and film y, per pixel; x grows to the

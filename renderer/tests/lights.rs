@@ -3,6 +3,7 @@
 mod lights {
     pub mod batches;
     pub mod emission;
+    pub mod far;
     pub mod linking;
     pub mod many;
     pub mod punctual;

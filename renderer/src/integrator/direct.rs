@@ -13,6 +13,7 @@ use super::vertices::{Vertex, Vertices};
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::bsdf::Bsdf;
+use crate::geometry::surface::{self, Asked};
 use crate::light::{
     self, Arriving, DirectionFootprint, Drawn, Glow, LightPlace, LightSampling, ParallelLight, PointLight,
 };
@@ -242,11 +243,27 @@ impl Vertex<'_> {
         }
     }
 
+    /// From beside this surface to beside the light. Both ends move by what rounding may be off there, which on large shapes
+    /// and far from the origin is more than a small part of the way between them.
     fn shadow_ray(&self, towards: &Towards) -> Ray {
         let s = &self.point.surface;
         let origin = offset_origin(s.position, s.position_error, s.gnormal, towards.wi);
-        // Short of the light itself, which would shadow its own sample.
-        Ray { t_max: towards.distance * (1.0 - 1e-4), ..Ray::new(origin, towards.wi, self.path.ray.time) }
+        let ray = Ray::new(origin, towards.wi, self.path.ray.time);
+        match &towards.radiance {
+            _ if towards.distance == f32::INFINITY => ray,
+            Radiance::Shape(drawn) => ray.ending_at(self.beside_light(drawn), 1e-6),
+            // A lamp may hang in the surface that it is fixed to.
+            _ => ray.ending_at(s.position + towards.wi * towards.distance, 1e-4),
+        }
+    }
+
+    /// A drawn point, moved out of its shape towards this vertex.
+    fn beside_light(&self, drawn: &Drawn) -> Vec3 {
+        let geometry = &self.scene.geometry;
+        let primitive = geometry.primitive_of(drawn.shape, drawn.hit.primitive);
+        let ray = Ray::new(self.point.surface.position, drawn.wi, self.path.ray.time);
+        let light = surface::asked_on(geometry, (drawn.shape, primitive), &ray, &drawn.hit, Asked::default());
+        offset_origin(light.position, light.position_error, light.gnormal, -drawn.wi)
     }
 
     /// What see-through surfaces on the way are asked with, if the scene has any. Their textures are read with the footprint

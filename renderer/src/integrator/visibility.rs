@@ -21,8 +21,9 @@ use ssl_compiler::runtime::HostServices;
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
     shadow_ray: u32,
-    /// What is left of it.
+    /// What is left of it, and where it ends; none where that is nowhere.
     ray: Ray,
+    end: Option<Vec3>,
     travelled: f32,
     transmittance: Vec3,
     /// The look-ups of textures that shaders have made for it.
@@ -82,6 +83,7 @@ pub fn find(
             memory.crossings.push(Crossing {
                 shadow_ray: i as u32,
                 ray: *ray,
+                end: ray.t_max.is_finite().then(|| ray.at(ray.t_max)),
                 travelled: 0.0,
                 transmittance: Vec3::ONE,
                 look_ups: 0,
@@ -172,7 +174,9 @@ fn pass(scene: &Scene, light: &LightSamples, memory: &mut Crossings, clock: &mut
             crossing.travelled += crossing.hit.t;
             let ray = &mut crossing.ray;
             ray.origin = offset_origin(surface.position, surface.position_error, surface.gnormal, ray.direction);
-            ray.t_max -= crossing.hit.t;
+            if let Some(end) = crossing.end {
+                *ray = ray.ending_at(end, 0.0);
+            }
         }
         clock.end(Stage::Shaders);
         clock.times.was(timed.nanoseconds(), Stage::Shaders, Stage::Textures);
