@@ -78,6 +78,13 @@ pub fn seen_from_the_front(rest: &str) -> String {
     )
 }
 
+/// A white wall a unit behind the models, which shows 1 where no shadow is on it.
+pub const LIT_WALL: &str = "[integrator]\nsamples = 1\nmax_depth = 1\n\
+    [[lights]]\ntype = \"distant\"\ndirection = [0, 0, -1]\nirradiance = [3.1415927, 3.1415927, 3.1415927]\n\
+    [materials.wall]\n\
+    source = \"shader m(out closure c) { c = make_closure<Lambert>(color(1.0), global_value<normal>); }\"\n\
+    [[shapes]]\ntype = \"rectangle\"\nmaterial = \"wall\"\nscale = [9, 1, 9]\nrotate = [90, 0, 0]\ntranslate = [0, 0, -1]\n";
+
 /// What the middle of a pixel shows should be this function of x and y.
 pub fn shows(pixels: &[[f32; 3]], tolerance: f32, expected: impl Fn(f32, f32) -> [f32; 3]) {
     for (i, found) in pixels.iter().enumerate() {

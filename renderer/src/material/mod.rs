@@ -184,6 +184,11 @@ impl Material {
         self.emission.as_deref()
     }
 
+    /// Lets no light pass straight on, for who knows that none would.
+    pub fn forget_passage(&mut self) {
+        self.passage = None;
+    }
+
     /// What of it lets light pass straight on; `None` where none does.
     pub fn passage(&self) -> Option<&Material> {
         self.passage.as_deref()

@@ -1,7 +1,7 @@
 //! glTF files: what stands where, of what material, in which light, seen by which camera.
 
 use crate::models::writer::Writer;
-use crate::{Folder, asset, pixels, seen_from_the_front, shows};
+use crate::{Folder, LIT_WALL, asset, pixels, seen_from_the_front, shows};
 use base64::Engine as _;
 use serde_json::json;
 
@@ -155,6 +155,40 @@ fn materials_return_the_light_that_they_should() {
         let off = (0..3).map(|i| (mean(i) - expected[i]).abs()).fold(0.0, f32::max);
         // The blended one takes a way at random: 4096 draws of a half.
         assert!(off < 0.03, "{material}: {:?} for {expected:?}", [mean(0), mean(1), mean(2)]);
+    }
+}
+
+/// So that a wall behind is lit through it.
+#[test]
+fn light_samples_pass_what_alpha_leaves_open() {
+    for mode in ["BLEND", "MASK"] {
+        let mut w = Writer::empty();
+        let number =
+            w.add("materials", json!({"pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0]}, "alphaMode": mode}));
+        let mesh = w.square(Some(number), json!({}));
+        w.add("nodes", json!({"mesh": mesh}));
+        let pixels = picture(&w, &format!("{LIT_WALL}{MODEL}"));
+        let off = pixels.iter().flatten().map(|x| (x - 1.0).abs()).fold(0.0, f32::max);
+        assert!(off < 1e-4, "{mode}: {pixels:?}");
+    }
+}
+
+/// Of the other images than those of base colors alpha means nothing.
+#[test]
+fn alpha_counts_in_base_colors_alone() {
+    let shown = |alpha: u8| {
+        let mut w = Writer::empty();
+        let image = w.texture(&[&[[200, 128, 230, alpha]; 2], &[[200, 128, 230, alpha]; 2]], json!({}));
+        let maps = json!({"pbrMetallicRoughness": {"metallicRoughnessTexture": {"index": image}},
+            "normalTexture": {"index": image}, "emissiveTexture": {"index": image}, "emissiveFactor": [1, 1, 1]});
+        let number = w.add("materials", maps);
+        let mesh = w.square(Some(number), json!({}));
+        w.add("nodes", json!({"mesh": mesh}));
+        picture(&w, &format!("[environment]\ntype = \"daylight\"\nelevation = 40\n{MODEL}"))
+    };
+    let (plain, with) = (shown(255), shown(128));
+    for (a, b) in plain.iter().flatten().zip(with.iter().flatten()) {
+        assert!((a - b).abs() < 0.01 * (1.0 + a), "{a} {b}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! OBJ files with the materials of their libraries.
 
-use crate::{Folder, seen_from_the_front, shows};
+use crate::{Folder, LIT_WALL, seen_from_the_front, shows};
 
 /// Two squares side by side.
 const SQUARES: &str = "mtllib the colors.mtl\nv -1 -1 0\nv 0 -1 0\nv 0 1 0\nv -1 1 0\nv 1 -1 0\nv 1 1 0\n\
@@ -53,6 +53,16 @@ fn materials_return_the_light_that_they_should() {
     }
 }
 
+/// So that a wall behind is lit through them, and however many bounces are allowed.
+#[test]
+fn light_samples_pass_what_is_open() {
+    for library in ["newmtl left\nd 0\nnewmtl right\nd 0\n", "newmtl left\nd 0\nmap_Kd a.png\nnewmtl right\nd 0\n"] {
+        let folder = folder(library);
+        image::RgbaImage::from_pixel(2, 2, image::Rgba([255; 4])).save(folder.0.join("a.png")).expect("as above");
+        shows(&folder.picture(&seen_from_the_front(&format!("{LIT_WALL}{OBJ}"))), 1e-4, |_, _| [1.0; 3]);
+    }
+}
+
 #[test]
 fn images_are_beside_their_library() {
     let folder =
@@ -89,7 +99,26 @@ fn what_libraries_lack_is_said() {
     folder.write("the colors.mtl", "newmtl left\nmap_Ks shiny.png\nnewmtl right\nKd 1 0 0\n");
     let said = folder.said(&scene);
     assert!(said.contains("S0025") && said.contains("other than `map_Kd`"), "{said}");
+    folder.write("the colors.mtl", "newmtl left\nmap_Kd -s 2 2 1 a.png\nnewmtl right\nKd 1 0 0\n");
+    let said = folder.said(&scene);
+    assert!(said.contains("S0025") && said.contains("options of `map_Kd`"), "{said}");
     std::fs::remove_file(folder.0.join("the colors.mtl")).expect("it was written");
     let said = folder.said(&scene);
     assert!(said.contains("S0025") && said.contains("the colors.mtl"), "{said}");
+}
+
+/// A line may name several libraries, and the name of one may have blanks: that of a file that is there counts first.
+#[test]
+fn a_line_may_name_several_libraries() {
+    let folder = folder("newmtl left\nKd 0 0 0\nKe 1 0 0\nnewmtl right\nKd 0 0 0\nKe 0 1 0\n");
+    let scene = seen_from_the_front(OBJ);
+    let red_and_green = |x: f32, _: f32| if x < 0.0 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
+    folder.write("colors.mtl", "newmtl left\nKd 0 0 0\nKe 0 0 1\n");
+    shows(&folder.picture(&scene), 1e-6, red_and_green);
+    std::fs::remove_file(folder.0.join("the colors.mtl")).expect("it was written");
+    folder.write("the", "newmtl right\nKd 0 0 0\nKe 0 1 0\n");
+    shows(&folder.picture(&scene), 1e-6, |x, _| if x < 0.0 { [0.0, 0.0, 1.0] } else { [0.0, 1.0, 0.0] });
+    std::fs::remove_file(folder.0.join("the")).expect("it was written");
+    let said = folder.said(&scene);
+    assert!(said.contains("S0025") && said.contains("`the`"), "{said}");
 }

@@ -247,7 +247,8 @@ fn made(
         images.push((map.slot, image));
     }
     let name = material.name.clone().unwrap_or_default();
-    Ok(ModelMaterial { name, shader: BuiltIn::MetallicRoughness, parameters, images })
+    let opaque = !blend && cutoff <= 0.0;
+    Ok(ModelMaterial { name, shader: BuiltIn::MetallicRoughness, parameters, images, opaque })
 }
 
 /// A transform of texture coordinates as rows of an affine map, for v that runs up the image and not down.

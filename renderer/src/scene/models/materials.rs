@@ -44,6 +44,9 @@ pub fn build(
             // The shaders have all that is given them: tests bind each of them.
             let _ = made.bind(name, &value);
         }
+        if material.opaque {
+            made.forget_passage();
+        }
         materials.push(made);
     }
     materials

@@ -73,6 +73,8 @@ pub struct ModelMaterial {
     pub parameters: Vec<(&'static str, ParameterValue)>,
     /// By the shader's slots.
     pub images: Vec<(&'static str, ModelImage)>,
+    /// No light passes straight through it, whatever its images hold: shadow rays need not ask its shader.
+    pub opaque: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

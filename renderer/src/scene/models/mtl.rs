@@ -35,10 +35,12 @@ pub fn made(material: Option<&tobj::Material>, folder: &Path) -> (ModelMaterial,
         ("has_diffuse_map", ParameterValue::Bool(diffuse_map.is_some())),
         ("has_opacity_map", ParameterValue::Bool(opacity_map.is_some())),
     ];
+    let covers = opacity == 1.0 && opacity_map.is_none() && diffuse_map.as_ref().is_none_or(never_has_alpha);
+    let opaque = glass || covers;
     let images = [("diffuse_map", diffuse_map), ("opacity_map", opacity_map)];
     let images = images.into_iter().filter_map(|(slot, image)| Some((slot, image?))).collect();
     let emission = usable(m.emissive).map_or(Vec3::ZERO, Vec3::from);
-    (ModelMaterial { name: m.name.clone(), shader: BuiltIn::Mtl, parameters, images }, emission)
+    (ModelMaterial { name: m.name.clone(), shader: BuiltIn::Mtl, parameters, images, opaque }, emission)
 }
 
 fn usable(color: Option<[f32; 3]>) -> Option<[f32; 3]> {
@@ -61,6 +63,32 @@ fn image(text: &str, raw: bool, folder: &Path) -> ModelImage {
     ModelImage { path: folder.join(name.replace('\\', "/")), raw, wrap: [Wrap::Repeat; 2] }
 }
 
+/// Whether images of this format have none.
+fn never_has_alpha(image: &ModelImage) -> bool {
+    let extension = image.path.extension().map(|e| e.to_ascii_lowercase());
+    extension.is_some_and(|e| ["jpg", "jpeg", "hdr"].iter().any(|format| e == *format))
+}
+
+/// Whether options stand before the name of an image that change what is seen of it.
+pub fn has_options(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let Some((_, before)) = words.split_last().filter(|_| text.starts_with('-')) else { return false };
+    let is_option = |word: &str| word.strip_prefix('-').is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+    before.chunk_by(|_, next| !is_option(next)).any(|option| !changes_nothing(option))
+}
+
+/// Whether an option has the value that counts without it.
+fn changes_nothing(option: &[&str]) -> bool {
+    let all = |values: &[&str], number: f32| values.iter().all(|v| v.parse() == Ok(number));
+    match option {
+        ["-s", values @ ..] => all(values, 1.0),
+        ["-o" | "-t", values @ ..] => all(values, 0.0),
+        ["-mm", base, gain] => all(&[base], 0.0) && all(&[gain], 1.0),
+        ["-clamp", "off"] | ["-blendu" | "-blendv", "on"] => true,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +104,17 @@ mod tests {
     fn images_are_named_behind_options() {
         let found = image("-bm 0.3 maps\\a.png", true, Path::new("lib"));
         assert_eq!(found.path, Path::new("lib/maps/a.png"));
+    }
+
+    #[test]
+    fn options_count_where_they_change_something() {
+        for text in ["a.png", "my maps/a -s.png", "-s 1 1 1 a.png", "-o 0 0 0 -mm 0 1 -clamp off a.png"] {
+            assert!(!has_options(text), "{text}");
+        }
+        for text in
+            ["-s 2 2 1 a.png", "-o 0 -0.5 0 a.png", "-s 1 1 1 -clamp on a.png", "-bm 0.3 a.png", "-t a.png b.png"]
+        {
+            assert!(has_options(text), "{text}");
+        }
     }
 }

@@ -15,8 +15,8 @@ pub fn read(path: &Path, smooth: bool, wanted: &[&str], variables: &OnVertices) 
     let obj::ObjFile { parts, libraries } = obj::load_parts(path, smooth, wanted, variables)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut known = Vec::new();
-    for library in libraries {
-        match materials(&folder.join(&library)) {
+    for library in libraries.iter().flat_map(|named| files(named, folder)) {
+        match materials(&folder.join(library)) {
             Ok((materials, file)) => {
                 known.extend(materials.into_iter().map(|m| (m, file.clone())));
                 model.files.push(file);
@@ -30,6 +30,12 @@ pub fn read(path: &Path, smooth: bool, wanted: &[&str], variables: &OnVertices) 
     };
     if known.iter().any(|(m, _)| unread(m)) {
         model.left_out.push("images of its materials other than `map_Kd` and `map_d`".to_owned());
+    }
+    let has_options = |m: &tobj::Material| {
+        [&m.diffuse_texture, &m.dissolve_texture].into_iter().flatten().any(|text| mtl::has_options(text))
+    };
+    if known.iter().any(|(m, _)| has_options(m)) {
+        model.left_out.push("options of `map_Kd` and `map_d`, such as `-s`".to_owned());
     }
     let mut emissions: Vec<Vec3> = Vec::new();
     for (material, file) in &known {
@@ -49,6 +55,13 @@ pub fn read(path: &Path, smooth: bool, wanted: &[&str], variables: &OnVertices) 
     }
     model.meshes.push(of_mesh);
     Ok(model)
+}
+
+/// The files that stand behind `mtllib`: one, whose name may have blanks, or several with blanks between them.
+fn files<'a>(named: &'a str, folder: &Path) -> Vec<&'a str> {
+    let is_there = |name: &&str| folder.join(name).exists();
+    let several: Vec<&str> = named.split_whitespace().collect();
+    if is_there(&named) || !several.iter().any(is_there) { vec![named] } else { several }
 }
 
 /// The materials of a library, and where it is.
