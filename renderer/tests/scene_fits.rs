@@ -390,3 +390,19 @@ fn targets_that_hold_no_numbers_and_other_targets_are_told() {
     let (code, _, said) = run(&["--steps", "4", "--resume"]);
     assert_eq!(code, 0, "{said}");
 }
+
+/// The parts of its shader that shine or let light pass read none of what is fitted.
+#[test]
+fn variables_of_materials_that_shine_a_little_are_fitted() {
+    let folder = Folder::new("shining");
+    let painted = "globals { color paint; }\nshader painted(out closure c)\n{\n    \
+        c = make_closure<Lambert>(global_value<paint>, global_value<normal>) + make_closure<Emission>(color(0.1))\n\
+        + 0.1 * make_closure<Transparent>(color(0.5));\n}\n";
+    let room = room(&materials(MATTE, painted, LAMP), 1, "")
+        .replace("radius = 0.8\n", "radius = 0.8\nname = \"ball\"\nvariables = { paint = 0.3 }\n");
+    let scene = folder.write("room.toml", &room);
+    let picture = folder.file("by.exr");
+    let by = ["--gradient", "shapes.ball.variables.paint", "--size", "8x6", "--spp", "4"];
+    let (code, _, said) = shade(&[&["render", &scene, "-o", &picture], &by[..]].concat());
+    assert_eq!(code, 0, "{said}");
+}

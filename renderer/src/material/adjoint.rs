@@ -82,21 +82,26 @@ struct Pullback {
 }
 
 impl Pullback {
+    /// None where nothing that is asked is in it.
     fn compile(
         source: &Source,
         of: &Material,
         asked: &GradientBy,
         variables: &[String],
-    ) -> Result<Pullback, CompileError> {
+    ) -> Result<Option<Pullback>, CompileError> {
         let plain = of.shader.interface();
         let closures = plain.closures.iter().map(|c| c.name.as_str());
         let names = asked.parameters.iter().map(|(name, _)| name.as_str());
         let known: Vec<&str> = names.filter(|name| plain.parameters.iter().any(|p| p.name == *name)).collect();
         let slots = asked.textures.iter().filter(|name| plain.textures.iter().any(|t| t.name == **name));
+        let slots: Vec<&str> = slots.map(String::as_str).collect();
         let reads =
             |name: &&String| plain.globals_read.iter().any(|read| plain.globals.field(read.field).name == **name);
         let given: Vec<&String> = asked.variables.iter().filter(reads).collect();
-        let gradient = GradientRequest::of(closures).by_parameters(known).by_textures(slots.map(String::as_str));
+        if known.is_empty() && slots.is_empty() && given.is_empty() {
+            return Ok(None);
+        }
+        let gradient = GradientRequest::of(closures).by_parameters(known).by_textures(slots);
         let gradient = gradient.by_globals(given.iter().map(|name| name.as_str()));
         let mut request = ShaderRequest { gradient: Some(gradient), ..ShaderRequest::from(source.entry.as_deref()) };
         if of.source.is_none() {
@@ -127,14 +132,14 @@ impl Pullback {
         let mut parameters = ParameterBlock::new(interface);
         let words = of.parameters.words.len();
         parameters.words[..words].copy_from_slice(&of.parameters.words);
-        Ok(Pullback {
+        Ok(Some(Pullback {
             parameters,
             fills,
             rows: interface.globals.rows(),
             cotangents: made.map(|g| g.cotangents.clone()).unwrap_or_default(),
             gradients,
             shader,
-        })
+        }))
     }
 }
 
@@ -178,9 +183,10 @@ impl Material {
         for (closure, code) in &self.own {
             code.differentiate(&source.program, *closure)?;
         }
-        let whole = Pullback::compile(&source, self, asked, variables)?;
-        let part = |part: &Option<Box<Material>>| {
-            part.as_deref().map(|part| Pullback::compile(&source, part, asked, variables)).transpose()
+        let Some(whole) = Pullback::compile(&source, self, asked, variables)? else { return Ok(()) };
+        let part = |part: &Option<Box<Material>>| match part.as_deref() {
+            Some(part) => Pullback::compile(&source, part, asked, variables),
+            None => Ok(None),
         };
         let (emission, passage) = (part(&self.emission)?, part(&self.passage)?);
         self.adjoint = Some(Box::new(MaterialAdjoint { whole, emission, passage }));

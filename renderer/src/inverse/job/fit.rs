@@ -4,7 +4,7 @@
 use super::super::{Differentiated, GradientError, Target};
 use super::smooth::{of_image, unevenness};
 use super::{Job, Loss, Planned};
-use crate::film::{Picture, ToneCurve};
+use crate::film::{Picture, Tile, ToneCurve};
 use crate::render::{RenderError, RenderOptions, Sampling, render};
 use glam::Vec3;
 use kernels::jobs::Point;
@@ -144,11 +144,14 @@ impl Fit {
                 let why = "the target pictures may hold NaN or infinity, a weight be too large, or the steps too long";
                 return Err(FitError::Scene(format!("the loss is {loss} after {} steps: {why}", self.step)));
             }
+            if cancel.load(Ordering::Relaxed) {
+                return Err(FitError::Cancelled);
+            }
             let psnr = (self.job.loss == Loss::L2 && loss > 0.0).then(|| -10.0 * loss.log10());
             let point = Point { step: self.step, loss, psnr };
+            self.advance(&gradient)?;
             self.history.push(point);
             watch.measured(&point);
-            self.advance(&gradient, cancel)?;
             watch.stepped(self)?;
         }
         for view in 0..self.job.targets.len() {
@@ -279,6 +282,8 @@ impl Fit {
         RenderOptions {
             samples: Some(samples),
             size: Some(size),
+            // All of it, whatever the scene's film says.
+            crop: Some(Tile::whole(size)),
             seed: Some(crate::sampler::mix(self.job.seed ^ crate::sampler::mix(2 * number + pass))),
             sampling: Sampling::Full,
             aovs: Some(Vec::new()),
@@ -287,9 +292,9 @@ impl Fit {
         }
     }
 
-    /// A step of all optimisers.
-    fn advance(&mut self, gradient: &[f32], cancel: &AtomicBool) -> Result<(), FitError> {
-        let control = Control { cancel: Some(cancel), ..Control::default() };
+    /// A step of all optimisers, which nothing cancels: all have taken it, or none.
+    fn advance(&mut self, gradient: &[f32]) -> Result<(), FitError> {
+        let control = Control { cancel: None, ..Control::default() };
         for mover in &mut self.movers {
             let set = mover.gradient.set_values(&gradient[mover.range.clone()]);
             set.map_err(|e| FitError::Optimiser(e.into()))?;

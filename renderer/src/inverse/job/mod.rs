@@ -147,9 +147,10 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
     let loss = file.loss.as_ref().and_then(|l| l.kind.as_deref()).map_or(Loss::L2, Loss::named);
     let samples = file.samples.unwrap_or(16);
     let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
-    let how: Vec<_> = fits.iter().map(|fit| (fit.method, &fit.group, fit.smooth.to_bits(), fit.attached)).collect();
+    let how: Vec<_> =
+        fits.iter().map(|fit| (fit.method, &fit.group, fit.schedule, fit.smooth.to_bits(), fit.attached)).collect();
     let seen: Vec<u64> = targets.iter().flatten().map(Target::fingerprint).collect();
-    let what = format!("{} {names:?} {loss:?} {} {how:?} {seen:?}", scene.fingerprint, file.seed);
+    let what = format!("{} {names:?} {starts:?} {loss:?} {} {how:?} {seen:?}", scene.fingerprint, file.seed);
     (targets.len() == file.views.len()).then(|| Job {
         steps: file.steps,
         seed: file.seed,

@@ -4,13 +4,14 @@ use super::Loss;
 use super::fit::Fit;
 use kernels::jobs::Point;
 use std::io::{self, Read};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Begins every checkpoint; the number grows with the format.
-const MAGIC: &[u8; 8] = b"SSLFIT\0\x01";
+const MAGIC: &[u8; 8] = b"SSLFIT\0\x02";
 
 impl Fit {
     /// The state. All numbers are little-endian: after 8 bytes that name the format come a number that tells jobs apart, the
-    /// steps, the points of the loss, and for each `[[fit]]` its floats and the state of its optimiser.
+    /// steps, the points of the loss, and for each `[[fit]]` its floats and the state of its optimiser; then a sum of all that.
     ///
     /// # Errors
     /// There is no memory for it.
@@ -28,6 +29,8 @@ impl Fit {
             out.extend(values.words().iter().flat_map(|word| word.to_le_bytes()));
             self.movers[i].optimiser.save(&mut out)?;
         }
+        let sum = xxh3_64(&out);
+        out.extend(sum.to_le_bytes());
         Ok(out)
     }
 
@@ -35,20 +38,29 @@ impl Fit {
     ///
     /// # Errors
     /// It is damaged, or of another job or scene. The fit is of no use then.
-    pub fn load(&mut self, mut from: &[u8]) -> Result<(), String> {
+    pub fn load(&mut self, saved: &[u8]) -> Result<(), String> {
         let damaged = |e: io::Error| format!("it is damaged: {e}");
+        if !saved.starts_with(MAGIC) {
+            return Err("it is no checkpoint of a scene's fit, or one of another version".to_owned());
+        }
+        let is_whole = |(all, sum): &(&[u8], &[u8; 8])| xxh3_64(all) == u64::from_le_bytes(**sum);
+        let Some((mut from, _)) = saved.split_last_chunk::<8>().filter(is_whole) else {
+            return Err("it is damaged".to_owned());
+        };
+        from = &from[MAGIC.len()..];
         let mut bytes = |n: usize| {
             let mut out = vec![0; n];
             from.read_exact(&mut out).map_err(damaged).map(|()| out)
         };
-        if bytes(8)? != MAGIC {
-            return Err("it is no checkpoint of a scene's fit".to_owned());
-        }
         let number = |bytes: Vec<u8>| bytes.iter().rev().fold(0_u64, |n, byte| n << 8 | u64::from(*byte));
         if number(bytes(8)?) != self.job.fingerprint {
             return Err("it is of another job or of another scene".to_owned());
         }
-        self.step = number(bytes(8)?);
+        let step = number(bytes(8)?);
+        if step > self.job.steps {
+            return Err(format!("it has taken {step} steps, and the job has {}", self.job.steps));
+        }
+        self.step = step;
         let points = number(bytes(8)?);
         self.history.clear();
         for _ in 0..points {
