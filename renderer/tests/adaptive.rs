@@ -214,6 +214,7 @@ fn scenes_may_say_it() {
     assert!(made(&own, "b.exr", &[]) == by_option);
     let all = made(&plain, "c.exr", &[]);
     assert!(all != by_option && made(&own, "d.exr", &["--adaptive", "off"]) == all);
+    assert!(made(&own, "g.exr", &["--set", "integrator.adaptive=off"]) == all);
     assert!(made(&own, "e.exr", &["--spp", "4"]) == made(&plain, "f.exr", &["--spp", "4"]));
     let parts = shade(&["render", &own, "-o", &folder.file("a.part"), "--sample-range", "0..8"]);
     assert!(parts.status.code() == Some(1) && said(&parts).contains("`--adaptive off`"), "{}", said(&parts));
@@ -221,6 +222,7 @@ fn scenes_may_say_it() {
         ("adaptive = 0.02, ", "", "`min_samples` means nothing without `adaptive`"),
         ("adaptive = 0.02", "adaptive = 0", "it must be above 0 and below 1"),
         ("adaptive = 0.02", "adaptive = nan", "it must be above 0 and below 1"),
+        ("adaptive = 0.02", "adaptive = \"no\"", "takes a number or `\"off\"`, and this is a text"),
         ("min_samples = 8", "min_samples = 1", "the least number of samples is 1"),
     ] {
         std::fs::write(&own, text.replace(from, to)).expect("as above");

@@ -68,6 +68,8 @@ fn exit_codes_say_whose_fault_it_is() {
         &["paint"],
         &["render", &scene, "--mip-bias", "nan"],
         &["render", &scene, "--exr", "quarter"],
+        &["eval", "a.ssl", "--points", "10"],
+        &["texture", "make", "a.png", "-o", &out("new/")],
     ] {
         assert_eq!(code(&shade(wrong)), 2, "{wrong:?}");
     }

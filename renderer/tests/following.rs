@@ -178,4 +178,8 @@ fn pixels_and_samples_that_are_not_there_are_refused() {
     refused(&["--pixel", "3,3", "--sample", "4"], 1, "of 4 samples a pixel, there is no 4");
     refused(&["--pixel", "3"], 2, "a pixel is written");
     refused(&["--sample", "3"], 2, "--pixel");
+    // There is no picture, and no statistics.
+    for more in [["-o", "a.png"], ["--stats", "a.json"], ["--view", "normal"], ["--time-limit", "1"]] {
+        refused(&[&["--pixel", "3,3"], &more[..]].concat(), 2, "cannot be used with");
+    }
 }

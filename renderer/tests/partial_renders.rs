@@ -153,6 +153,29 @@ fn parts_of_different_pictures_are_not_merged() {
     refused(&["render", &scene, "--spp", "4", "--sample-range", "2..5", "-o", &a], "S0004", "no 2..5");
 }
 
+/// A part takes its exposure along. Where parts have different ones, none of them is the picture's, in whichever order.
+#[test]
+fn parts_of_different_exposures_need_one() {
+    let (folder, scene) = (Folder::new("exposures"), tiny());
+    let file = |name: &str| folder.file(name);
+    let render = |name: &str, more: &[&str]| {
+        good(&[&["render", &scene, "--size", "16x9", "--spp", "4", "-o", &file(name)], more].concat());
+    };
+    let [a, b] = ["a.part", "b.part"].map(file);
+    render("a.part", &["--sample-range", "0..2"]);
+    render("b.part", &["--sample-range", "2..4", "--exposure", "2"]);
+    render("whole.png", &["--exposure", "-1"]);
+    for [first, second] in [[&a, &b], [&b, &a]] {
+        for output in ["x.png", "x.part"] {
+            refused(&["merge", first, second, "-o", &file(output)], "S0021", "say with `--exposure`");
+        }
+        good(&["merge", first, second, "-o", &file("x.png"), "--exposure", "-1"]);
+        assert!(folder.bytes("x.png") == folder.bytes("whole.png"));
+        // Light is the same with any.
+        good(&["merge", first, second, "-o", &file("x.exr")]);
+    }
+}
+
 #[test]
 fn windows_have_the_pixels_of_the_whole() {
     let (folder, scene) = (Folder::new("crop"), tiny());

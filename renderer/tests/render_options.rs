@@ -208,6 +208,44 @@ fn an_exr_says_how_it_was_made() {
     }
 }
 
+/// The form of the file is in the command, and a picture with a gradient says as much of itself as any other.
+#[test]
+fn an_exr_says_how_it_was_written() {
+    let folder = Folder::new("form");
+    let scene = folder.write("plain.toml", PLAIN);
+    let command = |name: &str, more: &[&str]| {
+        let file = folder.file(name);
+        let said = good(&[&["render", &scene, "-o", &file, "--spp", "2"], more].concat());
+        assert_eq!(said, "");
+        match attribute(&file, "ssl.command") {
+            AttributeValue::Text(text) => text.to_string(),
+            other => panic!("ssl.command is {other:?}"),
+        }
+    };
+    let plain = "shade render plain.toml --spp 2";
+    assert_eq!(command("a.exr", &["--exr", "float", "--exr-compression", "zip"]), plain);
+    let form = ["--exr", "half", "--exr-compression", "piz"];
+    assert_eq!(command("b.exr", &form), format!("{plain} --exr half --exr-compression piz"));
+    // Parts have no form; what is made of them has.
+    let (part, merged) = (folder.file("a.part"), folder.file("c.exr"));
+    let said = good(&["render", &scene, "-o", &part, "--spp", "2"]);
+    assert_eq!(said, "");
+    good(&[&["merge", &part, "-o", &merged], &form[..]].concat());
+    assert!(folder.bytes("b.exr") == folder.bytes("c.exr"));
+    let gradient = ["--gradient", "environment.radiance", "--exr", "half"];
+    assert_eq!(command("d.exr", &gradient), format!("{plain} --gradient environment.radiance --exr half"));
+    let file = folder.file("d.exr");
+    assert_eq!(attribute(&file, "ssl.seed"), attribute(&folder.file("a.exr"), "ssl.seed"));
+    assert_eq!(attribute(&file, "ssl.samples"), AttributeValue::F64(2.0));
+    // Other files have no such form, and that is said.
+    for name in ["a.png", "b.part"] {
+        let said = good(&["render", &scene, "-o", &folder.file(name), "--spp", "2", "--exr", "half"]);
+        assert!(said.contains("`--exr` and `--exr-compression` are for an `.exr`"), "{said}");
+    }
+    let said = good(&["merge", &part, "-o", &folder.file("a.png"), "--exr-compression", "none"]);
+    assert!(said.contains("are for an `.exr`"), "{said}");
+}
+
 #[test]
 fn an_exr_is_compressed_as_it_is_asked_for() {
     let folder = Folder::new("compression");

@@ -209,3 +209,46 @@ fn info_counts_what_there_is() {
     let found: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((code, &found["diagnostics"][0]["severity"]), (Some(1), &json!("error")));
 }
+
+/// Materials that may emit count where they do: one shape with each. A shape in a group is named with it.
+#[test]
+fn info_counts_the_shapes_that_emit() {
+    let folder = Folder::new("lights");
+    let text = r#"
+[materials.pattern]
+source = """
+shader pattern(float power = 0.0, out closure c) { c = make_closure<Emission>(power * color(global_value<uvw>.x)); }
+"""
+
+[materials.bright]
+source = """
+shader bright(float power = 1.0, out closure c) { c = make_closure<Emission>(power * color(global_value<uvw>.x)); }
+"""
+
+[[groups.pair.shapes]]
+type = "sphere"
+material = "pattern"
+
+[[groups.pair.shapes]]
+type = "disk"
+material = "bright"
+
+[[shapes]]
+type = "rectangle"
+material = "pattern"
+
+[[shapes]]
+type = "instance"
+group = "pair"
+"#;
+    let scene =
+        folder.write("lights.toml", &format!("{}{text}", &SCENE[..SCENE.find("[textures").expect("it has one")]));
+    let (code, out, said) = shade(&["info", &scene, "--json"]);
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let found: Value = serde_json::from_str(&out).expect("JSON");
+    let lights = found["lights"].as_array().expect("a list");
+    let places: Vec<_> = lights.iter().map(|l| (&l["type"], &l["object_id"], &l["group"])).collect();
+    assert_eq!(places, [(&json!("shape"), &json!(1), &json!(1))]);
+    let (_, out, _) = shade(&["info", &scene]);
+    assert!(out.contains("lights: 1\n  shape 1 in group 1, as its shader says"), "{out}");
+}

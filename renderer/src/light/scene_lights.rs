@@ -12,7 +12,7 @@ use super::{LightChoice, PointLight, Receiver};
 use crate::geometry::{Body, Geometry, Hit, Primitive};
 use crate::math::luminance;
 use glam::{Vec2, Vec3};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Emitters that are drawn from. Beyond them light is found by paths that meet it, which is right but noisier.
 const MAX_EMITTERS: usize = 1 << 20;
@@ -32,6 +32,8 @@ pub struct SceneLights {
     trees: Vec<LightTree>,
     /// By material.
     glows: Vec<Glow>,
+    /// Shapes whose material varies and was dark at all points where it was asked.
+    dark: HashSet<u32>,
     choice: LightChoice,
 }
 
@@ -56,7 +58,7 @@ impl SceneLights {
         let mut found = Found { studio, glows: studio.glows(), found: Vec::new(), varying: HashMap::new() };
         let mut emitting = found.emitting_groups();
         found.collect(&mut emitting, Geometry::WORLD, 0);
-        let Found { found: mut emitters, glows, .. } = found;
+        let Found { found: mut emitters, glows, varying, .. } = found;
         emitters.sort_unstable_by_key(|(emitter, _)| *emitter);
         let mut lights = SceneLights {
             emitters: emitters.iter().map(|(emitter, _)| *emitter).collect(),
@@ -64,6 +66,7 @@ impl SceneLights {
             links,
             trees: Vec::new(),
             glows,
+            dark: varying.into_iter().filter(|(_, luminances)| luminances.is_none()).map(|(shape, _)| shape).collect(),
             choice,
         };
         let bounds = emitters.into_iter().map(|(emitter, bounds)| {
@@ -119,6 +122,11 @@ impl SceneLights {
     /// What a material sends out to both sides.
     pub fn glow(&self, material: u32) -> Glow {
         self.glows.get(material as usize).copied().unwrap_or(Glow::Dark)
+    }
+
+    /// Whether a shape whose material's emission varies was dark at all points where it was asked.
+    pub fn is_dark(&self, shape: u32) -> bool {
+        self.dark.contains(&shape)
     }
 
     /// Whether a light of a name lights shapes of a list.

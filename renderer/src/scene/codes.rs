@@ -53,7 +53,7 @@ codes! {
     PART = "S0020", "partial render that cannot be read",
         "The partial render, or the checkpoint from which `--resume` continues, is another kind of file, is damaged, was not copied as a whole, or comes from another version or build of this program. Render it again, or leave out `--resume`.";
     MISFIT = "S0021", "partial renders of different pictures",
-        "`shade` can merge partial renders, and continue from a checkpoint, only if they have the same scene, size, crop, seed, layers and number of samples per pixel, and if no two have the same sample. A scene counts as another one if any file that it reads has changed. The message says what differs.";
+        "`shade` can merge partial renders, and continue from a checkpoint, only if they have the same scene, size, crop, seed, layers and number of samples per pixel, and if no two have the same sample. A scene counts as another one if any file that it reads has changed. The message says which of these differs; of a scene and of the other options, it does not say what. Partial renders with different exposures become a `.png` or a larger part only if `--exposure` says which one it is to have.";
     INCOMPLETE = "S0022", "samples that no partial render has",
         "The partial renders of a picture must hold all samples of each pixel together. To make a picture from those that there are, use `--allow-missing`.";
     TEXTURE_FOLDER = "S0023", "folder for converted textures that cannot be used",

@@ -77,6 +77,7 @@ fn of_kind(kind: &Kind) -> Value {
         Flag => json!({"type": "boolean"}),
         Number => number,
         Above(least) => json!({"type": "number", "exclusiveMinimum": least}),
+        Threshold => json!({"anyOf": [{"type": "number", "exclusiveMinimum": 0.0}, {"enum": ["off"]}]}),
         Integer(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
         Choice(words) => json!({"enum": words}),
         Numbers(n) => list(number, n),

@@ -9,6 +9,8 @@ pub enum Kind {
     /// Within bounds; `Above` leaves the lower one out.
     Number,
     Above(f64),
+    /// A number above 0, or `off`.
+    Threshold,
     Integer(i64, i64),
     Choice(&'static [&'static str]),
     /// So many numbers.
@@ -233,7 +235,7 @@ pub const TABLES: &[Table] = &[
         keys: &[
             key("type", Choice(&["path", "direct", "ao", "whitted"]), "which paths of light count"),
             key("samples", Integer(1, 1 << 20), "a pixel, 64 if not given"),
-            key("adaptive", Above(0.0), "samples only where a tile is noisier than this, below 1"),
+            key("adaptive", Threshold, "samples only where a tile is noisier than this, below 1, or \"off\""),
             key("min_samples", Integer(2, 1 << 20), "with adaptive: that every pixel gets, 16 if not given"),
             key("max_depth", Integer(0, 1024), "bounces, 8 if not given"),
             key("seed", Integer(0, u32::MAX as i64), "of the random numbers"),

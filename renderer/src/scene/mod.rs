@@ -59,7 +59,7 @@ use glam::Vec3;
 use graphs::Graphs;
 use linking::Linking;
 use named_tables::ShapesOfTables;
-use schema::SceneFile;
+use schema::{SceneFile, ThresholdText, ThresholdWord};
 use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
 use ssl_compiler::modules::SearchPath;
 use ssl_compiler::source::SourceMap;
@@ -332,11 +332,15 @@ fn integrator(file: &SceneFile, context: &mut Context) -> IntegratorSettings {
         let hint = "it belongs to `type = \"path\"`, whose paths find light by way of mirrors and glass";
         context.error(&codes::CONFLICT, given.span(), "`guide_caustics` means nothing for this integrator", hint);
     }
-    let threshold = context.number(&table.adaptive, "threshold of `adaptive`", 0.0..1.0, 0.0);
+    let adaptive = table.adaptive.as_ref().and_then(|given| match given.get_ref() {
+        ThresholdText::At(threshold) => Some(Spanned::new(given.span(), *threshold)),
+        ThresholdText::Word(ThresholdWord::Off) => None,
+    });
+    let threshold = context.number(&adaptive, "threshold of `adaptive`", 0.0..1.0, 0.0);
     let least = context.integer(&table.min_samples, "least number of samples", 2..i64::from(MAX_SAMPLES) + 1, 16);
     IntegratorSettings {
         kind: table.kind,
-        adaptive: table.adaptive.as_ref().map(|_| Adaptive { threshold, least }),
+        adaptive: adaptive.map(|_| Adaptive { threshold, least }),
         samples: context.integer(&table.samples, "number of samples", 1..i64::from(MAX_SAMPLES) + 1, 64),
         max_depth: context.integer(&table.max_depth, "depth", 0..1025, 8),
         seed: context.integer(&table.seed, "seed", 0..i64::from(u32::MAX) + 1, 0),

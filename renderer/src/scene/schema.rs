@@ -94,7 +94,7 @@ pub struct IntegratorTable {
     pub kind: IntegratorKind,
     pub samples: Option<Spanned<i64>>,
     /// The noise at which a tile has samples enough, and how many it gets at least.
-    pub adaptive: Option<Spanned<f32>>,
+    pub adaptive: Option<Spanned<ThresholdText>>,
     pub min_samples: Option<Spanned<i64>>,
     pub max_depth: Option<Spanned<i64>>,
     pub seed: Option<Spanned<i64>>,
@@ -180,6 +180,20 @@ pub struct MaterialTable {
     pub textures: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
     pub measured: BTreeMap<String, Spanned<String>>,
+}
+
+/// A noise that is small enough, or that none is.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum ThresholdText {
+    At(f32),
+    Word(ThresholdWord),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ThresholdWord {
+    Off,
 }
 
 /// A shader parameter's value.

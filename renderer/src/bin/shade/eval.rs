@@ -64,7 +64,7 @@ pub struct Arguments {
     #[arg(long)]
     time: bool,
     /// With `--time`, the number of points to run
-    #[arg(long, value_name = "N", default_value = "1000000", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value = "1000000", requires = "time", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     points: u64,
     /// The memory for values that the reverse sweep of a gradient keeps, in MiB. A point that needs more ends with an error
     #[arg(long, value_name = "MIB", default_value = "64", value_parser = clap::value_parser!(u32).range(1..=8192))]

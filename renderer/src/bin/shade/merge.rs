@@ -29,7 +29,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Ok(output) => output,
         Err(refused) => return refused,
     };
-    let merged = merge(&arguments.parts).and_then(|sum| complete(sum, arguments.allow_missing, &output));
+    let exposed = arguments.develop.exposure.is_some() || output.is_linear();
+    let merged = merge(&arguments.parts, exposed).and_then(|sum| complete(sum, arguments.allow_missing, &output));
     let sum = match merged {
         Ok(mut sum) => {
             sum.plan.exposure = arguments.develop.exposure.unwrap_or(sum.plan.exposure);
@@ -43,7 +44,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let (window, samples) = (sum.plan.window, sum.ranges.iter().map(|r| r.end - r.start).sum::<u32>());
     let (path, width, height) = (output.path.display(), window.width(), window.height());
     let said = format!("{path}: {width}×{height}, {samples} of {} samples a pixel\n", sum.plan.samples);
-    let note = output.left_out(&sum.plan) + output.stays_linear(&arguments.develop);
+    let remarks = [output.stays_linear(&arguments.develop), output.has_no_form(&arguments.exr)];
+    let note = output.left_out(&sum.plan) + &remarks.concat();
     Outcome { output: said, note, ..Outcome::default() }
 }
 
@@ -62,8 +64,8 @@ fn read(path: &Path) -> Result<Part, Box<Diagnostic>> {
     Ok(part)
 }
 
-/// The sum of all, one held at a time.
-fn merge(paths: &[PathBuf]) -> Result<Part, Box<Diagnostic>> {
+/// The sum of all, one held at a time. Unless it is `exposed` otherwise, all must have the same exposure.
+fn merge(paths: &[PathBuf], exposed: bool) -> Result<Part, Box<Diagnostic>> {
     let mut sum: Option<Part> = None;
     for path in paths {
         let part = read(path)?;
@@ -71,12 +73,18 @@ fn merge(paths: &[PathBuf]) -> Result<Part, Box<Diagnostic>> {
             sum = Some(part);
             continue;
         };
-        sum.join(&part).map_err(|why| {
+        let refused = |why: String, hint: &str| {
             let before = paths[0].display();
             let message = format!("`{}` does not go with `{before}` and those after it: {why}", path.display());
-            let hint = "render all parts from the same files with the same options, each with samples of its own";
             Diagnostic::without_place(&codes::MISFIT, message, hint)
-        })?;
+        };
+        let hint = "render all parts from the same files with the same options, each with samples of its own";
+        sum.join(&part).map_err(|why| refused(why.to_string(), hint))?;
+        let (wanted, its) = (sum.plan.exposure, part.plan.exposure);
+        if !exposed && its != wanted {
+            let hint = "say with `--exposure` which one the picture is to have";
+            return Err(refused(format!("its exposure is {its}, not {wanted}"), hint).into());
+        }
     }
     sum.ok_or_else(|| Diagnostic::without_place(&codes::PART, "there is nothing to merge", "name files").into())
 }

@@ -174,6 +174,9 @@ impl Make {
         if self.inputs.len() > 1 && !folder {
             return Err(format!("for several images `{}` must be a folder that exists", self.output.display()));
         }
+        if !folder && self.output.to_string_lossy().ends_with(std::path::is_separator) {
+            return Err(format!("the folder `{}` does not exist: make it first", self.output.display()));
+        }
         let outputs = if folder {
             self.inputs.iter().map(into).collect::<Result<Vec<PathBuf>, String>>()?
         } else {

@@ -43,7 +43,8 @@ pub fn fit(value: &mut Value, kind: Kind, wrong: &mut Vec<Wrong>) -> bool {
 fn fit_one(value: &mut Value, kind: Kind) -> Result<(), Box<Wrong>> {
     match (kind, &mut value.data) {
         (Kind::Text, Data::Text(_)) | (Kind::Flag, Data::Bool(_)) | (Kind::Integer(..), Data::Integer(_)) => Ok(()),
-        (Kind::Number | Kind::Above(_), Data::Integer(_) | Data::Float(_)) => Ok(()),
+        (Kind::Number | Kind::Above(_) | Kind::Threshold, Data::Integer(_) | Data::Float(_)) => Ok(()),
+        (Kind::Threshold, Data::Text(word)) if word == "off" => Ok(()),
         // Programs that write JSON write so.
         (Kind::Integer(..), &mut Data::Float(x)) if x.fract() == 0.0 && x.abs() < 9e15 => {
             value.data = Data::Integer(x as i64);
@@ -99,7 +100,9 @@ fn other_kind(value: &Value, kind: Kind) -> Wrong {
         _ => None,
     };
     let bare = quoted.filter(|text| match kind {
-        Kind::Number | Kind::Above(_) | Kind::Color | Kind::Factors(_) => text.parse::<f64>().is_ok_and(f64::is_finite),
+        Kind::Number | Kind::Above(_) | Kind::Threshold | Kind::Color | Kind::Factors(_) => {
+            text.parse::<f64>().is_ok_and(f64::is_finite)
+        }
         Kind::Integer(..) => text.parse::<i64>().is_ok(),
         Kind::Flag => matches!(*text, "true" | "false"),
         Kind::Numbers(_) | Kind::Integers(_) | Kind::Rows(..) => {
@@ -157,6 +160,7 @@ fn expected(kind: Kind) -> String {
         Kind::Text => "a text".to_owned(),
         Kind::Flag => "`true` or `false`".to_owned(),
         Kind::Number | Kind::Above(_) => "a number".to_owned(),
+        Kind::Threshold => "a number or `\"off\"`".to_owned(),
         Kind::Integer(..) => "a whole number".to_owned(),
         Kind::Choice(words) => or(words),
         Kind::Numbers(n) => format!("a list of {n} numbers"),

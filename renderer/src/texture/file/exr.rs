@@ -15,6 +15,7 @@ use crate::texture::{Alpha, ColorSpace, Layout, Level, Sample, StoredFile};
 use exr::compression::Compression;
 use exr::prelude as ex;
 use half::f16;
+use std::collections::HashSet;
 
 /// The longest header that is read.
 const LONGEST_HEADER: u64 = 1 << 20;
@@ -200,14 +201,13 @@ fn header(window: &mut Window<'_>) -> Result<Header, FileError> {
     Err(FileError::corrupt("the header does not end"))
 }
 
-/// Which of the channels with these names make the texture: red, green, blue (and alpha), grey (and alpha), or the
-/// first ones; `None` is black.
+/// Which of the channels with these names make the texture: red, green, blue (and alpha), grey (and alpha), positions,
+/// or the first ones; `None` is black. Where no channel without a layer is a color, the first layer that has one counts.
 pub fn choose(names: &[&str]) -> (Vec<Option<u16>>, Alpha) {
     // A list of channels is shorter than the header, which is at most 1 MiB: numbers beyond 16 bits are left out.
     let find = |name: &str| names.iter().position(|n| *n == name).and_then(|i| u16::try_from(i).ok());
-    // Without a layer, else in the first one.
     let plain = ["R", "G", "B", "Y"].into_iter().any(|name| find(name).is_some());
-    let layer = names.iter().find_map(|n| n.rsplit_once('.')).filter(|_| !plain).map(|(layer, _)| layer);
+    let layer = if plain { None } else { first_layer(names) };
     let named = |name: &str| match layer {
         Some(layer) => find(&format!("{layer}.{name}")),
         None => find(name),
@@ -227,6 +227,19 @@ pub fn choose(names: &[&str]) -> (Vec<Option<u16>>, Alpha) {
         None => return ((0..names.len().min(4)).map(|i| Some(i as u16)).collect(), Alpha::None),
     };
     (colors.into_iter().chain(alpha).collect(), kind)
+}
+
+/// The first layer with a color, a grey or positions: one without may stand before it, such as that of `depth.Z` before
+/// `diffuse.R`. Where there is none, the first.
+fn first_layer<'a>(names: &[&'a str]) -> Option<&'a str> {
+    let known: HashSet<&str> = names.iter().copied().collect();
+    let has = |layer: &str, name: &str| known.contains(format!("{layer}.{name}").as_str());
+    let shows = |layer: &str| {
+        let any = ["R", "G", "B", "Y"].into_iter().any(|name| has(layer, name));
+        any || ["X", "Y", "Z"].into_iter().all(|name| has(layer, name))
+    };
+    let layers = || names.iter().filter_map(|n| n.rsplit_once('.')).map(|(layer, _)| layer);
+    layers().find(|layer| shows(layer)).or_else(|| layers().next())
 }
 
 fn tile_table(header: &Header, pixel_bytes: u64, window: &mut Window<'_>) -> Result<TileTable, FileError> {
@@ -282,6 +295,11 @@ mod tests {
         assert_eq!(order(&["B", "G", "R", "glow.B", "glow.G", "glow.R"]), [2, 1, 0]);
         assert_eq!(order(&["X", "Y", "Z"]), [0, 1, 2]);
         assert_eq!(order(&["N.X", "N.Y", "N.Z"]), [0, 1, 2]);
+        // Of several layers, the first that has a color.
+        assert_eq!(order(&["depth.Z", "diffuse.B", "diffuse.G", "diffuse.R"]), [3, 2, 1]);
+        assert_eq!(order(&["depth.Z", "glow.A", "glow.Y", "other.R"]), [2, 1]);
+        assert_eq!(order(&["depth.Z", "N.X", "N.Y", "N.Z"]), [1, 2, 3]);
+        assert_eq!(order(&["a.depth", "b.depth"]), [0, 1]);
         assert_eq!(order(&["A", "Y"]), [1, 0]);
         assert_eq!(order(&["depth"]), [0]);
     }

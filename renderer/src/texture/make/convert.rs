@@ -102,7 +102,7 @@ fn check(how: &Conversion, exr: bool) -> Result<(), MakeError> {
         return refuse("EXR holds f16 or f32; write a `.tx` or `.tif` for integers");
     }
     if exr && matches!(how.compression, Compression::Lzw | Compression::PackBits) {
-        return refuse("EXR is written with `none` or `deflate`");
+        return refuse("EXR is written with `none`, `fast` or `deflate`");
     }
     if exr && how.normal_map {
         return refuse("normal maps with their variance are written as TIFF; write a `.tx` or `.tif`");

@@ -133,6 +133,8 @@ pub struct Light {
     pub strength: Option<[f32; 3]>,
     /// Of a shape: its place in the scene file.
     pub object_id: Option<u32>,
+    /// Of a shape: the number of its group; 0 is the world.
+    pub group: Option<u32>,
 }
 
 impl Report {
@@ -278,7 +280,7 @@ fn textures(scene: &Scene) -> Vec<Texture> {
 }
 
 fn lights(scene: &Scene) -> Vec<Light> {
-    let dark = Light { kind: "", position: None, direction: None, strength: None, object_id: None };
+    let dark = Light { kind: "", position: None, direction: None, strength: None, object_id: None, group: None };
     let of_point = |p: &PointLight| Light {
         kind: if p.cone.is_some() { "spot" } else { "point" },
         position: Some(p.position.to_array()),
@@ -295,16 +297,22 @@ fn lights(scene: &Scene) -> Vec<Light> {
         ..dark
     });
     let geometry = &scene.geometry;
-    let all = (0..geometry.group_count()).flat_map(|group| geometry.members_of(group));
-    let shapes = all.filter(|(body, _)| !matches!(body, Body::Instance(_))).filter_map(|(_, shape)| {
+    let bodies = |group| geometry.bodies_of(group).map(move |(first, body)| (group, first, body));
+    let all = (0..geometry.group_count()).flat_map(bodies);
+    let all = all.filter(|(_, _, body)| !matches!(body, Body::Instance(_)) && body.count() > 0);
+    let shapes = all.filter_map(|(group, first, _)| {
+        let number = geometry.shape_of(first);
+        let shape = geometry.shape(number);
         let strength = match scene.lights.glow(shape.material) {
+            // Most materials of models could emit, and do not.
+            Glow::Varying if scene.lights.is_dark(number) && shape.emission == glam::Vec3::ZERO => return None,
             Glow::Varying => None,
             Glow::Even(radiance) => Some(radiance + shape.emission),
             Glow::Dark if shape.emission == glam::Vec3::ZERO => return None,
             Glow::Dark => Some(shape.emission),
         };
         let strength = strength.map(|s| s.to_array());
-        Some(Light { kind: "shape", strength, object_id: Some(shape.object_id), ..dark })
+        Some(Light { kind: "shape", strength, object_id: Some(shape.object_id), group: Some(group), ..dark })
     });
     shapes.chain(scene.lights.points().map(of_point)).chain(far).collect()
 }

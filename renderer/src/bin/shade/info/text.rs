@@ -63,6 +63,9 @@ fn texture(t: &Texture) -> String {
 
 fn light(l: &Light) -> String {
     let mut out = l.object_id.map_or(l.kind.to_owned(), |id| format!("{} {id}", l.kind));
+    if let Some(group) = l.group.filter(|group| *group != 0) {
+        out += &format!(" in group {group}");
+    }
     for (name, value) in [("at", &l.position), ("towards", &l.direction), ("strength", &l.strength)] {
         if let Some(value) = value {
             out += &format!(" {name} {}", triple(value));

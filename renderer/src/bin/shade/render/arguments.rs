@@ -123,7 +123,8 @@ pub struct Arguments {
     pub(super) attached: Option<f32>,
     /// Instead of rendering, follow one path of the pixel in column X and row Y, and print what each of its hits saw.
     /// Columns and rows start at 0
-    #[arg(long, value_name = "X,Y", help_heading = LOOK, value_parser = pixel)]
+    #[arg(long, value_name = "X,Y", help_heading = LOOK, conflicts_with_all = ["output", "view", "stats", "resume",
+        "keep_checkpoint", "tev", "time_limit"], value_parser = pixel)]
     pub(super) pixel: Option<(u32, u32)>,
     /// With `--pixel`, the number of the sample to follow, from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "0", requires = "pixel", help_heading = LOOK)]

@@ -30,6 +30,8 @@ pub fn words(arguments: &Arguments, scene: &str) -> String {
     let structure = Structure::NAMED.iter().find(|(_, s)| *s == a.accel && a.accel != Structure::default());
     option("accel", structure.map(|(name, _)| (*name).to_owned()));
     option("view", a.view.clone());
+    option("gradient", a.gradient.clone());
+    option("attached", a.attached.map(|step| step.to_string()));
     words.extend(a.derivatives.words());
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }

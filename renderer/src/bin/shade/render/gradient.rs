@@ -4,9 +4,9 @@ use super::Arguments;
 use super::checkpoint::refuse;
 use super::output::{Format, Output};
 use crate::outcome::{self, Outcome};
-use renderer::film::{self, Aov, ImageFormat, Layer, OutputKind, Picture, ToneCurve};
+use renderer::film::{self, Aov, ImageFormat, Layer, Metadata, OutputKind, Picture, ToneCurve};
 use renderer::inverse::{Derivative, Differentiated, GradientError, NotDifferentiable, choose, list};
-use renderer::render::{RenderError, RenderOptions, Sampling, render};
+use renderer::render::{RenderError, RenderOptions, RenderOutput, Sampling, render};
 use renderer::scene::{Scene, codes};
 use ssl_compiler::diagnostics::Diagnostic;
 use std::sync::atomic::AtomicBool;
@@ -44,8 +44,9 @@ pub fn run(
         }
         Err(NotDifferentiable::Memory(why)) => return fail(outcome, &why.to_string()),
     };
+    outcome.note.push_str(output.has_no_form(&arguments.exr));
     match picture(&mut scene, &options, arguments.attached, cancel) {
-        Ok((picture, Derivative { pixels: derivative, left_out })) => {
+        Ok((picture, metadata, Derivative { pixels: derivative, left_out })) => {
             if left_out > 0 {
                 let note = format!("note: {left_out} terms of the derivative are not finite, and are left out\n");
                 outcome.note.push_str(&note);
@@ -59,7 +60,8 @@ pub fn run(
                     let values = derivative.iter().flat_map(|d| d.to_array()).collect();
                     let aov = Aov::Output { name: "gradient".to_owned(), kind: OutputKind::Color };
                     let with = Picture { layers: vec![Layer { aov, values }], ..picture };
-                    film::write(&with, &output.path, format, (0.0, ToneCurve::Clamp), None)
+                    let metadata = output.described(metadata);
+                    film::write(&with, &output.path, format, (0.0, ToneCurve::Clamp), Some(&metadata))
                 }
             };
             match written {
@@ -79,15 +81,17 @@ pub fn run(
     }
 }
 
-/// The picture, and its derivative with the same samples.
+/// The picture, what its file says of how it was made, and its derivative with the same samples.
 fn picture(
     scene: &mut Differentiated,
     options: &RenderOptions,
     attached: Option<f32>,
     cancel: &AtomicBool,
-) -> Result<(Picture, Derivative), GradientError> {
+) -> Result<(Picture, Metadata, Derivative), GradientError> {
     let options = RenderOptions { aovs: Some(Vec::new()), sampling: Sampling::Full, ..options.clone() };
-    let picture = render(&mut scene.scene, &options, cancel, &|_| ())?.picture;
+    let RenderOutput { picture, part, .. } = render(&mut scene.scene, &options, cancel, &|_| ())?;
+    let metadata = part.metadata();
+    drop(part);
     let derivative = match attached {
         None => scene.derivative(&options, cancel)?,
         Some(step) => {
@@ -97,7 +101,7 @@ fn picture(
             Derivative { pixels: scene.slopes(&floats, step, &options, cancel)?, left_out: 0 }
         }
     };
-    Ok((picture, derivative))
+    Ok((picture, metadata, derivative))
 }
 
 fn fail(outcome: &mut Outcome, why: &str) {

@@ -133,6 +133,7 @@ fn begin(
     let plan: Plan = options.plan(scene).map_err(wrong)?;
     outcome.note.push_str(&output.left_out(&plan));
     outcome.note.push_str(output.stays_linear(&arguments.develop));
+    outcome.note.push_str(output.has_no_form(&arguments.exr));
     if arguments.develop.exposure.is_some() && arguments.view.is_some() {
         outcome.note.push_str("`--exposure` changes nothing of a view, which is shown as it is\n");
     }

@@ -3,7 +3,7 @@
 use super::arguments::PICTURE;
 use crate::outcome::{self, Outcome};
 use renderer::film::part::{Part, Plan};
-use renderer::film::{self, ExrCompression, ExrForm, ExrPrecision, ImageFormat, OutputError};
+use renderer::film::{self, ExrCompression, ExrForm, ExrPrecision, ImageFormat, Metadata, OutputError};
 use renderer::scene::codes;
 use ssl_compiler::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,15 @@ impl ExrArguments {
     fn form(&self) -> ExrForm {
         ExrForm { precision: self.exr, compression: self.exr_compression }
     }
+}
+
+/// The options that give an `.exr` this form, each behind a blank; none for the usual one.
+fn words(form: ExrForm) -> String {
+    let usual = ExrForm::default();
+    let precision = ExrPrecision::NAMED.iter().find(|(_, p)| *p == form.precision && *p != usual.precision);
+    let compression = ExrCompression::NAMED.iter().find(|(_, c)| *c == form.compression && *c != usual.compression);
+    let precision = precision.map_or(String::new(), |(name, _)| format!(" --exr {name}"));
+    precision + &compression.map_or(String::new(), |(name, _)| format!(" --exr-compression {name}"))
 }
 
 /// How a `.png` is developed: options that rendering and merging share.
@@ -104,6 +113,11 @@ impl Output {
         format!("a PNG holds the picture alone: name an `.exr` for its layers, {names}\n")
     }
 
+    /// Whether it holds light as it was rendered, for which no exposure counts.
+    pub fn is_linear(&self) -> bool {
+        matches!(self.format, Format::Picture(ImageFormat::Exr(_)))
+    }
+
     /// A remark where an exposure was asked for that the file does not take.
     pub fn stays_linear(&self, develop: &DevelopArguments) -> &'static str {
         match (develop.exposure, self.format) {
@@ -114,11 +128,31 @@ impl Output {
         }
     }
 
+    /// A remark where a form was asked for that only an `.exr` has.
+    pub fn has_no_form(&self, exr: &ExrArguments) -> &'static str {
+        match self.format {
+            Format::Picture(ImageFormat::Exr(_)) => "",
+            _ if exr.form() == ExrForm::default() => "",
+            _ => "`--exr` and `--exr-compression` are for an `.exr`: they change nothing of this file\n",
+        }
+    }
+
+    /// What the file says of how it was made, with the options that say how it is written.
+    pub fn described(&self, mut metadata: Metadata) -> Metadata {
+        let command = &mut metadata.provenance.command;
+        if let Format::Picture(ImageFormat::Exr(form)) = self.format
+            && !command.is_empty()
+        {
+            command.push_str(&words(form));
+        }
+        metadata
+    }
+
     pub fn write(&self, part: &Part) -> Result<(), OutputError> {
         match self.format {
             Format::Picture(format) => {
                 let developed = (part.plan.exposure, part.plan.tone);
-                film::write(&part.picture(), &self.path, format, developed, Some(&part.metadata()))
+                film::write(&part.picture(), &self.path, format, developed, Some(&self.described(part.metadata())))
             }
             Format::Part => film::write_whole(&self.path, &part.encode()),
         }
