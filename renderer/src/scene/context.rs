@@ -185,7 +185,7 @@ impl Context {
     }
 
     pub fn scale(&mut self, value: &Option<Spanned<[f32; 3]>>) -> Vec3 {
-        let hint = "each factor must be a number other than 0, between -1e9 and 1e9";
+        let hint = "each factor must be between 1e-9 and 1e9, or as much below 0";
         self.triple(value, "scale", Vec3::ONE, hint, |x| (1e-9..=1e9).contains(&x.abs()))
     }
 

@@ -4,6 +4,7 @@ use super::{Alpha, ColorSpace, Layout, Sample};
 use crate::math::srgb_to_linear;
 use glam::Vec4;
 use half::f16;
+use smallvec::SmallVec;
 use std::sync::LazyLock;
 
 /// What a look-up gives where there is no texture: unmistakable, so that nobody overlooks it.
@@ -75,8 +76,16 @@ impl Decoder {
         let start = at.min(tile.len().saturating_sub(2 * self.stride));
         match tile.get(start..start + 2 * self.stride) {
             Some(bytes) => (self.pair)(self, bytes)[usize::from(start != at)],
-            None => MISSING,
+            None => self.alone(tile),
         }
+    }
+
+    /// The texel of a tile that holds no other.
+    #[cold]
+    fn alone(&self, tile: &[u8]) -> Vec4 {
+        let mut two = SmallVec::<[u8; 32]>::from_slice(tile);
+        two.resize(2 * self.stride, 0);
+        if tile.len() == self.stride { (self.pair)(self, &two)[0] } else { MISSING }
     }
 
     /// Quads, each from the bytes of two texels of its lower row and of two of its upper, which begin every `step` bytes.
@@ -257,6 +266,8 @@ mod tests {
         let found = one(&layout, ColorSpace::Linear, &[255, 0, 51, 51]);
         assert!((found - Vec4::new(0.2, 0.0, 0.04, 0.2)).abs().max_element() < 1e-7, "{found}");
         assert_eq!(one(&layout, ColorSpace::Linear, &[]), MISSING);
+        // A tile may be a single texel.
+        assert_eq!(Decoder::new(&layout, ColorSpace::Linear).texel(&[255, 0, 51, 51], 0), found);
     }
 
     /// 94 is half of 188, whose light is a half: seen through alpha of a half, a quarter.

@@ -220,6 +220,12 @@ impl Checker<'_> {
         (result != Type::Error).then_some(id)
     }
 
+    /// Whether a variable is one that the integrand being checked sees from outside, or integrates over.
+    pub(super) fn is_given_to_integrand(&self, variable: VarId) -> bool {
+        let given = |id: FunctionId| self.program.function(id).parameters.len();
+        self.local.infers && self.local.function.is_some_and(|id| (variable.0 as usize) < given(id))
+    }
+
     /// The variables that a function reads.
     fn read_in(&self, id: FunctionId) -> HashSet<VarId> {
         let mut read = HashSet::new();

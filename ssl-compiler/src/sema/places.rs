@@ -252,8 +252,16 @@ impl Checker<'_> {
             return None;
         }
         if variable.constant {
-            let message = format!("`{}` is `const` and keeps its value", variable.name);
-            let hint = "remove the `const`, or copy the value into a variable of its own";
+            let (message, hint) = match self.is_given_to_integrand(place.variable) {
+                true => (
+                    format!("an integrand cannot change `{}`", variable.name),
+                    "it runs once for each sample, in no order; copy the value into a variable inside it",
+                ),
+                false => (
+                    format!("`{}` is `const` and keeps its value", variable.name),
+                    "remove the `const`, or copy the value into a variable of its own",
+                ),
+            };
             let d = Diagnostic::error(&codes::CONSTANT_ASSIGNED, place.span, message, hint);
             let d = d.with_label(variable.span, "declared here");
             self.diagnostics.push(d);

@@ -3,7 +3,7 @@
 
 use super::super::{Differentiated, GradientError, Target};
 use super::smooth::{of_image, unevenness};
-use super::{Job, Loss, Planned};
+use super::{Job, Planned};
 use crate::film::{Picture, Tile, ToneCurve};
 use crate::render::{RenderError, RenderOptions, Sampling, render};
 use glam::Vec3;
@@ -147,8 +147,7 @@ impl Fit {
             if cancel.load(Ordering::Relaxed) {
                 return Err(FitError::Cancelled);
             }
-            let psnr = (self.job.loss == Loss::L2 && loss > 0.0).then(|| -10.0 * loss.log10());
-            let point = Point { step: self.step, loss, psnr };
+            let point = Point { step: self.step, loss, psnr: self.job.psnr(loss) };
             self.advance(&gradient)?;
             self.history.push(point);
             watch.measured(&point);

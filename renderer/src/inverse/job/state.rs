@@ -1,6 +1,5 @@
 //! Saving a fit and going on from there, to the bit: the floats, the states of the optimisers, and the losses.
 
-use super::Loss;
 use super::fit::Fit;
 use kernels::jobs::Point;
 use std::io::{self, Read};
@@ -66,8 +65,7 @@ impl Fit {
         for _ in 0..points {
             let step = number(bytes(8)?);
             let loss = f64::from_bits(number(bytes(8)?));
-            let psnr = (self.job.loss == Loss::L2 && loss > 0.0).then(|| -10.0 * loss.log10());
-            self.history.push(Point { step, loss, psnr });
+            self.history.push(Point { step, loss, psnr: self.job.psnr(loss) });
         }
         for i in 0..self.movers.len() {
             let count = self.values_of(i).1.words().len();

@@ -285,7 +285,7 @@ fn go(
     let seconds = begin.elapsed().as_secs_f64();
     let (step, steps, last) = (fit.step(), fit.steps(), fit.history().last().copied());
     let taken = if step == steps { format!("{step} steps") } else { format!("stopped at {step} of {steps} steps") };
-    let loss = last.map_or(String::new(), |point| format!(", loss {:.6e}", point.loss));
+    let loss = last.map_or(String::new(), |point| format!(", loss {:.6e} before the last", point.loss));
     outcome.output = format!("{shown}: {taken}{loss}, {seconds:.1} s\n");
     let values = renderer::inverse::values(&fit.scene.scene, fit.scene.parameters());
     let fitted = fit.scene.parameters().iter().zip(values);
