@@ -32,6 +32,7 @@ use ssl_compiler::diagnostics::Diagnostics;
 use ssl_compiler::source::SourceMap;
 use std::path::Path;
 use target::target;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What is fitted alike.
 struct Planned {
@@ -147,10 +148,13 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
     let loss = file.loss.as_ref().and_then(|l| l.kind.as_deref()).map_or(Loss::L2, Loss::named);
     let samples = file.samples.unwrap_or(16);
     let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
-    let how: Vec<_> =
-        fits.iter().map(|fit| (fit.method, &fit.group, fit.schedule, fit.smooth.to_bits(), fit.attached)).collect();
+    // Not the schedules: where they end with the job, more steps make others of them.
+    let how: Vec<_> = fits.iter().map(|fit| (fit.method, &fit.group, fit.smooth.to_bits(), fit.attached)).collect();
     let seen: Vec<u64> = targets.iter().flatten().map(Target::fingerprint).collect();
-    let what = format!("{} {names:?} {starts:?} {loss:?} {} {how:?} {seen:?}", scene.fingerprint, file.seed);
+    // Those of textures are long.
+    let sum = |start: &Vec<f32>| xxh3_64(&start.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+    let begun: Vec<Option<u64>> = starts.iter().map(|start| start.as_ref().map(sum)).collect();
+    let what = format!("{} {names:?} {begun:?} {loss:?} {} {how:?} {seen:?}", scene.fingerprint, file.seed);
     (targets.len() == file.views.len()).then(|| Job {
         steps: file.steps,
         seed: file.seed,
@@ -163,7 +167,7 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
         fits,
         parameters,
         starts,
-        fingerprint: xxhash_rust::xxh3::xxh3_64(what.as_bytes()),
+        fingerprint: xxh3_64(what.as_bytes()),
     })
 }
 
