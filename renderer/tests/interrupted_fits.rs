@@ -93,7 +93,7 @@ fn an_interrupted_fit_goes_on_to_the_same_bytes() {
     let whole = kept().map(|file| file.expect("it is written"));
     std::fs::remove_dir_all(folder.file("out")).expect("it was written");
     for delay in 0..8 {
-        let child = Command::new(env!("CARGO_BIN_EXE_shade"))
+        let mut child = Command::new(env!("CARGO_BIN_EXE_shade"))
             .args(["fit", &scene, "--job", &folder.file("job.toml"), "-o", &folder.file("out"), "--resume"])
             .args(steps)
             .stdout(Stdio::null())
@@ -101,7 +101,10 @@ fn an_interrupted_fit_goes_on_to_the_same_bytes() {
             .spawn()
             .expect("the program was built for this test");
         let (begin, before) = (Instant::now(), kept()[2].as_ref().ok().cloned());
-        while kept()[2].as_ref().ok() == before.as_ref() && begin.elapsed() < Duration::from_secs(60) {
+        while kept()[2].as_ref().ok() == before.as_ref()
+            && child.try_wait().expect("a child").is_none()
+            && begin.elapsed() < Duration::from_secs(60)
+        {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_millis(3 * delay));

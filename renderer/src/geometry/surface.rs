@@ -101,6 +101,27 @@ pub fn asked_on(
     }
 }
 
+/// As much of a surface as a ray needs that leaves it or ends there.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub position: Vec3,
+    pub position_error: Vec3,
+    pub gnormal: Vec3,
+}
+
+/// That of [`asked_on`].
+#[inline]
+pub fn place_on(geometry: &Geometry, (shape, primitive): (u32, Primitive<'_>), ray: &Ray, hit: &Hit) -> Place {
+    match (primitive, instance::placed(geometry, hit.instance)) {
+        (Primitive::Triangle(mesh, triangle), None) => place_on_triangle(mesh, triangle, hit),
+        _ => {
+            let Surface { position, position_error, gnormal, .. } =
+                asked_on(geometry, (shape, primitive), ray, hit, Asked::default());
+            Place { position, position_error, gnormal }
+        }
+    }
+}
+
 /// The surface in the space of its group, where `ray` is in that space too.
 fn local(primitive: Primitive<'_>, ray: &Ray, hit: &Hit, asked: Asked) -> Surface {
     match primitive {
@@ -223,27 +244,35 @@ fn handedness(mesh: &TriangleMesh, triangle: usize) -> f32 {
     if (b - a).perp_dot(c - a) < 0.0 { -1.0 } else { 1.0 }
 }
 
+/// Of a hit on a triangle the place, and how far rounding may have moved it.
+#[inline(always)]
+fn place_on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit) -> Place {
+    let positions = mesh.vertices(triangle);
+    let gnormal = (positions[1] - positions[0]).cross(positions[2] - positions[0]).normalize_or_zero();
+    // Seven rounded operations make a component (Pharr et al., "Physically Based Rendering", 6.8.2).
+    const GAMMA: f32 = 7.0 * f32::EPSILON * 0.5 * 1.01;
+    let weights = [1.0 - hit.u - hit.v, hit.u, hit.v];
+    let parts = [0, 1, 2].map(|i| positions[i] * weights[i]);
+    let position_error = (parts[0].abs() + parts[1].abs() + parts[2].abs()) * GAMMA;
+    Place { position: parts[0] + parts[1] + parts[2], position_error, gnormal }
+}
+
 #[inline(always)]
 fn on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit, asked: Asked) -> Surface {
+    let Place { position, position_error, gnormal } = place_on_triangle(mesh, triangle, hit);
     let corners = mesh.indices[triangle].map(|i| i as usize);
     let weights = [1.0 - hit.u - hit.v, hit.u, hit.v];
     let sum = |[a, b, c]: [Vec3; 3]| a * weights[0] + b * weights[1] + c * weights[2];
     let mix = |values: &[Vec3]| sum(corners.map(|i| values[i]));
-    let positions = corners.map(|i| mesh.positions[i]);
-    let gnormal = (positions[1] - positions[0]).cross(positions[2] - positions[0]).normalize_or_zero();
     let normal = mix(&mesh.normals).normalize_or(gnormal);
     let tangents = || {
         let tangent = mix(&mesh.tangents).normalize_or(Vec3::X);
         (tangent, (normal.cross(tangent) * handedness(mesh, triangle)).normalize_or(Vec3::Z))
     };
     let (tangent, bitangent) = if asked.tangents { tangents() } else { (Vec3::X, Vec3::Z) };
-    // Seven rounded operations make a component (Pharr et al., "Physically Based Rendering", 6.8.2).
-    const GAMMA: f32 = 7.0 * f32::EPSILON * 0.5 * 1.01;
-    let parts = [0, 1, 2].map(|i| positions[i] * weights[i]);
-    let error = (parts[0].abs() + parts[1].abs() + parts[2].abs()) * GAMMA;
     Surface {
-        position: parts[0] + parts[1] + parts[2],
-        position_error: error,
+        position,
+        position_error,
         normal,
         gnormal,
         tangent,

@@ -13,7 +13,7 @@ use super::vertices::{Vertex, Vertices};
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::bsdf::Bsdf;
-use crate::geometry::surface::{self, Asked};
+use crate::geometry::surface;
 use crate::light::{
     self, Arriving, DirectionFootprint, Drawn, Glow, LightPlace, LightSampling, ParallelLight, PointLight,
 };
@@ -251,7 +251,7 @@ impl Vertex<'_> {
         let ray = Ray::new(origin, towards.wi, self.path.ray.time);
         match &towards.radiance {
             _ if towards.distance == f32::INFINITY => ray,
-            Radiance::Shape(drawn) => ray.ending_at(self.beside_light(drawn), 1e-6),
+            Radiance::Shape(drawn) => ray.ending_at(self.beside_light(drawn), 1e-5),
             // A lamp may hang in the surface that it is fixed to.
             _ => ray.ending_at(s.position + towards.wi * towards.distance, 1e-4),
         }
@@ -262,7 +262,7 @@ impl Vertex<'_> {
         let geometry = &self.scene.geometry;
         let primitive = geometry.primitive_of(drawn.shape, drawn.hit.primitive);
         let ray = Ray::new(self.point.surface.position, drawn.wi, self.path.ray.time);
-        let light = surface::asked_on(geometry, (drawn.shape, primitive), &ray, &drawn.hit, Asked::default());
+        let light = surface::place_on(geometry, (drawn.shape, primitive), &ray, &drawn.hit);
         offset_origin(light.position, light.position_error, light.gnormal, -drawn.wi)
     }
 

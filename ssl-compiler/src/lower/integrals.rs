@@ -7,7 +7,7 @@ use super::state::{State, one};
 use super::{Instance, Lowering, TOKEN, Writer};
 use crate::ir::builder::Builder;
 use crate::ir::points::{self, MAX_SAMPLES, Points, RESEEDED, between, size};
-use crate::ir::{Checkpoint, Compare, FLOAT, FuncId, Function, INT, Int2, Op, Ty, Value, Values};
+use crate::ir::{Checkpoint, Compare, FLOAT, Float1, FuncId, Function, INT, Int2, Op, Ty, Value, Values};
 use crate::runtime::Order;
 use crate::sema::hir::{Argument, ExprKind, Integral};
 use crate::source::Span;
@@ -89,8 +89,8 @@ impl Writer<'_, '_> {
             .collect()
     }
 
-    /// The sum of the integrand over the samples, with what rounding takes from it carried along (Kahan, "Further Remarks on
-    /// Reducing Truncation Errors", 1965): a million terms would lose a hundredth.
+    /// The sum of the integrand over the samples. What rounding takes from it is summed up beside it (Ogita, Rump and Oishi,
+    /// "Accurate Sum and Dot Product", 2005, algorithm 4.1): of a million terms it would be a hundredth.
     fn sums(&mut self, taken: &Taken) -> Values {
         let span = self.b.span;
         let gives: Vec<Ty> = self.cx.functions[taken.integrand.index()].results.clone();
@@ -128,11 +128,13 @@ impl Writer<'_, '_> {
         let (sums, lost) = carried[2..].split_at(count);
         let mut lost_next = Values::new();
         for ((&sum, &lost), &term) in sums.iter().zip(lost).zip(&results[usize::from(taken.effects)..]) {
-            let term = self.b.sub(term, lost);
             let next = self.b.add(sum, term);
             let added = self.b.sub(next, sum);
+            let kept = self.b.sub(next, added);
+            let (of_sum, of_term) = (self.b.sub(sum, kept), self.b.sub(term, added));
+            let more = self.b.add(of_sum, of_term);
             handed.push(next);
-            lost_next.push(self.b.sub(added, term));
+            lost_next.push(self.b.add(lost, more));
         }
         handed.extend(lost_next);
         self.b.close(handed);
@@ -141,7 +143,15 @@ impl Writer<'_, '_> {
         let inst = self.b.push(Op::Loop(Checkpoint::Free), initial, &types, &[condition, body]);
         let results = Values::from_slice(self.b.results(inst));
         self.set_unnamed(TOKEN, one(results[0]));
-        results[2..2 + count].iter().copied().collect()
+        let infinite = self.b.float(f32::INFINITY);
+        let whole = |(&sum, &lost): (&Value, &Value)| {
+            // Of an infinite sum it is no number.
+            let size = self.b.float1(Float1::Abs, lost);
+            let is_finite = self.b.float_compare(Compare::Lt, size, infinite);
+            let lost = self.b.select(is_finite, lost, zero);
+            self.b.add(sum, lost)
+        };
+        results[2..2 + count].iter().zip(&results[2 + count..]).map(whole).collect()
     }
 
     /// Gives the results the derivatives of moving jumps, by a function that a pass writes once all others are there.

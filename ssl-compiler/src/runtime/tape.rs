@@ -109,10 +109,15 @@ mod tests {
     }
 
     #[test]
-    fn an_arena_without_rows_can_be_read_all_the_same() {
+    fn an_arena_without_rows_can_be_written_and_read_all_the_same() {
         let mut none = Arena::take(0, 3);
         assert_eq!(none.rows(), 0);
-        // SAFETY: an arena has at least as many rows as it was asked for at least.
-        assert_eq!(unsafe { (*none.as_mut_ptr().add(2)).0 }, [0.0; 16]);
+        // SAFETY: an arena has at least as many rows as it was asked for at least, and what is read was just written.
+        let read = unsafe {
+            let last = none.as_mut_ptr().add(2);
+            last.write(Row::splat(5.0));
+            (*last).0
+        };
+        assert_eq!(read, [5.0; 16]);
     }
 }

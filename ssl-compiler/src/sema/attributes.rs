@@ -306,6 +306,7 @@ impl Checker<'_> {
         } else if custom && attributes.primal.is_some() {
             let message = format!("`{name}` has both a custom derivative and a primal substitute");
             let hint = "keep one of them: a substitute is differentiated, a derivative is called";
+            self.program.functions[f.0 as usize].attributes.primal = None;
             self.error(&codes::ATTRIBUTE, a.span, message, hint);
         } else if stand == Stand::Primal && self.stands_for_itself(f) {
             // Nobody may follow them in a circle.
@@ -319,8 +320,7 @@ impl Checker<'_> {
     /// Whether a function is the substitute of its substitute, or of that one's, and so on.
     fn stands_for_itself(&self, f: FunctionId) -> bool {
         let next = |g: &FunctionId| self.program.function(*g).attributes.primal;
-        // Circles that others closed were opened again, so this ends.
-        std::iter::successors(next(&f), next).any(|g| g == f)
+        std::iter::successors(next(&f), next).take(self.program.functions.len()).any(|g| g == f)
     }
 
     /// `[Inverse(g)]`: `g` gives the point back that the function takes first, from what the function gives.

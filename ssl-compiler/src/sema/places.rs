@@ -243,7 +243,7 @@ impl Checker<'_> {
 
     fn variable_place(&mut self, place: Place) -> Option<Place> {
         let variable = self.variable(place.variable);
-        if variable.constant && variable.name == ast::THIS {
+        if variable.constant && variable.name == ast::THIS && !self.is_given_to_integrand(place.variable) {
             let message = "this method may not change what it is called on";
             let hint = "write `[mutating]` before the method, or copy the value into a variable";
             let d = Diagnostic::error(&codes::CONSTANT_ASSIGNED, place.span, message, hint);

@@ -44,7 +44,8 @@ pub fn build(
             // The shaders have all that is given them: tests bind each of them.
             let _ = made.bind(name, &value);
         }
-        if material.opaque {
+        // A gradient may be by what makes it opaque.
+        if material.opaque && !making.differentiable {
             made.forget_passage();
         }
         materials.push(made);

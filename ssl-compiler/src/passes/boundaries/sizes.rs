@@ -1,7 +1,7 @@
 //! Values that are never negative, and comparisons that have one result nearly everywhere.
 
 use crate::ir::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// How deep a sum of squares is looked into.
 const MAX_DEPTH: usize = 8;
@@ -37,27 +37,17 @@ impl<'a> Sizes<'a> {
         None
     }
 
-    /// Whether two values may be equal, or one of them no number, all over a region, as far as that is for those that
-    /// `count`: something with a plateau is among what they are made of, or something that is no number there.
+    /// Whether two values may be equal all over a region, as one of those that `count` has a plateau, or one is no number there.
+    /// Only what is compared itself is looked at, as authors write it: built-ins guard against 0 in what they are given.
     pub fn may_stay(&self, args: &[Value], count: impl Fn(Value) -> bool) -> bool {
         let is_itself = args[0] == args[1];
-        let (mut left, mut seen) = (args.to_vec(), HashSet::new());
-        while let Some(v) = left.pop() {
-            let Some(data) = self.definitions.get(&v).filter(|_| count(v) && seen.insert(v)) else { continue };
-            match data.op {
-                Op::Float1(Float1::Abs) | Op::Float2(Float2::Min | Float2::Max) | Op::Select | Op::If => return true,
-                Op::Float1(Float1::Sqrt | Float1::Log | Float1::Log2 | Float1::Asin | Float1::Acos)
-                | Op::Float2(Float2::Pow)
-                    if is_itself =>
-                {
-                    return true;
-                }
-                // What jumps in it is followed by itself.
-                Op::Float1(Float1::Floor | Float1::Ceil | Float1::Round | Float1::Trunc) => {}
-                _ => left.extend_from_slice(&data.args),
-            }
-        }
-        false
+        let of = |v: &Value| self.definitions.get(v).filter(|_| count(*v)).map(|data| data.op);
+        args.iter().filter_map(of).any(|op| match op {
+            Op::Float1(Float1::Abs) | Op::Float2(Float2::Min | Float2::Max) | Op::Select | Op::If => true,
+            Op::Float1(Float1::Sqrt | Float1::Log | Float1::Log2 | Float1::Asin | Float1::Acos)
+            | Op::Float2(Float2::Pow) => is_itself,
+            _ => false,
+        })
     }
 
     fn constant(&self, v: Value) -> Option<f32> {
