@@ -244,6 +244,12 @@ fn handedness(mesh: &TriangleMesh, triangle: usize) -> f32 {
     if (b - a).perp_dot(c - a) < 0.0 { -1.0 } else { 1.0 }
 }
 
+/// Those of a triangle's corners.
+#[inline(always)]
+fn barycentrics(hit: &Hit) -> [f32; 3] {
+    [1.0 - hit.u - hit.v, hit.u, hit.v]
+}
+
 /// Of a hit on a triangle the place, and how far rounding may have moved it.
 #[inline(always)]
 fn place_on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit) -> Place {
@@ -251,7 +257,7 @@ fn place_on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit) -> Place {
     let gnormal = (positions[1] - positions[0]).cross(positions[2] - positions[0]).normalize_or_zero();
     // Seven rounded operations make a component (Pharr et al., "Physically Based Rendering", 6.8.2).
     const GAMMA: f32 = 7.0 * f32::EPSILON * 0.5 * 1.01;
-    let weights = [1.0 - hit.u - hit.v, hit.u, hit.v];
+    let weights = barycentrics(hit);
     let parts = [0, 1, 2].map(|i| positions[i] * weights[i]);
     let position_error = (parts[0].abs() + parts[1].abs() + parts[2].abs()) * GAMMA;
     Place { position: parts[0] + parts[1] + parts[2], position_error, gnormal }
@@ -261,7 +267,7 @@ fn place_on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit) -> Place {
 fn on_triangle(mesh: &TriangleMesh, triangle: usize, hit: &Hit, asked: Asked) -> Surface {
     let Place { position, position_error, gnormal } = place_on_triangle(mesh, triangle, hit);
     let corners = mesh.indices[triangle].map(|i| i as usize);
-    let weights = [1.0 - hit.u - hit.v, hit.u, hit.v];
+    let weights = barycentrics(hit);
     let sum = |[a, b, c]: [Vec3; 3]| a * weights[0] + b * weights[1] + c * weights[2];
     let mix = |values: &[Vec3]| sum(corners.map(|i| values[i]));
     let normal = mix(&mesh.normals).normalize_or(gnormal);

@@ -197,26 +197,26 @@ impl Checker<'_> {
         let scope: HashMap<String, VarId> = variables.iter().enumerate().map(named).collect();
         let known = |(i, s): (usize, &Seen)| Some((VarId(i as u32), self.local.constants.get(&s.outer)?.clone()));
         let constants = seen.iter().enumerate().filter_map(known).collect();
-        let within = Local {
+        let inside = Local {
             variables,
             scopes: vec![scope],
             constants,
             infers: true,
             function: Some(id),
-            owner: self.local.owner.clone().map(|owner| inside(owner, seen)),
+            owner: self.local.owner.clone().map(|owner| owner_inside(owner, seen)),
             ..Local::default()
         };
-        let around = std::mem::replace(&mut self.local, within);
+        let around = std::mem::replace(&mut self.local, inside);
         let body: Vec<Stmt> = integral.body.iter().filter_map(|s| self.stmt(s)).collect();
-        let within = std::mem::replace(&mut self.local, around);
-        let result = within.result.unwrap_or(Type::Void);
+        let inside = std::mem::replace(&mut self.local, around);
+        let result = inside.result.unwrap_or(Type::Void);
         if result != Type::Error && (result == Type::Void || !super::stmts::always_exits(&body)) {
             let hint = "end it by `return`: `integral(x in [0.0, 1.0]) { return x * x; }`";
             self.error(&codes::INTEGRAL, span, "the integrand can end without returning a value", hint);
             return None;
         }
         let function = &mut self.program.functions[id.0 as usize];
-        (function.result, function.body, function.variables) = (result.clone(), Some(body), within.variables);
+        (function.result, function.body, function.variables) = (result.clone(), Some(body), inside.variables);
         (result != Type::Error).then_some(id)
     }
 
@@ -269,7 +269,7 @@ struct Options {
 }
 
 /// What names in an integrand stand for in a method, whose `this` is one of the variables that the integrand sees.
-fn inside(owner: Owner, seen: &[Seen]) -> Owner {
+fn owner_inside(owner: Owner, seen: &[Seen]) -> Owner {
     let this = seen.iter().position(|s| Some(s.outer) == owner.this).map(|i| VarId(i as u32));
     Owner { this, ..owner }
 }

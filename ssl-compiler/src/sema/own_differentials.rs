@@ -189,8 +189,8 @@ impl Checker<'_> {
         if ty != Type::Struct(id) && self.program.types.holds(&ty, id) {
             self.set_differential(id, Some(Type::Error));
             let name = self.program.types.get(id).name.clone();
-            let message = format!("the differential of `{name}`, {}, holds a `{name}`", self.name_of(&ty));
-            let hint = "the struct takes its differential in, so neither would have an end; write a struct of the derivatives alone";
+            let message = format!("the differential of `{name}` is {}, which has a `{name}` in it", self.name_of(&ty));
+            let hint = "name a type of derivatives alone, such as a struct with a float for each float";
             return self.error(&codes::NO_DIFFERENTIAL, span, message, hint);
         }
         let is_vector_space = self.differential(&ty).as_ref() == Some(&ty);
