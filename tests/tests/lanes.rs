@@ -8,7 +8,7 @@ use ssl_compiler::backend::{Lanes, OptLevel};
 use ssl_compiler::diagnostics::codes;
 use ssl_compiler::runtime::{GlobalsLayout, LANES};
 use ssl_compiler::{BackendKind, Shader, Target};
-use ssl_tests::generate::{Flavour, ROWS, Random, program};
+use ssl_tests::generate::{Flavour, GLOBALS, ROWS, Random, program};
 use ssl_tests::{Host, Way, files, folder, messages, on_large_stack, run_block};
 
 /// The interpreter, which knows nothing of lanes, first.
@@ -105,6 +105,103 @@ fn random_programs_give_each_lane_the_bits_that_it_has_alone() {
             panic!("{e}");
         }
     });
+}
+
+/// Arrays that come whole out of an `if` that costs little, where lanes take different sides: of themselves, within structs, and
+/// in the sweep of a gradient.
+const HANDED_OVER: [&str; 6] = [
+    "shader s(out float o) { //
+        float p[3] = {ga, 2.0, 3.0}, q[3] = {4.0, 5.0, ga};
+        p[gi] += 1.0;
+        q[gi] += 2.0;
+        float s[3];
+        float t[3];
+        if (ga > 0.5) { s = p; t = q; } else { s = q; t = p; }
+        o = 0.0;
+        for (int i = 0; i < gi + 2; ++i) { o += s[i] + 10.0 * t[i]; }
+    }",
+    "shader s(out float o) { //
+        float p[3] = {ga, 2.0, 3.0}, q[3] = {4.0, 5.0, ga};
+        p[gi] += 1.0;
+        for (int k = 0; k < gi + 3; ++k) {
+            q[gi] += 2.0;
+            if (ga > 0.5) { const float r[3] = p; p = q; q = r; }
+            if (gb > 0.5) { float r[3] = q; r[k % 3] *= 0.5; q = p; p = r; }
+        }
+        o = p[0] + 3.0 * p[gi] + 9.0 * q[1] + 27.0 * q[gi + 1];
+    }",
+    "shader s(out float2 o) { //
+        float c[2] = {0.0, 0.0};
+        float b[2] = c;
+        b[gi] = 1.0;
+        b[1 - gi] = 2.0;
+        if (ga > 0.5) b = c;
+        o = float2(b[0], b[gi]);
+    }",
+    "struct S { float w[2]; };
+    shader s(out float2 o) { //
+        const S base = {{1.0, 2.0}};
+        S s = base, t = base;
+        s.w[gi] = ga;
+        t.w[1 - gi] = ga;
+        if (ga > 0.5) s = t;
+        o = float2(s.w[gi], s.w[1 - gi]);
+    }",
+    "shader s(out float o) { //
+        float a[3] = {ga, gb, gc}, b[3] = {gc, ga, gb};
+        a[gi] += 1.0;
+        b[gi + 1] -= 1.0;
+        if (gb > 0.0) {
+            if (gc > 0.0) a = b;
+        } else if (ga > 0.0) {
+            b = a;
+        }
+        o = a[0] + 2.0 * a[gi] + 4.0 * b[1] + 8.0 * b[gi];
+    }",
+    "float f(float x, float a[2], int n) {
+        float b[2] = {2.0 * x, 3.0 * x};
+        if (a[n] > 0.5) a = b;
+        return a[0] + a[1];
+    }
+    shader s(out float3 o) { //
+        float a[2] = {ga, ga};
+        DifferentialPair<float> p = diffPair(ga);
+        DifferentialPair<float[2]> q = diffPair(a);
+        bwd_diff(f)(p, q, gi, 1.0);
+        o = float3(p.d, q.d[0], q.d[1]);
+    }",
+];
+
+#[test]
+fn arrays_are_handed_over_lane_by_lane() {
+    let host = Host { globals: GlobalsLayout::new(), ..Host::default() };
+    let globals = std::array::from_fn(|lane| {
+        let mut row = vec![0.0; ROWS];
+        let value = |k: usize| [0.2, 0.7, -0.4, 0.9, -1.5][(lane + k) % 5];
+        // Rows hold a value and both partials.
+        (row[0], row[3], row[6]) = (value(0), value(lane / 3), value(2 * lane));
+        row[ROWS - 1] = f32::from_bits(lane as u32 / 2 % 2);
+        row
+    });
+    for source in HANDED_OVER {
+        let source = format!("{GLOBALS}{}", with_globals(source));
+        let shaders: Vec<Shader> = ways()
+            .into_iter()
+            .map(|way| host.compile(&source, way).unwrap_or_else(|d| panic!("{way:?}: {}", messages(&d))))
+            .collect();
+        let expected = run_block(&shaders[0], &globals, 0xffff, 100_000);
+        for (way, shader) in ways().iter().zip(&shaders) {
+            assert_eq!(run_block(shader, &globals, 0xffff, 100_000), expected, "{way:?}\n{source}");
+        }
+    }
+}
+
+/// A shader that knows the globals by their names.
+fn with_globals(source: &str) -> String {
+    let locals = "const float ga = global_value<ga>, gb = global_value<gb>, gc = global_value<gc>; \
+        const int gi = global_value<gi>;";
+    let (before, body) = source.split_once("{ //\n").expect("the shader's brace is marked");
+    format!("{before}{{ {locals}\n{body}")
 }
 
 /// The shaders of the tests, textures, noise, recursion and closures among them, held against one point after the other:

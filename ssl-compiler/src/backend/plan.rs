@@ -207,10 +207,10 @@ fn treatments(f: &Function, facts: &Facts) -> HashMap<Inst, Treatment> {
     let mut out = HashMap::new();
     f.walk(|inst, data| {
         let treatment = match data.op {
-            Op::If if facts.diverges(inst) => {
-                let cost: Option<usize> = data.regions.iter().map(|&r| cost(f, r)).sum();
-                if cost.is_some_and(|c| c <= MAX_SELECTED) { Treatment::Select } else { Treatment::Masked }
-            }
+            Op::If if facts.diverges(inst) => match cost_of_sides(f, data) {
+                Some(cost) if cost <= MAX_SELECTED => Treatment::Select,
+                _ => Treatment::Masked,
+            },
             Op::Loop(_) if facts.diverges(inst) => Treatment::Masked,
             _ => return,
         };
@@ -219,11 +219,18 @@ fn treatments(f: &Function, facts: &Facts) -> HashMap<Inst, Treatment> {
     out
 }
 
-/// The price of a region that any lane may run, whether it is meant or not; `None` where one may not.
+/// The price of both sides of an `if` that any lane may run, whether they are meant or not; `None` where one may not. An array
+/// that comes out is copied under a mask.
+fn cost_of_sides(f: &Function, data: &InstData) -> Option<usize> {
+    let gives_arrays = data.results.iter().any(|&r| f.ty(r).is_array());
+    if gives_arrays { None } else { data.regions.iter().map(|&r| cost(f, r)).sum() }
+}
+
+/// Likewise of a region.
 fn cost(f: &Function, region: Region) -> Option<usize> {
     let of = |data: &InstData| match data.op {
         Op::Const(_) => Some(0),
-        Op::If => data.regions.iter().map(|&r| cost(f, r)).sum::<Option<usize>>().map(|c| c + data.results.len()),
+        Op::If => cost_of_sides(f, data).map(|cost| cost + data.results.len()),
         Op::ArrayNew | Op::ArrayFill | Op::ArraySet => None,
         op => match op.facts() {
             Row { reach: Reach::Nothing | Reach::Counter | Reach::Block | Reach::Temporary, price } => {

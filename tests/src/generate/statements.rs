@@ -51,6 +51,7 @@ impl Generator {
             20 => self.print(),
             21 | 22 if self.buffers => self.addition(),
             21 | 22 => self.closure().unwrap_or_else(|| self.assignment()),
+            23 => self.replacement(),
             _ => self.assignment(),
         }
     }
@@ -153,6 +154,27 @@ impl Generator {
             [("%d", Ty::Int), ("%g", Ty::Float), ("%.3f", Ty::Float2), ("%s", Ty::Text)][self.random.below(4)];
         let value = self.expr(ty, 2);
         self.line(&format!("printf(\"{conversion};\", {value});"));
+    }
+
+    /// Something with an array, of which some lanes get another in one piece.
+    fn replacement(&mut self) {
+        let ty = [Ty::Floats, Ty::Floats, Ty::Grid, Ty::Record, Ty::Records][self.random.below(5)];
+        let Some(place) = self.stored(ty, true) else { return self.declaration() };
+        let other = self.name("v");
+        self.line(&format!("{} = {place};", ty.declare(&other)));
+        for name in [&other, &place] {
+            let element = match ty {
+                Ty::Floats => format!("{name}[{}]", self.index(4)),
+                Ty::Grid => format!("{name}[{}][{}]", self.index(2), self.index(3)),
+                Ty::Record => format!("{name}.h[{}]", self.index(2)),
+                _ => format!("{name}[{}].h[{}]", self.index(2), self.index(2)),
+            };
+            let value = self.expr(Ty::Float, 2);
+            self.line(&format!("{element} = {value};"));
+        }
+        let condition = self.expr(Ty::Bool, 2);
+        self.line(&format!("if ({condition}) {place} = {other};"));
+        self.variables.push((other, ty, true));
     }
 
     fn assignment(&mut self) {
