@@ -3,11 +3,15 @@
 //!
 //! A hit counts only if it lies past the ray's origin for certain: further than the rounding of its distance may reach
 //! (Pharr, Jakob and Humphreys, "Physically Based Rendering", 4th edition, 6.8.7). Otherwise a ray that leaves a large
-//! triangle at a small angle would hit that very triangle.
+//! triangle at a small angle would hit that very triangle. Of long triangles close by, f32 knows too little: there the distance
+//! is found again in f64.
 
 use crate::ray::Ray;
 use glam::{Vec3, Vec4};
 use std::ops::{Add, Mul};
+
+/// A distance that may be off by a larger share than this is found again.
+const UNSURE: f32 = 1e-4;
 
 /// Up to four triangles side by side: by vertex, then by axis. Lanes that are not used hold NaN, which no ray meets.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +83,35 @@ impl ShearedRay {
         let reach = [0, 1, 2].map(|i| a[i].abs().max(b[i].abs()).max(c[i].abs()));
         let edges = u.abs().max(v.abs()).max(w.abs());
         let error = rounding(reach[0], reach[1], reach[2], edges) * (s.z / determinant).abs();
-        (t > t_min + error && t < t_max).then(|| (t, v / determinant, w / determinant))
+        if t <= t_min {
+            return None;
+        }
+        let found = match error > UNSURE * t {
+            true => self.in_f64(triangle, t_min, error)?,
+            false => (t, v / determinant, w / determinant),
+        };
+        (found.0 > t_min && found.0 < t_max).then_some(found)
+    }
+
+    /// What [`ShearedRay::intersect`] says of a triangle that is met, if it is met past the ray's origin for certain. `error` is
+    /// how far the distance may be off in f32.
+    #[cold]
+    fn in_f64(&self, triangle: &[Vec3; 3], t_min: f32, error: f32) -> Option<(f32, f32, f32)> {
+        let [x, y, z] = self.axes;
+        let (s, origin) = (self.shear.as_dvec3(), self.origin.as_dvec3());
+        let [a, b, c] = triangle.map(|p| {
+            let p = (p.as_dvec3() - origin).to_array();
+            [p[x] - s.x * p[z], p[y] - s.y * p[z], p[z]]
+        });
+        let edge = |p: [f64; 3], q: [f64; 3]| p[0] * q[1] - p[1] * q[0];
+        let (u, v, w) = (edge(c, b), edge(a, c), edge(b, a));
+        let determinant = u + v + w;
+        let t = (u * a[2] + v * b[2] + w * c[2]) * s.z / determinant;
+        let rounding = f64::from(error) * (f64::EPSILON / f64::from(f32::EPSILON));
+        let past = t > f64::from(t_min) + rounding;
+        // f32 has found that it is inside.
+        let share = |x: f64| (x / determinant).clamp(0.0, 1.0) as f32;
+        past.then(|| (t as f32, share(v), share(w)))
     }
 
     /// The nearest of four triangles that is met: its lane, and what [`ShearedRay::intersect`] says of it, bit by bit.
@@ -106,7 +138,6 @@ impl ShearedRay {
         let reach = [0, 1, 2].map(|i| a[i].abs().max(b[i].abs()).max(c[i].abs()));
         let edges = u.abs().max(v.abs()).max(w.abs());
         let error = rounding(reach[0], reach[1], reach[2], edges) * (s.z / determinant).abs();
-        let least = Vec4::splat(t_min) + error;
         let mut best: Option<(usize, f32, f32, f32)> = None;
         let mut mask = met.bitmask();
         while mask != 0 {
@@ -115,7 +146,11 @@ impl ShearedRay {
             let nearest = best.map_or(t_max, |b| b.1);
             let found = if low[lane] > 0.0 || high[lane] < 0.0 {
                 let (t, determinant) = (t[lane], determinant[lane]);
-                (t > least[lane] && t < nearest).then(|| (t, v[lane] / determinant, w[lane] / determinant))
+                let found = match t > t_min && error[lane] > UNSURE * t {
+                    true => self.in_f64(&four.triangle(lane), t_min, error[lane]),
+                    false => Some((t, v[lane] / determinant, w[lane] / determinant)),
+                };
+                found.filter(|found| found.0 > t_min && found.0 < nearest)
             } else {
                 // On an edge as far as f32 can tell.
                 self.intersect(&four.triangle(lane), t_min, nearest)
@@ -172,6 +207,30 @@ mod tests {
             let nearest = (0..triangles.len()).filter_map(one).reduce(|a, b| if b.1.0 < a.1.0 { b } else { a });
             let four = sheared.intersect_four(&FourTriangles::new(&triangles), 0.0, f32::INFINITY);
             assert_eq!(four, nearest.map(|(lane, (t, u, v))| (lane, t, u, v)), "ray {i}");
+        }
+    }
+
+    /// A wall a thousand times as long as high, seen from close by: what is met, and at which distance, is known from similar
+    /// triangles.
+    #[test]
+    fn long_triangles_close_by_are_met_where_they_are() {
+        for (half, distance) in [(100.0_f32, 0.5_f32), (500.0, 0.5), (5000.0, 1.5), (50000.0, 10.0)] {
+            let corner = |x: f32, y: f32| Vec3::new(x * half, y, -distance);
+            let wall = [
+                [corner(-1.0, 0.0), corner(1.0, 0.0), corner(1.0, 1.0)],
+                [corner(-1.0, 0.0), corner(1.0, 1.0), corner(-1.0, 1.0)],
+            ];
+            let mut random = Sampler::new(3, (0, 0), 0);
+            for i in 0..2000 {
+                let u = random.next_2d();
+                let aim = Vec3::new((2.0 * u.x - 1.0) * distance * 3.0, 0.01 + 0.98 * u.y, -distance);
+                let ray = Ray::new(Vec3::new(0.0, 0.5, 0.0), (aim - Vec3::new(0.0, 0.5, 0.0)).normalize(), 0.0);
+                let sheared = ShearedRay::new(&ray);
+                let four = sheared.intersect_four(&FourTriangles::new(&wall), 0.0, f32::INFINITY);
+                let (_, t, ..) = four.unwrap_or_else(|| panic!("ray {i} passes through a wall of {half}"));
+                let expected = distance / -ray.direction.z;
+                assert!((t / expected - 1.0).abs() < 1e-3, "{half}: {t} {expected}");
+            }
         }
     }
 

@@ -223,9 +223,14 @@ fn sample_cone(s: &Sphere, from: Vec3, one_minus_cos: f32, u: Vec2) -> Option<(V
     Some((wi, if t.is_finite() { t } else { (s.center - from).dot(wi) }))
 }
 
-/// 1 − cos of the half angle under which the sphere is seen; `None` from the inside.
+/// 1 − cos of the half angle under which the sphere is seen; `None` from the inside, and from the sphere itself: there rounding
+/// would decide on which side a point lies, and it would see itself.
 fn one_minus_cos(s: &Sphere, from: Vec3) -> Option<f32> {
-    let d2 = f64::from((s.center - from).length_squared());
-    let sin2 = f64::from(s.radius) * f64::from(s.radius) / d2;
-    (sin2 < 1.0).then(|| (sin2 / (1.0 + (1.0 - sin2).sqrt())) as f32)
+    let radius = f64::from(s.radius);
+    let d2 = (s.center.as_dvec3() - from.as_dvec3()).length_squared();
+    // Twice what its surface is off at most, along all axes together.
+    let rounding = 16.0 * f64::from(f32::EPSILON) * (f64::from(s.center.abs().max_element()) + radius);
+    let outside = d2.sqrt() > radius + rounding;
+    let sin2 = radius * radius / d2;
+    outside.then(|| (sin2 / (1.0 + (1.0 - sin2).sqrt())) as f32)
 }
