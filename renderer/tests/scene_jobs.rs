@@ -40,6 +40,24 @@ fn other_cameras_are_told() {
     assert_eq!(code, 0, "{said}");
 }
 
+/// Of an integrator without gradients nothing is rendered first.
+#[test]
+fn integrators_without_gradients_are_refused_at_once() {
+    let folder = Folder::new("integrator");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 1, ""));
+    let target = image::Rgb32FImage::from_pixel(8, 6, image::Rgb([0.5; 3]));
+    target.save(folder.file("target.exr")).expect("the folder can be written");
+    let job = folder.write("job.toml", &FIT.replace("every = 20\n", ""));
+    for (kind, expected) in [("ao", 1), ("whitted", 1), ("direct", 0)] {
+        let set = format!("integrator.type={kind}");
+        let out = folder.file(kind);
+        let (code, _, said) = shade(&["fit", &scene, "--job", &job, "--set", &set, "-o", &out, "--steps", "1"]);
+        assert_eq!(code, expected, "{kind}: {said}");
+        assert_eq!(said.contains("only the integrators `path` and `direct` have gradients"), expected == 1, "{said}");
+        assert!(!said.contains("--list"), "{said}");
+    }
+}
+
 /// What is wrong with a job is found before its scene is known, and in folders, too.
 #[test]
 fn jobs_of_scenes_are_checked_without_their_scenes() {

@@ -18,7 +18,7 @@ pub use loss::Loss;
 pub use result::{files, scene_text};
 pub use target::Target;
 
-use super::{Differentiated, NotDifferentiable, Parameter, choose, list};
+use super::{Differentiated, NotDifferentiable, Parameter, choose, gradient, list};
 use crate::scene::{Scene, Setting};
 use coarse::Stages;
 use file::JobFile;
@@ -28,7 +28,7 @@ use kernels::jobs::codes;
 use kernels::jobs::reading::{Context, FitTable, Numbers, fit_of, read};
 use kernels::optimise::{Group, Method, Schedule, Shape};
 use kernels::sums::Sums;
-use ssl_compiler::diagnostics::Diagnostics;
+use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
 use ssl_compiler::source::SourceMap;
 use std::path::Path;
 use target::target;
@@ -100,6 +100,10 @@ pub fn check(path: &Path) -> (SourceMap, Diagnostics) {
 }
 
 fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
+    if let Err(why) = gradient::check(scene) {
+        let hint = "`--set integrator.type=path` does so beside the file";
+        context.diagnostics.push(Diagnostic::without_place(&codes::CONFLICT, why.to_string(), hint));
+    }
     let all = list(scene);
     let (mut fits, mut parameters): (Vec<Planned>, Vec<Parameter>) = (Vec::new(), Vec::new());
     let mut starts = Vec::new();

@@ -28,6 +28,8 @@ use std::sync::Arc;
 const REFERENCE: BackendKind = BackendKind::Cranelift;
 /// How far an input is moved to either side: a difference of discontinuous means knows less the shorter its step is.
 const STEPS: [f64; 3] = [1.0 / 16.0, 1.0 / 64.0, 1.0 / 256.0];
+/// And where that does not agree with the gradient.
+const FINER: [f64; 4] = [1.0 / 64.0, 1.0 / 256.0, 1.0 / 1024.0, 1.0 / 4096.0];
 /// Samples that should lie in the part of the domain that an edge passes, if it is as fast as its parameter.
 const PASSED: f64 = 16.0;
 /// Seeds at first, and at most where these do not suffice.
@@ -50,6 +52,13 @@ impl Mean {
         let spread = list.iter().map(|x| (x - value) * (x - value)).sum::<f64>() / (n - 1.0);
         Mean { value, error: (spread / n).sqrt() }
     }
+}
+
+/// What differences along one input say of a gradient.
+enum Verdict {
+    Agrees,
+    Differs { found: f64, slope: Slope },
+    Uncertain(Slope),
 }
 
 struct Judge<'a> {
@@ -125,37 +134,73 @@ impl Judge<'_> {
         }
         let mut gradients = Vec::new();
         for i in 0..self.along.len() {
-            let along = self.along[i];
-            let (step, mut pairs) = self.step(along, base)?;
-            let mut seeds = SEEDS;
-            loop {
-                self.extend(&mut gradients, seeds)?;
-                let list: Vec<f64> = gradients[..seeds].iter().map(|g: &Vec<f64>| g[i]).collect();
-                let (found, known) = (Mean::of(&list), slope(&pairs, base, step));
-                let slope = Slope::known(known.best, known.error.hypot(SURE * found.error));
-                let (allowed, off) = (self.allowed(&slope), (found.value - slope.best).abs());
-                if off.is_nan() || off > allowed + slope.error {
-                    let found = found.value;
+            match self.verdict(i, base, &mut gradients)? {
+                Verdict::Agrees => {}
+                Verdict::Differs { found, slope } => {
                     return Ok(Judged::Differs { gradient: Vec::new(), along: i, mode: "reverse", found, slope });
                 }
-                if slope.error <= allowed {
-                    break;
-                }
-                if seeds == MAX_SEEDS {
-                    return Ok(Judged::Failed(self.uncertain(along, &slope)));
-                }
-                seeds *= 2;
-                self.refine(along, step, seeds, &mut pairs)?;
+                Verdict::Uncertain(slope) => return Ok(Judged::Failed(self.uncertain(self.along[i], &slope))),
             }
         }
         Ok(Judged::Agrees { gradient: gradients.swap_remove(0) })
     }
 
+    /// At the step that knows the slope best, and where the gradient differs there, at shorter ones: there may be a kink between
+    /// the point and where the first step ends, which its error does not tell of.
+    fn verdict(&mut self, i: usize, base: f64, gradients: &mut Vec<Vec<f64>>) -> Result<Verdict, Wrong> {
+        let (first, pairs) = self.step(self.along[i], base)?;
+        let verdict = self.at_step(i, base, (first, pairs), gradients)?;
+        if matches!(verdict, Verdict::Differs { .. }) {
+            let shorter: Vec<f64> = self.steps(&FINER).filter(|step| *step < first).collect();
+            for step in shorter {
+                if let Verdict::Agrees = self.at_step(i, base, (step, Vec::new()), gradients)? {
+                    return Ok(Verdict::Agrees);
+                }
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// Against differences at one step, of as many seeds as it takes.
+    fn at_step(
+        &mut self,
+        i: usize,
+        base: f64,
+        (step, mut pairs): (f64, Vec<[f64; 2]>),
+        gradients: &mut Vec<Vec<f64>>,
+    ) -> Result<Verdict, Wrong> {
+        let along = self.along[i];
+        let mut seeds = SEEDS;
+        loop {
+            self.refine(along, step, seeds, &mut pairs)?;
+            self.extend(gradients, seeds)?;
+            let list: Vec<f64> = gradients[..seeds].iter().map(|g| g[i]).collect();
+            let (found, known) = (Mean::of(&list), slope(&pairs, base, step));
+            let slope = Slope::known(known.best, known.error.hypot(SURE * found.error));
+            let (allowed, off) = (self.allowed(&slope), (found.value - slope.best).abs());
+            if off.is_nan() || off > allowed + slope.error {
+                return Ok(Verdict::Differs { found: found.value, slope });
+            }
+            if slope.error <= allowed {
+                return Ok(Verdict::Agrees);
+            }
+            if seeds == MAX_SEEDS {
+                return Ok(Verdict::Uncertain(slope));
+            }
+            seeds *= 2;
+        }
+    }
+
+    /// Those that move an edge past enough samples.
+    fn steps<'s>(&self, all: &'s [f64]) -> impl Iterator<Item = f64> + use<'s> {
+        let samples = f64::from(self.samples());
+        all.iter().copied().filter(move |step| step * samples >= PASSED)
+    }
+
     /// The step with the smallest error, and the differences that it gives.
     fn step(&mut self, along: Along, base: f64) -> Result<(f64, Vec<[f64; 2]>), Wrong> {
         let mut best: Option<(f64, f64, Vec<[f64; 2]>)> = None;
-        let samples = f64::from(self.samples());
-        for step in STEPS.into_iter().filter(|step| step * samples >= PASSED) {
+        for step in self.steps(&STEPS) {
             let mut pairs = Vec::new();
             self.refine(along, step, SEEDS, &mut pairs)?;
             let slope = slope(&pairs, base, step);

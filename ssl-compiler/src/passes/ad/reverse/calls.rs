@@ -12,6 +12,10 @@ use crate::ir::*;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
+/// Values that a call may hand over to the sweep. Behind that it is run again, or else functions that call others twice, which do
+/// so in turn, would hand over twice as much on each level.
+const MOST_HANDED: usize = 256;
+
 impl<'m> Lineariser<'_, 'm> {
     pub(super) fn call(&mut self, inst: Inst, data: &InstData, id: FuncId) -> Option<Step> {
         let args = self.values(&data.args);
@@ -100,6 +104,10 @@ impl<'m> Lineariser<'_, 'm> {
             return Some(Callee::Joint { function, signature });
         }
         let split = self.output.split(id, &signature);
+        if split.exports.len() > MOST_HANDED {
+            let function = self.output.joint(id, &signature, false);
+            return Some(Callee::Joint { function, signature });
+        }
         Some(Callee::Split { split, signature })
     }
 }
