@@ -24,6 +24,8 @@ fn mistakes_are_found_where_they_are() {
         ("steps = 1", "steps = 'one'", "J0002", "takes a whole number, and this is a text"),
         ("rate = 0.125", "rate = nan", "J0004", "it must be finite"),
         ("rate = 0.125", "rate = -1.0", "J0004", "`rate` must be 0 or more"),
+        ("rate = 0.125", "rate = 0.125\nmomentum = 1.0", "J0004", "`momentum` must be at least 0 and below 1"),
+        ("rate = 0.125", "rate = 0.125\nlow = 1.0\nhigh = 0.5", "J0004", "leave no room"),
         ("kernel = 'twice'", "kernel = 'twise'", "J0003", "did you mean `twice`?"),
         ("kernel = 'twice'\nover = 'x'", "kernel = 'twice'", "J0005", "add `over`"),
         ("kernel = 'twice'", "", "J0005", "either a `kernel` or a `run`"),

@@ -301,6 +301,10 @@ file = 'balls.raw'
     let kept = run(&mut build(&file.0, &Options::default()));
     let words = kept.files["balls.raw"].as_chunks().0;
     assert_eq!(words.iter().map(|w| f32::from_le_bytes(*w)).collect::<Vec<_>>(), [-0.5, 1.25, 2.0]);
+    let file = Written::new("twice.toml", &text.replace("['size']", "['size', 'at.y']"));
+    let loaded = jobs::load(&file.0, &Options::default());
+    let said = render::text(&loaded.diagnostics, &loaded.sources, false);
+    assert!(loaded.job.is_none() && said.contains("`at.y` is in the groups twice"), "{said}");
 }
 
 #[test]

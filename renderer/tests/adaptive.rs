@@ -179,7 +179,7 @@ fn what_does_not_go_with_it_is_refused() {
     refused(&["--adaptive", "0.01", "--sample-range", "0..8"], 1, "`--adaptive off`");
     refused(&["--adaptive", "0"], 2, "a threshold is a number above 0");
     refused(&["--min-spp", "8"], 2, "--adaptive");
-    refused(&["--adaptive", "0.01", "--min-spp", "512"], 1, "of 256 samples a pixel, 512 are not the least");
+    refused(&["--adaptive", "0.01", "--min-spp", "512"], 1, "of 256 samples a pixel, 512 cannot be the least");
     // A checkpoint without it is of another picture.
     let stopped = ["--spp", "100000", "--time-limit", "0.1"];
     assert_eq!(

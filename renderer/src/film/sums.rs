@@ -192,9 +192,10 @@ impl TileSums {
     }
 }
 
-/// What is NaN or infinite counts as 0.
+/// The nearest, halves away from 0. What is NaN or infinite counts as 0.
 fn fixed(value: f64) -> i128 {
-    if value.is_finite() { (value.clamp(-LARGEST, LARGEST) * ONE) as i128 } else { 0 }
+    let scaled = value.clamp(-LARGEST, LARGEST) * ONE;
+    if value.is_finite() { (scaled + 0.5_f64.copysign(scaled)) as i128 } else { 0 }
 }
 
 #[cfg(test)]
@@ -205,6 +206,14 @@ mod tests {
 
     fn sample(radiance: Vec3) -> FilmSample<'static> {
         FilmSample { radiance, means: &[], nearest: &[], rank: 0 }
+    }
+
+    /// Of a quarter, a half and three quarters of a unit; else faint light would always lose.
+    #[test]
+    fn values_are_rounded_to_the_nearest_unit() {
+        for (units, rounded) in [(0.25, 0), (0.5, 1), (0.75, 1), (1.75, 2), (-0.25, 0), (-0.75, -1), (-1.25, -1)] {
+            assert_eq!(fixed(units / ONE), rounded, "{units}");
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl RenderOptions {
             // A preview of fewer samples is one of all of them.
             Sampling::OfScene => scene.integrator.adaptive.filter(|adaptive| adaptive.least < samples),
             Sampling::Adaptive(adaptive) if adaptive.least > samples => {
-                return Err(format!("of {samples} samples a pixel, {} are not the least", adaptive.least));
+                return Err(format!("of {samples} samples a pixel, {} cannot be the least", adaptive.least));
             }
             Sampling::Adaptive(adaptive) => Some(adaptive),
         };

@@ -132,7 +132,7 @@ fn projection(table: &CameraTable, own: Option<Projection>, distance: f32, conte
             // None is a lens without width.
             aperture: match &table.aperture {
                 Some(zero) if *zero.get_ref() == 0.0 => 0.0,
-                aperture => context.number(aperture, "aperture", 0.0..1e9, 0.0),
+                aperture => context.number_within(aperture, "aperture", 0.0..=1e9, 0.0),
             },
             focus: context.number(&table.focus_distance, "focus distance", 0.0..1e9, distance),
         },

@@ -19,6 +19,27 @@ fn lamp(shader: &str) -> String {
 /// With light sampling alone, so that nothing of it is found by chance.
 const LIGHTS: &str = "samples = 64, max_depth = 1, sampling = \"lights\"";
 
+/// A lampshade of which half the light comes through from its inside, which shines evenly: 0.5 + 0.5 · 0.5 = 0.75, as it is seen from
+/// outside, wherever it stands. Points of a sphere are outside of it and inside in turns, as rounding has it.
+#[test]
+fn a_sphere_is_lit_by_its_own_inside() {
+    let shade = "shader s(out closure c) { \
+        c = make_closure<Translucent>(color(0.5), global_value<normal>) + make_closure<Emission>(color(0.5)); }";
+    for (sampling, aside, radius) in
+        [("both", 0.0, 1.0), ("lights", 0.0, 1.0), ("lights", 300.0, 2.0), ("lobes", 7.0, 1.0)]
+    {
+        let scene = format!(
+            "[camera]\ntype = \"orthographic\"\nwidth = 1.6\nposition = [{aside}, 0, 9]\nlook_at = [{aside}, 0, 0]\n\
+             [film]\nwidth = 16\nheight = 16\n[integrator]\nsamples = 64\nmax_depth = 1\nsampling = \"{sampling}\"\n\
+             [materials.shade]\nsource = \"{shade}\"\n\
+             [[shapes]]\ntype = \"sphere\"\nmaterial = \"shade\"\nradius = {radius}\ntranslate = [{aside}, 0, 0]\n"
+        );
+        let ([red, ..], [deviation, ..]) = mean(&picture(&scene));
+        assert!((red - 0.75).abs() < 4.5 * deviation + 1e-4, "{sampling}, {aside}: {red} ± {deviation}");
+        assert!(deviation < 2e-3, "{sampling}: {deviation}");
+    }
+}
+
 /// The same radiance from a shape, from a shader that says it, from one that reckons it, and half from each.
 #[test]
 fn light_of_shaders_is_that_of_shapes() {

@@ -217,6 +217,12 @@ impl Planner<'_> {
             let (method, groups) = (method(table, self.context), self.groups(table, buffer));
             let schedule = schedule(table, job.steps, self.context);
             if let (Some(method), Some(groups), Some(schedule)) = (method, groups, schedule) {
+                // The first group is that of all columns, and so has the settings of the table.
+                if let Some(why) = groups.iter().find_map(|group| group.fault(method)) {
+                    let hint = "look at the rate, the bounds and the settings of the method";
+                    self.context.error(&codes::BAD_NUMBER, table.at.span(), why, hint);
+                    continue;
+                }
                 fits.push(PlannedFit { buffer, method, groups, schedule, at: table.at.span() });
             }
         }
@@ -247,7 +253,14 @@ impl Planner<'_> {
                 };
                 let rate = rate.unwrap_or(table.rate);
                 // The scalars of a member stand side by side.
-                groups.push(Group { columns: Some(*first..*last + 1), rate, decay: own.unwrap_or(decay), shape });
+                let columns = *first..*last + 1;
+                let is_named = |group: &Group| group.columns.as_ref() == Some(&columns);
+                if groups.iter().any(is_named) {
+                    let message = format!("`{name}` is in the groups twice");
+                    self.context.error(&codes::CONFLICT, member.span(), message, "name it in one of them");
+                    continue;
+                }
+                groups.push(Group { columns: Some(columns), rate, decay: own.unwrap_or(decay), shape });
             }
         }
         Some(groups)

@@ -114,7 +114,7 @@ fn check(path: &Path, set: &Settings, imports: &SearchPath<'static>) -> Found {
         Some(Kind::Scene | Kind::Shader) | None => {}
     }
     // What else ends like a scene was meant to be one.
-    if path.extension().is_some_and(|e| e == "toml" || e == "json") {
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml") || e.eq_ignore_ascii_case("json")) {
         let options = LoadOptions { set: set.of_scenes.clone(), ..BackendKind::Cranelift.into() };
         let loaded = renderer::scene::load(path, options, imports);
         return Found { sources: loaded.sources, diagnostics: loaded.diagnostics, shaders: Vec::new() };

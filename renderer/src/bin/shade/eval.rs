@@ -61,7 +61,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "grid")]
     gradient_drift: bool,
     /// Measure how long the shader takes to compile and to run
-    #[arg(long)]
+    #[arg(long, conflicts_with = "grid")]
     time: bool,
     /// With `--time`, the number of points to run
     #[arg(long, value_name = "N", default_value = "1000000", requires = "time", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]

@@ -112,7 +112,8 @@ fn unreadable(slot: &Slot) -> Option<Diagnostic> {
 
 fn show(file: &Path, output: Option<&Path>, includes: &Includes) -> Outcome {
     let mut outcome = Outcome::default();
-    let extension = output.and_then(|o| o.extension()).and_then(|e| e.to_str());
+    let extension = output.and_then(|o| o.extension()).and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+    let extension = extension.as_deref();
     if output.is_some() && !matches!(extension, Some("svg" | "dot")) {
         return outcome.usage("a drawing ends in `.svg` or `.dot`");
     }

@@ -26,7 +26,7 @@ pub fn run(setup: &Setup<'_>, (width, height): (u32, u32), output: Option<&Path>
     let Some(path) = output else {
         return outcome.usage("`--grid` needs `-o FILE.exr` for what it computes");
     };
-    if path.extension().is_none_or(|e| e != "exr") {
+    if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("exr")) {
         return outcome.usage("a grid is written as `.exr`, with a layer for each output");
     }
     if setup.shader.interface().outputs.is_empty() {
@@ -41,6 +41,10 @@ pub fn run(setup: &Setup<'_>, (width, height): (u32, u32), output: Option<&Path>
     match renderer::film::write_whole(path, &bytes) {
         Ok(()) => {
             outcome.output = format!("{}: {width}×{height}\n", path.display());
+            let outputs: Vec<&str> = setup.shader.interface().outputs.iter().map(|o| o.name.as_str()).collect();
+            let report =
+                serde_json::json!({"file": path.display().to_string(), "size": [width, height], "layers": outputs});
+            outcome.report = Some(Box::new(report));
             outcome
         }
         Err(e) => fail(outcome, path, &e.to_string()),

@@ -21,7 +21,7 @@ pub enum Kind {
 impl Kind {
     /// That of a file, by the end of its name and the tables that it has; none where it is nothing of ours.
     pub fn of(path: &Path) -> Option<Kind> {
-        match path.extension().and_then(|e| e.to_str())? {
+        match path.extension().and_then(|e| e.to_str())?.to_ascii_lowercase().as_str() {
             "ssl" => Some(Kind::Shader),
             "toml" | "json" if !path.is_file() => None,
             "toml" | "json" if is_graph(path) => Some(Kind::Graph),
@@ -95,7 +95,7 @@ impl Kind {
 /// The keys of a file, if it is well-formed.
 fn keys(path: &Path) -> Option<Vec<String>> {
     let text = input::text(path, input::MOST_TEXT).ok()?;
-    if path.extension().is_some_and(|e| e == "json") {
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
         let table: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
         return Some(table.into_iter().map(|(key, _)| key).collect());
     }

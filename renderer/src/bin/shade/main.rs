@@ -84,6 +84,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(help) = compiler_help() {
+        return ExitCode::from(print(&help).map_or(outcome::ENVIRONMENT_FAILED, |()| outcome::FINE));
+    }
     let json = json::is_asked_for(std::env::args_os().skip(1));
     let arguments = match parse() {
         Ok(arguments) => arguments,
@@ -118,24 +121,28 @@ fn main() -> ExitCode {
     code
 }
 
-/// The command line, with the compiler's options out of the way of those who render: `--help-compiler` shows them alone.
+/// The command line, with the compiler's options out of the way of those who render.
 fn parse() -> Result<Arguments, clap::Error> {
-    let wanted = std::env::args_os().any(|word| word == "--help-compiler");
+    Arguments::from_arg_matches(&shown(false).try_get_matches()?)
+}
+
+/// Commands whose `render` shows the compiler's options alone, or all but these.
+fn shown(of_compiler: bool) -> clap::Command {
     let steers = |id: &str| target::COMPILER_OPTIONS.contains(&id);
-    let mut command = Arguments::command().mut_subcommand("render", |render| {
+    Arguments::command().mut_subcommand("render", |render| {
         render.mut_args(|a| {
-            let hidden = a.is_hide_set() || steers(a.get_id().as_str()) != wanted;
+            let hidden = a.is_hide_set() || steers(a.get_id().as_str()) != of_compiler;
             a.hide(hidden)
         })
-    });
-    if wanted && let Some(render) = command.find_subcommand_mut("render") {
-        let help = render.clone().bin_name("shade render").override_usage("shade render [OPTIONS] <SCENE>");
-        return Err(clap::Error::raw(
-            clap::error::ErrorKind::DisplayHelp,
-            help.disable_help_flag(true).render_long_help(),
-        ));
-    }
-    Arguments::from_arg_matches(&command.try_get_matches()?)
+    })
+}
+
+/// What `shade render --help-compiler` shows, where it is asked for.
+fn compiler_help() -> Option<String> {
+    std::env::args_os().find(|word| word == "--help-compiler")?;
+    let render = shown(true).find_subcommand("render")?.clone();
+    let help = render.bin_name("shade render").override_usage("shade render [OPTIONS] <SCENE>");
+    Some(help.disable_help_flag(true).render_long_help().to_string())
 }
 
 /// Prints what a command has to say: its result to stdout, everything else to stderr; as JSON all of it to stdout.

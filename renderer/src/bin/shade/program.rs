@@ -21,7 +21,7 @@ pub struct Program {
 
 /// Whether a file is a graph.
 pub fn is_graph(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "toml")
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
         && input::text(path, input::MOST_TEXT).is_ok_and(|t| graph::is_graph(&t))
 }
 
@@ -35,7 +35,7 @@ pub fn read_graph(path: &Path, sources: &mut SourceMap) -> Result<(Arc<ShaderGro
 
 impl Program {
     pub fn read(path: &Path, sources: &mut SourceMap, options: &CompileOptions<'_>) -> Result<Program, Diagnostics> {
-        if path.extension().is_none_or(|e| e != "toml") {
+        if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
             let file = read(path, sources).map_err(|d| Diagnostics::from(*d))?;
             return Ok(Program { file, entry: None, linked: None, said: Diagnostics::new() });
         }

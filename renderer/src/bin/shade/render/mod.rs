@@ -127,7 +127,8 @@ fn begin(
     (output, checkpoint): (&Output, &Checkpoint),
     outcome: &mut Outcome,
 ) -> Result<(RenderOptions, Option<Part>), Box<Diagnostic>> {
-    let hint = "a crop lies within the picture, and a range of samples within those of the scene or of `--spp`";
+    let hint = "a crop lies within the picture; a range of samples, and the least number of them, within those of the scene or \
+                of `--spp`";
     let wrong = |why| Diagnostic::without_place(&codes::BAD_NUMBER, why, hint);
     let options = arguments.options(scene)?;
     let plan: Plan = options.plan(scene).map_err(wrong)?;
