@@ -29,7 +29,7 @@ fn a_sphere_is_lit_by_its_own_inside() {
         [("both", 0.0, 1.0), ("lights", 0.0, 1.0), ("lights", 300.0, 2.0), ("lobes", 7.0, 1.0)]
     {
         let scene = format!(
-            "[camera]\ntype = \"orthographic\"\nwidth = 1.6\nposition = [{aside}, 0, 9]\nlook_at = [{aside}, 0, 0]\n\
+            "[camera]\ntype = \"orthographic\"\nwidth = 1.2\nposition = [{aside}, 0, 9]\nlook_at = [{aside}, 0, 0]\n\
              [film]\nwidth = 16\nheight = 16\n[integrator]\nsamples = 64\nmax_depth = 1\nsampling = \"{sampling}\"\n\
              [materials.shade]\nsource = \"{shade}\"\n\
              [[shapes]]\ntype = \"sphere\"\nmaterial = \"shade\"\nradius = {radius}\ntranslate = [{aside}, 0, 0]\n"
