@@ -3,6 +3,7 @@
 mod models {
     pub mod faults;
     pub mod gltf;
+    pub mod gltf_materials;
     pub mod mtl;
     pub mod writer;
 }

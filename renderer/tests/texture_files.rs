@@ -5,6 +5,7 @@ mod texture_files {
     pub mod commands;
     pub mod damage;
     pub mod exr_files;
+    pub mod inputs;
     pub mod making;
     pub mod others;
     pub mod plain_tiff;

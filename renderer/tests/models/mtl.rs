@@ -1,6 +1,6 @@
 //! OBJ files with the materials of their libraries.
 
-use crate::{Folder, LIT_WALL, seen_from_the_front, shows};
+use crate::{Folder, LIT_WALL, pixels, seen_from_the_front, shows};
 
 /// Two squares side by side.
 const SQUARES: &str = "mtllib the colors.mtl\nv -1 -1 0\nv 0 -1 0\nv 0 1 0\nv -1 1 0\nv 1 -1 0\nv 1 1 0\n\
@@ -105,6 +105,84 @@ fn what_libraries_lack_is_said() {
     std::fs::remove_file(folder.0.join("the colors.mtl")).expect("it was written");
     let said = folder.said(&scene);
     assert!(said.contains("S0025") && said.contains("the colors.mtl"), "{said}");
+}
+
+/// One number is grey, also of emission and filters, and a halo says how much there is where the viewer faces the surface.
+#[test]
+fn short_forms_are_completed() {
+    for (library, expected) in [
+        ("newmtl left\nKd .5\nillum 1\nnewmtl right\nKd .5 # grey\nillum 1\n", 0.5),
+        ("newmtl left\nKd 0\nKs 0\nKe 1.25\nnewmtl right\nKd 0\nKe 1.25", 1.25),
+        ("newmtl left\nKd 0\nd -halo 0.25\nnewmtl right\nKd 0\nd 0\nTf .75\n", 0.75),
+    ] {
+        let pixels = folder(library).picture(&seen_from_the_front(&format!("{SKY}{OBJ}")));
+        let mean = pixels.iter().map(|p| p[0]).sum::<f32>() / 64.0;
+        assert!((mean - expected).abs() < 0.02, "{library}: {mean}");
+    }
+}
+
+/// A line that cannot be read is said with its number, and all others count.
+#[test]
+fn bad_lines_cost_nothing_else() {
+    for (line, words) in [
+        ("Kd .5 .5", "has two numbers"),
+        ("Kd xyz 0.3 0.3 0.3", "red, green and blue"),
+        ("Ks", "without its numbers"),
+        ("Ni 1,5", "`1,5`"),
+        ("d half", "`half`"),
+        ("illum 2.0", "`2.0`"),
+        ("map_Kd", "name of an image"),
+        ("newmtl", "without a name"),
+    ] {
+        let folder = folder(&format!("newmtl left\nKd 0 0 0\nKe 1 0 0\n{line}\nnewmtl right\nKd 0 0 0\nKe 0 1 0\n"));
+        let scene = seen_from_the_front(OBJ);
+        let said = folder.said(&scene);
+        assert!(said.contains("S0025") && said.contains("line 4 of the library of materials"), "{line}: {said}");
+        assert!(said.contains(words) && said.matches("S0025").count() == 1, "{line}: {said}");
+        let expected = |x: f32, _: f32| if x < 0.0 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
+        shows(&pixels(folder.load(&scene)), 1e-6, expected);
+    }
+    // A comment in another encoding, a file cut off in a color, and very many bad lines.
+    let many = [&b"# gr\xfcn\nnewmtl left\n"[..], &b"Ni x\n".repeat(100), b"newmtl right\nKe 1"].concat();
+    let folder = folder("");
+    folder.write("the colors.mtl", many);
+    let scene = seen_from_the_front(OBJ);
+    let loaded = folder.load(&scene);
+    assert!(loaded.scene.is_some() && loaded.diagnostics.list.len() == 9);
+    assert!(folder.said(&scene).contains("92 more lines"));
+}
+
+/// A surface of radiance 1 before a sky of 0.2: a share d of it shows d + (1 − d) 0.2. What is glass shines whole.
+#[test]
+fn emission_is_dimmed_with_its_surface() {
+    let sky = SKY.replacen('\n', "\nradiance = [0.2, 0.2, 0.2]\n", 1);
+    for (left, right, expected) in [("d 1", "d 0", [1.0, 0.2]), ("d .25", "illum 7\nNi 1", [0.4, 1.2])] {
+        let folder = folder(&format!("newmtl left\nKd 0\nKe 1\n{left}\nnewmtl right\nKd 0\nKe 1\n{right}\n"));
+        let pixels = folder.picture(&seen_from_the_front(&format!("{sky}{OBJ}")));
+        shows(&pixels, 1e-3, |x, _| [expected[usize::from(x > 0.0)]; 3]);
+    }
+}
+
+/// A floor below lamps of which a quarter is there gets a quarter of the light, by light sampling as by paths.
+#[test]
+fn light_samples_find_what_is_left_of_emission() {
+    let below = |dissolve: &str, sampling: &str| {
+        let folder = folder(&format!("newmtl left\nKd 0\nKe 1\n{dissolve}\nnewmtl right\nKd 0\nKe 1\n{dissolve}\n"));
+        let floor = format!(
+            "[integrator]\nsamples = 256\nmax_depth = 1\nsampling = \"{sampling}\"\n{OBJ}rotate = [90, 0, 0]\n\
+             translate = [0, 0.2, -1]\nscale = [2, 1, 2]\n[materials.white]\n\
+             source = \"shader w(out closure c) {{ c = make_closure<Lambert>(color(1.0), global_value<normal>); }}\"\n\
+             [[shapes]]\ntype = \"rectangle\"\nmaterial = \"white\"\ntranslate = [0, 0, -3]\nrotate = [90, 0, 0]\nscale = [4, 1, 4]\n"
+        );
+        let pixels = folder.picture(&seen_from_the_front(&floor));
+        pixels[40..].iter().map(|p| p[0]).sum::<f32>() / 24.0
+    };
+    let whole = below("d 1", "both");
+    assert!(whole > 0.02, "{whole}");
+    for sampling in ["lights", "lobes", "both"] {
+        let found = below("d .25", sampling);
+        assert!((found - 0.25 * whole).abs() < 0.02 * whole, "{sampling}: {found} of {whole}");
+    }
 }
 
 /// A line may name several libraries, and the name of one may have blanks: that of a file that is there counts first.

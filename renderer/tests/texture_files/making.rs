@@ -57,7 +57,7 @@ fn open(path: &Path) -> FileSource {
     FileSource::open(Disk.open(path).expect("it was made")).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-fn make(input: &Path, output: &Path, how: &Conversion) -> FileSource {
+pub fn make(input: &Path, output: &Path, how: &Conversion) -> FileSource {
     convert(input, output, how, &|_| true).unwrap_or_else(|e| panic!("{how:?}: {e}"));
     open(output)
 }

@@ -44,6 +44,8 @@ pub struct Kind {
     pub tile: usize,
     /// Levels below the first as its sub-directories.
     pub subs: bool,
+    /// Compression and predictor of the levels below the first, if they are others.
+    pub below: Option<(u16, u16)>,
 }
 
 impl Default for Kind {
@@ -57,7 +59,15 @@ impl Default for Kind {
             channels: 3,
             tile: 16,
             subs: false,
+            below: None,
         }
+    }
+}
+
+impl Kind {
+    /// Compression and predictor of a level.
+    fn storing(&self, level: usize) -> (u16, u16) {
+        self.below.filter(|_| level > 0).unwrap_or((self.compression, self.predictor))
     }
 }
 
@@ -87,6 +97,17 @@ struct Out {
 }
 
 impl Out {
+    /// The header, and where its link to the first directory stands.
+    fn begin(kind: Kind) -> (Out, usize) {
+        let mut out = Out { kind, bytes: if kind.big_endian { b"MM".to_vec() } else { b"II".to_vec() } };
+        let head = match kind.wide {
+            true => [out.number(43, 2), out.number(8, 2), out.number(0, 2), out.number(0, 8)].concat(),
+            false => [out.number(42, 2), out.number(0, 4)].concat(),
+        };
+        out.bytes.extend(head);
+        (out, if kind.wide { 8 } else { 4 })
+    }
+
     fn number(&self, n: u64, size: usize) -> Vec<u8> {
         let little = n.to_le_bytes()[..size].to_vec();
         if self.kind.big_endian { little.into_iter().rev().collect() } else { little }
@@ -99,6 +120,7 @@ impl Out {
     /// The bytes of a tile, packed.
     fn tile(&self, (w, h): (usize, usize), level: usize, tx: usize, ty: usize) -> Vec<u8> {
         let (kind, n) = (&self.kind, self.kind.tile);
+        let (compression, predictor) = kind.storing(level);
         let size = kind.sample.bytes();
         let mut bytes = Vec::new();
         for y in 0..n {
@@ -112,7 +134,7 @@ impl Out {
                 }));
             }
             let integer = |s: &[u8]| s.iter().fold(0_u64, |sum, b| sum << 8 | u64::from(*b));
-            match kind.predictor {
+            match predictor {
                 1 => row.iter().for_each(|s| bytes.extend(self.number(integer(s), size))),
                 2 => {
                     for i in 0..row.len() {
@@ -129,7 +151,7 @@ impl Out {
                 }
             }
         }
-        match kind.compression {
+        match compression {
             5 => weezl::encode::Encoder::with_tiff_size_switch(weezl::BitOrder::Msb, 8).encode(&bytes).expect("LZW"),
             8 | 32946 => fdeflate::compress_to_vec(&bytes),
             32773 => bytes.chunks(100).flat_map(|c| [&[(c.len() - 1) as u8], c].concat()).collect(),
@@ -175,17 +197,8 @@ impl Out {
 
 /// A texture of all levels down to 1×1.
 pub fn write(kind: Kind, width: usize, height: usize, extra: &[(u16, u16, Vec<u64>)]) -> Vec<u8> {
-    let mut out = Out { kind, bytes: if kind.big_endian { b"MM".to_vec() } else { b"II".to_vec() } };
-    let mut link = 4;
-    if kind.wide {
-        link = 8;
-        let head = [out.number(43, 2), out.number(8, 2), out.number(0, 2), out.number(0, 8)].concat();
-        out.bytes.extend(head);
-    } else {
-        let head = [out.number(42, 2), out.number(0, 4)].concat();
-        out.bytes.extend(head);
-    }
-    let first_link = link;
+    let (mut out, first_link) = Out::begin(kind);
+    let mut link = first_link;
     let mut subs = Vec::new();
     let levels: Vec<_> = sizes(width, height).into_iter().enumerate().collect();
     // With sub-directories the first directory comes last, because it says where the others are.
@@ -201,6 +214,7 @@ pub fn write(kind: Kind, width: usize, height: usize, extra: &[(u16, u16, Vec<u6
                 out.bytes.extend(tile);
             }
         }
+        let (compression, predictor) = kind.storing(level);
         let format = if matches!(kind.sample, Sample::F16 | Sample::F32) { 3 } else { 1 };
         let bits = 8 * kind.sample.bytes() as u64;
         let offset_type = if kind.wide { 16 } else { 4 };
@@ -208,11 +222,11 @@ pub fn write(kind: Kind, width: usize, height: usize, extra: &[(u16, u16, Vec<u6
             (256, 3, vec![w as u64]),
             (257, 4, vec![h as u64]),
             (258, 3, vec![bits; kind.channels]),
-            (259, 3, vec![u64::from(kind.compression)]),
+            (259, 3, vec![u64::from(compression)]),
             (262, 3, vec![if kind.channels > 2 { 2 } else { 1 }]),
             (277, 3, vec![kind.channels as u64]),
             (284, 3, vec![1]),
-            (317, 3, vec![u64::from(kind.predictor)]),
+            (317, 3, vec![u64::from(predictor)]),
             (322, 3, vec![kind.tile as u64]),
             (323, 3, vec![kind.tile as u64]),
             (324, offset_type, offsets),
@@ -235,6 +249,34 @@ pub fn write(kind: Kind, width: usize, height: usize, extra: &[(u16, u16, Vec<u6
         }
     }
     assert!(link >= first_link);
+    out.bytes
+}
+
+/// One image of 8 bits, not compressed, in strips of so many `rows`. `data` is cut into strips, however long it is.
+pub fn strips((width, height): (usize, usize), channels: usize, extra: &[u64], rows: usize, data: &[u8]) -> Vec<u8> {
+    let (mut out, link) = Out::begin(Kind::default());
+    let (mut offsets, mut lengths) = (Vec::new(), Vec::new());
+    for strip in data.chunks(rows * width * channels) {
+        offsets.push(out.bytes.len() as u64);
+        lengths.push(strip.len() as u64);
+        out.bytes.extend(strip);
+    }
+    let mut entries = vec![
+        (256, 4, vec![width as u64]),
+        (257, 4, vec![height as u64]),
+        (258, 3, vec![8; channels]),
+        (259, 3, vec![1]),
+        (262, 3, vec![if channels > 2 { 2 } else { 1 }]),
+        (273, 4, offsets),
+        (277, 3, vec![channels as u64]),
+        (278, 4, vec![rows as u64]),
+        (279, 4, lengths),
+    ];
+    if !extra.is_empty() {
+        entries.push((338, 3, extra.to_vec()));
+    }
+    let (at, _) = out.directory(&entries);
+    out.patch(link, at);
     out.bytes
 }
 

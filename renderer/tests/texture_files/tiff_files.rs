@@ -60,6 +60,28 @@ fn every_sample_compression_predictor_and_order_is_read_exactly() {
     compare(Kind::default(), 1, 33);
 }
 
+/// `maketx --compression lzw` writes the finest level with LZW and the others with deflate.
+#[test]
+fn levels_may_differ_in_compression_and_predictor() {
+    for sample in [Sample::U8, Sample::F32] {
+        for (compression, predictor) in [(1, 1), (5, 2), (8, 1), (32773, 1)] {
+            for below in [(1, 1), (5, 1), (8, 2), (32773, 1)] {
+                for subs in [false, true] {
+                    let below = Some(below);
+                    compare(Kind { sample, compression, predictor, below, subs, ..Kind::default() }, 40, 33);
+                }
+            }
+        }
+    }
+    let below = Some((8, 3));
+    compare(Kind { sample: Sample::F16, compression: 5, below, big_endian: true, ..Kind::default() }, 40, 33);
+    let file =
+        Memory::new(write(Kind { compression: 5, predictor: 2, below: Some((8, 2)), ..Kind::default() }, 40, 33, &[]));
+    assert_eq!(probe(&file).expect("it is whole"), Probed::Texture);
+    // The name is that of the finest level.
+    assert_eq!(TextureFile::open(&file).expect("it is whole").compression(), "lzw");
+}
+
 #[test]
 fn what_a_file_says_of_itself_is_found() {
     let kind = Kind { channels: 4, ..Kind::default() };

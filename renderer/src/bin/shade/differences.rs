@@ -8,7 +8,10 @@ use ssl_compiler::testing::{Differences, Globals, differences, zero_globals};
 use ssl_compiler::{Checked, CompileOptions};
 
 pub fn tolerance(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|t: &f64| *t > 0.0 && t.is_finite()).ok_or_else(|| "a tolerance is a number above 0".to_owned())
+    text.parse()
+        .ok()
+        .filter(|t: &f64| *t > 0.0 && t.is_finite())
+        .ok_or_else(|| "a tolerance is a number above 0".to_owned())
 }
 
 /// The globals as they were given; others are 0.

@@ -1,12 +1,14 @@
 //! glTF files as models: nodes, materials, lights, and cameras for the scene's own.
 
-use super::embedded::stored;
-use super::{BuiltIn, Model, ModelImage, ModelLight, ModelLightKind, ModelMaterial, Part};
-use crate::geometry::gltf::document::{Document, Index, Material, Node, TextureInfo, TextureTransform};
-use crate::geometry::gltf::{Container, ImageBytes, KNOWN, read_document};
-use crate::texture::Wrap;
+mod factors;
+mod materials;
+mod volumes;
+
+use super::{Model, ModelLight, ModelLightKind, Part};
+use crate::geometry::gltf::document::{Document, Index, Node};
+use crate::geometry::gltf::{Container, KNOWN, read_document};
 use glam::{DAffine3, DMat4, DQuat, DVec3, Vec3};
-use ssl_compiler::runtime::ParameterValue;
+use materials::texture_set;
 use std::f32::consts::FRAC_PI_2;
 use std::path::{Path, PathBuf};
 
@@ -17,10 +19,13 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
     let mut model = Model { files: container.files.clone(), ..Model::default() };
     // Extensions of one maker seldom show in pictures.
     for name in document.extensions_used.iter().filter(|e| e.starts_with("KHR_") && !KNOWN.contains(&e.as_str())) {
-        left_out(&mut model, &format!("what the extension `{name}` says"));
+        model.leave_out(match name.as_str() {
+            volumes::NAME => format!("what the extension `{name}` says of thickness and attenuation"),
+            _ => format!("what the extension `{name}` says"),
+        });
     }
     if !document.animations.is_empty() {
-        left_out(&mut model, "its animations: everything stands as it was modelled");
+        model.leave_out("its animations: everything stands as it was modelled");
     }
     let placed = placements(document)?;
     let mut used = vec![false; document.meshes.len()];
@@ -30,14 +35,11 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
             model.nodes.push((mesh, *to_model));
         }
         if node.skin.is_some() {
-            left_out(&mut model, "skins: meshes stand as they were bound");
+            model.leave_out("skins: meshes stand as they were bound");
         }
         light(document, node, *to_model, &mut model)?;
     }
-    for material in document.materials.iter().chain([&Material::default()]) {
-        let made = made(&container, material, folders, &mut model)?;
-        model.materials.push(made);
-    }
+    let emissions = materials::add(&container, path, folders, &mut model)?;
     for (mesh, used) in document.meshes.iter().zip(used) {
         let mut parts = Vec::new();
         // Meshes that stand nowhere are not read, but they keep their numbers.
@@ -47,25 +49,16 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
             let own = document.materials.get(material);
             let set = own.map_or(0, |m| texture_set(m, &mut model));
             let Some(mesh) = container.triangles(primitive, set)? else {
-                left_out(&mut model, "points and lines");
+                model.leave_out("points and lines");
                 continue;
             };
-            if material >= model.materials.len() {
-                return Err("a mesh names a material that is not there".to_owned());
-            }
+            let emission = *emissions.get(material).ok_or("a mesh names a material that is not there")?;
             let names = own.and_then(|m| m.name.clone()).into_iter().collect();
-            let emission = own.map_or(Vec3::ZERO, emission);
             parts.push(Part { mesh, material: Some(material), names, emission, unknown: false });
         }
         model.meshes.push(parts);
     }
     Ok(model)
-}
-
-fn left_out(model: &mut Model, what: &str) {
-    if !model.left_out.iter().any(|known| known == what) {
-        model.left_out.push(what.to_owned());
-    }
 }
 
 /// A node, and the way from its space to the model's.
@@ -140,150 +133,6 @@ fn light(document: &Document, node: &Node, to_model: DAffine3, model: &mut Model
     Ok(())
 }
 
-/// The textures of a material with the names that the shader has for them, and whether they hold colors.
-fn maps(material: &Material) -> [(Map, Option<&TextureInfo>); 4] {
-    let pbr = &material.pbr_metallic_roughness;
-    [
-        (BASE_COLOR, pbr.base_color_texture.as_ref()),
-        (METALLIC_ROUGHNESS, pbr.metallic_roughness_texture.as_ref()),
-        (NORMAL, material.normal_texture.as_ref()),
-        (EMISSIVE, material.emissive_texture.as_ref()),
-    ]
-}
-
-/// What the shader has for a texture.
-#[derive(Clone, Copy)]
-struct Map {
-    slot: &'static str,
-    present: &'static str,
-    along_u: &'static str,
-    along_v: &'static str,
-    raw: bool,
-}
-
-const BASE_COLOR: Map = Map {
-    slot: "base_color_map",
-    present: "has_base_color_map",
-    along_u: "base_color_u",
-    along_v: "base_color_v",
-    raw: false,
-};
-const METALLIC_ROUGHNESS: Map = Map {
-    slot: "metallic_roughness_map",
-    present: "has_metallic_roughness_map",
-    along_u: "metallic_roughness_u",
-    along_v: "metallic_roughness_v",
-    raw: true,
-};
-const NORMAL: Map =
-    Map { slot: "normal_map", present: "has_normal_map", along_u: "normal_u", along_v: "normal_v", raw: true };
-const EMISSIVE: Map =
-    Map { slot: "emissive_map", present: "has_emissive_map", along_u: "emissive_u", along_v: "emissive_v", raw: false };
-
-/// The set of texture coordinates that a material reads.
-fn texture_set(material: &Material, model: &mut Model) -> u32 {
-    let transformed = |info: &TextureInfo| info.extensions.transform.as_ref().and_then(|t| t.tex_coord);
-    let sets = maps(material).into_iter().filter_map(|(_, info)| info);
-    let mut sets = sets.map(|info| transformed(info).unwrap_or(info.tex_coord));
-    let first = sets.next().unwrap_or(0);
-    if sets.any(|other| other != first) {
-        left_out(model, "second sets of texture coordinates within a material");
-    }
-    first
-}
-
-/// Light that is even and goes out in front alone is the shape's own.
-fn emission(material: &Material) -> Vec3 {
-    let of_shader = material.emissive_texture.is_some() || material.double_sided;
-    if of_shader { Vec3::ZERO } else { glow(material) }
-}
-
-fn glow(material: &Material) -> Vec3 {
-    let glow = Vec3::from(material.emissive_factor) * material.extensions.emissive_strength.emissive_strength;
-    if glow.is_finite() { glow.max(Vec3::ZERO) } else { Vec3::ZERO }
-}
-
-fn made(
-    container: &Container,
-    material: &Material,
-    folders: &[PathBuf],
-    model: &mut Model,
-) -> Result<ModelMaterial, String> {
-    let pbr = &material.pbr_metallic_roughness;
-    let [r, g, b, alpha] = pbr.base_color_factor;
-    let (float, triple) = (ParameterValue::Float, |v: [f32; 3]| ParameterValue::Vector(v.to_vec()));
-    let glow = glow(material) - emission(material);
-    let cutoff = match material.alpha_mode.as_deref() {
-        Some("MASK") => material.alpha_cutoff.unwrap_or(0.5),
-        _ => 0.0,
-    };
-    let blend = material.alpha_mode.as_deref() == Some("BLEND");
-    let mut parameters = vec![
-        ("base_color", triple([r, g, b])),
-        ("alpha", float(alpha)),
-        ("metallic", float(pbr.metallic_factor)),
-        ("roughness", float(pbr.roughness_factor)),
-        ("emission", triple(glow.to_array())),
-        ("normal_scale", float(material.normal_texture.as_ref().and_then(|t| t.scale).unwrap_or(1.0))),
-        ("double_sided", ParameterValue::Bool(material.double_sided)),
-        ("unlit", ParameterValue::Bool(material.extensions.unlit.is_some())),
-        ("blend", ParameterValue::Bool(blend)),
-        ("cutoff", float(cutoff)),
-        ("transmission", float(material.extensions.transmission.transmission_factor)),
-        ("ior", float(material.extensions.ior.ior)),
-    ];
-    let mut images = Vec::new();
-    for (map, info) in maps(material) {
-        let Some(info) = info else { continue };
-        let Some(image) = image(container, info, map.raw, folders)? else {
-            left_out(model, "images that are neither PNG nor JPEG");
-            continue;
-        };
-        parameters.push((map.present, ParameterValue::Bool(true)));
-        if let Some(transform) = &info.extensions.transform {
-            let [along_u, along_v] = rows(transform);
-            parameters.extend([(map.along_u, triple(along_u)), (map.along_v, triple(along_v))]);
-        }
-        images.push((map.slot, image));
-    }
-    let name = material.name.clone().unwrap_or_default();
-    let opaque = !blend && cutoff <= 0.0;
-    Ok(ModelMaterial { name, shader: BuiltIn::MetallicRoughness, parameters, images, opaque })
-}
-
-/// A transform of texture coordinates as rows of an affine map, for v that runs up the image and not down.
-fn rows(t: &TextureTransform) -> [[f32; 3]; 2] {
-    let (sin, cos) = t.rotation.sin_cos();
-    let ([sx, sy], [x, y]) = (t.scale, t.offset);
-    // Down the image: u' = cos sx u + sin sy v + x, v' = −sin sx u + cos sy v + y.
-    [[cos * sx, -sin * sy, x + sin * sy], [sin * sx, cos * sy, 1.0 - y - cos * sy]]
-}
-
-/// `None` where only an extension says which image it is.
-fn image(
-    container: &Container,
-    info: &TextureInfo,
-    raw: bool,
-    folders: &[PathBuf],
-) -> Result<Option<ModelImage>, String> {
-    let document = &container.document;
-    let texture = document.textures.get(info.index).ok_or("a material names a texture that is not there")?;
-    let Some(source) = texture.source else { return Ok(None) };
-    let image = document.images.get(source).ok_or("a texture names an image that is not there")?;
-    let path = match container.image(image)? {
-        ImageBytes::File(path) => path,
-        ImageBytes::Embedded(bytes) => stored(&bytes, folders)?,
-    };
-    let sampler = texture.sampler.and_then(|s| document.samplers.get(s));
-    let wrap = |given: Option<u32>| match given {
-        Some(33071) => Wrap::Clamp,
-        Some(33648) => Wrap::Mirror,
-        _ => Wrap::Repeat,
-    };
-    let wrap = [wrap(sampler.and_then(|s| s.wrap_s)), wrap(sampler.and_then(|s| s.wrap_t))];
-    Ok(Some(ModelImage { path, raw, wrap }))
-}
-
 /// A camera of a file.
 pub struct ModelCamera {
     /// Looks along −z, with y upwards.
@@ -328,28 +177,4 @@ pub fn camera(path: &Path, name: Option<&str>) -> Result<ModelCamera, String> {
         Some(name) if !names.is_empty() => format!("it has no camera `{name}`; it has {}", names.join(", ")),
         _ => "it has no camera".to_owned(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Offset, rotation and scale one by one, on corners of the image as it is seen.
-    #[test]
-    fn texture_transforms_are_turned_over() {
-        let apply = |t: &TextureTransform, u: f32, v: f32| {
-            // In the file v runs down.
-            rows(t).map(|[a, b, c]| a * u + b * (1.0 - v) + c)
-        };
-        let plain = TextureTransform::default();
-        assert_eq!(apply(&plain, 0.25, 0.75), [0.25, 0.25]);
-        let moved = TextureTransform { offset: [0.5, 0.25], ..plain };
-        assert_eq!(apply(&moved, 0.0, 0.0), [0.5, 1.0 - 0.25]);
-        let scaled = TextureTransform { scale: [2.0, 4.0], ..TextureTransform::default() };
-        assert_eq!(apply(&scaled, 0.5, 0.5), [1.0, 1.0 - 2.0]);
-        // A quarter turn counter-clockwise takes u to −v of the file.
-        let turned = TextureTransform { rotation: std::f32::consts::FRAC_PI_2, ..TextureTransform::default() };
-        let [u, v] = apply(&turned, 1.0, 0.0);
-        assert!(u.abs() < 1e-6 && (v - 2.0).abs() < 1e-6, "{u} {v}");
-    }
 }

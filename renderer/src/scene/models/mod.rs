@@ -7,7 +7,9 @@ mod embedded;
 pub mod gltf;
 pub mod materials;
 mod mtl;
+mod mtl_lines;
 pub mod obj;
+mod png_gamma;
 
 use crate::geometry::TriangleMesh;
 use crate::texture::Wrap;
@@ -28,6 +30,28 @@ pub struct Model {
     pub files: Vec<PathBuf>,
     /// What it has that is left out, each a sentence for the user.
     pub left_out: Vec<String>,
+}
+
+/// So many findings of one kind are told one by one.
+const MOST_TOLD: usize = 8;
+
+impl Model {
+    fn leave_out(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.left_out.contains(&what) {
+            self.left_out.push(what);
+        }
+    }
+
+    /// Leaves out what may be very many things of one kind, for instance `more lines of a file`.
+    fn leave_out_many(&mut self, mut findings: Vec<String>, more: &str) {
+        let untold = findings.len().saturating_sub(MOST_TOLD);
+        findings.truncate(MOST_TOLD);
+        findings.into_iter().for_each(|what| self.leave_out(what));
+        if untold > 0 {
+            self.leave_out(format!("{untold} {more}"));
+        }
+    }
 }
 
 /// Triangles of one material.

@@ -6,8 +6,8 @@ use glam::Vec3;
 use ssl_compiler::runtime::ParameterValue;
 use std::path::Path;
 
-/// A material, and what it emits; `None` is what faces without one get. Images are looked for beside the library, in
-/// `folder`.
+/// A material, and what its shapes emit themselves; `None` is what faces without one get. Images are looked for beside the
+/// library, in `folder`.
 pub fn made(material: Option<&tobj::Material>, folder: &Path) -> (ModelMaterial, Vec3) {
     let plain = tobj::Material::default();
     let m = material.unwrap_or(&plain);
@@ -22,10 +22,16 @@ pub fn made(material: Option<&tobj::Material>, folder: &Path) -> (ModelMaterial,
     let filtered = m.unknown_param.get("Tf").and_then(|text| triple(text)).unwrap_or([1.0; 3]);
     let image = |name: &Option<String>, raw| name.as_deref().map(|name| image(name, raw, folder));
     let (diffuse_map, opacity_map) = (image(&m.diffuse_texture, false), image(&m.dissolve_texture, true));
+    let covers = opacity == 1.0 && opacity_map.is_none() && diffuse_map.as_ref().is_none_or(never_has_alpha);
+    let opaque = glass || covers;
+    // Of a surface with holes the shader knows how much there is to shine.
+    let emission = usable(m.emissive).map_or(Vec3::ZERO, Vec3::from);
+    let (of_shape, of_shader) = if opaque { (emission, Vec3::ZERO) } else { (Vec3::ZERO, emission) };
     let vector = |v: [f32; 3]| ParameterValue::Vector(v.to_vec());
     let parameters = vec![
         ("diffuse", vector(usable(m.diffuse).unwrap_or(if diffuse_map.is_some() { [1.0; 3] } else { [0.8; 3] }))),
         ("specular", vector(specular)),
+        ("emission", vector(of_shader.to_array())),
         ("roughness", ParameterValue::Float(roughness(exponent))),
         ("opacity", ParameterValue::Float(opacity)),
         ("glass", ParameterValue::Bool(glass)),
@@ -35,12 +41,9 @@ pub fn made(material: Option<&tobj::Material>, folder: &Path) -> (ModelMaterial,
         ("has_diffuse_map", ParameterValue::Bool(diffuse_map.is_some())),
         ("has_opacity_map", ParameterValue::Bool(opacity_map.is_some())),
     ];
-    let covers = opacity == 1.0 && opacity_map.is_none() && diffuse_map.as_ref().is_none_or(never_has_alpha);
-    let opaque = glass || covers;
     let images = [("diffuse_map", diffuse_map), ("opacity_map", opacity_map)];
     let images = images.into_iter().filter_map(|(slot, image)| Some((slot, image?))).collect();
-    let emission = usable(m.emissive).map_or(Vec3::ZERO, Vec3::from);
-    (ModelMaterial { name: m.name.clone(), shader: BuiltIn::Mtl, parameters, images, opaque }, emission)
+    (ModelMaterial { name: m.name.clone(), shader: BuiltIn::Mtl, parameters, images, opaque }, of_shape)
 }
 
 fn usable(color: Option<[f32; 3]>) -> Option<[f32; 3]> {

@@ -202,7 +202,7 @@ fn header(window: &mut Window<'_>) -> Result<Header, FileError> {
 }
 
 /// Which of the channels with these names make the texture: red, green, blue (and alpha), grey (and alpha), positions,
-/// or the first ones; `None` is black. Where no channel without a layer is a color, the first layer that has one counts.
+/// or the first four; `None` is black. Where no channel without a layer is a color, the first layer that has one counts.
 pub fn choose(names: &[&str]) -> (Vec<Option<u16>>, Alpha) {
     // A list of channels is shorter than the header, which is at most 1 MiB: numbers beyond 16 bits are left out.
     let find = |name: &str| names.iter().position(|n| *n == name).and_then(|i| u16::try_from(i).ok());
@@ -224,9 +224,17 @@ pub fn choose(names: &[&str]) -> (Vec<Option<u16>>, Alpha) {
     let colors = match named("Y") {
         _ if rgb.iter().flatten().count() > 0 => rgb.to_vec(),
         Some(y) => vec![Some(y)],
-        None => return ((0..names.len().min(4)).map(|i| Some(i as u16)).collect(), Alpha::None),
+        None => return (first_channels(names.len()), Alpha::None),
     };
     (colors.into_iter().chain(alpha).collect(), kind)
+}
+
+/// The first four of so many channels. Two are red and green, since a texture of two channels is grey and alpha.
+fn first_channels(count: usize) -> Vec<Option<u16>> {
+    match count {
+        2 => vec![Some(0), Some(1), None],
+        count => (0..count.min(4)).map(|i| Some(i as u16)).collect(),
+    }
 }
 
 /// The first layer with a color, a grey or positions: one without may stand before it, such as that of `depth.Z` before
@@ -299,8 +307,12 @@ mod tests {
         assert_eq!(order(&["depth.Z", "diffuse.B", "diffuse.G", "diffuse.R"]), [3, 2, 1]);
         assert_eq!(order(&["depth.Z", "glow.A", "glow.Y", "other.R"]), [2, 1]);
         assert_eq!(order(&["depth.Z", "N.X", "N.Y", "N.Z"]), [1, 2, 3]);
-        assert_eq!(order(&["a.depth", "b.depth"]), [0, 1]);
         assert_eq!(order(&["A", "Y"]), [1, 0]);
+        // Where no name is known, the first four; one alone is grey, and two are red and green.
         assert_eq!(order(&["depth"]), [0]);
+        assert_eq!(order(&["a.depth", "b.depth"]), [0, 1, -1]);
+        assert_eq!(order(&["forward.u", "forward.v"]), [0, 1, -1]);
+        assert_eq!(order(&["a", "b", "c"]), [0, 1, 2]);
+        assert_eq!(order(&["a", "b", "c", "d", "e"]), [0, 1, 2, 3]);
     }
 }

@@ -1,7 +1,7 @@
 //! What TIFF and EXR have in common: the sizes that levels may have, and the names of wraps and color spaces.
 
 use super::FileError;
-use super::tables::MAX_TILE_BYTES;
+use super::tables::{MAX_OFFSET, MAX_TILE_BYTES};
 use crate::texture::{ColorSpace, Level, Wrap};
 
 /// The longest side of an image.
@@ -36,6 +36,14 @@ pub fn limits(levels: &[Level], texel_bytes: u64, file_length: u64) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Whether an image and its levels, all of them uncompressed, are no longer than the longest file. The sides of the image
+/// are from 1 to [`MAX_SIDE`].
+pub fn fits_with_levels(width: u32, height: u32, texel_bytes: usize) -> bool {
+    let texels = |level: u32| u64::from((width >> level).max(1)) * u64::from((height >> level).max(1));
+    let all: u64 = (0..=width.max(height).ilog2()).map(texels).sum();
+    all.saturating_mul(texel_bytes as u64) <= MAX_OFFSET
 }
 
 /// Whether a level is the next after another: each side half, rounded up or down.

@@ -25,10 +25,12 @@ pub use unpack::Scratch;
 pub(super) use {predict::undo_differences, unpack::inflate};
 
 pub(super) use exr::choose;
-pub(super) use levels::{MAX_SIDE, color_space};
+pub(super) use levels::{MAX_SIDE, color_space, fits_with_levels};
 pub(super) use predict::{differences, planes};
 
 use super::{Layout, StoredFile};
+use directory::Directory;
+use std::ops::Range;
 use window::Window;
 
 /// What is known of a texture file: layout and table of tiles, 8 bytes a tile.
@@ -95,7 +97,8 @@ impl TextureFile {
         }
     }
 
-    /// The name of the compression, as `shade texture make --compression` takes it where it can write it.
+    /// The name of the compression of the finest level, as `shade texture make --compression` takes it where it can write
+    /// it.
     pub fn compression(&self) -> &'static str {
         match &self.kind {
             Kind::Tiff(tiff) => tiff.compression(),
@@ -116,7 +119,7 @@ impl TextureFile {
     /// Memory that this occupies, tables included.
     pub fn bytes(&self) -> usize {
         let beside = match &self.kind {
-            Kind::Tiff(_) => 0,
+            Kind::Tiff(tiff) => tiff.bytes(),
             Kind::Exr(exr) => exr.bytes(),
         };
         let levels = self.layout().levels.capacity() * size_of::<super::Level>();
@@ -139,7 +142,7 @@ impl TextureFile {
         let place = place.ok_or_else(|| FileError::corrupt("the table of tiles is shorter than the image"))?;
         debug_assert_eq!(out.len(), layout.tile_bytes(level));
         match &self.kind {
-            Kind::Tiff(tiff) => tiff.read_tile(file, place, layout.levels[level].tile_width, scratch, out),
+            Kind::Tiff(tiff) => tiff.read_tile(file, place, level, scratch, out),
             Kind::Exr(exr) => exr.read_tile(file, place, (level, x, y), scratch, out),
         }
     }
@@ -150,4 +153,14 @@ impl TextureFile {
             Kind::Exr(exr) => &exr.table,
         }
     }
+}
+
+/// Where the values of a tag stand in the first directory of a TIFF, and whether numbers have their most significant byte
+/// first; `None` if there is no such tag.
+pub(super) fn values_of_tag(file: &dyn StoredFile, tag: u16) -> Result<Option<(Range<u64>, bool)>, FileError> {
+    let mut window = Window::open(file)?;
+    let start = window.length().min(16);
+    let Some((encoding, first)) = directory::header(window.bytes(0, start)?) else { return Ok(None) };
+    let directory = Directory::read(first, encoding, &mut window)?;
+    Ok(directory.find(tag).map(|entry| (entry.range(), encoding.big_endian)))
 }

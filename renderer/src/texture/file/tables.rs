@@ -9,7 +9,7 @@ const LENGTH_BITS: u32 = 26;
 pub const MAX_TILE_BYTES: u64 = (1 << LENGTH_BITS) - 1;
 
 /// The longest file that fits: 256 GiB.
-const MAX_OFFSET: u64 = (1 << (64 - LENGTH_BITS)) - 1;
+pub const MAX_OFFSET: u64 = (1 << (64 - LENGTH_BITS)) - 1;
 
 /// Offset and stored length of each tile, level after level, rows from the top.
 pub struct TileTable {

@@ -20,11 +20,13 @@ const MOST_LEVELS: usize = 32;
 pub struct Tiff {
     pub layout: Layout,
     pub table: TileTable,
-    storing: Storing,
+    /// Of each level.
+    storing: Box<[Storing]>,
 }
 
-/// How tiles are stored, the same in all levels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// How the tiles of a level are stored. `maketx --compression lzw` writes the finest level with LZW and the others with
+/// deflate.
+#[derive(Clone, Copy, Debug)]
 struct Storing {
     compression: Compression,
     predictor: u8,
@@ -78,12 +80,12 @@ impl Tiff {
             fingerprint,
             levels: pages.iter().map(|p| p.level).collect(),
         };
-        Ok(Tiff { layout, table, storing: pages[0].storing })
+        Ok(Tiff { layout, table, storing: pages.iter().map(|p| p.storing).collect() })
     }
 
-    /// The name of the compression.
+    /// The name of the compression of the finest level.
     pub fn compression(&self) -> &'static str {
-        match self.storing.compression {
+        match self.storing[0].compression {
             Compression::None => "none",
             Compression::Deflate => "deflate",
             Compression::Lzw => "lzw",
@@ -91,12 +93,17 @@ impl Tiff {
         }
     }
 
-    /// One read. `out` is the tile's size.
+    /// Memory beside the struct itself, its layout and its table.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.storing)
+    }
+
+    /// One read of a tile of a level. `out` is the tile's size.
     pub fn read_tile(
         &self,
         file: &dyn StoredFile,
         (offset, stored): (u64, usize),
-        tile_width: u32,
+        level: usize,
         scratch: &mut Scratch,
         out: &mut [u8],
     ) -> Result<(), FileError> {
@@ -104,12 +111,13 @@ impl Tiff {
             return Err(FileError::corrupt("a tile lies past the end of the file"));
         }
         let (bytes, channels) = (self.layout.sample.bytes(), self.layout.channels as usize);
+        let Storing { compression, predictor, swapped } = self.storing[level];
         let Scratch { stored: packed, plain, .. } = scratch;
-        if self.storing.compression == Compression::None {
+        if compression == Compression::None {
             if stored < out.len() {
                 return Err(FileError::corrupt("a tile is shorter than its size"));
             }
-            if self.storing.predictor == 3 {
+            if predictor == 3 {
                 plain.resize(out.len(), 0);
                 file.read_at(offset, plain)?;
             } else {
@@ -118,25 +126,25 @@ impl Tiff {
         } else {
             packed.resize(stored, 0);
             file.read_at(offset, packed)?;
-            match self.storing.compression {
+            match compression {
                 Compression::Deflate => unpack::inflate(packed, plain, out.len())?,
                 Compression::Lzw => unpack::unlzw(packed, plain, out.len())?,
                 _ => unpack::unpack_bits(packed, plain, out.len())?,
             }
-            if self.storing.predictor != 3 {
+            if predictor != 3 {
                 out.copy_from_slice(plain);
             }
         }
-        let row_bytes = tile_width as usize * channels * bytes;
-        if self.storing.predictor == 3 {
+        let row_bytes = self.layout.levels[level].tile_width as usize * channels * bytes;
+        if predictor == 3 {
             let rows = out.chunks_exact_mut(row_bytes).zip(plain.chunks_exact_mut(row_bytes));
             rows.for_each(|(row, planes)| predict::undo_planes(planes, row, bytes, channels));
             return Ok(());
         }
-        if self.storing.swapped {
+        if swapped {
             predict::swap(out, bytes);
         }
-        if self.storing.predictor == 2 {
+        if predictor == 2 {
             out.chunks_exact_mut(row_bytes).for_each(|row| predict::undo_differences(row, bytes, channels));
         }
         Ok(())
@@ -172,7 +180,7 @@ fn more_levels(
             Err(e @ FileError::Storage(_)) => return Err(e),
             Err(_) => break,
         };
-        let alike = page.sample == last.sample && page.channels == last.channels && page.storing == last.storing;
+        let alike = page.sample == last.sample && page.channels == last.channels;
         if !alike || !half_of(&page.level, &last.level) {
             break;
         }

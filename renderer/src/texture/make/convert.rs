@@ -49,7 +49,10 @@ pub fn convert(input: &Path, output: &Path, how: &Conversion, progress: &dyn Fn(
         return Err(MakeError::Usage(what));
     }
     check(how, exr)?;
-    let mut rows = source::open(input).map_err(|e| MakeError::Input(format!("`{shown}` cannot be read: {e}")))?;
+    // Who says what the numbers mean gets the numbers of the file.
+    let keep_codes = how.color.is_some() || how.normal_map;
+    let unreadable = |e: String| MakeError::Input(format!("`{shown}` cannot be read: {e}"));
+    let mut rows = source::open(input, keep_codes).map_err(unreadable)?;
     let plan = Plan::new(rows.picture(), how, exr).map_err(|e| MakeError::Input(format!("`{shown}`: {e}")))?;
     let failed = |e: std::io::Error| MakeError::Output(format!("`{}` cannot be written: {e}", output.display()));
     let (partial, file) = Partial::create(output).map_err(failed)?;
@@ -77,7 +80,7 @@ pub fn convert(input: &Path, output: &Path, how: &Conversion, progress: &dyn Fn(
         });
         let count = picture.height.div_ceil(band_height);
         for (index, band) in (0..count).zip(&bands) {
-            let band = band.map_err(|e| MakeError::Input(format!("`{shown}` cannot be read: {e}")))?;
+            let band = band.map_err(unreadable)?;
             chain.band(index, &band).map_err(failed)?;
             if !progress((index + 1) as f32 / count as f32) {
                 return Err(MakeError::Interrupted);
@@ -142,12 +145,14 @@ impl Plan {
                 return Err(format!("a normal map has three channels, not {channels}"));
             }
             let (normals, to) = Normals::new(from, sample);
+            source::check_bytes(picture.width, picture.height, to.texel_bytes())?;
             return Ok(Plan { levels, from, to, codec: Codec::Normals(normals) });
         }
         // Floats hold light; EXR holds associated alpha.
         let space = if float(sample) { ColorSpace::Linear } else { space };
         let alpha = if exr && alpha == Alpha::Straight { Alpha::Associated } else { alpha };
         let to = Stored { sample, channels, alpha, space };
+        source::check_bytes(picture.width, picture.height, to.texel_bytes())?;
         Ok(Plan { levels, from, to, codec: Codec::Color { from: Light::new(from), to: Light::new(to) } })
     }
 
@@ -249,5 +254,26 @@ impl<'a> Chain<'a> {
             self.writer.band(level, band, &texels)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_decides_whether_it_is_too_large() {
+        // A third more with all levels: 199 GiB as bytes, 795 as floats.
+        let (width, height, sample) = (400_000, 400_000, Sample::U8);
+        let picture = Picture { width, height, sample, channels: 1, alpha: Alpha::None, space: None };
+        let plan = |how: Conversion| Plan::new(picture, &how, false).map(|plan| plan.levels.len());
+        assert_eq!(plan(Conversion::default()), Ok(19));
+        let refused = plan(Conversion { sample: Some(Sample::F32), ..Conversion::default() });
+        assert!(refused.is_err_and(|why| why.contains("256 GiB")));
+        // A normal map gets a fourth channel.
+        let picture = Picture { channels: 3, width: 240_000, height: 240_000, ..picture };
+        let plan = |how: Conversion| Plan::new(picture, &how, false).map(|plan| plan.levels.len());
+        assert_eq!(plan(Conversion::default()), Ok(18));
+        assert!(plan(Conversion { normal_map: true, ..Conversion::default() }).is_err());
     }
 }

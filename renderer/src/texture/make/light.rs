@@ -18,9 +18,9 @@ impl Stored {
         self.channels * self.sample.bytes()
     }
 
-    /// Which channel is alpha.
-    fn alpha_channel(&self) -> Option<usize> {
-        (self.alpha != Alpha::None).then(|| self.channels - 1)
+    /// Which channel is on no curve: alpha, or data in its place.
+    fn plain_channel(&self) -> Option<usize> {
+        self.channels.is_multiple_of(2).then(|| self.channels - 1)
     }
 }
 
@@ -56,7 +56,7 @@ impl Light {
     /// Appends a row of stored texels as linear light, associated. What is not finite becomes 0.
     pub fn decode(&self, row: &[u8], out: &mut Vec<f32>) {
         let stored = &self.stored;
-        let (from, alpha) = (out.len(), stored.alpha_channel());
+        let from = out.len();
         match stored.sample {
             Sample::U8 => out.extend(row.iter().map(|&b| self.decode[usize::from(b)])),
             Sample::U16 => {
@@ -65,7 +65,7 @@ impl Light {
             Sample::F16 => out.extend(row.as_chunks().0.iter().map(|&b| self.float(f16::from_ne_bytes(b).to_f32()))),
             Sample::F32 => out.extend(row.as_chunks().0.iter().map(|&b| self.float(f32::from_ne_bytes(b)))),
         }
-        let Some(last) = alpha else { return };
+        let Some(last) = stored.plain_channel() else { return };
         let max = (1_u32 << (8 * stored.sample.bytes().min(2))) as f32 - 1.0;
         let code = |i: usize| match stored.sample {
             Sample::U8 => f32::from(row[i]) / max,
@@ -99,7 +99,7 @@ impl Light {
     /// A row of linear light, associated, as stored texels.
     pub fn encode(&self, row: &[f32], out: &mut [u8]) {
         let stored = &self.stored;
-        if stored.sample == Sample::U8 && stored.space == ColorSpace::Srgb && stored.alpha == Alpha::None {
+        if stored.sample == Sample::U8 && stored.space == ColorSpace::Srgb && stored.plain_channel().is_none() {
             // By far the most frequent.
             return row.iter().zip(out).for_each(|(&x, to)| *to = self.srgb8(x));
         }
@@ -107,7 +107,7 @@ impl Light {
         let texels = row.chunks_exact(stored.channels).zip(out.chunks_exact_mut(texel_bytes));
         for (texel, out) in texels {
             let samples = texel.iter().zip(out.chunks_exact_mut(sample_bytes));
-            let Some(last) = stored.alpha_channel() else {
+            let Some(last) = stored.plain_channel() else {
                 samples.for_each(|(&x, to)| self.color(x, 1.0, to));
                 continue;
             };
@@ -117,9 +117,10 @@ impl Light {
                 (Alpha::Associated, ColorSpace::Srgb) => (a, a),
                 _ => (1.0, 1.0),
             };
+            let is_unlimited = stored.alpha == Alpha::None || sample_bytes == 4;
             for (c, (&x, to)) in samples.enumerate() {
                 match c {
-                    c if c == last => self.plain(if sample_bytes < 4 { x.clamp(0.0, 1.0) } else { x }, to),
+                    c if c == last => self.plain(if is_unlimited { x } else { x.clamp(0.0, 1.0) }, to),
                     _ if divide > 0.0 => self.color(x / divide, multiply, to),
                     _ => self.plain(0.0, to),
                 }
@@ -206,6 +207,9 @@ mod tests {
             // Codes 0.2 and 0.1 under alpha 0.2 are straight codes 1 and 0.5, light 1 and 0.214.
             (Alpha::Associated, ColorSpace::Srgb, [51, 0, 51, 51], [0.2, 0.0, 0.2, 0.2]),
             (Alpha::Straight, ColorSpace::Srgb, [255, 0, 255, 0], [0.0; 4]),
+            // A fourth channel of data is linear, as look-ups have it, and no weight.
+            (Alpha::None, ColorSpace::Srgb, [255, 0, 255, 51], [1.0, 0.0, 1.0, 0.2]),
+            (Alpha::None, ColorSpace::Srgb, [255, 0, 255, 0], [1.0, 0.0, 1.0, 0.0]),
         ] {
             let light = light(Sample::U8, 4, alpha, space);
             let mut linear = Vec::new();
@@ -215,7 +219,7 @@ mod tests {
             }
             let mut back = [0; 4];
             light.encode(&linear, &mut back);
-            let kept = if codes[3] == 0 { [0; 4] } else { codes };
+            let kept = if codes[3] == 0 && alpha != Alpha::None { [0; 4] } else { codes };
             assert_eq!(back, kept, "{alpha:?} {space:?}");
         }
     }

@@ -1,12 +1,12 @@
 //! Radiance HDR, by rows: texels of three mantissas and one exponent, packed by runs, as Ward wrote them down in
 //! "Real Pixels" (Graphics Gems II, 1991) and in Radiance's file `color.c`.
 
-use super::{Picture, Rows};
+use super::{Picture, Rows, check_length};
 use crate::texture::{Alpha, ColorSpace, Sample};
 use image::ImageDecoder;
 use image::codecs::hdr::HdrDecoder;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 struct ByRow<R> {
@@ -14,6 +14,8 @@ struct ByRow<R> {
     reader: R,
     /// Mantissas and exponent of each texel of a row.
     row: Vec<[u8; 4]>,
+    /// Red, green and blue are so many times radiance.
+    exposure: [f64; 3],
 }
 
 /// Lengths between these are packed component by component.
@@ -21,19 +23,24 @@ const PACKED: std::ops::Range<usize> = 8..0x8000;
 
 pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
-    Ok(Box::new(ByRow::new(BufReader::with_capacity(1 << 18, file))?))
+    let length = file.metadata().map_err(|e| e.to_string())?.len();
+    Ok(Box::new(ByRow::new(BufReader::with_capacity(1 << 18, file), length)?))
 }
 
 impl<R: BufRead> ByRow<R> {
-    fn new(mut reader: R) -> Result<ByRow<R>, String> {
+    /// `length` is that of the file.
+    fn new(mut reader: R, length: u64) -> Result<ByRow<R>, String> {
+        let mut lines = Vec::new();
         // It reads the header, and no more of the file than that.
-        let header = HdrDecoder::new(&mut reader).map_err(|e| e.to_string())?;
+        let header = HdrDecoder::new(Copied { from: &mut reader, to: &mut lines }).map_err(|e| e.to_string())?;
         let (width, height) = header.dimensions();
         let (sample, space) = (Sample::F32, Some(ColorSpace::Linear));
         let picture = Picture { width, height, sample, channels: 3, alpha: Alpha::None, space };
         picture.check()?;
+        check_length(length, least_bytes(width) * u64::from(height), 1)?;
         drop(header);
-        Ok(ByRow { picture, reader, row: vec![[0; 4]; width as usize] })
+        let exposure = exposure(&String::from_utf8_lossy(&lines))?;
+        Ok(ByRow { picture, reader, row: vec![[0; 4]; width as usize], exposure })
     }
 
     fn texel(&mut self) -> Result<[u8; 4], String> {
@@ -95,6 +102,50 @@ impl<R: BufRead> ByRow<R> {
     }
 }
 
+/// A reader that keeps what it reads.
+struct Copied<'a, R> {
+    from: &'a mut R,
+    to: &'a mut Vec<u8>,
+}
+
+impl<R: Read> Read for Copied<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.from.read(buffer)?;
+        self.to.extend_from_slice(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+/// The product of all lines `EXPOSURE` and `COLORCORR`. An indented line is about a picture that this one was made of; so
+/// Radiance's `color.h` looks for the name at the beginning of the line only.
+fn exposure(header: &str) -> Result<[f64; 3], String> {
+    let mut product = [1.0; 3];
+    for line in header.lines() {
+        let (name, values) = match line.split_once('=') {
+            Some((name @ ("EXPOSURE" | "COLORCORR"), values)) => (name, values),
+            _ => continue,
+        };
+        let numbers: Vec<f64> = values.split_whitespace().filter_map(|v| v.parse().ok()).collect();
+        let factors = match (name, numbers.as_slice()) {
+            ("EXPOSURE", [one]) => [*one; 3],
+            ("COLORCORR", [red, green, blue]) => [*red, *green, *blue],
+            _ => return Err(format!("its {name} has a wrong number of values")),
+        };
+        product.iter_mut().zip(factors).for_each(|(p, f)| *p *= f);
+    }
+    match product.iter().all(|p| p.is_normal() && *p > 0.0) {
+        true => Ok(product),
+        false => Err("its EXPOSURE and COLORCORR do not multiply to positive numbers".to_owned()),
+    }
+}
+
+/// What a row takes at least: a texel, and a texel for each digit to the base of 256 of the count of others like it. Rows
+/// that are packed component by component take more.
+fn least_bytes(width: u32) -> u64 {
+    let digits = (width - 1).checked_ilog2().map_or(0, |bits| bits / 8 + 1);
+    4 * (1 + u64::from(digits))
+}
+
 fn too_early(error: std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::UnexpectedEof => "the image ends too early".to_owned(),
@@ -118,7 +169,8 @@ impl<R: BufRead + Send> Rows for ByRow<R> {
                 // Mantissas are in 256ths, the exponent's zero is 128.
                 let scale = if texel[3] == 0 { 0.0 } else { 2.0_f64.powi(i32::from(texel[3]) - 136) };
                 for (component, bytes) in to.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-                    *bytes = ((f64::from(texel[component]) * scale) as f32).to_ne_bytes();
+                    let radiance = f64::from(texel[component]) * scale / self.exposure[component];
+                    *bytes = (radiance as f32).to_ne_bytes();
                 }
             }
         }
@@ -133,7 +185,7 @@ mod tests {
     use image::{DynamicImage, Rgb};
 
     fn rows(bytes: &[u8]) -> Result<Vec<u8>, String> {
-        let mut reader = ByRow::new(bytes)?;
+        let mut reader = ByRow::new(bytes, bytes.len() as u64)?;
         let mut out = vec![0; reader.picture.row_bytes() * reader.picture.height as usize];
         reader.read(&mut out)?;
         Ok(out)
@@ -197,5 +249,49 @@ mod tests {
         bytes.extend([128, 64, 0, 129, 1, 1, 1, 3, 1, 1, 1, 1]);
         let texel: Vec<u8> = [1.0_f32, 0.5, 0.0].iter().flat_map(|f| f.to_ne_bytes()).collect();
         assert_eq!(rows(&bytes), Ok(texel.repeat(260)));
+    }
+
+    /// Radiance is what is stored, divided by all exposures and corrections of color.
+    #[test]
+    fn exposures_are_divided_out() {
+        let texel = |header: &str| {
+            let mut bytes = format!("#?RADIANCE\n{header}FORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 1\n").into_bytes();
+            // Three halves of each color.
+            bytes.extend([192, 192, 192, 129]);
+            let floats = rows(&bytes)?;
+            Ok::<Vec<f32>, String>(floats.as_chunks().0.iter().map(|b| f32::from_ne_bytes(*b)).collect())
+        };
+        assert_eq!(texel(""), Ok(vec![1.5; 3]));
+        assert_eq!(texel("EXPOSURE=2.0\n"), Ok(vec![0.75; 3]));
+        assert_eq!(texel("EXPOSURE= 4\nEXPOSURE=1.25e-1\n"), Ok(vec![3.0; 3]));
+        assert_eq!(texel("COLORCORR=1 2 0.5\n"), Ok(vec![1.5, 0.75, 3.0]));
+        assert_eq!(texel("EXPOSURE=0.5\nCOLORCORR= 1 2 .5\nCOLORCORR=2 1 1\n"), Ok(vec![1.5, 1.5, 6.0]));
+        // Of the pictures that this one was made of, and a comment.
+        assert_eq!(texel("pcomb a.hdr\n\tEXPOSURE=8\n#EXPOSURE=8\n"), Ok(vec![1.5; 3]));
+        for wrong in ["EXPOSURE=0\n", "EXPOSURE=-1\n", "EXPOSURE=nan\n", "EXPOSURE=inf\n", "COLORCORR=1 1\n"] {
+            assert!(texel(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn files_too_short_for_their_size_are_refused_at_once() {
+        let header = |width: u32, height: u32| {
+            format!("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n").into_bytes()
+        };
+        let open = |bytes: &[u8]| ByRow::new(bytes, bytes.len() as u64).map(|_| ());
+        let short = "the file is shorter than an image of the size that it says".to_owned();
+        assert_eq!(open(&header(100_000, 100_000)), Err(short.clone()));
+        // The shortest rows that there are: one texel, and the count of those that are like it.
+        for (width, counts) in [(1, vec![]), (2, vec![1]), (256, vec![255]), (257, vec![0, 1]), (65_537, vec![0, 0, 1])]
+        {
+            let count = |n: u8| [1, 1, 1, n];
+            let row = [vec![[9, 9, 9, 128]], counts.into_iter().map(count).collect()].concat().concat();
+            assert_eq!(row.len() as u64, least_bytes(width));
+            let bytes = [header(width, 40), row.repeat(40)].concat();
+            assert!(rows(&bytes).is_ok(), "{width}");
+            // What the header takes is not subtracted.
+            assert_eq!(open(&bytes[..bytes.len() - header(width, 40).len() - 1]), Err(short.clone()));
+        }
+        assert!(open(&header(1 << 20, 1 << 20)).expect_err("it is too large").contains("256 GiB"));
     }
 }

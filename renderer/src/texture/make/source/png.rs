@@ -1,8 +1,9 @@
 //! PNG, by rows; interlaced ones are held whole.
 
-use super::{Held, Picture, Rows};
+use super::power_curve::PowerCurve;
+use super::{Held, Picture, Rows, check_length};
 use crate::texture::{Alpha, ColorSpace, Sample};
-use png::{BitDepth, ColorType, Decoder, Limits, Reader, Transformations};
+use png::{BitDepth, ColorType, Decoder, Info, Limits, Reader, Transformations};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -12,12 +13,17 @@ struct ByRow {
     reader: Reader<BufReader<File>>,
 }
 
-pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
+/// Deflate makes bytes shorter by at most 1032, and a file holds more than them.
+const MOST_PACKING: u64 = 1040;
+
+/// With `keep_codes`, the curve that `gAMA` describes is not undone.
+pub fn open(path: &Path, keep_codes: bool) -> Result<Box<dyn Rows>, String> {
     let file = File::open(path).map_err(|e| e.to_string())?;
+    let length = file.metadata().map_err(|e| e.to_string())?.len();
     let mut decoder = Decoder::new_with_limits(BufReader::with_capacity(1 << 18, file), Limits { bytes: 1 << 30 });
     // Palettes, fewer bits than 8, and one transparent color become plain samples.
     decoder.set_transformations(Transformations::EXPAND);
-    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
+    let reader = decoder.read_info().map_err(|e| e.to_string())?;
     let (color, depth) = reader.output_color_type();
     let (channels, alpha) = match color {
         ColorType::Grayscale => (1, Alpha::None),
@@ -26,22 +32,59 @@ pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
         ColorType::Rgba => (4, Alpha::Straight),
     };
     let info = reader.info();
-    let gamma = info.gamma().map(|g| g.into_value());
-    let space = match gamma {
-        _ if info.srgb.is_some() => Some(ColorSpace::Srgb),
-        Some(g) if (g - 1.0).abs() < 1e-3 => Some(ColorSpace::Linear),
-        _ => None,
+    let curve = Curve::of(info);
+    let space = match curve {
+        Curve::NotSaid | Curve::Power(_) => None,
+        Curve::Known(space) => Some(space),
     };
     let sample = if depth == BitDepth::Sixteen { Sample::U16 } else { Sample::U8 };
     let picture = Picture { width: info.width, height: info.height, sample, channels, alpha, space };
     picture.check()?;
-    if !info.interlaced {
-        return Ok(Box::new(ByRow { picture, reader }));
-    }
-    let mut bytes = vec![0; reader.output_buffer_size().ok_or("the image is too large")?];
+    check_length(length, info.raw_row_length() as u64 * u64::from(info.height), MOST_PACKING)?;
+    let rows: Box<dyn Rows> =
+        if info.interlaced { Box::new(hold(reader, picture)?) } else { Box::new(ByRow { picture, reader }) };
+    Ok(match curve {
+        Curve::Power(exponent) if !keep_codes => Box::new(PowerCurve::new(rows, exponent)),
+        _ => rows,
+    })
+}
+
+fn hold(mut reader: Reader<BufReader<File>>, picture: Picture) -> Result<Held, String> {
+    let size = reader.output_buffer_size().ok_or("the image is too large")?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| "the image needs more memory than there is".to_owned())?;
+    bytes.resize(size, 0);
     reader.next_frame(&mut bytes).map_err(|e| e.to_string())?;
-    to_native(&mut bytes, sample);
-    Ok(Box::new(Held { picture, bytes, at: 0 }))
+    to_native(&mut bytes, picture.sample);
+    Ok(Held { picture, bytes, at: 0 })
+}
+
+/// What a file says of its colors.
+#[derive(Debug, PartialEq)]
+enum Curve {
+    NotSaid,
+    Known(ColorSpace),
+    /// Codes are light to this power.
+    Power(f64),
+}
+
+impl Curve {
+    fn of(info: &Info<'_>) -> Curve {
+        match info.gama_chunk {
+            _ if info.srgb.is_some() => Curve::Known(ColorSpace::Srgb),
+            Some(gamma) => Curve::of_exponent(f64::from(gamma.into_scaled()) / 100_000.0),
+            None => Curve::NotSaid,
+        }
+    }
+
+    /// Programs write 1/2.2 for sRGB, rounded in many ways; libpng takes exponents within 5 % for the same.
+    fn of_exponent(exponent: f64) -> Curve {
+        match exponent {
+            e if (e * 2.2 - 1.0).abs() <= 0.05 => Curve::Known(ColorSpace::Srgb),
+            e if (e - 1.0).abs() < 1e-3 => Curve::Known(ColorSpace::Linear),
+            e => Curve::Power(e),
+        }
+    }
 }
 
 impl Rows for ByRow {

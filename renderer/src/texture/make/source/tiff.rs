@@ -1,8 +1,9 @@
 //! TIFF in strips or tiles, one row of them at a time.
 
-use super::{Picture, Rows};
-use crate::texture::file::color_space;
-use crate::texture::{Alpha, Sample};
+use super::other_bytes::OtherBytes;
+use super::{Picture, Rows, check_length};
+use crate::texture::file::{color_space, tags, values_of_tag};
+use crate::texture::{Alpha, Disk, Sample, Storage};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -12,7 +13,7 @@ use tiff::tags::Tag;
 
 struct ByChunks {
     picture: Picture,
-    decoder: Decoder<BufReader<File>>,
+    decoder: Decoder<BufReader<OtherBytes>>,
     /// Rows of the chunks that were decoded last, and how many of their bytes were given out.
     held: Vec<u8>,
     given: usize,
@@ -22,53 +23,82 @@ struct ByChunks {
 }
 
 pub fn open(path: &Path) -> Result<Box<dyn Rows>, String> {
-    let file = File::open(path).map_err(|e| e.to_string())?;
-    let mut decoder = Decoder::new(BufReader::with_capacity(1 << 18, file)).map_err(|e| e.to_string())?;
-    let mut limits = Limits::default();
-    limits.decoding_buffer_size = 1 << 30;
-    decoder = decoder.with_limits(limits);
+    use ColorType::{Gray, GrayA, Multiband, RGB, RGBA};
+    let mut decoder = decoder(path, 0, Vec::new())?;
     let (width, height) = decoder.dimensions().map_err(|e| e.to_string())?;
-    let color = decoder.colortype().map_err(|e| e.to_string())?;
-    let (channels, has_alpha) = match color {
-        ColorType::Gray(_) => (1, false),
-        ColorType::GrayA(_) => (2, true),
-        ColorType::RGB(_) => (3, false),
-        ColorType::RGBA(_) => (4, true),
-        ColorType::Multiband { num_samples: n @ 1..=4, .. } => (usize::from(n), n % 2 == 0),
-        _ => return Err(format!("a TIFF with colors of the kind {color:?} is not read; save it as RGB")),
-    };
+    let extra = decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten();
     let stored = decoder.find_tag_unsigned::<u16>(Tag::SamplesPerPixel).ok().flatten().unwrap_or(1);
-    if usize::from(stored) != channels {
+    let mut color = decoder.colortype().map_err(|e| e.to_string())?;
+    if matches!(color, RGB(_)) && stored == 4 {
+        decoder = with_fourth_channel(path)?;
+        color = decoder.colortype().map_err(|e| e.to_string())?;
+    }
+    if !matches!(color, Gray(_) | GrayA(_) | RGB(_) | RGBA(_) | Multiband { .. }) {
+        return Err(format!("a TIFF with colors of the kind {color:?} is not read; save it as RGB"));
+    }
+    let channels = usize::from(stored);
+    if channels > 4 || color.num_samples() != stored {
         return Err(format!("a TIFF with {stored} channels is not read; save it with at most four"));
     }
     if decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).is_ok_and(|p| p == Some(2)) && channels > 1 {
         return Err("its channels are stored apart; save it with interleaved channels".to_owned());
     }
-    let extra = decoder.find_tag_unsigned_vec::<u16>(Tag::ExtraSamples).ok().flatten();
     let alpha = match extra.as_deref() {
-        _ if !has_alpha => Alpha::None,
-        Some([1, ..]) => Alpha::Associated,
-        Some([0, ..]) => Alpha::None,
-        _ => Alpha::Straight,
+        _ if !channels.is_multiple_of(2) => Alpha::None,
+        Some([1]) => Alpha::Associated,
+        // Many programs write alpha without saying so.
+        Some([2]) | None => Alpha::Straight,
+        Some(_) => Alpha::None,
     };
     let description = decoder.get_tag_ascii_string(Tag::ImageDescription).unwrap_or_default();
     let space = description.split_whitespace().find_map(|w| color_space(w.strip_prefix("oiio:ColorSpace=")?));
     let formats = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten().unwrap_or_default();
-    let float = match formats.first() {
+    let sample = sample(color.bit_depth(), formats.first())?;
+    let picture = Picture { width, height, sample, channels, alpha, space };
+    picture.check()?;
+    let length = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
+    // LZW makes bytes the shortest: a code of 12 bits stands for up to 3838 of them.
+    check_length(length, picture.row_bytes() as u64 * u64::from(height), 4096)?;
+    Ok(Box::new(ByChunks { picture, decoder, held: Vec::new(), given: 0, chunk: Vec::new(), next: 0 }))
+}
+
+fn sample(bits: u8, format: Option<&u16>) -> Result<Sample, String> {
+    let float = match format {
         None | Some(1) => false,
         Some(3) => true,
         Some(_) => return Err("signed integers are not read; save it with unsigned ones, or floats".to_owned()),
     };
-    let sample = match (color.bit_depth(), float) {
-        (8, false) => Sample::U8,
-        (16, false) => Sample::U16,
-        (16, true) => Sample::F16,
-        (32, true) => Sample::F32,
-        (bits, _) => return Err(format!("samples of {bits} bits are not read; save it with 8 or 16 bits, or floats")),
-    };
-    let picture = Picture { width, height, sample, channels, alpha, space };
-    picture.check()?;
-    Ok(Box::new(ByChunks { picture, decoder, held: Vec::new(), given: 0, chunk: Vec::new(), next: 0 }))
+    match (bits, float) {
+        (8, false) => Ok(Sample::U8),
+        (16, false) => Ok(Sample::U16),
+        (16, true) => Ok(Sample::F16),
+        (32, true) => Ok(Sample::F32),
+        (bits, _) => Err(format!("samples of {bits} bits are not read; save it with 8 or 16 bits, or floats")),
+    }
+}
+
+/// Decodes the file, as if `bytes` stood at a place of it.
+fn decoder(path: &Path, place: u64, bytes: Vec<u8>) -> Result<Decoder<BufReader<OtherBytes>>, String> {
+    let file = File::open(path).map_err(|e| e.to_string())?;
+    let reader = BufReader::with_capacity(1 << 18, OtherBytes::new(file, place, bytes));
+    let mut limits = Limits::default();
+    limits.decoding_buffer_size = 1 << 30;
+    Ok(Decoder::new(reader).map_err(|e| e.to_string())?.with_limits(limits))
+}
+
+/// Of red, green, blue and a fourth channel of which the file does not say what it is, the library leaves out the fourth. It
+/// reads all four if the file seems to say that the fourth is alpha.
+fn with_fourth_channel(path: &Path) -> Result<Decoder<BufReader<OtherBytes>>, String> {
+    const STRAIGHT_ALPHA: u8 = 2;
+    let file = Disk.open(path).map_err(|e| e.to_string())?;
+    let values = values_of_tag(file.as_ref(), tags::EXTRA_SAMPLES).map_err(|e| e.to_string())?;
+    let (place, big_endian) = values.ok_or("the tag that says what its fourth channel is cannot be found")?;
+    let mut bytes = vec![0; (place.end - place.start) as usize];
+    let lowest = if big_endian { bytes.last_mut() } else { bytes.first_mut() };
+    if let Some(lowest) = lowest {
+        *lowest = STRAIGHT_ALPHA;
+    }
+    decoder(path, place.start, bytes)
 }
 
 impl Rows for ByChunks {
