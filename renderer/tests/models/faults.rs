@@ -70,6 +70,17 @@ fn what_is_left_out_is_said_and_the_rest_is_shown() {
     assert!(loaded.scene.is_some() && codes == ["S0025"; 3], "{codes:?}");
 }
 
+/// Its attributes have other types, which are read anyway.
+#[test]
+fn quantised_meshes_are_read_where_they_are_required() {
+    let mut w = sound();
+    w.document["extensionsUsed"] = json!(["KHR_mesh_quantization"]);
+    w.document["extensionsRequired"] = json!(["KHR_mesh_quantization"]);
+    let folder = Folder::temporary();
+    folder.write("m.glb", w.glb());
+    assert_eq!(folder.said(&seen_from_the_front(MODEL)), "");
+}
+
 #[test]
 fn cameras_that_are_not_there_are_refused() {
     let folder = Folder::temporary();

@@ -23,13 +23,14 @@ pub enum ImageBytes<'a> {
     Embedded(Cow<'a, [u8]>),
 }
 
-/// Extensions that are read.
-pub const KNOWN: [&str; 6] = [
+/// Extensions that are read. Quantised attributes are in the forms that all attributes may have here.
+pub const KNOWN: [&str; 7] = [
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_ior",
     "KHR_materials_transmission",
     "KHR_materials_unlit",
+    "KHR_mesh_quantization",
     "KHR_texture_transform",
 ];
 
