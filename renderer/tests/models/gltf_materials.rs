@@ -205,7 +205,7 @@ fn colors_of_images_are_srgb_whatever_they_say() {
     let folder = Folder::temporary();
     folder.write("a.png", &image);
     let table = "[textures.t]\nfile = \"a.png\"\n[materials.m]\ntextures = { t = \"t\" }\nsource = '''\ntexture2d t;\n\
-        shader m(out closure c) { c = make_closure<Emission>(texture2d_sample<t>(0.5, 0.5).rgb); }\n'''\n\
+        shader m(out closure c) { c = make_closure<Emission>(texture2d_sample<t>(global_value<uvw>.x, global_value<uvw>.y).rgb); }\n'''\n\
         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"m\"\nrotate = [90, 0, 0]\nscale = [2, 1, 2]\n";
     shows(&folder.picture(&seen_from_the_front(table)), 1e-3, |_, _| [128.0 / 255.0; 3]);
     let view = w.view(&image);
