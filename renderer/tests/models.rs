@@ -2,6 +2,7 @@
 
 mod models {
     pub mod faults;
+    pub mod geometry;
     pub mod gltf;
     pub mod gltf_materials;
     pub mod mtl;

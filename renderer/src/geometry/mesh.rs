@@ -17,6 +17,8 @@ pub struct TriangleMesh {
     pub uvs: Vec<Vec2>,
     /// Unit length, along growing u, perpendicular to the vertex normal.
     pub tangents: Vec<Vec3>,
+    /// The tangents are the file's own, and not computed from the texture coordinates.
+    pub has_own_tangents: bool,
     pub colors: Vec<Vec3>,
     pub variables: Vec<VertexVariable>,
     pub indices: Vec<[u32; 3]>,
@@ -46,20 +48,30 @@ impl TriangleMesh {
         if transform.mirrors() {
             self.indices.iter_mut().for_each(|t| t.swap(1, 2));
         }
-        self.tangents = tangents::per_vertex(self);
+        if self.has_own_tangents {
+            self.tangents.iter_mut().for_each(|t| *t = transform.vector(*t));
+        }
+        tangents::complete(self);
     }
 
-    /// Fills in what a file did not give: normals (smooth over equal positions, or one a face) and
+    /// Fills in what a file did not give: normals that are 0 or not there (smooth over equal positions, or one a face) and
     /// tangents.
     pub fn complete(&mut self, smooth: bool) {
+        self.complete_in_groups(smooth, &[]);
+    }
+
+    /// As [`TriangleMesh::complete`], where normals are smooth within groups alone: see [`normals::complete`].
+    pub fn complete_in_groups(&mut self, smooth: bool, groups: &[u32]) {
         self.uvs.resize(self.positions.len(), Vec2::ZERO);
-        if !smooth {
+        if smooth {
+            normals::complete(self, groups);
+        } else {
             self.unshare_vertices();
+            self.normals = normals::flat(self);
+            // Those of a file go with its normals.
+            self.has_own_tangents = false;
         }
-        if self.normals.len() != self.positions.len() || !smooth {
-            self.normals = if smooth { normals::smooth(self) } else { normals::flat(self) };
-        }
-        self.tangents = tangents::per_vertex(self);
+        tangents::complete(self);
     }
 
     /// Gives each triangle vertices of its own.
@@ -93,6 +105,7 @@ impl TriangleMesh {
             normals: used.iter().map(|&i| self.normals[i]).collect(),
             uvs: used.iter().map(|&i| self.uvs[i]).collect(),
             tangents: used.iter().map(|&i| self.tangents[i]).collect(),
+            has_own_tangents: self.has_own_tangents,
             colors: used.iter().filter_map(|&i| self.colors.get(i)).copied().collect(),
             variables,
             indices,

@@ -1,13 +1,14 @@
-//! Wavefront OBJ files, through tobj: as one mesh, or in parts by material and object.
+//! Wavefront OBJ files: as one mesh, or in parts by material and object.
 
-use super::TriangleMesh;
 use super::obj_lines::Joined;
+use super::obj_statements::{NONE, Piece, Statements, Vertex};
 use super::obj_vertices::OnVertices;
+use super::{TriangleMesh, polygon};
 use glam::{Vec2, Vec3};
+use rustc_hash::FxHashMap;
 use ssl_compiler::input;
-use std::cell::Cell;
-use std::collections::HashSet;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
+use std::ops::Range;
 use std::path::Path;
 
 /// Of a file, which is read piece by piece.
@@ -32,15 +33,12 @@ impl Text for [u8] {
 }
 
 /// Reads a file in its own space. Polygons are cut into triangles; points and lines are left out;
-/// missing texture coordinates are 0; missing normals are computed. With `smooth` off, every face gets
-/// its own normal, whatever the file says.
+/// missing texture coordinates are 0; missing normals are computed, smooth within the groups of the file's `s` statements. With
+/// `smooth` off, every face gets its own normal, whatever the file says.
 ///
 /// The error is a sentence for the user.
 pub fn load<T: Text + ?Sized>(text: &T, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
-    // Large files take a while to read, so both passes run at once: the longer one without waiting for a thread.
-    let (models, survey) = rayon::join(|| models(text, &[]), || Survey::of(text));
-    survey?;
-    Ok(whole(models?, smooth, variables)?.0)
+    mesh(Statements::read(text, false)?, smooth, variables)
 }
 
 /// A part of a file: triangles between a `usemtl` and the next, and with them all others of the same names.
@@ -67,140 +65,74 @@ pub fn load_parts<T: Text + ?Sized>(
     wanted: &[&str],
     variables: &OnVertices,
 ) -> Result<ObjFile, String> {
-    let survey = Survey::of(text)?;
-    let names = &survey.materials;
-    let models = models(text, names)?;
-    let key = |m: &tobj::Model| (m.mesh.material_id.and_then(|i| names.get(i)), wanted.iter().find(|w| **w == m.name));
-    let keys: Vec<_> = models.iter().map(key).collect();
-    let (mesh, model_of) = whole(models, smooth, variables)?;
-    let mut distinct = Vec::new();
-    for key in &keys {
-        if !distinct.contains(key) {
-            distinct.push(*key);
+    let mut statements = Statements::read(text, true)?;
+    let (pieces, libraries) = (std::mem::take(&mut statements.pieces), std::mem::take(&mut statements.libraries));
+    let whole = mesh(statements, smooth, variables)?;
+    let object = |piece: &Piece| piece.object.as_deref().filter(|name| wanted.contains(name)).map(str::to_owned);
+    let ends = pieces.iter().skip(1).map(|next| next.first).chain([whole.indices.len()]);
+    // The triangles of each part, in the order of the file.
+    let mut triangles: Vec<(Names, Vec<Range<usize>>)> = Vec::new();
+    let mut numbers: FxHashMap<Names, usize> = FxHashMap::default();
+    for (piece, end) in pieces.iter().zip(ends) {
+        let names = (piece.material.clone(), object(piece));
+        let number = *numbers.entry(names.clone()).or_insert(triangles.len());
+        if number == triangles.len() {
+            triangles.push((names, Vec::new()));
         }
+        triangles[number].1.push(piece.first..end);
     }
-    let named = |key: &(Option<&String>, Option<&&str>)| (key.0.cloned(), key.1.map(|o| (*o).to_owned()));
-    if let [one] = distinct[..] {
-        let (material, object) = named(&one);
-        return Ok(ObjFile { parts: vec![ObjPart { mesh, material, object }], libraries: survey.libraries });
-    }
-    let part = |key: &(Option<&String>, Option<&&str>)| {
-        let faces = model_of.iter().enumerate().filter(|(_, model)| keys[**model as usize] == *key);
-        let (material, object) = named(key);
-        ObjPart { mesh: mesh.part(faces.map(|(face, _)| face)), material, object }
+    let part = |((material, object), ranges): (Names, Vec<Range<usize>>)| ObjPart {
+        mesh: whole.part(ranges.into_iter().flatten()),
+        material,
+        object,
     };
-    let parts = distinct.iter().map(part).filter(|p| !p.mesh.indices.is_empty()).collect();
-    Ok(ObjFile { parts, libraries: survey.libraries })
-}
-
-/// What must be known of a file before its faces are read.
-#[derive(Default)]
-struct Survey {
-    /// Behind `mtllib`.
-    libraries: Vec<String>,
-    /// Behind `usemtl`, each once.
-    materials: Vec<String>,
-}
-
-impl Survey {
-    fn of<T: Text + ?Sized>(text: &T) -> Result<Survey, String> {
-        let mut reader = text.open().map_err(|e| e.to_string())?;
-        let (mut survey, mut known) = (Survey::default(), HashSet::new());
-        let (mut line, mut colored) = (Vec::new(), None);
-        while reader.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
-            let text = line.trim_ascii();
-            if let Some(name) = value_of(text, "mtllib") {
-                survey.libraries.push(name);
-            } else if let Some(name) = value_of(text, "usemtl") {
-                if known.insert(name.clone()) {
-                    survey.materials.push(name);
-                }
-            } else if text.starts_with(b"v ") {
-                // `v x y z r g b`: beside vertices without a color, their order would be lost.
-                let words = 1 + text.windows(2).filter(|two| is_blank(two[0]) && !is_blank(two[1])).count();
-                if *colored.get_or_insert(words >= 7) != (words >= 7) {
-                    return Err("some of its vertices have a color, and some have none".to_owned());
-                }
-            }
-            line.clear();
-        }
-        Ok(survey)
-    }
-}
-
-fn is_blank(byte: u8) -> bool {
-    byte.is_ascii_whitespace()
-}
-
-/// What stands behind a keyword.
-fn value_of(line: &[u8], keyword: &str) -> Option<String> {
-    let rest = line.strip_prefix(keyword.as_bytes())?;
-    let behind = rest.first().is_some_and(u8::is_ascii_whitespace);
-    behind.then(|| String::from_utf8_lossy(rest.trim_ascii()).into_owned())
-}
-
-/// The pieces of a file. Numbers of materials are those of `names`.
-fn models<T: Text + ?Sized>(text: &T, names: &[String]) -> Result<Vec<tobj::Model>, String> {
-    let options = tobj::LoadOptions { single_index: true, triangulate: true, ignore_points: true, ignore_lines: true };
-    // Names of materials are kept if a library has them: one that is put first has them all, the file's own are not read.
-    let first = Cell::new(true);
-    let named = |_: &Path| {
-        let names = if first.replace(false) { names } else { &[] };
-        let material = |name: &String| tobj::Material { name: name.clone(), ..tobj::Material::default() };
-        let numbers = names.iter().cloned().zip(0..).collect();
-        Ok((names.iter().map(material).collect(), numbers))
+    let parts = match <[_; 1]>::try_from(triangles) {
+        Ok([((material, object), _)]) => vec![ObjPart { mesh: whole, material, object }],
+        Err(several) => several.into_iter().map(part).collect(),
     };
-    let mut text = (&b"mtllib names\n"[..]).chain(text.open().map_err(|e| e.to_string())?);
-    let (models, _) = tobj::load_obj_buf(&mut text, &options, named)
-        .map_err(|e| format!("it is not a well-formed OBJ file ({e})"))?;
-    Ok(models)
+    Ok(ObjFile { parts, libraries })
 }
 
-/// All pieces as one mesh, and of which piece each face is.
-fn whole(models: Vec<tobj::Model>, smooth: bool, variables: &OnVertices) -> Result<(TriangleMesh, Vec<u32>), String> {
-    let mut mesh = TriangleMesh::default();
-    let with_normals = models.iter().all(|m| m.mesh.normals.len() == m.mesh.positions.len());
-    let with_colors = models.iter().all(|m| m.mesh.vertex_color.len() == m.mesh.positions.len());
-    let mut model_of = Vec::new();
-    for (number, model) in models.into_iter().enumerate() {
-        append(&mut mesh, &model.mesh, with_normals, with_colors)?;
-        model_of.resize(mesh.indices.len(), number as u32);
-    }
-    if mesh.indices.is_empty() {
+/// Of a part: its material's, and its object's.
+type Names = (Option<String>, Option<String>);
+
+/// All of a file as one mesh, its triangles in their order.
+fn mesh(file: Statements, smooth: bool, variables: &OnVertices) -> Result<TriangleMesh, String> {
+    let Statements { positions, colors, coordinates, normals, vertices, triangles, polygons, groups, .. } = file;
+    if triangles.is_empty() {
         return Err("it holds no faces".to_owned());
     }
-    if !mesh.positions.iter().all(|p| p.is_finite() && p.abs().max_element() < 1e18) {
-        return Err("a vertex position is not a usable number".to_owned());
-    }
-    mesh.variables = variables.variables(&mesh)?;
-    mesh.complete(smooth);
-    Ok((mesh, model_of))
-}
-
-fn append(mesh: &mut TriangleMesh, part: &tobj::Mesh, with_normals: bool, with_colors: bool) -> Result<(), String> {
-    let first = mesh.positions.len() as u32;
-    let count = part.positions.len() / 3;
-    if part.indices.iter().any(|&i| i as usize >= count) {
+    // What the file does not have at all is missing, whatever faces say.
+    let is_there = |number: u32, count: usize| count == 0 || number == NONE || (number as usize) < count;
+    let sound = |v: &Vertex| {
+        (v.position as usize) < positions.len()
+            && is_there(v.coordinates, coordinates.len())
+            && is_there(v.normal, normals.len())
+    };
+    if !vertices.iter().all(sound) {
         return Err("a face names a vertex that is not there".to_owned());
     }
-    mesh.positions.extend(threes(&part.positions));
-    if with_normals {
-        mesh.normals.extend(threes(&part.normals).map(|n| n.normalize_or(Vec3::Y)));
+    let at: Vec<Vec3> = vertices.iter().map(|v| positions[v.position as usize]).collect();
+    if !at.iter().all(|p| p.is_finite() && p.abs().max_element() < 1e18) {
+        return Err("a vertex position is not a usable number".to_owned());
     }
-    if with_colors {
-        mesh.colors.extend(threes(&part.vertex_color));
-    }
-    let uv = |i: usize| match part.texcoords.get(2 * i..2 * i + 2) {
-        Some(&[u, v]) if u.is_finite() && v.is_finite() => Vec2::new(u, v),
-        _ => Vec2::ZERO,
+    let uv = |v: &Vertex| coordinates.get(v.coordinates as usize).copied().filter(|uv| uv.is_finite());
+    // A normal without a length is missing, too.
+    let normal = |v: &Vertex| normals.get(v.normal as usize).map_or(Vec3::ZERO, |n| n.normalize_or_zero());
+    let mut mesh = TriangleMesh {
+        positions: at,
+        normals: vertices.iter().map(normal).collect(),
+        uvs: vertices.iter().map(|v| uv(v).unwrap_or(Vec2::ZERO)).collect(),
+        colors: vertices.iter().filter_map(|v| colors.get(v.position as usize)).copied().collect(),
+        variables: variables.variables(vertices.iter().map(|v| v.position), positions.len())?,
+        indices: triangles,
+        ..TriangleMesh::default()
     };
-    mesh.uvs.extend((0..count).map(uv));
-    mesh.indices.extend(part.indices.chunks_exact(3).map(|t| [t[0] + first, t[1] + first, t[2] + first]));
-    Ok(())
-}
-
-fn threes(flat: &[f32]) -> impl Iterator<Item = Vec3> + '_ {
-    flat.chunks_exact(3).map(|c| Vec3::new(c[0], c[1], c[2]))
+    for polygon in polygons {
+        polygon::cut(&mut mesh.indices[polygon.start as usize..polygon.end as usize], &mesh.positions);
+    }
+    mesh.complete_in_groups(smooth, &groups);
+    Ok(mesh)
 }
 
 #[cfg(test)]
@@ -222,6 +154,99 @@ mod tests {
                 .len(),
             6
         );
+    }
+
+    fn read(text: &str) -> TriangleMesh {
+        load(text.as_bytes(), true, &OnVertices::default()).expect("a well-formed file")
+    }
+
+    /// An arrow, a C, and an L whose first corner sees all of it.
+    #[test]
+    fn concave_polygons_are_covered_once() {
+        for (text, area) in [
+            ("v -.5 -.5 0\nv 0 0 0\nv .5 -.5 0\nv 0 .9 0\nf 1 2 3 4\n", 0.45),
+            (
+                "v 0 0 0\nv 3 0 0\nv 3 1 0\nv 1 1 0\nv 1 2 0\nv 3 2 0\nv 3 3 0\nv 0 3 0\nf -8 -7 -6 -5 -4 -3 -2 -1\n",
+                7.0,
+            ),
+            ("v 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\nf 4 5 6 1 2 3\n", 3.0),
+        ] {
+            let mesh = read(text);
+            let sum: f32 = (0..mesh.indices.len()).map(|t| mesh.area(t)).sum();
+            assert!((sum - area).abs() < 1e-5, "{text}: {sum}");
+            assert!((0..mesh.indices.len()).all(|t| mesh.geometric_normal(t) == Vec3::Z));
+            assert!(mesh.normals.iter().all(|n| (*n - Vec3::Z).length() < 1e-6));
+        }
+    }
+
+    /// A corner without a normal, or with one of no length, gets that of the faces; the others keep theirs. Texture coordinates stay
+    /// with their corners.
+    #[test]
+    fn corners_keep_what_they_have_beside_others_that_have_none() {
+        let bent = Vec3::new(0.6, 0.0, 0.8);
+        for lacking in ["f 1/1 2 4/2", "f 1/1/2 2//2 4/2/2", "f 1/1/0 2/0/2 4/2"] {
+            let mesh = read(&format!(
+                "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0.25 0.5\nvt 0.75 1\nvn 0.6 0 0.8\nvn 0 0 0\n\
+                 {lacking}\nf 1//1 2/2/1 3/1/1\n"
+            ));
+            let (edge, uv) = ((Vec3::Z - Vec3::Y).normalize(), [Vec2::new(0.25, 0.5), Vec2::new(0.75, 1.0)]);
+            let expected = [
+                (Vec3::ZERO, edge, uv[0]),
+                (Vec3::X, edge, Vec2::ZERO),
+                (Vec3::Z, Vec3::NEG_Y, uv[1]),
+                (Vec3::ZERO, bent, Vec2::ZERO),
+                (Vec3::X, bent, uv[1]),
+                (Vec3::Y, bent, uv[0]),
+            ];
+            for (corner, (position, normal, uv)) in mesh.indices.as_flattened().iter().zip(expected) {
+                let i = *corner as usize;
+                assert_eq!((mesh.positions[i], mesh.uvs[i]), (position, uv), "{lacking}");
+                assert!((mesh.normals[i] - normal).length() < 1e-6, "{lacking}: {} for {normal}", mesh.normals[i]);
+            }
+        }
+    }
+
+    /// Two squares that share an edge, at a right angle: smooth where nothing is said or both are of a group, else with a hard edge.
+    #[test]
+    fn smoothing_groups_part_normals() {
+        let corners = "v 0 0 0\nv 1 0 0\nv 1 0 -1\nv 0 0 -1\nv 0 -1 0\nv 1 -1 0\n";
+        let (one, other, between) = (Vec3::Y, Vec3::Z, (Vec3::Y + Vec3::Z).normalize());
+        for (first, second, smooth) in [
+            ("", "", true),
+            ("s 1", "", true),
+            ("s 1", "s 01 # the same by another name", false),
+            ("s 3", "s 3", true),
+            ("s 1", "s 2", false),
+            ("s off", "", false),
+            ("s 0", "s 0", false),
+            ("", "s 1", false),
+            ("s 1", "s off", false),
+        ] {
+            let mesh = read(&format!("{corners}{first}\nf 1 2 3 4\n{second}\nf 1 5 6 2\n"));
+            let of = |faces: std::ops::Range<usize>| mesh.indices[faces].as_flattened().iter().map(|i| *i as usize);
+            for (i, flat) in of(0..2).zip([one; 6]).chain(of(2..4).zip([other; 6])) {
+                let on_edge = mesh.positions[i].y == 0.0 && mesh.positions[i].z == 0.0;
+                let expected = if smooth && on_edge { between } else { flat };
+                assert!((mesh.normals[i] - expected).length() < 1e-6, "{first} {second}: {}", mesh.normals[i]);
+            }
+        }
+        // Normals of the file count for more, and take no further vertices.
+        let mesh = read(&format!("{corners}vn 1 0 0\ns 1\nf 1//1 2//1 3//1 4//1\ns off\nf 1//1 5//1 6//1 2//1\n"));
+        assert!(mesh.positions.len() == 6 && mesh.normals.iter().all(|n| *n == Vec3::X));
+    }
+
+    #[test]
+    fn comments_and_marks_are_passed_over() {
+        let text = "\u{feff}v 0 0 0 # the origin\nv 1 0 0#\n  v\t1 0 -1 1.0 # 4\n# v 9 9 9\nv 0 0 -2 2\nvt 0 0 # u v\nvn 0 1 0 #\n\
+            s off # no smoothing\ng a # b\nusemtl red # 2\nf 1/1/1 2//1 3 4 # a square\nl 1 2 3 4 # and\np 1 2 3\nf 1 2 # no area\n";
+        let parts = load_parts(text.as_bytes(), true, &["a # b"], &OnVertices::default()).expect("well-formed").parts;
+        assert_eq!(parts.len(), 1);
+        // Names may have the sign in them.
+        assert_eq!((parts[0].material.as_deref(), parts[0].object.as_deref()), (Some("red # 2"), Some("a # b")));
+        let mesh = &parts[0].mesh;
+        assert_eq!(mesh.positions, [Vec3::ZERO, Vec3::X, Vec3::new(1.0, 0.0, -1.0), Vec3::NEG_Z]);
+        assert_eq!(mesh.indices, [[0, 1, 2], [0, 2, 3]]);
+        assert!(mesh.normals.iter().all(|n| (*n - Vec3::Y).length() < 1e-6), "{:?}", mesh.normals);
     }
 
     /// The square above, and the library of its material, in lines that go on in the next.
@@ -265,6 +290,19 @@ mod tests {
             b"\xff\xfe\x00",
             b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3",
             b"v 1 0 0\nf 1 1 9",
+            b"v 1 0 0\nf 1 1 -2",
+            b"v 1 0 0\nf 1 1 0",
+            b"v 1 0 0\nvt 0 0\nf 1/1 1/1 1/2",
+            b"v 1 0 0\nf 1 1 1\nf",
+            b"v 1 0 0\nf 1 1 x",
+            b"v 1 0 0\nf 1 1 1/1/1/1",
+            b"v 1 0 0\nf 1 1 99999999999999999999",
+            b"v 1 0 0 0\nf 1 1 1",
+            b"v 1 0 0 0.5 0.5\nf 1 1 1",
+            b"v 1 0 0\nv 1 0 0 0.5 0.5 0.5\nf 1 1 1",
+            b"v 1 0 0\nvn 0 1\nf 1 1 1",
+            b"usemtl\nv 1 0 0\nf 1 1 1",
+            b"v 1 0 0\nl 1 1 1",
         ] {
             assert!(load(bad, true, &OnVertices::default()).is_err(), "{:?}", String::from_utf8_lossy(bad));
         }

@@ -1,10 +1,13 @@
 //! Lines of OBJ files that a backslash at their end continues: spaces take the place of the backslash and of the end of the line, so
-//! that whoever reads the file sees one line.
+//! that whoever reads the file sees one line. A byte order mark before the first line is left out.
 
 use std::io::{self, BufRead, Read};
 
 /// Bytes that are read at once.
 const CAPACITY: usize = 1 << 16;
+
+/// What some editors write before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A text with such lines joined. Where it has no backslash, looking for one is all that is done.
 pub struct Joined<R> {
@@ -17,17 +20,22 @@ pub struct Joined<R> {
     end: usize,
     /// The first byte, but for blanks, of the line in which the next bytes lie.
     first: Option<u8>,
+    /// Nothing was read yet.
+    fresh: bool,
 }
 
 impl<R: Read> Joined<R> {
     pub fn new(inner: R) -> Joined<R> {
-        Joined { inner, buffer: vec![0; CAPACITY], at: 0, ready: 0, end: 0, first: None }
+        Joined { inner, buffer: vec![0; CAPACITY], at: 0, ready: 0, end: 0, first: None, fresh: true }
     }
 
     fn refill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.ready..self.end, 0);
         self.end -= self.ready;
         (self.at, self.ready) = (0, 0);
+        if std::mem::take(&mut self.fresh) {
+            self.leave_out_mark()?;
+        }
         while self.ready == 0 {
             let read = self.inner.read(&mut self.buffer[self.end..])?;
             self.end += read;
@@ -37,6 +45,21 @@ impl<R: Read> Joined<R> {
             }
         }
         self.join();
+        Ok(())
+    }
+
+    /// Reads what may be the mark, and forgets it if it is.
+    fn leave_out_mark(&mut self) -> io::Result<()> {
+        while self.end < BYTE_ORDER_MARK.len() {
+            let read = self.inner.read(&mut self.buffer[self.end..BYTE_ORDER_MARK.len()])?;
+            self.end += read;
+            if read == 0 {
+                break;
+            }
+        }
+        if &self.buffer[..self.end] == BYTE_ORDER_MARK {
+            self.end = 0;
+        }
         Ok(())
     }
 
@@ -123,6 +146,10 @@ mod tests {
             ("v 1\\\r2\\\r", "v 1\\\r2\\\r"),
             (" # in C:\\models\\\nv 1 2 3\n", " # in C:\\models\\\nv 1 2 3\n"),
             ("v 1 \\\n#2\\\n 3\n#\\\n\\\n", "v 1   #2   3\n#\\\n  "),
+            // A byte order mark stands at the beginning alone.
+            ("\u{feff}v 1\\\n2\n\u{feff}", "v 1  2\n\u{feff}"),
+            ("\u{feff}", ""),
+            ("v", "v"),
             ("", ""),
         ] {
             for piece in [1, 2, 3, 5, 100] {

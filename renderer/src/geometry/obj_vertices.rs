@@ -1,9 +1,9 @@
-//! Which vertices of an OBJ file the corners of its triangles are. Vertices are split where normals or texture coordinates
-//! differ, and tobj does not tell from which `v` line each comes, so the lines of faces are read once more.
+//! Variables with a value for each vertex of an OBJ file. A mesh may have several vertices where the file has one: they are split
+//! where normals, texture coordinates, smoothing or pieces differ.
 
+use super::TableRows;
 use super::obj::Text;
 use super::vertex_variables::{VertexTable, VertexVariable};
-use super::{TableRows, TriangleMesh};
 use std::io;
 use std::sync::Arc;
 
@@ -11,8 +11,6 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct OnVertices {
     tables: Vec<Arc<VertexTable>>,
-    /// By triangle.
-    corners: Vec<[u32; 3]>,
 }
 
 /// A table that does not belong to a file.
@@ -33,64 +31,35 @@ impl OnVertices {
         if tables.is_empty() {
             return Ok(OnVertices::default());
         }
-        let Ok((vertices, corners)) = corners(text) else { return Ok(OnVertices { tables, corners: Vec::new() }) };
+        let Ok(vertices) = count(text) else { return Ok(OnVertices { tables }) };
         match tables.iter().find(|table| table.len() != vertices) {
             Some(table) => Err(OtherLength { name: table.name.clone(), rows: table.len(), vertices }),
-            None => Ok(OnVertices { tables, corners }),
+            None => Ok(OnVertices { tables }),
         }
     }
 
-    /// The variables of a mesh that has all triangles of the file, in their order.
-    pub(super) fn variables(&self, mesh: &TriangleMesh) -> Result<Vec<VertexVariable>, String> {
-        if self.tables.is_empty() {
-            return Ok(Vec::new());
+    /// The variables of a mesh, where `rows` tells of each of its vertices which of the file's `vertices` it is.
+    pub(super) fn variables(
+        &self,
+        rows: impl Iterator<Item = u32> + Clone,
+        vertices: usize,
+    ) -> Result<Vec<VertexVariable>, String> {
+        if self.tables.iter().any(|table| table.len() != vertices) {
+            return Err("it changed while it was read".to_owned());
         }
-        let differ = || "its faces are written in a way that does not tell which vertices they have".to_owned();
-        if self.corners.len() != mesh.indices.len() {
-            return Err(differ());
-        }
-        let mut rows = vec![None; mesh.positions.len()];
-        for (vertex, row) in mesh.indices.as_flattened().iter().zip(self.corners.as_flattened()) {
-            match rows.get_mut(*vertex as usize) {
-                Some(place) if place.is_none_or(|known| known == *row) => *place = Some(*row),
-                _ => return Err(differ()),
-            }
-        }
-        // A vertex that no face has is never seen.
-        let rows: Vec<u32> = rows.into_iter().map(|row| row.unwrap_or(0)).collect();
-        let variable =
-            |table: &Arc<VertexTable>| VertexVariable::of(TableRows { table: table.clone(), rows: rows.clone() });
-        Ok(self.tables.iter().map(variable).collect())
+        let of = |table: &Arc<VertexTable>| TableRows { table: table.clone(), rows: rows.clone().collect() };
+        Ok(self.tables.iter().map(|table| VertexVariable::of(of(table))).collect())
     }
 }
 
-/// How many vertices a file has, and which of them are the corners of each triangle. Polygons are cut as fans, as tobj does.
-fn corners<T: Text + ?Sized>(text: &T) -> io::Result<(usize, Vec<[u32; 3]>)> {
-    let (mut reader, mut line) = (text.open()?, Vec::new());
-    let (mut vertices, mut corners) = (0, Vec::new());
+/// How many vertices a file has.
+fn count<T: Text + ?Sized>(text: &T) -> io::Result<usize> {
+    let (mut reader, mut line, mut vertices) = (text.open()?, Vec::new(), 0);
     while reader.read_until(b'\n', &mut line)? > 0 {
-        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        match words.next() {
-            Some(b"v") => vertices += 1,
-            Some(b"f" | b"l") => {
-                let all: Option<Vec<u32>> = words.map(|word| vertex(word, vertices)).collect();
-                if let Some([first, rest @ ..]) = all.as_deref() {
-                    corners.extend(rest.array_windows().map(|[b, c]| [*first, *b, *c]));
-                }
-            }
-            _ => {}
-        }
+        vertices += usize::from(matches!(line.trim_ascii_start(), [b'v', after, ..] if after.is_ascii_whitespace()));
         line.clear();
     }
-    Ok((vertices, corners))
-}
-
-/// The vertex that a corner of a face has, as `3`, `3/1` or `3//2`; `-1` is the last one so far.
-fn vertex(word: &[u8], vertices: usize) -> Option<u32> {
-    let number = word.split(|byte| *byte == b'/').next()?;
-    let number: i64 = std::str::from_utf8(number).ok()?.parse().ok()?;
-    let vertex = if number < 0 { i64::try_from(vertices).ok()? + number } else { number - 1 };
-    u32::try_from(vertex).ok()
+    Ok(vertices)
 }
 
 #[cfg(test)]

@@ -13,10 +13,20 @@ pub use container::{Container, ImageBytes, KNOWN, read_document};
 use document::{Index, MeshPrimitive};
 use glam::{Vec2, Vec3};
 
+/// The variable that holds the alpha of `COLOR_0`. Meshes without one, or with 1 everywhere, do not have it.
+pub const COLOR_ALPHA: &str = "color_alpha";
+
+/// A primitive of a mesh.
+pub struct Triangles {
+    pub mesh: TriangleMesh,
+    /// Some of its tangents are computed, since the file's make a texture mirrored that is not, or the other way round.
+    pub leaves_out_tangents: bool,
+}
+
 impl Container {
     /// A primitive of a mesh in the mesh's space; `None` for points and lines. `texture_set` is the set of texture
     /// coordinates that its material uses. The error is a sentence for the user.
-    pub fn triangles(&self, primitive: &MeshPrimitive, texture_set: u32) -> Result<Option<TriangleMesh>, String> {
+    pub fn triangles(&self, primitive: &MeshPrimitive, texture_set: u32) -> Result<Option<Triangles>, String> {
         if let Some(packed) = primitive.extensions.keys().find(|e| e.contains("compression")) {
             return Err(format!("a mesh of it is packed by the extension `{packed}`, which is not read"));
         }
@@ -45,18 +55,49 @@ impl Container {
         mesh.indices = faces(mode, &corners)?;
         // Without normals, faces are flat (section 3.7.2.1).
         let smooth = !mesh.normals.is_empty();
+        // Tangents go with normals.
+        let leaves_out_tangents = match primitive.attributes.get("TANGENT") {
+            Some(&accessor) if smooth => self.tangents(&mut mesh, accessor)?,
+            _ => false,
+        };
         mesh.complete(smooth);
-        Ok(Some(mesh))
+        Ok(Some(Triangles { mesh, leaves_out_tangents }))
+    }
+
+    /// Gives a mesh the tangents of the file, as far as they can be used. Says whether some cannot: bitangents run along the
+    /// texture's v here, and the file may mean the other way by the fourth number.
+    fn tangents(&self, mesh: &mut TriangleMesh, index: Index) -> Result<bool, String> {
+        let Numbers { components: 4, values } = self.of_vertices("TANGENT", index, mesh.positions.len())? else {
+            return Err("`TANGENT` of a mesh is not four numbers a vertex".to_owned());
+        };
+        mesh.tangents = values.chunks_exact(4).map(|c| Vec3::new(c[0], c[1], c[2]).normalize_or_zero()).collect();
+        mesh.has_own_tangents = true;
+        mesh.uvs.resize(mesh.positions.len(), Vec2::ZERO);
+        let mut leaves_out = false;
+        for corners in &mesh.indices {
+            let [a, b, c] = corners.map(|i| mesh.uvs[i as usize]);
+            let area = (b - a).perp_dot(c - a);
+            for corner in corners.map(|i| i as usize) {
+                if values[4 * corner + 3] * area < 0.0 {
+                    mesh.tangents[corner] = Vec3::ZERO;
+                    leaves_out = true;
+                }
+            }
+        }
+        Ok(leaves_out)
+    }
+
+    /// The numbers of an attribute, as many for each vertex.
+    fn of_vertices(&self, name: &str, index: Index, count: usize) -> Result<Numbers, String> {
+        let numbers = self.numbers(index)?;
+        let fits = numbers.values.len() == count * numbers.components;
+        fits.then_some(numbers).ok_or_else(|| format!("`{name}` of a mesh is not for each of its {count} vertices"))
     }
 
     fn attribute(&self, mesh: &mut TriangleMesh, name: &str, index: Index, texture_set: u32) -> Result<(), String> {
-        let count = mesh.positions.len();
         let set = |prefix: &str| name.strip_prefix(prefix).and_then(|n| n.parse::<u32>().ok());
-        let numbers = || {
-            let numbers = self.numbers(index)?;
-            let fits = numbers.values.len() == count * numbers.components;
-            fits.then_some(numbers).ok_or_else(|| format!("`{name}` of a mesh is not for each of its {count} vertices"))
-        };
+        let count = mesh.positions.len();
+        let numbers = || self.of_vertices(name, index, count);
         let mut add = |name: String, Numbers { components, values }: Numbers| {
             if values.iter().all(|x| x.is_finite()) {
                 mesh.variables.push(VertexVariable { name, components, values, source: None });
@@ -83,12 +124,21 @@ impl Container {
                 return Err("`COLOR_0` of a mesh is no color".to_owned());
             }
             mesh.colors = triples(&numbers).collect();
+            let alpha: Vec<f32> =
+                numbers.values.chunks_exact(numbers.components).filter_map(|c| c.get(3)).copied().collect();
+            if alpha.iter().any(|alpha| *alpha != 1.0) {
+                return add(COLOR_ALPHA.to_owned(), Numbers { components: 1, values: alpha });
+            }
         } else if let Some(set) = set("COLOR_") {
             return add(format!("color{set}"), numbers()?);
         } else if let Some(own) = name.strip_prefix('_') {
             return add(own.to_owned(), numbers()?);
         } else if name == "NORMAL" {
-            mesh.normals = triples(&numbers()?).map(|n| n.normalize_or(Vec3::Y)).collect();
+            let normals @ Numbers { components: 3, .. } = &numbers()? else {
+                return Err("`NORMAL` of a mesh is not three numbers a vertex".to_owned());
+            };
+            // One without a length is computed.
+            mesh.normals = triples(normals).map(|n| n.normalize_or_zero()).collect();
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ mod volumes;
 
 use super::{Model, ModelLight, ModelLightKind, Part};
 use crate::geometry::gltf::document::{Document, Index, Node};
-use crate::geometry::gltf::{Container, KNOWN, read_document};
+use crate::geometry::gltf::{Container, KNOWN, Triangles, read_document};
 use glam::{DAffine3, DMat4, DQuat, DVec3, Vec3};
-use materials::texture_set;
+use materials::{OfVertices, texture_set};
 use std::f32::consts::FRAC_PI_2;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +40,7 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
         light(document, node, *to_model, &mut model)?;
     }
     let emissions = materials::add(&container, path, folders, &mut model)?;
+    let mut of_vertices = OfVertices::default();
     for (mesh, used) in document.meshes.iter().zip(used) {
         let mut parts = Vec::new();
         // Meshes that stand nowhere are not read, but they keep their numbers.
@@ -48,11 +49,17 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
             let material = primitive.material.unwrap_or(document.materials.len());
             let own = document.materials.get(material);
             let set = own.map_or(0, |m| texture_set(m, &mut model));
-            let Some(mesh) = container.triangles(primitive, set)? else {
+            let Some(Triangles { mesh, leaves_out_tangents }) = container.triangles(primitive, set)? else {
                 model.leave_out("points and lines");
                 continue;
             };
+            if leaves_out_tangents && own.is_some_and(|m| m.normal_texture.is_some()) {
+                model.leave_out(
+                    "tangents that mirror a normal map where the texture coordinates do not, or the other way round",
+                );
+            }
             let emission = *emissions.get(material).ok_or("a mesh names a material that is not there")?;
+            let material = of_vertices.material(own, material, &mesh, &mut model);
             let names = own.and_then(|m| m.name.clone()).into_iter().collect();
             parts.push(Part { mesh, material: Some(material), names, emission, unknown: false });
         }

@@ -12,9 +12,11 @@ pub mod obj;
 mod png_gamma;
 
 use crate::geometry::TriangleMesh;
+use crate::geometry::gltf::COLOR_ALPHA;
 use crate::texture::Wrap;
 use glam::{DAffine3, Vec3};
 use ssl_compiler::runtime::ParameterValue;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// What a file holds.
@@ -71,6 +73,8 @@ pub struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BuiltIn {
     MetallicRoughness,
+    /// The same for meshes whose vertices have alpha: what a shader reads, all its shapes must have.
+    MetallicRoughnessOfVertices,
     Mtl,
 }
 
@@ -78,19 +82,29 @@ impl BuiltIn {
     pub fn name(self) -> &'static str {
         match self {
             BuiltIn::MetallicRoughness => "metallic_roughness.ssl",
+            BuiltIn::MetallicRoughnessOfVertices => "metallic_roughness_of_vertices.ssl",
             BuiltIn::Mtl => "mtl.ssl",
         }
     }
 
-    pub fn source(self) -> &'static str {
+    pub fn source(self) -> Cow<'static, str> {
+        const METALLIC_ROUGHNESS: &str = include_str!("metallic_roughness.ssl");
         match self {
-            BuiltIn::MetallicRoughness => include_str!("metallic_roughness.ssl"),
-            BuiltIn::Mtl => include_str!("mtl.ssl"),
+            BuiltIn::MetallicRoughness => METALLIC_ROUGHNESS.into(),
+            BuiltIn::MetallicRoughnessOfVertices => {
+                let text = METALLIC_ROUGHNESS.replace(ALPHA, &format!("{ALPHA} * global_value<{COLOR_ALPHA}>"));
+                format!("{text}\nglobals {{ float {COLOR_ALPHA}; }}\n").into()
+            }
+            BuiltIn::Mtl => include_str!("mtl.ssl").into(),
         }
     }
 }
 
+/// Where the metallic-roughness shader reads alpha first.
+const ALPHA: &str = "float opacity = alpha";
+
 /// A material as values for one of those shaders.
+#[derive(Clone)]
 pub struct ModelMaterial {
     pub name: String,
     pub shader: BuiltIn,
@@ -126,4 +140,17 @@ pub enum ModelLightKind {
     Point,
     /// About −z, with angles between opposite edges in degrees: within the inner one all goes out.
     Spot { inner: f32, outer: f32 },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shader_of_vertices_reads_their_alpha_once() {
+        let [plain, of_vertices] =
+            [BuiltIn::MetallicRoughness, BuiltIn::MetallicRoughnessOfVertices].map(BuiltIn::source);
+        assert_eq!(plain.matches(ALPHA).count(), 1);
+        assert_eq!(of_vertices.matches("global_value<color_alpha>").count(), 1);
+    }
 }

@@ -2,13 +2,15 @@
 
 use super::factors::{self, Factors};
 use super::volumes;
+use crate::geometry::TriangleMesh;
 use crate::geometry::gltf::document::{Material, TextureInfo, TextureTransform};
-use crate::geometry::gltf::{Container, ImageBytes};
+use crate::geometry::gltf::{COLOR_ALPHA, Container, ImageBytes};
 use crate::scene::models::embedded::{of_file, stored};
 use crate::scene::models::{BuiltIn, Model, ModelImage, ModelMaterial};
 use crate::texture::Wrap;
 use glam::Vec3;
 use ssl_compiler::runtime::ParameterValue;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Adds all materials of the file `path`, and behind them the one of faces that name none. For each comes what its shapes emit
@@ -30,6 +32,31 @@ pub fn add(container: &Container, path: &Path, folders: &[PathBuf], model: &mut 
     }
     model.leave_out_many(said, "more numbers of its materials that are out of range");
     Ok(emissions)
+}
+
+/// Second versions of materials, for meshes whose vertices have alpha.
+#[derive(Default)]
+pub struct OfVertices(BTreeMap<usize, usize>);
+
+impl OfVertices {
+    /// The number of the material of a mesh, which is `number` in the file.
+    pub fn material(
+        &mut self,
+        material: Option<&Material>,
+        number: usize,
+        mesh: &TriangleMesh,
+        model: &mut Model,
+    ) -> usize {
+        let has_mode = material.is_some_and(|m| matches!(m.alpha_mode.as_deref(), Some("BLEND" | "MASK")));
+        if !has_mode || !mesh.variables.iter().any(|v| v.name == COLOR_ALPHA) {
+            return number;
+        }
+        *self.0.entry(number).or_insert_with(|| {
+            let shader = BuiltIn::MetallicRoughnessOfVertices;
+            model.materials.push(ModelMaterial { shader, ..model.materials[number].clone() });
+            model.materials.len() - 1
+        })
+    }
 }
 
 /// The set of texture coordinates that a material reads.

@@ -1,0 +1,249 @@
+//! What the statements of an OBJ file say (Wavefront, "Advanced Visualizer Manual", appendix B): vertices, faces in pieces, and
+//! groups of smoothing. Points, lines, curves and surfaces are passed over.
+//!
+//! Code of this project reads them, and not a library. The one that did so gave the normals and texture coordinates of a piece as
+//! lists that do not tell which corners have none, and knew nothing of smoothing.
+
+use super::obj::Text;
+use glam::{Vec2, Vec3};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// In place of the number of what a corner does not have.
+pub const NONE: u32 = u32::MAX;
+
+/// A file. Faces of more than three corners are cut as fans about the first one, whether that fits or not.
+#[derive(Default)]
+pub struct Statements {
+    /// By the order of their statements.
+    pub positions: Vec<Vec3>,
+    /// None, or one for each position.
+    pub colors: Vec<Vec3>,
+    pub coordinates: Vec<Vec2>,
+    /// Of any length.
+    pub normals: Vec<Vec3>,
+    /// What is one vertex of a mesh, each once in a piece.
+    pub vertices: Vec<Vertex>,
+    pub triangles: Vec<[u32; 3]>,
+    /// The triangles of each face that has more than one.
+    pub polygons: Vec<Range<u32>>,
+    /// Within which group each triangle is smooth. None if the file does not speak of it, and all is smooth.
+    pub groups: Vec<u32>,
+    pub pieces: Vec<Piece>,
+    /// Behind `mtllib`.
+    pub libraries: Vec<String>,
+}
+
+/// A corner of faces, by numbers of the lists above.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Vertex {
+    pub position: u32,
+    pub coordinates: u32,
+    pub normal: u32,
+    /// That of its triangles, where it has no normal.
+    group: u32,
+}
+
+/// Triangles up to the next piece.
+pub struct Piece {
+    pub first: usize,
+    /// As `usemtl` names it.
+    pub material: Option<String>,
+    /// As `o` or `g` names it.
+    pub object: Option<String>,
+}
+
+impl Statements {
+    /// Reads a file to its end. Pieces end with each `o` and `g`, and where `by_material` with each other material.
+    ///
+    /// The error is a sentence for the user.
+    pub fn read<T: Text + ?Sized>(text: &T, by_material: bool) -> Result<Statements, String> {
+        let mut reader = text.open().map_err(|e| e.to_string())?;
+        let mut state = State { by_material, begins: true, ..State::default() };
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
+            if state.statement(line.trim_ascii()).is_none() {
+                let text = String::from_utf8_lossy(line.trim_ascii());
+                let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
+                return Err(format!("it is not a well-formed OBJ file: it has the line `{shown}`"));
+            }
+            line.clear();
+        }
+        let all = state.found;
+        if !all.colors.is_empty() && all.colors.len() != all.positions.len() {
+            return Err("some of its vertices have a color, and some have none".to_owned());
+        }
+        Ok(all)
+    }
+}
+
+/// Of the faces that follow.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Smoothing {
+    /// Nothing was said.
+    #[default]
+    Smooth,
+    Group(u32),
+    /// Each face is a group of its own.
+    Flat,
+}
+
+/// From here on, groups are single faces.
+const FACES: u32 = 1 << 31;
+
+#[derive(Default)]
+struct State {
+    found: Statements,
+    by_material: bool,
+    material: Option<String>,
+    object: Option<String>,
+    /// The next face begins a piece.
+    begins: bool,
+    /// The vertices of the piece.
+    numbers: FxHashMap<Vertex, u32>,
+    smoothing: Smoothing,
+    /// Numbers of groups by what they are called, from 1 on.
+    groups: FxHashMap<Vec<u8>, u32>,
+    faces: u32,
+}
+
+impl State {
+    /// `None` if a statement cannot be understood.
+    fn statement(&mut self, line: &[u8]) -> Option<()> {
+        let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+        let (keyword, rest) = line.split_at(end);
+        let name = || Some(String::from_utf8_lossy(rest.trim_ascii()).into_owned()).filter(|name| !name.is_empty());
+        match keyword {
+            b"v" => self.position(rest)?,
+            b"vt" => {
+                let mut words = words(rest);
+                let u = number(words.next()?)?;
+                self.found.coordinates.push(Vec2::new(u, words.next().map_or(Some(0.0), number)?));
+            }
+            b"vn" => {
+                let mut words = words(rest);
+                let mut next = || number(words.next()?);
+                self.found.normals.push(Vec3::new(next()?, next()?, next()?));
+            }
+            b"f" => self.face(rest)?,
+            b"s" => words(rest).take(1).for_each(|named| self.smooth(named)),
+            b"o" | b"g" => (self.object, self.begins) = (name(), true),
+            b"usemtl" => {
+                let material = Some(name()?);
+                self.begins |= self.by_material && material != self.material;
+                self.material = material;
+            }
+            b"mtllib" => self.found.libraries.extend(name()),
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// `x y z`, divided by a weight behind them, or followed by a color.
+    fn position(&mut self, rest: &[u8]) -> Option<()> {
+        let numbers: SmallVec<[f32; 8]> = words(rest).map(number).collect::<Option<_>>()?;
+        let position = match numbers[..] {
+            [x, y, z] => Vec3::new(x, y, z),
+            [x, y, z, w] if w != 0.0 => Vec3::new(x, y, z) / w,
+            [x, y, z, r, g, b] => {
+                self.found.colors.push(Vec3::new(r, g, b));
+                Vec3::new(x, y, z)
+            }
+            _ => return None,
+        };
+        self.found.positions.push(position);
+        Some(())
+    }
+
+    fn face(&mut self, rest: &[u8]) -> Option<()> {
+        let group = match self.smoothing {
+            Smoothing::Smooth => 0,
+            Smoothing::Group(group) => group,
+            Smoothing::Flat => FACES | self.faces,
+        };
+        let corners: SmallVec<[Vertex; 8]> = words(rest).map(|w| self.corner(w, group)).collect::<Option<_>>()?;
+        if let [_, _, _, ..] = corners[..] {
+            self.add(&corners, group)?;
+        }
+        // A face of one or two corners has no area.
+        (!corners.is_empty()).then_some(())
+    }
+
+    fn add(&mut self, corners: &[Vertex], group: u32) -> Option<()> {
+        if std::mem::take(&mut self.begins) {
+            let (material, object) = (self.material.clone(), self.object.clone());
+            self.found.pieces.push(Piece { first: self.found.triangles.len(), material, object });
+            // To empty a large one would take long for each of many small pieces behind it.
+            self.numbers = FxHashMap::default();
+        }
+        let vertices = &mut self.found.vertices;
+        let mut numbered = |corner: &Vertex| {
+            let next = u32::try_from(vertices.len()).ok()?;
+            let number = *self.numbers.entry(*corner).or_insert(next);
+            if number == next {
+                vertices.push(*corner);
+            }
+            Some(number)
+        };
+        let begin = u32::try_from(self.found.triangles.len()).ok()?;
+        let (first, mut last) = (numbered(&corners[0])?, numbered(&corners[1])?);
+        for corner in &corners[2..] {
+            let next = numbered(corner)?;
+            self.found.triangles.push([first, last, next]);
+            last = next;
+        }
+        if corners.len() > 3 {
+            self.found.polygons.push(begin..u32::try_from(self.found.triangles.len()).ok()?);
+        }
+        if self.smoothing != Smoothing::Smooth {
+            self.found.groups.resize(self.found.triangles.len(), group);
+        }
+        self.faces = (self.faces + 1) % FACES;
+        Some(())
+    }
+
+    /// A corner of a face, as `3`, `3/1`, `3//2` or `3/1/2`.
+    fn corner(&self, word: &[u8], group: u32) -> Option<Vertex> {
+        let mut parts = word.split(|byte| *byte == b'/');
+        let position = index(parts.next()?, self.found.positions.len())?;
+        let mut next = |count: usize| match parts.next() {
+            None | Some(b"" | b"0") => Some(NONE),
+            Some(part) => index(part, count),
+        };
+        let coordinates = next(self.found.coordinates.len())?;
+        let normal = next(self.found.normals.len())?;
+        let group = if normal == NONE { group } else { 0 };
+        parts.next().is_none().then_some(Vertex { position, coordinates, normal, group })
+    }
+
+    fn smooth(&mut self, named: &[u8]) {
+        if self.smoothing == Smoothing::Smooth {
+            self.found.groups = vec![0; self.found.triangles.len()];
+        }
+        self.smoothing = match named {
+            b"off" | b"0" => Smoothing::Flat,
+            name => {
+                let next = self.groups.len() as u32 + 1;
+                Smoothing::Group(*self.groups.entry(name.to_vec()).or_insert(next))
+            }
+        };
+    }
+}
+
+/// The words of a statement of numbers, up to a comment.
+fn words(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = rest.iter().position(|byte| *byte == b'#').unwrap_or(rest.len());
+    rest[..end].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+fn number(word: &[u8]) -> Option<f32> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+/// The place of what has a number, from 1 on; −1 is the last of `count` so far. It may stand further below.
+fn index(word: &[u8], count: usize) -> Option<u32> {
+    let number: i64 = std::str::from_utf8(word).ok()?.parse().ok()?;
+    let place = if number < 0 { i64::try_from(count).ok()?.checked_add(number)? } else { number - 1 };
+    u32::try_from(place).ok().filter(|place| *place != NONE)
+}
