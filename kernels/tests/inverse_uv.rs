@@ -1,11 +1,8 @@
 //! The gradient of a texture by the inverse UV texture, beside that of the transposed look-up: where both are the same, what is hidden,
 //! and what a fit comes to.
 
-#[path = "job_files/kept.rs"]
-mod kept;
-#[path = "job_files/written.rs"]
-mod written;
-
+use crate::job_files::kept;
+use crate::job_files::written;
 use kernels::jobs::{self, Fit, Options};
 use ssl_compiler::diagnostics::render;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! Jobs that are wrong: what is said, and where.
 
-mod job_files;
-
+use crate::job_files;
 use job_files::{SMALL, changed, options, refused, scene};
 use kernels::jobs;
 use ssl_compiler::diagnostics::render;

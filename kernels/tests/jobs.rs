@@ -1,7 +1,6 @@
 //! Jobs from their files to their results: expected numbers come from closed forms.
 
-mod job_files;
-
+use crate::job_files;
 use job_files::{CHAIN, SMALL, Written, changed, options, refused, scene};
 use kernels::jobs::{self, Fit, FitError, Options, Point, Watch};
 use ssl_compiler::diagnostics::render;

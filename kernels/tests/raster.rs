@@ -1,12 +1,9 @@
 //! The rasteriser in kernels against one in doubles that knows nothing of it: pictures, and gradients against its finite
 //! differences; then what must not depend on threads, and meshes that are not as they should be.
 
-#[path = "job_files/kept.rs"]
-mod kept;
-mod raster_in_doubles;
-#[path = "job_files/written.rs"]
-mod written;
-
+use crate::job_files::kept;
+use crate::job_files::written;
+use crate::raster_in_doubles;
 use kept::run;
 use kernels::jobs::{self, Fit, Options};
 use raster_in_doubles::{Mesh, Scene, Soft, VIEW, VIEWS};

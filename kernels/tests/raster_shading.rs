@@ -1,11 +1,8 @@
 //! The jobs that ship for what a rasteriser shades: their gradients against finite differences of their own losses, and that their
 //! fits come nearer to what was hidden.
 
-#[path = "job_files/kept.rs"]
-mod kept;
-#[path = "job_files/written.rs"]
-mod written;
-
+use crate::job_files::kept;
+use crate::job_files::written;
 use kernels::jobs::{self, Fit};
 use ssl_compiler::diagnostics::render;
 use std::collections::BTreeMap;

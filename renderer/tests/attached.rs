@@ -1,7 +1,6 @@
 //! Gradients with attached sampling, in which directions follow the parameters.
 
-mod ran;
-
+use crate::ran;
 use glam::DVec3;
 use ran::shade;
 use renderer::inverse::{Differentiated, GradientError, choose, list};

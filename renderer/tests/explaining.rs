@@ -1,7 +1,6 @@
 //! `shade dump --why`: why variables carry derivatives, or why not. And the switches that change which there are.
 
-mod shade;
-
+use crate::shade;
 use serde_json::Value;
 use shade::{shade, text};
 use ssl_tests::temporary::File;

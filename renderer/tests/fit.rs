@@ -1,7 +1,6 @@
 //! `shade fit` as a user meets it: results and checkpoints in a folder, exit codes, JSON.
 
-mod shade;
-
+use crate::shade;
 use serde_json::Value;
 use shade::{shade, text};
 use ssl_tests::temporary::Folder;

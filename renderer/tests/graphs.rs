@@ -1,7 +1,6 @@
 //! Graphs as a user of the command line and of scene files meets them.
 
-mod shade;
-
+use crate::shade;
 use shade::{shade, text};
 use ssl_tests::temporary::Folder;
 use std::path::Path;

@@ -1,8 +1,7 @@
 //! Photons that show paths the way to light behind mirrors and glass: the picture has the same mean with less noise, and the same
 //! bytes however it is made.
 
-mod ran;
-
+use crate::ran;
 use glam::Vec3;
 use ran::shade;
 use renderer::integrator::View;

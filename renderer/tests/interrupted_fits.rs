@@ -1,7 +1,6 @@
 //! Fits of scenes that stop and go on: what the checkpoint must be, and that nothing of a step is done by half.
 
-mod ran;
-
+use crate::ran;
 use ran::shade;
 use ssl_tests::rooms::{LAMP, MATTE, materials, room};
 use ssl_tests::temporary::Folder;

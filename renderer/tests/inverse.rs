@@ -3,8 +3,7 @@
 //! Where no density and no choice depends on a parameter, the paths of a seed stay where they are while it changes. Then the
 //! gradient must be the slope of the very same samples, up to rounding.
 
-mod ran;
-
+use crate::ran;
 use glam::Vec3;
 use kernels::npy::{self, Words};
 use ran::shade;

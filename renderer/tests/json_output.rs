@@ -1,7 +1,6 @@
 //! What commands print where JSON is asked for.
 
-mod shade;
-
+use crate::shade;
 use shade::{shade, text};
 use ssl_tests::temporary::File;
 

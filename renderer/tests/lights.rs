@@ -1,16 +1,14 @@
 //! Lights of all kinds against closed forms, and against each other where they must agree.
 
-mod lights {
-    pub mod batches;
-    pub mod emission;
-    pub mod far;
-    pub mod linking;
-    pub mod many;
-    pub mod punctual;
-    pub mod sky;
-    pub mod sun;
-    pub mod transparent;
-}
+mod batches;
+mod emission;
+mod far;
+mod linking;
+mod many;
+mod punctual;
+mod sky;
+mod sun;
+mod transparent;
 
 use renderer::film::{Aov, Picture};
 use renderer::render::{RenderOptions, Statistics, render};

@@ -1,13 +1,11 @@
 //! Files that bring more than a mesh: glTF and OBJ with its materials, from their bytes to pictures.
 
-mod models {
-    pub mod faults;
-    pub mod geometry;
-    pub mod gltf;
-    pub mod gltf_materials;
-    pub mod mtl;
-    pub mod writer;
-}
+mod faults;
+mod geometry;
+mod gltf;
+mod gltf_materials;
+mod mtl;
+mod writer;
 
 use renderer::render::{RenderOptions, render};
 use renderer::scene::{self, LoadOptions, Loaded, TextureSetup};

@@ -1,7 +1,6 @@
 //! The rasteriser beside the path tracer: the same mesh, material, camera and lamps, and light that comes straight from the lamps.
 
-mod shade;
-
+use crate::shade;
 use shade::{shade, text};
 use ssl_tests::temporary::Folder;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! Options of `shade render` and what they leave in files, as a user meets them.
 
-mod shade;
-
+use crate::shade;
 use exr::prelude::{AttributeValue, MetaData, Text};
 use shade::{shade, text};
 use ssl_tests::temporary::Folder;

@@ -1,10 +1,7 @@
 //! Bad scene files: each gives the diagnostic that it should, at the line that is at fault.
 
-#[path = "scene_diagnostics/reading.rs"]
 mod reading;
-#[path = "scene_diagnostics/silent.rs"]
 mod silent;
-#[path = "scene_diagnostics/sources.rs"]
 mod sources;
 
 use renderer::scene::{self, Loaded, codes};

@@ -1,7 +1,6 @@
 //! `shade fit SCENE --job JOB`: fits find back what their targets were made with, and say what is wrong.
 
-mod ran;
-
+use crate::ran;
 use ran::shade;
 use ssl_tests::rooms::{DUST, LAMP, MATTE, MIRROR, PICTURED, materials, pictured, room};
 use ssl_tests::temporary::Folder;

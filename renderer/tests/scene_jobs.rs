@@ -1,8 +1,7 @@
 //! Jobs that fit scenes: what is wrong with them is told, also before the scene is known, and what was fitted to something
 //! else is not gone on with.
 
-mod ran;
-
+use crate::ran;
 use ran::shade;
 use ssl_tests::rooms::{LAMP, MATTE, materials, room};
 use ssl_tests::temporary::Folder;

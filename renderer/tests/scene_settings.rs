@@ -1,8 +1,6 @@
 //! `--set` and `shade info`, as a user meets them.
 
-#[path = "shade/mod.rs"]
-mod program;
-
+use crate::shade as program;
 use serde_json::{Value, json};
 use ssl_tests::temporary::Folder;
 

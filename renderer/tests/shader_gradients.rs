@@ -1,7 +1,6 @@
 //! Gradients of shaders that make the renderer's closures, and what `shade eval --gradient` prints.
 
-mod shade;
-
+use crate::shade;
 use renderer::material::ShadingLanguage;
 use serde_json::json;
 use shade::{shade, text};

@@ -1,11 +1,9 @@
 //! The materials that ship in `scenes/materials` to be used and read: their own tests, that they neither alias at grazing angles
 //! nor lose their mean there, and that they keep energy on models that others made.
 
-mod shown_materials {
-    pub mod grazing;
-    pub mod lobes;
-    pub mod models;
-}
+mod grazing;
+mod lobes;
+mod models;
 
 use renderer::film::{Layer, Picture};
 use renderer::render::{RenderOptions, render};

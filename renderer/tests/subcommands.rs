@@ -1,7 +1,6 @@
 //! `check`, `eval`, `test`, `dump` and `explain` as a user meets them.
 
-mod shade;
-
+use crate::shade;
 use shade::{shade, text};
 use ssl_compiler::BackendKind;
 use ssl_tests::temporary::File;

@@ -1,6 +1,5 @@
 //! The tutorials of the book, done as a reader does them.
 
-#[path = "tutorials/replay.rs"]
 mod replay;
 
 // The programs that the tutorial for embedding shows. Their own tests run here too.

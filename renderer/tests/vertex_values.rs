@@ -1,8 +1,7 @@
 //! Variables with a value for each vertex of an OBJ file, from `.npy` files beside the scene to pictures, fits and what is said of
 //! files that cannot be used.
 
-mod ran;
-
+use crate::ran;
 use kernels::npy::{self, Array, Words};
 use ran::shade;
 use ssl_tests::temporary::Folder;

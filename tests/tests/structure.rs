@@ -403,6 +403,27 @@ fn files_are_not_too_long() {
     assert!(long.is_empty(), "more than {MAX_LINES} lines:\n{}", long.join("\n"));
 }
 
+/// A file that no program names would be left out without a word.
+#[test]
+fn every_file_of_tests_is_named_by_a_program() {
+    for name in ["kernels", "renderer", "tests"] {
+        let (folder, manifest) = (root().join(name).join("tests"), read(&root().join(name).join("Cargo.toml")));
+        let is_program = |path: &Path| {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            manifest.contains(&format!("path = \"tests/{file}\""))
+        };
+        let entries = std::fs::read_dir(&folder).expect("the folder is there").flatten().map(|entry| entry.path());
+        let files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "rs")).collect();
+        let (programs, named): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|path| is_program(path));
+        let programs: String = programs.iter().map(|path| read(path)).collect();
+        for path in named {
+            let module = path.file_stem().unwrap_or_default().to_string_lossy();
+            let line = format!("mod {module};");
+            assert!(programs.lines().any(|l| l == line), "no program of tests says `{line}`: {}", path.display());
+        }
+    }
+}
+
 #[test]
 fn no_test_is_skipped_without_being_counted() {
     // Tests that take minutes without optimisation run in release, by a step of CI's that names their file.

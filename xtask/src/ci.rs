@@ -2,7 +2,8 @@
 
 use crate::commands::{has, root, run};
 use crate::{
-    Outcome, cargo, cargo_command, from_tables, optional_features, proof_features, prove_by, prove_math, skips, test,
+    LONG, Outcome, cargo, cargo_command, from_tables, optional_features, proof_features, prove_by, prove_math, skips,
+    test,
 };
 use std::process::Command;
 use std::time::Instant;
@@ -33,9 +34,9 @@ const STEPS: &[Step] = &[
     ("pictures", || long_tests("renderer", LONG_PICTURES)),
     ("fits", long_fits),
     ("long tests", || long_tests("ssl-tests", LONG_TESTS)),
-    ("proof", || prove_by(&["--test", "proof", "--test", "proof_table"], 10_000)),
+    ("proof", || prove_by(&["proof::", "proof_table::"], 10_000)),
     // A program's gradients take many runs of it: the full size is for `prove`.
-    ("proof, gradients", || prove_by(&["--test", "proof_gradients"], 1_000)),
+    ("proof, gradients", || prove_by(&["proof_gradients::"], 1_000)),
     ("proof, math", || prove_math(&[])),
     ("test", test),
 ];
@@ -144,20 +145,19 @@ pub fn shade(arguments: &[&str]) -> Outcome {
 
 /// Two hundred steps of a fit, on all back ends and with several numbers of threads.
 fn long_fits() -> Outcome {
-    let test = ["test", "--release", "-p", "ssl-tests", "--test", "long_fits"];
-    let mut command = cargo_command(&[&test[..], proof_features()].concat());
+    let mut command = cargo_command(&[LONG, proof_features(), &["long_fits::"]].concat());
     command.env("SSL_FIT_STEPS", "200");
     run(command)
 }
 
 /// Tests that take minutes without optimisation: of `ssl-tests`, and of the renderer, where every scene that ships makes the
 /// same bytes whatever runs its shaders, and photons keep the means of pictures.
-const LONG_TESTS: &[&str] = &["neutral", "lanes", "shaders", "library_derivatives", "llvm"];
-const LONG_PICTURES: &[&str] = &["equal_pictures", "guide_caustics"];
+const LONG_TESTS: &[&str] = &["neutral::", "lanes::", "shaders::", "library_derivatives::", "llvm::"];
+const LONG_PICTURES: &[&str] = &["equal_pictures::", "guide_caustics::"];
 
 fn long_tests(package: &str, names: &[&str]) -> Outcome {
-    let files: Vec<&str> = names.iter().flat_map(|name| ["--test", *name]).collect();
-    cargo(&[&["test", "--release", "-p", package], &files[..], proof_features(), &["--", "--ignored"]].concat())
+    let test = ["test", "--release", "-p", package, "--test", "long"];
+    cargo(&[&test[..], proof_features(), &["--", "--ignored"], names].concat())
 }
 
 /// What the steps that share the release build pass to cargo.

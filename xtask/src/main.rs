@@ -138,6 +138,9 @@ fn optional_features() -> Vec<&'static str> {
     llvm.into_iter().chain(embree::is_there().then_some("renderer/embree")).collect()
 }
 
+/// The tests of the language that run in release, too.
+const LONG: &[&str] = &["test", "--release", "-p", "ssl-tests", "--test", "long"];
+
 /// The errors of the math library, in release: functions of one number on every float, or on one in so many.
 fn prove_math(arguments: &[String]) -> Outcome {
     let stride = match arguments {
@@ -145,9 +148,8 @@ fn prove_math(arguments: &[String]) -> Outcome {
         [n] => n.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{n}` is no stride"))?,
         _ => return Err("`prove math` takes one stride".to_owned()),
     };
-    let test = ["test", "--release", "-p", "ssl-tests", "--test", "math_errors"];
-    let only = ["functions_of", "--", "--nocapture", "--test-threads", "1"];
-    let mut command = cargo_command(&[&test[..], proof_features(), &only].concat());
+    let only = ["math_errors::functions_of", "--", "--nocapture", "--test-threads", "1"];
+    let mut command = cargo_command(&[LONG, proof_features(), &only].concat());
     command.env("SSL_MATH_STRIDE", stride.to_string());
     command.env("SSL_MATH_PAIRS", (400_000_000 / stride).to_string());
     run(command)
@@ -166,13 +168,14 @@ fn prove(arguments: &[String]) -> Outcome {
         [n] => n.parse::<usize>().map_err(|_| format!("`{n}` is no number of programs"))?,
         _ => return Err("`prove` takes one number of programs".to_owned()),
     };
-    prove_by(&["--test", "proof", "--test", "proof_table", "--test", "proof_gradients"], programs)
+    prove_by(&["proof::", "proof_table::", "proof_gradients::"], programs)
 }
 
+/// `tests` are names, or what names begin with.
 fn prove_by(tests: &[&str], programs: usize) -> Outcome {
-    let test = [&["test", "--release", "-p", "ssl-tests"], tests, proof_features()].concat();
     // One after another, each on all cores; what they print is the result.
-    let mut command = cargo_command(&[&test[..], &["--", "--nocapture", "--test-threads", "1"]].concat());
+    let mut command =
+        cargo_command(&[LONG, proof_features(), &["--", "--nocapture", "--test-threads", "1"], tests].concat());
     command.env("SSL_PROOF_PROGRAMS", programs.to_string());
     run(command)
 }

@@ -1,6 +1,7 @@
 //! Job files for tests, and what is set in them.
 
-mod written;
+pub mod kept;
+pub mod written;
 
 use kernels::jobs::{self, Options};
 use ssl_compiler::diagnostics::render;

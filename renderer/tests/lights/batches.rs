@@ -1,6 +1,6 @@
 //! Shaders that light samples ask run in full blocks, and only where the answer counts.
 
-use crate::{floor, picture, statistics};
+use super::{floor, picture, statistics};
 use renderer::render::{MeanLanes, Statistics};
 
 fn lanes<'a>(statistics: &'a Statistics, kind: &str) -> &'a MeanLanes {

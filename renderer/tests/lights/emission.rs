@@ -1,6 +1,6 @@
 //! Light that shaders send out: sampled like that of shapes, textures included.
 
-use crate::{Folder, agree, floor, mean, picture};
+use super::{Folder, agree, floor, mean, picture};
 use std::f32::consts::PI;
 
 /// A lamp of side 1 two units above the floor's corner, facing down.

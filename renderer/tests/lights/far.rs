@@ -1,6 +1,6 @@
 //! Light samples where rounding is large: on large grounds, far from the origin, through large sheets, and close to lamps.
 
-use crate::{agree, mean, picture};
+use super::{agree, mean, picture};
 
 /// A lamp so high above a square ground of so much length, all of it moved aside.
 struct Place {

@@ -1,6 +1,6 @@
 //! Light linking: a shape that is lit by some lights only looks as if there were no others.
 
-use crate::{Folder, agree, floor, picture};
+use super::{Folder, agree, floor, picture};
 use renderer::film::Picture;
 
 /// Lights of each kind, two of each, the first of which is named `key` and the second `fill`.

@@ -1,6 +1,6 @@
 //! Many lights: one is drawn for each sample, and the mean is what asking all of them gives.
 
-use crate::{floor, mean, picture};
+use super::{floor, mean, picture};
 use std::f64::consts::PI;
 
 /// Groups within groups place a lamp that is dark more often than could be counted: it is looked at once.

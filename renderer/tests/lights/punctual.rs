@@ -1,6 +1,6 @@
 //! Point and spot lights on a floor: E = I cos θ/d².
 
-use crate::{Folder, floor, picture};
+use super::{Folder, floor, picture};
 use std::f32::consts::PI;
 
 const ONE_BOUNCE: &str = "samples = 1, max_depth = 1";

@@ -1,6 +1,6 @@
 //! Daylight: a sky and its sun that go together.
 
-use crate::{agree, floor, mean, picture};
+use super::{agree, floor, mean, picture};
 
 /// What a level white floor sends back of the sky, and of both.
 fn under(environment: &str) -> [f64; 3] {

@@ -1,6 +1,6 @@
 //! Disks in the sky: their irradiance, their shadows, and that all strategies see them alike.
 
-use crate::{agree, floor, picture};
+use super::{agree, floor, picture};
 use std::f32::consts::PI;
 
 /// With the sun 30 degrees from the zenith the floor gets E cos 30°.

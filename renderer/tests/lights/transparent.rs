@@ -1,6 +1,6 @@
 //! What lights and eyes see through surfaces that light passes straight.
 
-use crate::{agree, floor, picture};
+use super::{agree, floor, picture};
 use std::f32::consts::PI;
 
 /// So many sheets one above the other between the floor and all else, of this closure.

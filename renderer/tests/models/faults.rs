@@ -1,7 +1,7 @@
 //! Bad files: a sentence each, and never a crash.
 
-use crate::models::writer::Writer;
-use crate::{Folder, seen_from_the_front};
+use super::writer::Writer;
+use super::{Folder, seen_from_the_front};
 use serde_json::{Value, json};
 
 fn sound() -> Writer {

@@ -1,7 +1,7 @@
 //! What meshes of files look like: concave polygons, normals of no length, alpha and tangents at vertices.
 
-use crate::models::writer::Writer;
-use crate::{Folder, LIT_WALL, seen_from_the_front, shows};
+use super::writer::Writer;
+use super::{Folder, LIT_WALL, seen_from_the_front, shows};
 use serde_json::{Value, json};
 
 const MODEL: &str = "[[shapes]]\ntype = \"gltf\"\nfile = \"m.glb\"\n";

@@ -1,7 +1,7 @@
 //! glTF files: what stands where, of what material, in which light, seen by which camera.
 
-use crate::models::writer::Writer;
-use crate::{Folder, LIT_WALL, asset, pixels, seen_from_the_front, shows};
+use super::writer::Writer;
+use super::{Folder, LIT_WALL, asset, pixels, seen_from_the_front, shows};
 use base64::Engine as _;
 use serde_json::json;
 

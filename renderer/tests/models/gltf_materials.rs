@@ -1,8 +1,8 @@
 //! Materials of glTF files beyond what scatters: what alpha leaves of emission, what is transmitted, numbers out of their range,
 //! and the colors of images.
 
-use crate::models::writer::Writer;
-use crate::{Folder, LIT_WALL, pixels, seen_from_the_front, shows};
+use super::writer::Writer;
+use super::{Folder, LIT_WALL, pixels, seen_from_the_front, shows};
 use serde_json::{Value, json};
 
 const MODEL: &str = "[[shapes]]\ntype = \"gltf\"\nfile = \"m.glb\"\n";

@@ -1,6 +1,6 @@
 //! OBJ files with the materials of their libraries.
 
-use crate::{Folder, LIT_WALL, pixels, seen_from_the_front, shows};
+use super::{Folder, LIT_WALL, pixels, seen_from_the_front, shows};
 
 /// Two squares side by side.
 const SQUARES: &str = "mtllib the colors.mtl\nv -1 -1 0\nv 0 -1 0\nv 0 1 0\nv -1 1 0\nv 1 -1 0\nv 1 1 0\n\

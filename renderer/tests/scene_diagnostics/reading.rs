@@ -1,6 +1,6 @@
 //! Reading scenes: all mistakes in one run, in words of their own, with the key or the file that was meant.
 
-use crate::{CAMERA, MATTE, after_preamble, findings, fixed, load_with};
+use super::{CAMERA, MATTE, after_preamble, findings, fixed, load_with};
 
 #[test]
 fn all_mistakes_are_told_in_one_run() {
@@ -161,13 +161,13 @@ fn no_value_of_any_key_reaches_the_reader_unchecked() {
 fn one_number_stands_for_all_where_that_makes_sense() {
     let good = "[environment]\ntype = \"constant\"\nradiance = 0.5\n[[shapes]]\ntype = \"rectangle\"\nmaterial = \"matte\"\nscale = 2\nuv_repeat = 4\nemission = 5\n[[lights]]\ntype = \"point\"\nposition = [0, 1, 0]\nintensity = 3\n";
     assert_eq!(after_preamble("numbers.toml", good).0, []);
-    let scene = crate::load("same.toml", &format!("{CAMERA}{MATTE}{good}"));
+    let scene = super::load("same.toml", &format!("{CAMERA}{MATTE}{good}"));
     let spelled = good
         .replace("radiance = 0.5", "radiance = [0.5, 0.5, 0.5]")
         .replace("scale = 2", "scale = [2, 2, 2]")
         .replace("uv_repeat = 4", "uv_repeat = [4, 4]")
         .replace("emission = 5", "emission = [5, 5, 5]");
-    let other = crate::load("other.toml", &format!("{CAMERA}{MATTE}{spelled}"));
+    let other = super::load("other.toml", &format!("{CAMERA}{MATTE}{spelled}"));
     let (scene, other) = (scene.scene.expect("it is good"), other.scene.expect("it is good"));
     assert_eq!(scene.geometry.bounds(), other.geometry.bounds());
     assert_eq!(scene.geometry.shape(0).emission, other.geometry.shape(0).emission);

@@ -1,6 +1,6 @@
 //! What used to go by in silence: values that cannot have been meant, and things that are missing.
 
-use crate::{CAMERA, MATTE, findings, findings_with};
+use super::{CAMERA, MATTE, findings, findings_with};
 
 const SPHERE: &str = "[[shapes]]\ntype = \"sphere\"\nmaterial = \"m\"\n";
 

@@ -1,6 +1,6 @@
 //! Findings in a shader that stands in the scene itself lie in the scene.
 
-use crate::{CAMERA, findings, fixed};
+use super::{CAMERA, findings, fixed};
 
 /// A shader with a mistake, which a fix of the compiler's mends.
 const WRONG: &str = "shader m(out closure c)\n{\n    float rough = 0.5;\n    c = make_closure<Lambert>(color(ruogh), global_value<normal>);\n}\n";
@@ -45,7 +45,7 @@ fn findings_point_into_the_scene() {
 #[test]
 fn json_names_the_scene() {
     for (name, text, line) in scenes(WRONG) {
-        let loaded = crate::load(name, &text);
+        let loaded = super::load(name, &text);
         let json = ssl_compiler::diagnostics::render::json(&loaded.diagnostics, &loaded.sources);
         assert!(json[0]["file"].as_str().is_some_and(|f| f.ends_with(name)), "{json}");
         assert_eq!(json[0]["line"], line, "{json}");

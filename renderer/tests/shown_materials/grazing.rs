@@ -1,6 +1,6 @@
 //! A plane to the horizon, and one seen from far above. Patterns must neither alias there nor change their mean.
 
-use crate::{MATERIALS, layer, load, picture, table};
+use super::{MATERIALS, layer, load, picture, table};
 
 const WIDTH: usize = 32;
 const HEIGHT: usize = 20;

@@ -1,6 +1,6 @@
 //! The files of `scenes/lobes`, which show what each lobe looks like over one of its parameters.
 
-use crate::{layer, load, picture, scenes};
+use super::{layer, load, picture, scenes};
 use renderer::material::ShadingLanguage;
 
 /// Five squares in a row, over the range that the shader reads, in each of which a mirror would show the light.

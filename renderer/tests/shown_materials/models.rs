@@ -1,7 +1,7 @@
 //! The materials on models that others made, where these are there. In a room that shines evenly with radiance 1, a surface that
 //! keeps energy is nowhere brighter than 1.
 
-use crate::{MATERIALS, layer, load, picture, table};
+use super::{MATERIALS, layer, load, picture, table};
 use std::path::{Path, PathBuf};
 
 /// All models of the folders, in the order of their names.
