@@ -30,6 +30,7 @@ fn mistakes_are_found_where_they_are() {
         ("kernel = 'twice'", "", "J0005", "either a `kernel` or a `run`"),
         ("kernel = 'twice'", "run = 'shuffle'", "J0002", "there are"),
         ("over = 'x'\n[[", "over = 'z'\n[[", "J0003", "no launch has a buffer `z`"),
+        ("over = 'x'\n[[", "over = [3, 0]\n[[", "J0004", "`twice` runs over no points"),
         ("buffer = 'sum'", "buffer = 'som'", "J0003", "did you mean `sum`?"),
         ("buffer = 'sum'", "of = 'y'", "J0005", "either a `buffer`, or `of`"),
         ("buffer = 'sum'", "of = 'y'\ntarget = 't'\ntype = 'l3'", "J0002", "there are l1, l2, log, relative"),

@@ -1,6 +1,9 @@
 //! An offline CPU path tracer that shades with SSL.
 //!
-//! Modules stand in the order of their layers; one may use those above it, never those below.
+//! Modules stand in the order of their layers; one may use those above it, never those below. `geometry` and `accel` are one
+//! layer: groups of shapes hold structures over shapes.
+
+pub mod caches;
 
 pub mod math;
 
@@ -26,7 +29,6 @@ pub mod light;
 
 pub mod guide;
 
-pub mod caches;
 pub mod camera;
 
 pub mod film;

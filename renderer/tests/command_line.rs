@@ -330,7 +330,10 @@ fn files_of_other_kinds_are_named() {
     let job = at("job.toml", "file = \"a.ssl\"\n[[launches]]\nrun = \"draw\"\n");
     let scene_job = at("scene-job.toml", "steps = 1\n[[views]]\ntarget = \"a.png\"\n");
     let scene = tiny();
-    let cases: [(&[&str], &str, &str); 8] = [
+    let cases: [(&[&str], &str, &str); 11] = [
+        (&["eval", &scene], "is a scene, not a graph", "`shade render"),
+        (&["dump", &scene], "is a scene, not a graph", "`shade render"),
+        (&["graph", "check", &job], "is a job of kernels, not a graph", "`shade fit "),
         (&["render", &graph], "is a graph, not a scene", "a material that has `graph"),
         (&["render", &job], "is a job of kernels, not a scene", "`shade fit "),
         (&["info", &scene_job], "is a job that fits a scene, not a scene", "`shade fit SCENE.toml --job"),

@@ -123,6 +123,8 @@ const CASES: &[Case] = &[
     ),
     ("o = \"bb.y\"\n", ("E0905", 10, "o = \"bb.y\""), "there is no unit `bb`"),
     ("o = \"b.yy\"\n", ("E0906", 10, "o = \"b.yy\""), "it has `y`, `v`"),
+    ("o = \"b.v.q\"\n", ("E0210", 10, "o = \"b.v.q\""), "has no member `q`"),
+    ("o = \"b.y.x\"\n", ("E0210", 10, "o = \"b.y.x\""), "no member"),
     ("o = \"b.x\"\n", ("E0906", 10, "o = \"b.x\""), "this is an input"),
     (
         "o = \"c.y\"\n[units.c]\nfile = \"units/unit.ssl\"\nset = { x = 1 }\ninputs = { x = \"b.y\" }\n",
@@ -151,7 +153,7 @@ const CASES: &[Case] = &[
     (
         "o = \"c.y\"\n[units.c]\nfile = \"units/unit.ssl\"\nset = { x = \"red\" }\n",
         ("E0914", 13, "x = \"red\""),
-        "it is a float",
+        "its type is float",
     ),
     ("o = \"c.y\"\n[units.c]\nfile = \"units/unit.ssl\"\nset = { x = nan }\n", ("E0914", 13, "x = nan"), "finite"),
     (

@@ -235,6 +235,18 @@ mod tests {
         assert!(mesh.positions.len() == 6 && mesh.normals.iter().all(|n| *n == Vec3::X));
     }
 
+    /// A vertex of many faces, each with a normal of its own: the last of them are still found again.
+    #[test]
+    fn a_corner_of_many_faces_takes_no_time_by_their_square() {
+        let mut text = "v 0 0 0\nv 1 0 0\nv 0 1 0\n".to_owned();
+        for i in 1..=300_000 {
+            text.push_str(&format!("vn {i} 1 0\nf 1//{i} 2//{i} 3//{i}\nf 1//{i} 2//{i} 3//{i}\n"));
+        }
+        let mesh = read(&text);
+        assert_eq!((mesh.indices.len(), mesh.positions.len()), (600_000, 900_000));
+        assert_eq!(mesh.indices[599_999], mesh.indices[599_998]);
+    }
+
     #[test]
     fn comments_and_marks_are_passed_over() {
         let text = "\u{feff}v 0 0 0 # the origin\nv 1 0 0#\n  v\t1 0 -1 1.0 # 4\n# v 9 9 9\nv 0 0 -2 2\nvt 0 0 # u v\nvn 0 1 0 #\n\

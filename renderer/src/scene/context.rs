@@ -184,6 +184,12 @@ impl Context {
         self.triple(value, what, default, hint, |x| (0.0..=1e9).contains(&x))
     }
 
+    /// The share of light that goes back.
+    pub fn albedo(&mut self, value: &Option<Spanned<[f32; 3]>>, what: &str, default: Vec3) -> Vec3 {
+        let hint = "each channel must be a number from 0 to 1";
+        self.triple(value, what, default, hint, |x| (0.0..=1.0).contains(&x))
+    }
+
     pub fn scale(&mut self, value: &Option<Spanned<[f32; 3]>>) -> Vec3 {
         let hint = "each factor must be between 1e-9 and 1e9, or as much below 0";
         self.triple(value, "scale", Vec3::ONE, hint, |x| (1e-9..=1e9).contains(&x.abs()))

@@ -37,7 +37,7 @@ pub fn read(table: Option<&EnvironmentTable>, texture: Option<EnvironmentImage>,
 /// The sky of a day, and its sun where that shines.
 fn daylight(table: &EnvironmentTable, rotation: f32, context: &mut Context) -> (Daylight, Option<Sun>) {
     let turbidity = context.number_within(&table.turbidity, "turbidity", 2.0..=10.0, 3.0);
-    let albedo = context.color(&table.ground_albedo, "albedo of the ground", Vec3::splat(0.2));
+    let albedo = context.albedo(&table.ground_albedo, "albedo of the ground", Vec3::splat(0.2));
     let scale = context.color(&table.scale, "scale", Vec3::ONE);
     let angle = context.number_within(&table.sun_angle, "sun's diameter", 0.01..=90.0, 0.53);
     let to_sun = Quat::from_rotation_y(rotation.to_radians()) * to_sun(table, context);

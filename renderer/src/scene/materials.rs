@@ -193,9 +193,10 @@ fn refuse(material: &str, name: &str, span: Range<usize>, error: ParameterError,
             };
             (format!("the shader of `{material}` has no parameter `{name}`"), hint)
         }
-        ParameterError::Type(wanted) => {
-            (format!("the parameter `{name}` of `{material}` does not take this value"), format!("it is a {wanted}"))
-        }
+        ParameterError::Type(wanted) => (
+            format!("the parameter `{name}` of `{material}` does not take this value"),
+            format!("its type is {wanted}"),
+        ),
     };
     context.error(&codes::BAD_PARAMETER, span, message, hint);
 }

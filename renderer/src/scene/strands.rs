@@ -31,6 +31,10 @@ pub fn read(table: &ShapeTable, transform: &Transform, context: &mut Context) ->
             return None;
         }
     };
+    if strands.is_empty() {
+        refuse("there are none", span, context);
+        return None;
+    }
     let mut curves = Curves::default();
     let added: Result<(), String> = strands.iter().try_for_each(|s: &Vec<Vec4>| curves.add_strand(basis, s));
     added.map_err(|why| refuse(&why, span, context)).ok()?;

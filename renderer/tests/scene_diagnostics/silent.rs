@@ -28,6 +28,19 @@ fn a_parameter_without_a_value_is_warned_of() {
 }
 
 #[test]
+fn what_makes_nothing_or_too_much_is_refused() {
+    let curves = format!("{CAMERA}{MATTE}[[shapes]]\ntype = \"curves\"\nmaterial = \"matte\"\nstrands = []\n");
+    let (list, rendered) = findings("bald.toml", &curves);
+    assert!(list.iter().any(|(code, _)| *code == "S0007") && rendered.contains("there are none"), "{rendered}");
+    let day = format!("{CAMERA}{MATTE}{SPHERE}[environment]\ntype = \"daylight\"\nground_albedo = [0.2, 5, 0.2]\n");
+    let (_, rendered) = findings("bright.toml", &day.replace("\"m\"", "\"matte\""));
+    assert!(
+        rendered.contains("albedo of the ground is [0.2, 5, 0.2]") && rendered.contains("from 0 to 1"),
+        "{rendered}"
+    );
+}
+
+#[test]
 fn a_material_that_makes_no_closure_is_warned_of() {
     let (list, rendered) = with_shader("black.toml", "shader m(out float x) { x = 1.0; }", "");
     assert!(list.contains(&("S0032", 7)), "{rendered}");

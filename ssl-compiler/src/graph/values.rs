@@ -6,7 +6,7 @@ use crate::types::Type;
 
 /// A value for a port of this type, or what it is and what to do instead.
 pub fn literal(value: &Literal, ty: &Type, type_name: &str) -> Result<String, (String, String)> {
-    let wanted = || format!("it is a {type_name}");
+    let wanted = || format!("its type is {type_name}");
     match (value, ty) {
         (_, Type::Texture2d) => {
             let hint = "textures are images: name one under `textures`, or connect nothing";

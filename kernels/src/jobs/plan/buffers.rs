@@ -161,6 +161,7 @@ impl Planner<'_> {
             let message = format!("it is not said over which points `{}` runs", launch.name);
             return self.context.error(&codes::CONFLICT, launch.at.clone(), message, hint);
         };
+        let over_at = over.span();
         let (over, size) = match over.get_ref() {
             file::Over::Buffer(name) => {
                 let Some(id) = self.known(name, over.span()) else { return };
@@ -184,6 +185,13 @@ impl Planner<'_> {
         };
         let points = match over {
             Over::Grid(grid) => match grid.points() {
+                // What came out would look like a result: sums are 0, and so is a loss.
+                Some(0) => {
+                    let message = format!("`{}` runs over no points", self.launches[number].name);
+                    let hint =
+                        "a launch has at least one point in each direction, and a buffer that one runs over an element";
+                    return self.context.error(&codes::BAD_NUMBER, over_at, message, hint);
+                }
                 Some(points) => Some(points),
                 None => {
                     let [x, y, z] = grid.size();

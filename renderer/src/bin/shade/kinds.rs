@@ -1,11 +1,10 @@
 //! Kinds of files, told apart by what is in them: so that a command that is given another kind says which takes it.
 
 use super::outcome::Outcome;
-use super::program::is_graph;
 use kernels::jobs;
 use renderer::scene;
-use ssl_compiler::diagnostics::{Code, Diagnostic, Diagnostics};
-use ssl_compiler::input;
+use ssl_compiler::diagnostics::{Code, Diagnostic};
+use ssl_compiler::{graph, input};
 use std::path::Path;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,15 +80,25 @@ impl Kind {
         [Kind::SceneJob, Kind::Job, Kind::Scene].into_iter().find(is).filter(|_| !is(&self))
     }
 
-    /// Where a file of this kind was wanted and could not be read: if the file is of another kind, says that in place of all that
-    /// was found.
+    /// Where a file of this kind was wanted: that it is of another kind, if that is beyond doubt.
+    pub fn other_than(self, path: &Path, code: &'static Code) -> Option<Diagnostic> {
+        let kind = self.other(path)?;
+        let message = format!("`{}` is {}, not {}", path.display(), kind.name(), self.name());
+        Some(Diagnostic::without_place(code, message, kind.taken_by(&path.display().to_string())))
+    }
+
+    /// Where a file of this kind could not be read: if the file is of another kind, says that in place of all that was found.
     pub fn tell_if_other(self, path: &Path, code: &'static Code, outcome: &mut Outcome) {
-        if let Some(kind) = self.other(path) {
-            let message = format!("`{}` is {}, not {}", path.display(), kind.name(), self.name());
-            let hint = kind.taken_by(&path.display().to_string());
-            outcome.diagnostics = Diagnostics::from(Diagnostic::without_place(code, message, hint));
+        if let Some(told) = self.other_than(path, code) {
+            outcome.diagnostics = told.into();
         }
     }
+}
+
+/// Whether a file is a graph.
+fn is_graph(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+        && input::text(path, input::MOST_TEXT).is_ok_and(|t| graph::is_graph(&t))
 }
 
 /// The keys of a file, if it is well-formed.

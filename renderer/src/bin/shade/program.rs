@@ -2,10 +2,10 @@
 
 use super::check::read;
 use super::describe;
+use super::kinds::Kind;
 use ssl_compiler::CompileOptions;
-use ssl_compiler::diagnostics::{Diagnostic, Diagnostics};
+use ssl_compiler::diagnostics::{Diagnostic, Diagnostics, codes};
 use ssl_compiler::graph::{self, Linked, ShaderGroup};
-use ssl_compiler::input;
 use ssl_compiler::source::{FileId, SourceMap};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,23 +19,22 @@ pub struct Program {
     pub said: Diagnostics,
 }
 
-/// Whether a file is a graph.
-pub fn is_graph(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
-        && input::text(path, input::MOST_TEXT).is_ok_and(|t| graph::is_graph(&t))
-}
-
 /// Reads a graph file; with warnings, or what is wrong with it.
 pub fn read_graph(path: &Path, sources: &mut SourceMap) -> Result<(Arc<ShaderGroup>, Diagnostics), Diagnostics> {
     match graph::read(path, sources) {
         (Some(group), found) if !found.has_errors() => Ok((group, found)),
-        (Some(_) | None, found) => Err(found),
+        (Some(_) | None, found) => {
+            Err(Kind::Graph.other_than(path, &codes::UNREADABLE_FILE).map_or(found, Diagnostics::from))
+        }
     }
 }
 
 impl Program {
     pub fn read(path: &Path, sources: &mut SourceMap, options: &CompileOptions<'_>) -> Result<Program, Diagnostics> {
         if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
+            if let Some(other) = Kind::Shader.other_than(path, &codes::UNREADABLE_FILE) {
+                return Err(other.into());
+            }
             let file = read(path, sources).map_err(|d| Diagnostics::from(*d))?;
             return Ok(Program { file, entry: None, linked: None, said: Diagnostics::new() });
         }

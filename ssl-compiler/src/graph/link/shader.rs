@@ -207,6 +207,8 @@ fn output(net: &Net<'_>, name: &str, source: &Option<Source<'_>>) -> Port {
         Some(Source::Unit { unit, port, access }) => access_type(&net.nodes[*unit].interface.ports[*port].ty, access),
         _ => Type::Float,
     };
+    // What is wrong with a member is said where the output gets its value.
+    let ty = if ty == Type::Error { Type::Float } else { ty };
     let type_name = TypeTable::default().display(&ty).to_string();
     Port { name: name.to_owned(), ty, type_name, input: false, has_default: false }
 }
