@@ -167,6 +167,51 @@ fn fits_begin_well() {
     }
 }
 
+/// Of a texture that is wider than high, the levels below one row stand side by side. The first texel of a level is the mean of as many of
+/// the ramp.
+#[test]
+fn mip_levels_of_wide_textures_are_means() {
+    let job = Written::new("wide_mips.toml", WIDE_MIPS);
+    for (height, expected) in
+        [(1, [0.0, 0.5, 0.5, 0.5, 0.5]), (2, [0.0, 0.5, 1.5, 3.5, 7.5]), (4, [0.0, 0.5, 1.5, 3.5, 7.5])]
+    {
+        let written = run(&mut load_from(&job.0, &[&format!("height={height}")]));
+        let seen: Vec<f64> = floats(&written["seen.npy"]).chunks(3).map(|pixel| pixel[0]).collect();
+        assert_eq!(seen, expected, "{height}");
+    }
+}
+
+const WIDE_MIPS: &str = r#"
+source = """
+import "std/raster/textures.ssl";
+kernel ramp(int height, out buffer<color> texture) { texture = color(float(index_x)); }
+kernel ask(in buffer<color> pyramid, int height, out buffer<color> seen)
+{
+    seen = mip_texel(pyramid, 16, height, 5, float2(0.0, 1.0), float(index));
+}
+"""
+[values]
+height = 2
+
+[[launches]]
+kernel = "ramp"
+over = [16, "height"]
+
+[[launches]]
+file = "std/raster/mips.ssl"
+kernel = "mip_levels"
+over = [24, "height"]
+values = { width = 16, levels = 5 }
+
+[[launches]]
+kernel = "ask"
+over = [5]
+
+[[write]]
+buffer = "seen"
+file = "seen.npy"
+"#;
+
 #[test]
 fn mip_levels_are_means() {
     let job = Written::new("mips.toml", include_str!("job_files/mips.toml"));

@@ -45,6 +45,31 @@ fn an_exposure_and_a_light_are_found() {
     assert_found(&folder, 0.1, &wanted);
 }
 
+/// Stripes that cover half of each pixel, and its middle: a single sample that always went through the middle would find half of what is
+/// right.
+#[test]
+fn one_sample_a_pixel_is_enough() {
+    let folder = Folder::new("one-sample");
+    let scene = folder.write(
+        "stripes.toml",
+        "[camera]\nposition = [0, 0, 4]\nlook_at = [0, 0, 0]\ntype = \"orthographic\"\nwidth = 2\n\
+         [film]\nwidth = 16\nheight = 16\n[integrator]\nmax_depth = 0\n[materials.m]\nsource = '''\n\
+         shader m(float k = 0.5, out closure c)\n{\n    const float s = fract(global_value<uvw>.x * 16.0) - 0.5;\n    \
+         c = make_closure<Emission>(color(abs(s) < 0.25 ? k : 0.0));\n}'''\n\
+         [[shapes]]\ntype = \"rectangle\"\nmaterial = \"m\"\nrotate = [90, 0, 0]\nscale = [2, 1, 2]\n",
+    );
+    let target = folder.file("target.exr");
+    assert_eq!(shade(&["render", &scene, "-o", &target, "--spp", "512"]).0, 0);
+    let job = folder.write(
+        "job.toml",
+        "steps = 150\nsamples = 1\n[[views]]\ntarget = \"target.exr\"\n[[fit]]\nparameters = \"materials.m.k\"\n\
+         rate = 0.03\nstart = 0.7\nschedule = { type = \"cosine\", last = 0.02 }\n",
+    );
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out")]);
+    assert_eq!(code, 0, "{said}");
+    assert_found(&folder, 0.04, &[("/materials/m/parameters/k", 0.5)]);
+}
+
 /// Names without folders are those of files in the folder where the program runs.
 #[test]
 fn fits_run_in_the_folder_of_their_scene() {

@@ -65,6 +65,7 @@ impl TriangleMesh {
         self.uvs.resize(self.positions.len(), Vec2::ZERO);
         if smooth {
             normals::complete(self, groups);
+            self.part_mirrored();
         } else {
             self.unshare_vertices();
             self.normals = normals::flat(self);
@@ -77,15 +78,61 @@ impl TriangleMesh {
     /// Gives each triangle vertices of its own.
     fn unshare_vertices(&mut self) {
         let order: Vec<usize> = self.indices.iter().flatten().map(|&i| i as usize).collect();
-        self.positions = order.iter().map(|&i| self.positions[i]).collect();
-        self.uvs = order.iter().map(|&i| self.uvs[i]).collect();
-        if !self.colors.is_empty() {
-            self.colors = order.iter().map(|&i| self.colors[i]).collect();
-        }
-        for variable in &mut self.variables {
-            *variable = variable.picked(&order);
-        }
+        // They are computed anew.
+        self.normals.clear();
+        self.tangents.clear();
+        self.pick(&order);
         self.indices = (0..order.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    }
+
+    /// Gives faces whose texture coordinates run the other way round, as on a mirrored half, vertices of their own. Tangents of
+    /// both sides would else be mixed along the seam.
+    fn part_mirrored(&mut self) {
+        if self.has_own_tangents {
+            return;
+        }
+        let turn = |corners: &[u32; 3], uvs: &[Vec2]| {
+            let [a, b, c] = corners.map(|i| uvs[i as usize]);
+            (b - a).perp_dot(c - a)
+        };
+        let (mut onwards, mut mirrored) = (vec![false; self.positions.len()], vec![false; self.positions.len()]);
+        for corners in &self.indices {
+            let turn = turn(corners, &self.uvs);
+            corners.iter().for_each(|&i| onwards[i as usize] |= turn > 0.0);
+            corners.iter().for_each(|&i| mirrored[i as usize] |= turn < 0.0);
+        }
+        let mut order: Vec<usize> = (0..self.positions.len()).collect();
+        let mut copies: HashMap<u32, u32> = HashMap::new();
+        for corners in &mut self.indices {
+            if turn(corners, &self.uvs) < 0.0 {
+                for i in corners.iter_mut().filter(|i| onwards[**i as usize] && mirrored[**i as usize]) {
+                    let copy = order.len() as u32;
+                    let number = *copies.entry(*i).or_insert(copy);
+                    if number == copy {
+                        order.push(*i as usize);
+                    }
+                    *i = number;
+                }
+            }
+        }
+        if order.len() > self.positions.len() {
+            self.pick(&order);
+        }
+    }
+
+    /// Replaces the vertices by some of them, in an order of their own.
+    fn pick(&mut self, order: &[usize]) {
+        fn picked<T: Copy>(list: &mut Vec<T>, order: &[usize]) {
+            if !list.is_empty() {
+                *list = order.iter().map(|&i| list[i]).collect();
+            }
+        }
+        picked(&mut self.positions, order);
+        picked(&mut self.normals, order);
+        picked(&mut self.uvs, order);
+        picked(&mut self.tangents, order);
+        picked(&mut self.colors, order);
+        self.variables.iter_mut().for_each(|variable| *variable = variable.picked(order));
     }
 
     /// Some of the triangles, with the vertices that they use.
@@ -145,6 +192,27 @@ impl TriangleMesh {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two halves in one plane, u away from the seam on both: no tangent is a mean of the two, and nothing else changes.
+    #[test]
+    fn mirrored_halves_have_tangents_of_their_own() {
+        let (x, u) = ([-1.0, 0.0, 1.0], [1.0, 0.0, 1.0]);
+        let column = |i: usize| (Vec3::new(x[i % 3], (i / 3) as f32, 0.0), Vec2::new(u[i % 3], (i / 3) as f32));
+        let mut mesh = TriangleMesh {
+            positions: (0..6).map(|i| column(i).0).collect(),
+            uvs: (0..6).map(|i| column(i).1).collect(),
+            indices: vec![[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4]],
+            ..TriangleMesh::default()
+        };
+        mesh.complete(true);
+        assert_eq!((mesh.positions.len(), mesh.normals.len(), mesh.uvs.len()), (8, 8, 8));
+        for (triangle, expected) in [Vec3::NEG_X, Vec3::NEG_X, Vec3::X, Vec3::X].into_iter().enumerate() {
+            for i in mesh.indices[triangle].map(|i| i as usize) {
+                assert_eq!((mesh.tangents[i], mesh.normals[i]), (expected, Vec3::Z), "{triangle}");
+                assert_eq!(mesh.uvs[i], Vec2::new(mesh.positions[i].x.abs(), mesh.positions[i].y));
+            }
+        }
+    }
 
     #[test]
     fn a_mirrored_rectangle_still_faces_outwards() {

@@ -38,6 +38,9 @@ pub use vertex_variables::{TableRows, VertexTable, VertexVariable};
 
 use glam::Vec3;
 
+/// How far from the origin the vertices of a file may lie, along each axis: a product of four such lengths is still a finite f32.
+pub const MOST_FAR: f32 = 1e9;
+
 /// What all primitives of one shape share.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {

@@ -3,7 +3,7 @@
 use super::obj_lines::Joined;
 use super::obj_statements::{NONE, Piece, Statements, Vertex};
 use super::obj_vertices::OnVertices;
-use super::{TriangleMesh, polygon};
+use super::{MOST_FAR, TriangleMesh, polygon};
 use glam::{Vec2, Vec3};
 use rustc_hash::FxHashMap;
 use ssl_compiler::input;
@@ -113,8 +113,11 @@ fn mesh(file: Statements, smooth: bool, variables: &OnVertices) -> Result<Triang
         return Err("a face names a vertex that is not there".to_owned());
     }
     let at: Vec<Vec3> = vertices.iter().map(|v| positions[v.position as usize]).collect();
-    if !at.iter().all(|p| p.is_finite() && p.abs().max_element() < 1e18) {
-        return Err("a vertex position is not a usable number".to_owned());
+    if !at.iter().all(|p| p.is_finite() && p.abs().max_element() <= MOST_FAR) {
+        return Err("a vertex position is not a number from -1e9 to 1e9".to_owned());
+    }
+    if !colors.iter().all(|color| color.is_finite()) {
+        return Err("the color of a vertex is not a usable number".to_owned());
     }
     let uv = |v: &Vertex| coordinates.get(v.coordinates as usize).copied().filter(|uv| uv.is_finite());
     // A normal without a length is missing, too.
@@ -230,6 +233,13 @@ mod tests {
                 assert!((mesh.normals[i] - expected).length() < 1e-6, "{first} {second}: {}", mesh.normals[i]);
             }
         }
+        // Normals that are named and have no length, or are not there, are as good as none.
+        for vn in ["vn 0 0 0\n", ""] {
+            let mesh = read(&format!("{corners}{vn}s off\nf 1//1 2//1 3//1 4//1\nf 1//1 5//1 6//1 2//1\n"));
+            for (triangle, flat) in [one, one, other, other].into_iter().enumerate() {
+                assert!(mesh.indices[triangle].iter().all(|i| (mesh.normals[*i as usize] - flat).length() < 1e-6));
+            }
+        }
         // Normals of the file count for more, and take no further vertices.
         let mesh = read(&format!("{corners}vn 1 0 0\ns 1\nf 1//1 2//1 3//1 4//1\ns off\nf 1//1 5//1 6//1 2//1\n"));
         assert!(mesh.positions.len() == 6 && mesh.normals.iter().all(|n| *n == Vec3::X));
@@ -315,6 +325,8 @@ mod tests {
             b"v 1 0 0\nvn 0 1\nf 1 1 1",
             b"usemtl\nv 1 0 0\nf 1 1 1",
             b"v 1 0 0\nl 1 1 1",
+            b"v 2e9 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3",
+            b"v 0 0 0 nan 0 0\nv 1 0 0 0 0 0\nv 0 1 0 0 0 0\nf 1 2 3",
         ] {
             assert!(load(bad, true, &OnVertices::default()).is_err(), "{:?}", String::from_utf8_lossy(bad));
         }

@@ -41,7 +41,7 @@ pub struct Vertex {
     pub position: u32,
     pub coordinates: u32,
     pub normal: u32,
-    /// That of its triangles, where it has no normal.
+    /// That of its triangles, where it has no normal that is known to have a length.
     group: u32,
 }
 
@@ -236,7 +236,9 @@ impl State {
         };
         let coordinates = next(self.found.coordinates.len())?;
         let normal = next(self.found.normals.len())?;
-        let group = if normal == NONE { group } else { 0 };
+        // One of no length counts as missing, and so may one that comes later.
+        let is_given = |n: &Vec3| n.normalize_or_zero() != Vec3::ZERO;
+        let group = if self.found.normals.get(normal as usize).is_some_and(is_given) { 0 } else { group };
         parts.next().is_none().then_some(Vertex { position, coordinates, normal, group })
     }
 

@@ -48,8 +48,11 @@ struct Outline {
     before: Vec<usize>,
     after: Vec<usize>,
     is_cut_off: Vec<bool>,
-    /// The corners that are not convex at first, by growing x. If any corner lies in a triangle, one of these does.
+    /// The corners that are not convex at first, by growing x, or y if the polygon is longer that way. If any corner lies in a
+    /// triangle, one of these does.
     notches: Vec<usize>,
+    /// 0 for x, 1 for y.
+    axis: usize,
 }
 
 impl Outline {
@@ -57,9 +60,12 @@ impl Outline {
         let count = points.len();
         let before = (0..count).map(|i| (i + count - 1) % count).collect();
         let after = (0..count).map(|i| (i + 1) % count).collect();
-        let mut outline = Outline { points, before, after, is_cut_off: vec![false; count], notches: Vec::new() };
+        let low = points.iter().fold(DVec2::INFINITY, |low, p| low.min(*p));
+        let size = points.iter().fold(DVec2::NEG_INFINITY, |high, p| high.max(*p)) - low;
+        let axis = usize::from(size.y > size.x);
+        let mut outline = Outline { points, before, after, is_cut_off: vec![false; count], notches: Vec::new(), axis };
         outline.notches = (0..count).filter(|i| !outline.is_convex(*i)).collect();
-        outline.notches.sort_by(|a, b| outline.points[*a].x.total_cmp(&outline.points[*b].x));
+        outline.notches.sort_by(|a, b| outline.points[*a][axis].total_cmp(&outline.points[*b][axis]));
         outline
     }
 
@@ -118,10 +124,10 @@ impl Outline {
     /// Whether a corner and its neighbours make a triangle that is part of the polygon.
     fn is_ear(&self, corner: usize) -> bool {
         let triangle = [self.before[corner], corner, self.after[corner]];
-        let x = triangle.map(|i| self.points[i].x);
+        let x = triangle.map(|i| self.points[i][self.axis]);
         let (low, high) = (x[0].min(x[1]).min(x[2]), x[0].max(x[1]).max(x[2]));
-        let first = self.notches.partition_point(|i| self.points[*i].x < low);
-        let mut near = self.notches[first..].iter().take_while(|i| self.points[**i].x <= high);
+        let first = self.notches.partition_point(|i| self.points[*i][self.axis] < low);
+        let mut near = self.notches[first..].iter().take_while(|i| self.points[**i][self.axis] <= high);
         self.is_convex(corner) && !near.any(|i| self.reaches_into(*i, triangle))
     }
 

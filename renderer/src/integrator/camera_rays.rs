@@ -25,8 +25,7 @@ pub fn begin(scene: &Scene, camera: &Camera, pattern: &Pattern, tile: Tile, samp
         let [films, lenses, times] = [0, 1, 2].map(|pair| streams.points(pair));
         for (lane, (pixel, sampler)) in block.into_iter().enumerate() {
             let drawn = scene.film.filter.sample(films[lane]);
-            // Outlines that move at random would be the largest error of a picture of one sample a pixel.
-            let off_center = if pattern.samples == 1 { Vec2::ZERO } else { drawn };
+            let off_center = if pattern.is_centered { Vec2::ZERO } else { drawn };
             let (x, y) = tile.pixel(pixel);
             let film = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) + off_center;
             let (ray, differential) = camera.ray(film, lenses[lane], times[lane].x);

@@ -1,6 +1,5 @@
 //! Follows one sample of one pixel and records it.
 
-use super::options::pattern;
 use super::{Ready, RenderError, RenderOptions, guide, job::STACK_BYTES};
 use crate::film::Tile;
 use crate::integrator::probe::Probe;
@@ -39,7 +38,7 @@ pub fn follow(
     if sample >= plan.samples {
         return Err(RenderError::Options(format!("of {} samples a pixel, there is no {sample}", plan.samples)));
     }
-    let Ready { camera, .. } = Ready::new(scene, options, &plan);
+    let Ready { camera, pattern } = Ready::new(scene, options, &plan);
     // Shaders may recurse deeply: the stack must be as large as in a render.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build();
     let pool = pool.map_err(|e| RenderError::Machine(format!("a thread could not be started: {e}")))?;
@@ -50,7 +49,7 @@ pub fn follow(
     work.recorded = Recorded::new(plan.aovs.clone(), plan.shape());
     let tile = Tile { x0: x, y0: y, x1: x + 1, y1: y + 1 };
     let path = pool.install(|| {
-        integrator::trace(scene, &camera, &pattern(&plan, scene), tile, sample.clone(), &mut work);
+        integrator::trace(scene, &camera, &pattern, tile, sample.clone(), &mut work);
         scene.textures.cache().release();
         work
     });

@@ -1,12 +1,12 @@
 //! The work of one render: units, each a batch of samples of a tile, which threads take until there are none left.
 
-use super::options::pattern;
 use crate::camera::Camera;
 use crate::fiber::{self, FiberCounts};
 use crate::film::part::{BATCH, Done, Part, Plan};
 use crate::film::{Film, TileSums};
 use crate::integrator::clock::Clock;
 use crate::integrator::{self, BatchCounts, Faults, Messages, Recorded, View, Workspace};
+use crate::sampler::Pattern;
 use crate::scene::Scene;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -47,6 +47,7 @@ impl Worked {
 pub struct Job<'a> {
     pub scene: &'a Scene,
     pub camera: Camera,
+    pub pattern: Pattern,
     pub plan: Plan,
     /// Of the planned samples, those to be made.
     pub range: Range<u32>,
@@ -124,7 +125,6 @@ impl Job<'_> {
         let clock = Clock::start(self.timed);
         let mut work = Workspace { view: self.view, recorded, clock, ..Workspace::default() };
         let mut worked = Worked::default();
-        let pattern = pattern(&self.plan, self.scene);
         while self.has_more() {
             let unit = self.next.fetch_add(1, Ordering::Relaxed);
             if unit >= self.end.load(Ordering::Relaxed) {
@@ -140,7 +140,7 @@ impl Job<'_> {
             let range = first.max(self.held)..(first + BATCH).min(self.range.end);
             let tile = self.film.tile(index);
             let samples = u64::from(tile.pixels()) * range.len() as u64;
-            let (sums, counts) = integrator::trace(self.scene, &self.camera, &pattern, tile, range, &mut work);
+            let (sums, counts) = integrator::trace(self.scene, &self.camera, &self.pattern, tile, range, &mut work);
             if self.scene.textures.cache().has_given_up() {
                 // What was found in blank tiles is nothing.
                 break;

@@ -120,7 +120,7 @@ pub fn render_with(
         Some(from) => gone_on_with(from, &plan, &range).map_err(RenderError::Misfit)?,
         None => (Film::new(plan.window, plan.shape()), Done::default()),
     };
-    let Ready { camera, .. } = Ready::new(scene, options, &plan);
+    let Ready { camera, pattern } = Ready::new(scene, options, &plan);
     let threads = options.threads.unwrap_or_else(available_threads).max(1);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
     let pool = pool.map_err(|e| RenderError::Machine(format!("threads could not be started: {e}")))?;
@@ -138,6 +138,7 @@ pub fn render_with(
     let job = Job {
         scene,
         camera,
+        pattern,
         plan,
         range,
         held: done.held(),
@@ -168,7 +169,7 @@ pub struct Ready {
 impl Ready {
     /// Sets the textures to what the samples will ask of them, and the camera up.
     pub fn new(scene: &mut Scene, options: &RenderOptions, plan: &Plan) -> Ready {
-        Ready { camera: prepare(scene, options, plan), pattern: options::pattern(plan, scene) }
+        Ready { camera: prepare(scene, options, plan), pattern: options::pattern(options, plan, scene) }
     }
 }
 

@@ -47,6 +47,9 @@ pub struct RenderOptions {
     /// Layers beside the light; those of the scene if `None`.
     pub aovs: Option<Vec<Aov>>,
     pub sampling: Sampling,
+    /// Whether pictures of other seeds take part in a mean. A single sample a pixel then lies anywhere under the filter, and not in the
+    /// middle of the pixel, where all pictures would have the same error.
+    pub is_one_of_many: bool,
     /// Whether to measure where threads spend their time, which costs a little of it.
     pub timed: bool,
     /// Stops after this long, with the samples so far. Such a picture cannot be reproduced.
@@ -124,6 +127,8 @@ fn dependence(scene: &Scene, frame: (u32, u32), samples: u32) -> u64 {
 }
 
 /// The sample points of a picture.
-pub fn pattern(plan: &Plan, scene: &Scene) -> Pattern {
-    Pattern { seed: plan.seed, noise: scene.integrator.noise, samples: plan.samples }
+pub fn pattern(options: &RenderOptions, plan: &Plan, scene: &Scene) -> Pattern {
+    // Outlines that move at random would be the largest error of a picture of one sample a pixel.
+    let is_centered = plan.samples == 1 && !options.is_one_of_many;
+    Pattern { seed: plan.seed, noise: scene.integrator.noise, samples: plan.samples, is_centered }
 }

@@ -27,6 +27,8 @@ pub struct Pattern {
     pub noise: Noise,
     /// That are planned for each pixel.
     pub samples: u32,
+    /// All go through the middle of their pixels, whatever the filter is.
+    pub is_centered: bool,
 }
 
 /// Bits of a sequence's index.
@@ -73,7 +75,7 @@ mod tests {
     #[test]
     fn pixels_and_their_squares_are_nets() {
         for samples in [1_u32, 4, 13, 16, 1 << 20] {
-            let pattern = Pattern { seed: 3, noise: Noise::Blue, samples };
+            let pattern = Pattern { seed: 3, noise: Noise::Blue, samples, is_centered: false };
             let bits = samples.next_power_of_two().ilog2().min(4);
             // Pieces of a pixel's samples are nets, too, if they begin where they should.
             for (side, used) in [(1_u32, 1_u32 << bits), (2, if samples == 16 { 16 } else { 1 }), (4, 1)] {
@@ -110,7 +112,7 @@ mod tests {
         const SIDE: u32 = 96;
         let (mut fine, mut coarse) = (0.0, 0.0);
         for seed in 0..4 {
-            let pattern = Pattern { seed, noise, samples };
+            let pattern = Pattern { seed, noise, samples, is_centered: false };
             let error = |x: u32, y: u32| {
                 (0..samples).map(|s| f(point(&pattern, (x, y), s, 2))).sum::<f64>() / f64::from(samples) - exact
             };
@@ -145,7 +147,7 @@ mod tests {
 
     #[test]
     fn no_two_samples_of_a_picture_are_the_same() {
-        let pattern = Pattern { seed: 0, noise: Noise::Blue, samples: 5 };
+        let pattern = Pattern { seed: 0, noise: Noise::Blue, samples: 5, is_centered: false };
         let key = |(x, y): (u32, u32), s: u32| {
             let p = pattern.sampler((x, y), s);
             (p.key, p.reversed)

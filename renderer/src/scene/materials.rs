@@ -138,7 +138,7 @@ fn bind(material: &mut Material, table: &MaterialTable, textures: &[&str], conte
         // A name that was refused above has been spoken of.
         if !table.textures.contains_key(&slot) {
             let message = format!("nothing is bound to the texture `{slot}` of the material `{}`", material.name);
-            let hint = format!("add `textures = {{ {slot} = \"…\" }}` to the material");
+            let hint = format!("add `textures = {{ {} = \"…\" }}` to the material", keys::quoted(&slot));
             context.diagnostics.push(Diagnostic {
                 severity: ssl_compiler::diagnostics::Severity::Warning,
                 ..Diagnostic::without_place(&codes::UNBOUND_TEXTURE, message, hint)

@@ -161,7 +161,6 @@ impl Planner<'_> {
             let message = format!("it is not said over which points `{}` runs", launch.name);
             return self.context.error(&codes::CONFLICT, launch.at.clone(), message, hint);
         };
-        let over_at = over.span();
         let (over, size) = match over.get_ref() {
             file::Over::Buffer(name) => {
                 let Some(id) = self.known(name, over.span()) else { return };
@@ -185,13 +184,6 @@ impl Planner<'_> {
         };
         let points = match over {
             Over::Grid(grid) => match grid.points() {
-                // What came out would look like a result: sums are 0, and so is a loss.
-                Some(0) => {
-                    let message = format!("`{}` runs over no points", self.launches[number].name);
-                    let hint =
-                        "a launch has at least one point in each direction, and a buffer that one runs over an element";
-                    return self.context.error(&codes::BAD_NUMBER, over_at, message, hint);
-                }
                 Some(points) => Some(points),
                 None => {
                     let [x, y, z] = grid.size();
@@ -206,6 +198,21 @@ impl Planner<'_> {
         for link in self.launches[number].links.clone() {
             if let (Some(to), true) = (link.to, link.role != BufferRole::Add) {
                 (self.buffers[to].length, self.buffers[to].size) = (points, size);
+            }
+        }
+    }
+
+    /// Refuses launches over no points: what came out would look like a result, as sums are 0, and so is a loss.
+    pub(super) fn refuse_empty(&mut self) {
+        for launch in &self.launches {
+            if let (Over::Grid(grid), Some(table)) = (launch.over, launch.table)
+                && grid.points() == Some(0)
+            {
+                let at = self.job.launches[table].over.as_ref().map_or(launch.at.clone(), Spanned::span);
+                let message = format!("`{}` runs over no points", launch.name);
+                let hint =
+                    "a launch has at least one point in each direction, and a buffer that one runs over an element";
+                self.context.error(&codes::BAD_NUMBER, at, message, hint);
             }
         }
     }

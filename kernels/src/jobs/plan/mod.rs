@@ -117,6 +117,7 @@ impl Plan {
         planner.sound(Planner::read_starts)?;
         planner.sound(Planner::find_lengths)?;
         planner.sound(Planner::set_values)?;
+        planner.sound(Planner::refuse_empty)?;
         if let Some(loss) = &mut loss {
             planner.sound(|planner| planner.weigh_loss(loss))?;
         }

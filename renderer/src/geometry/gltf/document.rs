@@ -145,6 +145,9 @@ pub struct MeshPrimitive {
     pub material: Option<Index>,
     /// Triangles if none is given.
     pub mode: Option<u32>,
+    /// Other positions to mix in.
+    #[serde(default)]
+    pub targets: Vec<serde::de::IgnoredAny>,
     #[serde(default)]
     pub extensions: BTreeMap<String, serde::de::IgnoredAny>,
 }

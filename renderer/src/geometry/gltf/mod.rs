@@ -7,7 +7,7 @@ mod accessor;
 mod container;
 pub mod document;
 
-use super::{TriangleMesh, VertexVariable};
+use super::{MOST_FAR, TriangleMesh, VertexVariable};
 use accessor::Numbers;
 pub use container::{Container, ImageBytes, KNOWN, read_document};
 use document::{Index, MeshPrimitive};
@@ -38,8 +38,8 @@ impl Container {
             return Err("a mesh of it has no positions".to_owned());
         };
         let mut mesh = TriangleMesh { positions: self.threes(positions)?, ..TriangleMesh::default() };
-        if !mesh.positions.iter().all(|p| p.is_finite() && p.abs().max_element() < 1e18) {
-            return Err("a vertex position is not a usable number".to_owned());
+        if !mesh.positions.iter().all(|p| p.is_finite() && p.abs().max_element() <= MOST_FAR) {
+            return Err("a vertex position is not a number from -1e9 to 1e9".to_owned());
         }
         for (name, &accessor) in &primitive.attributes {
             self.attribute(&mut mesh, name, accessor, texture_set)?;

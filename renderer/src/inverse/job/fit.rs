@@ -285,6 +285,7 @@ impl Fit {
             crop: Some(Tile::whole(size)),
             seed: Some(crate::sampler::mix(self.job.seed ^ crate::sampler::mix(2 * number + pass))),
             sampling: Sampling::Full,
+            is_one_of_many: true,
             aovs: Some(Vec::new()),
             threads: Some(self.threads),
             ..RenderOptions::default()

@@ -35,7 +35,7 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
             model.nodes.push((mesh, *to_model));
         }
         if node.skin.is_some() {
-            model.leave_out("skins: meshes stand as they were bound");
+            model.leave_out("skins: meshes stand as they were modelled, where their nodes are");
         }
         light(document, node, *to_model, &mut model)?;
     }
@@ -58,6 +58,9 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
                     "tangents that mirror a normal map where the texture coordinates do not, or the other way round",
                 );
             }
+            if !primitive.targets.is_empty() {
+                model.leave_out("morph targets: meshes have the shape that they were modelled with");
+            }
             let emission = *emissions.get(material).ok_or("a mesh names a material that is not there")?;
             let material = of_vertices.material(own, material, &mesh, &mut model);
             let names = own.and_then(|m| m.name.clone()).into_iter().collect();
@@ -77,6 +80,9 @@ struct Placement<'a> {
 /// All nodes of the scene that is shown, each before those below it.
 fn placements(document: &Document) -> Result<Vec<Placement<'_>>, String> {
     let nodes = &document.nodes;
+    if document.scene.is_some_and(|scene| scene >= document.scenes.len()) {
+        return Err("it shows a scene that is not there".to_owned());
+    }
     let roots: Vec<Index> = match document.scenes.get(document.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.clone(),
         None => {

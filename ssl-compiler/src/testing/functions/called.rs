@@ -205,7 +205,7 @@ fn sized(ty: &Type, given: Option<&Expr>) -> Type {
 
 fn takes_closure(f: &Function, name: &str, place: Span) -> Fault {
     let message = format!(
-        "`{}` takes `{name}`, which a test cannot give: a closure, or a struct with a differential of its own",
+        "`{}` takes `{name}`, which a test cannot give: a closure, or a struct with a differential of its own or `no_diff` members",
         f.name
     );
     let hint = "move the part with numbers into a function of its own, and test that";

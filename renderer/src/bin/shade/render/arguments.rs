@@ -273,6 +273,7 @@ impl Arguments {
         };
         let samples = self.spp.unwrap_or(scene.integrator.samples);
         Ok(RenderOptions {
+            is_one_of_many: false,
             samples: self.spp,
             range: self.sample_range.clone(),
             size: self.size,
