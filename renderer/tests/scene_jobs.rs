@@ -57,6 +57,27 @@ fn integrators_without_gradients_are_refused_at_once() {
     }
 }
 
+/// A start that bounds or a shape rule out would be replaced by another one.
+#[test]
+fn starts_lie_between_bounds() {
+    let folder = Folder::new("starts");
+    let scene = folder.write("room.toml", &room(&materials(MATTE, MATTE, LAMP), 1, ""));
+    let target = image::Rgb32FImage::from_pixel(8, 6, image::Rgb([0.5; 3]));
+    target.save(folder.file("target.exr")).expect("the folder can be written");
+    for (start, right) in
+        [("start = 1.0", true), ("start = 7.0", false), ("start = [0.4, 0.4, 1.5]", false), ("start = 0.0", false)]
+    {
+        let job = folder.write("job.toml", &FIT.replace("every = 20\n", "").replace("start = 0.4", start));
+        let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out"), "--steps", "1"]);
+        assert_eq!((code, said.contains("cannot start at")), (i32::from(!right), !right), "{start}: {said}");
+    }
+    let shaped =
+        FIT.replace("every = 20\n", "").replace("start = 0.4\nlow = 0.01\nhigh = 1.0", "start = 0.0\nshape = \"exp\"");
+    let job = folder.write("job.toml", &shaped);
+    let (code, _, said) = shade(&["fit", &scene, "--job", &job, "-o", &folder.file("out"), "--steps", "1"]);
+    assert!(code == 1 && said.contains("cannot start at 0"), "{said}");
+}
+
 /// What is wrong with a job is found before its scene is known, and in folders, too.
 #[test]
 fn jobs_of_scenes_are_checked_without_their_scenes() {

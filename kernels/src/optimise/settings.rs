@@ -177,6 +177,15 @@ impl Shape {
     /// Without bounds.
     pub const FREE: Shape = Shape::Plain { low: f32::NEG_INFINITY, high: f32::INFINITY };
 
+    /// Whether the shape can give a number. A start that it cannot give becomes one just inside.
+    pub fn gives(self, number: f32) -> bool {
+        let (_, low, high) = self.parts();
+        match self {
+            Shape::Plain { .. } => low <= number && number <= high,
+            _ => low < number && number < high,
+        }
+    }
+
     /// The number of the shape in the language, and its bounds.
     fn parts(self) -> (i32, f32, f32) {
         match self {

@@ -18,15 +18,15 @@ pub struct Joined<R> {
     at: usize,
     ready: usize,
     end: usize,
-    /// The first byte, but for blanks, of the line in which the next bytes lie.
-    first: Option<u8>,
+    /// That in which the next bytes lie, up to them.
+    line: Line,
     /// Nothing was read yet.
     fresh: bool,
 }
 
 impl<R: Read> Joined<R> {
     pub fn new(inner: R) -> Joined<R> {
-        Joined { inner, buffer: vec![0; CAPACITY], at: 0, ready: 0, end: 0, first: None, fresh: true }
+        Joined { inner, buffer: vec![0; CAPACITY], at: 0, ready: 0, end: 0, line: Line::default(), fresh: true }
     }
 
     fn refill(&mut self) -> io::Result<()> {
@@ -65,6 +65,7 @@ impl<R: Read> Joined<R> {
 
     fn join(&mut self) {
         let text = &mut self.buffer[..self.ready];
+        let mut seen = 0;
         // This is many times as fast as a look at each byte.
         if text.contains(&b'\\') {
             for i in 0..text.len() {
@@ -73,13 +74,15 @@ impl<R: Read> Joined<R> {
                     [b'\\', b'\r', b'\n', ..] => 3,
                     _ => continue,
                 };
+                self.line = self.line.with(&text[seen..i]);
+                seen = i;
                 // A comment may end with the path of a folder. What follows it would be lost.
-                if first_of_line(self.first, &text[..i]) != Some(b'#') {
+                if !self.line.is_comment() {
                     text[i..i + length].fill(b' ');
                 }
             }
         }
-        self.first = first_of_line(self.first, text);
+        self.line = self.line.with(&text[seen..]);
     }
 }
 
@@ -92,13 +95,37 @@ fn held_back(text: &[u8]) -> usize {
     }
 }
 
-/// The first byte, but for blanks, of the line in which a text ends. `first` is that of the line in which it begins.
-fn first_of_line(first: Option<u8>, text: &[u8]) -> Option<u8> {
-    let (first, line) = match text.iter().rposition(|byte| *byte == b'\n') {
-        Some(at) => (None, &text[at + 1..]),
-        None => (first, text),
-    };
-    first.or_else(|| line.iter().copied().find(|byte| !byte.is_ascii_whitespace()))
+/// The beginning of a line.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    /// Its first byte, but for blanks.
+    first: Option<u8>,
+    /// It has a `#`.
+    has_sign: bool,
+}
+
+impl Line {
+    /// The line in which a text ends that goes on from here.
+    fn with(self, text: &[u8]) -> Line {
+        let (line, more) = match text.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => (Line::default(), &text[at + 1..]),
+            None => (self, text),
+        };
+        Line {
+            first: line.first.or_else(|| more.iter().copied().find(|byte| !byte.is_ascii_whitespace())),
+            has_sign: line.has_sign || more.contains(&b'#'),
+        }
+    }
+
+    /// Whether what comes next belongs to a comment. Behind words that are not numbers there is none, as names may have the sign in
+    /// them.
+    fn is_comment(self) -> bool {
+        match self.first {
+            Some(b'#') => true,
+            Some(b'v' | b'f' | b's' | b'l' | b'p') => self.has_sign,
+            _ => false,
+        }
+    }
 }
 
 impl<R: Read> Read for Joined<R> {
@@ -145,7 +172,8 @@ mod tests {
             ("usemtl a\\b\n\\", "usemtl a\\b\n\\"),
             ("v 1\\\r2\\\r", "v 1\\\r2\\\r"),
             (" # in C:\\models\\\nv 1 2 3\n", " # in C:\\models\\\nv 1 2 3\n"),
-            ("v 1 \\\n#2\\\n 3\n#\\\n\\\n", "v 1   #2   3\n#\\\n  "),
+            ("g 1 \\\n#2\\\n 3\n#\\\n\\\n", "g 1   #2   3\n#\\\n  "),
+            ("f 1 2 3 # in C:\\dir\\\nf 1 \\\n2 4\n", "f 1 2 3 # in C:\\dir\\\nf 1   2 4\n"),
             // A byte order mark stands at the beginning alone.
             ("\u{feff}v 1\\\n2\n\u{feff}", "v 1  2\n\u{feff}"),
             ("\u{feff}", ""),

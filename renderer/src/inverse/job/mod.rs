@@ -123,9 +123,9 @@ fn plan(file: &JobFile, scene: &Scene, context: &mut Context) -> Option<Job> {
             continue;
         }
         let Some((method, group, schedule)) = fit_of(table, file.steps, context) else { continue };
-        starts.extend(found.iter().map(|p| start(table, p, context)));
         let begin = parameters.len();
         let group = bounded(group, [table.low.is_some(), table.high.is_some()], &found);
+        starts.extend(found.iter().map(|p| start(table, p, group.shape, context)));
         check_settings((method, &group), table, context);
         if table.smooth.is_some() && !found.iter().any(Parameter::is_field) {
             let message =
@@ -184,8 +184,18 @@ fn check_settings((method, group): (Method, &Group), table: &FitTable, context: 
 }
 
 /// The floats that a parameter begins with, if the job says so.
-fn start(table: &FitTable, parameter: &Parameter, context: &mut Context) -> Option<Vec<f32>> {
+fn start(table: &FitTable, parameter: &Parameter, shape: Shape, context: &mut Context) -> Option<Vec<f32>> {
     let given = table.start.as_ref()?;
+    let numbers = match given.get_ref() {
+        Numbers::One(x) => std::slice::from_ref(x),
+        Numbers::List(list) => list,
+    };
+    if let Some(outside) = numbers.iter().find(|x| !shape.gives(**x as f32)) {
+        let message = format!("`{}` cannot start at {outside}, which is not between its bounds", parameter.name);
+        let hint =
+            "the bounds are `low` and `high`, or what the scene says of the parameter; with a `shape`, none is reached";
+        context.error(&codes::BAD_NUMBER, given.span(), message, hint);
+    }
     match given.get_ref() {
         Numbers::One(x) => Some(vec![*x as f32; parameter.len]),
         Numbers::List(list) if list.len() == parameter.components => {
