@@ -332,7 +332,7 @@ fn files_of_other_kinds_are_named() {
     let scene = tiny();
     let cases: [(&[&str], &str, &str); 11] = [
         (&["eval", &scene], "is a scene, not a graph", "`shade render"),
-        (&["dump", &scene], "is a scene, not a graph", "`shade render"),
+        (&["dump", "--stage", "ast", &scene], "is a scene, not a graph", "`shade render"),
         (&["graph", "check", &job], "is a job of kernels, not a graph", "`shade fit "),
         (&["render", &graph], "is a graph, not a scene", "a material that has `graph"),
         (&["render", &job], "is a job of kernels, not a scene", "`shade fit "),

@@ -41,6 +41,36 @@ fn nodes_place_their_meshes() {
     shows(&folder.picture(&seen_from_the_front(turned)), 1e-6, turned_by);
 }
 
+/// The node of a skinned mesh does not move it; its joint does, from where it was bound. Joints that part are told of.
+#[test]
+fn joints_place_skinned_meshes() {
+    let mut w = Writer::empty();
+    let square = w.unlit([0.5, 0.0, 0.0]);
+    let square = w.square(Some(square), json!({}));
+    // Bound at x = 8: the joint at x = 4 with half the size puts it half as large into the middle.
+    let bound = [1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., -8., 0., 0., 1.];
+    let view = w.view(&[bound, bound].concat().iter().flat_map(|x: &f32| x.to_le_bytes()).collect::<Vec<_>>());
+    let bound = w.add("accessors", json!({"bufferView": view, "componentType": 5126, "count": 2, "type": "MAT4"}));
+    w.add("nodes", json!({"mesh": square, "skin": 0, "translation": [100, 0, 0], "scale": [0.01, 7, 1]}));
+    w.add("nodes", json!({"translation": [4, 0, 0], "scale": [0.5, 0.5, 0.5], "children": [2]}));
+    w.add("nodes", json!({}));
+    w.document["scenes"] = json!([{"nodes": [0, 1]}]);
+    w.document["skins"] = json!([{"joints": [1, 2], "inverseBindMatrices": bound}]);
+    let expected = |x: f32, y: f32| if x.abs().max(y.abs()) < 0.5 { [0.5, 0.0, 0.0] } else { [0.0; 3] };
+    shows(&picture(&w, MODEL), 1e-6, expected);
+    let said = |w: &Writer| Folder::temporary().write("m.glb", w.glb()).said(&seen_from_the_front(MODEL));
+    w.document["nodes"][2] = json!({"translation": [0, 1, 0]});
+    assert!(said(&w).contains("what joints do to parts of a mesh"), "{}", said(&w));
+    for (skin, words) in [
+        (json!({"joints": [9]}), "a joint that is not in its scene"),
+        (json!({"joints": []}), "no joints"),
+        (json!({"joints": [1, 2, 1], "inverseBindMatrices": bound}), "fewer matrices than joints"),
+    ] {
+        w.document["skins"] = json!([skin]);
+        assert!(said(&w).contains(words), "{words}: {}", said(&w));
+    }
+}
+
 /// Colors as bytes, a second set of coordinates, numbers of the file's own, partly sparse; in a group that stands aside.
 #[test]
 fn attributes_reach_shaders() {

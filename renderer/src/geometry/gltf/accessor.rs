@@ -28,6 +28,7 @@ fn components_of(kind: &str) -> Option<usize> {
         "VEC2" => Some(2),
         "VEC3" => Some(3),
         "VEC4" => Some(4),
+        "MAT4" => Some(16),
         _ => None,
     }
 }

@@ -26,6 +26,7 @@ pub struct Document {
     pub images: Vec<Image>,
     pub samplers: Vec<Sampler>,
     pub cameras: Vec<Camera>,
+    pub skins: Vec<Skin>,
     pub extensions: DocumentExtensions,
 }
 
@@ -167,6 +168,15 @@ pub struct Node {
     pub scale: Option<[f64; 3]>,
     pub name: Option<String>,
     pub extensions: NodeExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Skin {
+    /// Nodes.
+    pub joints: Vec<Index>,
+    /// An accessor with a matrix for each joint, from where the mesh was bound to the joint. The identity if there is none.
+    pub inverse_bind_matrices: Option<Index>,
 }
 
 #[derive(Debug, Default, Deserialize)]

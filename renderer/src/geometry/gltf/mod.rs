@@ -90,7 +90,7 @@ impl Container {
     /// The numbers of an attribute, as many for each vertex.
     fn of_vertices(&self, name: &str, index: Index, count: usize) -> Result<Numbers, String> {
         let numbers = self.numbers(index)?;
-        let fits = numbers.values.len() == count * numbers.components;
+        let fits = numbers.values.len() == count * numbers.components && numbers.components <= 4;
         fits.then_some(numbers).ok_or_else(|| format!("`{name}` of a mesh is not for each of its {count} vertices"))
     }
 

@@ -2,6 +2,7 @@
 
 mod factors;
 mod materials;
+mod skins;
 mod volumes;
 
 use super::{Model, ModelLight, ModelLightKind, Part};
@@ -29,13 +30,14 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
     }
     let placed = placements(document)?;
     let mut used = vec![false; document.meshes.len()];
-    for Placement { node, to_model } in &placed {
+    for Placement { node, to_model, .. } in &placed {
         if let Some(mesh) = node.mesh {
             *used.get_mut(mesh).ok_or("a node names a mesh that is not there")? = true;
-            model.nodes.push((mesh, *to_model));
-        }
-        if node.skin.is_some() {
-            model.leave_out("skins: meshes stand as they were modelled, where their nodes are");
+            let skinned = node.skin.map(|skin| skins::placement(&container, skin, &placed)).transpose()?;
+            if skinned.is_some_and(|(_, is_whole)| !is_whole) {
+                model.leave_out("what joints do to parts of a mesh: it follows the first one as a whole");
+            }
+            model.nodes.push((mesh, skinned.map_or(*to_model, |(by_joints, _)| by_joints)));
         }
         light(document, node, *to_model, &mut model)?;
     }
@@ -73,6 +75,7 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
 
 /// A node, and the way from its space to the model's.
 struct Placement<'a> {
+    index: Index,
     node: &'a Node,
     to_model: DAffine3,
 }
@@ -104,7 +107,7 @@ fn placements(document: &Document) -> Result<Vec<Placement<'_>>, String> {
             return Err("the transform of a node has no inverse".to_owned());
         }
         open.extend(node.children.iter().rev().map(|&child| (child, to_model)));
-        found.push(Placement { node, to_model });
+        found.push(Placement { index, node, to_model });
     }
     if document.scenes.is_empty() && found.len() < nodes.len() {
         return Err("a node of it stands below itself".to_owned());
@@ -170,7 +173,7 @@ pub fn camera(path: &Path, name: Option<&str>) -> Result<ModelCamera, String> {
     let document = read_document(path)?;
     let placed = placements(&document)?;
     let mut names = Vec::new();
-    for Placement { node, to_model } in placed {
+    for Placement { node, to_model, .. } in placed {
         let Some(index) = node.camera else { continue };
         let camera = document.cameras.get(index).ok_or("a node names a camera that is not there")?;
         let known = [&node.name, &camera.name];
