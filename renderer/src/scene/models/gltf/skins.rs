@@ -1,7 +1,7 @@
 //! Where skinned meshes stand. The transform of a node with a skin does not count: the joints move its mesh from where it was bound
 //! (Khronos, "glTF 2.0", 3.7.3.3). At rest mostly all of them move it alike, and here as the first one does.
 
-use super::Placement;
+use super::nodes::Placement;
 use crate::geometry::gltf::Container;
 use crate::geometry::gltf::document::Index;
 use glam::{DAffine3, DMat4};
