@@ -54,6 +54,7 @@ fn mapped() -> usize {
     pages * 4096
 }
 
+/// No other test may run in the process meanwhile.
 #[test]
 #[ignore = "`cargo xtask ci` runs it in release"]
 #[cfg(target_os = "linux")]

@@ -157,7 +157,8 @@ const LONG_PICTURES: &[&str] = &["equal_pictures::", "guide_caustics::"];
 
 fn long_tests(package: &str, names: &[&str]) -> Outcome {
     let test = ["test", "--release", "-p", package, "--test", "long"];
-    cargo(&[&test[..], proof_features(), &["--", "--ignored"], names].concat())
+    // One after another: most use all cores, and one measures the memory of its process.
+    cargo(&[&test[..], proof_features(), &["--", "--ignored", "--test-threads", "1"], names].concat())
 }
 
 /// What the steps that share the release build pass to cargo.
