@@ -91,10 +91,7 @@ impl TriangleMesh {
         if self.has_own_tangents {
             return;
         }
-        let turn = |corners: &[u32; 3], uvs: &[Vec2]| {
-            let [a, b, c] = corners.map(|i| uvs[i as usize]);
-            (b - a).perp_dot(c - a)
-        };
+        let turn = |corners: &[u32; 3], uvs: &[Vec2]| tangents::turn(corners.map(|i| uvs[i as usize]));
         let (mut onwards, mut mirrored) = (vec![false; self.positions.len()], vec![false; self.positions.len()]);
         for corners in &self.indices {
             let turn = turn(corners, &self.uvs);

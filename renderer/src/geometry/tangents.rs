@@ -39,10 +39,15 @@ pub fn per_vertex(mesh: &TriangleMesh) -> Vec<Vec3> {
     sums.iter().zip(&mesh.normals).map(finish).collect()
 }
 
+/// Twice the area of a triangle in the texture, negative where the texture is mirrored.
+pub fn turn([a, b, c]: [Vec2; 3]) -> f32 {
+    (b - a).perp_dot(c - a)
+}
+
 /// Unit direction of ∂P/∂u on a triangle; zero where its texture coordinates have no area.
 fn along_u(p: [Vec3; 3], uv: [Vec2; 3]) -> Vec3 {
     let (e1, e2, d1, d2) = (p[1] - p[0], p[2] - p[0], uv[1] - uv[0], uv[2] - uv[0]);
-    let determinant = d1.perp_dot(d2);
+    let determinant = turn(uv);
     // Only the direction counts, so the determinant's sign is enough.
     ((e1 * d2.y - e2 * d1.y) * determinant.signum() * f32::from(determinant != 0.0)).normalize_or_zero()
 }

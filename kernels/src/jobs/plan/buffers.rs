@@ -210,8 +210,7 @@ impl Planner<'_> {
             {
                 let at = self.job.launches[table].over.as_ref().map_or(launch.at.clone(), Spanned::span);
                 let message = format!("`{}` runs over no points", launch.name);
-                let hint =
-                    "a launch has at least one point in each direction, and a buffer that one runs over an element";
+                let hint = "give it at least one point in each direction, or a buffer that has at least one element";
                 self.context.error(&codes::BAD_NUMBER, at, message, hint);
             }
         }

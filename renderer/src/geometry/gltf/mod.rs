@@ -7,7 +7,7 @@ mod accessor;
 mod container;
 pub mod document;
 
-use super::{MOST_FAR, TriangleMesh, VertexVariable};
+use super::{MOST_FAR, TriangleMesh, VertexVariable, tangents};
 use accessor::Numbers;
 pub use container::{Container, ImageBytes, KNOWN, read_document};
 use document::{Index, MeshPrimitive};
@@ -75,10 +75,9 @@ impl Container {
         mesh.uvs.resize(mesh.positions.len(), Vec2::ZERO);
         let mut leaves_out = false;
         for corners in &mesh.indices {
-            let [a, b, c] = corners.map(|i| mesh.uvs[i as usize]);
-            let area = (b - a).perp_dot(c - a);
+            let turn = tangents::turn(corners.map(|i| mesh.uvs[i as usize]));
             for corner in corners.map(|i| i as usize) {
-                if values[4 * corner + 3] * area < 0.0 {
+                if values[4 * corner + 3] * turn < 0.0 {
                     mesh.tangents[corner] = Vec3::ZERO;
                     leaves_out = true;
                 }

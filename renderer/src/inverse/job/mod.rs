@@ -192,8 +192,8 @@ fn start(table: &FitTable, parameter: &Parameter, shape: Shape, context: &mut Co
     };
     if let Some(outside) = numbers.iter().find(|x| !shape.gives(**x as f32)) {
         let message = format!("`{}` cannot start at {outside}, which is not between its bounds", parameter.name);
-        let hint =
-            "the bounds are `low` and `high`, or what the scene says of the parameter; with a `shape`, none is reached";
+        let hint = "choose one between `low` and `high`, or where the job has none, between the bounds that the scene gives; with \
+                    a `shape` it must not be a bound itself";
         context.error(&codes::BAD_NUMBER, given.span(), message, hint);
     }
     match given.get_ref() {

@@ -37,7 +37,7 @@ pub fn read(path: &Path, folders: &[PathBuf]) -> Result<Model, String> {
             *used.get_mut(mesh).ok_or("a node names a mesh that is not there")? = true;
             let skinned = node.skin.map(|skin| skins::placement(&container, skin, &placed)).transpose()?;
             if skinned.is_some_and(|(_, is_whole)| !is_whole) {
-                model.leave_out("what joints do to parts of a mesh: it follows the first one as a whole");
+                model.leave_out("what joints do to parts of a mesh: the mesh follows its first joint as a whole");
             }
             model.nodes.push((mesh, skinned.map_or(*to_model, |(by_joints, _)| by_joints)));
         }
