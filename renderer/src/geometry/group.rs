@@ -3,10 +3,10 @@
 //! Primitives are numbered in the order in which their shapes are added, whatever the group. A group is complete once
 //! an instance places it, so none can contain itself.
 
+use super::body::{Body, Primitive};
 use super::instance::{self, GroupError, Instance, MAX_DEPTH};
 use super::variables::{Constant, Variables};
-use super::{CurvePiece, Curves, Disk, Quad, Shape, Sphere, TriangleMesh};
-use crate::math::prefetch;
+use super::{Shape, Sphere, TriangleMesh};
 use glam::{DAffine3, Vec3};
 
 #[derive(Debug)]
@@ -26,17 +26,6 @@ pub struct Geometry {
 /// Bodies whose numbers are compared at once.
 const BLOCK: usize = 16;
 
-/// What has one set of numbers and one shape.
-#[derive(Debug)]
-pub enum Body {
-    Mesh(TriangleMesh),
-    Sphere(Sphere),
-    Disk(Disk),
-    Quad(Quad),
-    Curves(Curves),
-    Instance(Instance),
-}
-
 #[derive(Debug)]
 struct Group {
     /// Numbers of its bodies, and those of them that are instances.
@@ -48,90 +37,6 @@ struct Group {
     depth: u32,
     placed: bool,
     bounds: Option<(Vec3, Vec3)>,
-}
-
-/// One primitive, looked up by number.
-#[derive(Clone, Copy, Debug)]
-pub enum Primitive<'a> {
-    Triangle(&'a TriangleMesh, usize),
-    Sphere(&'a Sphere),
-    Disk(&'a Disk),
-    Quad(&'a Quad),
-    Curve(&'a CurvePiece),
-    Instance(&'a Instance),
-}
-
-impl Primitive<'_> {
-    /// Asks for what [`surface::at`](super::surface::at) reads first of it: soon its surface will be needed.
-    pub fn prefetch(&self) {
-        if let Primitive::Triangle(mesh, triangle) = *self {
-            prefetch(&mesh.indices[triangle]);
-        }
-    }
-
-    /// As [`Primitive::prefetch`], for what comes after that.
-    pub fn prefetch_vertices(&self) {
-        if let Primitive::Triangle(mesh, triangle) = *self {
-            for i in mesh.indices[triangle] {
-                prefetch(&mesh.positions[i as usize]);
-                prefetch(&mesh.normals[i as usize]);
-            }
-        }
-    }
-}
-
-impl Body {
-    /// One of its primitives, by its place.
-    #[inline]
-    fn primitive(&self, place: usize) -> Primitive<'_> {
-        match self {
-            Body::Mesh(mesh) => Primitive::Triangle(mesh, place),
-            Body::Sphere(sphere) => Primitive::Sphere(sphere),
-            Body::Disk(disk) => Primitive::Disk(disk),
-            Body::Quad(quad) => Primitive::Quad(quad),
-            Body::Curves(curves) => Primitive::Curve(&curves.pieces[place]),
-            Body::Instance(instance) => Primitive::Instance(instance),
-        }
-    }
-
-    /// Primitives that it consists of.
-    pub fn count(&self) -> usize {
-        match self {
-            Body::Mesh(mesh) => mesh.indices.len(),
-            Body::Curves(curves) => curves.pieces.len(),
-            _ => 1,
-        }
-    }
-}
-
-impl From<TriangleMesh> for Body {
-    fn from(mesh: TriangleMesh) -> Body {
-        Body::Mesh(mesh)
-    }
-}
-
-impl From<Sphere> for Body {
-    fn from(sphere: Sphere) -> Body {
-        Body::Sphere(sphere)
-    }
-}
-
-impl From<Disk> for Body {
-    fn from(disk: Disk) -> Body {
-        Body::Disk(disk)
-    }
-}
-
-impl From<Quad> for Body {
-    fn from(quad: Quad) -> Body {
-        Body::Quad(quad)
-    }
-}
-
-impl From<Curves> for Body {
-    fn from(curves: Curves) -> Body {
-        Body::Curves(curves)
-    }
 }
 
 impl Default for Geometry {

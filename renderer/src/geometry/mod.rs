@@ -1,5 +1,6 @@
 //! Shapes, their groups, and what a hit on them offers to shading.
 
+mod body;
 pub mod curves;
 pub mod disk;
 pub mod gltf;
@@ -22,9 +23,10 @@ pub mod transform;
 pub mod variables;
 pub mod vertex_variables;
 
+pub use body::{Body, Primitive};
 pub use curves::{CurvePiece, Curves};
 pub use disk::Disk;
-pub use group::{Body, Geometry, Primitive};
+pub use group::Geometry;
 pub use instance::{GroupError, Instance, Placed};
 pub use mesh::TriangleMesh;
 pub use partials::Wanted;
