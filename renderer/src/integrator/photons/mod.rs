@@ -16,10 +16,10 @@ use crate::math::luminance;
 use crate::sampler::Sampler;
 use crate::scene::Scene;
 use rayon::prelude::*;
-use sources::{Begun, Sources};
+use sources::{Emitted, Sources};
 use std::f32::consts::FRAC_1_PI;
 use std::ops::{Range, RangeInclusive};
-use trail::{Trail, Way, go_on};
+use trail::{Trail, Transport, go_on};
 
 /// Photons of a round, and how many a thread traces together.
 const ROUND: u32 = 1 << 16;
@@ -34,11 +34,11 @@ const ENOUGH_SCATTERED: usize = 1 << 18;
 /// Surfaces that a photon meets at most.
 const LONGEST: u32 = 16;
 
-/// What landed where.
+/// Photons at the surfaces that they came to.
 #[derive(Default)]
-struct Landed {
+struct Deposited {
     /// By way of mirrors and glass.
-    focused: Vec<Photon>,
+    caustic: Vec<Photon>,
     /// In other ways, but for light that light sampling finds.
     scattered: Vec<Photon>,
 }
@@ -53,12 +53,12 @@ pub fn rounds((width, height): (u32, u32), samples: u32) -> u32 {
 /// `None` where none was found. It is the same for any number of threads. The scene must have no guide yet, which would guide the photons, too.
 pub fn guide(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<Guide> {
     let sources = Sources::new(scene)?;
-    let (mut all, mut rounds, mut kept) = (Landed::default(), 0, 0);
+    let (mut all, mut rounds, mut kept) = (Deposited::default(), 0, 0);
     for round in 0..most {
         let batches = (round * ROUND..(round + 1) * ROUND).into_par_iter().step_by(TOGETHER as usize);
-        let landed: Vec<Landed> = batches
+        let deposited: Vec<Deposited> = batches
             .map_init(Workspace::default, |work, first| match stop() {
-                true => Landed::default(),
+                true => Deposited::default(),
                 false => trace(scene, (&sources, seed), first..first + TOGETHER, work),
             })
             .collect();
@@ -67,31 +67,30 @@ pub fn guide(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Syn
         }
         let keeps = all.scattered.len() < ENOUGH_SCATTERED;
         (rounds, kept) = (rounds + 1, kept + u32::from(keeps));
-        for some in landed {
-            all.focused.extend(some.focused);
+        for some in deposited {
+            all.caustic.extend(some.caustic);
             if keeps {
                 all.scattered.extend(some.scattered);
             }
         }
-        if all.focused.is_empty() || all.focused.len() >= ENOUGH {
+        if all.caustic.is_empty() || all.caustic.len() >= ENOUGH {
             break;
         }
     }
     // Those that were kept stand for those of all rounds.
     all.scattered.iter_mut().for_each(|photon| photon.power *= rounds as f32 / kept as f32);
-    Guide::new(all.focused, all.scattered)
+    Guide::new(all.caustic, all.scattered)
 }
 
 /// Traces some of the photons to their ends.
-fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32>, work: &mut Workspace) -> Landed {
-    let mut landed = Landed::default();
+fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32>, work: &mut Workspace) -> Deposited {
+    let mut deposited = Deposited::default();
     work.paths.clear();
     // The pixel is none of the picture's.
     let samplers = numbers.map(|number| Sampler::new(seed, (u32::MAX, u32::MAX), number));
-    let begun: Vec<Begun> = samplers.filter_map(|sampler| sources.begin(sampler)).collect();
-    let way = |begun: &Begun| if begun.of_environment { Way::Environment } else { Way::Straight };
-    let mut trails: Vec<Trail> = begun.iter().map(|begun| Trail { way: way(begun), chance: 1.0 }).collect();
-    work.paths.extend(begun.into_iter().map(|begun| begun.path));
+    let emitted: Vec<Emitted> = samplers.filter_map(|sampler| sources.begin(sampler)).collect();
+    let mut trails: Vec<Trail> = emitted.iter().map(Emitted::trail).collect();
+    work.paths.extend(emitted.into_iter().map(|emitted| emitted.path));
     work.active.clear();
     work.active.extend(0..work.paths.len() as u32);
     for step in 0..LONGEST {
@@ -101,7 +100,7 @@ fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32
         while begin < work.surface_hits.len() {
             let end = block_end(&work.surface_hits, begin, |hit| hit.material);
             shading::shade(scene, work, begin..end, step, false);
-            land(scene, work, &trails, &mut landed);
+            deposit(scene, work, &trails, &mut deposited);
             sample_lobes(scene, work, |_, _, _| None);
             go_on(scene, work, &mut trails);
             turn(work);
@@ -113,25 +112,25 @@ fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32
     }
     work.said.clear();
     scene.textures.cache().release();
-    landed
+    deposited
 }
 
 /// Keeps what has come to surfaces that scatter it in all directions.
-fn land(scene: &Scene, work: &mut Workspace, trails: &[Trail], landed: &mut Landed) {
+fn deposit(scene: &Scene, work: &mut Workspace, trails: &[Trail], deposited: &mut Deposited) {
     let vertices = &work.vertices;
     for lane in vertices.going_on().filter(|&lane| vertices.has_diffuse_lobe(scene, lane)) {
         let (index, point) = (vertices.paths[lane] as usize, &vertices.points[lane]);
         let power = luminance(work.paths[index].beta);
         let photon = Photon { position: point.surface.position, wi: -point.incident, power };
-        let Trail { way, chance } = trails[index];
-        match way {
-            Way::Straight => {}
-            Way::Environment => {
+        let Trail { transport, chance } = trails[index];
+        match transport {
+            Transport::Direct => {}
+            Transport::Environment => {
                 let power = power * left_to_lobes(scene, point);
-                landed.scattered.push(Photon { power, ..photon });
+                deposited.scattered.push(Photon { power, ..photon });
             }
-            Way::Scattered => landed.scattered.push(photon),
-            Way::Focused => landed.focused.push(Photon { power: power / chance.sqrt(), ..photon }),
+            Transport::Scattered => deposited.scattered.push(photon),
+            Transport::Caustic => deposited.caustic.push(Photon { power: power / chance.sqrt(), ..photon }),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Where photons begin: half of them anywhere in the light, half of it where it goes to what focuses it.
 
 use super::casters::{self, Ball};
+use super::trail::{Trail, Transport};
 use crate::accel::offset_origin;
 use crate::integrator::path::Path;
 use crate::light::{DirectionFootprint, Leaving, Sun};
@@ -26,17 +27,25 @@ enum Sky<'a> {
 }
 
 /// A photon that leaves a light.
-pub struct Begun {
+pub struct Emitted {
     pub path: Path,
     /// From the environment, not from a shape or a disk in the sky.
-    pub of_environment: bool,
+    from_environment: bool,
+}
+
+impl Emitted {
+    /// It has met nothing yet.
+    pub fn trail(&self) -> Trail {
+        let transport = if self.from_environment { Transport::Environment } else { Transport::Direct };
+        Trail { transport, chance: 1.0 }
+    }
 }
 
 /// A ray of light, and what it carries.
-struct Sent {
+struct LightRay {
     ray: Ray,
     power: f32,
-    of_environment: bool,
+    from_environment: bool,
 }
 
 /// The pairs of random numbers that a photon begins with, by their places.
@@ -62,7 +71,7 @@ impl<'a> Sources<'a> {
     }
 
     /// The photon of a sampler, as a path; `None` where it carries nothing.
-    pub fn begin(&self, mut sampler: Sampler) -> Option<Begun> {
+    pub fn begin(&self, mut sampler: Sampler) -> Option<Emitted> {
         let mut pair = |pair: u32| {
             sampler.start_at(pair);
             sampler.next_2d()
@@ -76,23 +85,23 @@ impl<'a> Sources<'a> {
         };
         let (from_sky, choices) = split(choices, of_sky);
         let (aimed, choices) = split(choices, 0.5);
-        let (sent, chance) = match from_sky {
-            true => (self.sent_by_sky(point, direction, choices, aimed)?, of_sky),
-            false => (self.sent_by_shape(point, direction, choices, aimed)?, 1.0 - of_sky),
+        let (light_ray, chance) = match from_sky {
+            true => (self.leave_sky(point, direction, choices, aimed)?, of_sky),
+            false => (self.leave_shape(point, direction, choices, aimed)?, 1.0 - of_sky),
         };
-        let Sent { ray, of_environment, .. } = sent;
-        let power = sent.power / chance;
+        let LightRay { ray, from_environment, .. } = light_ray;
+        let power = light_ray.power / chance;
         let wide = self.world.radius * COARSENESS;
         let frame = Frame::about(ray.direction);
         let across = [Vec3::X, Vec3::Y].map(|axis| frame.to_world(axis) * wide);
         let differential = RayDifferential { origin: across, direction: [Vec3::ZERO; 2] };
-        let begun = Path::from_camera(ray, differential, sampler);
-        let path = Path { beta: Vec3::splat(power), scattered: true, ..begun };
-        (power.is_finite() && power > 0.0).then_some(Begun { path, of_environment })
+        let path = Path::from_camera(ray, differential, sampler);
+        let path = Path { beta: Vec3::splat(power), scattered: true, ..path };
+        (power.is_finite() && power > 0.0).then_some(Emitted { path, from_environment })
     }
 
     /// Where a shape that emits sends one, and its power.
-    fn sent_by_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<Sent> {
+    fn leave_shape(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<LightRay> {
         let (scene, shapes) = (self.scene, self.shapes.as_ref()?);
         let left = shapes.draw(&scene.geometry, &scene.lights, point, choices.y)?;
         let wi = match aimed {
@@ -108,11 +117,11 @@ impl<'a> Sources<'a> {
         let pdf = 0.5 * cosine * FRAC_1_PI + 0.5 * self.towards_casters(left.position, wi);
         let origin = offset_origin(left.position, left.position.abs() * 1e-6, left.normal, wi);
         let power = left.intensity * cosine / pdf;
-        Some(Sent { ray: Ray::new(origin, wi, 0.5), power, of_environment: false })
+        Some(LightRay { ray: Ray::new(origin, wi, 0.5), power, from_environment: false })
     }
 
     /// Where the environment or a disk in the sky sends one, and its power.
-    fn sent_by_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<Sent> {
+    fn leave_sky(&self, point: Vec2, direction: Vec2, choices: Vec2, aimed: bool) -> Option<LightRay> {
         let scene = self.scene;
         let number = ((choices.y * self.sky.len() as f32) as usize).min(self.sky.len() - 1);
         let sky = &self.sky[number];
@@ -139,8 +148,8 @@ impl<'a> Sources<'a> {
         // From outside of everything.
         let begin = through + to_light * (2.0 * self.world.radius + (through - self.world.center).length());
         let power = luminance(radiance) * self.sky.len() as f32 / (pdf * across);
-        let of_environment = matches!(sky, Sky::Environment);
-        Some(Sent { ray: Ray::new(begin, -to_light, 0.5), power, of_environment })
+        let from_environment = matches!(sky, Sky::Environment);
+        Some(LightRay { ray: Ray::new(begin, -to_light, 0.5), power, from_environment })
     }
 
     /// One of the casters, all with the same chance.

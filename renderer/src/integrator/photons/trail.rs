@@ -17,20 +17,21 @@ use glam::Vec3;
 /// What a photon has met so far.
 #[derive(Clone, Copy)]
 pub struct Trail {
-    pub way: Way,
+    pub transport: Transport,
     /// How often a path takes the same way back through the last mirrors and glass, as Fresnel's shares are the same both ways.
     pub chance: f32,
 }
 
 /// How a photon has come to where it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Transport {
     /// From a light, which light sampling finds.
-    Straight,
+    Direct,
     /// From the environment, of which light sampling leaves a part to the lobes.
     Environment,
     Scattered,
-    Focused,
+    /// By way of mirrors and glass last.
+    Caustic,
 }
 
 /// Rarer ways count as if they were this frequent: no photon is to stand for all others of a cell.
@@ -71,13 +72,13 @@ pub fn go_on(scene: &Scene, work: &mut Workspace, trails: &mut [Trail]) {
 impl Trail {
     /// Goes on with a direction that paths choose with this chance among those of smooth surfaces.
     fn extend(&mut self, next: &BsdfSample, chance: f32) {
-        let before = if self.way == Way::Focused { self.chance } else { 1.0 };
+        let before = if self.transport == Transport::Caustic { self.chance } else { 1.0 };
         self.chance = (before * chance).max(LEAST_CHANCE);
         // Light that passes straight on is where light sampling looks for it.
         match next.specular {
             Some(specular) if specular.straight => {}
-            _ if is_narrow(next) => self.way = Way::Focused,
-            _ => *self = Trail { way: Way::Scattered, chance: 1.0 },
+            _ if is_narrow(next) => self.transport = Transport::Caustic,
+            _ => *self = Trail { transport: Transport::Scattered, chance: 1.0 },
         }
     }
 }
