@@ -3,7 +3,8 @@
 //! For each table it lists the keys, their kinds, and what they mean; for shapes, lights and environments by type. All
 //! of it comes from the keys that the reader checks by. Rules about more than one key are left to the reader.
 
-use super::keys::{ALIASES, Holds, Kind, Kind::*, ROOT, TABLES, Table, VARIABLES};
+use super::foreign_words::ALIASES;
+use super::keys::{Holds, Kind, Kind::*, ROOT, TABLES, Table, VARIABLES};
 use serde_json::{Map, Value, json};
 
 /// The schema, with a line's end at its end.

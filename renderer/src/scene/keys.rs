@@ -108,10 +108,6 @@ pub fn table(name: &str) -> &'static Table {
     TABLES.iter().find(|t| t.name == name).unwrap_or(&TABLES[0])
 }
 
-/// Other spellings of keys, which mean the same: the table, that one, ours.
-pub const ALIASES: &[(&str, &str, &str)] =
-    &[("integrator", "spp", "samples"), ("integrator", "min_spp", "min_samples")];
-
 /// Whether there are tables of this kind by names: `[materials.NAME]`.
 pub fn is_named(table: &str) -> bool {
     ROOT.iter().any(|(_, holds)| matches!(holds, Holds::Named(name) if *name == table))
@@ -121,67 +117,6 @@ pub fn is_named(table: &str) -> bool {
 pub fn quoted(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { format!("{name:?}") }
-}
-
-/// A key of a table by any of its spellings.
-pub fn spelled<'a>(table: &str, key: &'a str) -> &'a str {
-    ALIASES.iter().find(|(t, other, _)| *t == table && *other == key).map_or(key, |(.., ours)| ours)
-}
-
-/// Words of other renderers for keys: the table, theirs, ours.
-pub const FOREIGN: &[(&str, &str, &str)] = &[
-    ("", "render", "integrator"),
-    ("", "world", "environment"),
-    ("", "background", "environment"),
-    ("", "objects", "shapes"),
-    ("camera", "eye", "position"),
-    ("camera", "origin", "position"),
-    ("camera", "from", "position"),
-    ("camera", "target", "look_at"),
-    ("camera", "to", "look_at"),
-    ("camera", "angle", "fov"),
-    ("camera", "field_of_view", "fov"),
-    ("camera", "lens_radius", "aperture"),
-    ("camera", "focal_distance", "focus_distance"),
-    ("integrator", "depth", "max_depth"),
-    ("integrator", "bounces", "max_depth"),
-    ("integrator", "max_bounces", "max_depth"),
-    ("environment", "color", "radiance"),
-    ("environment", "map", "file"),
-    ("environment", "image", "file"),
-    ("environment", "filename", "file"),
-    ("environment", "strength", "scale"),
-    ("environment", "rotation", "rotate"),
-    ("texture", "path", "file"),
-    ("texture", "image", "file"),
-    ("texture", "filename", "file"),
-    ("material", "code", "source"),
-    ("material", "shader", "source"),
-    ("material", "params", "parameters"),
-    ("shape", "position", "translate"),
-    ("shape", "center", "translate"),
-    ("shape", "translation", "translate"),
-    ("shape", "rotation", "rotate"),
-    ("shape", "radiance", "emission"),
-    ("shape", "emissive", "emission"),
-    ("shape", "filename", "file"),
-    ("shape", "mesh", "file"),
-    ("shape", "transform", "matrix"),
-    ("light", "from", "position"),
-    ("light", "to", "look_at"),
-    ("light", "target", "look_at"),
-    ("light", "power", "intensity"),
-    ("light", "strength", "intensity"),
-];
-
-/// What to do instead of giving a table of a type a key that belongs to others.
-pub fn instead(table: &str, kind: &str, key: &str) -> Option<&'static str> {
-    match (table, kind, key) {
-        ("shape", "sphere", "rotate" | "scale") => {
-            Some("a sphere takes `translate` and `radius`; in a group, an instance can turn and stretch it")
-        }
-        _ => None,
-    }
 }
 
 const SHAPES: &[&str] = &["obj", "gltf", "rectangle", "quad", "disk", "sphere", "curves", "instance"];
@@ -409,17 +344,6 @@ mod tests {
             let mut words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
             words.sort();
             assert_eq!(words, known_to_the_reader(&format!("{before}{name} = \"no_such_word\"\n")), "{name}");
-        }
-    }
-
-    #[test]
-    fn words_of_other_renderers_lead_to_keys_that_there_are() {
-        for (table, theirs, ours) in FOREIGN {
-            let known: Vec<&str> = match *table {
-                "" => ROOT.iter().map(|(key, _)| *key).collect(),
-                name => super::table(name).keys.iter().map(|k| k.name).collect(),
-            };
-            assert!(known.contains(ours) && !known.contains(theirs), "{table}: {theirs}");
         }
     }
 }

@@ -10,6 +10,7 @@ mod environment;
 mod expand;
 mod fingerprint;
 mod folders;
+mod foreign_words;
 pub mod graphs;
 mod groups;
 pub mod json_schema;

@@ -7,6 +7,7 @@
 
 use super::codes;
 use super::context::Context;
+use super::foreign_words;
 use super::keys::{self, Holds, ROOT};
 use super::tree::{self, Data, Entry, Place, Setting, Table, Value};
 use ssl_compiler::diagnostics::closest;
@@ -141,7 +142,7 @@ fn in_table(table: &mut Table, kind: &str, subject: &str, steps: &[&str], found:
     let Some((key, rest)) = steps.split_first() else {
         return Err((format!("the path ends before a key of the {kind}"), there_are(known())));
     };
-    let key = keys::spelled(kind, key);
+    let key = foreign_words::spelled(kind, key);
     match known().any(|name| name == key) {
         true => within(table, key, rest, found),
         // The material's shader says whether it has such a parameter, where the scene is built.

@@ -9,6 +9,7 @@ mod values;
 
 use super::codes;
 use super::context::Context;
+use super::foreign_words;
 use super::keys::{self, Holds, Kind, ROOT};
 use super::tree::{Data, Entry, Place, Table, Value};
 use ssl_compiler::diagnostics::{Diagnostic, closest};
@@ -195,7 +196,7 @@ impl Check<'_> {
             let Some(key) = table.key(name_of) else { return true };
             if let Some(one) = one.filter(|one| !key.of.is_empty() && !key.of.contains(one)) {
                 let message = format!("`{name_of}` means nothing for {}", of_type(name, one));
-                let hint = keys::instead(name, one, name_of);
+                let hint = foreign_words::instead(name, one, name_of);
                 let hint = hint.map_or_else(|| format!("it belongs to {}", and(key.of)), str::to_owned);
                 self.context.error(&codes::CONFLICT, key_at.start..value.at.end.max(key_at.end), message, hint);
                 return false;
@@ -267,7 +268,7 @@ impl Check<'_> {
             }
             // What stands twice in the file itself is put together.
             let free = |key: &&str| name.is_empty() || !given.iter().any(|g| g == key);
-            let ours = keys::spelled(name, &entry.key);
+            let ours = foreign_words::spelled(name, &entry.key);
             if ours != entry.key && free(&ours) {
                 entry.key = ours.to_owned();
                 return true;
@@ -277,8 +278,7 @@ impl Check<'_> {
                 self.context.error(&codes::SYNTAX, entry.key_at.clone(), message, "keep one of them");
                 return false;
             }
-            let translated = keys::FOREIGN.iter().find(|(t, word, _)| t == name && *word == entry.key);
-            let translated = translated.map(|(.., ours)| *ours).filter(|ours| known.contains(ours));
+            let translated = foreign_words::translated(name, &entry.key).filter(|ours| known.contains(ours));
             let near = closest(&entry.key, known.iter().copied());
             match translated.or(near).filter(free) {
                 Some(meant) => {

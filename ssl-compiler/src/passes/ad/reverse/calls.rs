@@ -2,7 +2,8 @@
 
 use super::checkpoint::only_handed_on;
 use super::keep::{Boundary, Kept, decide};
-use super::linearise::{Callee, Lineariser, Step};
+use super::linearise::Lineariser;
+use super::steps::{Callee, Step};
 use super::transpose::Sweep;
 use super::undo;
 use super::{Handed, Output, Signature, Split, active, token_of};

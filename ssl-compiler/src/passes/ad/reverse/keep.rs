@@ -5,7 +5,7 @@
 //! handed over itself. Never is a loop, a call, a look-up or an array computed again. The choice is greedy, in program
 //! order: of `a + b` and `a · b`, where only the two are read, it hands over both, though `a` and `b` would do as well.
 
-use super::linearise::Step;
+use super::steps::Step;
 use super::transpose::uses_inside;
 use crate::ir::facts::Reach;
 use crate::ir::*;

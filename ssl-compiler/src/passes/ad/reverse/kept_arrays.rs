@@ -3,7 +3,8 @@
 
 use super::Refused;
 use super::keep::{Counted, Kept};
-use super::linearise::{Lineariser, Place, Side, Step};
+use super::linearise::Lineariser;
+use super::steps::{Place, Side, Step};
 use crate::ir::*;
 use crate::source::Span;
 

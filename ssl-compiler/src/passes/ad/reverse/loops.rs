@@ -4,8 +4,9 @@
 
 use super::Refused;
 use super::keep::{Boundary, Counted, Kept, decide_with};
-use super::linearise::{Lineariser, Place, Rounds, Side, Step};
+use super::linearise::Lineariser;
 use super::report;
+use super::steps::{Place, Rounds, Side, Step};
 use super::transpose::Sweep;
 use super::undo::{Obstacle, Undo};
 use crate::ir::*;

@@ -22,6 +22,7 @@ mod linearise;
 mod loops;
 pub mod report;
 mod root;
+mod steps;
 pub mod swept;
 mod transpose;
 mod undo;

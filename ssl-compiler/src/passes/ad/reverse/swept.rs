@@ -1,7 +1,7 @@
 //! What reverse sweeps are about, for those who ask: through which values cotangents pass, and which ones the sweeps read
 //! (`shade dump --stage adjoint`, `--stage needed`, and `--why`).
 
-use super::linearise::Step;
+use super::steps::Step;
 use super::{Output, Signature};
 use crate::ir::*;
 use std::collections::{HashMap, HashSet};

@@ -3,7 +3,7 @@
 //! Cotangents go by the values of the function as it was; a value without an entry has the cotangent 0.
 
 use super::keep::Kept;
-use super::linearise::{Branch, Step};
+use super::steps::{Branch, Step};
 use crate::ir::builder::Builder;
 use crate::ir::*;
 use crate::passes::ad::rules::{Coefficient, Rule};
