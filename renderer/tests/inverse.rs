@@ -436,3 +436,48 @@ fn the_mean_over_seeds_is_the_slope_of_converged_pictures() {
         assert!((mean - expected).abs() < allowed, "float {i}: {mean} ± {error} instead of {expected}");
     }
 }
+
+/// Of a smooth pane under a bright sky and above dark ground, the picture is the share that it reflects. That share decides how
+/// often a path is reflected, and nothing else depends on it: no weight does.
+#[test]
+fn shares_of_directions_have_slopes_where_no_weight_depends_on_them() {
+    const PANE: &str = "shader pane(float ior = 1.5, out closure c)\n{\n    \
+        c = make_closure<Dielectric>(color(1.0), global_value<normal>, ior);\n}\n";
+    const SHEET: &str = "import \"bsdf.ssl\";\nstruct Sheet : IBsdf\n{\n    float share;\n    \
+        color eval(vector _wo, vector _wi) { return color(0.0); }\n    \
+        float pdf(vector _wo, vector _wi) { return 0.0; }\n    \
+        BsdfSample sample(vector wo, float2 u)\n    {\n        const bool mirrors = u.x < share;\n        \
+        return bsdf_weighted_sample(mirrors ? vector(-wo.x, -wo.y, wo.z) : -wo, color(1.0), mirrors ? share : 1.0 - share);\n    }\n    \
+        color rho(vector _wo) { return color(1.0); }\n    int reach() { return BSDF_BOTH; }\n    \
+        bool is_specular() { return true; }\n}\n\
+        shader pane(float ior = 0.3, out closure c) { c = make_closure<Sheet>(ior); }\n";
+    // Unpolarised reflectance of a plane boundary (Born and Wolf, "Principles of Optics", 1.5), and its slope by the index.
+    let fresnel = |cosine: f64, ior: f64| {
+        let inside = (1.0 - (1.0 - cosine * cosine) / (ior * ior)).sqrt();
+        let parallel = (ior * cosine - inside) / (ior * cosine + inside);
+        let across = (cosine - ior * inside) / (cosine + ior * inside);
+        0.5 * (parallel * parallel + across * across)
+    };
+    let cosine = 3.0 / 45.0_f64.sqrt();
+    let of_fresnel = (fresnel(cosine, 1.501) - fresnel(cosine, 1.499)) / 0.002;
+    for (what, shader, share, slope) in
+        [("glass", PANE, fresnel(cosine, 1.5), of_fresnel), ("a sheet of the file", SHEET, 0.3, 1.0)]
+    {
+        let scene = format!(
+            "[camera]\nposition = [0.0, 3.0, 6.0]\nlook_at = [0.0, 0.0, 0.0]\nfov = 0.5\n\
+             [film]\nwidth = 4\nheight = 4\nfilter = \"box\"\n[integrator]\nmax_depth = 2\n\
+             [environment]\ntype = \"sky\"\nzenith = [1, 1, 1]\nhorizon = [1, 1, 1]\nground = [0, 0, 0]\n\
+             [materials.pane]\nsource = '''\n{shader}'''\n\
+             [[shapes]]\ntype = \"quad\"\nmaterial = \"pane\"\ncorners = [[-5, 0, 5], [5, 0, 5], [-5, 0, -5]]\n"
+        );
+        let mut scene = differentiated(&scene, &["materials.pane.ior"]);
+        let options = RenderOptions { samples: Some(1 << 14), ..Default::default() };
+        let pixels = 16;
+        let ones = vec![Vec3::X / pixels as f32; pixels];
+        let gradient = scene.gradient(&options, &ones, &AtomicBool::new(false)).expect("there is one").values[0];
+        // Each path is reflected or not: the mean of slope/share over those that are has this deviation.
+        let deviation = slope / share * (share * (1.0 - share) / f64::from((1 << 14) * pixels as u32)).sqrt();
+        let off = f64::from(gradient) - slope;
+        assert!(off.abs() < 4.0 * deviation + 0.002 * slope, "{what}: {gradient} instead of {slope}");
+    }
+}

@@ -60,7 +60,7 @@ pub use merl::load as load_measured;
 pub use mirror::Mirror;
 pub use openpbr::OpenPbr;
 pub use oren_nayar::OrenNayar;
-pub use own::{LobeCode, OwnCotangents, OwnLobe, OwnLobes, Pulled, Request, Step};
+pub use own::{DrawCotangent, LobeCode, OwnCotangents, OwnLobe, OwnLobes, Pulled, Request, Step};
 pub use phong::Phong;
 pub use principled::Principled;
 pub use rough_dielectric::RoughDielectric;

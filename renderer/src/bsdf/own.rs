@@ -9,7 +9,7 @@
 mod adjoint;
 mod slot;
 
-pub use adjoint::{OwnCotangents, Pulled};
+pub use adjoint::{DrawCotangent, OwnCotangents, Pulled};
 
 use super::{LobeSample, Place, Reach, WeightedOwn};
 use glam::{Vec2, Vec3};
@@ -214,12 +214,17 @@ impl OwnLobes {
 
     /// A direction of one lobe.
     pub fn sample(&self, lobe: &OwnLobe, wo: Vec3, u: Vec2) -> Option<LobeSample> {
+        let drawn = self.drawn(lobe, wo, u);
+        drawn.map(|s| if lobe.is_specular() { LobeSample { pdf: 1.0, ..s } } else { s })
+    }
+
+    /// Likewise, as its code says it: the density of a specular lobe is the probability of this direction.
+    pub fn drawn(&self, lobe: &OwnLobe, wo: Vec3, u: Vec2) -> Option<LobeSample> {
         let (slot, lane) = (self.slot(lobe), lobe.lane as usize);
         match &slot.drawn[lane] {
             Some((with, drawn)) if *with == u && slot.wo(lane) == wo => *drawn,
             _ => slot.sample_alone(lane, wo, &[u])[0],
         }
-        .map(|s| if lobe.is_specular() { LobeSample { pdf: 1.0, ..s } } else { s })
     }
 
     /// The one or two directions of a specular lobe, each with its weight times its probability.

@@ -34,7 +34,7 @@ impl LobeAdjoint {
         Ok(LobeAdjoint {
             begin: pullback(BEGIN, &["bsdf", "n", "t", "albedo"])?,
             eval: pullback(EVAL, &["value"])?,
-            draw: pullback(DRAW, &["weight"])?,
+            draw: pullback(DRAW, &["weight", "density"])?,
             beneath: if is_layer { pullback(BENEATH, &["share"])? } else { None },
         })
     }

@@ -61,7 +61,19 @@ impl OwnCotangents {
 }
 
 /// What is asked of a lobe, with the cotangent of the answer and the number of the question.
-type Asked<T> = (T, Vec3, usize);
+type Asked<T, C> = (T, C, usize);
+
+/// What the loss has to say about a direction that a specular lobe drew.
+#[derive(Clone, Copy, Debug)]
+pub struct DrawCotangent {
+    pub weight: Vec3,
+    /// Of the probability of this direction.
+    pub probability: f32,
+}
+
+/// Where the answer of `Draw` has the weight and the density, behind the direction.
+const WEIGHT: usize = 3;
+const DENSITY: usize = 6;
 
 impl OwnLobes {
     /// The values of lobes in directions. Adds to the cotangents of the lobes by the cotangents of these values.
@@ -71,39 +83,41 @@ impl OwnLobes {
         cotangents: &mut OwnCotangents,
         values: &mut Vec<Vec3>,
     ) {
-        self.pull_back(Step::Eval, asked, cotangents, values, |rows, at, lane, wi: Vec3| write3(rows, at, lane, wi));
+        values.clear();
+        values.resize(asked.len(), Vec3::ZERO);
+        let ask = |rows: &mut [Row], lane, wi| write3(rows, 0, lane, wi);
+        let seed = |seeds: &mut [Row; 8], lane, of_value| write3(seeds, 0, lane, of_value);
+        let answer = |outputs: &[Row], lane, asked: usize| values[asked] = Vec3::from(read3(outputs, 0, lane));
+        self.pull_back(Step::Eval, asked, cotangents, ask, seed, answer);
     }
 
-    /// Likewise the weights of directions that lobes draw with these random numbers. How the direction itself moves is left
-    /// out.
-    pub fn pull_back_draws(
-        &self,
-        asked: &[(Request<Vec2>, Vec3)],
-        cotangents: &mut OwnCotangents,
-        weights: &mut Vec<Vec3>,
-    ) {
-        self.pull_back(Step::Draw, asked, cotangents, weights, |rows, at, lane, u: Vec2| {
-            (rows[at].0[lane], rows[at + 1].0[lane]) = (u.x, u.y);
-        });
+    /// Likewise for directions that specular lobes draw with these random numbers: how much goes there is the weight times the
+    /// probability. How the direction itself moves is left out.
+    pub fn pull_back_draws(&self, asked: &[(Request<Vec2>, DrawCotangent)], cotangents: &mut OwnCotangents) {
+        let ask = |rows: &mut [Row], lane: usize, u: Vec2| (rows[0].0[lane], rows[1].0[lane]) = (u.x, u.y);
+        let seed = |seeds: &mut [Row; 8], lane: usize, of: DrawCotangent| {
+            write3(seeds, WEIGHT, lane, of.weight);
+            seeds[DENSITY].0[lane] = of.probability;
+        };
+        self.pull_back(Step::Draw, asked, cotangents, ask, seed, |_, _, _| ());
     }
 
-    fn pull_back<T: Copy>(
+    /// `ask` writes what a lane is asked, `seed` the cotangents of its answer, and `answer` gets the answers with the numbers of
+    /// the questions.
+    fn pull_back<T: Copy, C: Copy>(
         &self,
         step: Step,
-        asked: &[(Request<T>, Vec3)],
+        asked: &[(Request<T>, C)],
         cotangents: &mut OwnCotangents,
-        answers: &mut Vec<Vec3>,
-        write: impl Fn(&mut [Row], usize, usize, T),
+        ask: impl Fn(&mut [Row], usize, T),
+        seed: impl Fn(&mut [Row; 8], usize, C),
+        mut answer: impl FnMut(&[Row], usize, usize),
     ) {
-        answers.clear();
-        answers.resize(asked.len(), Vec3::ZERO);
         let numbered = asked.iter().enumerate().map(|(number, (request, cotangent))| Request {
             lobe: request.lobe,
             with: (request.with, *cotangent, number),
         });
-        let numbered: Vec<Request<Asked<T>>> = numbered.collect();
-        // The answer of `Draw` has the direction before the weight.
-        let first = if step == Step::Draw { 3 } else { 0 };
+        let numbered: Vec<Request<Asked<T, C>>> = numbered.collect();
         for (number, slot) in self.slots[..self.used].iter().enumerate() {
             let mut rows = slot.rows.clone();
             let at = slot.members() + FRAME;
@@ -111,8 +125,8 @@ impl OwnLobes {
                 let mut seeds = [Row::ZERO; 8];
                 let mut mask = 0;
                 for &(lane, (with, cotangent, _)) in round {
-                    write(&mut rows, at, lane, with);
-                    write3(&mut seeds, first, lane, cotangent);
+                    ask(&mut rows[at..], lane, with);
+                    seed(&mut seeds, lane, cotangent);
                     mask |= 1 << lane;
                 }
                 if !slot.pulls_back(step, &rows, &seeds, &mut cotangents.pulled, mask) {
@@ -121,7 +135,7 @@ impl OwnLobes {
                 }
                 cotangents.take(number, slot.members(), mask);
                 for &(lane, (_, _, asked)) in round {
-                    answers[asked] = Vec3::from(read3(&cotangents.pulled.outputs, first, lane));
+                    answer(&cotangents.pulled.outputs, lane, asked);
                 }
             });
         }

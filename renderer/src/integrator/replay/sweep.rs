@@ -2,7 +2,7 @@
 //! shader was given.
 
 use super::{Gather, Kept, Numbers, Sweep, add_row};
-use crate::bsdf::{AnyLobe, Bsdf, Request, Weighted};
+use crate::bsdf::{AnyLobe, Bsdf, DrawCotangent, Request, Weighted};
 use crate::integrator::light_samples::DrawnLight;
 use crate::integrator::numbers::BounceNumbers;
 use crate::integrator::vertices::Vertices;
@@ -16,7 +16,7 @@ use ssl_compiler::runtime::Row;
 #[derive(Default)]
 pub struct Requests {
     values: Vec<(Request<Vec3>, Vec3)>,
-    draws: Vec<(Request<Vec2>, Vec3)>,
+    draws: Vec<(Request<Vec2>, DrawCotangent)>,
     /// For each of `values`, the cotangent of the value times the weight.
     of_values: Vec<(usize, usize, Vec3)>,
     answers: Vec<Vec3>,
@@ -217,7 +217,8 @@ impl Requests {
         }
     }
 
-    /// What a specular lobe brings is in proportion to its weight, and to that of its own sample.
+    /// What a specular lobe brings is in proportion to its weight, to that of its own sample, and to the probability of this way,
+    /// by which the lobe has divided: if more light goes this way, more paths do, and each brings the same.
     fn ask_specular(
         &mut self,
         bsdf: &Bsdf<'_>,
@@ -230,9 +231,12 @@ impl Requests {
         let given = entries.iter().find(|e| e.entry == entry).map_or(Vec3::ZERO, |e| e.given * e.passing);
         table.add_weight(entry, draw.lane, over(draw.of_rest, given));
         if let AnyLobe::Own(lobe, all) = chosen.lobe
-            && let Some(sample) = all.sample(lobe, bsdf.wo, draw.with)
+            && let Some(sample) = all.drawn(lobe, bsdf.wo, draw.with)
         {
-            self.draws.push((Request { lobe: *lobe, with: draw.with }, over(draw.of_rest, sample.weight)));
+            // None has a probability of 0.
+            let probability = draw.of_rest.element_sum() / sample.pdf;
+            let cotangent = DrawCotangent { weight: over(draw.of_rest, sample.weight), probability };
+            self.draws.push((Request { lobe: *lobe, with: draw.with }, cotangent));
         }
     }
 
@@ -245,7 +249,7 @@ impl Requests {
             }
         }
         if !self.draws.is_empty() {
-            vertices.own.pull_back_draws(&self.draws, &mut table.own, &mut self.answers);
+            vertices.own.pull_back_draws(&self.draws, &mut table.own);
         }
     }
 }
