@@ -150,6 +150,13 @@ fn lobes_agree_with_those_in_rust() {
 
 /// A lobe of a pair with the parameters of one lane, its normal and tangent those of the pose.
 fn posed(Pair { rust, ssl, .. }: &Pair, rows: &[Row], pose: &Pose) -> Box<dyn Scatter> {
+    let mut own = OwnLobes::default();
+    ssl.begin(&turned(rust, rows, pose), &[(pose.place(), pose.normal)], &mut own);
+    Box::new(OwnAlone::new("a lobe in SSL", own).expect("there is one"))
+}
+
+/// Parameters with the normal and tangent of a pose.
+fn turned(rust: &ClosureKind, rows: &[Row], pose: &Pose) -> Vec<Row> {
     let types = TypeTable::default();
     let (mut turned, mut at) = (rows.to_vec(), 0);
     for p in parameters(rust) {
@@ -165,9 +172,7 @@ fn posed(Pair { rust, ssl, .. }: &Pair, rows: &[Row], pose: &Pose) -> Box<dyn Sc
         }
         at += p.ty.components().unwrap_or(usize::from(p.ty != Type::Closure));
     }
-    let mut own = OwnLobes::default();
-    ssl.begin(&turned, &[(pose.place(), pose.normal)], &mut own);
-    Box::new(OwnAlone::new("a lobe in SSL", own).expect("there is one"))
+    turned
 }
 
 /// Gives a parameter of this name, if there is one, a value.
@@ -264,6 +269,36 @@ fn all_back_ends_give_the_same_bits() {
             let target = Target { backend, lanes, ..Target::default() };
             for ((name, found), (_, expected)) in of(target).into_iter().zip(&reference) {
                 assert!(found == *expected, "{name} {target:?}");
+            }
+        }
+    }
+}
+
+/// Bumps and coarse meshes have normals from which the viewer is below.
+#[test]
+fn normals_that_turn_away_from_the_viewer_do_so_in_both() {
+    for pair in pairs(BackendKind::Cranelift) {
+        let mut s = Sampler::new(0, (6, 1), 0);
+        let rows = drawn(&pair.rust, 0.3, &mut s);
+        for round in 0..8 {
+            let wo = Vec3::new(0.9, 0.1, 0.1 + 0.03 * round as f32).normalize();
+            let normal = Vec3::new(-0.6, 0.0, 0.8);
+            assert!(wo.dot(normal) < 0.0);
+            let pose = Pose { wo, normal, tangent: normal.cross(Vec3::Y).normalize(), inside: false };
+            let (place, turned) = (Place { wo, gnormal: Vec3::Z, inside: false }, turned(&pair.rust, &rows, &pose));
+            let list = in_rust(&pair.rust, &turned, 0, &place);
+            let [only] = list.as_slice() else { continue };
+            let mut own = OwnLobes::default();
+            pair.ssl.begin(&turned, &[(place, Vec3::Z)], &mut own);
+            let lobe = own.list[0].lobe;
+            let told = format!("{} {wo}", pair.name);
+            assert!((lobe.normal - only.lobe.normal()).length() < 1e-5, "{told}");
+            for _ in 0..32 {
+                let wi = uniform_cone(s.next_2d(), 2.0);
+                let ((value, pdf), (expected, density)) =
+                    (own.value(&lobe, wo, wi), (only.weight * only.lobe.eval(wo, wi), only.lobe.pdf(wo, wi)));
+                let within = |a: f32, b: f32| (a - b).abs() <= tolerance(&pair.name) * b.abs() + 1e-5;
+                assert!(within(value.x, expected.x) && within(pdf, density), "{told}: {value} for {expected}, {wi}");
             }
         }
     }
