@@ -223,8 +223,21 @@ fn use_tree(rest: &str) -> Vec<Place> {
     tails.into_iter().map(|tail| std::iter::once(word.clone()).chain(tail).collect()).collect()
 }
 
+/// What a file uses of those below itself, as `b::f()` in `a/mod.rs`; but for what it only hands on.
+fn children_used(own: &Place, code: &str, files: &BTreeMap<Place, String>) -> Vec<Place> {
+    let kept = code.split_inclusive(';').filter(|statement| !statement.contains("pub use "));
+    let named = kept.flat_map(|statement| {
+        let before = statement.match_indices("::").map(|(at, _)| &statement[..at]);
+        before.filter_map(|before| {
+            let word = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+            (!before[..word].ends_with(':')).then(|| own.iter().cloned().chain([before[word..].to_owned()]).collect())
+        })
+    });
+    named.filter(|child: &Place| files.contains_key(child)).collect()
+}
+
 /// For each file of a folder of modules the others that it imports from, whether by their own names or by what a `mod.rs` hands
-/// on. Those files only put the others together.
+/// on.
 fn imports_within(folder: &str) -> BTreeMap<Place, BTreeSet<Place>> {
     let mut texts = BTreeMap::new();
     for (path, text) in sources() {
@@ -258,8 +271,8 @@ fn imports_within(folder: &str) -> BTreeMap<Place, BTreeSet<Place>> {
         at
     };
     let imports = texts.iter().map(|(own, text)| {
-        let all = named_paths(folder, own, text).into_iter().map(resolved);
-        (own.clone(), all.filter(|other| other != own && !own.starts_with(other)).collect())
+        let all = named_paths(folder, own, text).into_iter().map(resolved).chain(children_used(own, text, &texts));
+        (own.clone(), all.filter(|other| other != own).collect())
     });
     imports.collect()
 }

@@ -6,9 +6,11 @@
 mod bvh;
 #[cfg(feature = "embree")]
 mod embree;
+mod occlusion;
 mod primitives;
 mod watertight;
 
+pub use occlusion::Occlusion;
 pub use watertight::ShearedRay;
 
 use crate::geometry::{Geometry, Hit};
@@ -34,17 +36,6 @@ impl Structure {
         #[cfg(feature = "embree")]
         ("embree", Structure::Embree),
     ];
-}
-
-/// What stands between the ends of a shadow ray.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Occlusion {
-    #[default]
-    Clear,
-    /// Only what may let light pass straight on.
-    SeeThrough,
-    /// Something opaque, whatever else.
-    Blocked,
 }
 
 /// An acceleration structure over a scene's geometry.

@@ -66,7 +66,7 @@ impl<'a> Lobes<'a> {
 
     /// Adds a lobe with its share of the closure; a lobe without a share is left out.
     #[inline(always)]
-    pub fn add(&mut self, share: Vec3, lobe: impl Scatter + Copy + Send + 'static) {
+    pub fn add(&mut self, share: Vec3, lobe: impl Scatter + Copy + Send + Sync + 'static) {
         let weight = self.weight * share;
         if weight != Vec3::ZERO {
             self.list.push(WeightedLobe::new(lobe, weight));

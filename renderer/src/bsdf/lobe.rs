@@ -28,7 +28,7 @@ pub struct Lobe {
 impl Lobe {
     /// Stores a lobe. A lobe that is larger than the storage does not compile.
     #[inline(always)]
-    pub fn new<T: Scatter + Copy + Send + 'static>(lobe: T) -> Lobe {
+    pub fn new<T: Scatter + Copy + Send + Sync + 'static>(lobe: T) -> Lobe {
         const { assert!(size_of::<T>() <= SIZE && align_of::<T>() <= align_of::<Storage>()) };
         let (specular, straight) = (lobe.is_specular(), lobe.is_straight());
         let (diffuse, reach) = (lobe.is_diffuse(), lobe.reach());

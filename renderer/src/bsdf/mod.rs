@@ -96,7 +96,7 @@ pub struct WeightedLobe {
 
 impl WeightedLobe {
     #[inline(always)]
-    pub fn new<T: Scatter + Copy + Send + 'static>(lobe: T, weight: Vec3) -> WeightedLobe {
+    pub fn new<T: Scatter + Copy + Send + Sync + 'static>(lobe: T, weight: Vec3) -> WeightedLobe {
         // Asked of what it is: put away, it would have to be read again.
         let choice = max_channel(weight.abs() * lobe.albedo());
         WeightedLobe { lobe: Lobe::new(lobe), weight, choice }

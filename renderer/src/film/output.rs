@@ -19,8 +19,6 @@ pub enum ImageFormat {
 }
 
 impl ImageFormat {
-    pub const EXTENSIONS: &'static str = "`.png` or `.exr`";
-
     pub fn of(path: &Path) -> Option<ImageFormat> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {

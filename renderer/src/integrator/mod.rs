@@ -1,4 +1,5 @@
-//! The path tracer: a wavefront over one tile and one batch of samples at a time, in stages over arrays.
+//! The integrators: a wavefront over one tile and one batch of samples at a time, in stages over arrays; photons; and replays
+//! for gradients.
 
 mod ambient_occlusion;
 mod aov;

@@ -1,4 +1,4 @@
-//! The path tracer: at each vertex emission, one sample of direct light, and one direction to go on. The integrator `direct`
+//! The path tracer: at each vertex emission, light samples, and one direction to go on. The integrator `direct`
 //! is the same, but its paths only go on through mirrors and glass.
 
 use super::direct;

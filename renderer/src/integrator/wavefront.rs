@@ -75,11 +75,12 @@ pub fn walk(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace, follower: &m
         deliver(scene, work, &mut counts);
         follower.delivered(scene, work);
         work.light.clear();
+        // 5. Keep neighbouring paths together: their rays meet the same things.
+        work.order.sort(&mut work.active, work.paths.len());
+        work.clock.end(Stage::Film);
         if work.active.is_empty() {
             break;
         }
-        // 5. Keep neighbouring paths together: their rays meet the same things.
-        work.order.sort(&mut work.active, work.paths.len());
     }
     counts
 }

@@ -1,6 +1,7 @@
 //! The globals that the renderer offers to shaders, and how one row of them is filled from hits.
 
-use super::{ShadingPoint, Space, Surroundings};
+use super::shading_point::{ShadingPoint, Surroundings};
+use super::spaces::Space;
 use crate::geometry::surface::Asked;
 use crate::geometry::{Wanted, instance};
 use glam::{Mat4, Vec3};

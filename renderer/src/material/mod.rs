@@ -1,4 +1,4 @@
-//! Materials: compiled shaders with their parameters. The only module that knows of the compiler.
+//! Materials: compiled shaders with their parameters. The only module that compiles and runs shaders.
 //!
 //! A material reports which globals its shader reads, runs on blocks of up to 16 hits with just those filled in, and
 //! gives the lobes and the emission of each hit.
@@ -13,6 +13,7 @@ mod lobe_adjoint;
 mod lobe_code;
 mod lobe_functions;
 mod shading;
+mod shading_point;
 mod shipped;
 mod shipped_lobe;
 mod spaces;
@@ -21,7 +22,7 @@ mod values;
 
 use crate::bsdf::{OwnLobes, Place, WeightedLobe};
 use crate::geometry::surface::Asked;
-use crate::geometry::{Geometry, Hit, Partials, Surface, Wanted};
+use crate::geometry::{Geometry, Surface, Wanted};
 pub use adjoint::{By, GradientBy, MaterialAdjoint, Refused};
 pub use cotangents::{Entries, Part, TableCotangents};
 pub use entries::Entry;
@@ -30,6 +31,7 @@ use globals::Fill;
 use lane_errors::LaneErrors;
 pub use language::{Compiled, Making, ShadingLanguage, Source};
 use lobe_code::OwnCodes;
+pub use shading_point::{ShadingPoint, Surroundings};
 pub use shipped::LIBRARY;
 pub use shipped_lobe::ShippedLobe;
 use smallvec::SmallVec;
@@ -44,26 +46,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use table::LobeSlot;
 pub use values::{GlobalValue, HitValues, LobeValues};
-
-/// A hit as a shader sees it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ShadingPoint {
-    pub hit: Hit,
-    pub surface: Surface,
-    pub partials: Partials,
-    /// From the eye to the surface, of unit length.
-    pub incident: Vec3,
-    pub time: f32,
-    /// 0 for what the camera sees.
-    pub ray_depth: u32,
-}
-
-/// Values that all hits of a scene share.
-#[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
-    pub spaces: &'a Spaces,
-    pub geometry: &'a Geometry,
-}
 
 /// A variable of the scene that a shader reads.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The table of lobes that a shader leaves for a block, and how a material reads it.
 
-use super::ShadingLanguage;
+use super::language::ShadingLanguage;
 use super::lobe_code::OwnCodes;
 use crate::bsdf::{ClosureKind, LobeCode};
 use smallvec::SmallVec;

@@ -1,9 +1,9 @@
 //! The camera of a scene.
 
-use super::View;
 use super::context::Context;
 use super::models::gltf::{self, CameraProjection};
 use super::schema::CameraTable;
+use super::setup::View;
 use super::{codes, nearby};
 use crate::camera::Projection;
 use glam::{DVec3, Vec3};

@@ -2,10 +2,10 @@
 //! graphs, its meshes and measured materials, and the sizes, beginnings and ends of its images, which may be too large
 //! to be read whole. Names and places of files do not count, so the hash is the same on all machines of a farm.
 
-use super::LoadOptions;
 use super::context::Context;
 use super::graphs::Image;
 use super::schema::{Numbers, SceneFile, ShapeTable};
+use super::setup::LoadOptions;
 use crate::texture::file::{is_udim, udim_tiles};
 use ssl_compiler::input;
 use std::io::{Read, Seek, SeekFrom};

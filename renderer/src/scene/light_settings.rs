@@ -1,7 +1,6 @@
 //! What a scene's file says of how strongly things shine: lights, shapes and the environment. It can change without the scene
 //! being built anew.
 
-use super::Scene;
 use super::named_tables::{self, ShapesOfTables};
 use super::schema::{EnvironmentTable, LightTable, SceneFile};
 use crate::light::{Environment, LightPlace};
@@ -79,28 +78,4 @@ pub(super) fn of_environment(
         value,
     };
     environment.colors().into_iter().enumerate().map(one).collect()
-}
-
-impl Scene {
-    /// Gives a light setting another value, which must not be negative. What follows from it does so by [`Scene::follow`].
-    pub fn set_light(&mut self, setting: usize, value: Vec3) {
-        let LightSetting { source, value: kept, .. } = &mut self.light_settings[setting];
-        *kept = value;
-        match source {
-            LightSource::Light { place: LightPlace::Point(i), tint } => self.lights.set_intensity(*i, value * *tint),
-            LightSource::Light { place: LightPlace::Parallel(i), tint } => {
-                self.parallel[*i as usize].0.irradiance = value * *tint;
-            }
-            LightSource::Light { place: LightPlace::Sun(i), tint } => {
-                self.suns[*i as usize].0.set_irradiance(value * *tint);
-            }
-            LightSource::Shapes(shapes) => shapes.iter().for_each(|shape| self.geometry.set_emission(*shape, value)),
-            LightSource::Environment { color, sun } => {
-                self.environment.set_color(*color, value);
-                if let (Some(sun), Some(sunlight)) = (sun, self.environment.sunlight()) {
-                    self.suns[*sun as usize].0.set_irradiance(sunlight * value);
-                }
-            }
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! What a scene's file gives to shaders under names: where it is the same all over a shape, or from a table with a row for each
 //! vertex. It can change without the scene being built anew.
 
-use super::Scene;
 use super::named_tables::{self, ShapesOfTables};
+use super::read::pointer_step;
 use super::schema::SceneFile;
 use crate::geometry::{Geometry, Giver, TableRows, VertexVariable};
 
@@ -43,7 +43,7 @@ pub(super) fn of(file: &SceneFile, shapes: &ShapesOfTables, geometry: &Geometry)
         let (before, pointer) = table;
         (!givers.is_empty()).then(|| VariableSetting {
             name: format!("{before}variables.{name}"),
-            pointer: format!("{pointer}/variables/{}", super::pointer_step(name)),
+            pointer: format!("{pointer}/variables/{}", pointer_step(name)),
             variable,
             givers,
             vertices,
@@ -67,51 +67,4 @@ fn of_vertices(geometry: &Geometry, giver: Giver, variable: u32) -> Option<Verte
         return None;
     };
     Some(VertexSetting { components: table.components, values: table.values.clone() })
-}
-
-impl Scene {
-    /// The numbers that a variable has in a table.
-    pub fn variable<'a>(&'a self, setting: &'a VariableSetting) -> &'a [f32] {
-        match &setting.vertices {
-            Some(vertices) => &vertices.values,
-            None => {
-                let first = setting.givers.first();
-                first.and_then(|giver| self.geometry.given(*giver, setting.variable)).unwrap_or_default()
-            }
-        }
-    }
-
-    /// Gives it as many other numbers. What follows from it does so by [`Scene::follow`].
-    pub fn set_variable(&mut self, setting: usize, value: &[f32]) {
-        let Scene { variable_settings, geometry, .. } = self;
-        let VariableSetting { variable, givers, vertices, .. } = &mut variable_settings[setting];
-        for giver in givers {
-            match giver {
-                Giver::Shape(shape) if vertices.is_some() => geometry.set_of_table(*shape, *variable, value),
-                _ => geometry.set_given(*giver, *variable, value),
-            }
-        }
-        if let Some(vertices) = vertices {
-            vertices.values.copy_from_slice(value);
-        }
-    }
-
-    /// Pairs of vertices, by their rows, that have an edge of a triangle between them: each once, in order. None where the variable
-    /// has no table of vertices.
-    pub fn edges(&self, setting: &VariableSetting) -> Vec<[u32; 2]> {
-        let shapes = setting.givers.iter().filter_map(|giver| match giver {
-            Giver::Shape(shape) => Some(*shape),
-            Giver::Scene => None,
-        });
-        let mut edges: Vec<[u32; 2]> = Vec::new();
-        for (variable, mesh) in shapes.filter_map(|shape| self.geometry.of_table(shape, setting.variable)) {
-            let Some(TableRows { rows, .. }) = &variable.source else { continue };
-            let corners = mesh.indices.iter().map(|triangle| triangle.map(|vertex| rows[vertex as usize]));
-            edges.extend(corners.flat_map(|[a, b, c]| [[a, b], [b, c], [c, a]]).map(|[a, b]| [a.min(b), a.max(b)]));
-        }
-        edges.retain(|[a, b]| a != b);
-        edges.sort_unstable();
-        edges.dedup();
-        edges
-    }
 }

@@ -7,7 +7,7 @@
 mod callbacks;
 mod library;
 
-use super::Occlusion;
+use super::occlusion::Occlusion;
 use super::primitives::Analytic;
 use crate::geometry::{Body, Geometry, Hit, instance};
 use crate::ray::Ray;

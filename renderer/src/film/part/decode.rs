@@ -1,5 +1,4 @@
-//! Reads a partial render from bytes that may be anything. It refuses what is not one, or not whole, and accepts
-//! nothing that no render could have written.
+//! Reads a partial render from bytes that may be anything. It refuses what is not one, or not whole, and what contradicts itself.
 
 use super::encode::{COLOR, INTEGER, MAGIC, SUM_BYTES, VERSION};
 use super::{Done, Part, Plan, build};

@@ -14,8 +14,11 @@ pub struct Done {
 }
 
 impl Done {
-    /// `None` unless `beyond` ascends from above `below`.
+    /// `None` unless `beyond` ascends from above `below`, and to below the largest number: no render has so many units.
     pub fn new(below: u64, beyond: Vec<u64>) -> Option<Done> {
+        if beyond.last() == Some(&u64::MAX) {
+            return None;
+        }
         let ascends = beyond.first().is_none_or(|&b| b > below) && beyond.windows(2).all(|w| w[0] < w[1]);
         ascends.then(|| Done { below, beyond: beyond.into_iter().collect(), held: 0 })
     }
@@ -90,5 +93,6 @@ mod tests {
         assert!(Done::new(3, vec![4, 7]).is_some());
         assert!(Done::new(3, vec![3]).is_none());
         assert!(Done::new(3, vec![5, 5]).is_none());
+        assert!(Done::new(3, vec![5, u64::MAX]).is_none());
     }
 }

@@ -1,8 +1,10 @@
 //! The way back to lights: to the strengths that the scene's file gives them, and to the shaders of shapes that light samples
 //! were drawn on.
 
-use super::parts::Asked;
-use super::{Gather, Kept, Numbers, Sweep};
+use super::gather::Gather;
+use super::kept::Kept;
+use super::numbers::Numbers;
+use super::parts::{Asked, Parts};
 use crate::integrator::escape::shares_of_suns;
 use crate::integrator::light_samples::{EmitterPoint, Origin, Source};
 use crate::integrator::order::block_end;
@@ -39,10 +41,10 @@ pub fn back(
     scene: &Scene,
     (kept, cotangents): (&mut [Kept], &[Vec3]),
     (work, by): (&Workspace, &Numbers),
-    sweep: &mut Sweep,
+    (lights, parts): (&mut Lights, &mut Parts),
     gather: &mut impl Gather,
 ) {
-    let emitters = &mut sweep.lights.emitters;
+    let emitters = &mut lights.emitters;
     emitters.clear();
     for block in kept {
         for light in &mut block.lights {
@@ -70,9 +72,9 @@ pub fn back(
     }
     emitters.sort_by_key(|(point, ..)| point.material);
     let mut begin = 0;
-    while begin < sweep.lights.emitters.len() {
-        let end = block_end(&sweep.lights.emitters, begin, |(point, ..)| point.material);
-        pull_back(scene, begin..end, (by, sweep), gather);
+    while begin < lights.emitters.len() {
+        let end = block_end(&lights.emitters, begin, |(point, ..)| point.material);
+        pull_back(scene, begin..end, by, (lights, parts), gather);
         begin = end;
     }
 }
@@ -126,10 +128,11 @@ pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &
 fn pull_back(
     scene: &Scene,
     block: std::ops::Range<usize>,
-    (numbers, sweep): (&Numbers, &mut Sweep),
+    numbers: &Numbers,
+    (lights, parts): (&mut Lights, &mut Parts),
     gather: &mut impl Gather,
 ) {
-    let Lights { emitters, points, paths, of_light } = &mut sweep.lights;
+    let Lights { emitters, points, paths, of_light } = lights;
     let block = &emitters[block];
     let material = block[0].0.material;
     let Some(emission) = scene.materials[material as usize].emission() else { return };
@@ -141,5 +144,5 @@ fn pull_back(
     of_light.extend(block.iter().map(|(.., cotangent)| *cotangent));
     let scattered = (1 << block.len()) - 1;
     let asked = Asked { material, part: Part::Emission, points, paths, scattered, look_ups: &[], cotangents: of_light };
-    asked.back(scene, numbers, &mut sweep.parts, gather);
+    asked.back(scene, numbers, parts, gather);
 }

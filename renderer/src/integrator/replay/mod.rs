@@ -13,46 +13,24 @@
 //! Paths go step by step, all of a tile together, as they do without gradients. The vertices of one step are kept until it
 //! is known what arrives of their light samples.
 
+mod gather;
+mod kept;
 mod lights;
 mod numbers;
 mod parts;
 mod passages;
 mod sweep;
 
+pub use gather::Gather;
 pub use numbers::Numbers;
 
-use super::light_samples::{DrawnLight, Origin};
-use super::vertices::Vertices;
+use super::light_samples::Origin;
 use super::wavefront::{Batch, Follower, walk};
 use super::workspace::Workspace;
-use crate::material::{By, Scratch, ShadingPoint, TableCotangents};
 use crate::scene::Scene;
 use glam::Vec3;
-use ssl_compiler::runtime::{Order, Row};
+use kept::Kept;
 use std::f32::consts::LN_2;
-
-/// Who gets the gradient: rows of up to 16 lanes.
-pub trait Gather {
-    /// The gradient by number `by`, in one lane for each of `paths`.
-    fn add(&mut self, by: u32, row: &Row, paths: &[u32]);
-
-    /// The gradient by number `by`, of one path.
-    fn add_number(&mut self, by: u32, gradient: f32, path: u32);
-
-    /// The gradient by three numbers, the first of which is `first`, of one path.
-    fn add_color(&mut self, first: u32, gradient: Vec3, path: u32) {
-        (0..3).for_each(|i| self.add_number(first + i, gradient[i as usize], path));
-    }
-}
-
-/// A block of vertices until its step is over.
-#[derive(Default)]
-struct Kept {
-    vertices: Vertices,
-    /// The rows that the shader left.
-    rows: Vec<Row>,
-    lights: Vec<DrawnLight>,
-}
 
 /// One thread's memory for replays, used over and over.
 #[derive(Default)]
@@ -63,15 +41,7 @@ pub struct Memory {
     /// The blocks of a step; those behind `used` are free.
     kept: Vec<Kept>,
     used: usize,
-    sweep: Sweep,
-}
-
-/// That of going back through one block.
-#[derive(Default)]
-struct Sweep {
-    table: TableCotangents,
-    scratch: Scratch,
-    requests: sweep::Requests,
+    sweep: sweep::Sweep,
     lights: lights::Lights,
     passages: passages::Passages,
     parts: parts::Parts,
@@ -136,47 +106,14 @@ impl<G: Gather> Follower for Replay<'_, G> {
     }
 
     fn delivered(&mut self, scene: &Scene, work: &mut Workspace) {
-        let Memory { totals, cotangents, kept, used, sweep } = &mut *self.memory;
+        let Memory { totals, cotangents, kept, used, sweep, lights, passages, parts } = &mut *self.memory;
         for block in &mut kept[..std::mem::take(used)] {
             sweep::back(scene, work, block, (totals, cotangents, self.numbers), sweep, self.gather);
         }
-        lights::back(scene, (kept, cotangents), (work, self.numbers), sweep, self.gather);
-        let Sweep { passages, parts, .. } = sweep;
+        lights::back(scene, (kept, cotangents), (work, self.numbers), (lights, parts), self.gather);
         passages::back(scene, (work, cotangents), self.numbers, (passages, parts), self.gather);
         lights::back_from_sky(scene, work, cotangents, self.numbers, self.gather);
         kept.iter_mut().for_each(|block| block.lights.clear());
-    }
-}
-
-/// Adds a row of a material's gradient, a lane for each of `paths`, whose hits are `points`.
-fn add_row(
-    scene: &Scene,
-    (numbers, by): (&Numbers, By),
-    row: &Row,
-    (points, paths): (&[ShadingPoint], &[u32]),
-    gather: &mut impl Gather,
-) {
-    match by {
-        By::Number(number) => gather.add(number, row, paths),
-        By::Variable { variable, component, order } => {
-            let lanes = points.iter().zip(paths).zip(row.0).filter(|(_, gradient)| *gradient != 0.0);
-            for ((point, path), gradient) in lanes {
-                let mut add = |number: Option<u32>, gradient: f32| {
-                    number.into_iter().for_each(|number| gather.add_number(number, gradient, *path));
-                };
-                match scene.geometry.rows(variable, &point.hit, order, point.partials.barycentrics) {
-                    Some((shape, corners)) => corners.iter().for_each(|(row, weight)| {
-                        add(numbers.of_row(variable, shape, *row, component), gradient * weight);
-                    }),
-                    // Constants have no partials.
-                    None if order == Order::Value => {
-                        let giver = scene.geometry.giver(variable, &point.hit);
-                        add(giver.and_then(|giver| numbers.of_variable(variable, giver, component)), gradient);
-                    }
-                    None => {}
-                }
-            }
-        }
     }
 }
 

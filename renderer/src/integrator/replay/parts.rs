@@ -1,6 +1,7 @@
 //! The way back through a part of a material's shader, which was asked for its light alone.
 
-use super::{Gather, Numbers, add_row};
+use super::gather::{Gather, add_row};
+use super::numbers::Numbers;
 use crate::bsdf::OwnLobes;
 use crate::material::{Part, Scratch, ShadingPoint, TableCotangents};
 use crate::scene::Scene;

@@ -1,9 +1,10 @@
 //! The way back to see-through surfaces between vertices and their light samples. What arrives is the product of what all of
 //! them let pass, so by the product rule each gets the cotangent times what the others let pass.
 
+use super::gather::Gather;
+use super::numbers::Numbers;
 use super::parts::{Asked, Parts};
 use super::sweep::over;
-use super::{Gather, Numbers};
 use crate::integrator::order::block_end;
 use crate::integrator::visibility::Passed;
 use crate::integrator::workspace::Workspace;

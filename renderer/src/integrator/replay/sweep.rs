@@ -1,25 +1,35 @@
 //! The way back through one block of vertices: what the loss has to say about the lobes of each, and from there to what the
 //! shader was given.
 
-use super::{Gather, Kept, Numbers, Sweep, add_row};
+use super::gather::{Gather, add_row};
+use super::kept::Kept;
+use super::numbers::Numbers;
 use crate::bsdf::{AnyLobe, Bsdf, DrawCotangent, Request, Weighted};
 use crate::integrator::light_samples::DrawnLight;
 use crate::integrator::numbers::BounceNumbers;
 use crate::integrator::vertices::Vertices;
 use crate::integrator::workspace::Workspace;
-use crate::material::{Entries, Entry, Material, Part, ShadingPoint, TableCotangents};
+use crate::material::{Entries, Entry, Material, Part, Scratch, ShadingPoint, TableCotangents};
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::Row;
 
 /// What lobes whose code is a struct of a file are asked, with cotangents; and which entry and lane asks.
 #[derive(Default)]
-pub struct Requests {
+struct Requests {
     values: Vec<(Request<Vec3>, Vec3)>,
     draws: Vec<(Request<Vec2>, DrawCotangent)>,
     /// For each of `values`, the cotangent of the value times the weight.
     of_values: Vec<(usize, usize, Vec3)>,
     answers: Vec<Vec3>,
+}
+
+/// One thread's memory, used over and over.
+#[derive(Default)]
+pub struct Sweep {
+    table: TableCotangents,
+    scratch: Scratch,
+    requests: Requests,
 }
 
 /// What the loss says about one lane: the cotangent of the value of all lobes together in a direction.
@@ -57,7 +67,7 @@ pub fn back(
         return;
     }
     let Kept { vertices, rows, lights } = block;
-    let Sweep { table, scratch, requests, .. } = sweep;
+    let Sweep { table, scratch, requests } = sweep;
     let entries = &material.entries(rows, &vertices.points, &mut vertices.own)[..];
     material.begin_cotangents(&vertices.own, table);
     requests.clear();

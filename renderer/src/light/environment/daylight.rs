@@ -74,11 +74,6 @@ impl Daylight {
         self.sunlight
     }
 
-    /// To the sun, unit length.
-    pub fn sun(&self) -> Vec3 {
-        self.sun
-    }
-
     /// Of a level surface, by the sky alone.
     fn irradiance(&self) -> Vec3 {
         const ROWS: usize = 64;
@@ -217,7 +212,7 @@ mod tests {
             [Vec3::new(1.0, 0.2, 0.3), Vec3::new(-0.2, 1.0, 0.1), Vec3::new(0.6, 1.0, -0.8), Vec3::new(0.0, 0.05, 1.0)]
         {
             let d = d.normalize();
-            let gamma = f64::from(d.dot(sky.sun())).acos();
+            let gamma = f64::from(d.dot(sky.sun)).acos();
             let expected = perez(f64::from(d.y), gamma) / perez(1.0, sun);
             let found = f64::from(luminance(sky.radiance(d)) / above);
             assert!((found / expected - 1.0).abs() < 2e-3, "{d}: {found} {expected}");

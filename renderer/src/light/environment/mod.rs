@@ -74,7 +74,7 @@ pub struct Environment {
 }
 
 /// The largest table.
-pub const MAX_COLUMNS: u32 = 1024;
+const MAX_COLUMNS: u32 = 1024;
 
 thread_local! {
     /// Memory for the look-ups of one direction, taken out while it is used: a look-up may wait, and another fiber of

@@ -1,6 +1,6 @@
 //! The materials that files define, made with the renderer's own shaders.
 
-use super::{BuiltIn, ModelMaterial};
+use super::model::{BuiltIn, ModelImage, ModelMaterial};
 use crate::material::{Compiled, Making, Material, ShadingLanguage};
 use crate::scene::context::Context;
 use crate::scene::graphs::{Graphs, Image};
@@ -17,7 +17,7 @@ pub struct Imported {
 
 /// Adds the images of all to those of the graphs; their numbers there, by slot.
 pub fn images(list: &[Imported], graphs: &mut Graphs) -> Vec<Vec<usize>> {
-    let mut number = |at: Span, image: &super::ModelImage| {
+    let mut number = |at: Span, image: &ModelImage| {
         graphs.add(Image { path: image.path.clone(), raw: image.raw, wrap: Some(image.wrap), at: Some(at) })
     };
     list.iter().map(|i| i.material.images.iter().map(|(_, image)| number(i.at, image)).collect()).collect()

@@ -4,7 +4,6 @@
 //! and it is emptied as other tiles come and go. A front belongs to a thread, so the fibers on it share it. It is never
 //! borrowed while one of them waits.
 
-use super::TileCache;
 use super::shared::Shared;
 use super::statistics::add;
 use super::tile::{Texels, TileKey};
@@ -98,32 +97,24 @@ pub struct TileReader<'c> {
     ahead: Cell<Option<&'c List<'c>>>,
 }
 
-impl TileCache {
-    /// Lets `work` read tiles for so many look-ups of a texture on this thread. `ahead` lists the tiles that it is going to ask for: it is called at most
-    /// once, before it waits for the first of them.
-    pub fn read<R>(
-        &self,
-        (texture, look_ups): (u32, u32),
-        ahead: &dyn Fn(&mut Vec<TileKey>),
-        work: impl FnOnce(&TileReader<'_>) -> R,
-    ) -> R {
-        FRONT.with(|front| {
-            {
-                let mut front = front.borrow_mut();
-                // Another cache's entries are of no use here.
-                if front.owner != self.shared.id {
-                    front.empty(&self.shared);
-                }
-                front.look_ups[texture as usize] += u64::from(look_ups);
+/// See [`TileCache::read`](super::TileCache::read).
+pub fn read<R>(
+    shared: &Shared,
+    (texture, look_ups): (u32, u32),
+    ahead: &dyn Fn(&mut Vec<TileKey>),
+    work: impl FnOnce(&TileReader<'_>) -> R,
+) -> R {
+    FRONT.with(|front| {
+        {
+            let mut front = front.borrow_mut();
+            // Another cache's entries are of no use here.
+            if front.owner != shared.id {
+                front.empty(shared);
             }
-            work(&TileReader { cache: &self.shared, front, ahead: Cell::new(Some(ahead)) })
-        })
-    }
-
-    /// Gives up what this thread's front holds, as when it has nothing more to do.
-    pub fn release(&self) {
-        release(&self.shared);
-    }
+            front.look_ups[texture as usize] += u64::from(look_ups);
+        }
+        work(&TileReader { cache: shared, front, ahead: Cell::new(Some(ahead)) })
+    })
 }
 
 impl TileReader<'_> {

@@ -149,6 +149,22 @@ impl TileCache {
         Ok(cache)
     }
 
+    /// Lets `work` read tiles for so many look-ups of a texture on this thread. `ahead` lists the tiles that it is going to ask for: it is called at most
+    /// once, before it waits for the first of them.
+    pub fn read<R>(
+        &self,
+        look_ups: (u32, u32),
+        ahead: &dyn Fn(&mut Vec<TileKey>),
+        work: impl FnOnce(&TileReader<'_>) -> R,
+    ) -> R {
+        front::read(&self.shared, look_ups, ahead, work)
+    }
+
+    /// Gives up what this thread's front holds, as when it has nothing more to do.
+    pub fn release(&self) {
+        front::release(&self.shared);
+    }
+
     /// Lets who asks for tiles wait for them again, after [`TileCache::cancel`]. Nobody may be waiting still.
     pub fn go_on(&self) {
         self.shared.cancelled.store(false, Ordering::Release);

@@ -2,6 +2,7 @@
 //! when it is whole.
 
 use super::bands::Bands;
+use super::conversion::{Compression, Conversion};
 use super::exr_writer::Exr;
 use super::kernel::Taps;
 use super::light::{Light, Stored};
@@ -11,7 +12,6 @@ use super::shrink::{Row, Shrink};
 use super::source::{self, Picture};
 use super::tiff_writer::Tiff;
 use super::writer::{Container, Writer};
-use super::{Compression, Conversion};
 use crate::texture::{Alpha, ColorSpace, Level, Sample};
 use std::ffi::OsStr;
 use std::fmt;

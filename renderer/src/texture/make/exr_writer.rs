@@ -1,10 +1,10 @@
 //! The front and tiles of a tiled, mip-mapped EXR with half or float channels, compressed by ZIP or not at all.
 
+use super::conversion::{Compression, Conversion};
 use super::light::Stored;
 use super::pack::Packer;
 use super::tiff_writer::wrap_name;
 use super::writer::{Container, Fingerprint, Places};
-use super::{Compression, Conversion};
 use crate::texture::{Level, Sample, Wrap};
 
 pub struct Exr {

@@ -1,6 +1,6 @@
 //! The filters along one axis: which texels of a level make a texel of the next, and with which weights.
 
-use super::MipFilter;
+use super::conversion::MipFilter;
 use crate::texture::Wrap;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;

@@ -1,6 +1,6 @@
 //! Compression of tiles, the inverse of what readers decompress.
 
-use super::Compression;
+use super::conversion::Compression;
 use crate::texture::Sample;
 use crate::texture::file::{differences, planes};
 use fdeflate::StoredOnlyCompressor;

@@ -1,6 +1,6 @@
 //! The folder of converted images: each image is converted once, whichever program asks, and again when it has changed.
 
-use super::Conversion;
+use super::conversion::Conversion;
 use super::convert::{MakeError, convert};
 use crate::caches;
 use crate::texture::file::{Probed, TextureFile, probe};

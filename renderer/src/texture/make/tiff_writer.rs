@@ -1,9 +1,9 @@
 //! The front of a tiled, mip-mapped TIFF: header, directories with their values, then all tables of tiles.
 
+use super::conversion::{Compression, Conversion};
 use super::light::Stored;
 use super::pack::{Packer, predictor};
 use super::writer::{Container, Fingerprint, Places};
-use super::{Compression, Conversion};
 use crate::texture::file::tags;
 use crate::texture::{Alpha, ColorSpace, Level, Sample, Wrap};
 

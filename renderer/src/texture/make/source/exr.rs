@@ -1,7 +1,7 @@
 //! EXR: scanlines or tiles, the finest level, the first layer, a band of blocks at a time. If bands do not stand in the
 //! file from the top down, those that come too early are held.
 
-use super::{Picture, Rows};
+use super::picture::{Picture, Rows};
 use crate::texture::file::choose;
 use crate::texture::{ColorSpace, Sample};
 use exr::block::reader::{ChunksReader, FilteredChunksReader, SequentialBlockDecompressor};

@@ -1,7 +1,7 @@
 //! Radiance HDR, by rows: texels of three mantissas and one exponent, packed by runs, as Ward wrote them down in
 //! "Real Pixels" (Graphics Gems II, 1991) and in Radiance's file `color.c`.
 
-use super::{Picture, Rows, check_length};
+use super::picture::{Picture, Rows, check_length};
 use crate::texture::{Alpha, ColorSpace, Sample};
 use image::ImageDecoder;
 use image::codecs::hdr::HdrDecoder;

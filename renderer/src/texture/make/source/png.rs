@@ -1,7 +1,7 @@
 //! PNG, by rows; interlaced ones are held whole.
 
+use super::picture::{Held, Picture, Rows, check_length};
 use super::power_curve::PowerCurve;
-use super::{Held, Picture, Rows, check_length};
 use crate::texture::{Alpha, ColorSpace, Sample};
 use png::{BitDepth, ColorType, Decoder, Info, Limits, Reader, Transformations};
 use std::fs::File;

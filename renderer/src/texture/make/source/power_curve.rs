@@ -1,7 +1,7 @@
 //! Images whose codes are a power of light. Textures store no such curve, so the codes become those of sRGB with 16 bits,
 //! which are finer than any code of 8 bits. Alpha stays what it is.
 
-use super::{Picture, Rows};
+use super::picture::{Picture, Rows};
 use crate::math::linear_to_srgb;
 use crate::texture::{ColorSpace, Sample};
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::math::srgb_to_linear;
     use crate::texture::Alpha;
-    use crate::texture::make::source::Held;
+    use crate::texture::make::source::picture::Held;
 
     #[test]
     fn codes_mean_the_same_light_on_the_other_curve() {

@@ -1,7 +1,7 @@
 //! TIFF in strips or tiles, one row of them at a time.
 
 use super::other_bytes::OtherBytes;
-use super::{Picture, Rows, check_length};
+use super::picture::{Picture, Rows, check_length};
 use crate::texture::file::{color_space, tags, values_of_tag};
 use crate::texture::{Alpha, Disk, Sample, Storage};
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! JPEG, TGA and BMP, held whole in the samples that they have.
 
-use super::{Held, Picture, Rows};
+use super::picture::{Held, Picture, Rows};
 use crate::texture::{Alpha, ColorSpace, Sample};
 use image::{DynamicImage, ImageFormat, ImageReader, Limits};
 use std::io::{Read, Seek, SeekFrom};
