@@ -302,8 +302,8 @@ fn circle(imports: &BTreeMap<Place, BTreeSet<Place>>) -> Option<Vec<Place>> {
 }
 
 /// Folders whose files lean on each other: groups hold shapes, and shapes are asked for surfaces, which know groups; the list of
-/// lobes names all of them, and they name what is in the list.
-const IN_CIRCLES: [&str; 2] = ["bsdf", "geometry"];
+/// lobes names all of them, and they name what is in the list; and Embree calls code that searches in Embree.
+const IN_CIRCLES: [&str; 3] = ["accel", "bsdf", "geometry"];
 
 /// Within other folders of the renderer, too, files can be read one after the other.
 #[test]

@@ -3,7 +3,7 @@
 
 use super::differentials::scattered;
 use super::light_samples::{
-    Chance, DrawnLight, EmitterPoint, LightSample, LightSamples, Origin, Radiance, SeeThrough, Source, Towards,
+    Chance, DrawnLight, EmitterPoint, LightDirection, LightSample, LightSamples, Origin, Radiance, SeeThrough, Source,
 };
 use super::numbers::BounceNumbers;
 use super::own_lobes;
@@ -15,7 +15,8 @@ use crate::accel::offset_origin;
 use crate::bsdf::Bsdf;
 use crate::geometry::surface;
 use crate::light::{
-    self, Arriving, DirectionFootprint, Drawn, Glow, LightPlace, LightSampling, ParallelLight, PointLight,
+    self, DirectionFootprint, LightId, LightLiSample, LightSampling, MaterialEmission, ParallelLight, PointLight,
+    ShapeSample,
 };
 use crate::material::Material;
 use crate::ray::Ray;
@@ -84,13 +85,13 @@ struct Queue<'a> {
 
 /// Where the directions go that a vertex draws.
 struct Draws<'a> {
-    list: &'a mut Vec<(usize, Towards)>,
+    list: &'a mut Vec<(usize, LightDirection)>,
     vertices: &'a Vertices,
     lane: usize,
 }
 
 impl Draws<'_> {
-    fn push(&mut self, towards: Towards) {
+    fn push(&mut self, towards: LightDirection) {
         self.list.push((self.lane, towards));
     }
 }
@@ -127,7 +128,7 @@ impl Vertex<'_> {
             Some(light::LightSample::Point(number, light, p)) => self.point((number, light), p, draws),
             Some(light::LightSample::Surface(drawn)) if self.draws() => {
                 let (wi, distance, chance) = (drawn.wi, drawn.hit.t, Chance::Density(drawn.pdf));
-                draws.push(Towards { kind: "area", wi, distance, chance, radiance: Radiance::Shape(drawn) });
+                draws.push(LightDirection { kind: "area", wi, distance, chance, radiance: Radiance::Shape(drawn) });
             }
             _ => {}
         }
@@ -140,7 +141,7 @@ impl Vertex<'_> {
             && let Some((wi, pdf)) = scene.environment.sample(receiver.normal, u_environment)
         {
             let (chance, radiance) = (Chance::Density(pdf), Radiance::Environment);
-            draws.push(Towards { kind: "environment", wi, distance, chance, radiance });
+            draws.push(LightDirection { kind: "environment", wi, distance, chance, radiance });
         }
         if scene.suns.is_empty() {
             return;
@@ -148,10 +149,10 @@ impl Vertex<'_> {
         let u = BounceNumbers::new(self.path.sampler, draws.vertices.step);
         for (i, ((sun, name), u)) in scene.suns.iter().zip(u.suns()).enumerate() {
             if scene.lights.linked(list, *name) {
-                let ((wi, pdf), from) = (sun.sample(u), LightPlace::Sun(i as u32));
+                let ((wi, pdf), from) = (sun.sample(u), LightId::Sun(i as u32));
                 let radiance = Radiance::Even { radiance: sun.disk_radiance(), from, per_unit: sun.per_unit() };
                 let chance = Chance::Density(pdf);
-                draws.push(Towards { kind: "distant", wi, distance, chance, radiance });
+                draws.push(LightDirection { kind: "distant", wi, distance, chance, radiance });
             }
         }
     }
@@ -165,7 +166,7 @@ impl Vertex<'_> {
     fn without_chance(&self, draws: &mut Draws<'_>) {
         let (scene, list) = (self.scene, self.receiver.list);
         let suns = scene.suns.iter().enumerate().filter(|(_, (_, name))| scene.lights.linked(list, *name));
-        suns.for_each(|(i, (sun, _))| self.parallel(LightPlace::Sun(i as u32), &sun.middle(), draws));
+        suns.for_each(|(i, (sun, _))| self.parallel(LightId::Sun(i as u32), &sun.middle(), draws));
         scene.lights.all_points(list).for_each(|numbered| self.point(numbered, 1.0, draws));
         self.parallel_lights(list, draws);
     }
@@ -173,17 +174,17 @@ impl Vertex<'_> {
     fn parallel_lights(&self, list: u32, draws: &mut Draws<'_>) {
         let scene = self.scene;
         let linked = scene.parallel.iter().enumerate().filter(|(_, (_, name))| scene.lights.linked(list, *name));
-        linked.for_each(|(i, (light, _))| self.parallel(LightPlace::Parallel(i as u32), light, draws));
+        linked.for_each(|(i, (light, _))| self.parallel(LightId::Parallel(i as u32), light, draws));
     }
 
-    fn parallel(&self, from: LightPlace, light: &ParallelLight, draws: &mut Draws<'_>) {
+    fn parallel(&self, from: LightId, light: &ParallelLight, draws: &mut Draws<'_>) {
         self.without_extent("distant", (from, light.arriving()), 1.0, draws);
     }
 
     /// A point or spot light that was chosen with probability `p`.
     fn point(&self, (number, light): (u32, &PointLight), p: f32, draws: &mut Draws<'_>) {
         if let Some(arriving) = light.arriving(self.point.surface.position) {
-            self.without_extent(light.kind(), (LightPlace::Point(number), arriving), p, draws);
+            self.without_extent(light.kind(), (LightId::Point(number), arriving), p, draws);
         }
     }
 
@@ -191,18 +192,18 @@ impl Vertex<'_> {
     fn without_extent(
         &self,
         kind: &'static str,
-        (from, arriving): (LightPlace, Arriving),
+        (from, arriving): (LightId, LightLiSample),
         p: f32,
         draws: &mut Draws<'_>,
     ) {
-        let Arriving { wi, distance, irradiance, per_unit } = arriving;
+        let LightLiSample { wi, distance, irradiance, per_unit } = arriving;
         let (chance, radiance) = (Chance::Choice(p), Radiance::Even { radiance: irradiance, from, per_unit });
-        draws.push(Towards { kind, wi, distance, chance, radiance });
+        draws.push(LightDirection { kind, wi, distance, chance, radiance });
     }
 
     /// Finds what the lobes make of a direction, and queues the sample. One that the lobes could have drawn is weighed
     /// against that.
-    fn weigh(&self, towards: &Towards, queue: &mut Queue<'_>) {
+    fn weigh(&self, towards: &LightDirection, queue: &mut Queue<'_>) {
         let (value, of_lobes) = self.bsdf.eval(towards.wi);
         let pdf = self.cell.map_or(of_lobes, |cell| cell.mixed(towards.wi, of_lobes, self.bsdf.smooth_share()));
         let (share, scale, weight) = match towards.chance {
@@ -217,7 +218,7 @@ impl Vertex<'_> {
     }
 
     /// Queues a sample, if anything can come of it, and writes it down if somebody asks.
-    fn queue(&self, towards: &Towards, scattered: &Scattered, queue: &mut Queue<'_>) {
+    fn queue(&self, towards: &LightDirection, scattered: &Scattered, queue: &mut Queue<'_>) {
         let number = queue.samples.samples.len();
         if let Some(weight) = scattered.weight {
             let source = self.source(towards, scattered.pdf, queue.samples);
@@ -245,7 +246,7 @@ impl Vertex<'_> {
 
     /// From beside this surface to beside the light. Both ends move by what rounding may be off there, which on large shapes
     /// and far from the origin is more than a small part of the way between them.
-    fn shadow_ray(&self, towards: &Towards) -> Ray {
+    fn shadow_ray(&self, towards: &LightDirection) -> Ray {
         let s = &self.point.surface;
         let origin = offset_origin(s.position, s.position_error, s.gnormal, towards.wi);
         let ray = Ray::new(origin, towards.wi, self.path.ray.time);
@@ -258,7 +259,7 @@ impl Vertex<'_> {
     }
 
     /// A drawn point, moved out of its shape towards this vertex.
-    fn beside_light(&self, drawn: &Drawn) -> Vec3 {
+    fn beside_light(&self, drawn: &ShapeSample) -> Vec3 {
         let geometry = &self.scene.geometry;
         let primitive = geometry.primitive_of(drawn.shape, drawn.hit.primitive);
         let ray = Ray::new(self.point.surface.position, drawn.wi, self.path.ray.time);
@@ -269,7 +270,7 @@ impl Vertex<'_> {
     /// What see-through surfaces on the way are asked with, if the scene has any. Their textures are read with the footprint
     /// that a path has there which the lobes send the same way; of a light that no such path finds, as by the one that
     /// arrived here.
-    fn see_through(&self, towards: &Towards, lobe_pdf: f32) -> Option<SeeThrough> {
+    fn see_through(&self, towards: &LightDirection, lobe_pdf: f32) -> Option<SeeThrough> {
         self.scene.geometry.has_see_through().then(|| SeeThrough {
             differential: scattered(self.path, self.point, towards.wi, lobe_pdf),
             ray_depth: self.point.ray_depth + 1,
@@ -279,7 +280,7 @@ impl Vertex<'_> {
 
     /// Where the radiance of a sample comes from; what depends on the place is asked later, of many at once. It is read with
     /// the footprint of a sample of the lobes in that direction, for which their density is `lobe_pdf`.
-    fn source(&self, towards: &Towards, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
+    fn source(&self, towards: &LightDirection, lobe_pdf: f32, samples: &mut LightSamples) -> Source {
         match &towards.radiance {
             Radiance::Even { radiance, .. } => Source::Known(*radiance),
             Radiance::Environment => samples.direction(self.footprint(towards.wi, lobe_pdf)),
@@ -287,16 +288,16 @@ impl Vertex<'_> {
                 let shape = self.scene.geometry.shape(drawn.shape);
                 let of_shape = if drawn.behind { Vec3::ZERO } else { shape.emission };
                 match self.scene.lights.glow(shape.material) {
-                    Glow::Dark => Source::Known(of_shape),
-                    Glow::Even(radiance) => Source::Known(of_shape + radiance),
-                    Glow::Varying => samples.emitter(self.emitter_point(drawn, of_shape, lobe_pdf)),
+                    MaterialEmission::Dark => Source::Known(of_shape),
+                    MaterialEmission::Even(radiance) => Source::Known(of_shape + radiance),
+                    MaterialEmission::Varying => samples.emitter(self.emitter_point(drawn, of_shape, lobe_pdf)),
                 }
             }
         }
     }
 
     /// What a gradient can go back to.
-    fn origin(&self, towards: &Towards, lobe_pdf: f32) -> Origin {
+    fn origin(&self, towards: &LightDirection, lobe_pdf: f32) -> Origin {
         match &towards.radiance {
             Radiance::Even { from, per_unit, .. } => Origin::Light(*from, *per_unit),
             Radiance::Environment => Origin::Environment,
@@ -310,7 +311,7 @@ impl Vertex<'_> {
         }
     }
 
-    fn emitter_point(&self, drawn: &Drawn, of_shape: Vec3, lobe_pdf: f32) -> EmitterPoint {
+    fn emitter_point(&self, drawn: &ShapeSample, of_shape: Vec3, lobe_pdf: f32) -> EmitterPoint {
         EmitterPoint {
             drawn: *drawn,
             material: self.scene.geometry.shape(drawn.shape).material,

@@ -10,7 +10,7 @@ use super::*;
 use crate::bsdf::{BentNormals, BsdfSample, OwnLobes, Specular};
 use crate::camera::Camera;
 use crate::geometry::{Wanted, surface};
-use crate::light::Receiver;
+use crate::light::LightSampleContext;
 use crate::material::{Scratch, ShadingPoint};
 use crate::math::uniform_cone;
 use crate::sampler::Sampler;
@@ -74,7 +74,7 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sample
     let wanted = Wanted { position: true, ..Wanted::default() };
     let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
     let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
-    let path = Path { from: Receiver::default(), ..Path::from_camera(ray, differential, sampler) };
+    let path = Path { from: LightSampleContext::default(), ..Path::from_camera(ray, differential, sampler) };
     let bsdf = Bsdf {
         lobes: &[],
         wo: -ray.direction,

@@ -5,7 +5,7 @@ use super::path::Path;
 use super::vertices::ShapeEmission;
 use super::workspace::Workspace;
 use crate::geometry::Hit;
-use crate::light::Glow;
+use crate::light::MaterialEmission;
 use crate::material::ShadingPoint;
 use crate::scene::Scene;
 use glam::Vec3;
@@ -27,7 +27,7 @@ pub fn emit(scene: &Scene, work: &mut Workspace) {
 fn shape_emission(scene: &Scene, path: &Path, point: &ShadingPoint) -> ShapeEmission {
     let shape = scene.geometry.shape(point.surface.shape);
     let radiance = if point.surface.backfacing { Vec3::ZERO } else { shape.emission };
-    if radiance == Vec3::ZERO && scene.lights.glow(shape.material) == Glow::Dark {
+    if radiance == Vec3::ZERO && scene.lights.glow(shape.material) == MaterialEmission::Dark {
         return ShapeEmission::NONE;
     }
     let drawn = |pdf| scene.integrator.sampling.of_lobe(path.pdf, pdf);

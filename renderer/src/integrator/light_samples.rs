@@ -2,13 +2,13 @@
 //! as many rays at once cost less than one after the other.
 
 use crate::geometry::{Geometry, surface};
-use crate::light::{DirectionFootprint, Drawn, LightPlace};
+use crate::light::{DirectionFootprint, LightId, ShapeSample};
 use crate::material::{Material, ShadingPoint};
 use crate::ray::{Ray, RayDifferential};
 use glam::Vec3;
 
 /// A direction that a light shines from.
-pub struct Towards {
+pub struct LightDirection {
     pub kind: &'static str,
     pub wi: Vec3,
     pub distance: f32,
@@ -30,15 +30,15 @@ pub enum Radiance {
     /// With this radiance, or without extent with this irradiance.
     Even {
         radiance: Vec3,
-        from: LightPlace,
+        from: LightId,
         /// What it is for a light of strength 1.
         per_unit: f32,
     },
-    Shape(Drawn),
+    Shape(ShapeSample),
     Environment,
 }
 
-impl Towards {
+impl LightDirection {
     /// Per steradian; none of a light without extent.
     pub fn pdf(&self) -> Option<f32> {
         match self.chance {
@@ -79,7 +79,7 @@ pub struct DrawnLight {
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// So much for each unit of its strength.
-    Light(LightPlace, f32),
+    Light(LightId, f32),
     Shape {
         shape: u32,
         /// It is seen from where it sends out light of its own.
@@ -114,7 +114,7 @@ pub struct SeeThrough {
 /// A point of a shape that light sampling drew and whose shader says what it sends out.
 #[derive(Clone, Copy, Debug)]
 pub struct EmitterPoint {
-    pub drawn: Drawn,
+    pub drawn: ShapeSample,
     pub material: u32,
     /// What the shape itself sends out there.
     pub of_shape: Vec3,

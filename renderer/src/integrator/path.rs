@@ -1,7 +1,7 @@
 //! A light path while it is traced from the camera.
 
 use crate::geometry::Hit;
-use crate::light::Receiver;
+use crate::light::LightSampleContext;
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
 use glam::Vec3;
@@ -34,7 +34,7 @@ pub struct Path {
     /// Its way since `from` before the ray's beginning, where it passed any.
     pub passed: f32,
     /// Where the ray left the last surface, before the offset; what light densities refer to.
-    pub from: Receiver,
+    pub from: LightSampleContext,
     /// It was scattered on its way, not only mirrored or refracted.
     pub scattered: bool,
     /// Something on its way was no number.
@@ -59,7 +59,7 @@ impl Path {
             pdf: f32::INFINITY,
             passes: 0,
             passed: 0.0,
-            from: Receiver { position: ray.origin, ..Receiver::default() },
+            from: LightSampleContext { position: ray.origin, ..LightSampleContext::default() },
             scattered: false,
             faulty: false,
             nanoseconds: 0.0,

@@ -11,7 +11,7 @@ use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
 use crate::bsdf::{Bsdf, BsdfSample, Refraction};
-use crate::light::Receiver;
+use crate::light::LightSampleContext;
 use crate::material::ShadingPoint;
 use crate::math::max_channel;
 use crate::ray::{Ray, RayDifferential};
@@ -128,7 +128,7 @@ impl Path {
         &mut self,
         point: &ShadingPoint,
         next: &BsdfSample,
-        from: Receiver,
+        from: LightSampleContext,
         differential: Option<RayDifferential>,
     ) {
         let surface = &point.surface;

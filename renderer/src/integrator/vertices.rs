@@ -6,7 +6,7 @@ use super::numbers::BlockNumbers;
 use super::path::Path;
 use crate::bsdf::{Bsdf, BsdfSample, Own, OwnLobes, Reach, Request, WeightedLobe};
 use crate::guide::Cell;
-use crate::light::Receiver;
+use crate::light::LightSampleContext;
 use crate::material::{Shaded, ShadingPoint};
 use crate::ray::RayDifferential;
 use crate::scene::Scene;
@@ -33,7 +33,7 @@ pub struct Vertices {
     pub cells: Vec<Option<u32>>,
     pub guided: Vec<Option<Vec3>>,
     /// What light sampling knows of each.
-    pub receivers: Vec<Receiver>,
+    pub receivers: Vec<LightSampleContext>,
     /// The throughput with which the path arrived.
     pub throughput: Vec<Vec3>,
     /// Whether the path was scattered on its way here.
@@ -69,7 +69,7 @@ pub struct Vertex<'a> {
     pub path: &'a Path,
     pub point: &'a ShadingPoint,
     pub bsdf: &'a Bsdf<'a>,
-    pub receiver: Receiver,
+    pub receiver: LightSampleContext,
     /// That of the guide, if it lies in one.
     pub cell: Option<&'a Cell>,
 }
@@ -151,13 +151,13 @@ impl Vertices {
 }
 
 /// What light sampling knows of a place.
-pub fn receiver(scene: &Scene, point: &ShadingPoint, bsdf: &Bsdf<'_>) -> Receiver {
+pub fn receiver(scene: &Scene, point: &ShadingPoint, bsdf: &Bsdf<'_>) -> LightSampleContext {
     let s = &point.surface;
     let mut lobes = bsdf.all().filter(|l| !l.lobe.is_specular());
     // What lets light through is lit from behind as well.
     let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
     let normal = if one_sided { s.gnormal_seen() } else { Vec3::ZERO };
-    Receiver { position: s.position, normal, list: scene.geometry.shape(s.shape).lit_by }
+    LightSampleContext { position: s.position, normal, list: scene.geometry.shape(s.shape).lit_by }
 }
 
 fn refill<T: Clone>(list: &mut Vec<T>, lanes: usize, value: T) {

@@ -2,7 +2,7 @@
 
 use super::palette::{emission_color, fault_color, level_color, lobe_color, nothing, number_color};
 use super::path::Path;
-use super::watch::Seen;
+use super::watch::WatchedLookUps;
 use crate::bsdf::Bsdf;
 use crate::film::ToneCurve;
 use crate::geometry::Wanted;
@@ -37,7 +37,7 @@ pub struct Shown<'a> {
     pub shaded: &'a Shaded,
     pub bsdf: &'a Bsdf<'a>,
     /// What the shader did in this lane.
-    pub seen: (&'a Seen, usize),
+    pub seen: (&'a WatchedLookUps, usize),
     /// There is nothing but mirrors, and the path may follow them.
     pub mirrors: bool,
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// What the shader did in each lane of a block.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct WatchedLookUps {
     /// The finest level that a footprint chose.
     pub level: [Option<f32>; LANES],
     /// The longest step of a footprint, in texels of level 0.
@@ -21,7 +21,7 @@ pub struct Seen {
 pub struct Watch<'a> {
     host: &'a dyn HostServices,
     textures: &'a TextureSystem,
-    seen: Mutex<Seen>,
+    seen: Mutex<WatchedLookUps>,
 }
 
 impl<'a> Watch<'a> {
@@ -30,7 +30,7 @@ impl<'a> Watch<'a> {
         Watch { host, textures, seen: Mutex::default() }
     }
 
-    pub fn seen(self) -> Seen {
+    pub fn seen(self) -> WatchedLookUps {
         self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,7 @@ use super::aov::Recorded;
 use super::clock::Clock;
 use super::emission::EmissionMemory;
 use super::faults::Faults;
-use super::light_samples::{DrawnLight, LightSamples, Towards};
+use super::light_samples::{DrawnLight, LightDirection, LightSamples};
 use super::messages::Messages;
 use super::order::Order;
 use super::path::{Path, SurfaceHit};
@@ -12,7 +12,7 @@ use super::probe::{NotedLight, Probe};
 use super::vertices::Vertices;
 use super::view::View;
 use super::visibility::Crossings;
-use super::watch::Seen;
+use super::watch::WatchedLookUps;
 use crate::film::Shape;
 use crate::geometry::{Hit, Wanted};
 use crate::material::Scratch;
@@ -37,7 +37,7 @@ pub struct Workspace {
     pub vertices: Vertices,
     pub scratch: Scratch,
     /// The light samples that the lanes of the block draw.
-    pub drawn: Vec<(usize, Towards)>,
+    pub drawn: Vec<(usize, LightDirection)>,
     /// Light samples whose shadow rays are still to be traced, and the memory of the stages that do so.
     pub light: LightSamples,
     pub crossings: Crossings,
@@ -54,7 +54,7 @@ pub struct Workspace {
     /// What to show in place of light.
     pub view: Option<View>,
     /// For that, what the shader of the block did.
-    pub seen: Seen,
+    pub seen: WatchedLookUps,
     /// What shaders said: the path, the bounce, and the text.
     pub said: Vec<(u32, u32, String)>,
     pub messages: Messages,

@@ -1,7 +1,7 @@
 //! Points on emitting primitives: of triangles and parallelograms uniform by solid angle where they are near, of a sphere in the
 //! world itself by the cone that it subtends, of all others by area.
 
-use super::solid_angle::{Seen, SeenPoint};
+use super::solid_angle::{PolygonPoint, SphericalPolygon};
 use crate::geometry::{Geometry, Hit, Placed, Primitive, Sphere, instance};
 use crate::math::{Frame, concentric_disk, uniform_cone, uniform_triangle};
 use crate::ray::Ray;
@@ -17,7 +17,7 @@ pub struct Emitter {
 
 /// A direction to a point of a primitive.
 #[derive(Clone, Copy, Debug)]
-pub struct Drawn {
+pub struct ShapeSample {
     /// Unit length.
     pub wi: Vec3,
     /// The point, `hit.t` being the distance.
@@ -51,7 +51,7 @@ impl Emitter {
 
     /// A direction from `from` to a point of it; `None` where there is none, as on curves, which nobody draws points on.
     #[inline]
-    pub fn draw(&self, geometry: &Geometry, from: Vec3, u: Vec2) -> Option<Drawn> {
+    pub fn draw(&self, geometry: &Geometry, from: Vec3, u: Vec2) -> Option<ShapeSample> {
         let &Emitter { instance, primitive } = self;
         let (shape, body) = geometry.find(primitive);
         let hit = |t: f32, (u, v): (f32, f32)| Hit { t, primitive, instance, u, v };
@@ -60,13 +60,19 @@ impl Emitter {
         {
             let (wi, t) = sample_cone(s, from, one_minus_cos, u)?;
             let pdf = 1.0 / (TAU * one_minus_cos);
-            return Some(Drawn { wi, hit: hit(t, (0.0, 0.0)), shape, behind: false, pdf });
+            return Some(ShapeSample { wi, hit: hit(t, (0.0, 0.0)), shape, behind: false, pdf });
         }
         let placed = self.placed(geometry);
         if let Some(seen) = seen(body, placed.as_ref(), from) {
-            let SeenPoint { wi, distance, coordinates } = seen.sample(u)?;
+            let PolygonPoint { wi, distance, coordinates } = seen.sample(u)?;
             let behind = wi.dot(normal(body, placed.as_ref())?) > 0.0;
-            return Some(Drawn { wi, hit: hit(distance, coordinates), shape, behind, pdf: 1.0 / seen.solid_angle() });
+            return Some(ShapeSample {
+                wi,
+                hit: hit(distance, coordinates),
+                shape,
+                behind,
+                pdf: 1.0 / seen.solid_angle(),
+            });
         }
         let coordinates = coordinates(body, u);
         let point = point(body, coordinates, u)?.placed(placed.as_ref());
@@ -75,7 +81,7 @@ impl Emitter {
         let wi = (distance > 0.0).then(|| way / distance)?;
         let pdf = point.solid_angle_pdf(wi, distance);
         let behind = wi.dot(point.normal) > 0.0;
-        (pdf > 0.0).then(|| Drawn { wi, hit: hit(distance, coordinates), shape, behind, pdf })
+        (pdf > 0.0).then(|| ShapeSample { wi, hit: hit(distance, coordinates), shape, behind, pdf })
     }
 
     /// The density, per steradian, with which `draw` draws the direction `wi` in which `hit` was found on it.
@@ -157,13 +163,13 @@ impl Point {
 
 /// A triangle or a parallelogram as it is seen from a point, if that is how it is drawn from there.
 #[inline]
-fn seen(body: Primitive<'_>, placed: Option<&Placed>, from: Vec3) -> Option<Seen> {
+fn seen(body: Primitive<'_>, placed: Option<&Placed>, from: Vec3) -> Option<SphericalPolygon> {
     let place = |p: Vec3| placed.map_or(p, |placed| placed.to_world.transform_point3(p.as_dvec3()).as_vec3()) - from;
     match body {
-        Primitive::Triangle(mesh, t) => Seen::triangle(mesh.vertices(t).map(place)),
+        Primitive::Triangle(mesh, t) => SphericalPolygon::triangle(mesh.vertices(t).map(place)),
         Primitive::Quad(q) => {
             let [origin, x, y] = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)].map(|(x, y)| place(q.plane.at(x, y)));
-            Seen::parallelogram(origin, [x - origin, y - origin])
+            SphericalPolygon::parallelogram(origin, [x - origin, y - origin])
         }
         _ => None,
     }

@@ -2,7 +2,7 @@
 //! Sampling of Many Lights with Adaptive Tree Splitting", 2018; Pharr et al., "Physically Based Rendering", 4th
 //! edition, 12.6.3).
 
-use super::Receiver;
+use super::LightSampleContext;
 use glam::Vec3;
 use std::f32::consts::PI;
 
@@ -115,7 +115,7 @@ impl Cluster {
     /// A bound of what the lights may bring to a receiver, up to how near the nearest of them is. 0 only where they bring
     /// nothing.
     #[inline(always)]
-    pub fn importance(&self, receiver: &Receiver) -> f32 {
+    pub fn importance(&self, receiver: &LightSampleContext) -> f32 {
         let way = receiver.position - self.center;
         let (d2, r2) = (way.length_squared(), self.radius * self.radius);
         if d2 <= r2.max(f32::MIN_POSITIVE) {
@@ -216,7 +216,8 @@ mod tests {
             };
             let (one, normal) = flat(&mut s);
             let both = one.union(&flat(&mut s).0);
-            let receiver = Receiver { position: point(&mut s), normal: uniform_cone(s.next_2d(), 2.0), list: 0 };
+            let receiver =
+                LightSampleContext { position: point(&mut s), normal: uniform_cone(s.next_2d(), 2.0), list: 0 };
             let on = one.low + (one.high - one.low) * Vec3::new(s.next_1d(), s.next_1d(), s.next_1d());
             let to_light = on - receiver.position;
             let out = -to_light.dot(normal);
@@ -232,13 +233,16 @@ mod tests {
     #[test]
     fn importance_falls_with_the_square_of_the_distance() {
         let light = LightBounds::flat((Vec3::splat(-0.01), Vec3::splat(0.01)), Vec3::NEG_Y, [6.0, 0.0]);
-        let at =
-            |y: f32, normal: Vec3| light.cluster().importance(&Receiver { position: Vec3::Y * y, normal, list: 0 });
+        let at = |y: f32, normal: Vec3| {
+            light.cluster().importance(&LightSampleContext { position: Vec3::Y * y, normal, list: 0 })
+        };
         assert!((at(-10.0, Vec3::Y) - 0.06).abs() < 1e-4 && (at(-20.0, Vec3::ZERO) - 0.015).abs() < 1e-4);
         assert_eq!(at(10.0, Vec3::NEG_Y), 0.0, "its back is dark");
         assert_eq!(at(-10.0, Vec3::NEG_Y), 0.0, "below the horizon");
         let both = LightBounds::flat((Vec3::splat(-0.01), Vec3::splat(0.01)), Vec3::Y, [3.0, 6.0]);
-        let at = |y: f32| both.cluster().importance(&Receiver { position: Vec3::Y * y, normal: Vec3::ZERO, list: 0 });
+        let at = |y: f32| {
+            both.cluster().importance(&LightSampleContext { position: Vec3::Y * y, normal: Vec3::ZERO, list: 0 })
+        };
         assert!((at(-10.0) - 0.06).abs() < 1e-4 && (at(10.0) - 0.03).abs() < 1e-4, "{} {}", at(-10.0), at(10.0));
     }
 }

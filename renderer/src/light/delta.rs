@@ -49,7 +49,7 @@ pub struct AimedProfile {
 
 /// The light of a light without extent at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Arriving {
+pub struct LightLiSample {
     /// To the light, of unit length.
     pub wi: Vec3,
     /// To the light; infinite for a distant one.
@@ -62,8 +62,8 @@ pub struct Arriving {
 
 impl ParallelLight {
     /// What arrives anywhere if nothing is between.
-    pub fn arriving(&self) -> Arriving {
-        Arriving { wi: -self.direction, distance: f32::INFINITY, irradiance: self.irradiance, per_unit: 1.0 }
+    pub fn arriving(&self) -> LightLiSample {
+        LightLiSample { wi: -self.direction, distance: f32::INFINITY, irradiance: self.irradiance, per_unit: 1.0 }
     }
 }
 
@@ -79,14 +79,14 @@ impl PointLight {
     }
 
     /// What arrives at `from` if nothing is between; `None` where that is nothing, and at the light itself.
-    pub fn arriving(&self, from: Vec3) -> Option<Arriving> {
+    pub fn arriving(&self, from: Vec3) -> Option<LightLiSample> {
         let to_light = self.position - from;
         let distance = to_light.length();
         let wi = to_light.try_normalize()?;
         let share = self.share(-wi);
         let per_unit = share / (distance * distance);
         let irradiance = self.intensity * per_unit;
-        (share > 0.0 && irradiance.is_finite()).then_some(Arriving { wi, distance, irradiance, per_unit })
+        (share > 0.0 && irradiance.is_finite()).then_some(LightLiSample { wi, distance, irradiance, per_unit })
     }
 
     /// Of the intensity, what goes out in the unit direction `d`.
@@ -154,7 +154,7 @@ mod tests {
         assert!((found.wi - Vec3::new(0.0, 0.6, 0.8)).length() < 1e-6);
         assert_eq!(point.arriving(Vec3::new(0.0, 3.0, 4.0)), None);
         let distant = ParallelLight { direction: Vec3::NEG_Y, irradiance: Vec3::ONE };
-        let expected = Arriving { wi: Vec3::Y, distance: f32::INFINITY, irradiance: Vec3::ONE, per_unit: 1.0 };
+        let expected = LightLiSample { wi: Vec3::Y, distance: f32::INFINITY, irradiance: Vec3::ONE, per_unit: 1.0 };
         assert_eq!(distant.arriving(), expected);
     }
 

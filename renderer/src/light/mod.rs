@@ -4,10 +4,10 @@
 mod area;
 mod bounds;
 mod delta;
+mod emission;
+mod emission_sampler;
 mod environment;
-mod glow;
 mod ies;
-mod leaving;
 mod links;
 mod profile;
 mod sampling;
@@ -18,12 +18,12 @@ mod sun;
 mod tests;
 mod tree;
 
-pub use area::Drawn;
-pub use delta::{AimedProfile, Arriving, Cone, ParallelLight, PointLight};
+pub use area::ShapeSample;
+pub use delta::{AimedProfile, Cone, LightLiSample, ParallelLight, PointLight};
+pub use emission::{EmissionContext, MaterialEmission};
+pub use emission_sampler::{EmissionSampler, Left};
 pub use environment::{Daylight, DirectionFootprint, Environment, EnvironmentKind, Others, level_sizes};
-pub use glow::{Glow, Studio};
 pub use ies::load as load_ies;
-pub use leaving::{Leaving, Left};
 pub use links::{LightName, LinkList, Links};
 pub use profile::Profile;
 pub use sampling::{LightChoice, LightSampling};
@@ -34,7 +34,7 @@ use glam::Vec3;
 
 /// A light that is neither a shape nor the environment, by its number among its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LightPlace {
+pub enum LightId {
     /// A point or spot light.
     Point(u32),
     Parallel(u32),
@@ -43,7 +43,7 @@ pub enum LightPlace {
 
 /// Where light is gathered, as far as its sampling depends on that.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Receiver {
+pub struct LightSampleContext {
     pub position: Vec3,
     /// Unit length, on the side from which alone light counts; 0 where that of all sides does.
     pub normal: Vec3,

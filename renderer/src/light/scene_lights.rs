@@ -3,12 +3,12 @@
 //! A tree draws one of them for each sample. A few point and spot lights are each evaluated instead, without noise. A
 //! shape that emits in a group does so wherever the group is placed, and each place is a light of its own.
 
-use super::area::{Drawn, Emitter};
+use super::area::{Emitter, ShapeSample};
 use super::bounds::LightBounds;
-use super::glow::{Glow, Studio};
+use super::emission::{EmissionContext, MaterialEmission};
 use super::links::{LightName, Links};
 use super::tree::LightTree;
-use super::{LightChoice, PointLight, Receiver};
+use super::{LightChoice, LightSampleContext, PointLight};
 use crate::geometry::{Body, Geometry, Hit, Primitive};
 use crate::math::luminance;
 use glam::{Vec2, Vec3};
@@ -31,7 +31,7 @@ pub struct SceneLights {
     /// For each list of the links one; numbers of lights are those of primitives, then of points.
     trees: Vec<LightTree>,
     /// By material.
-    glows: Vec<Glow>,
+    glows: Vec<MaterialEmission>,
     /// Shapes whose material varies and was dark at all points where it was asked.
     dark: HashSet<u32>,
     choice: LightChoice,
@@ -41,7 +41,7 @@ pub struct SceneLights {
 #[derive(Debug)]
 pub enum LightSample<'a> {
     /// A point of a shape.
-    Surface(Drawn),
+    Surface(ShapeSample),
     /// A light without extent, its number, and the probability with which it was chosen.
     Point(u32, &'a PointLight, f32),
 }
@@ -49,7 +49,7 @@ pub enum LightSample<'a> {
 impl SceneLights {
     /// `studio` asks the materials of the shapes.
     pub fn new(
-        studio: &Studio<'_>,
+        studio: &EmissionContext<'_>,
         points: Vec<(PointLight, LightName)>,
         links: Links,
         choice: LightChoice,
@@ -90,10 +90,10 @@ impl SceneLights {
 
     /// Follows materials that have other parameters, if they send out other light by that, and shapes and point lights if
     /// some of them are `changed`.
-    pub fn follow(&mut self, studio: &Studio<'_>, changed: bool) {
+    pub fn follow(&mut self, studio: &EmissionContext<'_>, changed: bool) {
         let glows = studio.glows();
         // What varies was asked at some points: it may be otherwise there.
-        if changed || glows != self.glows || glows.contains(&Glow::Varying) {
+        if changed || glows != self.glows || glows.contains(&MaterialEmission::Varying) {
             *self = SceneLights::new(studio, std::mem::take(&mut self.points), self.links.clone(), self.choice);
         }
     }
@@ -120,8 +120,8 @@ impl SceneLights {
     }
 
     /// What a material sends out to both sides.
-    pub fn glow(&self, material: u32) -> Glow {
-        self.glows.get(material as usize).copied().unwrap_or(Glow::Dark)
+    pub fn glow(&self, material: u32) -> MaterialEmission {
+        self.glows.get(material as usize).copied().unwrap_or(MaterialEmission::Dark)
     }
 
     /// Whether a shape whose material's emission varies was dark at all points where it was asked.
@@ -161,7 +161,7 @@ impl SceneLights {
     }
 
     /// One of the lights, for a receiver; `None` where it cannot shine there.
-    pub fn sample(&self, geometry: &Geometry, receiver: &Receiver, u: Vec2) -> Option<LightSample<'_>> {
+    pub fn sample(&self, geometry: &Geometry, receiver: &LightSampleContext, u: Vec2) -> Option<LightSample<'_>> {
         let (number, p, stretched) = self.tree(receiver).sample(receiver, u.x)?;
         let number = number as usize;
         let Some(emitter) = self.emitters.get(number) else {
@@ -169,20 +169,20 @@ impl SceneLights {
             return Some(LightSample::Point(point as u32, &self.points[point].0, p));
         };
         let drawn = emitter.draw(geometry, receiver.position, Vec2::new(stretched, u.y))?;
-        let dark = drawn.behind && self.glow(geometry.shape(drawn.shape).material) == Glow::Dark;
-        (!dark).then_some(LightSample::Surface(Drawn { pdf: drawn.pdf * p, ..drawn }))
+        let dark = drawn.behind && self.glow(geometry.shape(drawn.shape).material) == MaterialEmission::Dark;
+        (!dark).then_some(LightSample::Surface(ShapeSample { pdf: drawn.pdf * p, ..drawn }))
     }
 
     /// The density, per steradian, with which `sample` draws the direction `wi` in which `hit` was found; `None` where it
     /// is never drawn.
-    pub fn pdf(&self, geometry: &Geometry, receiver: &Receiver, wi: Vec3, hit: &Hit) -> Option<f32> {
+    pub fn pdf(&self, geometry: &Geometry, receiver: &LightSampleContext, wi: Vec3, hit: &Hit) -> Option<f32> {
         let number = self.emitters.binary_search(&Emitter::of(hit)).ok()?;
         let p = self.tree(receiver).probability(receiver, number as u32);
         let pdf = p * Emitter::density(geometry, receiver.position, wi, hit);
         (pdf > 0.0).then_some(pdf)
     }
 
-    fn tree(&self, receiver: &Receiver) -> &LightTree {
+    fn tree(&self, receiver: &LightSampleContext) -> &LightTree {
         // There is one for each list.
         &self.trees[receiver.list as usize]
     }
@@ -190,8 +190,8 @@ impl SceneLights {
 
 /// The emitters of a scene while they are collected.
 struct Found<'a> {
-    studio: &'a Studio<'a>,
-    glows: Vec<Glow>,
+    studio: &'a EmissionContext<'a>,
+    glows: Vec<MaterialEmission>,
     found: Vec<(Emitter, LightBounds)>,
     /// For shapes whose materials vary, the mean luminance of each primitive's sides; `None` for dark ones.
     varying: HashMap<u32, Option<Vec<[f32; 2]>>>,
@@ -219,8 +219,8 @@ impl Found<'_> {
     fn may_emit(&self, primitive: u32) -> bool {
         let geometry = self.studio.around.geometry;
         let shape = geometry.shape(geometry.shape_of(primitive));
-        let glow = self.glows.get(shape.material as usize).copied().unwrap_or(Glow::Dark);
-        Emitter::is_drawn(geometry, primitive) && (shape.emission != Vec3::ZERO || glow != Glow::Dark)
+        let glow = self.glows.get(shape.material as usize).copied().unwrap_or(MaterialEmission::Dark);
+        Emitter::is_drawn(geometry, primitive) && (shape.emission != Vec3::ZERO || glow != MaterialEmission::Dark)
     }
 
     /// The emitters of a group that a path leads to, and of those below. What turns out to be dark is not asked again: groups
@@ -249,23 +249,23 @@ impl Found<'_> {
         let number = geometry.shape_of(first);
         let shape = geometry.shape(number);
         let count = count.min((MAX_EMITTERS - self.found.len()) as u32);
-        let glow = self.glows.get(shape.material as usize).copied().unwrap_or(Glow::Dark);
+        let glow = self.glows.get(shape.material as usize).copied().unwrap_or(MaterialEmission::Dark);
         let studio = self.studio;
         let varying = match glow {
-            Glow::Varying => {
+            MaterialEmission::Varying => {
                 self.varying.entry(number).or_insert_with(|| studio.luminances(first, count, path)).as_deref()
             }
             _ => None,
         };
         let of_shape = luminance(shape.emission);
         let sides = |i: usize| match glow {
-            Glow::Dark => [0.0; 2],
-            Glow::Even(radiance) => [luminance(radiance); 2],
-            Glow::Varying => varying.and_then(|v| v.get(i)).copied().unwrap_or_default(),
+            MaterialEmission::Dark => [0.0; 2],
+            MaterialEmission::Even(radiance) => [luminance(radiance); 2],
+            MaterialEmission::Varying => varying.and_then(|v| v.get(i)).copied().unwrap_or_default(),
         };
         // What looked dark where it was asked may yet have a bright emitter: it is drawn now and then.
         let least = varying.map_or(0.0, |v| 0.01 * v.iter().flatten().sum::<f32>() / (2 * v.len().max(1)) as f32);
-        if of_shape == 0.0 && glow == Glow::Varying && varying.is_none() {
+        if of_shape == 0.0 && glow == MaterialEmission::Varying && varying.is_none() {
             return;
         }
         for i in 0..count {

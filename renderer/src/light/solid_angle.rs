@@ -16,7 +16,7 @@ const FAR: f32 = 9.0;
 
 /// A triangle or a parallelogram, by its corners relative to the point from which it is seen.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct SphericalPolygon {
     corners: [Vec3; 4],
     /// Of the triangle of the first three, and of the one that the fourth adds.
     angles: [f32; 2],
@@ -24,7 +24,7 @@ pub struct Seen {
 
 /// A point of it.
 #[derive(Clone, Copy, Debug)]
-pub struct SeenPoint {
+pub struct PolygonPoint {
     /// Unit length.
     pub wi: Vec3,
     pub distance: f32,
@@ -32,29 +32,29 @@ pub struct SeenPoint {
     pub coordinates: (f32, f32),
 }
 
-impl Seen {
+impl SphericalPolygon {
     /// A triangle; `None` where directions to it are no better than points of it.
     #[inline]
-    pub fn triangle([a, b, c]: [Vec3; 3]) -> Option<Seen> {
+    pub fn triangle([a, b, c]: [Vec3; 3]) -> Option<SphericalPolygon> {
         let middle = (a + b + c) / 3.0;
         let reach = [a, b, c].map(|corner| (corner - middle).length_squared());
         let near = FAR * reach[0].max(reach[1]).max(reach[2]) > middle.length_squared();
-        if near { Seen::new([a, b, c, c]) } else { None }
+        if near { SphericalPolygon::new([a, b, c, c]) } else { None }
     }
 
     /// The points `origin + x along[0] + y along[1]` likewise.
     #[inline]
-    pub fn parallelogram(origin: Vec3, [x, y]: [Vec3; 2]) -> Option<Seen> {
+    pub fn parallelogram(origin: Vec3, [x, y]: [Vec3; 2]) -> Option<SphericalPolygon> {
         let middle = origin + 0.5 * (x + y);
         let reach = 0.25 * (x + y).length_squared().max((x - y).length_squared());
         let near = FAR * reach > middle.length_squared();
-        if near { Seen::new([origin, origin + x, origin + x + y, origin + y]) } else { None }
+        if near { SphericalPolygon::new([origin, origin + x, origin + x + y, origin + y]) } else { None }
     }
 
-    fn new(corners: [Vec3; 4]) -> Option<Seen> {
+    fn new(corners: [Vec3; 4]) -> Option<SphericalPolygon> {
         let [a, b, c, d] = corners.map(Vec3::normalize_or_zero);
         let second = if corners[2] == corners[3] { 0.0 } else { solid_angle([a, c, d]) };
-        let seen = Seen { corners, angles: [solid_angle([a, b, c]), second] };
+        let seen = SphericalPolygon { corners, angles: [solid_angle([a, b, c]), second] };
         SENSIBLE.contains(&seen.solid_angle()).then_some(seen)
     }
 
@@ -63,7 +63,7 @@ impl Seen {
     }
 
     /// A point of it for a point of the unit square; `None` where it is seen so much from the side that rounding decides.
-    pub fn sample(&self, mut u: Vec2) -> Option<SeenPoint> {
+    pub fn sample(&self, mut u: Vec2) -> Option<PolygonPoint> {
         let [a, b, c, d] = self.corners;
         let share = self.angles[0] / self.solid_angle();
         let first = u.x < share;
@@ -78,7 +78,7 @@ impl Seen {
             true => (second + third, third),
             false => (second, second + third),
         };
-        Some(SeenPoint { wi, distance, coordinates })
+        Some(PolygonPoint { wi, distance, coordinates })
     }
 }
 
@@ -133,8 +133,8 @@ mod tests {
     fn solid_angles_are_those_of_geometry() {
         assert!((solid_angle([Vec3::X, Vec3::Y, Vec3::Z]) - FRAC_PI_2).abs() < 1e-6);
         // A face of a cube round the point is a sixth of the sphere.
-        let face =
-            Seen::parallelogram(Vec3::new(-1.0, -1.0, 1.0), [Vec3::X * 2.0, Vec3::Y * 2.0]).expect("it is large");
+        let face = SphericalPolygon::parallelogram(Vec3::new(-1.0, -1.0, 1.0), [Vec3::X * 2.0, Vec3::Y * 2.0])
+            .expect("it is large");
         assert!((face.solid_angle() - 4.0 * PI / 6.0).abs() < 1e-5);
         // Far away, area times cosine over the square of the distance.
         let small = [Vec3::new(0.0, 0.0, 10.0), Vec3::new(1.0, 0.0, 10.0), Vec3::new(0.0, 1.0, 10.0)];
@@ -146,7 +146,7 @@ mod tests {
             [Vec3::new(0.0, 0.0, 1e4), Vec3::new(1.0, 0.0, 1e4), Vec3::new(0.0, 1.0, 1e4)],
             [Vec3::splat(f32::NAN), Vec3::X, Vec3::Y],
         ] {
-            assert!(Seen::triangle([a, b, c]).is_none(), "{a} {b} {c}");
+            assert!(SphericalPolygon::triangle([a, b, c]).is_none(), "{a} {b} {c}");
         }
     }
 
@@ -160,11 +160,12 @@ mod tests {
             [Vec3::new(0.5, 0.0, 0.1), Vec3::new(0.0, 0.6, 0.02)],
             [Vec3::new(9.0, 0.0, 0.0), Vec3::new(1.0, 9.0, -0.5)],
         ] {
-            let whole = Seen::parallelogram(corner, along).expect("it is large");
+            let whole = SphericalPolygon::parallelogram(corner, along).expect("it is large");
             for (left, low) in [(0.3, 1.0), (1.0, 0.4), (0.6, 0.7)] {
                 let part = [along[0] * left, along[1] * low];
                 let [x, y] = part;
-                let part = Seen::new([corner, corner + x, corner + x + y, corner + y]).expect("so are its parts");
+                let part =
+                    SphericalPolygon::new([corner, corner + x, corner + x + y, corner + y]).expect("so are its parts");
                 let inside = (0..N).filter(|i| {
                     let point = whole.sample(Sampler::new(6, (1, 2), *i).next_2d()).expect("it is seen well");
                     let (x, y) = point.coordinates;
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn points_of_triangles_are_points_of_them() {
         let [a, b, c] = [Vec3::new(0.0, 1.0, 1.0), Vec3::new(2.0, 0.5, 1.5), Vec3::new(-1.0, -1.0, 2.0)];
-        let seen = Seen::triangle([a, b, c]).expect("it is large");
+        let seen = SphericalPolygon::triangle([a, b, c]).expect("it is large");
         for i in 0..1000 {
             let point = seen.sample(Sampler::new(6, (1, 2), i).next_2d()).expect("it is seen well");
             let (x, y) = point.coordinates;

@@ -1,6 +1,8 @@
 //! Light sampling of emitting shapes against their form factors, and against the hits that it predicts.
 
-use super::{Drawn, Leaving, LightChoice, LightSample, Links, Receiver, SceneLights, Studio};
+use super::{
+    EmissionContext, EmissionSampler, LightChoice, LightSample, LightSampleContext, Links, SceneLights, ShapeSample,
+};
 use crate::accel::Accel;
 use crate::geometry::{Disk, Geometry, Quad, Shape, Sphere, Transform, TriangleMesh, surface};
 use crate::material::{Spaces, Surroundings};
@@ -16,14 +18,14 @@ fn lights(geometry: &Geometry) -> SceneLights {
     let textures = TextureSystem::new(Vec::new(), &CacheOptions::default(), None).expect("a large budget");
     let around = Surroundings { spaces: &Spaces::default(), geometry };
     SceneLights::new(
-        &Studio { around, materials: &[], textures: &textures },
+        &EmissionContext { around, materials: &[], textures: &textures },
         Vec::new(),
         Links::default(),
         LightChoice::Tree,
     )
 }
 
-fn draw(lights: &SceneLights, geometry: &Geometry, receiver: &Receiver, u: Vec2) -> Option<Drawn> {
+fn draw(lights: &SceneLights, geometry: &Geometry, receiver: &LightSampleContext, u: Vec2) -> Option<ShapeSample> {
     match lights.sample(geometry, receiver, u)? {
         LightSample::Surface(drawn) => Some(drawn),
         LightSample::Point(..) => None,
@@ -35,7 +37,7 @@ fn irradiance(geometry: &Geometry, from: Vec3, n: Vec3) -> f32 {
     let lights = lights(geometry);
     const N: u32 = 1 << 14;
     let by = |normal: Vec3| {
-        let receiver = Receiver { position: from, normal, list: 0 };
+        let receiver = LightSampleContext { position: from, normal, list: 0 };
         let one = |i| {
             let sample = draw(&lights, geometry, &receiver, Sampler::new(0, (0, 0), i).next_2d());
             sample.map_or(0.0, |l| {
@@ -137,7 +139,7 @@ fn photons_carry_the_power_of_their_lights() {
     geometry.add(Quad::rectangle(Vec2::ONE), shape(2.0));
     geometry.add_sphere(Sphere { center: Vec3::new(3.0, 2.0, 0.0), radius: 0.5 }, shape(4.0));
     let lights = lights(&geometry);
-    let leaving = Leaving::new(&lights).expect("both shine");
+    let leaving = EmissionSampler::new(&lights).expect("both shine");
     const N: u32 = 1 << 14;
     let mut sums = [0.0; 2];
     for i in 0..N {
@@ -174,7 +176,7 @@ fn sampled_directions_find_the_light_with_the_density_they_say() {
     geometry.add_instance(0, group, squeezed, 7).expect("it is well-formed");
     geometry.add_sphere(Sphere { center: Vec3::new(3.0, 2.0, 0.0), radius: 0.5 }, shape(4.0));
     let (lights, accel) = (lights(&geometry), Accel::build(&geometry));
-    let receiver = Receiver::default();
+    let receiver = LightSampleContext::default();
     let mut met = [false; 6];
     for i in 0..600 {
         let u = Sampler::new(4, (0, 0), i).next_2d();

@@ -2,7 +2,7 @@
 //! likely.
 
 use super::bounds::{Cluster, LightBounds};
-use super::{LightChoice, Receiver};
+use super::{LightChoice, LightSampleContext};
 
 /// A binary tree over lights, which are known by numbers.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +87,7 @@ impl LightTree {
 
     /// A light for `u` in [0, 1), its probability, and `u` stretched to be uniform again; `None` where none can bring
     /// anything.
-    pub fn sample(&self, receiver: &Receiver, mut u: f32) -> Option<(u32, f32, f32)> {
+    pub fn sample(&self, receiver: &LightSampleContext, mut u: f32) -> Option<(u32, f32, f32)> {
         let (mut at, mut p) = (0, 1.0);
         loop {
             match self.nodes.get(at as usize)?.content {
@@ -121,7 +121,7 @@ impl LightTree {
     }
 
     /// The probability with which `sample` draws a light.
-    pub fn probability(&self, receiver: &Receiver, light: u32) -> f32 {
+    pub fn probability(&self, receiver: &LightSampleContext, light: u32) -> f32 {
         let Some(&Place { leaf, index }) = self.places.get(light as usize) else { return 0.0 };
         let Some(Node { content: Content::Leaf(first, count), .. }) = self.nodes.get(leaf as usize) else { return 0.0 };
         let total: f32 = self.intensities[*first as usize..(first + count) as usize].iter().sum();
@@ -141,11 +141,11 @@ impl LightTree {
     }
 
     /// Whether any light may; of a tree that is one leaf.
-    fn reaches(&self, receiver: &Receiver) -> bool {
+    fn reaches(&self, receiver: &LightSampleContext) -> bool {
         self.importance(0, receiver) > 0.0
     }
 
-    fn importance(&self, node: u32, receiver: &Receiver) -> f32 {
+    fn importance(&self, node: u32, receiver: &LightSampleContext) -> f32 {
         let lights = &self.nodes[node as usize].lights;
         match self.choice {
             LightChoice::Tree => lights.importance(receiver),
@@ -154,7 +154,7 @@ impl LightTree {
     }
 
     /// How likely the first child of a node is; of the root `None` where neither brings anything.
-    fn share(&self, node: u32, second: u32, receiver: &Receiver) -> Option<f32> {
+    fn share(&self, node: u32, second: u32, receiver: &LightSampleContext) -> Option<f32> {
         let (first, second) = (self.importance(node + 1, receiver), self.importance(second, receiver));
         let (sum, share) = (first + second, first / (first + second));
         // Further down it does not matter where both are dark, and infinite ones, of lights where the receiver is, say
@@ -236,10 +236,10 @@ mod tests {
         (0..n).map(one).collect()
     }
 
-    fn receiver(i: u32) -> Receiver {
+    fn receiver(i: u32) -> LightSampleContext {
         let mut s = Sampler::new(3, (0, 0), i);
         let normal = if i.is_multiple_of(2) { Vec3::ZERO } else { uniform_cone(s.next_2d(), 2.0) };
-        Receiver { position: point(&mut s) * if i.is_multiple_of(5) { 30.0 } else { 1.0 }, normal, list: 0 }
+        LightSampleContext { position: point(&mut s) * if i.is_multiple_of(5) { 30.0 } else { 1.0 }, normal, list: 0 }
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
         let mut tree = LightTree { places: vec![Place::NOWHERE; 40], ..LightTree::default() };
         let mut all: Vec<_> = lights(40).into_iter().filter(|l| l.1.intensity > 0.0).collect();
         tree.build(&mut all, 8, 0, 0);
-        let receiver = Receiver { position: Vec3::splat(20.0), normal: Vec3::ZERO, list: 0 };
+        let receiver = LightSampleContext { position: Vec3::splat(20.0), normal: Vec3::ZERO, list: 0 };
         let sum: f32 = (0..40).map(|l| tree.probability(&receiver, l)).sum();
         assert!((sum - 1.0).abs() < 1e-4 && tree.nodes.len() < 20, "{sum}");
         for draw in 0..1000 {
@@ -305,7 +305,7 @@ mod tests {
     fn very_many_lights_in_one_place_make_no_deep_tree() {
         let one = |i| (i, LightBounds::round((Vec3::ZERO, Vec3::ZERO), 1.0));
         let tree = LightTree::new((0..1 << 18).map(one), 1 << 18, LightChoice::Tree);
-        let receiver = Receiver { position: Vec3::X, normal: Vec3::ZERO, list: 0 };
+        let receiver = LightSampleContext { position: Vec3::X, normal: Vec3::ZERO, list: 0 };
         assert!((tree.probability(&receiver, 77) * (1 << 18) as f32 - 1.0).abs() < 1e-3);
         assert!(tree.nodes.len() < 1 << 19);
         assert!(LightTree::new([], 0, LightChoice::Tree).sample(&receiver, 0.5).is_none());

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::accel::Accel;
 use crate::film::{Adaptive, Tile};
-use crate::light::{Environment, SceneLights, Studio};
+use crate::light::{EmissionContext, Environment, SceneLights};
 use crate::material::{HitValues, Material, Space, Spaces, Surroundings};
 use crate::memory;
 use ssl_compiler::diagnostics::{Diagnostic, Severity};
@@ -95,7 +95,7 @@ pub fn build(
     }
     let spaces = Spaces { objects, camera: Space::camera(view.position, view.target, view.up) };
     let around = Surroundings { spaces: &spaces, geometry: &geometry };
-    let studio = Studio { around, materials: &materials, textures: &textures };
+    let studio = EmissionContext { around, materials: &materials, textures: &textures };
     let lights = SceneLights::new(&studio, points, linking.links, file.integrator.light_choice);
     let environment = Environment::new(kind, rotation, &textures);
     let mut light_settings = light_settings::of_lights(&file.lights, &light_places);

@@ -4,7 +4,7 @@ use super::contents::Scene;
 use super::light_settings::{LightSetting, LightSource};
 use super::variable_settings::VariableSetting;
 use crate::geometry::{Giver, TableRows};
-use crate::light::LightPlace;
+use crate::light::LightId;
 use glam::Vec3;
 
 impl Scene {
@@ -13,11 +13,11 @@ impl Scene {
         let LightSetting { source, value: kept, .. } = &mut self.light_settings[setting];
         *kept = value;
         match source {
-            LightSource::Light { place: LightPlace::Point(i), tint } => self.lights.set_intensity(*i, value * *tint),
-            LightSource::Light { place: LightPlace::Parallel(i), tint } => {
+            LightSource::Light { place: LightId::Point(i), tint } => self.lights.set_intensity(*i, value * *tint),
+            LightSource::Light { place: LightId::Parallel(i), tint } => {
                 self.parallel[*i as usize].0.irradiance = value * *tint;
             }
-            LightSource::Light { place: LightPlace::Sun(i), tint } => {
+            LightSource::Light { place: LightId::Sun(i), tint } => {
                 self.suns[*i as usize].0.set_irradiance(value * *tint);
             }
             LightSource::Shapes(shapes) => shapes.iter().for_each(|shape| self.geometry.set_emission(*shape, value)),

@@ -6,7 +6,7 @@ use super::variable_settings::VariableSetting;
 use crate::accel::Accel;
 use crate::geometry::Geometry;
 use crate::guide::Guide;
-use crate::light::{Environment, LightName, ParallelLight, SceneLights, Studio, Sun};
+use crate::light::{EmissionContext, Environment, LightName, ParallelLight, SceneLights, Sun};
 use crate::material::{HitValues, Material, Spaces, Surroundings};
 use crate::texture::TextureSystem;
 
@@ -58,7 +58,7 @@ impl Scene {
             self.accel = Accel::build_with(geometry, self.accel.structure())?;
         }
         let around = Surroundings { spaces, geometry };
-        self.lights.follow(&Studio { around, materials, textures }, lights);
+        self.lights.follow(&EmissionContext { around, materials, textures }, lights);
         Ok(())
     }
 }

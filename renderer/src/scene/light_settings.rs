@@ -3,7 +3,7 @@
 
 use super::named_tables::{self, ShapesOfTables};
 use super::schema::{EnvironmentTable, LightTable, SceneFile};
-use crate::light::{Environment, LightPlace};
+use crate::light::{Environment, LightId};
 use glam::Vec3;
 
 /// A color of the scene's file to which light is in proportion.
@@ -22,7 +22,7 @@ pub struct LightSetting {
 #[derive(Clone, Debug)]
 pub enum LightSource {
     /// A light, whose intensity or irradiance is the value times a tint.
-    Light { place: LightPlace, tint: Vec3 },
+    Light { place: LightId, tint: Vec3 },
     /// The shapes that come from one table.
     Shapes(Vec<u32>),
     /// A color of the environment, by its number, and the sun that comes with it.
@@ -30,9 +30,9 @@ pub enum LightSource {
 }
 
 /// Those of the lights, which stand at `places` with tints, in the order of their tables.
-pub(super) fn of_lights(tables: &[LightTable], places: &[(LightPlace, Vec3)]) -> Vec<LightSetting> {
+pub(super) fn of_lights(tables: &[LightTable], places: &[(LightId, Vec3)]) -> Vec<LightSetting> {
     let names = named_tables::names(tables.iter().map(|table| table.name.as_deref()));
-    let one = |(i, (table, &(place, tint))): (usize, (&LightTable, &(LightPlace, Vec3)))| {
+    let one = |(i, (table, &(place, tint))): (usize, (&LightTable, &(LightId, Vec3)))| {
         let (key, value) = match table.kind.get_ref().as_str() {
             "distant" => ("irradiance", &table.irradiance),
             _ => ("intensity", &table.intensity),

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::linking::Linking;
 use super::schema::LightTable;
 use super::{codes, nearby};
-use crate::light::{AimedProfile, Cone, LightName, LightPlace, ParallelLight, PointLight, Profile, Sun, load_ies};
+use crate::light::{AimedProfile, Cone, LightId, LightName, ParallelLight, PointLight, Profile, Sun, load_ies};
 use crate::math::blackbody;
 use glam::Vec3;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub fn build(
     linking: &Linking,
     brought: Lights,
     context: &mut Context,
-) -> (Lights, Vec<(LightPlace, Vec3)>) {
+) -> (Lights, Vec<(LightId, Vec3)>) {
     let (mut lights, mut profiles) = (Lights::default(), HashMap::new());
     let light = |table| light(table, linking.number(&table.name), &mut profiles, &mut lights, context);
     let places = tables.iter().filter_map(light).collect();
@@ -52,7 +52,7 @@ fn light(
     profiles: &mut Profiles,
     lights: &mut Lights,
     context: &mut Context,
-) -> Option<(LightPlace, Vec3)> {
+) -> Option<(LightId, Vec3)> {
     let kind = table.kind.get_ref().as_str();
     check_keys(table, context);
     let tint = match &table.temperature {
@@ -65,11 +65,11 @@ fn light(
         let place = match angle(table, context)? {
             0.0 => {
                 lights.parallel.push((ParallelLight { direction, irradiance }, name));
-                LightPlace::Parallel(lights.parallel.len() as u32 - 1)
+                LightId::Parallel(lights.parallel.len() as u32 - 1)
             }
             angle => {
                 lights.suns.push((Sun::new(direction, irradiance, angle), name));
-                LightPlace::Sun(lights.suns.len() as u32 - 1)
+                LightId::Sun(lights.suns.len() as u32 - 1)
             }
         };
         return Some((place, tint));
@@ -84,7 +84,7 @@ fn light(
         None => None,
     };
     lights.points.push((PointLight { position, intensity, cone, profile }, name));
-    Some((LightPlace::Point(lights.points.len() as u32 - 1), tint))
+    Some((LightId::Point(lights.points.len() as u32 - 1), tint))
 }
 
 /// The unit direction of a light, by its `direction` or, from `position`, by its `look_at`.

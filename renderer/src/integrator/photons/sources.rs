@@ -4,7 +4,7 @@ use super::casters::{self, Ball};
 use super::trail::{Trail, Transport};
 use crate::accel::offset_origin;
 use crate::integrator::path::Path;
-use crate::light::{DirectionFootprint, Leaving, Sun};
+use crate::light::{DirectionFootprint, EmissionSampler, Sun};
 use crate::math::{Frame, concentric_disk, cosine_hemisphere, luminance, split, uniform_cone};
 use crate::ray::{Ray, RayDifferential};
 use crate::sampler::Sampler;
@@ -15,7 +15,7 @@ use std::f32::consts::{FRAC_1_PI, PI, TAU};
 /// The lights of a scene that paths could find behind mirrors and glass: those with an extent.
 pub struct Sources<'a> {
     scene: &'a Scene,
-    shapes: Option<Leaving>,
+    shapes: Option<EmissionSampler>,
     sky: Vec<Sky<'a>>,
     casters: Vec<Ball>,
     world: Ball,
@@ -60,7 +60,7 @@ impl<'a> Sources<'a> {
     /// None where no light could be focused.
     pub fn new(scene: &'a Scene) -> Option<Sources<'a>> {
         let world = Ball::round(scene.geometry.bounds()?);
-        let shapes = Leaving::new(&scene.lights);
+        let shapes = EmissionSampler::new(&scene.lights);
         let mut sky: Vec<Sky<'a>> = scene.suns.iter().map(|(sun, _)| Sky::Sun(sun)).collect();
         // What is the same from everywhere is left to the lobes. Else the lowest number draws a direction, if no other does.
         let draws = !scene.environment.is_black() && scene.environment.sample(Vec3::ZERO, Vec2::ZERO).is_some();

@@ -10,7 +10,7 @@ use crate::integrator::light_samples::{EmitterPoint, Origin, Source};
 use crate::integrator::order::block_end;
 use crate::integrator::vertices::Vertices;
 use crate::integrator::workspace::Workspace;
-use crate::light::LightPlace;
+use crate::light::LightId;
 use crate::material::{Part, ShadingPoint};
 use crate::scene::Scene;
 use glam::Vec3;
@@ -114,7 +114,7 @@ pub fn back_from_sky(scene: &Scene, work: &Workspace, cotangents: &[Vec3], by: &
                 for (i, share) in shares_of_suns(scene, path) {
                     let sun = &scene.suns[i].0;
                     let covers = sun.pdf(path.ray.direction) > 0.0;
-                    if let Some((first, factor)) = by.of_light(LightPlace::Sun(i as u32)).filter(|_| covers) {
+                    if let Some((first, factor)) = by.of_light(LightId::Sun(i as u32)).filter(|_| covers) {
                         gather.add_color(first, factor * cotangent * (share * sun.per_unit()), sample.path);
                     }
                 }

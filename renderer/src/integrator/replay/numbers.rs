@@ -1,7 +1,7 @@
 //! Where gradients go, among all that is gathered, by what belongs to no material.
 
 use crate::geometry::Giver;
-use crate::light::LightPlace;
+use crate::light::LightId;
 use crate::scene::{LightSource, Scene, VariableSetting};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ impl Numbers {
             LightSource::Environment { color, sun } => {
                 self.environment[*color] = Some((first, Vec3::ONE));
                 if let (Some(sun), Some(sunlight)) = (sun, scene.environment.sunlight()) {
-                    self.put(LightPlace::Sun(*sun), Some((first, sunlight)));
+                    self.put(LightId::Sun(*sun), Some((first, sunlight)));
                 }
             }
         }
@@ -66,19 +66,19 @@ impl Numbers {
         Some(self.of_variable(variable, giver, component)? + row * components)
     }
 
-    fn put(&mut self, light: LightPlace, place: Place) {
+    fn put(&mut self, light: LightId, place: Place) {
         match light {
-            LightPlace::Point(i) => put(&mut self.points, i, place),
-            LightPlace::Parallel(i) => put(&mut self.parallel, i, place),
-            LightPlace::Sun(i) => put(&mut self.suns, i, place),
+            LightId::Point(i) => put(&mut self.points, i, place),
+            LightId::Parallel(i) => put(&mut self.parallel, i, place),
+            LightId::Sun(i) => put(&mut self.suns, i, place),
         }
     }
 
-    pub fn of_light(&self, light: LightPlace) -> Place {
+    pub fn of_light(&self, light: LightId) -> Place {
         match light {
-            LightPlace::Point(i) => get(&self.points, i),
-            LightPlace::Parallel(i) => get(&self.parallel, i),
-            LightPlace::Sun(i) => get(&self.suns, i),
+            LightId::Point(i) => get(&self.points, i),
+            LightId::Parallel(i) => get(&self.parallel, i),
+            LightId::Sun(i) => get(&self.suns, i),
         }
     }
 

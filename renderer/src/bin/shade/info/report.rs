@@ -2,7 +2,7 @@
 
 use renderer::camera::Projection;
 use renderer::geometry::Body;
-use renderer::light::{EnvironmentKind, Glow, PointLight};
+use renderer::light::{EnvironmentKind, MaterialEmission, PointLight};
 use renderer::math::figures;
 use renderer::scene::Scene;
 use renderer::texture::{ColorSpace, Sample};
@@ -305,11 +305,13 @@ fn lights(scene: &Scene) -> Vec<Light> {
         let shape = geometry.shape(number);
         let strength = match scene.lights.glow(shape.material) {
             // Most materials of models could emit, and do not.
-            Glow::Varying if scene.lights.is_dark(number) && shape.emission == glam::Vec3::ZERO => return None,
-            Glow::Varying => None,
-            Glow::Even(radiance) => Some(radiance + shape.emission),
-            Glow::Dark if shape.emission == glam::Vec3::ZERO => return None,
-            Glow::Dark => Some(shape.emission),
+            MaterialEmission::Varying if scene.lights.is_dark(number) && shape.emission == glam::Vec3::ZERO => {
+                return None;
+            }
+            MaterialEmission::Varying => None,
+            MaterialEmission::Even(radiance) => Some(radiance + shape.emission),
+            MaterialEmission::Dark if shape.emission == glam::Vec3::ZERO => return None,
+            MaterialEmission::Dark => Some(shape.emission),
         };
         let strength = strength.map(|s| s.to_array());
         Some(Light { kind: "shape", strength, object_id: Some(shape.object_id), group: Some(group), ..dark })

@@ -1,13 +1,13 @@
 //! Points from which shapes send out light, drawn by how much that is in all: where photons begin.
 
 use super::area::Emitter;
-use super::{Glow, SceneLights};
+use super::{MaterialEmission, SceneLights};
 use crate::geometry::{Geometry, Primitive};
 use crate::math::Distribution;
 use glam::{Vec2, Vec3};
 
 /// The shapes that emit, by their powers.
-pub struct Leaving {
+pub struct EmissionSampler {
     emitters: Vec<Emitter>,
     /// The luminance that each sends straight to the front, times its area; of a ball, the area that a direction sees.
     intensities: Vec<f32>,
@@ -23,12 +23,12 @@ pub struct Left {
     pub intensity: f32,
 }
 
-impl Leaving {
+impl EmissionSampler {
     /// None where no shape emits.
-    pub fn new(lights: &SceneLights) -> Option<Leaving> {
+    pub fn new(lights: &SceneLights) -> Option<EmissionSampler> {
         let (emitters, intensities): (Vec<Emitter>, Vec<f32>) = lights.by_intensity().unzip();
         let any = intensities.iter().any(|intensity| *intensity > 0.0);
-        any.then(|| Leaving { choice: Distribution::new(intensities.iter().copied()), emitters, intensities })
+        any.then(|| EmissionSampler { choice: Distribution::new(intensities.iter().copied()), emitters, intensities })
     }
 
     /// A point for `u` and a `side` in [0, 1).
@@ -37,7 +37,7 @@ impl Leaving {
         let emitter = &self.emitters[number];
         let (hit, position, normal, _) = emitter.point(geometry, Vec2::new(stretched, u.y))?;
         let shape = geometry.shape(geometry.shape_of(hit.primitive));
-        let both = lights.glow(shape.material) != Glow::Dark;
+        let both = lights.glow(shape.material) != MaterialEmission::Dark;
         // All of a ball sends light, of which its intensity counts what one direction sees.
         let whole = if matches!(geometry.primitive(emitter.primitive), Primitive::Sphere(_)) { 4.0 } else { 1.0 };
         let (normal, sides) = match both {

@@ -11,7 +11,7 @@ use ssl_compiler::runtime::LANES;
 
 /// What a material sends out to both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Glow {
+pub enum MaterialEmission {
     Dark,
     /// This radiance, whatever the point and the direction.
     Even(Vec3),
@@ -21,27 +21,27 @@ pub enum Glow {
 
 /// What is needed to ask shaders.
 #[derive(Clone, Copy)]
-pub struct Studio<'a> {
+pub struct EmissionContext<'a> {
     pub around: Surroundings<'a>,
     pub materials: &'a [Material],
     pub textures: &'a TextureSystem,
 }
 
-impl Studio<'_> {
+impl EmissionContext<'_> {
     /// Of each material.
-    pub fn glows(&self) -> Vec<Glow> {
+    pub fn glows(&self) -> Vec<MaterialEmission> {
         self.materials.iter().map(|material| self.glow(material)).collect()
     }
 
-    fn glow(&self, material: &Material) -> Glow {
-        let Some(emission) = material.emission() else { return Glow::Dark };
+    fn glow(&self, material: &Material) -> MaterialEmission {
+        let Some(emission) = material.emission() else { return MaterialEmission::Dark };
         if !emission.is_even() {
-            return Glow::Varying;
+            return MaterialEmission::Varying;
         }
         let point = ShadingPoint { incident: Vec3::NEG_Z, ..ShadingPoint::default() };
         match emission.emitted(&[point], self.around, self.textures, &mut Scratch::default())[0] {
-            Vec3::ZERO => Glow::Dark,
-            radiance => Glow::Even(radiance),
+            Vec3::ZERO => MaterialEmission::Dark,
+            radiance => MaterialEmission::Even(radiance),
         }
     }
 
