@@ -4,7 +4,7 @@
 use glam::{Vec2, Vec3};
 use renderer::bsdf::harness::{self, Pose};
 use renderer::bsdf::{
-    ClosureKind, Lobes, OwnAlone, OwnLobes, Place, Request, Scatter, WeightedLobe, WeightedOwn, closures,
+    ClosureKind, Lobes, OwnAlone, OwnLobes, Place, Reach, Request, Scatter, WeightedLobe, WeightedOwn, closures,
 };
 use renderer::material::{Making, ShadingLanguage, ShippedLobe};
 use renderer::math::uniform_cone;
@@ -231,12 +231,18 @@ fn lobes_stand_odd_parameters() {
     }
 }
 
-/// Values and samples of 16 places, as bits.
-fn answers(Pair { rust, ssl, .. }: &Pair) -> Vec<u32> {
+/// Values and samples of 16 places, as bits: of usual parameters, and of odd ones.
+fn answers(pair: &Pair) -> Vec<u32> {
     let mut s = Sampler::new(3, (2, 9), 0);
-    let (rows, places) = (drawn(rust, 0.1, &mut s), places(&mut s));
+    let usual = drawn(&pair.rust, 0.1, &mut s);
+    let odd = harness::odd_parameters().step_by(9).map(|rows| rows[..usual.len()].to_vec());
+    std::iter::once(usual.clone()).chain(odd).flat_map(|rows| answers_of(&pair.ssl, &rows, &mut s)).collect()
+}
+
+fn answers_of(ssl: &ShippedLobe, rows: &[Row], s: &mut Sampler) -> Vec<u32> {
+    let places = places(s);
     let mut own = OwnLobes::default();
-    ssl.begin(&rows, &places, &mut own);
+    ssl.begin(rows, &places, &mut own);
     let lobes: Vec<WeightedOwn> = own.list.clone();
     let asked: Vec<Request<Vec3>> = lobes
         .iter()
@@ -254,7 +260,12 @@ fn answers(Pair { rust, ssl, .. }: &Pair) -> Vec<u32> {
         let s = own.sample(&r.lobe, places[r.lobe.lane as usize].0.wo, r.with);
         s.map_or([-1.0; 6], |s| [s.wi.x, s.wi.y, s.weight.x, s.weight.y, s.pdf, s.refracted.map_or(0.0, |r| r.eta)])
     });
-    let begun = lobes.iter().flat_map(|l| [l.lobe.albedo.x, l.lobe.normal.x]);
+    let is = |yes: bool| f32::from(u8::from(yes));
+    let begun = lobes.iter().flat_map(|l| {
+        let lobe = &l.lobe;
+        let kind = [is(lobe.is_specular()), is(lobe.is_diffuse()), is(lobe.reach() == Reach::Reflects)];
+        [lobe.albedo.x, lobe.normal.x].into_iter().chain(kind)
+    });
     begun.chain(values).chain(samples).map(f32::to_bits).collect()
 }
 

@@ -13,7 +13,8 @@
 //! broad highlight loses some.
 
 use super::{
-    LobeSample, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, Scatter, SurfaceClosure, bounded, clean, reflecting,
+    LobeSample, Lobes, Place, SHADING_NORMAL, SHADING_TANGENT, Scatter, SurfaceClosure, bounded, reflectance,
+    reflecting,
 };
 use crate::math::{Frame, cosine_hemisphere, max_channel, split};
 use glam::{Vec2, Vec3};
@@ -43,7 +44,7 @@ pub struct AshikhminShirleyLobe {
 
 impl SurfaceClosure for AshikhminShirley {
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
-        let (diffuse, specular) = (clean(self.diffuse).min(Vec3::ONE), clean(self.specular).min(Vec3::ONE));
+        let (diffuse, specular) = (reflectance(self.diffuse), reflectance(self.specular));
         let frame = Frame::along(reflecting(self.normal, place.gnormal, place.wo), self.tangent.into());
         let exponent = |x: f32| bounded(x, 0.0, 1e5, 0.0);
         let mirrored = max_channel(schlick(specular, place.wo.dot(frame.n)));

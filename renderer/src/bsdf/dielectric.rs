@@ -12,7 +12,8 @@
 
 use super::fresnel;
 use super::{
-    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting,
+    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, reflectance,
+    reflecting,
 };
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
@@ -40,7 +41,7 @@ impl Dielectric {
     pub fn lobe(&self, gnormal: Vec3, wo: Vec3, inside: bool) -> DielectricLobe {
         let ior = bounded(self.ior, 1.0, 10.0, 1.0);
         DielectricLobe {
-            transmittance: clean(self.transmittance).min(Vec3::ONE),
+            transmittance: reflectance(self.transmittance),
             normal: reflecting(self.normal, gnormal, wo),
             eta: if inside { 1.0 / ior } else { ior },
         }

@@ -11,7 +11,7 @@
 
 use super::energy;
 use super::ggx::Ggx;
-use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, reflectance, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 
@@ -35,7 +35,7 @@ pub struct GlossyLobe {
 
 impl Glossy {
     pub fn lobe(&self, gnormal: Vec3, wo: Vec3) -> GlossyLobe {
-        let reflectance = clean(self.reflectance);
+        let reflectance = reflectance(self.reflectance);
         let frame = Frame::about(reflecting(self.normal, gnormal, wo));
         let facets = Ggx::of_roughness(self.roughness);
         let scattered = reflectance * energy::compensation(&facets, frame.to_local(wo), reflectance);

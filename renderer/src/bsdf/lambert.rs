@@ -5,7 +5,7 @@
 //! | albedo | share of the light reflected, 0 to 1 per channel |
 //! | normal | unit shading normal |
 
-use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, toward_viewer};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, reflectance, toward_viewer};
 use crate::math::{Frame, cosine_hemisphere};
 use glam::{Vec2, Vec3};
 use std::f32::consts::FRAC_1_PI;
@@ -23,7 +23,7 @@ pub struct LambertLobe {
 
 impl Lambert {
     pub fn lobe(&self, gnormal: Vec3) -> LambertLobe {
-        LambertLobe { albedo: clean(self.albedo), frame: Frame::about(toward_viewer(self.normal, gnormal)) }
+        LambertLobe { albedo: reflectance(self.albedo), frame: Frame::about(toward_viewer(self.normal, gnormal)) }
     }
 }
 

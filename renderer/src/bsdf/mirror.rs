@@ -5,7 +5,7 @@
 //! | reflectance | share of the light reflected, 0 to 1 per channel, whatever the angle |
 //! | normal | unit shading normal |
 
-use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, reflectance, reflecting};
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
 
@@ -23,7 +23,7 @@ pub struct MirrorLobe {
 impl Mirror {
     /// The normal is bent where it would reflect `wo` into the surface.
     pub fn lobe(&self, gnormal: Vec3, wo: Vec3) -> MirrorLobe {
-        MirrorLobe { reflectance: clean(self.reflectance), normal: reflecting(self.normal, gnormal, wo) }
+        MirrorLobe { reflectance: reflectance(self.reflectance), normal: reflecting(self.normal, gnormal, wo) }
     }
 }
 

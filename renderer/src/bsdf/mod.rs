@@ -70,7 +70,7 @@ pub use sheen::Sheen;
 pub use table_functions::functions;
 pub use translucent::Translucent;
 pub use transparent::Transparent;
-pub use usable::{bounded, clean, reflecting, seen, toward_viewer};
+pub use usable::{bounded, clean, reflectance, reflecting, seen, toward_viewer};
 
 use crate::math::max_channel;
 use bent_normals::{Drawn, reaches};

@@ -52,9 +52,8 @@ use super::ggx::Ggx;
 use super::rough_boundary::RoughBoundary;
 use super::{
     Lambert, Lobes, OrenNayar, Place, RoughDielectric, SHADING_NORMAL, SHADING_TANGENT, Schlick, Sheen, SurfaceClosure,
-    Translucent,
+    Translucent, bounded, reflectance, reflecting,
 };
-use super::{bounded, clean, reflecting};
 use crate::math::Frame;
 use glam::{FloatExt, Vec2, Vec3};
 use ssl_compiler::runtime::{Beneath, ClosureDefault};
@@ -98,10 +97,6 @@ ssl_compiler::closure_type! {
 /// A weight; what is no number counts as none.
 fn unit(x: f32) -> f32 {
     bounded(x, 0.0, 1.0, 0.0)
-}
-
-fn color(c: [f32; 3]) -> Vec3 {
-    clean(c).min(Vec3::ONE)
 }
 
 impl SurfaceClosure for OpenPbr {
@@ -160,7 +155,7 @@ impl OpenPbr {
         if weight == 0.0 {
             return left;
         }
-        let tint = (color(self.fuzz_color) * weight).to_array();
+        let tint = (reflectance(self.fuzz_color) * weight).to_array();
         let sheen = Sheen { tint, roughness: self.fuzz_roughness, normal: self.geometry_normal, base: Beneath };
         lobes.add_closure(left, &sheen, place);
         left * sheen.beneath(place, 0)
@@ -177,7 +172,7 @@ impl OpenPbr {
         let boundary = RoughBoundary::new("OpenPbr", frame, facets, self.coat_ior(), place.wo);
         lobes.add(left * weight, boundary);
         let through =
-            (1.0 - boundary.reflected) * absorbed(color(self.coat_color), place.wo.dot(normal), self.coat_ior());
+            (1.0 - boundary.reflected) * absorbed(reflectance(self.coat_color), place.wo.dot(normal), self.coat_ior());
         left * Vec3::ONE.lerp(through, weight)
     }
 
@@ -205,11 +200,11 @@ impl OpenPbr {
 /// The base.
 impl OpenPbr {
     fn base(&self) -> Vec3 {
-        color(self.base_color) * unit(self.base_weight)
+        reflectance(self.base_color) * unit(self.base_weight)
     }
 
     fn diffuse_color(&self) -> Vec3 {
-        self.base().lerp(color(self.subsurface_color), unit(self.subsurface_weight))
+        self.base().lerp(reflectance(self.subsurface_color), unit(self.subsurface_weight))
     }
 
     /// Which share of the surface is glass.
@@ -282,14 +277,14 @@ impl OpenPbr {
         let frame = Frame::along(normal, self.geometry_tangent.into());
         let facets = Ggx::of_roughnesses(self.roughnesses());
         let eta = self.weighted(self.relative_ior());
-        RoughBoundary::new("OpenPbr", frame, facets, eta, place.wo).tinted(color(self.specular_color))
+        RoughBoundary::new("OpenPbr", frame, facets, eta, place.wo).tinted(reflectance(self.specular_color))
     }
 
     /// The coat does not turn light that goes through it, so it is none of the index's business.
     fn glass(&self) -> RoughDielectric {
         RoughDielectric {
-            reflectance: color(self.specular_color).to_array(),
-            transmittance: color(self.transmission_color).to_array(),
+            reflectance: reflectance(self.specular_color).to_array(),
+            transmittance: reflectance(self.transmission_color).to_array(),
             normal: self.geometry_normal,
             ior: self.weighted(self.specular_ior()),
             roughness: mean(self.roughnesses()),
@@ -301,7 +296,7 @@ impl OpenPbr {
     fn pane(&self, place: &Place) -> (f32, Vec3) {
         let once = self.boundary(place).reflected;
         let scale = 2.0 / (1.0 + once);
-        (scale, color(self.transmission_color) * (1.0 - scale * once))
+        (scale, reflectance(self.transmission_color) * (1.0 - scale * once))
     }
 
     fn diffuse(&self, left: Vec3, place: &Place, lobes: &mut Lobes<'_>) {
@@ -318,7 +313,7 @@ impl OpenPbr {
             return reflect(self.diffuse_color());
         }
         // What goes below the surface of a sheet comes out on either side.
-        let below = color(self.subsurface_color) * unit(self.subsurface_weight);
+        let below = reflectance(self.subsurface_color) * unit(self.subsurface_weight);
         let on = 0.5 + 0.5 * bounded(self.subsurface_scatter_anisotropy, -1.0, 1.0, 0.0);
         reflect(self.base() * (1.0 - unit(self.subsurface_weight)) + below * (1.0 - on));
         lobes.add_closure(left, &Translucent { transmittance: (below * on).to_array(), normal }, place);

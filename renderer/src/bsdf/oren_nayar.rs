@@ -11,7 +11,7 @@
 //! a term for light that scatters several times to Fujii's form of the model by Oren and Nayar. So a white surface reflects all
 //! light, within 0.3 %. The lobe samples their clipped linearly transformed cosine, mixed with a uniform share.
 
-use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, seen};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, reflectance, seen};
 use crate::math::{Frame, split, uniform_cone};
 use glam::{Vec2, Vec3};
 use std::f32::consts::{FRAC_1_PI, PI, TAU};
@@ -37,7 +37,7 @@ pub struct OrenNayarLobe {
 
 impl SurfaceClosure for OrenNayar {
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
-        let albedo = clean(self.albedo).min(Vec3::ONE);
+        let albedo = reflectance(self.albedo);
         let roughness = bounded(self.roughness, 0.0, 1.0, 0.0);
         let frame = Frame::along(seen(self.normal, place.gnormal, place.wo), place.wo);
         let mean = mean_albedo(roughness);

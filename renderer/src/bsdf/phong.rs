@@ -10,7 +10,7 @@
 //! rendering" (1994). It is reciprocal and never gains energy. It loses some towards grazing, where a part of the lobe is below
 //! the surface; [`Glossy`](super::glossy) does not.
 
-use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, reflectance, reflecting};
 use crate::math::Frame;
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
@@ -35,7 +35,7 @@ impl SurfaceClosure for Phong {
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
         let normal = reflecting(self.normal, place.gnormal, place.wo);
         let exponent = bounded(self.exponent, 0.0, 1e5, 0.0);
-        lobes.add(Vec3::ONE, PhongLobe { reflectance: clean(self.reflectance).min(Vec3::ONE), normal, exponent });
+        lobes.add(Vec3::ONE, PhongLobe { reflectance: reflectance(self.reflectance), normal, exponent });
     }
 }
 

@@ -41,7 +41,7 @@ use super::ggx::Ggx;
 use super::principled_diffuse::PrincipledDiffuse;
 use super::principled_gloss::{PrincipledGloss, Reflectance};
 use super::{
-    Lobes, Place, RoughDielectric, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, bounded, clean, reflecting,
+    Lobes, Place, RoughDielectric, SHADING_NORMAL, SHADING_TANGENT, SurfaceClosure, bounded, reflectance, reflecting,
 };
 use crate::math::{Frame, luminance};
 use glam::{Vec2, Vec3};
@@ -73,7 +73,7 @@ fn unit(x: f32) -> f32 {
 
 impl SurfaceClosure for Principled {
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
-        let color = clean(self.base_color).min(Vec3::ONE);
+        let color = reflectance(self.base_color);
         let frame = Frame::along(reflecting(self.normal, place.gnormal, place.wo), self.tangent.into());
         let (metallic, transmission) = (unit(self.metallic), unit(self.transmission));
         let glass = (1.0 - metallic) * transmission;

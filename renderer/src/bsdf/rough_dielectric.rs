@@ -17,8 +17,8 @@
 use super::ggx::{Ggx, Scattered};
 use super::reflecting;
 use super::{
-    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, energy,
-    fresnel,
+    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, energy, fresnel,
+    reflectance,
 };
 use crate::math::{Frame, max_channel, split};
 use glam::{Vec2, Vec3};
@@ -57,8 +57,7 @@ impl RoughDielectric {
         let eta = if place.inside { 1.0 / ior } else { ior };
         let facets = Ggx::of_roughness(self.roughness);
         let once = energy::dielectric(&facets, frame.to_local(place.wo), eta);
-        let (reflectance, transmittance) =
-            (clean(self.reflectance).min(Vec3::ONE), clean(self.transmittance).min(Vec3::ONE));
+        let (reflectance, transmittance) = (reflectance(self.reflectance), reflectance(self.transmittance));
         RoughDielectricLobe {
             reflectance: reflectance / once.element_sum(),
             transmittance: transmittance / once.element_sum(),

@@ -13,7 +13,7 @@
 //! hemisphere uniformly, as the paper does. The weight of the base is 1 − max(tint) E(wo), where E is the directional
 //! albedo, from a table.
 
-use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, clean, reflecting};
+use super::{LobeSample, Lobes, Place, SHADING_NORMAL, Scatter, SurfaceClosure, bounded, reflectance, reflecting};
 use crate::math::{Frame, Table, max_channel, uniform_cone};
 use glam::{FloatExt, Vec2, Vec3};
 use ssl_compiler::runtime::ClosureDefault;
@@ -41,7 +41,7 @@ pub struct SheenLobe {
 
 impl Sheen {
     fn tint(&self) -> Vec3 {
-        clean(self.tint).min(Vec3::ONE)
+        reflectance(self.tint)
     }
 
     fn lobe(&self, place: &Place) -> SheenLobe {

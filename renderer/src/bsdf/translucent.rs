@@ -10,7 +10,7 @@
 //! should not scatter more than all of the light. The lobe does not refract, and light leaves where it enters.
 
 use super::{
-    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, clean, toward_viewer,
+    LobeSample, Lobes, Place, Reach, Refraction, SHADING_NORMAL, Scatter, SurfaceClosure, reflectance, toward_viewer,
 };
 use crate::math::{Frame, cosine_hemisphere};
 use glam::{Vec2, Vec3};
@@ -30,7 +30,7 @@ pub struct TranslucentLobe {
 impl SurfaceClosure for Translucent {
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
         let frame = Frame::about(toward_viewer(self.normal, place.gnormal));
-        lobes.add(Vec3::ONE, TranslucentLobe { transmittance: clean(self.transmittance).min(Vec3::ONE), frame });
+        lobes.add(Vec3::ONE, TranslucentLobe { transmittance: reflectance(self.transmittance), frame });
     }
 }
 

@@ -7,7 +7,7 @@
 //! For leaves and grids that a texture cuts out, `mix` it with the solid closure by the texture. It neither refracts nor
 //! reflects; for glass, use `Dielectric`.
 
-use super::{LobeSample, Lobes, Place, Reach, Refraction, Scatter, SurfaceClosure, clean};
+use super::{LobeSample, Lobes, Place, Reach, Refraction, Scatter, SurfaceClosure, reflectance};
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
 
@@ -27,7 +27,7 @@ impl SurfaceClosure for Transparent {
     const PASSES: bool = true;
 
     fn scatter(&self, place: &Place, lobes: &mut Lobes<'_>) {
-        let transmittance = clean(self.transmittance).min(Vec3::ONE);
+        let transmittance = reflectance(self.transmittance);
         lobes.add(Vec3::ONE, TransparentLobe { transmittance, normal: place.gnormal });
     }
 }

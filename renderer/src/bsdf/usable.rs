@@ -44,6 +44,11 @@ pub fn clean(c: [f32; 3]) -> Vec3 {
     Vec3::from(c.map(|x| if x > 0.0 && x < f32::INFINITY { x } else { 0.0 }))
 }
 
+/// A share of light, channel by channel: likewise, and 1 at most.
+pub fn reflectance(c: [f32; 3]) -> Vec3 {
+    clean(c).min(Vec3::ONE)
+}
+
 /// A number clamped to bounds, or `otherwise` if it is NaN.
 pub fn bounded(x: f32, low: f32, high: f32, otherwise: f32) -> f32 {
     if x.is_nan() { otherwise } else { x.clamp(low, high) }
@@ -58,6 +63,7 @@ mod tests {
         assert_eq!(toward_viewer([f32::NAN, 0.0, 0.0], Vec3::Y), Vec3::Y);
         assert_eq!(toward_viewer([0.0, -2.0, 0.0], Vec3::Y), Vec3::Y);
         assert_eq!(clean([f32::NAN, -1.0, f32::INFINITY]), Vec3::ZERO);
+        assert_eq!(reflectance([0.25, -1.0, 1.5]), Vec3::new(0.25, 0.0, 1.0));
         let wo = Vec3::new(1.0, 0.05, 0.0).normalize();
         for n in [[-1.0, 0.02, 0.0], [0.0, 1.0, 0.0], [-0.7, 0.7, 0.1]] {
             assert!(reflecting(n, Vec3::Y, wo).dot(wo) > 0.0);
