@@ -149,14 +149,19 @@ impl<'a> Checker<'a> {
             let Some(wanted) = self.required(ty, id, method) else { continue };
             let promises = method.function.attributes.iter().any(|a| a.name.text == "Differentiable");
             let witness = self.witness(ty, method, &wanted);
+            if let Some(hides) = self.hides_default(ty, method, &wanted).filter(|_| witness.is_none()) {
+                let (head, of) = (self.method_head(method, &wanted), self.interface_name(id));
+                let message = format!("`{of}` has `{head}`, and this method is another");
+                let hint = "change its head to that one, or its name";
+                let own = &mut self.program.functions[hides.0 as usize];
+                let d = Diagnostic::error(&codes::CONFORMANCE, own.span, message, hint);
+                // What comes of it where it is called need not be told.
+                own.result = Type::Error;
+                self.diagnostics.push(d.with_note(Some(method.function.name.span), "that one stands here"));
+                continue;
+            }
             let Some(witness) = witness.or_else(|| self.default_method(ty, id, method, &wanted, file)) else {
-                let head = self.written_head(&wanted, usize::from(!method.is_static));
-                let word = match () {
-                    () if method.is_static => "static ",
-                    () if wanted.parameters[0].direction == Direction::InOut => "[mutating] ",
-                    () => "",
-                };
-                lacks.push((Some(method.function.name.span), format!("{word}{head}")));
+                lacks.push((Some(method.function.name.span), self.method_head(method, &wanted)));
                 continue;
             };
             self.keep_as_witness(witness);
@@ -224,6 +229,27 @@ impl<'a> Checker<'a> {
                 && head(f, skip) == head(wanted, skip)
         };
         self.methods_named(ty, &method.function.name.text).iter().find(fits).copied()
+    }
+
+    /// A method with the arguments of one that an interface gives, of which calls could not tell it: it gives something
+    /// else, or hands it on otherwise.
+    fn hides_default(&self, ty: &Type, method: &ast::Method, wanted: &Function) -> Option<FunctionId> {
+        let hides = |id: &&FunctionId| {
+            let f = self.program.function(**id);
+            self.takes_this(**id) != method.is_static && f.signature() == wanted.signature() && f.result != Type::Error
+        };
+        method.function.body.as_ref()?;
+        self.methods_named(ty, &method.function.name.text).iter().find(hides).copied()
+    }
+
+    /// The head of a method of an interface, as it is written there.
+    pub(super) fn method_head(&self, method: &ast::Method, f: &Function) -> String {
+        let word = match () {
+            () if method.is_static => "static ",
+            () if f.parameters[0].direction == Direction::InOut => "[mutating] ",
+            () => "",
+        };
+        format!("{word}{}", self.written_head(f, usize::from(!method.is_static)))
     }
 
     /// The head of a method with the names of its parameters.
