@@ -1,7 +1,8 @@
 //! Neutral scenes: descriptions that several renderers read, with meshes and images beside them, converted into scenes
 //! of this renderer. They mean: linear colors, a square picture of box-filtered pixels, `max_depth` counting the
 //! segments of a path from the camera to the light, and area lights that emit only from their front. Light that
-//! interpolated normals would send below the surface is lost.
+//! interpolated normals would send below the surface is lost, and so is what a principled surface would send where they face away
+//! from the viewer.
 
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -133,7 +134,9 @@ shader plastic(
     m.metallic = metallic;
     m.roughness = roughness;
     m.specular = specular;
-    result = principled(m);
+    // Others show nothing where the interpolated normal faces away from the viewer.
+    const float faces = dot(global_value<I>, global_value<normal>) < 0.0 ? 1.0 : 0.0;
+    result = faces * principled(m);
 }
 ";
 

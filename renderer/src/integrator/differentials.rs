@@ -1,27 +1,128 @@
-//! The differentials of the next ray, and so the footprints of all look-ups on its way.
+//! The differentials of rays, and so the footprints of all look-ups on their way. What the differential behind a vertex follows
+//! from is small, so where few materials ask for partials, paths remember it, and find their differentials when they come to one.
 
 use super::path::Path;
 use crate::bsdf::{BsdfSample, Refraction, Specular};
-use crate::geometry::{Wanted, surface};
-use crate::material::ShadingPoint;
-use crate::ray::RayDifferential;
-use crate::scene::Scene;
+use crate::geometry::{Hit, Wanted, surface};
+use crate::material::{Material, ShadingPoint};
+use crate::ray::{Ray, RayDifferential};
+use crate::scene::{IntegratorKind, Scene};
 use glam::Vec3;
+use smallvec::SmallVec;
 
-/// Through a mirror or a smooth surface by Igehy's formulas with the interpolated normal's partials; else by the rule for
-/// scattering.
-pub fn next_differential(scene: &Scene, path: &Path, point: &ShadingPoint, next: &BsdfSample) -> RayDifferential {
-    let Some(Specular { normal: turned_about, .. }) = next.specular else {
-        return scattered(path, point, next.wi, next.pdf);
-    };
-    let wanted = Wanted { normal: true, ..Wanted::default() };
-    let normal = surface::partials_at(&scene.geometry, &path.ray, &path.differential, &point.hit, wanted).normal;
-    // The partials are those of the outward normal, the lobe's faces the viewer.
-    let sign = 1.0_f32.copysign(turned_about.dot(point.surface.normal));
-    let (d, dp, dn) = (path.ray.direction, point.partials.position, normal.map(|n| n * sign));
-    match next.refracted {
-        None => path.differential.reflected(d, dp, turned_about, dn),
-        Some(Refraction { eta }) => path.differential.refracted((d, next.wi), dp, turned_about, dn, eta),
+/// When rays get their differentials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Differentials {
+    /// Never: nobody asks for a partial.
+    #[default]
+    Never,
+    /// Where a path comes to a material that asks.
+    OnDemand,
+    /// At every vertex.
+    Always,
+}
+
+impl Differentials {
+    /// What materials, lights and the environment of a scene need.
+    pub fn of_scene(scene: &Scene) -> Differentials {
+        let asks = |material: Option<&Material>| material.is_some_and(|m| m.wanted().any());
+        // What light samples meet on their way, and where they end, any vertex may come to ask.
+        let by_light = scene.environment.needs_partials()
+            || scene.materials.iter().any(|m| asks(m.emission()) || asks(m.passage()));
+        // Whitted's paths have branches, which would share what they remember.
+        let branches = scene.integrator.kind == IntegratorKind::Whitted;
+        match scene.materials.iter().any(|m| asks(Some(m))) {
+            _ if by_light => Differentials::Always,
+            false => Differentials::Never,
+            true if branches => Differentials::Always,
+            true => Differentials::OnDemand,
+        }
+    }
+
+    /// At vertices of a material.
+    pub fn at(self, material: &Material) -> Differentials {
+        if self == Differentials::OnDemand && material.wanted().any() { Differentials::Always } else { self }
+    }
+}
+
+/// What a path did at a vertex, as far as the differential of its next ray follows from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    /// That arrived, and where.
+    ray: Ray,
+    hit: Hit,
+    /// The shading normal, outwards.
+    normal: Vec3,
+    next: BsdfSample,
+}
+
+impl Turn {
+    pub fn new(path: &Path, point: &ShadingPoint, next: &BsdfSample) -> Turn {
+        Turn { ray: path.ray, hit: point.hit, normal: point.surface.normal, next: *next }
+    }
+
+    /// The differential of the next ray, from that of the one that arrived and the partials of its hit's position: through a
+    /// mirror or a smooth surface by Igehy's formulas with the interpolated normal's partials; else by the rule for scattering.
+    pub fn differential(&self, scene: &Scene, arrived: &RayDifferential, position: [Vec3; 2]) -> RayDifferential {
+        let Turn { ray, hit, normal, next } = self;
+        let Some(Specular { normal: turned_about, .. }) = next.specular else {
+            return arrived.scattered(position, next.wi, next.pdf);
+        };
+        let wanted = Wanted { normal: true, ..Wanted::default() };
+        let partials = surface::partials_at(&scene.geometry, ray, arrived, hit, wanted).normal;
+        // The partials are those of the outward normal, the lobe's faces the viewer.
+        let sign = 1.0_f32.copysign(turned_about.dot(*normal));
+        let (d, dn) = (ray.direction, partials.map(|n| n * sign));
+        match next.refracted {
+            None => arrived.reflected(d, position, turned_about, dn),
+            Some(Refraction { eta }) => arrived.refracted((d, next.wi), position, turned_about, dn, eta),
+        }
+    }
+}
+
+/// The turns of a wavefront whose differentials nobody has asked for yet.
+#[derive(Default)]
+pub struct Turns {
+    /// Each with the turn of the same path before it.
+    turns: Vec<(Turn, Option<u32>)>,
+}
+
+/// Of so many, those of 1024 paths at 16 vertices, the memory is 2.5 MB.
+const MOST_TURNS: usize = 1 << 14;
+
+impl Turns {
+    pub fn clear(&mut self) {
+        self.turns.clear();
+    }
+
+    /// Remembers the turn that a path takes.
+    pub fn remember(&mut self, path: &mut Path, turn: Turn) {
+        self.turns.push((turn, path.turns));
+        path.turns = Some(self.turns.len() as u32 - 1);
+    }
+
+    /// Finds the differential of a path's ray.
+    pub fn catch_up(&self, scene: &Scene, path: &mut Path) {
+        let mut list: SmallVec<[&Turn; 8]> = SmallVec::new();
+        while let Some(number) = path.turns {
+            let (turn, before) = &self.turns[number as usize];
+            list.push(turn);
+            path.turns = *before;
+        }
+        let wanted = Wanted { position: true, ..Wanted::default() };
+        for turn in list.into_iter().rev() {
+            let arrived = path.differential;
+            let position = surface::partials_at(&scene.geometry, &turn.ray, &arrived, &turn.hit, wanted).position;
+            path.differential = turn.differential(scene, &arrived, position);
+        }
+    }
+
+    /// Forgets all turns where they have become many: paths that go straight on through hundreds of surfaces would fill memory.
+    pub fn limit(&mut self, scene: &Scene, paths: &mut [Path], active: &[u32]) {
+        if self.turns.len() > MOST_TURNS {
+            active.iter().for_each(|path| self.catch_up(scene, &mut paths[*path as usize]));
+            self.clear();
+        }
     }
 }
 
@@ -30,3 +131,7 @@ pub fn next_differential(scene: &Scene, path: &Path, point: &ShadingPoint, next:
 pub fn scattered(path: &Path, point: &ShadingPoint, wi: Vec3, lobe_pdf: f32) -> RayDifferential {
     path.differential.scattered(point.partials.position, wi, lobe_pdf)
 }
+
+#[cfg(test)]
+#[path = "differentials_tests.rs"]
+mod tests;

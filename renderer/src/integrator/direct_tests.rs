@@ -2,7 +2,7 @@
 
 use super::super::clock::Clock;
 use super::super::counts::BatchCounts;
-use super::super::differentials::next_differential;
+use super::super::differentials::Turn;
 use super::super::emission::{self, EmissionMemory};
 use super::super::escape::environment_seen;
 use super::super::vertices::receiver;
@@ -86,7 +86,8 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sample
         Vertex { scene, path: &path, point: &point, bsdf: &bsdf, receiver: receiver(scene, &point, &bsdf), cell: None };
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
-        let differential = next_differential(scene, &path, &point, &next);
+        let turn = Turn::new(&path, &point, &next);
+        let differential = turn.differential(scene, &path.differential, point.partials.position);
         Path { ray: Ray::new(surface.position, wi, 0.0), differential, scattered: true, ..path }
     };
     seen(&vertex, &mut sampler, &onward);

@@ -19,7 +19,10 @@ pub struct Path {
     /// Where the ray meets the film, how far from the pixel's middle, in pixels.
     pub off_center: f32,
     pub ray: Ray,
+    /// As of the first of `turns`, if there are any.
     pub differential: RayDifferential,
+    /// The last turn that the differential does not know of yet, by its number among those of the wavefront.
+    pub turns: Option<u32>,
     /// Throughput: what a unit of radiance at the ray's end adds to the pixel.
     pub beta: Vec3,
     /// By which `beta` is to be multiplied to be what it would be outside of all glass.
@@ -52,6 +55,7 @@ impl Path {
             off_center: 0.0,
             ray,
             differential,
+            turns: None,
             beta: Vec3::ONE,
             eta_scale: 1.0,
             radiance: Vec3::ZERO,

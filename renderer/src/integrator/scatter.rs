@@ -1,7 +1,7 @@
 //! The stages in which paths go on: a direction from the lobes, the throughput behind it, Russian roulette, the footprint of
 //! the next ray, and that ray.
 
-use super::differentials::next_differential;
+use super::differentials::{Differentials, Turn};
 use super::end::End;
 use super::guided;
 use super::numbers::BounceNumbers;
@@ -91,25 +91,31 @@ pub fn play_roulette(scene: &Scene, work: &mut Workspace) {
 /// Finds the differentials of the next rays; with `all` also of those that are not traced.
 pub fn differentiate(scene: &Scene, work: &mut Workspace, all: bool) {
     let Workspace { vertices, paths, .. } = work;
-    if !vertices.differentials {
+    if vertices.differentials != Differentials::Always {
         return;
     }
     for lane in vertices.lanes() {
         let Some(next) = vertices.next[lane].filter(|_| all || vertices.ends[lane].is_none()) else { continue };
         let path = &paths[vertices.paths[lane] as usize];
-        vertices.onward[lane] = next_differential(scene, path, &vertices.points[lane], &next);
+        let point = &vertices.points[lane];
+        let turn = Turn::new(path, point, &next);
+        vertices.onward[lane] = turn.differential(scene, &path.differential, point.partials.position);
     }
 }
 
 /// Gives the paths that go on their next rays.
 pub fn turn(work: &mut Workspace) {
-    let Workspace { vertices, paths, active, .. } = work;
+    let Workspace { vertices, paths, active, turns, .. } = work;
     for lane in vertices.lanes() {
         let Some(next) = vertices.next[lane].filter(|_| vertices.ends[lane].is_none()) else { continue };
         let (index, point) = (vertices.paths[lane], &vertices.points[lane]);
         let from = vertices.receivers[lane];
         let differential = vertices.onward.get(lane).copied();
-        paths[index as usize].turn(point, &next, from, differential);
+        let path = &mut paths[index as usize];
+        if vertices.differentials == Differentials::OnDemand {
+            turns.remember(path, Turn::new(path, point, &next));
+        }
+        path.turn(point, &next, from, differential);
         active.push(index);
     }
 }

@@ -1,6 +1,7 @@
 //! The stage of shading: values and partials of up to 16 surfaces of one material, its shader, and the lobes that this gives.
 
 use super::clock::{Stage, Timed};
+use super::differentials::Differentials;
 use super::path::{Path, SurfaceHit};
 use super::view::View;
 use super::watch::Watch;
@@ -14,15 +15,20 @@ use std::ops::Range;
 use std::time::Instant;
 
 /// Makes the vertices of a block of surface hits, whose paths have had `step` rays before.
-pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, differentials: bool) {
+pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32, differentials: Differentials) {
     let hits = &work.surface_hits[block.clone()];
     let number = hits[0].material;
     let material = &scene.materials[number as usize];
     let next = work.surface_hits[block.end..].iter().take(LANES);
     next.for_each(|later| scene.geometry.primitive_of(later.shape, later.hit.primitive).prefetch_vertices());
     let asked = if work.looks_at_surfaces() { Asked::ALL } else { material.asked() };
-    // The next ray starts with ∂P, so that is needed wherever any shader wants partials.
-    let wanted = Wanted { position: differentials, ..material.wanted() }.and(work.wanted());
+    let differentials = differentials.at(material);
+    // The next ray starts with ∂P, so that is needed wherever it gets a differential.
+    let carried = differentials == Differentials::Always;
+    let wanted = Wanted { position: carried, ..material.wanted() }.and(work.wanted());
+    if carried {
+        hits.iter().for_each(|hit| work.turns.catch_up(scene, &mut work.paths[hit.path as usize]));
+    }
     let vertices = &mut work.vertices;
     (vertices.step, vertices.material, vertices.differentials) = (step, number, differentials);
     vertices.paths.clear();

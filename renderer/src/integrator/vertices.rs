@@ -1,6 +1,7 @@
 //! The vertices of a block: up to 16 hits of one material, shaded together. Each stage reads and writes arrays of them, lane by
 //! lane.
 
+use super::differentials::Differentials;
 use super::end::End;
 use super::numbers::BlockNumbers;
 use super::path::Path;
@@ -18,8 +19,8 @@ pub struct Vertices {
     /// Rays that the paths have had before.
     pub step: u32,
     pub material: u32,
-    /// Rays carry differentials.
-    pub differentials: bool,
+    /// When the rays that go on get their differentials.
+    pub differentials: Differentials,
     pub paths: Vec<u32>,
     pub points: Vec<ShadingPoint>,
     pub shaded: Vec<Shaded>,
@@ -45,7 +46,7 @@ pub struct Vertices {
     /// The direction that the lobes gave, and the chance of going on.
     pub next: Vec<Option<BsdfSample>>,
     pub survival: Vec<f32>,
-    /// The differential of the next ray. Empty unless rays carry differentials.
+    /// The differential of the next ray. Empty unless it is found at once.
     pub onward: Vec<RayDifferential>,
     /// Why the path goes no further, where it does not.
     pub ends: Vec<Option<End>>,
@@ -92,7 +93,8 @@ impl Vertices {
         refill(&mut self.emission, lanes, ShapeEmission::NONE);
         refill(&mut self.next, lanes, None);
         refill(&mut self.survival, lanes, 1.0);
-        refill(&mut self.onward, if self.differentials { lanes } else { 0 }, RayDifferential::default());
+        let onward = if self.differentials == Differentials::Always { lanes } else { 0 };
+        refill(&mut self.onward, onward, RayDifferential::default());
         refill(&mut self.ends, lanes, None);
         let guided = if scene.guide.is_some() { lanes } else { 0 };
         refill(&mut self.cells, guided, None);

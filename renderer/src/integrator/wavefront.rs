@@ -3,6 +3,7 @@
 use super::arrival::deliver;
 use super::clock::{Clock, Stage};
 use super::counts::BatchCounts;
+use super::differentials::Differentials;
 use super::faults::FaultPlace;
 use super::occupancy::Kind;
 use super::order::block_end;
@@ -39,14 +40,12 @@ pub struct Batch<'a> {
 pub fn walk(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace, follower: &mut impl Follower) -> BatchCounts {
     let mut counts = BatchCounts::default();
     work.clock = Clock::start(work.clock.runs());
-    // Where nobody asks for a partial, rays need not carry any.
-    let differentials = work.watches()
-        || work.wanted().any()
-        || scene.environment.needs_partials()
-        || scene.materials.iter().any(|m| m.wanted().any());
+    let looked_at = work.watches() || work.wanted().any();
+    let differentials = if looked_at { Differentials::Always } else { Differentials::of_scene(scene) };
     // 1. A ray from the camera for each sample of each pixel.
     camera_rays::begin(scene, batch.camera, batch.pattern, batch.tile, batch.samples.clone(), work);
     work.branches.clear();
+    work.turns.clear();
     work.clock.end(Stage::Camera);
     for step in 0..=scene.integrator.max_depth + MAX_PASSES {
         // 2. What each ray meets first; those that meet nothing see the environment.
@@ -75,6 +74,7 @@ pub fn walk(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace, follower: &m
         deliver(scene, work, &mut counts);
         follower.delivered(scene, work);
         work.light.clear();
+        work.turns.limit(scene, &mut work.paths, &work.active);
         // 5. Keep neighbouring paths together: their rays meet the same things.
         work.order.sort(&mut work.active, work.paths.len());
         work.clock.end(Stage::Film);

@@ -3,7 +3,7 @@
 //! the filter `center`, one sample per pixel gives the picture, without noise, unless a path has so many branches that no more
 //! can be followed: from there on one way is drawn at each hit.
 
-use super::differentials::next_differential;
+use super::differentials::{Differentials, Turn};
 use super::direct;
 use super::emit::emit;
 use super::end::End;
@@ -48,9 +48,11 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
         ways = one_of(&ways, u).into_iter().collect();
     }
     for next in ways {
-        let onward = next_differential(scene, &here, point, &next);
+        let turn = Turn::new(&here, point, &next);
+        let onward = turn.differential(scene, &here.differential, point.partials.position);
+        let carried = vertices.differentials == Differentials::Always;
         let mut path = here;
-        path.turn(point, &next, vertices.receivers[lane], vertices.differentials.then_some(onward));
+        path.turn(point, &next, vertices.receivers[lane], carried.then_some(onward));
         path.scale(&next);
         numbers &= path.beta.is_finite();
         if !path.beta.is_finite() || max_channel(path.beta) * path.eta_scale < LEAST {

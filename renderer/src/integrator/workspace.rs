@@ -2,6 +2,7 @@
 
 use super::aov::Recorded;
 use super::clock::Clock;
+use super::differentials::Turns;
 use super::emission::EmissionMemory;
 use super::faults::Faults;
 use super::light_samples::{DrawnLight, LightDirection, LightSamples};
@@ -25,7 +26,9 @@ pub struct Workspace {
     pub active: Vec<u32>,
     /// How many branches each path from the camera has, as far as any have some.
     pub branches: Vec<u32>,
-    /// Those rays, and what they came to.
+    /// What the paths did at vertices where nobody asked for their differentials.
+    pub turns: Turns,
+    /// The rays of active paths, and what they came to.
     pub rays: Vec<Ray>,
     pub hits: Vec<Option<Hit>>,
     /// Of the paths that met a surface, in the order of their materials.

@@ -5,6 +5,7 @@ mod casters;
 mod sources;
 mod trail;
 
+use super::differentials::Differentials;
 use super::intersect;
 use super::order::block_end;
 use super::scatter::{sample_lobes, turn};
@@ -99,7 +100,7 @@ fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32
         let mut begin = 0;
         while begin < work.surface_hits.len() {
             let end = block_end(&work.surface_hits, begin, |hit| hit.material);
-            shading::shade(scene, work, begin..end, step, false);
+            shading::shade(scene, work, begin..end, step, Differentials::Never);
             deposit(scene, work, &trails, &mut deposited);
             sample_lobes(scene, work, |_, _, _| None);
             go_on(scene, work, &mut trails);

@@ -1,0 +1,93 @@
+//! Differentials that paths find where they are asked are those that they would have carried along.
+
+use super::*;
+use crate::render::{RenderOptions, render};
+use crate::scene::{self, LoadOptions};
+use ssl_compiler::modules::SearchPath;
+use std::sync::atomic::AtomicBool;
+
+/// A ball that shows its footprints, met straight, by mirror, glass and matte surfaces, and behind many clear panes.
+const SCENE: &str = r#"
+    camera = { position = [0, 1.2, 5], look_at = [0, 0.8, 0], fov = 50 }
+    film = { width = 40, height = 30 }
+    integrator = { samples = 4, max_depth = 5 }
+    environment = { type = "constant", radiance = [0.8, 0.9, 1.0] }
+    [materials.asks]
+    source = "shader m(out closure c) { c = make_closure<Lambert>(min(abs(ddx(global_value<position>)) * 4.0, 0.9), global_value<normal>); }"
+    [materials.matte]
+    source = "shader m(out closure c) { c = make_closure<Lambert>(color(0.7), global_value<normal>); }"
+    [materials.mirror]
+    source = "shader m(out closure c) { c = make_closure<Mirror>(color(0.9), global_value<normal>); }"
+    [materials.glass]
+    source = "shader m(out closure c) { c = make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5); }"
+    [materials.clear]
+    source = "shader m(out closure c) { c = make_closure<Transparent>(color(0.99)); }"
+    [[shapes]]
+    type = "sphere"
+    material = "asks"
+    radius = 0.5
+    translate = [0, 0.6, 0]
+    [[shapes]]
+    type = "sphere"
+    material = "mirror"
+    radius = 0.6
+    translate = [-1.3, 0.6, -0.3]
+    [[shapes]]
+    type = "sphere"
+    material = "glass"
+    radius = 0.6
+    translate = [0.8, 0.6, 1.3]
+    [[shapes]]
+    type = "rectangle"
+    material = "matte"
+    scale = [9, 1, 9]
+"#;
+
+const UNUSED: &str = r#"
+    [materials.unused]
+    source = "shader m(out closure c) { c = make_closure<Emission>(abs(ddx(global_value<position>))); }"
+"#;
+
+fn load(name: &str, text: &str) -> Scene {
+    let path = std::env::temp_dir().join(format!("differentials-{}-{name}.toml", std::process::id()));
+    std::fs::write(&path, text).expect("the temporary folder can be written");
+    let loaded = scene::load(&path, LoadOptions::default(), &SearchPath::on_disk(Vec::new()));
+    std::fs::remove_file(&path).expect("it was written");
+    loaded.scene.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+fn picture(scene: &mut Scene) -> Vec<[u32; 3]> {
+    let rendered = render(scene, &RenderOptions::default(), &AtomicBool::new(false), &|_| ()).expect("there is memory");
+    rendered.picture.pixels.iter().map(|p| p.to_array().map(f32::to_bits)).collect()
+}
+
+#[test]
+fn what_is_found_on_demand_is_what_would_have_been_carried() {
+    let pane = |i: u32| {
+        format!(
+            "[[shapes]]\ntype = \"rectangle\"\nmaterial = \"clear\"\nscale = [8, 1, 8]\nrotate = [90, 0, 0]\ntranslate = [0, 0, {}]\n",
+            2.0 + 0.02 * i as f32
+        )
+    };
+    let panes: String = (0..30).map(pane).collect();
+    for (name, text) in [("few", SCENE.to_owned()), ("many", format!("{SCENE}{panes}"))] {
+        let mut asked = load(name, &text);
+        // A light that asks makes every vertex carry its differential, though this one is nowhere.
+        let mut carried = load(&format!("{name}-carried"), &format!("{text}{UNUSED}"));
+        assert_eq!(Differentials::of_scene(&asked), Differentials::OnDemand);
+        assert_eq!(Differentials::of_scene(&carried), Differentials::Always);
+        let (asked, carried) = (picture(&mut asked), picture(&mut carried));
+        assert!(asked.iter().any(|p| *p != asked[0]), "an empty picture compares nothing");
+        assert_eq!(asked, carried, "{name}");
+    }
+}
+
+#[test]
+fn who_asks_decides() {
+    let of = |name: &str, replaced: (&str, &str)| {
+        Differentials::of_scene(&load(name, &SCENE.replace(replaced.0, replaced.1)))
+    };
+    assert_eq!(of("nobody", ("ddx(global_value<position>)", "global_value<position>")), Differentials::Never);
+    assert_eq!(of("one", ("", "")), Differentials::OnDemand);
+    assert_eq!(of("whitted", ("max_depth", "type = \"whitted\", max_depth")), Differentials::Always);
+}
