@@ -1,6 +1,6 @@
 //! The partials of a triangle hit's members by film x and y, the triangle taken as an infinite plane.
 //!
-//! In f64 throughout: `EG − F²` of a thin triangle, and `D·N` at a grazing hit, cancel most of the digits
+//! In f64: `EG − F²` of a thin triangle, and `D·N` at a grazing hit, cancel most of the digits
 //! of an f32. The derivation is that of SORT's "programmable shading" notes but for the position, whose
 //! partial is Igehy's transfer (SIGGRAPH 1999, equation 10): the neighbouring pixel's ray may miss the
 //! plane near a horizon, its differential never does.
@@ -102,6 +102,18 @@ impl Wanted {
         incident: true,
         color: true,
         barycentrics: true,
+    };
+
+    /// Those that [`PlainPartials`](super::plain_partials::PlainPartials) has, and that of the ray itself.
+    pub const PLAIN: Wanted = Wanted {
+        position: true,
+        uvw: true,
+        normal: false,
+        tangent: false,
+        bitangent: false,
+        incident: true,
+        color: false,
+        barycentrics: false,
     };
 
     pub fn any(&self) -> bool {

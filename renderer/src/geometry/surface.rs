@@ -1,6 +1,7 @@
 //! What a hit offers: the values of the surface there, and their partials on demand.
 
 use super::partials::{Members, RayPartial, TriangleAttributes, TrianglePartials, Wanted};
+use super::plain_partials::PlainPartials;
 use super::{Geometry, Hit, Primitive, TriangleMesh, instance};
 use crate::ray::{Ray, RayDifferential};
 use glam::{DVec2, DVec3, Vec2, Vec3};
@@ -158,6 +159,11 @@ pub fn partials_on(
         return Partials::default();
     }
     let placed = instance::placed(geometry, hit.instance);
+    if let (Primitive::Triangle(mesh, triangle), None) = (primitive, placed)
+        && let Some(partials) = plain_partials(mesh, triangle, (ray, differential), hit, wanted)
+    {
+        return partials;
+    }
     let inside = placed.map(|p| (p, instance::transformed(ray, &p.from_world)));
     let inside = inside.map(|(p, ray)| (p, ray, local(primitive, &ray, hit, Asked::ALL)));
     let partials = [0, 1].map(|axis| RayPartial {
@@ -184,6 +190,23 @@ pub fn partials_on(
         color: both(|m| m.color),
         barycentrics: [x.barycentrics, y.barycentrics],
     }
+}
+
+/// Those in f32 of a triangle in the world itself, where nobody wants others, and no digits cancel.
+fn plain_partials(
+    mesh: &TriangleMesh,
+    triangle: usize,
+    (ray, differential): (&Ray, &RayDifferential),
+    hit: &Hit,
+    wanted: Wanted,
+) -> Option<Partials> {
+    if wanted.and(Wanted::PLAIN) != Wanted::PLAIN {
+        return None;
+    }
+    let uvs = if wanted.uvw { mesh.indices[triangle].map(|i| mesh.uvs[i as usize]) } else { [Vec2::ZERO; 3] };
+    let PlainPartials { position, uv } = PlainPartials::new(mesh.vertices(triangle), uvs, (ray, differential), hit.t)?;
+    let uvw = uv.map(|uv| uv.extend(0.0));
+    Some(Partials { position, uvw, incident: differential.direction, ..Partials::default() })
 }
 
 /// The partials in the space of the primitive's group, all that goes in being in that space too.
