@@ -1,9 +1,8 @@
 //! Differentials that paths find where they are asked are those that they would have carried along.
 
 use super::*;
+use crate::integrator::testing::load;
 use crate::render::{RenderOptions, render};
-use crate::scene::{self, LoadOptions};
-use ssl_compiler::modules::SearchPath;
 use std::sync::atomic::AtomicBool;
 
 /// A ball that shows its footprints, met straight, by mirror, glass and matte surfaces, and behind many clear panes.
@@ -47,14 +46,6 @@ const UNUSED: &str = r#"
     [materials.unused]
     source = "shader m(out closure c) { c = make_closure<Emission>(abs(ddx(global_value<position>))); }"
 "#;
-
-fn load(name: &str, text: &str) -> Scene {
-    let path = std::env::temp_dir().join(format!("differentials-{}-{name}.toml", std::process::id()));
-    std::fs::write(&path, text).expect("the temporary folder can be written");
-    let loaded = scene::load(&path, LoadOptions::default(), &SearchPath::on_disk(Vec::new()));
-    std::fs::remove_file(&path).expect("it was written");
-    loaded.scene.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
-}
 
 fn picture(scene: &mut Scene) -> Vec<[u32; 3]> {
     let rendered = render(scene, &RenderOptions::default(), &AtomicBool::new(false), &|_| ()).expect("there is memory");

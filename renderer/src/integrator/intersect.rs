@@ -3,20 +3,49 @@
 
 use super::clock::Stage;
 use super::escape::escape;
-use super::path::SurfaceHit;
+use super::last_vertices::LastVertices;
+use super::path::{Path, SurfaceHit};
 use super::workspace::Workspace;
 use crate::scene::Scene;
 
-/// Traces the rays of all active paths. Those that leave the scene see what is around it.
-pub fn intersect(scene: &Scene, work: &mut Workspace) {
-    find(scene, work, |work, path| escape(scene, work, path));
+/// Traces the rays of all active paths, which have had `step` before. Those that leave the scene see what is around it.
+pub fn intersect(scene: &Scene, work: &mut Workspace, step: u32) {
+    let last = LastVertices::new(scene, work, step);
+    let leaves = |work: &mut Workspace, path| escape(scene, work, path);
+    if last.matter_nowhere() {
+        return leave(scene, work, leaves);
+    }
+    find(scene, work, |path, shape| last.matters(path, shape), leaves);
 }
 
-/// Likewise; calls `leaves` with each path that leaves the scene.
-pub fn find(scene: &Scene, work: &mut Workspace, leaves: impl Fn(&mut Workspace, u32)) {
+/// Of all rays only finds those that leave the scene.
+fn leave(scene: &Scene, work: &mut Workspace, leaves: impl Fn(&mut Workspace, u32)) {
+    begin(work);
+    scene.accel.occluded_each(&work.rays, &mut work.blocked);
+    work.clock.end(Stage::Rays);
+    for i in 0..work.active.len() {
+        if !work.blocked[i] {
+            leaves(work, work.active[i]);
+        }
+    }
+    work.clock.end(Stage::Environment);
+}
+
+fn begin(work: &mut Workspace) {
     work.surface_hits.clear();
     work.rays.clear();
     work.rays.extend(work.active.iter().map(|&path| work.paths[path as usize].ray));
+}
+
+/// Finds what each ray meets; calls `leaves` with each path that leaves the scene. Hits on shapes, by their numbers, that do not
+/// `matter` are left out.
+pub fn find(
+    scene: &Scene,
+    work: &mut Workspace,
+    matters: impl Fn(&Path, u32) -> bool,
+    leaves: impl Fn(&mut Workspace, u32),
+) {
+    begin(work);
     scene.accel.closest_each(&work.rays, &mut work.hits);
     work.clock.end(Stage::Rays);
     for i in 0..work.active.len() {
@@ -25,9 +54,11 @@ pub fn find(scene: &Scene, work: &mut Workspace, leaves: impl Fn(&mut Workspace,
             Some(hit) => {
                 // Until its surface is needed there is time to fetch this.
                 let (shape, primitive) = scene.geometry.find(hit.primitive);
-                primitive.prefetch();
-                let material = scene.geometry.shape(shape).material;
-                work.surface_hits.push(SurfaceHit { path, shape, material, hit });
+                if matters(&work.paths[path as usize], shape) {
+                    primitive.prefetch();
+                    let material = scene.geometry.shape(shape).material;
+                    work.surface_hits.push(SurfaceHit { path, shape, material, hit });
+                }
             }
             None => leaves(work, path),
         }

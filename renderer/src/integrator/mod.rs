@@ -16,6 +16,7 @@ mod escape;
 pub mod faults;
 mod guided;
 mod intersect;
+mod last_vertices;
 mod light_samples;
 pub mod messages;
 mod numbers;
@@ -31,6 +32,8 @@ pub mod probe;
 pub mod replay;
 mod scatter;
 mod shading;
+#[cfg(test)]
+mod testing;
 mod vertices;
 mod view;
 mod visibility;

@@ -48,9 +48,9 @@ pub fn walk(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace, follower: &m
     work.turns.clear();
     work.clock.end(Stage::Camera);
     for step in 0..=scene.integrator.max_depth + MAX_PASSES {
-        // 2. What each ray meets first; those that meet nothing see the environment.
+        // 2. What each ray meets first, as far as it matters; those that meet nothing see the environment.
         counts.rays += work.active.len() as u64;
-        intersect::intersect(scene, work);
+        intersect::intersect(scene, work, step);
         // 3. Shade blocks of one material, then look for direct light and choose where to go on.
         work.active.clear();
         let mut begin = 0;

@@ -31,6 +31,8 @@ pub struct Workspace {
     /// The rays of active paths, and what they came to.
     pub rays: Vec<Ray>,
     pub hits: Vec<Option<Hit>>,
+    /// Which of them met anything, where that is all that matters.
+    pub blocked: Vec<bool>,
     /// Of the paths that met a surface, in the order of their materials.
     pub surface_hits: Vec<SurfaceHit>,
     /// To sort those and the active ones.

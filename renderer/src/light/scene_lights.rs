@@ -9,7 +9,7 @@ use super::emission::{EmissionContext, MaterialEmission};
 use super::links::{LightName, Links};
 use super::tree::LightTree;
 use super::{LightChoice, LightSampleContext, PointLight};
-use crate::geometry::{Body, Geometry, Hit, Primitive};
+use crate::geometry::{Body, Geometry, Hit, Primitive, Shape};
 use crate::math::luminance;
 use glam::{Vec2, Vec3};
 use std::collections::{HashMap, HashSet};
@@ -32,6 +32,8 @@ pub struct SceneLights {
     trees: Vec<LightTree>,
     /// By material.
     glows: Vec<MaterialEmission>,
+    /// Whether any shape sends out light, drawn or not.
+    any_shape_emits: bool,
     /// Shapes whose material varies and was dark at all points where it was asked.
     dark: HashSet<u32>,
     choice: LightChoice,
@@ -65,6 +67,7 @@ impl SceneLights {
             points,
             links,
             trees: Vec::new(),
+            any_shape_emits: geometry.shapes().iter().any(|shape| emits(shape, &glows)),
             glows,
             dark: varying.into_iter().filter(|(_, luminances)| luminances.is_none()).map(|(shape, _)| shape).collect(),
             choice,
@@ -117,6 +120,11 @@ impl SceneLights {
 
     fn points_are_drawn(&self) -> bool {
         self.points.len() > FEW
+    }
+
+    /// Whether any shape may send out light, whether [`SceneLights::sample`] gives it or not.
+    pub fn any_shape_emits(&self) -> bool {
+        self.any_shape_emits
     }
 
     /// What a material sends out to both sides.
@@ -188,6 +196,12 @@ impl SceneLights {
     }
 }
 
+/// Whether a shape, or its material, may send out light.
+fn emits(shape: &Shape, glows: &[MaterialEmission]) -> bool {
+    let glow = glows.get(shape.material as usize).copied().unwrap_or(MaterialEmission::Dark);
+    shape.emission != Vec3::ZERO || glow != MaterialEmission::Dark
+}
+
 /// The emitters of a scene while they are collected.
 struct Found<'a> {
     studio: &'a EmissionContext<'a>,
@@ -219,8 +233,7 @@ impl Found<'_> {
     fn may_emit(&self, primitive: u32) -> bool {
         let geometry = self.studio.around.geometry;
         let shape = geometry.shape(geometry.shape_of(primitive));
-        let glow = self.glows.get(shape.material as usize).copied().unwrap_or(MaterialEmission::Dark);
-        Emitter::is_drawn(geometry, primitive) && (shape.emission != Vec3::ZERO || glow != MaterialEmission::Dark)
+        Emitter::is_drawn(geometry, primitive) && emits(shape, &self.glows)
     }
 
     /// The emitters of a group that a path leads to, and of those below. What turns out to be dark is not asked again: groups

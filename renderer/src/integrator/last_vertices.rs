@@ -1,0 +1,54 @@
+//! The last vertices of paths. Nothing of them counts but the light that they send out, so what sends out none is not shaded. Where
+//! no shape of the scene does, it is enough to know whether a ray leaves the scene.
+
+use super::path::Path;
+use super::workspace::Workspace;
+use crate::light::MaterialEmission;
+use crate::material::Material;
+use crate::scene::{IntegratorKind, Scene};
+
+/// What of the vertices matters that paths come to after so many rays.
+#[derive(Clone, Copy)]
+pub struct LastVertices<'a> {
+    scene: &'a Scene,
+    /// Rays that the paths have had before.
+    step: u32,
+    /// Light alone: nobody looks on, and paths go on through nothing but what lets them pass straight on.
+    light_alone: bool,
+}
+
+impl<'a> LastVertices<'a> {
+    pub fn new(scene: &'a Scene, work: &Workspace, step: u32) -> LastVertices<'a> {
+        // Layers show what the camera sees.
+        let looked_at = step == 0 || work.probe.is_some() || work.view.is_some() || work.followed.is_some();
+        let bounces = matches!(scene.integrator.kind, IntegratorKind::Path | IntegratorKind::Direct);
+        LastVertices { scene, step, light_alone: bounces && !looked_at && step >= scene.integrator.max_depth }
+    }
+
+    /// Whether a path that meets a shape of this number comes to something there.
+    pub fn matters(&self, path: &Path, shape: u32) -> bool {
+        if !self.light_alone || self.step - path.passes < self.scene.integrator.max_depth {
+            return true;
+        }
+        let shape = self.scene.geometry.shape(shape);
+        let dark =
+            shape.emission == glam::Vec3::ZERO && self.scene.lights.glow(shape.material) == MaterialEmission::Dark;
+        let says = |material: &Material| material.passage().is_some() || material.prints();
+        !dark || self.scene.materials.get(shape.material as usize).is_some_and(says)
+    }
+
+    /// Whether they matter nowhere, so that all that counts is which rays leave the scene.
+    pub fn matter_nowhere(&self) -> bool {
+        // Without anything to pass, all paths have come equally far.
+        let passes =
+            self.scene.geometry.has_see_through() || self.scene.materials.iter().any(|m| m.passage().is_some());
+        self.light_alone
+            && !passes
+            && !self.scene.lights.any_shape_emits()
+            && !self.scene.materials.iter().any(Material::prints)
+    }
+}
+
+#[cfg(test)]
+#[path = "last_vertices_tests.rs"]
+mod tests;
