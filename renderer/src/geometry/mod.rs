@@ -10,6 +10,7 @@ pub mod mesh;
 pub mod normals;
 pub mod obj;
 mod obj_lines;
+mod obj_parse;
 mod obj_statements;
 pub mod obj_vertices;
 pub mod partials;

@@ -17,17 +17,17 @@ const MOST_BYTES: u64 = 1 << 36;
 /// A file's text, in which lines that a backslash continues are one. It is read from its beginning as often as it is opened: files
 /// are larger than what is made of them, so they are not held whole.
 pub trait Text: Sync {
-    fn open(&self) -> io::Result<Box<dyn BufRead + '_>>;
+    fn open(&self) -> io::Result<Box<dyn BufRead + Send + '_>>;
 }
 
 impl Text for Path {
-    fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
+    fn open(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
         Ok(Box::new(Joined::new(input::open(self, MOST_BYTES)?.0)))
     }
 }
 
 impl Text for [u8] {
-    fn open(&self) -> io::Result<Box<dyn BufRead + '_>> {
+    fn open(&self) -> io::Result<Box<dyn BufRead + Send + '_>> {
         Ok(Box::new(Joined::new(self)))
     }
 }

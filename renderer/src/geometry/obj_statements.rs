@@ -5,6 +5,7 @@
 //! lists that do not tell which corners have none, and knew nothing of smoothing.
 
 use super::obj::Text;
+use super::obj_parse::{Corner, Lines, Statement, words};
 use glam::{Vec2, Vec3};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -61,14 +62,13 @@ impl Statements {
     pub fn read<T: Text + ?Sized>(text: &T, by_material: bool) -> Result<Statements, String> {
         let mut reader = text.open().map_err(|e| e.to_string())?;
         let mut state = State { by_material, begins: true, ..State::default() };
-        let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line).map_err(|e| e.to_string())? > 0 {
-            if state.statement(line.trim_ascii()).is_none() {
-                let text = String::from_utf8_lossy(line.trim_ascii());
-                let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
-                return Err(format!("it is not a well-formed OBJ file: it has the line `{shown}`"));
-            }
-            line.clear();
+        let mut ready = Lines::read(&mut *reader).map_err(|e| e.to_string())?;
+        while !ready.is_empty() {
+            // The next lines are parsed while these are taken in.
+            let (next, taken) =
+                rayon::join(|| Lines::read(&mut *reader), || ready.iter().try_for_each(|lines| state.take(lines)));
+            taken?;
+            ready = next.map_err(|e| e.to_string())?;
         }
         let all = state.found;
         if !all.colors.is_empty() && all.colors.len() != all.positions.len() {
@@ -117,65 +117,46 @@ struct State {
 }
 
 impl State {
-    /// `None` if a statement cannot be understood.
-    fn statement(&mut self, line: &[u8]) -> Option<()> {
-        let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
-        let (keyword, rest) = line.split_at(end);
-        let name = || Some(String::from_utf8_lossy(rest.trim_ascii()).into_owned()).filter(|name| !name.is_empty());
-        match keyword {
-            b"v" => self.position(rest)?,
-            b"vt" => {
-                let mut words = words(rest);
-                let u = number(words.next()?)?;
-                self.found.coordinates.push(Vec2::new(u, words.next().map_or(Some(0.0), number)?));
+    /// Takes in what some lines say. The error is a sentence for the user.
+    fn take(&mut self, lines: &Lines) -> Result<(), String> {
+        let mut corners = &lines.corners[..];
+        for statement in &lines.statements {
+            match statement {
+                Statement::Position(position, color) => {
+                    self.found.positions.push(*position);
+                    self.found.colors.extend(*color);
+                }
+                Statement::Coordinates(coordinates) => self.found.coordinates.push(*coordinates),
+                Statement::Normal(normal) => self.found.normals.push(*normal),
+                Statement::Face(count, first) => {
+                    let (face, rest) = corners.split_at(*count);
+                    corners = rest;
+                    self.face(face).ok_or_else(|| unsound(lines.line(*first)))?;
+                }
+                Statement::Smooth(named) => words(lines.words(named)).take(1).for_each(|named| self.smooth(named)),
+                Statement::Object(named) => (self.object, self.begins) = (name(lines.words(named)), true),
+                Statement::Material(named) => {
+                    let material = name(lines.words(named));
+                    self.begins |= self.by_material && material != self.material;
+                    self.material = material;
+                }
+                Statement::Library(named) => self.found.libraries.extend(name(lines.words(named))),
+                Statement::Unsound(first) => return Err(unsound(lines.line(*first))),
             }
-            b"vn" => {
-                let mut words = words(rest);
-                let mut next = || number(words.next()?);
-                self.found.normals.push(Vec3::new(next()?, next()?, next()?));
-            }
-            b"f" => self.face(rest)?,
-            b"s" => words(rest).take(1).for_each(|named| self.smooth(named)),
-            b"o" | b"g" => (self.object, self.begins) = (name(), true),
-            b"usemtl" => {
-                let material = Some(name()?);
-                self.begins |= self.by_material && material != self.material;
-                self.material = material;
-            }
-            b"mtllib" => self.found.libraries.extend(name()),
-            _ => {}
         }
-        Some(())
+        Ok(())
     }
 
-    /// `x y z`, divided by a weight behind them, or followed by a color.
-    fn position(&mut self, rest: &[u8]) -> Option<()> {
-        let numbers: SmallVec<[f32; 8]> = words(rest).map(number).collect::<Option<_>>()?;
-        let position = match numbers[..] {
-            [x, y, z] => Vec3::new(x, y, z),
-            [x, y, z, w] if w != 0.0 => Vec3::new(x, y, z) / w,
-            [x, y, z, r, g, b] => {
-                self.found.colors.push(Vec3::new(r, g, b));
-                Vec3::new(x, y, z)
-            }
-            _ => return None,
-        };
-        self.found.positions.push(position);
-        Some(())
-    }
-
-    fn face(&mut self, rest: &[u8]) -> Option<()> {
+    /// `None` if a corner cannot be.
+    fn face(&mut self, corners: &[Corner]) -> Option<()> {
         let group = match self.smoothing {
             Smoothing::Smooth => 0,
             Smoothing::Group(group) => group,
             Smoothing::Flat => FACES | self.faces,
         };
-        let corners: SmallVec<[Vertex; 8]> = words(rest).map(|w| self.corner(w, group)).collect::<Option<_>>()?;
-        if let [_, _, _, ..] = corners[..] {
-            self.add(&corners, group)?;
-        }
+        let corners: SmallVec<[Vertex; 8]> = corners.iter().map(|c| self.corner(c, group)).collect::<Option<_>>()?;
         // A face of one or two corners has no area.
-        (!corners.is_empty()).then_some(())
+        if corners.len() > 2 { self.add(&corners, group) } else { Some(()) }
     }
 
     fn add(&mut self, corners: &[Vertex], group: u32) -> Option<()> {
@@ -226,20 +207,15 @@ impl State {
         Some(next)
     }
 
-    /// A corner of a face, as `3`, `3/1`, `3//2` or `3/1/2`.
-    fn corner(&self, word: &[u8], group: u32) -> Option<Vertex> {
-        let mut parts = word.split(|byte| *byte == b'/');
-        let position = index(parts.next()?, self.found.positions.len())?;
-        let mut next = |count: usize| match parts.next() {
-            None | Some(b"" | b"0") => Some(NONE),
-            Some(part) => index(part, count),
-        };
-        let coordinates = next(self.found.coordinates.len())?;
-        let normal = next(self.found.normals.len())?;
+    fn corner(&self, corner: &Corner, group: u32) -> Option<Vertex> {
+        let place = |number: i64, count: usize| if number == 0 { Some(NONE) } else { place(number, count) };
+        let position = place(corner.position, self.found.positions.len()).filter(|position| *position != NONE)?;
+        let coordinates = place(corner.coordinates, self.found.coordinates.len())?;
+        let normal = place(corner.normal, self.found.normals.len())?;
         // One of no length counts as missing, and so may one that comes later.
         let is_given = |n: &Vec3| n.normalize_or_zero() != Vec3::ZERO;
         let group = if self.found.normals.get(normal as usize).is_some_and(is_given) { 0 } else { group };
-        parts.next().is_none().then_some(Vertex { position, coordinates, normal, group })
+        Some(Vertex { position, coordinates, normal, group })
     }
 
     fn smooth(&mut self, named: &[u8]) {
@@ -256,33 +232,19 @@ impl State {
     }
 }
 
-/// The words of a statement of numbers, up to a comment.
-fn words(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let end = rest.iter().position(|byte| *byte == b'#').unwrap_or(rest.len());
-    rest[..end].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
-}
-
-fn number(word: &[u8]) -> Option<f32> {
-    std::str::from_utf8(word).ok()?.parse().ok()
-}
-
-/// A whole number. Half of a file are such, and to read them by way of a text takes twice as long.
-fn integer(word: &[u8]) -> Option<i64> {
-    let (is_negative, digits) = match word {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] | digits => (false, digits),
-    };
-    // With no more digits than these, it fits.
-    if digits.is_empty() || digits.len() > 18 || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let size = digits.iter().fold(0, |sum, digit| 10 * sum + i64::from(digit - b'0'));
-    Some(if is_negative { -size } else { size })
+/// Of a material, an object or a file.
+fn name(words: &[u8]) -> Option<String> {
+    Some(String::from_utf8_lossy(words).into_owned()).filter(|name| !name.is_empty())
 }
 
 /// The place of what has a number, from 1 on; −1 is the last of `count` so far. It may stand further below.
-fn index(word: &[u8], count: usize) -> Option<u32> {
-    let number = integer(word)?;
+fn place(number: i64, count: usize) -> Option<u32> {
     let place = if number < 0 { i64::try_from(count).ok()?.checked_add(number)? } else { number - 1 };
     u32::try_from(place).ok().filter(|place| *place != NONE)
+}
+
+fn unsound(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
+    format!("it is not a well-formed OBJ file: it has the line `{shown}`")
 }
