@@ -1,7 +1,7 @@
 //! Differentials that paths find where they are asked are those that they would have carried along.
 
 use super::*;
-use crate::integrator::testing::load;
+use crate::integrator::scenes_for_tests::load;
 use crate::render::{RenderOptions, render};
 use std::sync::atomic::AtomicBool;
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::camera::Camera;
 use crate::film::{Tile, TileSums};
 use crate::integrator::occupancy::Kind;
-use crate::integrator::testing::load;
+use crate::integrator::scenes_for_tests::load;
 use crate::integrator::{BatchCounts, trace};
 use crate::sampler::{Noise, Pattern};
 

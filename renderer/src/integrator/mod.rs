@@ -31,9 +31,9 @@ pub mod photons;
 pub mod probe;
 pub mod replay;
 mod scatter;
-mod shading;
 #[cfg(test)]
-mod testing;
+mod scenes_for_tests;
+mod shading;
 mod vertices;
 mod view;
 mod visibility;
