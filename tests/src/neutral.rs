@@ -2,7 +2,7 @@
 //! of this renderer. They mean: linear colors, a square picture of box-filtered pixels, `max_depth` counting the
 //! segments of a path from the camera to the light, and area lights that emit only from their front. Light that
 //! interpolated normals would send below the surface is lost, and so is what a principled surface would send where they face away
-//! from the viewer.
+//! from a viewer whom the surface itself faces.
 
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -134,8 +134,9 @@ shader plastic(
     m.metallic = metallic;
     m.roughness = roughness;
     m.specular = specular;
-    // Others show nothing where the interpolated normal faces away from the viewer.
-    const float faces = dot(global_value<I>, global_value<normal>) < 0.0 ? 1.0 : 0.0;
+    // Others show nothing where the interpolated normal faces away from the viewer, and the surface does not.
+    const bool from_outside = dot(global_value<I>, global_value<normal>) < 0.0;
+    const float faces = from_outside != global_value<backfacing> ? 1.0 : 0.0;
     result = faces * principled(m);
 }
 ";

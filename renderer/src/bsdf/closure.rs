@@ -24,10 +24,12 @@ pub struct Place {
 /// A closure type with the lobes that it stands for. At each hit, a shader's `make_closure<Name>(…)` becomes one value of
 /// it.
 pub trait SurfaceClosure: Closure {
-    /// Whether it may emit light, which light sampling then looks for: see [`Lobes::emit`].
+    /// Whether it may emit light, which light sampling then looks for: see [`Lobes::emit`]. At the last vertices of paths nobody
+    /// asks a surface whose closures do not.
     const EMITS: bool = false;
 
-    /// Whether some of its lobes may let light pass straight through: see [`Scatter::is_straight`].
+    /// Whether some of its lobes may let light pass straight through: see [`Scatter::is_straight`]. Others end shadow rays, and
+    /// paths at their last vertex.
     const PASSES: bool = false;
 
     /// Adds its lobes, each with its share of the closure's weight; parameters may be anything, NaN included.

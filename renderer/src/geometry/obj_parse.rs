@@ -94,7 +94,10 @@ impl Lines {
 fn piece(reader: &mut (impl BufRead + ?Sized)) -> io::Result<Vec<u8>> {
     let mut text = Vec::with_capacity(PIECE + PIECE / 8);
     while text.len() < PIECE {
-        let some = reader.fill_buf()?;
+        let some = match reader.fill_buf() {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            some => some?,
+        };
         let count = some.len();
         if count == 0 {
             return Ok(text);

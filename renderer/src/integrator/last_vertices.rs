@@ -1,5 +1,6 @@
 //! The last vertices of paths. Nothing of them counts but the light that they send out, so what sends out none is not shaded. Where
-//! no shape of the scene does, it is enough to know whether a ray leaves the scene.
+//! no shape of the scene does, it is enough to know whether a ray leaves the scene. What is not shaded has no faults to tell of, either:
+//! none of them could have reached the picture.
 
 use super::path::Path;
 use super::workspace::Workspace;
@@ -39,13 +40,13 @@ impl<'a> LastVertices<'a> {
 
     /// Whether they matter nowhere, so that all that counts is which rays leave the scene.
     pub fn matter_nowhere(&self) -> bool {
+        if !self.light_alone {
+            return false;
+        }
         // Without anything to pass, all paths have come equally far.
-        let passes =
-            self.scene.geometry.has_see_through() || self.scene.materials.iter().any(|m| m.passage().is_some());
-        self.light_alone
-            && !passes
-            && !self.scene.lights.any_shape_emits()
-            && !self.scene.materials.iter().any(Material::prints)
+        let of_material = |m: &Material| m.passage().is_some() || m.prints();
+        let others = self.scene.geometry.has_see_through() || self.scene.materials.iter().any(of_material);
+        !others && !self.scene.lights.any_shape_emits()
     }
 }
 
