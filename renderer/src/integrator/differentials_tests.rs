@@ -1,7 +1,7 @@
 //! Differentials that paths find where they are asked are those that they would have carried along.
 
 use super::*;
-use crate::integrator::scenes_for_tests::load;
+use crate::integrator::scenes_for_tests::{BALLS, load};
 use crate::render::{RenderOptions, render};
 use std::sync::atomic::AtomicBool;
 
@@ -13,12 +13,6 @@ const SCENE: &str = r#"
     environment = { type = "constant", radiance = [0.8, 0.9, 1.0] }
     [materials.asks]
     source = "shader m(out closure c) { c = make_closure<Lambert>(min(abs(ddx(global_value<position>)) * 4.0, 0.9), global_value<normal>); }"
-    [materials.matte]
-    source = "shader m(out closure c) { c = make_closure<Lambert>(color(0.7), global_value<normal>); }"
-    [materials.mirror]
-    source = "shader m(out closure c) { c = make_closure<Mirror>(color(0.9), global_value<normal>); }"
-    [materials.glass]
-    source = "shader m(out closure c) { c = make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5); }"
     [materials.clear]
     source = "shader m(out closure c) { c = make_closure<Transparent>(color(0.99)); }"
     [[shapes]]
@@ -26,20 +20,6 @@ const SCENE: &str = r#"
     material = "asks"
     radius = 0.5
     translate = [0, 0.6, 0]
-    [[shapes]]
-    type = "sphere"
-    material = "mirror"
-    radius = 0.6
-    translate = [-1.3, 0.6, -0.3]
-    [[shapes]]
-    type = "sphere"
-    material = "glass"
-    radius = 0.6
-    translate = [0.8, 0.6, 1.3]
-    [[shapes]]
-    type = "rectangle"
-    material = "matte"
-    scale = [9, 1, 9]
 "#;
 
 const UNUSED: &str = r#"
@@ -62,6 +42,7 @@ fn what_is_found_on_demand_is_what_would_have_been_carried() {
     };
     let panes: String = (0..30).map(pane).collect();
     for (name, text) in [("few", SCENE.to_owned()), ("many", format!("{SCENE}{panes}"))] {
+        let text = text + BALLS;
         let mut asked = load(name, &text);
         // A light that asks makes every vertex carry its differential, though this one is nowhere.
         let mut carried = load(&format!("{name}-carried"), &format!("{text}{UNUSED}"));
@@ -76,7 +57,7 @@ fn what_is_found_on_demand_is_what_would_have_been_carried() {
 #[test]
 fn who_asks_decides() {
     let of = |name: &str, replaced: (&str, &str)| {
-        Differentials::of_scene(&load(name, &SCENE.replace(replaced.0, replaced.1)))
+        Differentials::of_scene(&load(name, &(SCENE.replace(replaced.0, replaced.1) + BALLS)))
     };
     assert_eq!(of("nobody", ("ddx(global_value<position>)", "global_value<position>")), Differentials::Never);
     assert_eq!(of("one", ("", "")), Differentials::OnDemand);

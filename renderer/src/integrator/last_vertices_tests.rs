@@ -4,35 +4,19 @@ use super::*;
 use crate::camera::Camera;
 use crate::film::{Tile, TileSums};
 use crate::integrator::occupancy::Kind;
-use crate::integrator::scenes_for_tests::load;
+use crate::integrator::scenes_for_tests::{BALLS, load};
 use crate::integrator::{BatchCounts, trace};
 use crate::sampler::{Noise, Pattern};
 
-/// A matte corner, a mirror and glass under a sky.
+/// A sky, and nothing that shines beside it.
 const DARK: &str = r#"
     camera = { position = [0, 1.2, 5], look_at = [0, 0.8, 0], fov = 50 }
     integrator = { max_depth = 2 }
     environment = { type = "sky" }
-    [materials.matte]
-    source = "shader m(out closure c) { c = make_closure<Lambert>(color(0.7), global_value<normal>); }"
-    [materials.mirror]
-    source = "shader m(out closure c) { c = make_closure<Mirror>(color(0.9), global_value<normal>); }"
-    [materials.glass]
-    source = "shader m(out closure c) { c = make_closure<Dielectric>(color(1.0), global_value<normal>, 1.5); }"
-    [[shapes]]
-    type = "sphere"
-    material = "mirror"
-    radius = 0.6
-    translate = [-1.3, 0.6, -0.3]
-    [[shapes]]
-    type = "sphere"
-    material = "glass"
-    radius = 0.6
-    translate = [0.8, 0.6, 1.3]
-    [[shapes]]
-    type = "rectangle"
-    material = "matte"
-    scale = [9, 1, 9]
+"#;
+
+/// A wall behind them.
+const WALL: &str = r#"
     [[shapes]]
     type = "rectangle"
     material = "matte"
@@ -70,12 +54,12 @@ const PANE: &str = r#"
     translate = [0, 2, 0]
 "#;
 
-fn traced(scene: &Scene, mut work: Workspace) -> (TileSums, BatchCounts) {
+fn traced(scene: &Scene, work: &mut Workspace) -> (TileSums, BatchCounts) {
     let tile = Tile { x0: 0, y0: 0, x1: 16, y1: 16 };
     let view = &scene.view;
     let camera = Camera::new(view.position, view.target, view.up, view.projection, (16, 16));
     let pattern = Pattern { seed: 3, noise: Noise::White, samples: 8, is_centered: false };
-    trace(scene, &camera, &pattern, tile, 0..8, &mut work)
+    trace(scene, &camera, &pattern, tile, 0..8, work)
 }
 
 #[test]
@@ -84,13 +68,13 @@ fn what_sends_out_nothing_is_not_shaded_and_no_pixel_changes() {
         [("dark", "", true), ("lamp", LAMP, false), ("glow", GLOW, false), ("pane", PANE, false)]
     {
         for depth in [0, 1, 2, 4] {
-            let text = format!("{DARK}{more}").replace("max_depth = 2", &format!("max_depth = {depth}"));
+            let text = format!("{DARK}{BALLS}{WALL}{more}").replace("max_depth = 2", &format!("max_depth = {depth}"));
             let scene = load(&format!("{name}-{depth}"), &text);
             let last = LastVertices::new(&scene, &Workspace::default(), depth.max(1));
             assert_eq!(last.matter_nowhere(), nowhere, "{name}");
-            let (few, counts) = traced(&scene, Workspace::default());
+            let (few, counts) = traced(&scene, &mut Workspace::default());
             // Who follows a gradient sees all vertices.
-            let (all, of_all) = traced(&scene, Workspace { followed: Some(Vec::new()), ..Workspace::default() });
+            let (all, of_all) = traced(&scene, &mut Workspace { followed: Some(Vec::new()), ..Workspace::default() });
             assert!(few == all, "{name}, {depth}");
             let shaded = |counts: &BatchCounts| counts.occupancy.of(Kind::Surfaces).lanes;
             let fewer = shaded(&counts) < shaded(&of_all);
@@ -102,17 +86,13 @@ fn what_sends_out_nothing_is_not_shaded_and_no_pixel_changes() {
 
 #[test]
 fn what_shaders_say_at_the_last_vertex_is_said() {
-    let text = DARK.replace(
+    let text = format!("{DARK}{BALLS}{WALL}").replace(
         "shader m(out closure c) { c = make_closure<Lambert>",
         "shader m(out closure c) { if (global_value<ray_depth> == 2) { printf(\\\"last\\\"); } c = make_closure<Lambert>",
     );
     let scene = load("says", &text);
     assert!(!LastVertices::new(&scene, &Workspace::default(), 2).matter_nowhere());
     let mut work = Workspace::default();
-    let tile = Tile { x0: 0, y0: 0, x1: 16, y1: 16 };
-    let view = &scene.view;
-    let camera = Camera::new(view.position, view.target, view.up, view.projection, (16, 16));
-    let pattern = Pattern { seed: 3, noise: Noise::White, samples: 1, is_centered: false };
-    trace(&scene, &camera, &pattern, tile, 0..1, &mut work);
+    traced(&scene, &mut work);
     assert!(!work.messages.is_empty());
 }
