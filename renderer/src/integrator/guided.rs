@@ -1,13 +1,15 @@
 //! Where photons say that light comes from: the guide's cells are asked for a direction now and then, in place of lobes that are not
 //! specular.
 
-use super::path::Path;
+use super::numbers::BlockNumbers;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::bsdf::{Bsdf, BsdfSample, Refraction};
 use crate::guide::Cell;
+use crate::math::split;
 use crate::scene::Scene;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 
 /// Finds the cells of the lanes that go on and scatter light in all directions. Narrow lobes find alone what there is.
 pub fn find(scene: &Scene, work: &mut Workspace) {
@@ -21,18 +23,21 @@ pub fn find(scene: &Scene, work: &mut Workspace) {
     }
 }
 
-/// Draws directions from cells, for as many lanes as their shares say.
-pub fn draw(scene: &Scene, vertices: &mut Vertices, paths: &[Path]) {
+/// Draws directions from cells, for as many lanes as their shares say. What is left of `directions` is for the lobes of the
+/// other lanes, and as evenly spread.
+pub fn draw(scene: &Scene, vertices: &mut Vertices, numbers: &BlockNumbers, lobes: &[f32; LANES], directions: &mut [Vec2; LANES]) {
     if vertices.cells.iter().all(Option::is_none) {
         return;
     }
-    let numbers = vertices.numbers(paths);
-    let (choices, directions) = (numbers.guide(), numbers.direction());
-    let lobes = if vertices.have_several_lobes() { numbers.lobe() } else { Default::default() };
+    let cones = numbers.guide();
     for lane in vertices.lanes() {
-        let cell = vertices.cell(scene, lane).filter(|cell| choices[lane] < cell.share());
-        let cell = cell.filter(|_| !vertices.bsdf(scene, lane).chooses_specular(lobes[lane]));
-        vertices.guided[lane] = cell.map(|cell| cell.sample(choices[lane] / cell.share(), directions[lane]));
+        let Some(cell) = vertices.cell(scene, lane) else { continue };
+        if vertices.bsdf(scene, lane).chooses_specular(lobes[lane]) {
+            continue;
+        }
+        let (guided, u) = split(directions[lane], cell.share());
+        directions[lane] = u;
+        vertices.guided[lane] = guided.then(|| cell.sample(cones[lane], u));
     }
 }
 

@@ -1,11 +1,10 @@
 //! Asks the lobes of a block whose code is a struct of a shader file: those of all lanes together, before the stages look
 //! at one lane after the other.
 
-use super::numbers::BounceNumbers;
-use super::path::Path;
 use super::vertices::Vertices;
 use crate::scene::Scene;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 
 /// What [`crate::bsdf::Bsdf::eval`] will ask in these directions.
 pub fn evaluate(scene: &Scene, vertices: &mut Vertices, directions: impl Iterator<Item = (usize, Vec3)>) {
@@ -19,35 +18,27 @@ pub fn evaluate(scene: &Scene, vertices: &mut Vertices, directions: impl Iterato
     vertices.requests = requests;
 }
 
-/// What [`crate::bsdf::Bsdf::sample`] will ask for the lanes that go on: first a direction of the lobe that it chooses,
-/// then the value of the others in this direction.
-pub fn sample(scene: &Scene, vertices: &mut Vertices, paths: &[Path]) {
+/// What [`crate::bsdf::Bsdf::sample`] will ask for the lanes that go on, with these numbers: first a direction of the lobe
+/// that it chooses, then the value of the others in this direction.
+pub fn sample(scene: &Scene, vertices: &mut Vertices, lobes: &[f32; LANES], directions: &[Vec2; LANES]) {
     if vertices.own.is_empty() {
         return;
     }
-    let numbers = |vertices: &Vertices, lane: usize| {
-        let u = BounceNumbers::new(paths[vertices.paths[lane] as usize].sampler, vertices.step);
-        // One lobe needs no number to be chosen by.
-        (if vertices.bsdf(scene, lane).has_several() { u.lobe() } else { 0.0 }, u.direction())
-    };
     // What the guide gave is not drawn, and all lobes are asked for it.
     let given = |vertices: &Vertices, lane: usize| vertices.guided.get(lane).copied().flatten();
     let mut draws = Vec::with_capacity(vertices.paths.len());
     for lane in vertices.going_on().filter(|&lane| given(vertices, lane).is_none()) {
-        let (u_lobe, u) = numbers(vertices, lane);
-        draws.extend(vertices.bsdf(scene, lane).asked_by_draw(u_lobe, u));
+        draws.extend(vertices.bsdf(scene, lane).asked_by_draw(lobes[lane], directions[lane]));
     }
     vertices.own.draw(&draws);
     let mut requests = std::mem::take(&mut vertices.requests);
     requests.clear();
     for lane in vertices.going_on() {
         let bsdf = vertices.bsdf(scene, lane);
-        if let Some(wi) = given(vertices, lane) {
-            bsdf.asked_by_eval(wi, |request| requests.push(request));
-            continue;
+        match given(vertices, lane) {
+            Some(wi) => bsdf.asked_by_eval(wi, |request| requests.push(request)),
+            None => bsdf.asked_by_sample(lobes[lane], directions[lane], |request| requests.push(request)),
         }
-        let (u_lobe, u) = numbers(vertices, lane);
-        bsdf.asked_by_sample(u_lobe, u, |request| requests.push(request));
     }
     vertices.own.evaluate(&requests);
     vertices.requests = requests;

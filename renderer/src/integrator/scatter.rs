@@ -23,11 +23,12 @@ const SURE_BOUNCES: u32 = 3;
 /// Draws a direction for each lane that goes on, and multiplies the throughput by the weight of the sample. A lane that is `bounded` goes straight on or, for that reason, nowhere.
 pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Workspace { vertices, paths, .. } = work;
-    guided::draw(scene, vertices, paths);
-    own_lobes::sample(scene, vertices, paths);
     let numbers = vertices.numbers(paths);
-    let directions = numbers.direction();
+    let mut directions = numbers.direction();
+    // One lobe needs no number to be chosen by.
     let lobes = if vertices.have_several_lobes() { numbers.lobe() } else { Default::default() };
+    guided::draw(scene, vertices, &numbers, &lobes, &mut directions);
+    own_lobes::sample(scene, vertices, &lobes, &directions);
     for lane in vertices.lanes() {
         if vertices.ends[lane].is_some() {
             continue;
@@ -38,8 +39,7 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
         let sampled = match (cell, vertices.guided.get(lane).copied().flatten()) {
             (Some(cell), Some(wi)) => cell.sampled(&bsdf, wi),
             (cell, _) => {
-                let u_lobe = if bsdf.has_several() { lobes[lane] } else { 0.0 };
-                let of_lobes = bsdf.sample(u_lobe, directions[lane]);
+                let of_lobes = bsdf.sample(lobes[lane], directions[lane]);
                 of_lobes.map(|sample| cell.map_or(sample, |cell| cell.beside(&bsdf, sample)))
             }
         };
