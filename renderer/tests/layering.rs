@@ -1,6 +1,6 @@
 //! Layers and sums of closures, from shaders to the lobes of a hit: who gets which share of the light.
 
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 use renderer::bsdf::{BentNormals, Bsdf, Own, OwnLobes, WeightedLobe};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
@@ -63,11 +63,7 @@ impl Seen {
     fn reflected(&self) -> Vec3 {
         const N: u32 = 1 << 14;
         let bsdf = self.bsdf();
-        let draw = |i| {
-            let mut s = Sampler::new(5, (3, 4), i);
-            let (pick, u): (f32, Vec2) = (s.next_1d(), s.next_2d());
-            bsdf.sample(pick, u).map_or(Vec3::ZERO, |b| b.weight)
-        };
+        let draw = |i| bsdf.sample(Sampler::new(5, (3, 4), i).next_2d()).map_or(Vec3::ZERO, |b| b.weight);
         (0..N).map(draw).sum::<Vec3>() / N as f32
     }
 }

@@ -271,7 +271,7 @@ fn progress_is_lines_where_there_is_no_terminal() {
     let folder = Folder::new("progress");
     let scene = folder.write("plain.toml", PLAIN);
     let render = |every: &str| {
-        good(&["render", &scene, "-o", &folder.file("a.png"), "--spp", "100", "--size", "32x18", "--progress", every])
+        good(&["render", &scene, "-o", &folder.file("a.png"), "--spp", "400", "--size", "64x36", "--progress", every])
     };
     let said = render("0.05");
     assert!(!said.is_empty());

@@ -194,8 +194,7 @@ mod tests {
         let (mut sampled, mut summed) = (Vec3::ZERO, Vec3::ZERO);
         for i in 0..N {
             let mut s = Sampler::new(5, (2, 3), i);
-            let (pick, u) = (s.next_1d(), s.next_2d());
-            if let Some(sample) = bsdf.sample(pick, u) {
+            if let Some(sample) = bsdf.sample(s.next_2d()) {
                 let side = sample.wi.dot(bsdf.gnormal);
                 assert!(if sample.refracted.is_some() { side < 0.0 } else { side > 0.0 });
                 assert!((sample.wi.length() - 1.0).abs() < 1e-5);
@@ -340,7 +339,7 @@ mod tests {
         }
 
         fn sample(&self, _wo: Vec3, u: Vec2) -> Option<LobeSample> {
-            let s = self.0.sample(0.0, u)?;
+            let s = self.0.sample(u)?;
             Some(LobeSample { wi: s.wi, weight: s.weight, pdf: s.pdf, refracted: s.refracted })
         }
 

@@ -125,6 +125,15 @@ pub struct Bsdf<'a> {
     pub bent_normals: BentNormals,
 }
 
+/// The lobe that a direction is drawn from, and the numbers that it is drawn with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChosenLobe {
+    /// Among [`Bsdf::all`].
+    pub place: usize,
+    pub specular: bool,
+    pub u: Vec2,
+}
+
 /// A direction drawn from all lobes together.
 #[derive(Clone, Copy, Debug)]
 pub struct BsdfSample {
@@ -183,15 +192,36 @@ impl<'a> Bsdf<'a> {
         (value, if total > 0.0 { pdf / total } else { 0.0 })
     }
 
-    /// Chooses a lobe by its share of the reflected light with `u_lobe`, a direction from it with `u`.
-    pub fn sample(&self, u_lobe: f32, u: Vec2) -> Option<BsdfSample> {
-        let total = self.total_choice();
-        let chosen = self.choose(u_lobe, total)?;
-        if chosen.lobe.is_specular() {
-            let (drawn, weight) = self.settled(chosen.lobe, chosen.lobe.sample(self.wo, u)?)?;
-            return Some(chosen.specular_sample(&drawn, weight * (total / chosen.choice)));
+    /// A lobe by its share of the reflected light, chosen with the first number, of which the rest is for the lobe. So
+    /// directions of each lobe are as evenly spread as the numbers.
+    pub fn choose(&self, u: Vec2) -> Option<ChosenLobe> {
+        let (mut left, mut chosen) = (u.x * self.total_choice(), None);
+        for (place, l) in self.all().enumerate().filter(|(_, l)| l.choice > 0.0) {
+            chosen = Some((place, l, left));
+            if left < l.choice {
+                break;
+            }
+            left -= l.choice;
         }
-        let Drawn { wi, height, refracted, own } = self.draw(chosen.lobe, u)?;
+        let (place, l, left) = chosen?;
+        // What overflowed is no number. A lobe alone leaves the numbers as they are.
+        let x = if self.has_several() { (left / l.choice).max(0.0).min(1.0_f32.next_down()) } else { u.x };
+        Some(ChosenLobe { place, specular: l.lobe.is_specular(), u: Vec2::new(x, u.y) })
+    }
+
+    /// Chooses a lobe and draws a direction from it.
+    pub fn sample(&self, u: Vec2) -> Option<BsdfSample> {
+        self.sample_lobe(&self.choose(u)?)
+    }
+
+    /// A direction of a chosen lobe.
+    pub fn sample_lobe(&self, choice: &ChosenLobe) -> Option<BsdfSample> {
+        let chosen = self.at(choice.place)?;
+        if choice.specular {
+            let (drawn, weight) = self.settled(chosen.lobe, chosen.lobe.sample(self.wo, choice.u)?)?;
+            return Some(chosen.specular_sample(&drawn, weight * (self.total_choice() / chosen.choice)));
+        }
+        let Drawn { wi, height, refracted, own } = self.draw(chosen.lobe, choice.u)?;
         let known = own.as_ref().map(|own| (own.weight * own.pdf, own.pdf));
         let (value, pdf) = match self.has_several() {
             false => {
@@ -203,27 +233,19 @@ impl<'a> Bsdf<'a> {
         (pdf > 0.0).then(|| BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None })
     }
 
-    /// The lobe that [`Bsdf::sample`] draws from with this number, by its place among [`Bsdf::all`], and the numbers that it
-    /// draws with.
-    pub fn chosen(&self, u_lobe: f32, u: Vec2) -> Option<(usize, Weighted<'a>, Vec2)> {
-        let chosen = self.choose(u_lobe, self.total_choice())?;
-        let place = self.all().position(|l| l.lobe.is_same(chosen.lobe))?;
-        let with = if chosen.lobe.is_specular() { u } else { self.asks_with(chosen.lobe, u).unwrap_or(u) };
-        Some((place, chosen, with))
+    /// A chosen lobe, and the numbers that [`Bsdf::sample_lobe`] draws with from it.
+    pub fn asked(&self, choice: &ChosenLobe) -> Option<(Weighted<'a>, Vec2)> {
+        let (chosen, u) = (self.at(choice.place)?, choice.u);
+        let with = if choice.specular { u } else { self.asks_with(chosen.lobe, u).unwrap_or(u) };
+        Some((chosen, with))
     }
 
-    /// The lobe that a sample is drawn from, the sum of all choices being `total`.
-    fn choose(&self, u_lobe: f32, total: f32) -> Option<Weighted<'a>> {
-        let mut left = u_lobe * total;
-        let mut chosen = None;
-        for l in self.all().filter(|l| l.choice > 0.0) {
-            chosen = Some(l);
-            left -= l.choice;
-            if left < 0.0 {
-                break;
-            }
+    /// By its place among [`Bsdf::all`].
+    fn at(&self, place: usize) -> Option<Weighted<'a>> {
+        match self.lobes.get(place) {
+            Some(lobe) => Some(Weighted::native(lobe)),
+            None => self.own.and_then(|own| Some(Weighted::own(own.list.get(place - self.lobes.len())?, own.all))),
         }
-        chosen
     }
 
     /// What [`Bsdf::eval`] asks of lobes whose code is a struct of a file: for each lobe the directions.
@@ -231,18 +253,17 @@ impl<'a> Bsdf<'a> {
         self.asked_in(wi, wi.dot(self.gnormal), None, ask);
     }
 
-    /// What [`Bsdf::sample`] asks first of such a lobe: a direction, if it chooses one.
-    pub fn asked_by_draw(&self, u_lobe: f32, u: Vec2) -> Option<Request<Vec2>> {
-        let chosen = self.choose(u_lobe, self.total_choice())?;
-        let AnyLobe::Own(lobe, _) = chosen.lobe else { return None };
-        let with = if lobe.is_specular() { Some(u) } else { self.asks_with(chosen.lobe, u) };
+    /// What [`Bsdf::sample`] asks first of such a lobe, if it is the chosen one: a direction.
+    pub fn asked_by_draw(&self, choice: &ChosenLobe) -> Option<Request<Vec2>> {
+        let AnyLobe::Own(lobe, _) = self.at(choice.place)?.lobe else { return None };
+        let with = if choice.specular { Some(choice.u) } else { self.asks_with(self.at(choice.place)?.lobe, choice.u) };
         with.map(|with| Request { lobe: *lobe, with })
     }
 
     /// What it asks then of such lobes, once the direction is drawn.
-    pub fn asked_by_sample(&self, u_lobe: f32, u: Vec2, ask: impl FnMut(Request<Vec3>)) {
-        let Some(chosen) = self.choose(u_lobe, self.total_choice()).filter(|c| !c.lobe.is_specular()) else { return };
-        if let Some(Drawn { wi, height, own, .. }) = self.draw(chosen.lobe, u) {
+    pub fn asked_by_sample(&self, choice: &ChosenLobe, ask: impl FnMut(Request<Vec3>)) {
+        let Some(chosen) = self.at(choice.place).filter(|_| !choice.specular) else { return };
+        if let Some(Drawn { wi, height, own, .. }) = self.draw(chosen.lobe, choice.u) {
             self.asked_in(wi, height, own.map(|_| chosen.lobe), ask);
         }
     }
@@ -277,11 +298,6 @@ impl<'a> Bsdf<'a> {
         if total > 0.0 { smooth / total } else { 0.0 }
     }
 
-    /// Whether [`Bsdf::sample`] chooses a specular lobe with this number.
-    pub fn chooses_specular(&self, u_lobe: f32) -> bool {
-        self.choose(u_lobe, self.total_choice()).is_some_and(|chosen| chosen.lobe.is_specular())
-    }
-
     fn total_choice(&self) -> f32 {
         self.all().map(|l| l.choice).sum()
     }
@@ -308,12 +324,35 @@ mod tests {
         const N: u32 = 1 << 14;
         for i in 0..N {
             let mut s = Sampler::new(1, (0, 0), i);
-            let (pick, u) = (s.next_1d(), s.next_2d());
-            sampled += bsdf.sample(pick, u).map_or(Vec3::ZERO, |b| b.weight);
+            sampled += bsdf.sample(s.next_2d()).map_or(Vec3::ZERO, |b| b.weight);
             let wi = crate::math::uniform_cone(s.next_2d(), 1.0);
             uniform += bsdf.eval(wi).0 * std::f32::consts::TAU;
         }
         assert!(((sampled - uniform) / N as f32).abs().max_element() < 5e-3, "{sampled} {uniform}");
+    }
+
+    /// Of even numbers each lobe gets its share, and what it gets is even again.
+    #[test]
+    fn numbers_stay_even_when_a_lobe_is_chosen() {
+        let lobe = Lambert { albedo: [1.0; 3], normal: [0.0, 0.0, 1.0] }.lobe(Vec3::Z);
+        let lobes = [0.3, 0.0, 0.05, 0.65].map(|weight| WeightedLobe::new(lobe, Vec3::splat(weight)));
+        let bsdf =
+            Bsdf { lobes: &lobes, wo: Vec3::Z, gnormal: Vec3::Z, own: None, bent_normals: BentNormals::default() };
+        const N: usize = 1 << 12;
+        let mut left = [const { Vec::new() }; 4];
+        for i in 0..N {
+            let u = Vec2::new((i as f32 + 0.5) / N as f32, 0.25);
+            let ChosenLobe { place, specular, u } = bsdf.choose(u).expect("they reflect light");
+            assert!(!specular && u.y == 0.25 && (0.0..1.0).contains(&u.x));
+            left[place].push(u.x);
+        }
+        for (numbers, share) in left.iter().zip([0.3, 0.0, 0.05, 0.65]) {
+            let count = numbers.len() as f32;
+            assert!((count - share * N as f32).abs() <= 1.0, "{count} of {share}");
+            for (i, number) in numbers.iter().enumerate() {
+                assert!((number * count - (i as f32 + 0.5)).abs() < 1.0, "{i} of {count}: {number}");
+            }
+        }
     }
 
     #[test]
@@ -325,8 +364,7 @@ mod tests {
         assert_eq!(bsdf.eval(Vec3::new(0.9, 0.0, -0.3).normalize()), (Vec3::ZERO, 0.0));
         for i in 0..1000 {
             let mut s = Sampler::new(2, (0, 0), i);
-            let (pick, u) = (s.next_1d(), s.next_2d());
-            assert!(bsdf.sample(pick, u).is_none_or(|b| b.wi.z > 0.0));
+            assert!(bsdf.sample(s.next_2d()).is_none_or(|b| b.wi.z > 0.0));
         }
     }
 }

@@ -46,8 +46,7 @@ mod tests {
         const N: u32 = 1 << 14;
         for i in 0..N {
             let mut s = Sampler::new(3, (0, 0), i);
-            let (pick, u) = (s.next_1d(), s.next_2d());
-            let Some(drawn) = bsdf.sample(pick, u).filter(|b| b.specular.is_some()) else { continue };
+            let Some(drawn) = bsdf.sample(s.next_2d()).filter(|b| b.specular.is_some()) else { continue };
             *(if drawn.wi.z > 0.0 { &mut up } else { &mut down }) += drawn.weight / N as f32;
         }
         let sum = |upwards: bool| listed.iter().filter(|s| (s.wi.z > 0.0) == upwards).map(|s| s.weight).sum::<Vec3>();

@@ -2,14 +2,13 @@
 //! specular.
 
 use super::numbers::BlockNumbers;
-use super::vertices::Vertices;
+use super::vertices::{LobeChoices, Vertices};
 use super::workspace::Workspace;
 use crate::bsdf::{Bsdf, BsdfSample, Refraction};
 use crate::guide::Cell;
 use crate::math::split;
 use crate::scene::Scene;
-use glam::{Vec2, Vec3};
-use ssl_compiler::runtime::LANES;
+use glam::Vec3;
 
 /// Finds the cells of the lanes that go on and scatter light in all directions. Narrow lobes find alone what there is.
 pub fn find(scene: &Scene, work: &mut Workspace) {
@@ -23,21 +22,20 @@ pub fn find(scene: &Scene, work: &mut Workspace) {
     }
 }
 
-/// Draws directions from cells, for as many lanes as their shares say. What is left of `directions` is for the lobes of the
-/// other lanes, and as evenly spread.
-pub fn draw(scene: &Scene, vertices: &mut Vertices, numbers: &BlockNumbers, lobes: &[f32; LANES], directions: &mut [Vec2; LANES]) {
+/// Draws directions from cells, for as many lanes as their shares say. The numbers that are left for the lobes of the other lanes
+/// are as evenly spread.
+pub fn draw(scene: &Scene, vertices: &mut Vertices, numbers: &BlockNumbers, choices: &mut LobeChoices) {
     if vertices.cells.iter().all(Option::is_none) {
         return;
     }
-    let cones = numbers.guide();
+    let cones = numbers.choice();
     for lane in vertices.lanes() {
-        let Some(cell) = vertices.cell(scene, lane) else { continue };
-        if vertices.bsdf(scene, lane).chooses_specular(lobes[lane]) {
-            continue;
+        let (Some(cell), Some(choice)) = (vertices.cell(scene, lane), &mut choices[lane]) else { continue };
+        if !choice.specular {
+            let (guided, u) = split(choice.u, cell.share());
+            choice.u = u;
+            vertices.guided[lane] = guided.then(|| cell.sample(cones[lane], u));
         }
-        let (guided, u) = split(directions[lane], cell.share());
-        directions[lane] = u;
-        vertices.guided[lane] = guided.then(|| cell.sample(cones[lane], u));
     }
 }
 

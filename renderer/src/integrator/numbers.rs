@@ -16,7 +16,7 @@ pub struct BounceNumbers {
 }
 
 /// What the pairs are for, by their places.
-const LOBE: u32 = 0;
+const CHOICE: u32 = 0;
 const DIRECTION: u32 = 1;
 const LIGHT: u32 = 2;
 const ENVIRONMENT: u32 = 3;
@@ -29,17 +29,14 @@ impl BounceNumbers {
         BounceNumbers { sampler, first: first(step) }
     }
 
-    pub fn lobe(&self) -> f32 {
-        self.pair(LOBE).next_1d()
-    }
-
+    /// Of a lobe, and of a direction from it.
     pub fn direction(&self) -> Vec2 {
         self.pair(DIRECTION).next_2d()
     }
 
-    /// No lobe is chosen with it.
-    pub fn guide(&self) -> f32 {
-        self.pair(LOBE).next_2d().y
+    /// Of a branch, or of one of the ways of photons.
+    pub fn choice(&self) -> f32 {
+        self.pair(CHOICE).next_1d()
     }
 
     pub fn roulette(&self) -> f32 {
@@ -77,15 +74,12 @@ impl BlockNumbers {
         BlockNumbers { streams: Streams::new(samplers), first: first(step) }
     }
 
-    pub fn lobe(&self) -> [f32; LANES] {
-        self.streams.points(self.first + LOBE).map(|point| point.x)
+    /// Of a cone of the guide.
+    pub fn choice(&self) -> [f32; LANES] {
+        self.streams.points(self.first + CHOICE).map(|point| point.x)
     }
 
-    /// Whether the guide is asked in place of the lobes, and for which photon: no lobe is chosen with it.
-    pub fn guide(&self) -> [f32; LANES] {
-        self.streams.points(self.first + LOBE).map(|point| point.y)
-    }
-
+    /// Of a lobe, or of the guide in place of all, and of a direction from it.
     pub fn direction(&self) -> [Vec2; LANES] {
         self.streams.points(self.first + DIRECTION)
     }

@@ -24,11 +24,9 @@ const SURE_BOUNCES: u32 = 3;
 pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Workspace { vertices, paths, .. } = work;
     let numbers = vertices.numbers(paths);
-    let mut directions = numbers.direction();
-    // One lobe needs no number to be chosen by.
-    let lobes = if vertices.have_several_lobes() { numbers.lobe() } else { Default::default() };
-    guided::draw(scene, vertices, &numbers, &lobes, &mut directions);
-    own_lobes::sample(scene, vertices, &lobes, &directions);
+    let mut choices = vertices.choose_lobes(scene, &numbers.direction());
+    guided::draw(scene, vertices, &numbers, &mut choices);
+    own_lobes::sample(scene, vertices, &choices);
     for lane in vertices.lanes() {
         if vertices.ends[lane].is_some() {
             continue;
@@ -39,7 +37,7 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
         let sampled = match (cell, vertices.guided.get(lane).copied().flatten()) {
             (Some(cell), Some(wi)) => cell.sampled(&bsdf, wi),
             (cell, _) => {
-                let of_lobes = bsdf.sample(lobes[lane], directions[lane]);
+                let of_lobes = choices[lane].and_then(|choice| bsdf.sample_lobe(&choice));
                 of_lobes.map(|sample| cell.map_or(sample, |cell| cell.beside(&bsdf, sample)))
             }
         };

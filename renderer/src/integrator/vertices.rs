@@ -5,13 +5,17 @@ use super::differentials::Differentials;
 use super::end::End;
 use super::numbers::BlockNumbers;
 use super::path::Path;
-use crate::bsdf::{Bsdf, BsdfSample, Own, OwnLobes, Reach, Request, WeightedLobe};
+use crate::bsdf::{Bsdf, BsdfSample, ChosenLobe, Own, OwnLobes, Reach, Request, WeightedLobe};
 use crate::guide::Cell;
 use crate::light::LightSampleContext;
 use crate::material::{Shaded, ShadingPoint};
 use crate::ray::RayDifferential;
 use crate::scene::Scene;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
+
+/// The lobe that each lane draws a direction from, if there is one.
+pub type LobeChoices = [Option<ChosenLobe>; LANES];
 
 /// What each lane has. The arrays are as long as the block, but for `lobes` and `onward`.
 #[derive(Default)]
@@ -115,9 +119,11 @@ impl Vertices {
         BlockNumbers::new(self.paths.iter().map(|path| paths[*path as usize].sampler), self.step)
     }
 
-    /// Whether some lane has more than one lobe.
-    pub fn have_several_lobes(&self) -> bool {
-        self.shaded.iter().any(|shaded| shaded.lobes.len() + shaded.own.len() > 1)
+    /// The lobes that the lanes which go on draw directions from, with these numbers.
+    pub fn choose_lobes(&self, scene: &Scene, numbers: &[Vec2; LANES]) -> LobeChoices {
+        let mut choices = [None; LANES];
+        self.going_on().for_each(|lane| choices[lane] = self.bsdf(scene, lane).choose(numbers[lane]));
+        choices
     }
 
     #[inline]

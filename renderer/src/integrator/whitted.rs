@@ -44,7 +44,7 @@ fn branch(scene: &Scene, work: &mut Workspace, lane: usize) {
     branches.resize(branches.len().max(root + 1), 0);
     let mut ways: SmallVec<[BsdfSample; 4]> = bsdf.specular().into_iter().collect();
     if branches[root] >= MOST_BRANCHES {
-        let u = BounceNumbers::new(here.sampler, vertices.step).lobe();
+        let u = BounceNumbers::new(here.sampler, vertices.step).choice();
         ways = one_of(&ways, u).into_iter().collect();
     }
     for next in ways {

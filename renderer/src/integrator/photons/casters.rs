@@ -90,7 +90,7 @@ fn may_focus(scene: &Scene, material: usize) -> bool {
         let own = own.list[shaded.own.clone()].iter().any(|l| !l.lobe.is_diffuse());
         own || bsdf.lobes.iter().enumerate().any(|(i, _)| {
             let alone = Bsdf { lobes: &bsdf.lobes[i..i + 1], ..bsdf };
-            let next = alone.sample(0.0, Vec2::splat(0.3));
+            let next = alone.sample(Vec2::splat(0.3));
             next.is_some_and(|next| is_narrow(&next) && next.specular.is_none_or(|specular| !specular.straight))
         })
     })

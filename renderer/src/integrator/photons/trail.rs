@@ -12,7 +12,7 @@ use crate::integrator::numbers::BounceNumbers;
 use crate::integrator::workspace::Workspace;
 use crate::math::luminance;
 use crate::scene::Scene;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 /// What a photon has met so far.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ pub fn go_on(scene: &Scene, work: &mut Workspace, trails: &mut [Trail]) {
     for lane in vertices.lanes() {
         let path = &mut paths[vertices.paths[lane] as usize];
         let numbers = BounceNumbers::new(path.sampler, vertices.step);
-        let chosen = choose(&vertices.bsdf(scene, lane), numbers.lobe(), numbers.guide());
+        let chosen = choose(&vertices.bsdf(scene, lane), numbers.direction(), numbers.choice());
         let drawn = vertices.next[lane].map(|next| Chosen { next, chance: 1.0 });
         let Some(Chosen { next, chance }) = chosen.or(drawn) else { continue };
         let (arrived, trail) = (vertices.throughput[lane], &mut trails[vertices.paths[lane] as usize]);
@@ -83,12 +83,10 @@ impl Trail {
     }
 }
 
-/// Where sampling the lobes with `u_lobe` chooses a specular one: one of the ways that all of these send light, for a number in
+/// Where a specular lobe is chosen with these numbers: one of the ways that all of these send light, for a number in
 /// [0, 1), drawn by the roots of their shares, and weighed to stand for all. None where there is nothing to choose.
-fn choose(bsdf: &Bsdf<'_>, u_lobe: f32, u: f32) -> Option<Chosen> {
-    if !bsdf.chooses_specular(if bsdf.has_several() { u_lobe } else { 0.0 }) {
-        return None;
-    }
+fn choose(bsdf: &Bsdf<'_>, direction: Vec2, u: f32) -> Option<Chosen> {
+    bsdf.choose(direction).filter(|choice| choice.specular)?;
     let ways = bsdf.specular();
     let share = |way: &BsdfSample| (luminance(way.weight) * of_energy(way)).max(0.0);
     let (total, roots): (f32, f32) = ways.iter().map(|way| (share(way), share(way).sqrt())).fold((0.0, 0.0), add);
@@ -142,7 +140,8 @@ mod tests {
             let bsdf = Bsdf { lobes, own: None, wo, gnormal: Vec3::Z, bent_normals: BentNormals::default() };
             const N: usize = 400;
             let u = |i: usize| (i as f32 + 0.5) / N as f32;
-            let chosen: Vec<Chosen> = (0..N * N).filter_map(|i| choose(&bsdf, u(i / N), u(i % N))).collect();
+            let chosen: Vec<Chosen> =
+                (0..N * N).filter_map(|i| choose(&bsdf, Vec2::splat(u(i / N)), u(i % N))).collect();
             let mut chances = 0.0;
             for way in bsdf.specular().into_iter().filter(|way| way.weight != Vec3::ZERO) {
                 // Mirror and glass reflect the same way, and are told apart by their weights.

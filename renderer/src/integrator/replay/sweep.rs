@@ -142,8 +142,8 @@ impl Back<'_> {
         let (vertices, entries) = (self.vertices, &self.entries[lane]);
         let path = &self.work.paths[vertices.paths[lane] as usize];
         let (u, bsdf) = (BounceNumbers::new(path.sampler, vertices.step), vertices.bsdf(self.scene, lane));
-        let u_lobe = if bsdf.has_several() { u.lobe() } else { 0.0 };
-        let Some((place, chosen, with)) = bsdf.chosen(u_lobe, u.direction()) else { return };
+        let Some(choice) = bsdf.choose(u.direction()) else { return };
+        let (Some((chosen, with)), place) = (bsdf.asked(&choice), choice.place) else { return };
         if !chosen.lobe.is_straight() {
             requests.ask_specular(&bsdf, entries, &chosen, &Draw { lane, place, with, of_rest }, table);
             return;
