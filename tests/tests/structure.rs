@@ -67,9 +67,9 @@ const UNSAFE_ROOMS: &[&str] = &[
     "renderer/src/accel/embree",
     "renderer/src/bsdf/lobe.rs",
     "renderer/src/fiber",
+    "renderer/src/math/lanes.rs",
     "renderer/src/math/prefetch.rs",
     "renderer/src/memory.rs",
-    "renderer/src/sampler/streams.rs",
 ];
 
 const MAX_LINES: usize = 600;

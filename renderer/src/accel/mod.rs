@@ -139,6 +139,7 @@ impl Accel {
 /// normal, to the side of `direction`, past the bound of the position's rounding error, and then to the
 /// next float outwards (Pharr et al., "Physically Based Rendering", 6.8.6; the same thought as Wächter
 /// and Binder's, with a bound that also knows the size of the triangle).
+#[inline(always)]
 pub fn offset_origin(position: Vec3, error: Vec3, gnormal: Vec3, direction: Vec3) -> Vec3 {
     // Twice the bound: the test at the other end rounds as well. It mixes the axes, so that a plane of which one coordinate
     // is exactly 0 does not save a grazing ray from the rounding of the others.

@@ -28,9 +28,15 @@ pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Verti
     let numbers = work.vertices.numbers(&work.paths);
     let light = if scene.lights.any_is_drawn() { numbers.light() } else { Default::default() };
     let environment = if scene.environment.is_black() { Default::default() } else { numbers.environment() };
+    let Workspace { vertices, paths, .. } = &*work;
+    let asks = |&lane: &usize| {
+        wanted(vertices, &paths[vertices.paths[lane] as usize], lane) && vertices.bsdf(scene, lane).has_smooth_lobe()
+    };
+    let asking = vertices.going_on().filter(asks).fold(0, |mask, lane| mask | 1 << lane);
+    let lights = scene.lights.sample(&scene.geometry, &vertices.receivers, asking, &light);
     each_lit(scene, work, |vertex, lane, draws| {
-        if wanted(draws.vertices, vertex.path, lane) {
-            vertex.gather((light[lane], environment[lane]), draws);
+        if asking >> lane & 1 != 0 {
+            vertex.gather((lights[lane].as_ref(), environment[lane]), draws);
         }
     });
 }
@@ -119,16 +125,16 @@ impl Queue<'_> {
 
 impl Vertex<'_> {
     /// Draws light samples. The lobes find some of the same light: their shares add up to 1.
-    fn gather(&self, (u_light, u_environment): (Vec2, Vec2), draws: &mut Draws<'_>) {
+    fn gather(&self, (light, u_environment): (Option<&light::LightSample<'_>>, Vec2), draws: &mut Draws<'_>) {
         let (scene, receiver) = (self.scene, self.receiver);
         let list = receiver.list;
         self.parallel_lights(list, draws);
         scene.lights.asked(list).for_each(|numbered| self.point(numbered, 1.0, draws));
-        match scene.lights.sample(&scene.geometry, &receiver, u_light) {
-            Some(light::LightSample::Point(number, light, p)) => self.point((number, light), p, draws),
+        match light {
+            Some(light::LightSample::Point(number, light, p)) => self.point((*number, light), *p, draws),
             Some(light::LightSample::Surface(drawn)) if self.draws() => {
                 let (wi, distance, chance) = (drawn.wi, drawn.hit.t, Chance::Density(drawn.pdf));
-                draws.push(LightDirection { kind: "area", wi, distance, chance, radiance: Radiance::Shape(drawn) });
+                draws.push(LightDirection { kind: "area", wi, distance, chance, radiance: Radiance::Shape(*drawn) });
             }
             _ => {}
         }
@@ -252,7 +258,7 @@ impl Vertex<'_> {
         let ray = Ray::new(origin, towards.wi, self.path.ray.time);
         match &towards.radiance {
             _ if towards.distance == f32::INFINITY => ray,
-            Radiance::Shape(drawn) => ray.ending_at(self.beside_light(drawn), 1e-5),
+            Radiance::Shape(drawn) => ray.ending_at(drawn.beside.unwrap_or_else(|| self.beside_light(drawn)), 1e-5),
             // A lamp may hang in the surface that it is fixed to.
             _ => ray.ending_at(s.position + towards.wi * towards.distance, 1e-4),
         }

@@ -19,6 +19,7 @@ use crate::texture::{MipMode, TextureOptions};
 use glam::Vec2;
 use ssl_compiler::BackendKind;
 use ssl_compiler::modules::SearchPath;
+use ssl_compiler::runtime::LANES;
 
 const SCENE: &str = r#"
     camera = { position = [0, 1, 4], look_at = [0, 0, 0] }
@@ -131,8 +132,8 @@ fn both_strategies_see_the_same_emitter() {
     for i in 0..200 {
         at_a_hit(&scene, i, |vertex, sampler, onward| {
             let receiver = vertex.receiver;
-            let drawn = scene.lights.sample(&scene.geometry, &receiver, sampler.next_2d());
-            let Some(light::LightSample::Surface(drawn)) = drawn else { return };
+            let mut drawn = scene.lights.sample(&scene.geometry, &[receiver], 1, &[sampler.next_2d(); LANES]);
+            let Some(light::LightSample::Surface(drawn)) = drawn[0].take() else { return };
             let pdf = (8.0 * sampler.next_1d() - 4.0).exp();
             let by_light = radiance_of(&scene, vertex.emitter_point(&drawn, Vec3::ZERO, pdf));
             let path = onward(drawn.wi, pdf);

@@ -1,7 +1,6 @@
-//! Points on emitting primitives: of triangles and parallelograms uniform by solid angle where they are near, of a sphere in the
-//! world itself by the cone that it subtends, of all others by area.
+//! Points on emitting primitives that are not [flat](super::flat): of a sphere in the world itself by the cone that it subtends, of
+//! all others by area.
 
-use super::solid_angle::{PolygonPoint, SphericalPolygon};
 use crate::geometry::{Geometry, Hit, Placed, Primitive, Sphere, instance};
 use crate::math::{Frame, concentric_disk, uniform_cone, uniform_triangle};
 use crate::ray::Ray;
@@ -28,6 +27,8 @@ pub struct ShapeSample {
     pub behind: bool,
     /// Per steradian.
     pub pdf: f32,
+    /// The point, moved out of the shape to the side that it is seen from, if that is known.
+    pub beside: Option<Vec3>,
 }
 
 /// A point of a primitive, and its density by area.
@@ -60,28 +61,17 @@ impl Emitter {
         {
             let (wi, t) = sample_cone(s, from, one_minus_cos, u)?;
             let pdf = 1.0 / (TAU * one_minus_cos);
-            return Some(ShapeSample { wi, hit: hit(t, (0.0, 0.0)), shape, behind: false, pdf });
+            return Some(ShapeSample { wi, hit: hit(t, (0.0, 0.0)), shape, behind: false, pdf, beside: None });
         }
         let placed = self.placed(geometry);
-        if let Some(seen) = seen(body, placed.as_ref(), from) {
-            let PolygonPoint { wi, distance, coordinates } = seen.sample(u)?;
-            let behind = wi.dot(normal(body, placed.as_ref())?) > 0.0;
-            return Some(ShapeSample {
-                wi,
-                hit: hit(distance, coordinates),
-                shape,
-                behind,
-                pdf: 1.0 / seen.solid_angle(),
-            });
-        }
         let coordinates = coordinates(body, u);
         let point = point(body, coordinates, u)?.placed(placed.as_ref());
         let way = point.position - from;
         let distance = way.length();
         let wi = (distance > 0.0).then(|| way / distance)?;
-        let pdf = point.solid_angle_pdf(wi, distance);
+        let pdf = solid_angle_pdf(wi, distance, point.normal, point.area);
         let behind = wi.dot(point.normal) > 0.0;
-        (pdf > 0.0).then(|| ShapeSample { wi, hit: hit(distance, coordinates), shape, behind, pdf })
+        (pdf > 0.0).then(|| ShapeSample { wi, hit: hit(distance, coordinates), shape, behind, pdf, beside: None })
     }
 
     /// The density, per steradian, with which `draw` draws the direction `wi` in which `hit` was found on it.
@@ -95,12 +85,9 @@ impl Emitter {
             // Its far side is never drawn from outside.
             return if wi.dot(s.normal(position)) < 0.0 { 1.0 / (TAU * one_minus_cos) } else { 0.0 };
         }
-        if let Some(seen) = seen(body, placed.as_ref(), from) {
-            return 1.0 / seen.solid_angle();
-        }
         let inside = placed.map_or(position, |p| p.from_world.transform_point3(position.as_dvec3()).as_vec3());
         let point = point_at(body, inside).map(|p| p.placed(placed.as_ref()));
-        point.map_or(0.0, |p| p.solid_angle_pdf(wi, hit.t))
+        point.map_or(0.0, |p| solid_angle_pdf(wi, hit.t, p.normal, p.area))
     }
 
     /// Whether points are drawn on it at all.
@@ -153,31 +140,13 @@ impl Point {
             area: (f64::from(self.area) * p.growth(self.normal)) as f32,
         }
     }
-
-    /// Area density turned into solid angle: d²/(A |cos θ|).
-    fn solid_angle_pdf(&self, wi: Vec3, distance: f32) -> f32 {
-        let pdf = distance * distance / (wi.dot(self.normal).abs() * self.area);
-        if pdf.is_finite() { pdf } else { 0.0 }
-    }
 }
 
-/// A triangle or a parallelogram as it is seen from a point, if that is how it is drawn from there.
-#[inline]
-fn seen(body: Primitive<'_>, placed: Option<&Placed>, from: Vec3) -> Option<SphericalPolygon> {
-    let place = |p: Vec3| placed.map_or(p, |placed| placed.to_world.transform_point3(p.as_dvec3()).as_vec3()) - from;
-    match body {
-        Primitive::Triangle(mesh, t) => SphericalPolygon::triangle(mesh.vertices(t).map(place)),
-        Primitive::Quad(q) => {
-            let [origin, x, y] = [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)].map(|(x, y)| place(q.plane.at(x, y)));
-            SphericalPolygon::parallelogram(origin, [x - origin, y - origin])
-        }
-        _ => None,
-    }
-}
-
-/// Of what is flat.
-fn normal(body: Primitive<'_>, placed: Option<&Placed>) -> Option<Vec3> {
-    Some(point_at(body, Vec3::ZERO)?.placed(placed).normal)
+/// The density of a point that is uniform by area, per steradian: d²/(A |cos θ|).
+#[inline(always)]
+pub fn solid_angle_pdf(wi: Vec3, distance: f32, normal: Vec3, area: f32) -> f32 {
+    let pdf = distance * distance / (wi.dot(normal).abs() * area);
+    if pdf < f32::INFINITY { pdf } else { 0.0 }
 }
 
 /// Those of a hit, uniform by area.

@@ -3,7 +3,9 @@
 //! edition, 12.6.3).
 
 use super::LightSampleContext;
+use crate::math::lanes::{Row, Row3};
 use glam::Vec3;
+use ssl_compiler::runtime::LANES;
 use std::f32::consts::PI;
 
 /// Lights within a box, whose normals lie within a cone, and which shine up to a quarter turn away from those.
@@ -113,47 +115,87 @@ pub struct Cluster {
 
 impl Cluster {
     /// A bound of what the lights may bring to a receiver, up to how near the nearest of them is. 0 only where they bring
-    /// nothing.
+    /// nothing. It does not branch, so that it is found for all lanes of a block side by side.
     #[inline(always)]
     pub fn importance(&self, receiver: &LightSampleContext) -> f32 {
         let way = receiver.position - self.center;
         let (d2, r2) = (way.length_squared(), self.radius * self.radius);
-        if d2 <= r2.max(f32::MIN_POSITIVE) {
-            // From among them all may be near.
-            return self.intensity / r2.max(f32::MIN_POSITIVE);
-        }
+        let least = r2.max(f32::MIN_POSITIVE);
         // Sines and cosines are multiplied by the distance, products of two by its square: nothing is divided before the
         // end. Under half of the box's angle all of it is seen.
         let (distance, cos_box) = (d2.sqrt(), (d2 - r2).sqrt());
         let sine = |cosine: f32| (d2 - cosine * cosine).max(0.0).sqrt();
-        let less_box = |cosine: f32, sine: f32| match cosine > cos_box {
-            true => d2,
-            false => cosine * cos_box + sine * self.radius,
+        let less_box = |cosine: f32, sine: f32| {
+            let turned = cosine * cos_box + sine * self.radius;
+            if cosine > cos_box { d2 } else { turned }
         };
         let along = way.dot(self.axis);
         let across = sine(along);
         let towards = |along: f32| {
             let turned = along * self.cos_normals + across * self.sin_normals;
-            let cosine = match along > self.cos_normals * distance {
-                true => d2,
-                false => less_box(turned, across * self.cos_normals - along * self.sin_normals),
-            };
+            let seen = less_box(turned, across * self.cos_normals - along * self.sin_normals);
+            let cosine = if along > self.cos_normals * distance { d2 } else { seen };
             if cosine < self.least_cosine * d2 { 0.0 } else { cosine.max(LITTLE * d2) }
         };
-        let emitted = towards(along);
-        let emitted = if self.behind > 0.0 { emitted.max(self.behind * towards(-along)) } else { emitted };
-        let received = match receiver.normal == Vec3::ZERO {
-            true => d2,
-            false => {
-                let cosine = -way.dot(receiver.normal);
-                less_box(cosine, sine(cosine))
-            }
-        };
-        if received < -LITTLE * d2 {
-            return 0.0;
-        }
+        let emitted = towards(along).max(self.behind * towards(-along));
+        let cosine = -way.dot(receiver.normal);
+        let from_front = less_box(cosine, sine(cosine));
+        let received = if receiver.normal == Vec3::ZERO { d2 } else { from_front };
         let per = 1.0 / d2;
-        self.intensity * (emitted * per) * (received.max(LITTLE * d2) * per) * per
+        let importance = self.intensity * (emitted * per) * (received.max(LITTLE * d2) * per) * per;
+        let importance = if received < -LITTLE * d2 { 0.0 } else { importance };
+        // From among them all may be near.
+        if d2 <= least { self.intensity / least } else { importance }
+    }
+}
+
+/// A cluster for each lane.
+pub struct Clusters {
+    center: Row3,
+    axis: Row3,
+    radius: Row,
+    cos_normals: Row,
+    sin_normals: Row,
+    least_cosine: Row,
+    behind: Row,
+    pub intensity: Row,
+}
+
+impl Clusters {
+    pub const NONE: Clusters = Clusters {
+        center: Row3::ZERO,
+        axis: Row3::ZERO,
+        radius: [0.0; LANES],
+        cos_normals: [0.0; LANES],
+        sin_normals: [0.0; LANES],
+        least_cosine: [0.0; LANES],
+        behind: [0.0; LANES],
+        intensity: [0.0; LANES],
+    };
+
+    pub fn set(&mut self, lane: usize, cluster: &Cluster) {
+        self.center.set(lane, cluster.center);
+        self.axis.set(lane, cluster.axis);
+        self.radius[lane] = cluster.radius;
+        self.cos_normals[lane] = cluster.cos_normals;
+        self.sin_normals[lane] = cluster.sin_normals;
+        self.least_cosine[lane] = cluster.least_cosine;
+        self.behind[lane] = cluster.behind;
+        self.intensity[lane] = cluster.intensity;
+    }
+
+    #[inline(always)]
+    pub fn get(&self, lane: usize) -> Cluster {
+        Cluster {
+            center: self.center.get(lane),
+            radius: self.radius[lane],
+            axis: self.axis.get(lane),
+            cos_normals: self.cos_normals[lane],
+            sin_normals: self.sin_normals[lane],
+            least_cosine: self.least_cosine[lane],
+            behind: self.behind[lane],
+            intensity: self.intensity[lane],
+        }
     }
 }
 

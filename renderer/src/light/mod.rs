@@ -7,6 +7,7 @@ mod delta;
 mod emission;
 mod emission_sampler;
 mod environment;
+mod flat;
 mod ies;
 mod links;
 mod profile;
@@ -30,6 +31,7 @@ pub use sampling::{LightChoice, LightSampling};
 pub use scene_lights::{LightSample, SceneLights};
 pub use sun::Sun;
 
+use crate::math::lanes::Row3;
 use glam::Vec3;
 
 /// A light that is neither a shape nor the environment, by its number among its kind.
@@ -49,4 +51,27 @@ pub struct LightSampleContext {
     pub normal: Vec3,
     /// The list of lights that light it: see [`Links`].
     pub list: u32,
+}
+
+/// Where the lanes of a block gather light.
+struct Receivers {
+    position: Row3,
+    normal: Row3,
+}
+
+impl Receivers {
+    fn new(receivers: &[LightSampleContext]) -> Receivers {
+        let mut rows = Receivers { position: Row3::ZERO, normal: Row3::ZERO };
+        for (lane, receiver) in receivers.iter().enumerate() {
+            rows.position.set(lane, receiver.position);
+            rows.normal.set(lane, receiver.normal);
+        }
+        rows
+    }
+
+    /// That of a lane, but for its list.
+    #[inline(always)]
+    fn get(&self, lane: usize) -> LightSampleContext {
+        LightSampleContext { position: self.position.get(lane), normal: self.normal.get(lane), list: 0 }
+    }
 }

@@ -6,12 +6,15 @@
 use super::area::{Emitter, ShapeSample};
 use super::bounds::LightBounds;
 use super::emission::{EmissionContext, MaterialEmission};
+use super::flat::{FlatLight, FlatLights, FlatSamples};
 use super::links::{LightName, Links};
-use super::tree::LightTree;
-use super::{LightChoice, LightSampleContext, PointLight};
+use super::tree::{ChosenLight, LightTree};
+use super::{LightChoice, LightSampleContext, PointLight, Receivers};
 use crate::geometry::{Body, Geometry, Hit, Primitive, Shape};
+use crate::math::lanes::{Row, lanes_of};
 use crate::math::luminance;
 use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 use std::collections::{HashMap, HashSet};
 
 /// Emitters that are drawn from. Beyond them light is found by paths that meet it, which is right but noisier.
@@ -25,6 +28,8 @@ const FEW: usize = 8;
 pub struct SceneLights {
     /// Emitting primitives, ascending.
     emitters: Vec<Emitter>,
+    /// Of each what it is like, where it is flat.
+    flats: Vec<Option<FlatLight>>,
     /// Point and spot lights with their names; behind the primitives if they are many.
     points: Vec<(PointLight, LightName)>,
     links: Links,
@@ -63,6 +68,7 @@ impl SceneLights {
         let Found { found: mut emitters, glows, varying, .. } = found;
         emitters.sort_unstable_by_key(|(emitter, _)| *emitter);
         let mut lights = SceneLights {
+            flats: emitters.iter().map(|(emitter, _)| FlatLight::new(geometry, emitter)).collect(),
             emitters: emitters.iter().map(|(emitter, _)| *emitter).collect(),
             points,
             links,
@@ -168,25 +174,74 @@ impl SceneLights {
         numbered.map(|(i, (light, _))| (i as u32, light))
     }
 
-    /// One of the lights, for a receiver; `None` where it cannot shine there.
-    pub fn sample(&self, geometry: &Geometry, receiver: &LightSampleContext, u: Vec2) -> Option<LightSample<'_>> {
-        let (number, p, stretched) = self.tree(receiver).sample(receiver, u.x)?;
-        let number = number as usize;
-        let Some(emitter) = self.emitters.get(number) else {
-            let point = number - self.emitters.len();
-            return Some(LightSample::Point(point as u32, &self.points[point].0, p));
-        };
-        let drawn = emitter.draw(geometry, receiver.position, Vec2::new(stretched, u.y))?;
-        let dark = drawn.behind && self.glow(geometry.shape(drawn.shape).material) == MaterialEmission::Dark;
-        (!dark).then_some(LightSample::Surface(ShapeSample { pdf: drawn.pdf * p, ..drawn }))
+    /// For each of the wanted receivers one of the lights, for a point of the unit square; `None` where it cannot shine there.
+    pub fn sample(
+        &self,
+        geometry: &Geometry,
+        receivers: &[LightSampleContext],
+        wanted: u32,
+        u: &[Vec2; LANES],
+    ) -> [Option<LightSample<'_>>; LANES] {
+        let rows = Receivers::new(receivers);
+        let chosen = self.choose(receivers, &rows, wanted, &u.map(|u| u.x));
+        let (mut flats, mut any) = (FlatLights::NONE, false);
+        for (lane, chosen) in chosen.iter().enumerate() {
+            if let Some(light) = chosen.as_ref().and_then(|chosen| self.flat(chosen.number)) {
+                flats.set(lane, light);
+                any = true;
+            }
+        }
+        let left = [chosen.map(|chosen| chosen.map_or(0.0, |chosen| chosen.u)), u.map(|u| u.y)];
+        let of_flats = any.then(|| FlatSamples::draw(&flats, &rows.position, &left));
+        std::array::from_fn(|lane| {
+            let ChosenLight { number, p, u: left } = chosen[lane]?;
+            let Some(emitter) = self.emitters.get(number as usize) else {
+                let point = number - self.emitters.len() as u32;
+                return Some(LightSample::Point(point, &self.points[point as usize].0, p));
+            };
+            let drawn = match self.flat(number) {
+                Some(light) => of_flats.as_ref()?.of(lane, emitter, light)?,
+                None => emitter.draw(geometry, receivers[lane].position, Vec2::new(left, u[lane].y))?,
+            };
+            let dark = drawn.behind && self.glow(geometry.shape(drawn.shape).material) == MaterialEmission::Dark;
+            (!dark).then_some(LightSample::Surface(ShapeSample { pdf: drawn.pdf * p, ..drawn }))
+        })
+    }
+
+    /// Chooses a light for each of the wanted receivers, from the tree of its list.
+    fn choose(
+        &self,
+        receivers: &[LightSampleContext],
+        rows: &Receivers,
+        mut wanted: u32,
+        u: &Row,
+    ) -> [Option<ChosenLight>; LANES] {
+        let mut chosen = [None; LANES];
+        while wanted != 0 {
+            let of = &receivers[wanted.trailing_zeros() as usize];
+            let same =
+                lanes_of(wanted).filter(|&lane| receivers[lane].list == of.list).fold(0, |m, lane| m | 1 << lane);
+            let found = self.tree(of).sample(rows, same, u);
+            lanes_of(same).for_each(|lane| chosen[lane] = found[lane]);
+            wanted &= !same;
+        }
+        chosen
+    }
+
+    fn flat(&self, number: u32) -> Option<&FlatLight> {
+        self.flats.get(number as usize)?.as_ref()
     }
 
     /// The density, per steradian, with which `sample` draws the direction `wi` in which `hit` was found; `None` where it
     /// is never drawn.
     pub fn pdf(&self, geometry: &Geometry, receiver: &LightSampleContext, wi: Vec3, hit: &Hit) -> Option<f32> {
-        let number = self.emitters.binary_search(&Emitter::of(hit)).ok()?;
-        let p = self.tree(receiver).probability(receiver, number as u32);
-        let pdf = p * Emitter::density(geometry, receiver.position, wi, hit);
+        let number = self.emitters.binary_search(&Emitter::of(hit)).ok()? as u32;
+        let p = self.tree(receiver).probability(receiver, number);
+        let density = match self.flat(number) {
+            Some(light) => light.density(receiver.position, wi, hit.t),
+            None => Emitter::density(geometry, receiver.position, wi, hit),
+        };
+        let pdf = p * density;
         (pdf > 0.0).then_some(pdf)
     }
 

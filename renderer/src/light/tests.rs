@@ -6,11 +6,13 @@ use super::{
 use crate::accel::Accel;
 use crate::geometry::{Disk, Geometry, Quad, Shape, Sphere, Transform, TriangleMesh, surface};
 use crate::material::{Spaces, Surroundings};
+use crate::math::uniform_cone;
 use crate::ray::Ray;
 use crate::sampler::Sampler;
 use crate::texture::TextureSystem;
 use crate::texture::cache::CacheOptions;
 use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 use std::f32::consts::PI;
 
 /// Of shapes alone, whose materials are dark.
@@ -26,7 +28,7 @@ fn lights(geometry: &Geometry) -> SceneLights {
 }
 
 fn draw(lights: &SceneLights, geometry: &Geometry, receiver: &LightSampleContext, u: Vec2) -> Option<ShapeSample> {
-    match lights.sample(geometry, receiver, u)? {
+    match lights.sample(geometry, &[*receiver], 1, &[u; LANES])[0].take()? {
         LightSample::Surface(drawn) => Some(drawn),
         LightSample::Point(..) => None,
     }
@@ -195,4 +197,54 @@ fn sampled_directions_find_the_light_with_the_density_they_say() {
     }
     // The instance is a shape of its own, which nothing hits.
     assert_eq!(met.iter().filter(|met| **met).count(), 5, "{met:?}");
+}
+
+/// Flat lights near and far, of which some are placed, a ball and a disk, from sixteen places together and from each alone.
+#[test]
+fn lanes_draw_what_each_would_alone() {
+    let mut geometry = Geometry::new();
+    let lamp = geometry.add_group();
+    geometry.add_to(lamp, Quad::rectangle(Vec2::ONE), shape(1.0));
+    for (i, scale) in [0.1_f64, 1.0, 4.0].into_iter().enumerate() {
+        let turned = DQuat::from_rotation_z(0.3 * i as f64);
+        let at = DAffine3::from_scale_rotation_translation(DVec3::splat(scale), turned, DVec3::new(i as f64, 2.0, 0.5));
+        geometry.add_instance(Geometry::WORLD, lamp, at, 0).expect("it is well-formed");
+        let mut mesh = TriangleMesh::rectangle(Vec2::ONE);
+        mesh.transform(&Transform::new(Vec3::new(-1.0, 3.0, i as f32), Vec3::splat(40.0), Vec3::splat(scale as f32)));
+        geometry.add_mesh(mesh, shape(2.0));
+    }
+    geometry.add_sphere(Sphere { center: Vec3::new(3.0, 1.0, 1.0), radius: 0.5 }, shape(2.0));
+    geometry.add(Disk::new(0.7), shape(5.0));
+    let (lights, accel) = (lights(&geometry), Accel::build(&geometry));
+    let (mut flat, mut round) = (0, 0);
+    for i in 0..200 {
+        let mut s = Sampler::new(4, (1, 1), i);
+        let receivers = std::array::from_fn::<_, LANES, _>(|lane| LightSampleContext {
+            position: 4.0 * Vec3::new(s.next_1d(), s.next_1d(), s.next_1d()) - 1.0,
+            normal: if lane % 3 == 0 { Vec3::ZERO } else { uniform_cone(s.next_2d(), 2.0) },
+            list: 0,
+        });
+        let u = std::array::from_fn(|_| s.next_2d());
+        let together = lights.sample(&geometry, &receivers, 0xfff7, &u);
+        assert!(together[3].is_none(), "nobody asked for it");
+        for lane in (0..LANES).filter(|lane| *lane != 3) {
+            let alone = draw(&lights, &geometry, &receivers[lane], u[lane]);
+            assert_eq!(format!("{:?}", alone.map(LightSample::Surface)), format!("{:?}", together[lane]), "{i} {lane}");
+            let Some(LightSample::Surface(drawn)) = together[lane] else { continue };
+            let Some(beside) = drawn.beside else {
+                round += 1;
+                continue;
+            };
+            flat += 1;
+            // Where a ray ends that is not to meet the light.
+            let (from, way) = (receivers[lane].position, beside - receivers[lane].position);
+            let off = (drawn.wi * drawn.hit.t - way).length();
+            // Sides are up to 4 long.
+            assert!(off < 5e-5 * (way.length() + 1.0), "{i} {lane}: {off}, {drawn:?} {beside} {way}");
+            let ray = Ray { t_max: way.length(), ..Ray::new(from, way.normalize(), 0.0) };
+            let met = accel.closest(&ray);
+            assert!(met.is_none_or(|hit| hit.primitive != drawn.hit.primitive || hit.instance != drawn.hit.instance));
+        }
+    }
+    assert!(flat > 400 && round > 400, "{flat} {round}");
 }

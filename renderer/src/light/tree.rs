@@ -1,8 +1,10 @@
 //! Samples one of many lights by a tree: at each node, the side that may bring more light to the receiver is more
 //! likely.
 
-use super::bounds::{Cluster, LightBounds};
-use super::{LightChoice, LightSampleContext};
+use super::bounds::{Cluster, Clusters, LightBounds};
+use super::{LightChoice, LightSampleContext, Receivers};
+use crate::math::lanes::{Row, lanes_of, wide};
+use ssl_compiler::runtime::LANES;
 
 /// A binary tree over lights, which are known by numbers.
 #[derive(Clone, Debug, Default)]
@@ -85,32 +87,66 @@ impl LightTree {
         self.build(right, most, number, depth + 1);
     }
 
-    /// A light for `u` in [0, 1), its probability, and `u` stretched to be uniform again; `None` where none can bring
-    /// anything.
-    pub fn sample(&self, receiver: &LightSampleContext, mut u: f32) -> Option<(u32, f32, f32)> {
-        let (mut at, mut p) = (0, 1.0);
-        loop {
-            match self.nodes.get(at as usize)?.content {
-                Content::Inner(second) => {
-                    let first = self.share(at, second, receiver)?;
-                    let (next, share) = if u < first { (at + 1, first) } else { (second, 1.0 - first) };
-                    u = if u < first { u / first } else { (u - first) / (1.0 - first) }.clamp(0.0, 1.0_f32.next_down());
-                    (at, p) = (next, p * share);
+    /// For each of the wanted lanes a light for its `u` in [0, 1), its probability, and `u` stretched to be uniform again; `None`
+    /// where none can bring anything.
+    pub fn sample(&self, receivers: &Receivers, wanted: u32, u: &Row) -> [Option<ChosenLight>; LANES] {
+        let mut ways = [Way { at: 0, p: 1.0, left: 0.0 }; LANES];
+        lanes_of(wanted).for_each(|lane| ways[lane].left = u[lane]);
+        let mut dark = if self.nodes.is_empty() { wanted } else { 0 };
+        let mut descending = wanted & !dark;
+        while descending != 0 {
+            descending = self.descend(receivers, descending, &mut ways, &mut dark);
+        }
+        let mut chosen = [None; LANES];
+        lanes_of(wanted & !dark).for_each(|lane| chosen[lane] = self.in_leaf(&ways[lane], &receivers.get(lane)));
+        chosen
+    }
+
+    /// Takes lanes from their nodes to one of the children, unless those are leaves; says whom it took.
+    fn descend(&self, receivers: &Receivers, lanes: u32, ways: &mut [Way; LANES], dark: &mut u32) -> u32 {
+        let (mut clusters, mut seconds, mut inner) = ([Clusters::NONE; 2], [0; LANES], 0);
+        for lane in lanes_of(lanes) {
+            let at = ways[lane].at;
+            let Content::Inner(second) = self.nodes[at as usize].content else { continue };
+            inner |= 1 << lane;
+            seconds[lane] = second;
+            clusters[0].set(lane, &self.nodes[at as usize + 1].lights);
+            clusters[1].set(lane, &self.nodes[second as usize].lights);
+        }
+        if inner == 0 {
+            return 0;
+        }
+        let importances = match self.choice {
+            LightChoice::Tree => importances_of(&clusters, receivers),
+            LightChoice::Power => clusters.map(|clusters| clusters.intensity),
+        };
+        for lane in lanes_of(inner) {
+            match share(ways[lane].at, [importances[0][lane], importances[1][lane]]) {
+                Some(first) => ways[lane].turn(first, seconds[lane]),
+                None => *dark |= 1 << lane,
+            }
+        }
+        inner & !*dark
+    }
+
+    /// One of the lights of the leaf that a way has come to.
+    fn in_leaf(&self, &Way { at, p, left: u }: &Way, receiver: &LightSampleContext) -> Option<ChosenLight> {
+        match self.nodes[at as usize].content {
+            // Nobody stops there.
+            Content::Inner(_) => None,
+            Content::Leaf(..) if at == 0 && !self.reaches(receiver) => None,
+            Content::Leaf(first, 1) => Some(ChosenLight { number: self.lights[first as usize], p, u }),
+            Content::Leaf(first, count) => {
+                let of = first as usize..(first + count) as usize;
+                let total: f32 = self.intensities[of.clone()].iter().sum();
+                let (mut left, mut index) = (u * total, of.start);
+                while index + 1 < of.end && left >= self.intensities[index] {
+                    left -= self.intensities[index];
+                    index += 1;
                 }
-                Content::Leaf(..) if at == 0 && !self.reaches(receiver) => return None,
-                Content::Leaf(first, 1) => return Some((self.lights[first as usize], p, u)),
-                Content::Leaf(first, count) => {
-                    let of = first as usize..(first + count) as usize;
-                    let total: f32 = self.intensities[of.clone()].iter().sum();
-                    let (mut left, mut index) = (u * total, of.start);
-                    while index + 1 < of.end && left >= self.intensities[index] {
-                        left -= self.intensities[index];
-                        index += 1;
-                    }
-                    let intensity = self.intensities[index];
-                    let u = (left / intensity).clamp(0.0, 1.0_f32.next_down());
-                    return Some((self.lights[index], p * intensity / total, u));
-                }
+                let intensity = self.intensities[index];
+                let u = (left / intensity).clamp(0.0, 1.0_f32.next_down());
+                Some(ChosenLight { number: self.lights[index], p: p * intensity / total, u })
             }
         }
     }
@@ -133,7 +169,8 @@ impl LightTree {
         while at != 0 {
             let parent = self.nodes[at as usize].parent;
             let Content::Inner(second) = self.nodes[parent as usize].content else { return 0.0 };
-            let Some(first) = self.share(parent, second, receiver) else { return 0.0 };
+            let children = [parent + 1, second].map(|child| self.importance(child, receiver));
+            let Some(first) = share(parent, children) else { return 0.0 };
             p *= if at == second { 1.0 - first } else { first };
             at = parent;
         }
@@ -152,15 +189,56 @@ impl LightTree {
             LightChoice::Power => lights.intensity,
         }
     }
+}
 
-    /// How likely the first child of a node is; of the root `None` where neither brings anything.
-    fn share(&self, node: u32, second: u32, receiver: &LightSampleContext) -> Option<f32> {
-        let (first, second) = (self.importance(node + 1, receiver), self.importance(second, receiver));
-        let (sum, share) = (first + second, first / (first + second));
-        // Further down it does not matter where both are dark, and infinite ones, of lights where the receiver is, say
-        // nothing.
-        (node != 0 || sum > 0.0).then_some(if share.is_finite() { share } else { 0.5 })
+/// A light that was chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct ChosenLight {
+    pub number: u32,
+    /// The probability of choosing it.
+    pub p: f32,
+    /// What is left of the random number.
+    pub u: f32,
+}
+
+/// The way of a lane down the tree.
+#[derive(Clone, Copy)]
+struct Way {
+    at: u32,
+    p: f32,
+    /// Of the random number.
+    left: f32,
+}
+
+impl Way {
+    /// To the first child, as likely as `first` says, or to the second.
+    fn turn(&mut self, first: f32, second: u32) {
+        let goes = self.left < first;
+        let (node, share) = if goes { (self.at + 1, first) } else { (second, 1.0 - first) };
+        let left = if goes { self.left } else { self.left - first };
+        self.left = (left / share).clamp(0.0, 1.0_f32.next_down());
+        (self.at, self.p) = (node, self.p * share);
     }
+}
+
+wide! {
+    /// Of a pair of clusters for each lane.
+    fn importances_of(clusters: &[Clusters; 2], receivers: &Receivers) -> [Row; 2] {
+        let mut found = [[0.0; LANES]; 2];
+        for (clusters, found) in clusters.iter().zip(&mut found) {
+            for lane in 0..LANES {
+                found[lane] = clusters.get(lane).importance(&receivers.get(lane));
+            }
+        }
+        found
+    }
+}
+
+/// How likely the first child of a node is by the importances of both; of the root `None` where neither brings anything.
+fn share(node: u32, [first, second]: [f32; 2]) -> Option<f32> {
+    let (sum, share) = (first + second, first / (first + second));
+    // Further down it does not matter where both are dark, and infinite ones, of lights where the receiver is, say nothing.
+    (node != 0 || sum > 0.0).then_some(if share.is_finite() { share } else { 0.5 })
 }
 
 /// Orders lights so that those of one child come first; how many they are, at least one and not all.
@@ -236,6 +314,11 @@ mod tests {
         (0..n).map(one).collect()
     }
 
+    /// As if it were the only one that asks.
+    fn chosen(tree: &LightTree, receiver: &LightSampleContext, u: f32) -> Option<ChosenLight> {
+        tree.sample(&Receivers::new(&[*receiver]), 1, &[u; LANES])[0]
+    }
+
     fn receiver(i: u32) -> LightSampleContext {
         let mut s = Sampler::new(3, (0, 0), i);
         let normal = if i.is_multiple_of(2) { Vec3::ZERO } else { uniform_cone(s.next_2d(), 2.0) };
@@ -251,7 +334,7 @@ mod tests {
             for i in 0..100 {
                 let receiver = receiver(i);
                 let sum: f64 = (0..n).map(|l| f64::from(tree.probability(&receiver, l))).sum();
-                let expected = if tree.sample(&receiver, 0.5).is_some() { 1.0 } else { 0.0 };
+                let expected = if chosen(&tree, &receiver, 0.5).is_some() { 1.0 } else { 0.0 };
                 assert!((sum - expected).abs() < 1e-4, "{n} {i}: {sum}");
                 any += expected as u32;
             }
@@ -270,7 +353,7 @@ mod tests {
                 let (mut times, mut left) = (vec![0.0; n as usize], vec![0.0; n as usize]);
                 for draw in 0..DRAWS {
                     let u = (draw as f32 + 0.5) / DRAWS as f32;
-                    let Some((light, p, rest)) = tree.sample(&receiver, u) else { continue };
+                    let Some(ChosenLight { number: light, p, u: rest }) = chosen(&tree, &receiver, u) else { continue };
                     assert!((p / tree.probability(&receiver, light) - 1.0).abs() < 1e-4 && (0.0..1.0).contains(&rest));
                     times[light as usize] += 1.0;
                     left[light as usize] += rest;
@@ -295,9 +378,9 @@ mod tests {
         let receiver = LightSampleContext { position: Vec3::splat(20.0), normal: Vec3::ZERO, list: 0 };
         let sum: f32 = (0..40).map(|l| tree.probability(&receiver, l)).sum();
         assert!((sum - 1.0).abs() < 1e-4 && tree.nodes.len() < 20, "{sum}");
-        for draw in 0..1000 {
-            let (light, p, _) = tree.sample(&receiver, (draw as f32 + 0.5) / 1000.0).expect("some shine there");
-            assert!((p / tree.probability(&receiver, light) - 1.0).abs() < 1e-4);
+        for i in 0..1000 {
+            let chosen = chosen(&tree, &receiver, (i as f32 + 0.5) / 1000.0).expect("some shine there");
+            assert!((chosen.p / tree.probability(&receiver, chosen.number) - 1.0).abs() < 1e-4);
         }
     }
 
@@ -308,6 +391,6 @@ mod tests {
         let receiver = LightSampleContext { position: Vec3::X, normal: Vec3::ZERO, list: 0 };
         assert!((tree.probability(&receiver, 77) * (1 << 18) as f32 - 1.0).abs() < 1e-3);
         assert!(tree.nodes.len() < 1 << 19);
-        assert!(LightTree::new([], 0, LightChoice::Tree).sample(&receiver, 0.5).is_none());
+        assert!(chosen(&LightTree::new([], 0, LightChoice::Tree), &receiver, 0.5).is_none());
     }
 }

@@ -4,6 +4,7 @@ mod color;
 mod distribution;
 pub mod figures;
 mod frame;
+pub mod lanes;
 mod prefetch;
 mod table;
 mod trig;

@@ -28,6 +28,7 @@ pub fn cosine_hemisphere(u: Vec2) -> Vec3 {
 }
 
 /// Barycentric coordinates (of the second and third vertex), uniform over a triangle's area.
+#[inline(always)]
 pub fn uniform_triangle(u: Vec2) -> (f32, f32) {
     let r = u.x.sqrt();
     (r * (1.0 - u.y), r * u.y)

@@ -2,6 +2,7 @@
 //! by side they take little more time than those of one.
 
 use super::Sampler;
+use crate::math::lanes::wide;
 use glam::Vec2;
 use ssl_compiler::runtime::LANES;
 
@@ -24,26 +25,15 @@ impl Streams {
 
     /// Of each stream the point of a pair of dimensions, as [`Sampler::next_2d`] gives it.
     pub fn points(&self, pair: u32) -> [Vec2; LANES] {
-        #[cfg(target_arch = "x86_64")]
-        if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the function needs.
-            return unsafe { self.points_in_lanes(pair) };
-        }
-        self.points_here(pair)
+        points_of(self, pair)
     }
+}
 
-    /// The same, compiled for eight streams in a register.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn points_in_lanes(&self, pair: u32) -> [Vec2; LANES] {
-        self.points_here(pair)
-    }
-
-    #[inline(always)]
-    fn points_here(&self, pair: u32) -> [Vec2; LANES] {
+wide! {
+    fn points_of(streams: &Streams, pair: u32) -> [Vec2; LANES] {
         let (mut x, mut y) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
-            let point = Sampler { key: self.keys[lane], reversed: self.reversed[lane], pair }.point();
+            let point = Sampler { key: streams.keys[lane], reversed: streams.reversed[lane], pair }.point();
             (x[lane], y[lane]) = (point.x, point.y);
         }
         std::array::from_fn(|lane| Vec2::new(x[lane], y[lane]))

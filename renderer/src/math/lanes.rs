@@ -1,0 +1,88 @@
+//! Rows with a number or a vector for each lane of a block, and functions that are compiled for wide registers.
+//!
+//! What all lanes compute alike is written once, for one lane, without branches, and called in a loop over rows. The compiler
+//! makes of the loop instructions for as many lanes as a register holds. Lanes do the same arithmetic in any register, so
+//! results do not depend on the processor.
+
+use glam::Vec3;
+use ssl_compiler::runtime::LANES;
+
+/// A number for each lane.
+pub type Row = [f32; LANES];
+
+/// A vector for each lane.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Row3 {
+    x: Row,
+    y: Row,
+    z: Row,
+}
+
+impl Row3 {
+    pub const ZERO: Row3 = Row3 { x: [0.0; LANES], y: [0.0; LANES], z: [0.0; LANES] };
+
+    #[inline(always)]
+    pub fn get(&self, lane: usize) -> Vec3 {
+        Vec3::new(self.x[lane], self.y[lane], self.z[lane])
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, lane: usize, v: Vec3) {
+        (self.x[lane], self.y[lane], self.z[lane]) = (v.x, v.y, v.z);
+    }
+}
+
+/// The lanes of a mask, ascending.
+pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        lane
+    })
+}
+
+/// A function that is compiled for several widths of registers, of which the widest is called that the processor has. What
+/// it calls must be `#[inline(always)]` to be compiled with it.
+macro_rules! wide {
+    ($(#[$about:meta])* $vis:vis fn $name:ident($($arg:ident: $of:ty),* $(,)?) $(-> $gives:ty)? $body:block) => {
+        $(#[$about])*
+        $vis fn $name($($arg: $of),*) $(-> $gives)? {
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            fn here($($arg: $of),*) $(-> $gives)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+                fn sixteen($($arg: $of),*) $(-> $gives)? {
+                    here($($arg),*)
+                }
+                #[target_feature(enable = "avx2")]
+                fn eight($($arg: $of),*) $(-> $gives)? {
+                    here($($arg),*)
+                }
+                if $crate::math::lanes::has_sixteen() {
+                    // SAFETY: the processor has what the function needs.
+                    return unsafe { sixteen($($arg),*) };
+                }
+                if std::is_x86_feature_detected!("avx2") {
+                    // SAFETY: likewise.
+                    return unsafe { eight($($arg),*) };
+                }
+            }
+            here($($arg),*)
+        }
+    };
+}
+
+pub(crate) use wide;
+
+/// Whether registers of the processor hold sixteen floats.
+#[cfg(target_arch = "x86_64")]
+pub fn has_sixteen() -> bool {
+    std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512bw")
+        && std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx512vl")
+}
