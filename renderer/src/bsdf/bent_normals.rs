@@ -49,7 +49,7 @@ pub struct Parts {
 }
 
 /// Lost shares below this are rounding: the normal is not bent.
-const LEAST_LOSS: f32 = 1e-6;
+pub(super) const LEAST_LOSS: f32 = 1e-6;
 
 impl Bsdf<'_> {
     /// A direction of one lobe; `None` where it carries nothing.

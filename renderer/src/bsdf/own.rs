@@ -12,8 +12,9 @@ mod slot;
 pub use adjoint::{DrawCotangent, OwnCotangents, Pulled};
 
 use super::{LobeSample, Place, Reach, WeightedOwn};
+use crate::math::lanes::Row3;
 use glam::{Vec2, Vec3};
-use slot::Slot;
+pub(super) use slot::Slot;
 use smallvec::SmallVec;
 use ssl_compiler::runtime::{LANES, Row, read3};
 use std::sync::Arc;
@@ -115,8 +116,9 @@ type Value = (Vec3, f32);
 pub struct OwnLobes {
     slots: Vec<Slot>,
     used: usize,
-    /// Of all lanes.
+    /// Of all lanes, unless nobody asks for those of single lanes.
     pub list: Vec<WeightedOwn>,
+    pub is_unlisted: bool,
 }
 
 impl OwnLobes {
@@ -127,7 +129,7 @@ impl OwnLobes {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.used == 0
     }
 
     /// Prepares the lobes of one closure at these places, and returns the number of their slot. `members` are the rows of its
@@ -151,6 +153,23 @@ impl OwnLobes {
             slot.share_beneath(base, mask);
         }
         self.used - 1
+    }
+
+    /// Gives the closure of a slot its weights in the lanes that have some.
+    pub fn weigh(&mut self, slot: usize, weights: &Row3, lanes: u32) {
+        self.slots[slot].weigh(weights, lanes);
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.used
+    }
+
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.slots[..self.used]
+    }
+
+    pub(super) fn slot_mut(&mut self, number: usize) -> &mut Slot {
+        &mut self.slots[number]
     }
 
     /// The lobe of a lane; none where its preparation ended early.

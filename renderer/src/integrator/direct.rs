@@ -6,22 +6,23 @@ use super::light_samples::{
     Chance, DrawnLight, EmitterPoint, LightDirection, LightSample, LightSamples, Origin, Radiance, SeeThrough, Source,
 };
 use super::numbers::BounceNumbers;
-use super::own_lobes;
 use super::path::Path;
 use super::probe::{NotedLight, ProbedLight};
+use super::scatter::smooth_shares;
 use super::vertices::{Vertex, Vertices};
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
-use crate::bsdf::Bsdf;
 use crate::geometry::surface;
 use crate::light::{
     self, DirectionFootprint, LightId, LightLiSample, LightSampling, MaterialEmission, ParallelLight, PointLight,
     ShapeSample,
 };
 use crate::material::Material;
+use crate::math::lanes::{Row3, lanes_of};
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 
 /// Queues light samples of the lanes that go on and are `wanted`.
 pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Vertices, &Path, usize) -> bool) {
@@ -30,7 +31,7 @@ pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Verti
     let environment = if scene.environment.is_black() { Default::default() } else { numbers.environment() };
     let Workspace { vertices, paths, .. } = &*work;
     let asks = |&lane: &usize| {
-        wanted(vertices, &paths[vertices.paths[lane] as usize], lane) && vertices.bsdf(scene, lane).has_smooth_lobe()
+        vertices.masks.smooth >> lane & 1 != 0 && wanted(vertices, &paths[vertices.paths[lane] as usize], lane)
     };
     let asking = vertices.going_on().filter(asks).fold(0, |mask, lane| mask | 1 << lane);
     let lights = scene.lights.sample(&scene.geometry, &vertices.receivers, asking, &light);
@@ -49,33 +50,49 @@ pub fn ask_lights_without_extent(scene: &Scene, work: &mut Workspace) {
 /// Calls `draw` for the lanes that go on and have lobes that light samples can meet. The directions that it draws are looked at
 /// all together.
 fn each_lit(scene: &Scene, work: &mut Workspace, draw: impl Fn(&Vertex<'_>, usize, &mut Draws<'_>)) {
-    let Workspace { vertices, paths, light: samples, noted, probe, drawn, followed, .. } = work;
+    let Workspace { vertices, paths, light: samples, noted, probe, drawn, valued, followed, .. } = work;
     drawn.clear();
-    for lane in vertices.going_on() {
-        let (index, bsdf) = (vertices.paths[lane], vertices.bsdf(scene, lane));
-        if bsdf.has_smooth_lobe() {
-            let vertex = vertex(scene, (vertices, lane), &paths[index as usize], &bsdf);
-            draw(&vertex, lane, &mut Draws { list: drawn, vertices, lane });
-        }
+    for lane in vertices.going_on().filter(|&lane| vertices.masks.smooth >> lane & 1 != 0) {
+        let vertex = vertex(scene, vertices, lane, paths);
+        draw(&vertex, lane, &mut Draws { list: drawn, vertices, lane });
     }
-    own_lobes::evaluate(scene, vertices, drawn.iter().map(|(lane, towards)| (*lane, towards.wi)));
-    for (lane, towards) in drawn.iter() {
-        let (lane, index, bsdf) = (*lane, vertices.paths[*lane], vertices.bsdf(scene, *lane));
-        let vertex = vertex(scene, (vertices, lane), &paths[index as usize], &bsdf);
+    evaluate(scene, vertices, drawn, valued);
+    let smooth_shares = smooth_shares(scene, vertices);
+    for ((lane, towards), of_lobes) in drawn.iter().zip(valued) {
+        let (lane, share) = (*lane, smooth_shares[*lane]);
+        let vertex = vertex(scene, vertices, lane, paths);
         let notes = probe.is_some().then_some(&mut *noted);
         let followed = followed.as_mut();
-        vertex.weigh(towards, &mut Queue { samples, notes, followed, vertices, lane });
+        vertex.weigh(towards, (*of_lobes, share), &mut Queue { samples, notes, followed, vertices, lane });
     }
 }
 
-fn vertex<'a>(
-    scene: &'a Scene,
-    (vertices, lane): (&'a Vertices, usize),
-    path: &'a Path,
-    bsdf: &'a Bsdf<'a>,
-) -> Vertex<'a> {
-    let (point, receiver) = (&vertices.points[lane], vertices.receivers[lane]);
-    Vertex { scene, path, point, bsdf, receiver, cell: vertices.cell(scene, lane) }
+/// What the lobes have in the directions that lanes drew, and the densities. The directions of a lane stand together.
+fn evaluate(scene: &Scene, vertices: &mut Vertices, drawn: &[(usize, LightDirection)], valued: &mut Vec<(Vec3, f32)>) {
+    valued.clear();
+    valued.resize(drawn.len(), (Vec3::ZERO, 0.0));
+    // One direction of each lane in a round.
+    let (mut firsts, mut counts) = ([0; LANES], [0; LANES]);
+    for (number, (lane, _)) in drawn.iter().enumerate() {
+        firsts[*lane] = if counts[*lane] == 0 { number } else { firsts[*lane] };
+        counts[*lane] += 1;
+    }
+    for round in 0..counts.into_iter().max().unwrap_or(0) {
+        let (mut lanes, mut wi) = (0, Row3::ZERO);
+        for lane in (0..LANES).filter(|&lane| round < counts[lane]) {
+            lanes |= 1 << lane;
+            wi.set(lane, drawn[firsts[lane] + round].1.wi);
+        }
+        let values = vertices.ask_lobes(scene, |block| block.eval(lanes, &wi));
+        for lane in lanes_of(lanes) {
+            valued[firsts[lane] + round] = (values.value.get(lane), values.pdf[lane]);
+        }
+    }
+}
+
+fn vertex<'a>(scene: &'a Scene, vertices: &'a Vertices, lane: usize, paths: &'a [Path]) -> Vertex<'a> {
+    let (path, point) = (&paths[vertices.paths[lane] as usize], &vertices.points[lane]);
+    Vertex { scene, path, point, receiver: vertices.receivers[lane], cell: vertices.cell(scene, lane) }
 }
 
 /// Where the light samples of a vertex go.
@@ -207,11 +224,14 @@ impl Vertex<'_> {
         draws.push(LightDirection { kind, wi, distance, chance, radiance });
     }
 
-    /// Finds what the lobes make of a direction, and queues the sample. One that the lobes could have drawn is weighed
-    /// against that.
-    fn weigh(&self, towards: &LightDirection, queue: &mut Queue<'_>) {
-        let (value, of_lobes) = self.bsdf.eval(towards.wi);
-        let pdf = self.cell.map_or(of_lobes, |cell| cell.mixed(towards.wi, of_lobes, self.bsdf.smooth_share()));
+    /// Queues a sample, where the lobes have this value and density. One that they could have drawn is weighed against that.
+    fn weigh(
+        &self,
+        towards: &LightDirection,
+        ((value, of_lobes), smooth_share): ((Vec3, f32), f32),
+        queue: &mut Queue<'_>,
+    ) {
+        let pdf = self.cell.map_or(of_lobes, |cell| cell.mixed(towards.wi, of_lobes, smooth_share));
         let (share, scale, weight) = match towards.chance {
             Chance::Choice(p) => (1.0, 1.0 / p, (value != Vec3::ZERO).then(|| value / p)),
             Chance::Density(light_pdf) => {

@@ -2,13 +2,14 @@
 //! specular.
 
 use super::numbers::BlockNumbers;
-use super::vertices::{LobeChoices, Vertices};
+use super::vertices::Vertices;
 use super::workspace::Workspace;
-use crate::bsdf::{Bsdf, BsdfSample, Refraction};
+use crate::bsdf::{BlockChoices, BsdfSample, Refraction};
 use crate::guide::Cell;
+use crate::math::lanes::lanes_of;
 use crate::math::split;
 use crate::scene::Scene;
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 /// Finds the cells of the lanes that go on and scatter light in all directions. Narrow lobes find alone what there is.
 pub fn find(scene: &Scene, work: &mut Workspace) {
@@ -16,7 +17,7 @@ pub fn find(scene: &Scene, work: &mut Workspace) {
     let vertices = &mut work.vertices;
     for lane in vertices.lanes() {
         let asked = vertices.ends[lane].is_none() && !vertices.is_last(scene, lane);
-        if asked && vertices.has_diffuse_lobe(scene, lane) {
+        if asked && vertices.masks.diffuse >> lane & 1 != 0 {
             vertices.cells[lane] = guide.find(vertices.points[lane].surface.position);
         }
     }
@@ -24,37 +25,35 @@ pub fn find(scene: &Scene, work: &mut Workspace) {
 
 /// Draws directions from cells, for as many lanes as their shares say. The numbers that are left for the lobes of the other lanes
 /// are as evenly spread.
-pub fn draw(scene: &Scene, vertices: &mut Vertices, numbers: &BlockNumbers, choices: &mut LobeChoices) {
+pub fn draw(scene: &Scene, vertices: &mut Vertices, numbers: &BlockNumbers, choices: &mut BlockChoices) {
     if vertices.cells.iter().all(Option::is_none) {
         return;
     }
     let cones = numbers.choice();
-    for lane in vertices.lanes() {
-        let (Some(cell), Some(choice)) = (vertices.cell(scene, lane), &mut choices[lane]) else { continue };
-        if !choice.specular {
-            let (guided, u) = split(choice.u, cell.share());
-            choice.u = u;
-            vertices.guided[lane] = guided.then(|| cell.sample(cones[lane], u));
-        }
+    for lane in lanes_of(choices.chosen & !choices.specular) {
+        let Some(cell) = vertices.cell(scene, lane) else { continue };
+        let (guided, u) = split(Vec2::new(choices.u[0][lane], choices.u[1][lane]), cell.share());
+        (choices.u[0][lane], choices.u[1][lane]) = (u.x, u.y);
+        vertices.guided[lane] = guided.then(|| cell.sample(cones[lane], u));
     }
 }
 
 impl Cell {
-    /// What the lobes make of a direction that the cell gave.
-    pub fn sampled(&self, bsdf: &Bsdf<'_>, wi: Vec3) -> Option<BsdfSample> {
-        let (value, of_lobes) = bsdf.eval(wi);
-        let pdf = self.mixed(wi, of_lobes, bsdf.smooth_share());
-        let refracted = (wi.dot(bsdf.gnormal) < 0.0).then_some(Refraction { eta: 1.0 });
+    /// A direction that the cell gave, where the lobes have this value and this density, and are `smooth_share` of the time not
+    /// specular. `gnormal` is on the side of the viewer.
+    pub fn sampled(&self, wi: Vec3, gnormal: Vec3, (value, pdf): (Vec3, f32), smooth_share: f32) -> Option<BsdfSample> {
+        let pdf = self.mixed(wi, pdf, smooth_share);
+        let refracted = (wi.dot(gnormal) < 0.0).then_some(Refraction { eta: 1.0 });
         let carries = value != Vec3::ZERO && pdf > 0.0;
         carries.then(|| BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None })
     }
 
     /// A sample of the lobes, as one of both. Specular lobes are chosen as often as without a guide.
-    pub fn beside(&self, bsdf: &Bsdf<'_>, sample: BsdfSample) -> BsdfSample {
+    pub fn beside(&self, sample: BsdfSample, smooth_share: f32) -> BsdfSample {
         if sample.specular.is_some() {
             return sample;
         }
-        let pdf = self.mixed(sample.wi, sample.pdf, bsdf.smooth_share());
+        let pdf = self.mixed(sample.wi, sample.pdf, smooth_share);
         BsdfSample { weight: sample.weight * (sample.pdf / pdf), pdf, ..sample }
     }
 }

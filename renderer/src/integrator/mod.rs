@@ -23,7 +23,6 @@ mod numbers;
 mod observers;
 pub mod occupancy;
 mod order;
-mod own_lobes;
 mod palette;
 mod path;
 mod path_tracer;

@@ -9,12 +9,13 @@ use super::path_tracer;
 use super::probe::{ProbedDirection, ProbedHit};
 use super::view::{Shown, View};
 use super::workspace::Workspace;
+use crate::film::Shape;
 use crate::scene::Scene;
 
 /// Keeps the values of first hits for the layers of the picture.
 pub fn record_layers(scene: &Scene, work: &mut Workspace) {
     let Workspace { vertices, recorded, scratch, .. } = work;
-    if vertices.step > 0 {
+    if vertices.step > 0 || recorded.shape() == Shape::default() {
         return;
     }
     for lane in vertices.lanes() {

@@ -6,7 +6,7 @@ use super::emit::emit;
 use super::end::End;
 use super::guided;
 use super::path::Path;
-use super::scatter::{differentiate, may_pass, play_roulette, sample_lobes, turn};
+use super::scatter::{differentiate, play_roulette, sample_lobes, turn};
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::scene::{IntegratorKind, Scene};
@@ -47,11 +47,11 @@ fn end_at_limits(scene: &Scene, work: &mut Workspace) {
             continue;
         }
         let limit = limit(scene, vertices, &paths[vertices.paths[lane] as usize], lane);
-        let bsdf = vertices.bsdf(scene, lane);
+        let has = |mask: u32| mask >> lane & 1 != 0;
         vertices.ends[lane] = match () {
-            () if bsdf.is_empty() && vertices.is_last(scene, lane) => Some(End::Depth),
-            () if bsdf.is_empty() => Some(End::NoLobes),
-            () => limit.filter(|_| !may_pass(&bsdf)),
+            () if !has(vertices.masks.any) && vertices.is_last(scene, lane) => Some(End::Depth),
+            () if !has(vertices.masks.any) => Some(End::NoLobes),
+            () => limit.filter(|_| !has(vertices.masks.straight)),
         };
     }
 }

@@ -5,17 +5,18 @@ use super::differentials::{Differentials, Turn};
 use super::end::End;
 use super::guided;
 use super::numbers::BounceNumbers;
-use super::own_lobes;
 use super::path::Path;
 use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
-use crate::bsdf::{Bsdf, BsdfSample, Refraction};
+use crate::bsdf::{BlockSamples, BsdfSample, Refraction};
 use crate::light::LightSampleContext;
 use crate::material::ShadingPoint;
+use crate::math::lanes::{Row3, lanes_of};
 use crate::math::max_channel;
 use crate::ray::{Ray, RayDifferential};
 use crate::scene::Scene;
+use ssl_compiler::runtime::LANES;
 
 /// Bounces that a path makes before Russian roulette may end it.
 const SURE_BOUNCES: u32 = 3;
@@ -24,22 +25,29 @@ const SURE_BOUNCES: u32 = 3;
 pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Workspace { vertices, paths, .. } = work;
     let numbers = vertices.numbers(paths);
-    let mut choices = vertices.choose_lobes(scene, &numbers.direction());
+    let (drawing, direction) = (vertices.going_on_mask(), numbers.direction());
+    let mut choices = vertices.ask_lobes(scene, |block| block.choose(drawing, &direction));
     guided::draw(scene, vertices, &numbers, &mut choices);
-    own_lobes::sample(scene, vertices, &choices);
+    let (mut given, mut directions) = (0, Row3::ZERO);
+    for (lane, wi) in vertices.guided.iter().enumerate().filter_map(|(lane, wi)| Some((lane, (*wi)?))) {
+        given |= 1 << lane;
+        directions.set(lane, wi);
+    }
+    let BlockSamples { samples, values } =
+        vertices.ask_lobes(scene, |block| block.sample(&choices, (given, &directions)));
+    let smooth_shares = smooth_shares(scene, vertices);
     for lane in vertices.lanes() {
         if vertices.ends[lane].is_some() {
             continue;
         }
         let path = &mut paths[vertices.paths[lane] as usize];
-        let bsdf = vertices.bsdf(scene, lane);
-        let cell = vertices.cell(scene, lane);
-        let sampled = match (cell, vertices.guided.get(lane).copied().flatten()) {
-            (Some(cell), Some(wi)) => cell.sampled(&bsdf, wi),
-            (cell, _) => {
-                let of_lobes = choices[lane].and_then(|choice| bsdf.sample_lobe(&choice));
-                of_lobes.map(|sample| cell.map_or(sample, |cell| cell.beside(&bsdf, sample)))
+        let share = smooth_shares[lane];
+        let sampled = match (vertices.cell(scene, lane), given >> lane & 1 != 0) {
+            (Some(cell), true) => {
+                let value = (values.value.get(lane), values.pdf[lane]);
+                cell.sampled(directions.get(lane), vertices.gnormals.get(lane), value, share)
             }
+            (cell, _) => samples[lane].map(|sample| cell.map_or(sample, |cell| cell.beside(sample, share))),
         };
         let sampled = sampled.ok_or(End::NoDirection);
         let allowed = |next: BsdfSample| match bounded(vertices, path, lane) {
@@ -62,6 +70,17 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
             vertices.ends[lane] = Some(End::Nothing);
         }
     }
+}
+
+/// How often the lanes that a guide knows of choose a lobe that is not specular.
+pub fn smooth_shares(scene: &Scene, vertices: &mut Vertices) -> [f32; LANES] {
+    let guided = vertices.cells.iter().enumerate().filter(|(_, cell)| cell.is_some());
+    let guided = guided.fold(0, |mask, (lane, _)| mask | 1 << lane);
+    let mut shares = [1.0; LANES];
+    if guided != 0 {
+        vertices.ask_lobes(scene, |block| lanes_of(guided).for_each(|lane| shares[lane] = block.smooth_share(lane)));
+    }
+    shares
 }
 
 /// Plays Russian roulette: paths that carry little end early, the others carry their share.
@@ -152,9 +171,4 @@ impl Path {
         self.passed = 0.0;
         self.pdf = if next.specular.is_some() { f32::INFINITY } else { next.pdf };
     }
-}
-
-/// Whether a path could go on straight ahead.
-pub fn may_pass(bsdf: &Bsdf<'_>) -> bool {
-    bsdf.all().any(|l| l.lobe.is_straight())
 }

@@ -37,6 +37,7 @@ pub fn shade(scene: &Scene, work: &mut Workspace, block: Range<usize>, step: u32
     let paths = &work.paths;
     vertices.points.extend(hits.iter().map(|hit| point(scene, &paths[hit.path as usize], hit, step, (asked, wanted))));
     vertices.lobes.clear();
+    vertices.own.is_unlisted = !work.lists_lobes;
     vertices.shaded.clear();
     work.clock.end(Stage::Surfaces);
     run(scene, work);

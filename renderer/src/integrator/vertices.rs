@@ -5,17 +5,14 @@ use super::differentials::Differentials;
 use super::end::End;
 use super::numbers::BlockNumbers;
 use super::path::Path;
-use crate::bsdf::{Bsdf, BsdfSample, ChosenLobe, Own, OwnLobes, Reach, Request, WeightedLobe};
+use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, WeightedLobe};
 use crate::guide::Cell;
 use crate::light::LightSampleContext;
 use crate::material::{Shaded, ShadingPoint};
+use crate::math::lanes::Row3;
 use crate::ray::RayDifferential;
 use crate::scene::Scene;
-use glam::{Vec2, Vec3};
-use ssl_compiler::runtime::LANES;
-
-/// The lobe that each lane draws a direction from, if there is one.
-pub type LobeChoices = [Option<ChosenLobe>; LANES];
+use glam::Vec3;
 
 /// What each lane has. The arrays are as long as the block, but for `lobes` and `onward`.
 #[derive(Default)]
@@ -30,9 +27,12 @@ pub struct Vertices {
     pub shaded: Vec<Shaded>,
     /// Of all lanes: `shaded` says whose are which.
     pub lobes: Vec<WeightedLobe>,
-    /// Likewise those whose code is a struct of a shader file, and what is to be asked of them.
+    /// Likewise those whose code is a struct of a shader file.
     pub own: OwnLobes,
-    pub requests: Vec<Request<Vec3>>,
+    /// The geometric normals on the sides that the rays came from.
+    pub gnormals: Row3,
+    /// What lobes the lanes have.
+    pub masks: LobeMasks,
     /// The cell of the guide that each lies in, if any, and the direction that it gave in place of the lobes. Empty where
     /// nothing guides.
     pub cells: Vec<Option<u32>>,
@@ -73,7 +73,6 @@ pub struct Vertex<'a> {
     /// As it arrived.
     pub path: &'a Path,
     pub point: &'a ShadingPoint,
-    pub bsdf: &'a Bsdf<'a>,
     pub receiver: LightSampleContext,
     /// That of the guide, if it lies in one.
     pub cell: Option<&'a Cell>,
@@ -83,11 +82,14 @@ impl Vertices {
     /// Makes room for what stages find, once the points are shaded.
     pub fn begin(&mut self, scene: &Scene, paths: &[Path]) {
         let lanes = self.paths.len();
-        self.receivers.clear();
-        for lane in 0..lanes {
-            let receiver = receiver(scene, &self.points[lane], &self.bsdf(scene, lane));
-            self.receivers.push(receiver);
+        for (lane, point) in self.points.iter().enumerate() {
+            self.gnormals.set(lane, point.surface.gnormal_seen());
         }
+        self.masks = self.ask_lobes(scene, |block| block.masks());
+        let through = self.masks.smooth_through;
+        self.receivers.clear();
+        let numbered = self.points.iter().enumerate();
+        self.receivers.extend(numbered.map(|(lane, point)| receiver(scene, point, through >> lane & 1 == 0)));
         self.throughput.clear();
         self.throughput.extend(self.paths.iter().map(|path| paths[*path as usize].beta));
         self.scattered.clear();
@@ -119,13 +121,25 @@ impl Vertices {
         BlockNumbers::new(self.paths.iter().map(|path| paths[*path as usize].sampler), self.step)
     }
 
-    /// The lobes that the lanes which go on draw directions from, with these numbers.
-    pub fn choose_lobes(&self, scene: &Scene, numbers: &[Vec2; LANES]) -> LobeChoices {
-        let mut choices = [None; LANES];
-        self.going_on().for_each(|lane| choices[lane] = self.bsdf(scene, lane).choose(numbers[lane]));
-        choices
+    /// Asks the lobes of all lanes together.
+    pub fn ask_lobes<R>(&mut self, scene: &Scene, ask: impl FnOnce(&mut BlockBsdf<'_>) -> R) -> R {
+        let Vertices { own, lobes, shaded, points, gnormals, .. } = self;
+        let natives = shaded.iter().enumerate().filter(|(_, shaded)| !shaded.lobes.is_empty());
+        let native = natives.fold(0, |mask, (lane, _)| mask | 1 << lane);
+        let bent_normals = scene.integrator.bent_normals;
+        let natives_of = |lane: usize| {
+            let (lobes, wo) = (&lobes[shaded[lane].lobes.clone()], -points[lane].incident);
+            Bsdf { lobes, own: None, wo, gnormal: gnormals.get(lane), bent_normals }
+        };
+        ask(&mut BlockBsdf { own, gnormal: gnormals, bent_normals, native, natives_of: &natives_of })
     }
 
+    /// A bit for each lane whose path goes on as far as is known.
+    pub fn going_on_mask(&self) -> u32 {
+        self.going_on().fold(0, |mask, lane| mask | 1 << lane)
+    }
+
+    /// All lobes of one lane, where they are listed.
     #[inline]
     pub fn bsdf(&self, scene: &Scene, lane: usize) -> Bsdf<'_> {
         let point = &self.points[lane];
@@ -134,11 +148,6 @@ impl Vertices {
         let own = &self.own.list[self.shaded[lane].own.clone()];
         let own = (!own.is_empty()).then_some(Own { all: &self.own, list: own });
         Bsdf { lobes, own, wo: -point.incident, gnormal, bent_normals: scene.integrator.bent_normals }
-    }
-
-    /// Whether some lobe scatters light in all directions.
-    pub fn has_diffuse_lobe(&self, scene: &Scene, lane: usize) -> bool {
-        self.bsdf(scene, lane).all().any(|l| l.lobe.is_diffuse())
     }
 
     /// The cell of the guide that a lane lies in.
@@ -158,12 +167,9 @@ impl Vertices {
     }
 }
 
-/// What light sampling knows of a place.
-pub fn receiver(scene: &Scene, point: &ShadingPoint, bsdf: &Bsdf<'_>) -> LightSampleContext {
+/// What light sampling knows of a place. What lets light through is lit from behind as well; `one_sided` is what does not.
+pub fn receiver(scene: &Scene, point: &ShadingPoint, one_sided: bool) -> LightSampleContext {
     let s = &point.surface;
-    let mut lobes = bsdf.all().filter(|l| !l.lobe.is_specular());
-    // What lets light through is lit from behind as well.
-    let one_sided = lobes.all(|l| l.lobe.reach() == Reach::Reflects);
     let normal = if one_sided { s.gnormal_seen() } else { Vec3::ZERO };
     LightSampleContext { position: s.position, normal, list: scene.geometry.shape(s.shape).lit_by }
 }

@@ -18,6 +18,9 @@ use std::ops::Range;
 
 /// Who looks on while paths are traced, and may keep what it needs.
 pub trait Follower {
+    /// Whether it asks for the lobes of single lanes.
+    const ASKS_LANES: bool = false;
+
     /// A block of vertices was shaded, its light samples drawn, and its next directions chosen.
     fn advanced(&mut self, _scene: &Scene, _work: &mut Workspace) {}
 
@@ -37,10 +40,12 @@ pub struct Batch<'a> {
 }
 
 /// Traces the paths of a batch to their ends.
-pub fn walk(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace, follower: &mut impl Follower) -> BatchCounts {
+pub fn walk<F: Follower>(scene: &Scene, batch: &Batch<'_>, work: &mut Workspace, follower: &mut F) -> BatchCounts {
     let mut counts = BatchCounts::default();
     work.clock = Clock::start(work.clock.runs());
     let looked_at = work.watches() || work.wanted().any();
+    let lists = F::ASKS_LANES || !matches!(scene.integrator.kind, IntegratorKind::Path | IntegratorKind::Direct);
+    work.lists_lobes = lists || work.looks_at_surfaces();
     let differentials = if looked_at { Differentials::Always } else { Differentials::of_scene(scene) };
     // 1. A ray from the camera for each sample of each pixel.
     camera_rays::begin(scene, batch.camera, batch.pattern, batch.tile, batch.samples.clone(), work);

@@ -3,6 +3,7 @@
 use super::table::{LobeSlot, SlotKind, Table};
 use super::{Material, ShadingPoint, place};
 use crate::bsdf::{Lobes, OwnLobes, Place, WeightedLobe, WeightedOwn};
+use crate::math::lanes::Row3;
 use glam::Vec3;
 use ssl_compiler::runtime::{Layer, read3};
 use std::ops::Range;
@@ -43,6 +44,9 @@ impl Material {
         let (outputs, place) = (table.rows, place(point));
         let (mut lobes, mut numbers) = (Lobes::new(lobes), true);
         for (entry, slot) in self.lobes.iter().enumerate() {
+            if own.is_unlisted && matches!(slot.kind, SlotKind::Own { .. }) {
+                continue;
+            }
             let weight = Vec3::from(read3(outputs, slot.weight_row, lane));
             if weight == Vec3::ZERO {
                 continue;
@@ -71,6 +75,41 @@ impl Material {
             tell(Entry { entry, given, passing, native, own });
         }
         (lobes.emission, numbers)
+    }
+
+    /// Gives the closures whose code is a struct of a file their weights, all lanes of each together. A bit for each lane in which
+    /// something is no number.
+    pub(super) fn weigh_own(&self, points: &[ShadingPoint], table: &Table<'_>, own: &mut OwnLobes) -> u32 {
+        let mut odd = 0;
+        for (entry, slot) in self.lobes.iter().enumerate() {
+            let SlotKind::Own { .. } = slot.kind else { continue };
+            let given = Row3::of([0, 1, 2].map(|i| &table.rows[slot.weight_row + i].0));
+            let (mut weights, mut alive) = (Row3::ZERO, 0);
+            let passing = slot.layer.map(|_| self.passing_rows(slot, points, table, own));
+            for lane in 0..points.len() {
+                let given = given.get(lane);
+                if given == Vec3::ZERO {
+                    continue;
+                }
+                odd |= u32::from(!(given.is_finite() && table.holds_numbers(entry, lane))) << lane;
+                let weight = passing.as_ref().map_or(given, |passing| given * passing.get(lane));
+                if given.is_finite() && weight != Vec3::ZERO {
+                    weights.set(lane, weight);
+                    alive |= 1 << lane;
+                }
+            }
+            own.weigh(table.slots[entry], &weights, alive);
+        }
+        odd
+    }
+
+    /// As [`Material::passing`], of all lanes.
+    fn passing_rows(&self, slot: &LobeSlot, points: &[ShadingPoint], table: &Table<'_>, own: &OwnLobes) -> Row3 {
+        let mut passing = Row3::ZERO;
+        for (lane, point) in points.iter().enumerate() {
+            passing.set(lane, self.passing(slot, table, lane, (&place(point), own)));
+        }
+        passing
     }
 
     /// The share of a lobe's light that passes the layers above it.

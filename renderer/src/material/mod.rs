@@ -44,7 +44,7 @@ use ssl_compiler::types::{Scalar, Type};
 use ssl_compiler::{NoTextures, Shader};
 use std::ops::Range;
 use std::sync::Arc;
-use table::LobeSlot;
+use table::{LobeSlot, SlotKind};
 pub use values::{GlobalValue, HitValues, LobeValues};
 
 /// A variable of the scene that a shader reads.
@@ -65,6 +65,8 @@ pub struct Material {
     wanted: Wanted,
     asked: Asked,
     lobes: Vec<LobeSlot>,
+    /// Whether some of them have code in Rust.
+    has_native: bool,
     rows: usize,
     errors: LaneErrors,
     /// The code of closures that are structs of SSL.
@@ -118,6 +120,7 @@ impl Material {
         let number = |name: &str| language.variables.iter().position(|(n, _)| n == name).map(|i| i as u32);
         let reads = interface.globals_read.iter();
         let fills: Vec<Fill> = reads.filter_map(|r| Fill::of(interface.globals.field(r.field), r, number)).collect();
+        let lobes = table::slots(interface, language, &own);
         Material {
             name: name.to_owned(),
             parameters: ParameterBlock::new(interface),
@@ -125,7 +128,8 @@ impl Material {
             asked: globals::asked(&fills),
             fills,
             variables: variables_read(interface, language),
-            lobes: table::slots(interface, language, &own),
+            has_native: lobes.iter().any(|slot| matches!(slot.kind, SlotKind::Native(_))),
+            lobes,
             rows: interface.globals.rows(),
             errors: LaneErrors::default(),
             emission: emission.map(part),

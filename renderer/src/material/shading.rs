@@ -36,11 +36,13 @@ impl Material {
         own.clear();
         self.begin_own(points, &status, scratch, own);
         let table = Table::new(&self.lobes, &scratch.outputs, &scratch.slots);
+        let odd = self.weigh_own(points, &table, own);
         for (lane, point) in points.iter().enumerate() {
             let (start, start_own) = (lobes.len(), own.list.len());
-            let ended = status.errors[lane].is_some();
+            let ended = status.errors[lane].is_some() || (own.is_unlisted && !self.has_native);
             let (emission, numbers) =
                 if ended { (Vec3::ZERO, true) } else { self.read(point, &table, lane, (lobes, own)) };
+            let numbers = numbers && odd >> lane & 1 == 0;
             shaded.push(Shaded { emission, lobes: start..lobes.len(), own: start_own..own.list.len(), numbers });
         }
         status

@@ -19,8 +19,23 @@ pub struct Row3 {
     z: Row,
 }
 
+impl Default for Row3 {
+    fn default() -> Row3 {
+        Row3::ZERO
+    }
+}
+
 impl Row3 {
     pub const ZERO: Row3 = Row3 { x: [0.0; LANES], y: [0.0; LANES], z: [0.0; LANES] };
+
+    /// Of three rows of numbers.
+    pub fn of([x, y, z]: [&Row; 3]) -> Row3 {
+        Row3 { x: *x, y: *y, z: *z }
+    }
+
+    pub fn rows(&self) -> [&Row; 3] {
+        [&self.x, &self.y, &self.z]
+    }
 
     #[inline(always)]
     pub fn get(&self, lane: usize) -> Vec3 {
@@ -40,6 +55,16 @@ pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
         mask &= mask.wrapping_sub(1);
         lane
     })
+}
+
+/// A bit for each lane that has not 0.
+#[inline(always)]
+pub fn mask_of(lanes: &[u32; LANES]) -> u32 {
+    let mut mask = 0;
+    for (lane, is) in lanes.iter().enumerate() {
+        mask |= u32::from(*is != 0) << lane;
+    }
+    mask
 }
 
 /// A function that is compiled for several widths of registers, of which the widest is called that the processor has. What

@@ -1,7 +1,9 @@
 //! One slot of a lobe table: the same closure in every lane, its rows, and what was asked of it beforehand.
 
-use super::{FRAME, LobeCode, MOST_OUTPUTS, Step, Value};
+use super::{DIFFUSE, FRAME, LobeCode, MOST_OUTPUTS, REFLECTS, SPECULAR, Step, TRANSMITS, Value};
 use crate::bsdf::{LobeSample, Place, Refraction};
+use crate::math::lanes::{self, Row3, lanes_of};
+use crate::math::max_channel;
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
 use ssl_compiler::runtime::{LANES, Row, read3};
@@ -9,7 +11,7 @@ use std::sync::Arc;
 
 /// The lobes of one closure in a table.
 #[derive(Clone, Default)]
-pub(super) struct Slot {
+pub struct Slot {
     pub(super) code: Option<Arc<dyn LobeCode>>,
     /// Members, normal, tangent, `wo`, and room for what is asked.
     pub(super) rows: Vec<Row>,
@@ -22,6 +24,17 @@ pub(super) struct Slot {
     pub(super) shares: Vec<(usize, [Row; 3])>,
     /// Lanes that are not prepared: they were not asked for, or ended early.
     pub(super) ended: u32,
+    /// Lanes in which the closure has a weight, and those in which its lobe is what the names say.
+    pub alive: u32,
+    pub specular: u32,
+    pub diffuse: u32,
+    pub reflects: u32,
+    pub transmits: u32,
+    /// The closure's weight, and the unnormalised probability of choosing the lobe.
+    pub weights: Row3,
+    pub choice: lanes::Row,
+    normals: Row3,
+    albedos: Row3,
 }
 
 impl Slot {
@@ -40,6 +53,7 @@ impl Slot {
         self.values.iter_mut().for_each(SmallVec::clear);
         self.drawn = [None; LANES];
         self.shares.clear();
+        self.alive = 0;
         self.rows.clear();
         self.rows.extend_from_slice(&begin_rows((members, floats), count, places));
         self.outputs.resize(count + MOST_OUTPUTS, Row::ZERO);
@@ -50,6 +64,68 @@ impl Slot {
         self.rows[..count + 6].copy_from_slice(&self.outputs[..count + 6]);
         self.rows[count + 6..count + 9].copy_from_slice(&wo);
         self.code = Some(Arc::clone(code));
+    }
+
+    /// Gives the closure its weights in the lanes that have some.
+    pub(super) fn weigh(&mut self, weights: &Row3, lanes: u32) {
+        let at = self.members();
+        let rows = |first: usize| Row3::of([0, 1, 2].map(|i| &self.outputs[first + i].0));
+        (self.normals, self.albedos, self.weights) = (rows(at), rows(at + 6), *weights);
+        self.alive = lanes & !self.ended;
+        let kinds = &self.outputs[at + 9];
+        let with = |bit: u32| lanes_of(self.alive).filter(move |lane| kinds.int(*lane) as u32 & bit != 0);
+        let [reflects, transmits, specular, diffuse] =
+            [REFLECTS, TRANSMITS, SPECULAR, DIFFUSE].map(|bit| with(bit).fold(0, |mask, lane| mask | 1 << lane));
+        // What says neither reflects.
+        (self.reflects, self.transmits) = (reflects | self.alive & !transmits, transmits);
+        (self.specular, self.diffuse) = (specular, diffuse);
+        for lane in 0..LANES {
+            self.choice[lane] = max_channel(self.weights.get(lane).abs() * self.albedos.get(lane));
+        }
+    }
+
+    pub fn normals(&self) -> &Row3 {
+        &self.normals
+    }
+
+    pub fn albedos(&self) -> &Row3 {
+        &self.albedos
+    }
+
+    pub fn normal(&self, lane: usize) -> Vec3 {
+        self.normals.get(lane)
+    }
+
+    pub fn weight(&self, lane: usize) -> Vec3 {
+        self.weights.get(lane)
+    }
+
+    /// Lanes whose lobe sends what is lost evenly about the geometric normal: it is diffuse, and has one side to send it to.
+    pub fn returning(&self) -> u32 {
+        self.diffuse & (self.reflects ^ self.transmits)
+    }
+
+    /// The values and densities in a direction of each lane; the other lanes' are left as they are.
+    pub fn evaluate_rows(&mut self, wi: &Row3, lanes: u32, values: &mut [Row; 4]) {
+        if lanes == 0 {
+            return;
+        }
+        let at = self.members() + FRAME;
+        wi.rows().into_iter().enumerate().for_each(|(i, row)| self.rows[at + i].0 = *row);
+        self.run(Step::Eval, &self.rows, values, lanes);
+    }
+
+    /// A direction of each lane.
+    pub fn draw_rows(&mut self, u: &[lanes::Row; 2], lanes: u32) -> [Option<LobeSample>; LANES] {
+        let mut samples = [None; LANES];
+        if lanes != 0 {
+            let at = self.members() + FRAME;
+            u.iter().enumerate().for_each(|(i, row)| self.rows[at + i].0 = *row);
+            let mut outputs = [Row::ZERO; 8];
+            self.run(Step::Draw, &self.rows, &mut outputs, lanes);
+            lanes_of(lanes).for_each(|lane| samples[lane] = sample_in(&outputs, lane));
+        }
+        samples
     }
 
     pub(super) fn wo(&self, lane: usize) -> Vec3 {

@@ -86,6 +86,7 @@ pub fn guide(scene: &Scene, seed: u32, most: u32, stop: &(dyn Fn() -> bool + Syn
 /// Traces some of the photons to their ends.
 fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32>, work: &mut Workspace) -> Deposited {
     let mut deposited = Deposited::default();
+    work.lists_lobes = true;
     work.paths.clear();
     // The pixel is none of the picture's.
     let samplers = numbers.map(|number| Sampler::new(seed, (u32::MAX, u32::MAX), number));
@@ -119,7 +120,7 @@ fn trace(scene: &Scene, (sources, seed): (&Sources<'_>, u32), numbers: Range<u32
 /// Keeps what has come to surfaces that scatter it in all directions.
 fn deposit(scene: &Scene, work: &mut Workspace, trails: &[Trail], deposited: &mut Deposited) {
     let vertices = &work.vertices;
-    for lane in vertices.going_on().filter(|&lane| vertices.has_diffuse_lobe(scene, lane)) {
+    for lane in vertices.going_on().filter(|&lane| vertices.masks.diffuse >> lane & 1 != 0) {
         let (index, point) = (vertices.paths[lane] as usize, &vertices.points[lane]);
         let power = luminance(work.paths[index].beta);
         let photon = Photon { position: point.surface.position, wi: -point.incident, power };

@@ -84,6 +84,8 @@ pub fn replay(
 }
 
 impl<G: Gather> Follower for Replay<'_, G> {
+    const ASKS_LANES: bool = true;
+
     fn advanced(&mut self, scene: &Scene, work: &mut Workspace) {
         let lights = work.followed.as_mut().map(std::mem::take).unwrap_or_default();
         let material = &scene.materials[work.vertices.material as usize];
