@@ -98,17 +98,17 @@ fn layers_upon_layers_leave_the_product_of_what_each_leaves() {
     }
 }
 
-/// Where gradients may be asked for, lobes run as SSL, and come to what those in Rust come to: alone, mixed, and under layers.
+/// Lobes in SSL come to what those in Rust come to: alone, mixed, and under layers.
 #[test]
 fn lobes_scatter_alike_in_both_languages() {
     let glossy = "make_closure<Glossy>(color(0.9, 0.6, 0.2), n, 0.5)";
     let mixture = format!("0.25 * {WHITE} + color(0.2, 0.4, 0.6) * {glossy}");
     let closures =
         [WHITE.to_owned(), mixture.clone(), format!("{CLEAR}{mixture})"), format!("{CLEAR}{CLEAR}{WHITE}))")];
-    let differentiable = Making { differentiable: true, ..Making::default() };
+    let in_rust = Making { lobes_in_rust: true, ..Making::default() };
     for (closure, cosine) in closures.iter().flat_map(|c| [(c, 0.9), (c, 0.3)]) {
         let body = format!("c = {closure};");
-        let [rust, ssl] = [&Making::default(), &differentiable].map(|making| seen_by(making, "", &body, cosine, false));
+        let [rust, ssl] = [&in_rust, &Making::default()].map(|making| seen_by(making, "", &body, cosine, false));
         assert!(rust.own.is_empty() && !ssl.own.is_empty(), "{closure}");
         assert_eq!(names(&rust), names(&ssl));
         let mut s = Sampler::new(6, (2, 1), 0);
@@ -186,6 +186,12 @@ fn by_name((file, surface, closure): Library, parameters: &[Parameter], set: &[u
     let text = |seen: &Seen| {
         // In any order.
         let mut lobes: Vec<String> = seen.lobes.iter().map(|l| format!("{l:?}")).collect();
+        // Those in SSL by what they are like, and by what they do.
+        let towards = [Vec3::new(0.3, 0.2, 0.9), Vec3::new(-0.6, 0.1, 0.8), Vec3::new(0.1, -0.2, -1.0)];
+        lobes.extend(seen.own.list.iter().map(|l| {
+            let values = towards.map(|wi| seen.own.value(&l.lobe, seen.wo, wi.normalize()));
+            format!("{} {l:?} {values:?}", seen.own.name(&l.lobe))
+        }));
         lobes.sort();
         format!("{lobes:?} {:?}", seen.emission)
     };

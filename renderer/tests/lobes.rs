@@ -17,10 +17,14 @@ fn folder(name: &str) -> PathBuf {
 
 /// A sphere of a material, whose keys these are, that fills the picture before a white sky.
 fn load(folder: &Path, material: &str) -> Loaded {
+    load_with(folder, material, 256)
+}
+
+fn load_with(folder: &Path, material: &str, samples: u32) -> Loaded {
     let scene = format!(
         "camera = {{ position = [0, 0, 4], look_at = [0, 0, 0], fov = 20 }}\n\
          film = {{ width = 8, height = 8 }}\n\
-         integrator = {{ samples = 256, max_depth = 100 }}\n\
+         integrator = {{ samples = {samples}, max_depth = 100 }}\n\
          environment = {{ type = \"constant\", radiance = [1, 1, 1] }}\n\
          [[shapes]]\ntype = \"sphere\"\nmaterial = \"m\"\n[materials.m]\n{material}\n"
     );
@@ -51,7 +55,9 @@ fn what_absorbs_nothing_vanishes_in_white_light() {
         "0.3 * make_closure<Lambert>(color(1.0), n) + 0.7 * make_closure<Translucent>(color(1.0), n)",
     ] {
         let source = format!("shader m(out closure c) {{ const normal n = global_value<normal>; c = {closure}; }}");
-        let found = mean(load(&folder, &format!("source = '{source}'")));
+        // Few of the paths that stay in rough glass bring much: by 256 samples the mean is off by 3 %.
+        let samples = if closure.contains("1.5, 0.7") { 8192 } else { 256 };
+        let found = mean(load_with(&folder, &format!("source = '{source}'"), samples));
         // Inside of glass, what is approximate is met several times.
         assert!((found - 1.0).abs().max_element() < 0.02, "{closure}: {found}");
     }

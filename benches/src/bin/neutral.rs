@@ -121,8 +121,8 @@ fn lobes(scenes: &[String], side: u32, samples: u32) -> Result<(), String> {
     for name in scenes {
         for backend in BackendKind::ALL.iter().filter(|b| **b != BackendKind::Interpreter) {
             let structure = Structure::NAMED[0].0;
-            let of = |in_ssl| {
-                let making = Making { differentiable: in_ssl, ..making(backend.name())? };
+            let of = |in_ssl: bool| {
+                let making = Making { lobes_in_rust: !in_ssl, ..making(backend.name())? };
                 converted(name, structure, &making, 1, (side, samples))
             };
             let mut both = [of(false)?, of(true)?];

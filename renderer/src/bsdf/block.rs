@@ -5,7 +5,7 @@
 
 use super::bent_normals::{BentNormals, Drawn, LEAST_LOSS};
 use super::own::Slot;
-use super::{AnyLobe, Bsdf, BsdfSample, OwnLobes, Reach, Refraction, Specular, Weighted};
+use super::{Bsdf, BsdfSample, OwnLobes, Reach, Refraction, Specular, Weighted};
 use crate::math::lanes::{Row, Row3, lanes_of, mask_of, wide};
 use crate::math::{Frame, cosine_hemisphere, split};
 use glam::{Vec2, Vec3};
@@ -42,16 +42,35 @@ pub struct BlockChoices {
     pub specular: u32,
 }
 
-/// What is known of lobes in the directions that they drew themselves.
-struct Known {
-    lanes: u32,
-    place: [u32; LANES],
-    value: Row3,
+/// Directions that lanes drew, each from its lobe.
+struct DrawnRows {
+    wi: Row3,
+    /// Of the lobe's own sample, with its density.
+    weight: Row3,
     pdf: Row,
+    /// The relative index where the direction is on the other side of the surface, else 0.
+    eta: Row,
+    /// Lanes that have one, and those where it is as the lobe itself drew it.
+    found: u32,
+    known: u32,
 }
 
-impl Known {
-    const NOTHING: Known = Known { lanes: 0, place: [0; LANES], value: Row3::ZERO, pdf: [0.0; LANES] };
+impl DrawnRows {
+    fn none(wi: &Row3) -> DrawnRows {
+        let zero = [0.0; LANES];
+        DrawnRows { wi: *wi, weight: Row3::ZERO, pdf: zero, eta: zero, found: 0, known: 0 }
+    }
+
+    fn set(&mut self, lane: usize, wi: Vec3, refracted: Option<Refraction>) {
+        self.wi.set(lane, wi);
+        self.eta[lane] = refracted.map_or(0.0, |refracted| refracted.eta);
+        self.found |= 1 << lane;
+    }
+
+    fn refracted(&self, lane: usize) -> Option<Refraction> {
+        let eta = self.eta[lane];
+        (eta > 0.0).then_some(Refraction { eta })
+    }
 }
 
 /// Directions drawn from all lobes together, and what the lobes have in them but for specular ones.
@@ -98,10 +117,10 @@ impl BlockBsdf<'_> {
 
     /// As [`Bsdf::eval`], for a direction of each of the lanes.
     pub fn eval(&mut self, lanes: u32, wi: &Row3) -> BlockValues {
-        self.sum(lanes, wi, &Known::NOTHING)
+        self.sum(lanes, wi, None)
     }
 
-    fn sum(&mut self, lanes: u32, wi: &Row3, known: &Known) -> BlockValues {
+    fn sum(&mut self, lanes: u32, wi: &Row3, known: Option<(&DrawnRows, &[u32; LANES])>) -> BlockValues {
         let mut sums = Sums::NONE;
         let towards = Towards { wi: *wi, height: heights(wi, self.gnormal) };
         for lane in lanes_of(lanes & self.native) {
@@ -114,11 +133,10 @@ impl BlockBsdf<'_> {
             if asked != 0 {
                 let mut asks = asks_of(slot, &towards, self.gnormal, self.bent_normals == BentNormals::Conserve);
                 let itself = asks.itself & asked;
-                let drawn = lanes_of(known.lanes & itself).filter(|lane| known.place[*lane] == number as u32);
-                let drawn = drawn.fold(0, |mask, lane| mask | 1 << lane);
+                let drawn = known.map_or(0, |(drawn, places)| drawn.known & itself & lanes_at(places, number as u32));
                 slot.evaluate_rows(wi, itself & !drawn, &mut of_slot.values);
-                for lane in lanes_of(drawn) {
-                    of_slot.know(lane, known.value.get(lane), known.pdf[lane]);
+                if let Some((rows, _)) = known {
+                    know(rows, drawn, &mut of_slot.values);
                 }
                 let mirrored = asks.mirrored & asked;
                 if mirrored != 0 {
@@ -197,69 +215,56 @@ impl BlockBsdf<'_> {
     /// As [`Bsdf::sample_lobe`], for each lane that chose a lobe. Those that are `given` a direction do not draw one; only the values
     /// there count.
     pub fn sample(&mut self, choices: &BlockChoices, (given, directions): (u32, &Row3)) -> BlockSamples {
-        let mut samples = [None; LANES];
-        let (mut wi, mut known, mut smooth) = (*directions, Known::NOTHING, given);
-        let mut refracted = [None; LANES];
+        let (mut samples, mut drawn) = ([None; LANES], DrawnRows::none(directions));
         let drawing = choices.chosen & !given;
         for lane in lanes_of(drawing & choices.native) {
-            let (bsdf, place) = ((self.natives_of)(lane), choices.place[lane] as usize);
-            let (u, chosen) = (Vec2::new(choices.u[0][lane], choices.u[1][lane]), bsdf.lobes[place]);
-            let lobe = AnyLobe::Native(&chosen.lobe);
-            if choices.specular >> lane & 1 != 0 {
-                let settled = lobe.sample(bsdf.wo, u).and_then(|own| bsdf.settled(lobe, own));
-                let chosen = Weighted::native(&bsdf.lobes[place]);
-                samples[lane] =
-                    settled.map(|(drawn, weight)| chosen.specular_sample(&drawn, weight * choices.per[lane]));
-            } else if let Some(drawn) = bsdf.draw(lobe, u) {
-                wi.set(lane, drawn.wi);
-                refracted[lane] = drawn.refracted;
-                smooth |= 1 << lane;
-            }
+            samples[lane] = self.sample_native(lane, choices, &mut drawn);
         }
         for number in 0..self.own.count() {
-            let of_slot = lanes_of(drawing & !choices.native).filter(|lane| choices.place[*lane] == number as u32);
-            let lanes = of_slot.fold(0, |mask, lane| mask | 1 << lane);
-            if lanes == 0 {
-                continue;
-            }
-            let drawn = self.draw(number, lanes, choices);
-            for lane in lanes_of(lanes) {
-                let Some((drawn, weight)) = &drawn[lane] else { continue };
-                let slot = &self.own.slots()[number];
-                if choices.specular >> lane & 1 != 0 {
-                    let specular = Some(Specular { normal: slot.normal(lane), straight: false });
-                    let weight = slot.weight(lane) * (*weight * choices.per[lane]);
-                    samples[lane] =
-                        Some(BsdfSample { wi: drawn.wi, weight, pdf: 1.0, refracted: drawn.refracted, specular });
-                    continue;
-                }
-                wi.set(lane, drawn.wi);
-                refracted[lane] = drawn.refracted;
-                smooth |= 1 << lane;
-                if let Some(own) = &drawn.own {
-                    known.lanes |= 1 << lane;
-                    known.place[lane] = number as u32;
-                    known.value.set(lane, own.weight * own.pdf);
-                    known.pdf[lane] = own.pdf;
-                }
+            let lanes = drawing & !choices.native & lanes_at(&choices.place, number as u32);
+            if lanes != 0 {
+                self.draw(number, lanes, choices, &mut drawn);
             }
         }
-        let values = self.sum(smooth, &wi, &known);
-        for lane in lanes_of(smooth & !given) {
+        for lane in lanes_of(drawn.found & choices.specular) {
+            let slot = &self.own.slots()[choices.place[lane] as usize];
+            let weight = slot.weight(lane) * (drawn.weight.get(lane) * choices.per[lane]);
+            let specular = Some(Specular { normal: slot.normal(lane), straight: false });
+            let (wi, refracted) = (drawn.wi.get(lane), drawn.refracted(lane));
+            samples[lane] = Some(BsdfSample { wi, weight, pdf: 1.0, refracted, specular });
+        }
+        let smooth = drawn.found & !choices.specular;
+        let values = self.sum(smooth | given, &drawn.wi, Some((&drawn, &choices.place)));
+        for lane in lanes_of(smooth) {
             let (value, pdf) = (values.value.get(lane), values.pdf[lane]);
-            let sample =
-                BsdfSample { wi: wi.get(lane), weight: value / pdf, pdf, refracted: refracted[lane], specular: None };
+            let (wi, refracted) = (drawn.wi.get(lane), drawn.refracted(lane));
+            let sample = BsdfSample { wi, weight: value / pdf, pdf, refracted, specular: None };
             samples[lane] = (pdf > 0.0).then_some(sample);
         }
         BlockSamples { samples, values }
     }
 
-    /// As [`Bsdf::draw`], for lanes of a slot; specular ones with their weights.
-    fn draw(&mut self, number: usize, lanes: u32, choices: &BlockChoices) -> [Option<(Drawn, Vec3)>; LANES] {
+    /// Of a lane that chose a lobe in Rust: its sample if that is specular, else the direction is among the drawn ones.
+    fn sample_native(&self, lane: usize, choices: &BlockChoices, drawn: &mut DrawnRows) -> Option<BsdfSample> {
+        let bsdf = (self.natives_of)(lane);
+        let chosen = Weighted::native(&bsdf.lobes[choices.place[lane] as usize]);
+        let u = Vec2::new(choices.u[0][lane], choices.u[1][lane]);
+        if choices.specular >> lane & 1 != 0 {
+            let (drawn, weight) = bsdf.settled(chosen.lobe, chosen.lobe.sample(bsdf.wo, u)?)?;
+            return Some(chosen.specular_sample(&drawn, weight * choices.per[lane]));
+        }
+        let Drawn { wi, refracted, .. } = bsdf.draw(chosen.lobe, u)?;
+        drawn.set(lane, wi, refracted);
+        None
+    }
+
+    /// As [`Bsdf::draw`], for lanes of a slot.
+    fn draw(&mut self, number: usize, lanes: u32, choices: &BlockChoices, drawn: &mut DrawnRows) {
         let (gnormal, conserves) = (self.gnormal, self.bent_normals == BentNormals::Conserve);
         let slot = self.own.slot_mut(number);
-        let (mut u, mut returned, mut drawn) = (choices.u, 0, [const { None }; LANES]);
-        for lane in lanes_of(lanes & slot.returning() & if conserves { u32::MAX } else { 0 }) {
+        let (returning, mirroring) = if conserves { (slot.returning(), !slot.returning()) } else { (0, 0) };
+        let (mut u, mut returned) = (choices.u, 0);
+        for lane in lanes_of(lanes & returning) {
             let lost = lost_share(slot.normal(lane), gnormal.get(lane));
             if lost > 0.0 {
                 let (returns, rest) = split(Vec2::new(u[0][lane], u[1][lane]), lost);
@@ -271,25 +276,12 @@ impl BlockBsdf<'_> {
             let (g, through) = (gnormal.get(lane), slot.transmits >> lane & 1 != 0);
             let up = if through { -g } else { g };
             let wi = Frame::about(up).to_world(cosine_hemisphere(Vec2::new(u[0][lane], u[1][lane])));
-            let refracted = through.then_some(Refraction { eta: 1.0 });
-            let is = Drawn { wi, height: wi.dot(g), refracted, own: None };
-            drawn[lane] = (wi.dot(up) > 0.0).then_some((is, Vec3::ONE));
+            if wi.dot(up) > 0.0 {
+                drawn.set(lane, wi, through.then_some(Refraction { eta: 1.0 }));
+            }
         }
-        let asking = lanes & !returned;
-        let samples = slot.draw_rows(&u, asking);
-        let mirrors = if conserves { !slot.returning() } else { 0 };
-        for lane in lanes_of(asking) {
-            let Some(own) = samples[lane] else { continue };
-            let height = own.wi.dot(gnormal.get(lane));
-            let meant = if own.refracted.is_some() { -height } else { height };
-            let (wi, height, known) = match meant > 0.0 {
-                true => (own.wi, height, Some(own)),
-                false if height == 0.0 || mirrors >> lane & 1 == 0 => continue,
-                false => (own.wi - gnormal.get(lane) * (2.0 * height), -height, None),
-            };
-            drawn[lane] = Some((Drawn { wi, height, refracted: own.refracted, own: known }, own.weight));
-        }
-        drawn
+        let samples = slot.draw_rows(&u, lanes & !returned);
+        settle(&samples, (lanes & !returned, mirroring), gnormal, drawn);
     }
 
     /// As [`Bsdf::smooth_share`].
@@ -339,12 +331,6 @@ impl OfSlot {
         values: [runtime::Row::ZERO; 4],
         others: [runtime::Row::ZERO; 4],
     };
-
-    fn know(&mut self, lane: usize, value: Vec3, pdf: f32) {
-        for (row, x) in self.values.iter_mut().zip([value.x, value.y, value.z, pdf]) {
-            row.0[lane] = x;
-        }
-    }
 }
 
 /// What the lobes of a block add up to.
@@ -391,6 +377,61 @@ wide! {
             heights[lane] = wi.get(lane).dot(gnormal.get(lane));
         }
         heights
+    }
+}
+
+wide! {
+    /// Takes the samples of lobes to where they go: those that end on the wrong side of the surface are mirrored by it, where
+    /// the lobe is of that kind, as [`Bsdf::settled`] says.
+    fn settle(
+        samples: &[runtime::Row; 8],
+        lanes: (u32, u32),
+        gnormal: &Row3,
+        drawn: &mut DrawnRows,
+    ) {
+        let ((asking, mirroring), mut found, mut known) = (lanes, [0; LANES], [0; LANES]);
+        for lane in 0..LANES {
+            let of = |first: usize| {
+                Vec3::new(samples[first].0[lane], samples[first + 1].0[lane], samples[first + 2].0[lane])
+            };
+            let (wi, pdf, eta, g) = (of(0), samples[6].0[lane], samples[7].0[lane], gnormal.get(lane));
+            let is_asking = asking >> lane & 1 != 0;
+            let height = wi.dot(g);
+            let meant = if eta > 0.0 { -height } else { height };
+            let is_meant = meant > 0.0;
+            let turns = !is_meant & (height != 0.0) & (mirroring >> lane & 1 != 0);
+            let is_found = is_asking & (pdf > 0.0) & (is_meant | turns);
+            let turned = if turns { wi - g * (2.0 * height) } else { wi };
+            drawn.wi.set(lane, if is_found { turned } else { drawn.wi.get(lane) });
+            drawn.weight.set(lane, if is_found { of(3) } else { drawn.weight.get(lane) });
+            drawn.pdf[lane] = if is_found { pdf } else { drawn.pdf[lane] };
+            drawn.eta[lane] = if is_found { eta } else { drawn.eta[lane] };
+            found[lane] = u32::from(is_found);
+            known[lane] = u32::from(is_found & is_meant);
+        }
+        drawn.found |= mask_of(&found);
+        drawn.known |= mask_of(&known);
+    }
+}
+
+wide! {
+    /// The value and the density of lobes in the directions that they drew.
+    fn know(drawn: &DrawnRows, lanes: u32, values: &mut [runtime::Row; 4]) {
+        for lane in 0..LANES {
+            let is = lanes >> lane & 1 != 0;
+            let value = drawn.weight.get(lane) * drawn.pdf[lane];
+            values[0].0[lane] = if is { value.x } else { values[0].0[lane] };
+            values[1].0[lane] = if is { value.y } else { values[1].0[lane] };
+            values[2].0[lane] = if is { value.z } else { values[2].0[lane] };
+            values[3].0[lane] = if is { drawn.pdf[lane] } else { values[3].0[lane] };
+        }
+    }
+}
+
+wide! {
+    /// The lanes whose place is this one.
+    fn lanes_at(places: &[u32; LANES], place: u32) -> u32 {
+        mask_of(&places.map(|of_lane| u32::from(of_lane == place)))
     }
 }
 

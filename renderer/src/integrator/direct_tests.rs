@@ -7,7 +7,7 @@ use super::super::emission::{self, EmissionMemory};
 use super::super::escape::environment_seen;
 use super::super::vertices::receiver;
 use super::*;
-use crate::bsdf::{BentNormals, BsdfSample, OwnLobes, Specular};
+use crate::bsdf::{BsdfSample, OwnLobes, Specular};
 use crate::camera::Camera;
 use crate::geometry::{Wanted, surface};
 use crate::light::LightSampleContext;
@@ -76,15 +76,7 @@ fn at_a_hit(scene: &Scene, i: u32, mut seen: impl FnMut(&Vertex<'_>, &mut Sample
     let partials = surface::partials_at(&scene.geometry, &ray, &differential, &hit, wanted);
     let point = ShadingPoint { hit, surface, partials, incident: ray.direction, ..ShadingPoint::default() };
     let path = Path { from: LightSampleContext::default(), ..Path::from_camera(ray, differential, sampler) };
-    let bsdf = Bsdf {
-        lobes: &[],
-        wo: -ray.direction,
-        gnormal: surface.gnormal,
-        own: None,
-        bent_normals: BentNormals::default(),
-    };
-    let vertex =
-        Vertex { scene, path: &path, point: &point, bsdf: &bsdf, receiver: receiver(scene, &point, &bsdf), cell: None };
+    let vertex = Vertex { scene, path: &path, point: &point, receiver: receiver(scene, &point, true), cell: None };
     let onward = |wi: Vec3, pdf: f32| {
         let next = BsdfSample { wi, weight: Vec3::ONE, pdf, refracted: None, specular: None };
         let turn = Turn::new(&path, &point, &next);

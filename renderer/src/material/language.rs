@@ -20,10 +20,11 @@ pub struct Making {
     pub passes: Options,
     /// Where machine code is kept from run to run, if anywhere.
     pub cache: Option<CodeCache>,
-    /// Whether gradients may be asked for later. What it takes to compile them is kept then, and lobes that are written in
-    /// both languages run as SSL, whose adjoints the compiler makes. Else they run in Rust: that costs less for each vertex,
-    /// and nothing has to be compiled for it.
+    /// Whether gradients may be asked for later: what it takes to compile them is kept then.
     pub differentiable: bool,
+    /// Whether lobes that are written in both languages run in Rust in place of SSL, to compare the two. Those in Rust have no
+    /// gradients.
+    pub lobes_in_rust: bool,
 }
 
 impl From<Target> for Making {
@@ -144,8 +145,8 @@ impl ShadingLanguage {
             }
             let closure = types.get(l.closure);
             let code = match self.kinds.get(l.closure.0 as usize) {
-                Some(ClosureKind { code: Some(file), .. }) if making.differentiable => {
-                    shipped::code(program, file, closure, self.kinds.len())?
+                Some(ClosureKind { code: Some(file), .. }) if !making.lobes_in_rust => {
+                    shipped::code(program, of_lobes(program.target()), file, closure, self.kinds.len())?
                 }
                 Some(_) => continue,
                 None => {
@@ -156,6 +157,15 @@ impl ShadingLanguage {
             codes.push((l.closure, code));
         }
         Ok(codes)
+    }
+}
+
+/// Where the code of the renderer's own lobes runs. The interpreter's answers have the same bits as those of machine code, which
+/// come a hundred times sooner.
+fn of_lobes(target: Target) -> Target {
+    match target.backend {
+        BackendKind::Interpreter => Target { backend: BackendKind::Cranelift, ..target },
+        _ => target,
     }
 }
 

@@ -51,21 +51,22 @@ type Kept = Arc<Mutex<Option<Arc<OwnCode>>>>;
 
 static CODES: Mutex<Vec<((&str, Target), Kept)>> = Mutex::new(Vec::new());
 
-/// The code of a closure whose kind names this file, by the target of a program that makes it. `host` is the number of closure
+/// The code of a closure whose kind names this file, for a target. `program` makes the closure; `host` is the number of closure
 /// types that the host registered.
 pub fn code(
     program: &Program,
+    target: Target,
     file: &'static str,
     closure: &ClosureType,
     host: usize,
 ) -> Result<Arc<OwnCode>, CompileError> {
-    let kept = kept((file, program.target()));
+    let kept = kept((file, target));
     // Held while it is compiled: who needs the same code waits for it.
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(code) = &*kept {
         return Ok(Arc::clone(code));
     }
-    let made = program.beside(&format!("<the lobe {}>", closure.name), &text(file, closure), LIBRARY);
+    let made = program.beside((&format!("<the lobe {}>", closure.name), &text(file, closure)), LIBRARY, target);
     let is_layer = closure.parameters.iter().any(|p| p.ty == Type::Closure);
     let id = ClosureId(host as u32);
     let code = Arc::new(OwnCode::compile(&made, id, &closure.name, is_layer)?.at_home(made, id));

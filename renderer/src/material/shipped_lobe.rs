@@ -33,7 +33,7 @@ impl ShippedLobe {
         let mut compiler = language.compiler(making, &SearchPath::on_disk(Vec::new()));
         let nothing = compiler.add_source("<nothing>", "");
         let program = compiler.program(nothing);
-        let code = shipped::code(&program, file, closure, language.kinds.len())?;
+        let code = shipped::code(&program, program.target(), file, closure, language.kinds.len())?;
         let bases = closure.parameters.iter().filter(|p| p.ty == Type::Closure).count();
         Ok(Some(ShippedLobe { code, program, id, floats: float_rows(&rows(closure), 0), bases: (0..bases).collect() }))
     }

@@ -77,13 +77,14 @@ impl Program {
         }
     }
 
-    /// A program of another text with the same offer of the host. The text imports only from the library, to which
+    /// A program of another text with the same offer of the host, for a target. The text imports only from the library, to which
     /// `library` adds the host's files.
-    pub fn beside(&self, name: &str, text: &str, library: &'static [LibraryFile]) -> Program {
+    pub fn beside(&self, (name, text): (&str, &str), library: &'static [LibraryFile], target: Target) -> Program {
         let mut sources = SourceMap::new();
         let file = sources.add(name, text);
         let imports = SearchPath { library, ..LIBRARY_ONLY.clone() };
-        Program::load(&self.offer, &mut sources, (file, &[]), &imports)
+        let offer = Arc::new(Offer { target, ..Offer::clone(&self.offer) });
+        Program::load(&offer, &mut sources, (file, &[]), &imports)
     }
 
     /// What makes its code.

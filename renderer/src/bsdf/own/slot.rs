@@ -115,15 +115,13 @@ impl Slot {
         self.run(Step::Eval, &self.rows, values, lanes);
     }
 
-    /// A direction of each lane.
-    pub fn draw_rows(&mut self, u: &[lanes::Row; 2], lanes: u32) -> [Option<LobeSample>; LANES] {
-        let mut samples = [None; LANES];
+    /// A direction of each lane, as its code gives it: that, its weight, its density, and the relative index.
+    pub fn draw_rows(&mut self, u: &[lanes::Row; 2], lanes: u32) -> [Row; 8] {
+        let mut samples = [Row::ZERO; 8];
         if lanes != 0 {
             let at = self.members() + FRAME;
             u.iter().enumerate().for_each(|(i, row)| self.rows[at + i].0 = *row);
-            let mut outputs = [Row::ZERO; 8];
-            self.run(Step::Draw, &self.rows, &mut outputs, lanes);
-            lanes_of(lanes).for_each(|lane| samples[lane] = sample_in(&outputs, lane));
+            self.run(Step::Draw, &self.rows, &mut samples, lanes);
         }
         samples
     }
