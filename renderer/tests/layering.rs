@@ -269,7 +269,7 @@ fn openpbr_materials_are_set_by_name() {
         ("geometry_coat_tangent", "t", "vector(0.0, 1.0, 0.0)"),
     ];
     // With all parts of it there.
-    let always = [1, 3, 7, 9, 11, 14, 17, 20, 23, 26];
+    let always = [1, 3, 7, 9, 11, 14, 16, 17, 20, 23, 26];
     let closure = |values: &[&str]| {
         let (base, emission, opacity, geometry) = (&values[..23], &values[23..25], values[25], &values[26..]);
         let light = format!("make_closure<Emission>({} * {})", emission[0], emission[1]);

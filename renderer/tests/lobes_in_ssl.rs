@@ -250,14 +250,8 @@ fn answers_of(ssl: &ShippedLobe, rows: &[Row], s: &mut Sampler) -> Vec<u32> {
         .map(|(lobe, cone)| Request { lobe, with: uniform_cone(s.next_2d(), cone) })
         .collect();
     let drawn: Vec<Request<Vec2>> = lobes.iter().map(|l| Request { lobe: l.lobe, with: s.next_2d() }).collect();
-    own.evaluate(&asked);
-    own.draw(&drawn);
-    let values = asked.iter().flat_map(|r| {
-        let (value, pdf) = own.value(&r.lobe, places[r.lobe.lane as usize].0.wo, r.with);
-        [value.x, value.y, value.z, pdf]
-    });
-    let samples = drawn.iter().flat_map(|r| {
-        let s = own.sample(&r.lobe, places[r.lobe.lane as usize].0.wo, r.with);
+    let values = own.evaluate(&asked).into_iter().flat_map(|(value, pdf)| [value.x, value.y, value.z, pdf]);
+    let samples = own.draw(&drawn).into_iter().flat_map(|s| {
         s.map_or([-1.0; 6], |s| [s.wi.x, s.wi.y, s.weight.x, s.weight.y, s.pdf, s.refracted.map_or(0.0, |r| r.eta)])
     });
     let is = |yes: bool| f32::from(u8::from(yes));

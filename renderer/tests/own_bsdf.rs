@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 use renderer::bsdf::harness::{self, Pose};
-use renderer::bsdf::{OwnAlone, OwnLobes, Request, Scatter};
+use renderer::bsdf::{LobeSample, OwnAlone, OwnLobes, Request, Scatter};
 use renderer::geometry::{Geometry, Surface};
 use renderer::material::{Making, Material, Scratch, ShadingLanguage, ShadingPoint, Space, Spaces, Surroundings};
 use renderer::render::{RenderOptions, render};
@@ -99,23 +99,22 @@ fn all_back_ends_answer_the_same_bits_together_and_alone() {
                 );
                 drawn.push(Request { lobe: l.lobe, with: s.next_2d() });
             }
-            let mut together = own.clone();
-            together.evaluate(&asked);
-            together.draw(&drawn);
-            let answers = |own: &OwnLobes| -> Vec<u32> {
-                let wo = |lane: u32| poses[lane as usize].wo;
-                let values = asked.iter().flat_map(|r| {
-                    let (value, pdf) = own.value(&r.lobe, wo(r.lobe.lane), r.with);
-                    [value.x, value.y, value.z, pdf]
-                });
-                let samples = drawn.iter().flat_map(|r| {
-                    let s = own.sample(&r.lobe, wo(r.lobe.lane), r.with).expect("each draws one");
+            let bits_of = |values: Vec<(Vec3, f32)>, samples: Vec<Option<LobeSample>>| -> Vec<u32> {
+                let values = values.into_iter().flat_map(|(value, pdf)| [value.x, value.y, value.z, pdf]);
+                let samples = samples.into_iter().flat_map(|s| {
+                    let s = s.expect("each draws one");
                     [s.wi.x, s.wi.y, s.wi.z, s.weight.x, s.pdf, s.refracted.map_or(0.0, |r| r.eta)]
                 });
                 values.chain(samples).map(f32::to_bits).collect()
             };
-            assert!(own.list.len() == 16 && answers(&own) == answers(&together), "{target:?} {entry}");
-            bits.extend(answers(&own));
+            let wo = |lane: u32| poses[lane as usize].wo;
+            let values = asked.iter().map(|r| own.value(&r.lobe, wo(r.lobe.lane), r.with)).collect();
+            let samples = drawn.iter().map(|r| own.drawn(&r.lobe, wo(r.lobe.lane), r.with)).collect();
+            let alone = bits_of(values, samples);
+            let mut own = own;
+            let together = bits_of(own.evaluate(&asked), own.draw(&drawn));
+            assert!(own.list.len() == 16 && alone == together, "{target:?} {entry}");
+            bits.extend(alone);
         }
         match &reference {
             None => reference = Some(bits),

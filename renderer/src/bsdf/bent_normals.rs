@@ -115,12 +115,12 @@ impl Bsdf<'_> {
     }
 
     /// Whether a lobe that reaches a direction takes it for one of the side on which it is.
-    pub(super) fn takes_as_own(&self, lobe: AnyLobe<'_>, wi: Vec3, height: f32) -> bool {
+    fn takes_as_own(&self, lobe: AnyLobe<'_>, wi: Vec3, height: f32) -> bool {
         lobe.reach() != Reach::Both || height * wi.dot(lobe.normal()) > 0.0
     }
 
     /// The direction that the surface mirrors to this one, where the lobe takes it for one of this side.
-    pub(super) fn mirrored_to(&self, lobe: AnyLobe<'_>, wi: Vec3, height: f32) -> Option<Vec3> {
+    fn mirrored_to(&self, lobe: AnyLobe<'_>, wi: Vec3, height: f32) -> Option<Vec3> {
         if !self.mirrors(lobe) {
             return None;
         }
@@ -164,7 +164,7 @@ fn returns(lobe: AnyLobe<'_>) -> bool {
 }
 
 /// Whether a lobe sends light to where a direction is.
-pub(super) fn reaches(lobe: AnyLobe<'_>, height: f32) -> bool {
+fn reaches(lobe: AnyLobe<'_>, height: f32) -> bool {
     match lobe.reach() {
         Reach::Reflects => height > 0.0,
         Reach::Transmits => height < 0.0,

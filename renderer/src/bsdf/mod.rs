@@ -62,7 +62,7 @@ pub use merl::load as load_measured;
 pub use mirror::Mirror;
 pub use openpbr::OpenPbr;
 pub use oren_nayar::OrenNayar;
-pub use own::{DrawCotangent, LobeCode, OwnCotangents, OwnLobe, OwnLobes, Pulled, Request, Step};
+pub use own::{DrawCotangent, LobeCode, OwnCotangents, OwnLobe, OwnLobes, Places, Pulled, Request, Step};
 pub use phong::Phong;
 pub use principled::Principled;
 pub use rough_dielectric::RoughDielectric;
@@ -75,7 +75,7 @@ pub use transparent::Transparent;
 pub use usable::{bounded, clean, reflectance, reflecting, seen, toward_viewer};
 
 use crate::math::max_channel;
-use bent_normals::{Drawn, reaches};
+use bent_normals::Drawn;
 use glam::{Vec2, Vec3};
 
 /// How a specular lobe turned a direction.
@@ -247,41 +247,6 @@ impl<'a> Bsdf<'a> {
         match self.lobes.get(place) {
             Some(lobe) => Some(Weighted::native(lobe)),
             None => self.own.and_then(|own| Some(Weighted::own(own.list.get(place - self.lobes.len())?, own.all))),
-        }
-    }
-
-    /// What [`Bsdf::eval`] asks of lobes whose code is a struct of a file: for each lobe the directions.
-    pub fn asked_by_eval(&self, wi: Vec3, ask: impl FnMut(Request<Vec3>)) {
-        self.asked_in(wi, wi.dot(self.gnormal), None, ask);
-    }
-
-    /// What [`Bsdf::sample`] asks first of such a lobe, if it is the chosen one: a direction.
-    pub fn asked_by_draw(&self, choice: &ChosenLobe) -> Option<Request<Vec2>> {
-        let AnyLobe::Own(lobe, _) = self.at(choice.place)?.lobe else { return None };
-        let with = if choice.specular { Some(choice.u) } else { self.asks_with(self.at(choice.place)?.lobe, choice.u) };
-        with.map(|with| Request { lobe: *lobe, with })
-    }
-
-    /// What it asks then of such lobes, once the direction is drawn.
-    pub fn asked_by_sample(&self, choice: &ChosenLobe, ask: impl FnMut(Request<Vec3>)) {
-        let Some(chosen) = self.at(choice.place).filter(|_| !choice.specular) else { return };
-        if let Some(Drawn { wi, height, own, .. }) = self.draw(chosen.lobe, choice.u) {
-            self.asked_in(wi, height, own.map(|_| chosen.lobe), ask);
-        }
-    }
-
-    /// As [`Bsdf::of_lobe`] evaluates them; what `known` has in the direction itself is known.
-    fn asked_in(&self, wi: Vec3, height: f32, known: Option<AnyLobe<'_>>, mut ask: impl FnMut(Request<Vec3>)) {
-        for l in self.own.iter().flat_map(|own| own.list.iter().map(|l| Weighted::own(l, own.all))) {
-            let AnyLobe::Own(lobe, _) = l.lobe else { continue };
-            if lobe.is_specular() || !reaches(l.lobe, height) {
-                continue;
-            }
-            let is_known = known.is_some_and(|known| known.is_same(l.lobe));
-            let itself = (!is_known && self.takes_as_own(l.lobe, wi, height)).then_some(wi);
-            for with in itself.into_iter().chain(self.mirrored_to(l.lobe, wi, height)) {
-                ask(Request { lobe: *lobe, with });
-            }
         }
     }
 

@@ -1,17 +1,17 @@
 //! Lobes whose code is a struct of a shader file: a block of them at a time.
 //!
 //! Slot i of a material's lobe table is the same closure in every lane. So the members of its lobes lie in rows, with a
-//! lane for each point, and one call of the closure's code answers for all lanes that ask something. Stages ask for
-//! blocks beforehand, with [`OwnLobes::evaluate`] and [`OwnLobes::draw`], and the answers are kept. Whoever then asks a
-//! single lobe gets the kept answer. What nobody asked for beforehand is computed for that lobe alone, and comes to the
-//! same bits: lanes do not know of each other.
+//! lane for each point, and one call of the closure's code answers for all lanes: see [`super::BlockBsdf`]. A single lobe can be asked as well, and
+//! comes to the same bits: lanes do not know of each other.
 
 mod adjoint;
+mod places;
 mod slot;
 
 pub use adjoint::{DrawCotangent, OwnCotangents, Pulled};
+pub use places::Places;
 
-use super::{LobeSample, Place, Reach, WeightedOwn};
+use super::{LobeSample, Reach, WeightedOwn};
 use crate::math::lanes::Row3;
 use glam::{Vec2, Vec3};
 pub(super) use slot::Slot;
@@ -138,8 +138,8 @@ impl OwnLobes {
     pub fn begin(
         &mut self,
         code: &Arc<dyn LobeCode>,
-        (members, floats): (&[Row], &[usize]),
-        places: &[(Place, Vec3)],
+        members: (&[Row], &[usize]),
+        places: &Places,
         bases: &[usize],
         mask: u32,
     ) -> usize {
@@ -148,7 +148,7 @@ impl OwnLobes {
         }
         let slot = &mut self.slots[self.used];
         self.used += 1;
-        slot.begin(code, (members, floats), places, mask);
+        slot.begin(code, members, places, mask);
         for &base in bases {
             slot.share_beneath(base, mask);
         }
@@ -191,26 +191,35 @@ impl OwnLobes {
         found.map_or(Vec3::ZERO, |(_, rows)| Vec3::from(read3(rows, 0, lane)))
     }
 
-    /// Forgets what was asked, but not the lobes.
-    pub fn forget(&mut self) {
-        self.slots[..self.used].iter_mut().for_each(|slot| slot.values.iter_mut().for_each(SmallVec::clear));
+    /// The values of many lobes together, in the order of the requests.
+    pub fn evaluate(&mut self, requests: &[Request<Vec3>]) -> Vec<Value> {
+        self.rounds(requests, |slot, round, answer| slot.evaluate(round, answer))
     }
 
-    /// Finds the values of many lobes together, and keeps them.
-    pub fn evaluate(&mut self, requests: &[Request<Vec3>]) {
-        self.rounds(requests, |slot, round| slot.evaluate(round));
-    }
-
-    /// Draws directions from many lobes together, and keeps them: the last for each lobe.
-    pub fn draw(&mut self, requests: &[Request<Vec2>]) {
-        self.rounds(requests, |slot, round| slot.draw(round));
+    /// Directions of many lobes together.
+    pub fn draw(&mut self, requests: &[Request<Vec2>]) -> Vec<Option<LobeSample>> {
+        self.rounds(requests, |slot, round, answer| slot.draw(round, answer))
     }
 
     /// Hands the requests of each slot out in rounds.
-    fn rounds<T: Copy>(&mut self, requests: &[Request<T>], run: impl Fn(&mut Slot, &[(usize, T)])) {
-        for (number, slot) in self.slots[..self.used].iter_mut().enumerate() {
-            rounds_of(number, requests, |round| run(slot, round));
+    fn rounds<T: Copy, A: Default + Clone>(
+        &mut self,
+        requests: &[Request<T>],
+        run: impl Fn(&mut Slot, &[(usize, T)], &mut dyn FnMut(usize, A)),
+    ) -> Vec<A> {
+        let mut answers = vec![A::default(); requests.len()];
+        let numbered = requests.iter().enumerate().map(|(number, r)| Request { lobe: r.lobe, with: (r.with, number) });
+        let numbered: Vec<Request<(T, usize)>> = numbered.collect();
+        for (slot, of_slot) in self.slots[..self.used].iter_mut().enumerate() {
+            rounds_of(slot, &numbered, |round| {
+                let mut numbers = [0; LANES];
+                round.iter().for_each(|&(lane, (_, number))| numbers[lane] = number);
+                let asked: SmallVec<[(usize, T); LANES]> =
+                    round.iter().map(|&(lane, (with, _))| (lane, with)).collect();
+                run(of_slot, &asked, &mut |lane, answer| answers[numbers[lane]] = answer);
+            });
         }
+        answers
     }
 
     fn slot(&self, lobe: &OwnLobe) -> &Slot {
@@ -223,12 +232,7 @@ impl OwnLobes {
 
     /// The value of one lobe and its density.
     pub fn value(&self, lobe: &OwnLobe, wo: Vec3, wi: Vec3) -> Value {
-        let (slot, lane) = (self.slot(lobe), lobe.lane as usize);
-        let kept = slot.values[lane].iter().find(|(direction, _)| *direction == wi);
-        match kept.filter(|_| slot.wo(lane) == wo) {
-            Some((_, value)) => *value,
-            None => slot.values_alone(lane, wo, &[wi])[0],
-        }
+        self.slot(lobe).values_alone(lobe.lane as usize, wo, &[wi])[0]
     }
 
     /// A direction of one lobe.
@@ -239,11 +243,7 @@ impl OwnLobes {
 
     /// Likewise, as its code says it: the density of a specular lobe is the probability of this direction.
     pub fn drawn(&self, lobe: &OwnLobe, wo: Vec3, u: Vec2) -> Option<LobeSample> {
-        let (slot, lane) = (self.slot(lobe), lobe.lane as usize);
-        match &slot.drawn[lane] {
-            Some((with, drawn)) if *with == u && slot.wo(lane) == wo => *drawn,
-            _ => slot.sample_alone(lane, wo, &[u])[0],
-        }
+        self.slot(lobe).sample_alone(lobe.lane as usize, wo, &[u])[0]
     }
 
     /// The one or two directions of a specular lobe, each with its weight times its probability.

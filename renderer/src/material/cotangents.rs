@@ -2,7 +2,7 @@
 //! left: through layers to the weights beneath them, and through the code of lobes to their parameters.
 
 use super::table::{LobeSlot, SlotKind, Table};
-use super::{Entry, Material, ShadingPoint, place};
+use super::{Entry, Material, ShadingPoint, place, places};
 use crate::bsdf::{Lobes, OwnCotangents, OwnLobes, Place};
 use glam::Vec3;
 use smallvec::SmallVec;
@@ -159,12 +159,11 @@ impl Material {
         for (layer, base, seeds) in std::mem::take(&mut cotangents.shares) {
             own.pull_back_shares(slots[layer], base, &seeds, &mut cotangents.own);
         }
-        let places: SmallVec<[(Place, Vec3); LANES]> =
-            points.iter().map(|p| (place(p), p.surface.normal_seen())).collect();
+        let (places, lanes) = (places(points), ((1_u64 << points.len()) - 1) as u32);
         for (slot, number) in self.lobes.iter().zip(&slots) {
             let SlotKind::Own { given: count, floats, .. } = &slot.kind else { continue };
             let given = (&rows[slot.parameter_row..][..*count], &floats[..]);
-            let members = own.pull_back_begin(*number, given, &places, &mut cotangents.own);
+            let members = own.pull_back_begin(*number, given, (&places, lanes), &mut cotangents.own);
             for (row, gradient) in cotangents.rows[slot.parameter_row..][..*count].iter_mut().zip(members) {
                 row.0.iter_mut().zip(&gradient.0).for_each(|(sum, x)| *sum += if x.is_finite() { *x } else { 0.0 });
             }

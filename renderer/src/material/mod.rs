@@ -20,7 +20,7 @@ mod spaces;
 mod table;
 mod values;
 
-use crate::bsdf::{OwnLobes, Place, WeightedLobe};
+use crate::bsdf::{OwnLobes, Place, Places, WeightedLobe};
 use crate::geometry::surface::Asked;
 use crate::geometry::{Geometry, Surface, Wanted};
 pub use adjoint::{By, GradientBy, MaterialAdjoint, Refused};
@@ -89,9 +89,7 @@ pub struct Scratch {
     /// Of one point, where a part of a shader is asked.
     lobes: Vec<WeightedLobe>,
     own: OwnLobes,
-    /// Of the block, for lobes whose code is a struct of a file: the places with their shading normals, and by the entry
-    /// of the table the slot.
-    places: Vec<(Place, Vec3)>,
+    /// Of the block, for lobes whose code is a struct of a file: by the entry of the table the slot.
     slots: Vec<usize>,
 }
 
@@ -291,4 +289,9 @@ fn variables_read(interface: &ShaderInterface, language: &ShadingLanguage) -> Ve
 /// The surface and the viewer, as lobes know them.
 fn place(point: &ShadingPoint) -> Place {
     Place { wo: -point.incident, gnormal: point.surface.gnormal_seen(), inside: point.surface.backfacing }
+}
+
+/// Those of a block, as the code of lobes knows them.
+fn places(points: &[ShadingPoint]) -> Places {
+    Places::new(points.iter().map(|point| (place(point), point.surface.normal_seen())))
 }

@@ -1,7 +1,7 @@
 //! How a material's shader runs at up to 16 points, and what comes of it.
 
 use super::table::{SlotKind, Table};
-use super::{Material, PerLane, Scratch, Shaded, ShadingPoint, Surroundings, globals, place};
+use super::{Material, PerLane, Scratch, Shaded, ShadingPoint, Surroundings, globals, places};
 use crate::bsdf::{OwnLobes, WeightedLobe};
 use glam::Vec3;
 use ssl_compiler::runtime::{Block, BlockStatus, HostServices, LANES, Row};
@@ -145,8 +145,7 @@ impl Material {
         if self.own.is_empty() {
             return;
         }
-        scratch.places.clear();
-        scratch.places.extend(points.iter().map(|point| (place(point), point.surface.normal_seen())));
+        let places = places(points);
         let lives = |lane: &usize| status.errors[*lane].is_none();
         let living: u32 = (0..points.len()).filter(lives).map(|lane| 1 << lane).sum();
         for slot in &self.lobes {
@@ -155,7 +154,7 @@ impl Material {
                 SlotKind::Own { code, given, floats, bases } => {
                     let members = &scratch.outputs[slot.parameter_row..][..*given];
                     let mask = if bases.is_empty() { living & slot.weighted(&scratch.outputs) } else { living };
-                    own.begin(code, (members, floats), &scratch.places, bases, mask)
+                    own.begin(code, (members, floats), &places, bases, mask)
                 }
             });
         }

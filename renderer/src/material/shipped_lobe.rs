@@ -4,7 +4,7 @@ use super::lobe_code::OwnCode;
 use super::shipped;
 use super::table::{float_rows, rows};
 use super::{Making, ShadingLanguage};
-use crate::bsdf::{LobeCode, OwnCotangents, OwnLobes, Place, Request, WeightedOwn};
+use crate::bsdf::{LobeCode, OwnCotangents, OwnLobes, Place, Places, Request, WeightedOwn};
 use glam::Vec3;
 use ssl_compiler::runtime::Row;
 use ssl_compiler::types::Type;
@@ -43,7 +43,8 @@ impl ShippedLobe {
     pub fn begin(&self, parameters: &[Row], places: &[(Place, Vec3)], lobes: &mut OwnLobes) -> usize {
         lobes.clear();
         let (code, mask): (Arc<dyn LobeCode>, _) = (Arc::clone(&self.code) as _, ((1_u64 << places.len()) - 1) as u32);
-        let slot = lobes.begin(&code, (parameters, &self.floats), places, &self.bases, mask);
+        let slot =
+            lobes.begin(&code, (parameters, &self.floats), &Places::new(places.iter().copied()), &self.bases, mask);
         let list: Vec<_> = (0..places.len()).filter_map(|lane| lobes.lobe(slot, lane)).collect();
         lobes.list.extend(list.into_iter().map(|lobe| WeightedOwn::new(lobe, Vec3::ONE)));
         slot
@@ -62,7 +63,8 @@ impl ShippedLobe {
         let mut cotangents = OwnCotangents::default();
         cotangents.begin(lobes);
         lobes.pull_back_values(values, &mut cotangents, &mut Vec::new());
-        let gradient = lobes.pull_back_begin(slot, (parameters, &self.floats), places, &mut cotangents);
+        let at = (&Places::new(places.iter().copied()), ((1_u64 << places.len()) - 1) as u32);
+        let gradient = lobes.pull_back_begin(slot, (parameters, &self.floats), at, &mut cotangents);
         Ok(gradient.iter().take(parameters.len()).copied().collect())
     }
 }

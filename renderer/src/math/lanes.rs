@@ -74,7 +74,8 @@ macro_rules! wide {
         $(#[$about])*
         $vis fn $name($($arg: $of),*) $(-> $gives)? {
             #[inline(always)]
-            #[allow(clippy::too_many_arguments)]
+            // Several rows are read at the same lane.
+            #[allow(clippy::needless_range_loop)]
             fn here($($arg: $of),*) $(-> $gives)? $body
 
             #[cfg(target_arch = "x86_64")]

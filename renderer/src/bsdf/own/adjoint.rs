@@ -5,9 +5,9 @@
 //! `Eval`, `Draw` and `Beneath` make values of these. So cotangents of values are first gathered for what `Begin` gave, for
 //! all directions in which a lobe was asked, and then go back through `Begin` once.
 
+use super::places::Places;
 use super::slot::{Slot, begin_rows, write3};
 use super::{FRAME, OwnLobes, Request, Step};
-use crate::bsdf::Place;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{Row, read3};
 
@@ -154,18 +154,19 @@ impl OwnLobes {
     }
 
     /// From what was gathered for a slot to the members that the shader gave: a row for each of them. `given` and `places`
-    /// are what [`OwnLobes::begin`] got.
+    /// are what [`OwnLobes::begin`] got; these are the lanes that have a place.
     pub fn pull_back_begin<'a>(
         &self,
         slot: usize,
-        (given, floats): (&[Row], &[usize]),
-        places: &[(Place, Vec3)],
+        given: (&[Row], &[usize]),
+        (places, lanes): (&Places, u32),
         cotangents: &'a mut OwnCotangents,
     ) -> &'a [Row] {
         let at = &self.slots[slot];
         let members = at.members();
-        let rows = begin_rows((given, floats), members, places);
-        let mask = !at.ended & ((1_u64 << places.len()) - 1) as u32;
+        let mut rows = Vec::new();
+        begin_rows(&mut rows, given, members, places);
+        let mask = !at.ended & lanes;
         let OwnCotangents { slots, pulled, lost } = cotangents;
         if !at.pulls_back(Step::Begin, &rows, &slots[slot], pulled, mask) {
             *lost |= members > 0;

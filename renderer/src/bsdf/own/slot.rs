@@ -1,7 +1,8 @@
 //! One slot of a lobe table: the same closure in every lane, its rows, and what was asked of it beforehand.
 
+use super::places::Places;
 use super::{DIFFUSE, FRAME, LobeCode, MOST_OUTPUTS, REFLECTS, SPECULAR, Step, TRANSMITS, Value};
-use crate::bsdf::{LobeSample, Place, Refraction};
+use crate::bsdf::{LobeSample, Refraction};
 use crate::math::lanes::{self, Row3, lanes_of};
 use crate::math::max_channel;
 use glam::{Vec2, Vec3};
@@ -17,9 +18,6 @@ pub struct Slot {
     pub(super) rows: Vec<Row>,
     /// What the last call gave.
     pub(super) outputs: Vec<Row>,
-    /// By lane, what was asked beforehand.
-    pub(super) values: [SmallVec<[(Vec3, Value); 4]>; LANES],
-    pub(super) drawn: [Option<(Vec2, Option<LobeSample>)>; LANES],
     /// Of a layer, for each base that somebody asked for.
     pub(super) shares: Vec<(usize, [Row; 3])>,
     /// Lanes that are not prepared: they were not asked for, or ended early.
@@ -42,24 +40,15 @@ impl Slot {
         self.rows.len() - FRAME - 3
     }
 
-    pub(super) fn begin(
-        &mut self,
-        code: &Arc<dyn LobeCode>,
-        (members, floats): (&[Row], &[usize]),
-        places: &[(Place, Vec3)],
-        mask: u32,
-    ) {
+    pub(super) fn begin(&mut self, code: &Arc<dyn LobeCode>, members: (&[Row], &[usize]), places: &Places, mask: u32) {
         let count = code.members();
-        self.values.iter_mut().for_each(SmallVec::clear);
-        self.drawn = [None; LANES];
         self.shares.clear();
         self.alive = 0;
-        self.rows.clear();
-        self.rows.extend_from_slice(&begin_rows((members, floats), count, places));
+        begin_rows(&mut self.rows, members, count, places);
         self.outputs.resize(count + MOST_OUTPUTS, Row::ZERO);
         self.ended = code.run(Step::Begin, &self.rows, &mut self.outputs, mask) | !mask;
         // What later steps read lies in order: members, normal and tangent as they were given, and `wo`.
-        let wo: [Row; 3] = std::array::from_fn(|i| self.rows[count + i]);
+        let wo = [self.rows[count], self.rows[count + 1], self.rows[count + 2]];
         self.rows.resize(count + FRAME + 3, Row::ZERO);
         self.rows[..count + 6].copy_from_slice(&self.outputs[..count + 6]);
         self.rows[count + 6..count + 9].copy_from_slice(&wo);
@@ -126,10 +115,6 @@ impl Slot {
         samples
     }
 
-    pub(super) fn wo(&self, lane: usize) -> Vec3 {
-        Vec3::from(read3(&self.rows, self.members() + 6, lane))
-    }
-
     /// Runs a step for the lanes of a mask; the inputs stand in the rows.
     fn run(&self, step: Step, rows: &[Row], outputs: &mut [Row], mask: u32) {
         if let Some(code) = &self.code {
@@ -145,26 +130,19 @@ impl Slot {
         self.shares.push((base, share));
     }
 
-    pub(super) fn evaluate(&mut self, round: &[(usize, Vec3)]) {
-        let at = self.members() + FRAME;
-        round.iter().for_each(|&(lane, wi)| write3(&mut self.rows, at, lane, wi));
-        let mut outputs = [Row::ZERO; 4];
-        self.run(Step::Eval, &self.rows, &mut outputs, mask_of(round));
-        for &(lane, wi) in round {
-            self.values[lane].push((wi, value_in(&outputs, lane)));
-        }
+    /// What lanes have in directions.
+    pub(super) fn evaluate(&mut self, round: &[(usize, Vec3)], mut answer: impl FnMut(usize, Value)) {
+        let (mut wi, mut values) = (Row3::ZERO, [Row::ZERO; 4]);
+        round.iter().for_each(|&(lane, with)| wi.set(lane, with));
+        self.evaluate_rows(&wi, mask_of(round), &mut values);
+        round.iter().for_each(|&(lane, _)| answer(lane, value_in(&values, lane)));
     }
 
-    pub(super) fn draw(&mut self, round: &[(usize, Vec2)]) {
-        let at = self.members() + FRAME;
-        for &(lane, u) in round {
-            (self.rows[at].0[lane], self.rows[at + 1].0[lane]) = (u.x, u.y);
-        }
-        let mut outputs = [Row::ZERO; 8];
-        self.run(Step::Draw, &self.rows, &mut outputs, mask_of(round));
-        for &(lane, u) in round {
-            self.drawn[lane] = Some((u, sample_in(&outputs, lane)));
-        }
+    pub(super) fn draw(&mut self, round: &[(usize, Vec2)], mut answer: impl FnMut(usize, Option<LobeSample>)) {
+        let mut u = [[0.0; LANES]; 2];
+        round.iter().for_each(|&(lane, with)| (u[0][lane], u[1][lane]) = (with.x, with.y));
+        let samples = self.draw_rows(&u, mask_of(round));
+        round.iter().for_each(|&(lane, _)| answer(lane, sample_in(&samples, lane)));
     }
 
     /// The rows of one lane, in so many lanes.
@@ -195,23 +173,14 @@ impl Slot {
 }
 
 /// The inputs of `Begin`: `count` members, with what is no number and what is not given as 0, and the places.
-pub(super) fn begin_rows(
-    (members, floats): (&[Row], &[usize]),
-    count: usize,
-    places: &[(Place, Vec3)],
-) -> SmallVec<[Row; 32]> {
-    let mut rows: SmallVec<[Row; 32]> = SmallVec::from_slice(members);
+pub(super) fn begin_rows(rows: &mut Vec<Row>, (members, floats): (&[Row], &[usize]), count: usize, places: &Places) {
+    rows.clear();
+    rows.extend_from_slice(members);
     for &row in floats {
         rows[row].0.iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });
     }
-    rows.resize(count + 10, Row::ZERO);
-    for (lane, (place, surface)) in places.iter().enumerate() {
-        write3(&mut rows, count, lane, place.wo);
-        write3(&mut rows, count + 3, lane, *surface);
-        write3(&mut rows, count + 6, lane, place.gnormal);
-        rows[count + 9].0[lane] = f32::from_bits(place.inside.into());
-    }
-    rows
+    rows.resize(count, Row::ZERO);
+    rows.extend_from_slice(&places.rows);
 }
 
 fn mask_of<T>(round: &[(usize, T)]) -> u32 {
