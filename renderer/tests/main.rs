@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod attached;
+mod block_bsdf;
 mod command_line;
 mod ending;
 mod environment_maps;

@@ -6,6 +6,7 @@ use super::{
 use crate::accel::Accel;
 use crate::geometry::{Disk, Geometry, Quad, Shape, Sphere, Transform, TriangleMesh, surface};
 use crate::material::{Spaces, Surroundings};
+use crate::math::lanes::narrow;
 use crate::math::uniform_cone;
 use crate::ray::Ray;
 use crate::sampler::Sampler;
@@ -226,6 +227,10 @@ fn lanes_draw_what_each_would_alone() {
         });
         let u = std::array::from_fn(|_| s.next_2d());
         let together = lights.sample(&geometry, &receivers, 0xfff7, &u);
+        let bits = |drawn: &[Option<LightSample<'_>>]| format!("{drawn:?}");
+        for narrower in narrow::each(|| bits(&lights.sample(&geometry, &receivers, 0xfff7, &u))) {
+            assert_eq!(narrower, bits(&together), "{i}");
+        }
         assert!(together[3].is_none(), "nobody asked for it");
         for lane in (0..LANES).filter(|lane| *lane != 3) {
             let alone = draw(&lights, &geometry, &receivers[lane], u[lane]);

@@ -88,13 +88,12 @@ macro_rules! wide {
                 fn eight($($arg: $of),*) $(-> $gives)? {
                     here($($arg),*)
                 }
-                if $crate::math::lanes::has_sixteen() {
+                match $crate::math::lanes::widest() {
                     // SAFETY: the processor has what the function needs.
-                    return unsafe { sixteen($($arg),*) };
-                }
-                if std::is_x86_feature_detected!("avx2") {
+                    16 => return unsafe { sixteen($($arg),*) },
                     // SAFETY: likewise.
-                    return unsafe { eight($($arg),*) };
+                    8 => return unsafe { eight($($arg),*) },
+                    _ => {}
                 }
             }
             here($($arg),*)
@@ -104,11 +103,41 @@ macro_rules! wide {
 
 pub(crate) use wide;
 
-/// Whether registers of the processor hold sixteen floats.
+/// How many floats a register holds of those that functions are compiled for and the processor has.
 #[cfg(target_arch = "x86_64")]
-pub fn has_sixteen() -> bool {
-    std::is_x86_feature_detected!("avx512f")
+#[inline(always)]
+pub fn widest() -> usize {
+    let has_sixteen = std::is_x86_feature_detected!("avx512f")
         && std::is_x86_feature_detected!("avx512bw")
         && std::is_x86_feature_detected!("avx512dq")
-        && std::is_x86_feature_detected!("avx512vl")
+        && std::is_x86_feature_detected!("avx512vl");
+    let widest = if has_sixteen {
+        16
+    } else if std::is_x86_feature_detected!("avx2") {
+        8
+    } else {
+        4
+    };
+    #[cfg(test)]
+    let widest = widest.min(narrow::LIMIT.get());
+    widest
+}
+
+/// Narrower registers than the processor has, for tests.
+#[cfg(all(test, target_arch = "x86_64"))]
+pub mod narrow {
+    use std::cell::Cell;
+
+    thread_local! {
+        pub static LIMIT: Cell<usize> = const { Cell::new(16) };
+    }
+
+    /// What `run` gives by registers of 4, 8 and 16 floats, as far as there are such.
+    pub fn each<T>(run: impl Fn() -> T) -> Vec<T> {
+        let of = |limit: usize| {
+            LIMIT.set(limit);
+            run()
+        };
+        [4, 8, 16].map(of).into()
+    }
 }
