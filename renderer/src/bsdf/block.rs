@@ -12,7 +12,7 @@ pub use draw::BlockSamples;
 use super::bent_normals::{BentNormals, LEAST_LOSS};
 use super::own::Slot;
 use super::{Bsdf, OwnLobes, Reach};
-use crate::math::lanes::{Row, Row3, lanes_of, mask_of, wide};
+use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
 use draw::DrawnRows;
 use glam::Vec3;
 use ssl_compiler::runtime::{self, LANES};
@@ -213,7 +213,7 @@ wide! {
 wide! {
     /// The lanes whose place is this one.
     fn lanes_at(places: &[u32; LANES], place: u32) -> u32 {
-        mask_of(&places.map(|of_lane| u32::from(of_lane == place)))
+        mask_where(&places.map(|of_lane| u32::from(of_lane == place)))
     }
 }
 
@@ -237,7 +237,7 @@ wide! {
             lost[lane] = if is(returning) { of_lobe } else { 0.0 };
             other.set(lane, opposite);
         }
-        Asks { counts: mask_of(&counts), itself: mask_of(&itself), mirrored: mask_of(&mirrored), other, lost }
+        Asks { counts: mask_where(&counts), itself: mask_where(&itself), mirrored: mask_where(&mirrored), other, lost }
     }
 }
 

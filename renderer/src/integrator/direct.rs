@@ -2,13 +2,13 @@
 //! lights without extent. If there are many point lights, they share the one sample with shapes that emit.
 
 use super::differentials::scattered;
+use super::guided::smooth_shares;
 use super::light_samples::{
     Chance, DrawnLight, EmitterPoint, LightDirection, LightSample, LightSamples, Origin, Radiance, SeeThrough, Source,
 };
 use super::numbers::BounceNumbers;
 use super::path::Path;
 use super::probe::{NotedLight, ProbedLight};
-use super::scatter::smooth_shares;
 use super::vertices::{Vertex, Vertices};
 use super::workspace::Workspace;
 use crate::accel::offset_origin;
@@ -18,7 +18,7 @@ use crate::light::{
     ShapeSample,
 };
 use crate::material::Material;
-use crate::math::lanes::{Row3, lanes_of};
+use crate::math::lanes::{Row3, lanes_of, mask_of};
 use crate::ray::Ray;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
@@ -33,7 +33,7 @@ pub fn sample_lights(scene: &Scene, work: &mut Workspace, wanted: impl Fn(&Verti
     let asks = |&lane: &usize| {
         vertices.masks.smooth >> lane & 1 != 0 && wanted(vertices, &paths[vertices.paths[lane] as usize], lane)
     };
-    let asking = vertices.going_on().filter(asks).fold(0, |mask, lane| mask | 1 << lane);
+    let asking = mask_of(vertices.going_on().filter(asks));
     let lights = scene.lights.sample(&scene.geometry, &vertices.receivers, asking, &light);
     each_lit(scene, work, |vertex, lane, draws| {
         if asking >> lane & 1 != 0 {

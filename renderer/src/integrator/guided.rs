@@ -6,10 +6,11 @@ use super::vertices::Vertices;
 use super::workspace::Workspace;
 use crate::bsdf::{BlockChoices, BsdfSample, Refraction};
 use crate::guide::Cell;
-use crate::math::lanes::lanes_of;
+use crate::math::lanes::{lanes_of, mask_of};
 use crate::math::split;
 use crate::scene::Scene;
 use glam::{Vec2, Vec3};
+use ssl_compiler::runtime::LANES;
 
 /// Finds the cells of the lanes that go on and scatter light in all directions. Narrow lobes find alone what there is.
 pub fn find(scene: &Scene, work: &mut Workspace) {
@@ -36,6 +37,17 @@ pub fn draw(scene: &Scene, vertices: &mut Vertices, numbers: &BlockNumbers, choi
         (choices.u[0][lane], choices.u[1][lane]) = (u.x, u.y);
         vertices.guided[lane] = guided.then(|| cell.sample(cones[lane], u));
     }
+}
+
+/// How often the lanes that lie in cells choose a lobe that is not specular.
+pub fn smooth_shares(scene: &Scene, vertices: &mut Vertices) -> [f32; LANES] {
+    let cells = vertices.cells.iter().enumerate();
+    let guided = mask_of(cells.filter_map(|(lane, cell)| cell.map(|_| lane)));
+    let mut shares = [1.0; LANES];
+    if guided != 0 {
+        vertices.ask_lobes(scene, |block| lanes_of(guided).for_each(|lane| shares[lane] = block.smooth_share(lane)));
+    }
+    shares
 }
 
 impl Cell {

@@ -12,16 +12,16 @@ use crate::accel::offset_origin;
 use crate::bsdf::{BlockSamples, BsdfSample, Refraction};
 use crate::light::LightSampleContext;
 use crate::material::ShadingPoint;
-use crate::math::lanes::{Row3, lanes_of};
+use crate::math::lanes::Row3;
 use crate::math::max_channel;
 use crate::ray::{Ray, RayDifferential};
 use crate::scene::Scene;
-use ssl_compiler::runtime::LANES;
 
 /// Bounces that a path makes before Russian roulette may end it.
 const SURE_BOUNCES: u32 = 3;
 
-/// Draws a direction for each lane that goes on, and multiplies the throughput by the weight of the sample. A lane that is `bounded` goes straight on or, for that reason, nowhere.
+/// Draws a direction for each lane that goes on, and multiplies the throughput by the weight of the sample. A lane that is `bounded`
+/// goes straight on or, for that reason, nowhere.
 pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Vertices, &Path, usize) -> Option<End>) {
     let Workspace { vertices, paths, .. } = work;
     let numbers = vertices.numbers(paths);
@@ -35,7 +35,7 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
     }
     let BlockSamples { samples, values } =
         vertices.ask_lobes(scene, |block| block.sample(&choices, (given, &directions)));
-    let smooth_shares = smooth_shares(scene, vertices);
+    let smooth_shares = guided::smooth_shares(scene, vertices);
     for lane in vertices.lanes() {
         if vertices.ends[lane].is_some() {
             continue;
@@ -70,17 +70,6 @@ pub fn sample_lobes(scene: &Scene, work: &mut Workspace, bounded: impl Fn(&Verti
             vertices.ends[lane] = Some(End::Nothing);
         }
     }
-}
-
-/// How often the lanes that a guide knows of choose a lobe that is not specular.
-pub fn smooth_shares(scene: &Scene, vertices: &mut Vertices) -> [f32; LANES] {
-    let guided = vertices.cells.iter().enumerate().filter(|(_, cell)| cell.is_some());
-    let guided = guided.fold(0, |mask, (lane, _)| mask | 1 << lane);
-    let mut shares = [1.0; LANES];
-    if guided != 0 {
-        vertices.ask_lobes(scene, |block| lanes_of(guided).for_each(|lane| shares[lane] = block.smooth_share(lane)));
-    }
-    shares
 }
 
 /// Plays Russian roulette: paths that carry little end early, the others carry their share.

@@ -9,7 +9,7 @@ use crate::bsdf::{BlockBsdf, Bsdf, BsdfSample, LobeMasks, Own, OwnLobes, Weighte
 use crate::guide::Cell;
 use crate::light::LightSampleContext;
 use crate::material::{Shaded, ShadingPoint};
-use crate::math::lanes::Row3;
+use crate::math::lanes::{Row3, mask_of};
 use crate::ray::RayDifferential;
 use crate::scene::Scene;
 use glam::Vec3;
@@ -124,8 +124,7 @@ impl Vertices {
     /// Asks the lobes of all lanes together.
     pub fn ask_lobes<R>(&mut self, scene: &Scene, ask: impl FnOnce(&mut BlockBsdf<'_>) -> R) -> R {
         let Vertices { own, lobes, shaded, points, gnormals, .. } = self;
-        let natives = shaded.iter().enumerate().filter(|(_, shaded)| !shaded.lobes.is_empty());
-        let native = natives.fold(0, |mask, (lane, _)| mask | 1 << lane);
+        let native = mask_of((0..shaded.len()).filter(|&lane| !shaded[lane].lobes.is_empty()));
         let bent_normals = scene.integrator.bent_normals;
         let natives_of = |lane: usize| {
             let (lobes, wo) = (&lobes[shaded[lane].lobes.clone()], -points[lane].incident);
@@ -136,7 +135,7 @@ impl Vertices {
 
     /// A bit for each lane whose path goes on as far as is known.
     pub fn going_on_mask(&self) -> u32 {
-        self.going_on().fold(0, |mask, lane| mask | 1 << lane)
+        mask_of(self.going_on())
     }
 
     /// All lobes of one lane, where they are listed.

@@ -11,7 +11,7 @@ use super::links::{LightName, Links};
 use super::tree::{ChosenLight, LightTree};
 use super::{LightChoice, LightSampleContext, PointLight, Receivers};
 use crate::geometry::{Body, Geometry, Hit, Primitive, Shape};
-use crate::math::lanes::{Row, lanes_of};
+use crate::math::lanes::{Row, lanes_of, mask_of};
 use crate::math::luminance;
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::LANES;
@@ -219,8 +219,7 @@ impl SceneLights {
         let mut chosen = [None; LANES];
         while wanted != 0 {
             let of = &receivers[wanted.trailing_zeros() as usize];
-            let same =
-                lanes_of(wanted).filter(|&lane| receivers[lane].list == of.list).fold(0, |m, lane| m | 1 << lane);
+            let same = mask_of(lanes_of(wanted).filter(|&lane| receivers[lane].list == of.list));
             let found = self.tree(of).sample(rows, same, u);
             lanes_of(same).for_each(|lane| chosen[lane] = found[lane]);
             wanted &= !same;

@@ -57,9 +57,14 @@ pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
+/// A bit for each of the lanes.
+pub fn mask_of(lanes: impl IntoIterator<Item = usize>) -> u32 {
+    lanes.into_iter().fold(0, |mask, lane| mask | 1 << lane)
+}
+
 /// A bit for each lane that has not 0.
 #[inline(always)]
-pub fn mask_of(lanes: &[u32; LANES]) -> u32 {
+pub fn mask_where(lanes: &[u32; LANES]) -> u32 {
     let mut mask = 0;
     for (lane, is) in lanes.iter().enumerate() {
         mask |= u32::from(*is != 0) << lane;

@@ -2,7 +2,7 @@
 
 use super::BlockBsdf;
 use crate::bsdf::own::Slot;
-use crate::math::lanes::{Row, lanes_of, mask_of, wide};
+use crate::math::lanes::{Row, lanes_of, mask_where, wide};
 use glam::Vec2;
 use ssl_compiler::runtime::LANES;
 
@@ -60,7 +60,7 @@ impl BlockBsdf<'_> {
             is_native &= !choose_from(slot, number as u32, &mut state);
         }
         let x = rests_of(&state, u);
-        let chosen = lanes & mask_of(&state.choice.map(|choice| u32::from(choice > 0.0)));
+        let chosen = lanes & mask_where(&state.choice.map(|choice| u32::from(choice > 0.0)));
         let mut specular = 0;
         for lane in lanes_of(chosen) {
             let is = match is_native >> lane & 1 {
@@ -113,7 +113,7 @@ wide! {
             state.done[lane] |= u32::from(done);
             takes[lane] = u32::from(is);
         }
-        mask_of(&takes)
+        mask_where(&takes)
     }
 }
 

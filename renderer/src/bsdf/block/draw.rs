@@ -4,7 +4,7 @@ use super::choose::BlockChoices;
 use super::{BlockBsdf, BlockValues, lanes_at, lost_share};
 use crate::bsdf::bent_normals::{BentNormals, Drawn};
 use crate::bsdf::{BsdfSample, Refraction, Specular, Weighted};
-use crate::math::lanes::{Row, Row3, lanes_of, mask_of, wide};
+use crate::math::lanes::{Row, Row3, lanes_of, mask_where, wide};
 use crate::math::{Frame, cosine_hemisphere, split};
 use glam::{Vec2, Vec3};
 use ssl_compiler::runtime::{self, LANES};
@@ -149,7 +149,7 @@ wide! {
             found[lane] = u32::from(is_found);
             known[lane] = u32::from(is_found & is_meant);
         }
-        drawn.found |= mask_of(&found);
-        drawn.known |= mask_of(&known);
+        drawn.found |= mask_where(&found);
+        drawn.known |= mask_where(&known);
     }
 }

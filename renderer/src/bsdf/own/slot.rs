@@ -3,7 +3,7 @@
 use super::places::Places;
 use super::{DIFFUSE, FRAME, LobeCode, MOST_OUTPUTS, REFLECTS, SPECULAR, Step, TRANSMITS, Value};
 use crate::bsdf::{LobeSample, Refraction};
-use crate::math::lanes::{self, Row3, lanes_of};
+use crate::math::lanes::{self, Row3, lanes_of, mask_of};
 use crate::math::max_channel;
 use glam::{Vec2, Vec3};
 use smallvec::SmallVec;
@@ -64,7 +64,7 @@ impl Slot {
         let kinds = &self.outputs[at + 9];
         let with = |bit: u32| lanes_of(self.alive).filter(move |lane| kinds.int(*lane) as u32 & bit != 0);
         let [reflects, transmits, specular, diffuse] =
-            [REFLECTS, TRANSMITS, SPECULAR, DIFFUSE].map(|bit| with(bit).fold(0, |mask, lane| mask | 1 << lane));
+            [REFLECTS, TRANSMITS, SPECULAR, DIFFUSE].map(|bit| mask_of(with(bit)));
         // What says neither reflects.
         (self.reflects, self.transmits) = (reflects | self.alive & !transmits, transmits);
         (self.specular, self.diffuse) = (specular, diffuse);
@@ -134,14 +134,14 @@ impl Slot {
     pub(super) fn evaluate(&mut self, round: &[(usize, Vec3)], mut answer: impl FnMut(usize, Value)) {
         let (mut wi, mut values) = (Row3::ZERO, [Row::ZERO; 4]);
         round.iter().for_each(|&(lane, with)| wi.set(lane, with));
-        self.evaluate_rows(&wi, mask_of(round), &mut values);
+        self.evaluate_rows(&wi, mask_of(round.iter().map(|(lane, _)| *lane)), &mut values);
         round.iter().for_each(|&(lane, _)| answer(lane, value_in(&values, lane)));
     }
 
     pub(super) fn draw(&mut self, round: &[(usize, Vec2)], mut answer: impl FnMut(usize, Option<LobeSample>)) {
         let mut u = [[0.0; LANES]; 2];
         round.iter().for_each(|&(lane, with)| (u[0][lane], u[1][lane]) = (with.x, with.y));
-        let samples = self.draw_rows(&u, mask_of(round));
+        let samples = self.draw_rows(&u, mask_of(round.iter().map(|(lane, _)| *lane)));
         round.iter().for_each(|&(lane, _)| answer(lane, sample_in(&samples, lane)));
     }
 
@@ -181,10 +181,6 @@ pub(super) fn begin_rows(rows: &mut Vec<Row>, (members, floats): (&[Row], &[usiz
     }
     rows.resize(count, Row::ZERO);
     rows.extend_from_slice(&places.rows);
-}
-
-fn mask_of<T>(round: &[(usize, T)]) -> u32 {
-    round.iter().map(|(lane, _)| 1 << lane).sum()
 }
 
 pub(super) fn write3(rows: &mut [Row], at: usize, lane: usize, v: Vec3) {
